@@ -13,14 +13,16 @@ enum part_kind {
     PART_KERNEL, PART_MANY, PART_CLUSTER, PART_COOPERATIVE, PART_SET, PART_SET_HALVES, PART_SET_ROWS, PART_COPY, PART_COPY_ROWS, PART_EMPTY,
     PART_HOST, PART_RECORD, PART_WAIT, PART_LEAVES, PART_CHILD = PART_LEAVES, PART_IF, PART_SWITCH, PART_KINDS
 };
-static const char *const part_name[PART_KINDS] = { "kernel", "kernel of 1,025 blocks", "cluster", "cooperative kernel", "memset",
-                                                   "memset of halves", "memset of rows", "copy", "copy of rows", "empty node", "host function",
-                                                   "event record", "event wait", "child", "if", "switch" };
+static const char *const part_name[PART_KINDS] = {
+    "kernel", "kernel of 1,025 blocks", "cluster", "cooperative kernel", "memset", "memset of halves", "memset of rows", "copy",
+    "copy of rows", "empty node", "host function", "event record", "event wait", "child", "if", "switch"
+};
 
 enum made { MADE_WITH_EDGES, MADE_EDGES_LATER, MADE_CAPTURED, MADES };
 static const char *const made_name[MADES] = { "nodes with edges", "edges after nodes", "captured" };
 enum executable { EXECUTABLE_FIRST, EXECUTABLE_SECOND, EXECUTABLE_CLONE, EXECUTABLE_UPDATED, EXECUTABLES };
-static const char *const executable_name[EXECUTABLES] = { "executable graph", "second executable graph", "clone", "updated executable graph" };
+static const char *const executable_name[EXECUTABLES] = { "executable graph", "second executable graph", "clone",
+                                                          "updated executable graph" };
 enum street { STREET_PLAIN, STREET_BLOCKING, STREET_URGENT, STREET_PER_THREAD, STREET_LEGACY, STREETS };
 static const char *const street_name[STREETS] = { "non-blocking", "blocking", "urgent", "per-thread", "legacy" };
 #define CAPTURED_STREETS STREET_LEGACY /* those before it */
@@ -44,7 +46,8 @@ struct drawn {
     enum cudaStreamCaptureMode mode;
     int ahead;                 /* the slow work is a kernel before the graph, else the graph's first one */
     int uploaded, again, backwards; /* backwards: the last edge is added first */
-    unsigned beside, wait, reader; /* what comes after a second node as well, or after work of another stream; the kernel that reads what that stored */
+    unsigned beside, wait;     /* what comes after a second node as well, or after work of another stream */
+    unsigned reader;           /* the kernel that reads what that stored */
     int beside_slow, beside_first;
     unsigned record;           /* a node after which another stream reads the words */
     int pinned[CELLS];
@@ -67,6 +70,7 @@ static int is_conditional(enum part_kind kind) { return kind == PART_IF || kind 
 static int is_kernel(enum part_kind kind) { return kind <= PART_COOPERATIVE; }
 static int is_set(enum part_kind kind) { return kind >= PART_SET && kind <= PART_SET_ROWS; }
 static int is_copy(enum part_kind kind) { return kind == PART_COPY || kind == PART_COPY_ROWS; }
+static int may_be_captured(enum part_kind kind) { return kind < PART_LEAVES && kind != PART_EMPTY && kind != PART_SET_HALVES; }
 static int carries(enum part_kind kind) { return is_kernel(kind) || is_copy(kind) || kind == PART_HOST; } /* to the next cell */
 
 /* Whether this part, or one that it lies in, is one of these. */
@@ -110,7 +114,7 @@ static void draw_part(struct drawn *d, struct dice *dice, unsigned parent, unsig
     part->depth = depth;
     part->slow = below(dice, 4) == 0;
     part->value = part->kind == PART_IF ? 1 : part->kind == PART_SWITCH ? below(dice, 3) : 0x51 + d->parts;
-    part->captured = part->kind < PART_LEAVES && part->kind != PART_EMPTY && part->kind != PART_SET_HALVES && d->made == MADE_CAPTURED && below(dice, 4) != 0;
+    part->captured = may_be_captured(part->kind) && d->made == MADE_CAPTURED && below(dice, 4) != 0;
     part->fork = below(dice, 2) ? (unsigned)STREETS : (d->origin + 1 + below(dice, CAPTURED_STREETS - 1)) % CAPTURED_STREETS;
     d->parts++;
     if (part->kind >= PART_LEAVES)
@@ -166,8 +170,8 @@ static int may_become_kernel(const struct drawn *d, unsigned part)
     return part != d->record && part != d->wait && part != d->beside && d->part[part].kind < PART_LEAVES;
 }
 
-/* In a third of the trials two kernels with a programmatic edge between them, which is the only one: what its end does not wait for, others do
- * not come after. */
+/* In a third of the trials two kernels with a programmatic edge between them, which is the only one: what its end does not wait for,
+ * others do not come after. */
 static void draw_programmatic(struct drawn *d, struct dice *dice)
 {
     unsigned from = below(dice, 3 * d->parts), i, at, first;
@@ -270,8 +274,8 @@ static void draw_trial(struct drawn *d, struct dice *dice)
 /* ---- in words ---- */
 
 enum place { PLACE_TOP, PLACE_CHILD, PLACE_CHILD_IN_CHILD, PLACE_BODY, PLACE_BODY_IN_BODY, PLACE_CHILD_IN_BODY, PLACES };
-static const char *const place_name[PLACES] = { "", " in a child graph", " in a child graph in a child graph", " in a body", " in a body in a body",
-                                                " in a child graph in a body" };
+static const char *const place_name[PLACES] = { "", " in a child graph", " in a child graph in a child graph", " in a body",
+                                                " in a body in a body", " in a child graph in a body" };
 
 /* By the two innermost nodes that it lies in. */
 static enum place place_of(const struct drawn *d, unsigned part)
@@ -296,7 +300,9 @@ static void tell_row(const struct drawn *d, unsigned parent, unsigned meant, cha
         ask_append(text, room, before(d, i) == NOWHERE ? "" : part->programmatic ? " ~ " : ", ");
         ask_append(text, room, i == d->beside ? "(beside another kernel) " : "");
         ask_append(text, room, i == meant ? "**" : "");
-        ask_append(text, room, part->captured ? "captured " : "");
+        ask_append(text, room, !part->captured ? "" : part->fork == STREETS ? "captured " : "captured beside (");
+        ask_append(text, room, part->captured && part->fork != STREETS ? street_name[part->fork] : "");
+        ask_append(text, room, part->captured && part->fork != STREETS ? ") " : "");
         ask_append(text, room, part_name[part->kind]);
         ask_append(text, room, i == meant ? "**" : "");
         if (part->kind < PART_LEAVES)
@@ -308,14 +314,15 @@ static void tell_row(const struct drawn *d, unsigned parent, unsigned meant, cha
 }
 
 /* What was too soon after what, how the graph was made and launched, and the graph. */
-static void tell_trial(const struct drawn *d, unsigned meant, char *text, size_t room)
+static void tell_trial(const struct drawn *d, unsigned trial, unsigned meant, char *text, size_t room)
 {
     unsigned first = meant < PARTS ? before(d, meant) : NOWHERE;
 
-    snprintf(text, room, "%s%s%s%s, %s, %s%s, %s stream: %s", meant < PARTS ? part_name[d->part[meant].kind] : "graph",
+    snprintf(text, room, "%s%s%s%s, trial %u, %s%s%s, %s%s in a %s stream: %s", meant < PARTS ? part_name[d->part[meant].kind] : "graph",
              first == NOWHERE ? "" : " after ", first == NOWHERE ? "" : part_name[d->part[first].kind],
-             meant < PARTS ? place_name[place_of(d, meant)] : "", made_name[d->made], executable_name[d->executable],
-             d->again ? " launched again" : "", street_name[d->street], d->ahead ? "[kernel before the graph] " : "");
+             meant < PARTS ? place_name[place_of(d, meant)] : "", trial, made_name[d->made], d->made == MADE_CAPTURED ? " from " : "",
+             d->made == MADE_CAPTURED ? street_name[d->origin] : "", executable_name[d->executable], d->again ? " launched again" : "",
+             street_name[d->street], d->ahead ? "[kernel before the graph] " : "");
     tell_row(d, NOWHERE, meant, text, room);
 }
 

@@ -1,8 +1,9 @@
 /* crossed_graphs.cu - the order of nodes in graphs where their kinds, their places and the ways to make and to launch a graph meet.
  *
  * pair    rules    what is asked
- * nodes   EDGE-45  rows of nodes that hand words on from cell to cell, in a graph, in child graphs and in bodies of conditional nodes, inside each
- *                  other; kinds, places, edges, how the graph is made and what is launched, in which stream, are drawn for each trial
+ * nodes   EDGE-45  rows of nodes that hand words on from cell to cell, in a graph, in child graphs and in bodies of conditional nodes,
+ *                  inside each other; kinds, places, edges, how the graph is made and what is launched, in which stream, are drawn
+ *                  for each trial
  *
  * A node that begins too soon hands on what was in the cell before, or sets what is stored to after it.
  * Mutant `graphedge`: there are no edges.
@@ -51,11 +52,6 @@ enum hold { HOLD_QUICK, HOLD_SLOW, HOLD_LONG, HOLDS };
 enum event { EVENT_FORK, EVENT_JOIN, EVENT_RECORDED, EVENT_AWAITED, EVENTS }; /* the last two are those of nodes */
 #define EVENT_KINDS 3u         /* without timing, with it, and one that puts the waiting thread to sleep */
 
-struct hand {                  /* what a host function copies */
-    const uint32_t *from;
-    uint32_t *to;
-};
-
 struct crossed_pinned {        /* both sides see it; the second half of the cells is for graphs that are not launched */
     struct trial_plan plan[2][HOLDS]; /* of kernels of CELL threads, of those of MANY blocks */
     struct trial_state state;
@@ -75,7 +71,7 @@ struct crossed {
     unsigned decoy;            /* 1 while a graph is made that is not launched */
     cudaGraph_t outermost;     /* of the graph that is made: handles of conditions belong to it */
     struct kernel_args args[2][PARTS], args_ahead, args_beside, args_after;
-    struct hand hand[2][PARTS];
+    struct ask_hand hand[2][PARTS];
 };
 
 static const void *carrier_of(const struct part *part)
@@ -117,9 +113,10 @@ static struct kernel_args *fill_args(struct crossed *c, struct kernel_args *args
 
 static struct kernel_args *args_of(struct crossed *c, unsigned part)
 {
-    struct kernel_args *args = fill_args(c, &c->args[c->decoy][part], c->drawn.part[part].cell, c->drawn.part[part].slow ? HOLD_SLOW : HOLD_QUICK);
+    const struct part *is = &c->drawn.part[part];
+    struct kernel_args *args = fill_args(c, &c->args[c->decoy][part], is->cell, is->slow ? HOLD_SLOW : HOLD_QUICK);
 
-    args->plan += c->drawn.part[part].kind == PART_MANY ? HOLDS : 0;
+    args->plan += is->kind == PART_MANY ? HOLDS : 0;
     if (part == c->drawn.reader) {
         args->input = cell_of_device(c, SIDE + 1);
         args->primary_sm = cell_of_device(c, SIDE + 2);
@@ -132,19 +129,13 @@ static struct kernel_args *args_beside(struct crossed *c)
     return fill_args(c, &c->args_beside, SIDE, c->drawn.beside_slow ? HOLD_LONG : HOLD_QUICK);
 }
 
-static void CUDART_CB hand_on(void *opaque)
+static struct ask_hand *hand_of(struct crossed *c, unsigned part)
 {
-    const struct hand *hand = (const struct hand *)opaque;
-
-    memcpy(hand->to, hand->from, CELL_BYTES);
-}
-
-static struct hand *hand_of(struct crossed *c, unsigned part)
-{
-    struct hand *hand = &c->hand[c->decoy][part];
+    struct ask_hand *hand = &c->hand[c->decoy][part];
 
     hand->from = cell_of_host(c, &c->drawn.part[part], 0);
     hand->to = cell_of_host(c, &c->drawn.part[part], 1);
+    hand->words = CELL;
     return hand;
 }
 
@@ -152,73 +143,7 @@ static unsigned value_of(const struct part *part) { return part->kind == PART_SE
 
 #include "crossed_made.h"
 
-/* ---- what the cells have to hold ---- */
-
-/* A part does to one byte of a cell what it does to its cell; rows leave the end of each as it is. */
-static void act(const struct part *part, unsigned char (*cells)[CELL_BYTES])
-{
-    unsigned char *here = cells[part->cell], *next = cells[part->cell + 1];
-    unsigned i, value = value_of(part);
-
-    for (i = 0; i < CELL_BYTES; i++) {
-        if (is_rows(part->kind) && i % ROW_PITCH >= ROW_BYTES)
-            continue;
-        if (is_set(part->kind))
-            here[i] = (unsigned char)(part->kind == PART_SET_HALVES && i % 2 ? value >> 8 : value);
-        else if (carries(part->kind))
-            next[i] = here[i];
-    }
-}
-
-static void fill_cells(struct crossed *c, uint32_t (*cells)[CELL])
-{
-    unsigned cell, i;
-
-    for (cell = 0; cell < ALL_CELLS; cell++)
-        for (i = 0; i < CELL; i++) {
-            uint32_t word = words_fresh(c->key, cell * CELL + i);
-            cells[cell][i] = cell == 0 || cell == SIDE ? word : ~word;
-        }
-}
-
-static int is_right(struct crossed *c, unsigned cell, const uint32_t *want, const uint32_t (*in_device)[CELL])
-{
-    return memcmp(cell < CELLS && c->drawn.pinned[cell] ? c->pinned->cells[0][cell] : in_device[cell], want, CELL_BYTES) == 0;
-}
-
-/* The first part that was too soon, PARTS: none was; PARTS + 1: the graph, after the kernel before it. */
-static cudaError_t find_too_soon(struct crossed *c, unsigned *part)
-{
-    static uint32_t want[ALL_CELLS][CELL], got[ALL_CELLS][CELL];
-    const struct drawn *d = &c->drawn;
-    unsigned i, cell, owner[ALL_CELLS];
-    cudaError_t error = cudaMemcpy(got, c->cells[0], sizeof(got), cudaMemcpyDeviceToHost);
-
-    fill_cells(c, want);
-    for (cell = 0; cell < ALL_CELLS; cell++)
-        owner[cell] = PARTS + 1;
-    if (d->ahead)
-        memcpy(want[1], want[0], CELL_BYTES);
-    for (i = 0; i < d->parts; i++) {
-        act(&d->part[i], (unsigned char(*)[CELL_BYTES])want);
-        if (is_set(d->part[i].kind) || carries(d->part[i].kind))
-            owner[d->part[i].cell + (carries(d->part[i].kind) ? 1 : 0)] = i;
-    }
-    if (d->reader != NOWHERE) {
-        memcpy(want[SIDE + 1], want[SIDE], CELL_BYTES);
-        memcpy(want[SIDE + 2], want[SIDE], CELL_BYTES);
-        owner[SIDE + 1] = owner[SIDE + 2] = d->beside != NOWHERE ? d->beside : d->wait;
-    }
-    if (d->record != NOWHERE) {
-        memcpy(want[RECORD], want[d->part[d->record].cell], CELL_BYTES);
-        owner[RECORD] = d->record;
-    }
-    *part = PARTS;
-    for (cell = 0; cell < ALL_CELLS && *part == PARTS; cell++)
-        if (!is_right(c, cell, want[cell], (const uint32_t(*)[CELL])got))
-            *part = owner[cell];
-    return error;
-}
+#include "crossed_judged.h"
 
 /* ---- a trial ---- */
 
@@ -355,7 +280,35 @@ static cudaError_t run_crossed(struct crossed *c, unsigned *too_soon)
     return error;
 }
 
-#include "crossed_judged.h"
+/* "An operation may be scheduled at any time once the nodes on which it depends are complete." */
+static void ask_nodes(struct ask *ask)
+{
+    static struct crossed c;
+    static const struct crossed nothing = PDL_ZERO;
+    struct tallies t = PDL_ZERO;
+    unsigned soon = PARTS;
+    char text[360] = "graphs that were drawn";
+    cudaError_t error;
+
+    c = nothing;
+    error = open_crossed(&c, ask);
+    for (; ask_goes_on(ask, c.trial, ask->trials) && error == cudaSuccess; c.trial++) {
+        error = run_crossed(&c, &soon);
+        if (error == cudaSuccess)
+            judge_trial(&c, &t, soon);
+        else if (c.drawn.parts)
+            tell_trial(&c.drawn, c.trial, NOWHERE, text, sizeof(text));
+    }
+    ask_expect_text(ask, "the first node that was too soon", t.first[0] ? t.first : "none", "none");
+    ask_expect(ask, text, error, cudaSuccess);
+    tell_tallies(ask, "too soon: %s", part_name, t.kind, PART_KINDS);
+    tell_tallies(ask, "too soon in a graph%s", place_name, t.place, PLACES);
+    tell_tallies(ask, "trials with a node too soon, %s", made_name, t.made, MADES);
+    tell_tallies(ask, "trials with a node too soon, %s", executable_name, t.executable, EXECUTABLES);
+    tell_tallies(ask, "trials with a node too soon in a stream: %s", street_name, t.street, STREETS);
+    ask_expect_none(ask, "graphs too soon after a kernel", t.unordered, c.trial);
+    close_crossed(&c);
+}
 
 static const struct pair crossed_graphs_pairs[] = { PAIR_ASK("nodes", ask_nodes) };
 IMAGE(crossed_graphs, crossed_graphs_pairs)

@@ -2,6 +2,76 @@
 #ifndef CROSSED_JUDGED_H_INCLUDED
 #define CROSSED_JUDGED_H_INCLUDED
 
+/* ---- what the cells have to hold ---- */
+
+/* A part does to one byte of a cell what it does to its cell; rows leave the end of each as it is. */
+static void act(const struct part *part, unsigned char (*cells)[CELL_BYTES])
+{
+    unsigned char *here = cells[part->cell], *next = cells[part->cell + 1];
+    unsigned i, value = value_of(part);
+
+    for (i = 0; i < CELL_BYTES; i++) {
+        if (is_rows(part->kind) && i % ROW_PITCH >= ROW_BYTES)
+            continue;
+        if (is_set(part->kind))
+            here[i] = (unsigned char)(part->kind == PART_SET_HALVES && i % 2 ? value >> 8 : value);
+        else if (carries(part->kind))
+            next[i] = here[i];
+    }
+}
+
+static void fill_cells(struct crossed *c, uint32_t (*cells)[CELL])
+{
+    unsigned cell, i;
+
+    for (cell = 0; cell < ALL_CELLS; cell++)
+        for (i = 0; i < CELL; i++) {
+            uint32_t word = words_fresh(c->key, cell * CELL + i);
+            cells[cell][i] = cell == 0 || cell == SIDE ? word : ~word;
+        }
+}
+
+static int is_right(struct crossed *c, unsigned cell, const uint32_t *want, const uint32_t (*in_device)[CELL])
+{
+    return memcmp(cell < CELLS && c->drawn.pinned[cell] ? c->pinned->cells[0][cell] : in_device[cell], want, CELL_BYTES) == 0;
+}
+
+/* The first part that was too soon, PARTS: none was; PARTS + 1: the graph, after the kernel before it. */
+static cudaError_t find_too_soon(struct crossed *c, unsigned *part)
+{
+    static uint32_t want[ALL_CELLS][CELL], got[ALL_CELLS][CELL];
+    const struct drawn *d = &c->drawn;
+    unsigned i, cell, owner[ALL_CELLS];
+    cudaError_t error = cudaMemcpy(got, c->cells[0], sizeof(got), cudaMemcpyDeviceToHost);
+
+    fill_cells(c, want);
+    for (cell = 0; cell < ALL_CELLS; cell++)
+        owner[cell] = PARTS + 1;
+    if (d->ahead)
+        memcpy(want[1], want[0], CELL_BYTES);
+    for (i = 0; i < d->parts; i++) {
+        act(&d->part[i], (unsigned char(*)[CELL_BYTES])want);
+        if (is_set(d->part[i].kind) || carries(d->part[i].kind))
+            owner[d->part[i].cell + (carries(d->part[i].kind) ? 1 : 0)] = i;
+    }
+    if (d->reader != NOWHERE) {
+        memcpy(want[SIDE + 1], want[SIDE], CELL_BYTES);
+        memcpy(want[SIDE + 2], want[SIDE], CELL_BYTES);
+        owner[SIDE + 1] = owner[SIDE + 2] = d->beside != NOWHERE ? d->beside : d->wait;
+    }
+    if (d->record != NOWHERE) {
+        memcpy(want[RECORD], want[d->part[d->record].cell], CELL_BYTES);
+        owner[RECORD] = d->record;
+    }
+    *part = PARTS;
+    for (cell = 0; cell < ALL_CELLS && *part == PARTS; cell++)
+        if (!is_right(c, cell, want[cell], (const uint32_t(*)[CELL])got))
+            *part = owner[cell];
+    return error;
+}
+
+/* ---- what is counted ---- */
+
 struct tally { unsigned soon, trials; };
 
 struct tallies {
@@ -31,7 +101,7 @@ static void judge_trial(struct crossed *c, struct tallies *t, unsigned soon)
     t->unordered += soon > PARTS;
     if (soon == PARTS || t->first[0])
         return;
-    tell_trial(d, soon, t->first, sizeof(t->first));
+    tell_trial(d, c->trial, soon, t->first, sizeof(t->first));
     ask_accuse(c->ask, "too soon", t->first);
 }
 
@@ -45,6 +115,8 @@ static void tell_tallies(struct ask *ask, const char *what, const char *const *n
         ask_expect_none(ask, text, tally[i].soon, tally[i].trials);
     }
 }
+
+/* ---- what they need ---- */
 
 static cudaError_t open_events(struct crossed *c)
 {
@@ -109,36 +181,6 @@ static void close_crossed(struct crossed *c)
     (void)cudaFree(c->cells);
     (void)cudaFreeHost(c->pinned);
     (void)cudaGetLastError();
-}
-
-/* "An operation may be scheduled at any time once the nodes on which it depends are complete." */
-static void ask_nodes(struct ask *ask)
-{
-    static struct crossed c;
-    static const struct crossed nothing = PDL_ZERO;
-    struct tallies t = PDL_ZERO;
-    unsigned soon = PARTS;
-    char text[360] = "graphs that were drawn";
-    cudaError_t error;
-
-    c = nothing;
-    error = open_crossed(&c, ask);
-    for (; ask_goes_on(ask, c.trial, ask->trials) && error == cudaSuccess; c.trial++) {
-        error = run_crossed(&c, &soon);
-        if (error == cudaSuccess)
-            judge_trial(&c, &t, soon);
-        else if (c.drawn.parts)
-            tell_trial(&c.drawn, NOWHERE, text, sizeof(text));
-    }
-    ask_expect_text(ask, "the first node that was too soon", t.first[0] ? t.first : "none", "none");
-    ask_expect(ask, text, error, cudaSuccess);
-    tell_tallies(ask, "too soon: %s", part_name, t.kind, PART_KINDS);
-    tell_tallies(ask, "too soon in a graph%s", place_name, t.place, PLACES);
-    tell_tallies(ask, "trials with a node too soon, %s", made_name, t.made, MADES);
-    tell_tallies(ask, "trials with a node too soon, %s", executable_name, t.executable, EXECUTABLES);
-    tell_tallies(ask, "trials with a node too soon in a stream: %s", street_name, t.street, STREETS);
-    ask_expect_none(ask, "graphs too soon after a kernel", t.unordered, c.trial);
-    close_crossed(&c);
 }
 
 #endif

@@ -44,20 +44,12 @@ static unsigned attributes_of(enum part_kind kind, cudaLaunchAttribute *attribut
 
 static cudaError_t add_kernel(struct row *row, const struct part *part, struct kernel_args *args, unsigned count, cudaGraphNode_t *node)
 {
-    struct cudaKernelNodeParams params = PDL_ZERO;
     cudaLaunchAttribute attribute = PDL_ZERO;
     unsigned blocks, threads;
     cudaError_t error;
-    void *values[1];
 
-    values[0] = args;
     shape_of(part->kind, &blocks, &threads);
-    params.func = (void *)carrier_of(part);
-    params.gridDim.y = params.gridDim.z = params.blockDim.y = params.blockDim.z = 1;
-    params.gridDim.x = blocks;
-    params.blockDim.x = threads;
-    params.kernelParams = values;
-    error = cudaGraphAddKernelNode(node, row->graph, row->last, count, &params);
+    error = ask_add_kernel_after(node, row->graph, row->last, count, carrier_of(part), args, blocks, threads);
     if (error == cudaSuccess && attributes_of(part->kind, &attribute))
         error = cudaGraphKernelNodeSetAttribute(*node, attribute.id, &attribute.val);
     return error;
@@ -146,7 +138,7 @@ static cudaError_t add_part(struct crossed *c, struct row *row, unsigned part, u
     case PART_COPY_ROWS: return add_copy(c, row, is, count, node);
     case PART_EMPTY: return cudaGraphAddEmptyNode(node, row->graph, row->last, count);
     case PART_HOST:
-        host.fn = hand_on;
+        host.fn = ask_hand_on;
         host.userData = hand_of(c, part);
         return cudaGraphAddHostNode(node, row->graph, row->last, count, &host);
     case PART_RECORD: return cudaGraphAddEventRecordNode(node, row->graph, row->last, count, event_of_trial(c, EVENT_RECORDED));
@@ -205,21 +197,12 @@ static cudaError_t queue_kernel(struct crossed *c, unsigned part, cudaStream_t s
 {
     const struct part *is = &c->drawn.part[part];
     cudaLaunchAttribute attrs[2] = PDL_ZERO;
-    cudaLaunchConfig_t config = PDL_ZERO;
-    void *params[1];
-    unsigned blocks, threads;
+    unsigned blocks, threads, count = attributes_of(is->kind, attrs);
 
-    params[0] = args_of(c, part);
     shape_of(is->kind, &blocks, &threads);
-    config.gridDim.y = config.gridDim.z = config.blockDim.y = config.blockDim.z = 1;
-    config.gridDim.x = blocks;
-    config.blockDim.x = threads;
-    config.stream = stream;
-    config.attrs = attrs;
-    config.numAttrs = attributes_of(is->kind, attrs);
     if (is->programmatic)
-        attrs[config.numAttrs++] = serialization(1);
-    return cudaLaunchKernelExC(&config, carrier_of(is), params);
+        attrs[count++] = serialization(1);
+    return launch_blocks(carrier_of(is), args_of(c, part), blocks, threads, stream, attrs, count);
 }
 
 static cudaError_t queue_part(struct crossed *c, unsigned part, cudaStream_t stream)
@@ -232,7 +215,7 @@ static cudaError_t queue_part(struct crossed *c, unsigned part, cudaStream_t str
     case PART_SET_ROWS: return cudaMemset2DAsync(here, ROW_PITCH, (int)is->value, ROW_BYTES, ROWS, stream);
     case PART_COPY: return cudaMemcpyAsync(next, here, CELL_BYTES, cudaMemcpyDefault, stream);
     case PART_COPY_ROWS: return cudaMemcpy2DAsync(next, ROW_PITCH, here, ROW_PITCH, ROW_BYTES, ROWS, cudaMemcpyDefault, stream);
-    case PART_HOST: return cudaLaunchHostFunc(stream, hand_on, hand_of(c, part));
+    case PART_HOST: return cudaLaunchHostFunc(stream, ask_hand_on, hand_of(c, part));
     case PART_RECORD: return cudaEventRecordWithFlags(event_of_trial(c, EVENT_RECORDED), stream, cudaEventRecordExternal);
     case PART_WAIT: return cudaStreamWaitEvent(stream, event_of_trial(c, EVENT_AWAITED), cudaEventWaitExternal);
     default: return queue_kernel(c, part, stream);
@@ -286,9 +269,10 @@ static cudaError_t capture_parts(struct crossed *c, struct row *row, unsigned *p
     error = cudaStreamBeginCaptureToGraph(origin, row->graph, row->lasts ? row->last : NULL, row->lasts ? data : NULL, row->lasts, d->mode);
     if (error != cudaSuccess)
         return error;
-    for (; *part < d->parts && d->part[*part].captured && (*part == first || *part != d->beside) && error == cudaSuccess; *part = after(d, *part)) {
+    while (*part < d->parts && d->part[*part].captured && (*part == first || *part != d->beside) && error == cudaSuccess) {
         unsigned fork = d->part[*part].fork;
         error = fork == STREETS ? queue_part(c, *part, origin) : queue_beside(c, *part, origin, c->street[fork]);
+        *part = after(d, *part);
     }
     if (error == cudaSuccess)
         error = take_lasts(row, origin);
