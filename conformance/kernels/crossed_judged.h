@@ -4,20 +4,30 @@
 
 /* ---- what the cells have to hold ---- */
 
-/* A part does to one byte of a cell what it does to its cell; rows leave the end of each as it is. */
-static void act(const struct part *part, unsigned char (*cells)[CELL_BYTES])
+struct expected {              /* what each byte has to be, and which part has it so; PARTS + 1: none, or the kernel before the graph */
+    uint32_t cells[ALL_CELLS][CELL];
+    unsigned char owner[ALL_CELLS][CELL_BYTES];
+};
+
+/* What a part does to the cells; rows leave the end of each as it is. */
+static void act(const struct drawn *d, unsigned part, struct expected *want)
 {
-    unsigned char *here = cells[part->cell], *next = cells[part->cell + 1];
-    unsigned i, value = value_of(part);
+    const struct part *is = &d->part[part];
+    unsigned char(*bytes)[CELL_BYTES] = (unsigned char(*)[CELL_BYTES])want->cells;
+    unsigned i, value = value_of(is), to = is->cell + (carries(is->kind) ? 1 : 0);
 
     for (i = 0; i < CELL_BYTES; i++) {
-        if (is_rows(part->kind) && i % ROW_PITCH >= ROW_BYTES)
+        if ((is_rows(is->kind) && i % ROW_PITCH >= ROW_BYTES) || (!is_set(is->kind) && !carries(is->kind)))
             continue;
-        if (is_set(part->kind))
-            here[i] = (unsigned char)(part->kind == PART_SET_HALVES && i % 2 ? value >> 8 : value);
-        else if (carries(part->kind))
-            next[i] = here[i];
+        bytes[to][i] = is_set(is->kind) ? (unsigned char)(is->kind == PART_SET_HALVES && i % 2 ? value >> 8 : value) : bytes[is->cell][i];
+        want->owner[to][i] = (unsigned char)part;
     }
+}
+
+static void hand_over(struct expected *want, unsigned to, unsigned from, unsigned owner)
+{
+    memcpy(want->cells[to], want->cells[from], CELL_BYTES);
+    memset(want->owner[to], (int)owner, CELL_BYTES);
 }
 
 static void fill_cells(struct crossed *c, uint32_t (*cells)[CELL])
@@ -31,42 +41,41 @@ static void fill_cells(struct crossed *c, uint32_t (*cells)[CELL])
         }
 }
 
-static int is_right(struct crossed *c, unsigned cell, const uint32_t *want, const uint32_t (*in_device)[CELL])
+static void expect_cells(struct crossed *c, struct expected *want)
 {
-    return memcmp(cell < CELLS && c->drawn.pinned[cell] ? c->pinned->cells[0][cell] : in_device[cell], want, CELL_BYTES) == 0;
+    const struct drawn *d = &c->drawn;
+    unsigned i;
+
+    fill_cells(c, want->cells);
+    memset(want->owner, PARTS + 1, sizeof(want->owner));
+    if (d->ahead)
+        hand_over(want, 1, 0, PARTS + 1);
+    for (i = 0; i < d->parts; i++)
+        act(d, i, want);
+    if (d->reader != NOWHERE) {
+        hand_over(want, SIDE + 1, SIDE, d->beside != NOWHERE ? d->beside : d->wait);
+        hand_over(want, SIDE + 2, SIDE, d->beside != NOWHERE ? d->beside : d->wait);
+    }
+    if (d->record != NOWHERE)
+        hand_over(want, RECORD, d->part[d->record].cell, d->record);
 }
 
 /* The first part that was too soon, PARTS: none was; PARTS + 1: the graph, after the kernel before it. */
 static cudaError_t find_too_soon(struct crossed *c, unsigned *part)
 {
-    static uint32_t want[ALL_CELLS][CELL], got[ALL_CELLS][CELL];
-    const struct drawn *d = &c->drawn;
-    unsigned i, cell, owner[ALL_CELLS];
+    static uint32_t got[ALL_CELLS][CELL];
+    static struct expected want;
+    unsigned cell, i;
     cudaError_t error = cudaMemcpy(got, c->cells[0], sizeof(got), cudaMemcpyDeviceToHost);
 
-    fill_cells(c, want);
-    for (cell = 0; cell < ALL_CELLS; cell++)
-        owner[cell] = PARTS + 1;
-    if (d->ahead)
-        memcpy(want[1], want[0], CELL_BYTES);
-    for (i = 0; i < d->parts; i++) {
-        act(&d->part[i], (unsigned char(*)[CELL_BYTES])want);
-        if (is_set(d->part[i].kind) || carries(d->part[i].kind))
-            owner[d->part[i].cell + (carries(d->part[i].kind) ? 1 : 0)] = i;
-    }
-    if (d->reader != NOWHERE) {
-        memcpy(want[SIDE + 1], want[SIDE], CELL_BYTES);
-        memcpy(want[SIDE + 2], want[SIDE], CELL_BYTES);
-        owner[SIDE + 1] = owner[SIDE + 2] = d->beside != NOWHERE ? d->beside : d->wait;
-    }
-    if (d->record != NOWHERE) {
-        memcpy(want[RECORD], want[d->part[d->record].cell], CELL_BYTES);
-        owner[RECORD] = d->record;
-    }
+    expect_cells(c, &want);
     *part = PARTS;
-    for (cell = 0; cell < ALL_CELLS && *part == PARTS; cell++)
-        if (!is_right(c, cell, want[cell], (const uint32_t(*)[CELL])got))
-            *part = owner[cell];
+    for (cell = 0; cell < ALL_CELLS; cell++) {
+        const void *words = cell < CELLS && c->drawn.pinned[cell] ? c->pinned->cells[0][cell] : got[cell];
+        for (i = 0; i < CELL_BYTES && *part == PARTS; i++)
+            if (((const unsigned char *)words)[i] != ((const unsigned char *)want.cells[cell])[i])
+                *part = want.owner[cell][i];
+    }
     return error;
 }
 
