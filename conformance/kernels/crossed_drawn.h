@@ -25,6 +25,8 @@ static const char *const executable_name[EXECUTABLES] = { "executable graph", "s
                                                           "updated executable graph" };
 enum street { STREET_PLAIN, STREET_BLOCKING, STREET_URGENT, STREET_PER_THREAD, STREET_LEGACY, STREETS };
 static const char *const street_name[STREETS] = { "non-blocking", "blocking", "urgent", "per-thread", "legacy" };
+enum ahead { AHEAD_INSIDE, AHEAD_BEFORE, AHEAD_BESIDE }; /* the slow work: the first kernel of the graph; one in its stream; in another */
+static const char *const ahead_text[] = { "", "[kernel before the graph] ", "[kernel of another stream before the graph] " };
 #define CAPTURED_STREETS STREET_LEGACY /* those before it */
 
 struct part {
@@ -44,7 +46,7 @@ struct drawn {
     enum executable executable;
     enum street street, origin; /* of the launch, of the capture */
     enum cudaStreamCaptureMode mode;
-    int ahead;                 /* the slow work is a kernel before the graph, else the graph's first one */
+    enum ahead ahead;
     int uploaded, again, backwards; /* backwards: the last edge is added first */
     unsigned beside, wait;     /* what comes after a second node as well, or after work of another stream */
     unsigned reader;           /* the kernel that reads what that stored */
@@ -156,10 +158,10 @@ static void draw_first(struct drawn *d, struct dice *dice)
 {
     unsigned i = 0;
 
-    d->ahead = below(dice, 4) == 0;
+    d->ahead = (enum ahead)(below(dice, 3) ? (unsigned)AHEAD_INSIDE : AHEAD_BEFORE + below(dice, 2));
     while (d->part[i].kind >= PART_LEAVES)
         i++;
-    if (d->ahead)
+    if (d->ahead != AHEAD_INSIDE)
         return;
     d->part[i].kind = (enum part_kind)below(dice, PART_COOPERATIVE);
     d->part[i].slow = 1;
@@ -233,7 +235,7 @@ static void draw_events(struct drawn *d)
 /* Where the words are as they go on: in pinned memory where a host function reads or stores them. No copy leads from there to there. */
 static void draw_cells(struct drawn *d)
 {
-    unsigned i, cell = d->ahead ? 1 : 0;
+    unsigned i, cell = d->ahead != AHEAD_INSIDE ? 1 : 0;
 
     for (i = 0; i < d->parts; i++) {
         struct part *part = &d->part[i];
@@ -322,7 +324,7 @@ static void tell_trial(const struct drawn *d, unsigned trial, unsigned meant, ch
              first == NOWHERE ? "" : " after ", first == NOWHERE ? "" : part_name[d->part[first].kind],
              meant < PARTS ? place_name[place_of(d, meant)] : "", trial, made_name[d->made], d->made == MADE_CAPTURED ? " from " : "",
              d->made == MADE_CAPTURED ? street_name[d->origin] : "", executable_name[d->executable], d->again ? " launched again" : "",
-             street_name[d->street], d->ahead ? "[kernel before the graph] " : "");
+             street_name[d->street], ahead_text[d->ahead]);
     tell_row(d, NOWHERE, meant, text, room);
 }
 

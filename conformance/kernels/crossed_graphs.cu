@@ -232,6 +232,20 @@ static cudaError_t follow_record(struct crossed *c)
     return error == cudaSuccess ? launch_one((const void *)SYMBOL(crossed_carrier), args, CELL, c->ask->side, NULL, 0) : error;
 }
 
+/* The kernel before the graph; in another stream, which the graph's stream waits for then. */
+static cudaError_t launch_ahead(struct crossed *c, cudaStream_t stream)
+{
+    int beside = c->drawn.ahead == AHEAD_BESIDE;
+    cudaStream_t in = beside ? c->ask->side : stream;
+    cudaEvent_t event = event_of_trial(c, EVENT_FORK);
+    struct kernel_args *args = fill_args(c, &c->args_ahead, 0, HOLD_SLOW);
+    cudaError_t error = launch_one((const void *)SYMBOL(crossed_carrier), args, CELL, in, NULL, 0);
+
+    if (error == cudaSuccess && beside)
+        error = cudaEventRecord(event, in);
+    return error == cudaSuccess && beside ? cudaStreamWaitEvent(stream, event, 0) : error;
+}
+
 /* The kernel before it, if there is one, and the graph; the host waits. */
 static cudaError_t launch(struct crossed *c, cudaGraphExec_t exec)
 {
@@ -243,8 +257,8 @@ static cudaError_t launch(struct crossed *c, cudaGraphExec_t exec)
         error = launch_awaited(c);
     if (error == cudaSuccess && c->drawn.uploaded)
         error = cudaGraphUpload(exec, stream);
-    if (error == cudaSuccess && c->drawn.ahead)
-        error = launch_one((const void *)SYMBOL(crossed_carrier), fill_args(c, &c->args_ahead, 0, HOLD_SLOW), CELL, stream, NULL, 0);
+    if (error == cudaSuccess && c->drawn.ahead != AHEAD_INSIDE)
+        error = launch_ahead(c, stream);
     if (error == cudaSuccess)
         error = cudaGraphLaunch(exec, stream);
     if (error == cudaSuccess && c->drawn.record != NOWHERE)

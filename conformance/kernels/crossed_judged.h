@@ -48,7 +48,7 @@ static void expect_cells(struct crossed *c, struct expected *want)
 
     fill_cells(c, want->cells);
     memset(want->owner, PARTS + 1, sizeof(want->owner));
-    if (d->ahead)
+    if (d->ahead != AHEAD_INSIDE)
         hand_over(want, 1, 0, PARTS + 1);
     for (i = 0; i < d->parts; i++)
         act(d, i, want);
