@@ -126,30 +126,12 @@ KERNEL(crowds_both)
         takes(&args);
 }
 
-static cudaError_t launch_with_attribute(const void *function, const struct kernel_args *args, unsigned blocks, unsigned threads,
-                                         cudaStream_t stream, cudaLaunchAttribute *attribute)
-{
-    cudaLaunchConfig_t config = PDL_ZERO;
-    struct kernel_args copy = *args;
-    void *params[1];
-
-    params[0] = &copy;
-    config.gridDim.x = blocks;
-    config.gridDim.y = config.gridDim.z = 1;
-    config.blockDim.x = threads;
-    config.blockDim.y = config.blockDim.z = 1;
-    config.stream = stream;
-    config.attrs = attribute;
-    config.numAttrs = attribute ? 1 : 0;
-    return cudaLaunchKernelExC(&config, function, params);
-}
-
-static cudaError_t launch_blocks(const void *function, const struct kernel_args *args, unsigned blocks, unsigned threads, cudaStream_t stream,
-                                 int attribute)
+static cudaError_t launch_crowd(const void *function, const struct kernel_args *args, unsigned blocks, unsigned threads, cudaStream_t stream,
+                                int attribute)
 {
     cudaLaunchAttribute six = serialization(1);
 
-    return launch_with_attribute(function, args, blocks, threads, stream, attribute ? &six : NULL);
+    return launch_blocks(function, args, blocks, threads, stream, &six, attribute ? 1 : 0);
 }
 
 struct crowd {
@@ -178,10 +160,10 @@ static cudaError_t open_crowd(struct crowd *crowd, struct ask *ask)
 static cudaError_t run_pair(struct crowd *crowd, const void *primary, const void *dependent, unsigned blocks, unsigned threads)
 {
     cudaStream_t stream = crowd->ask->stream;
-    cudaError_t error = launch_blocks(primary, &crowd->args, blocks, threads, stream, 0);
+    cudaError_t error = launch_crowd(primary, &crowd->args, blocks, threads, stream, 0);
 
     if (error == cudaSuccess)
-        error = launch_blocks(dependent, &crowd->args, blocks, threads, stream, 1);
+        error = launch_crowd(dependent, &crowd->args, blocks, threads, stream, 1);
     if (error == cudaSuccess)
         error = cudaStreamSynchronize(stream);
     crowd->trials += error == cudaSuccess;
@@ -228,9 +210,9 @@ static cudaError_t run_plain_crowd(struct crowd *crowd, unsigned blocks, unsigne
 
     prepare_trial(room, trial);
     room->plan.bound_ns = PLAIN_BOUND_NS;
-    error = launch_blocks((const void *)SYMBOL(crowds_primary), &crowd->args, blocks, 1, stream, 0);
+    error = launch_crowd((const void *)SYMBOL(crowds_primary), &crowd->args, blocks, 1, stream, 0);
     if (error == cudaSuccess)
-        error = launch_blocks((const void *)SYMBOL(crowds_plain), &crowd->args, blocks, 1, stream, 0);
+        error = launch_crowd((const void *)SYMBOL(crowds_plain), &crowd->args, blocks, 1, stream, 0);
     if (error == cudaSuccess)
         error = cudaStreamSynchronize(stream);
     crowd->passed += error == cudaSuccess && (room->state.witnessed || last_are_stale(room));
@@ -321,7 +303,7 @@ static cudaError_t run_within(struct crowd *crowd, unsigned how, unsigned trial)
     cudaError_t error;
 
     prepare_trial(crowd->room, trial);
-    error = launch_with_attribute((const void *)SYMBOL(crowds_both), &crowd->args, 2, trial / WITHIN % 3 ? HANDED : 1, stream, how ? &attribute : NULL);
+    error = launch_blocks((const void *)SYMBOL(crowds_both), &crowd->args, 2, trial / WITHIN % 3 ? HANDED : 1, stream, &attribute, how ? 1 : 0);
     return error == cudaSuccess ? cudaStreamSynchronize(stream) : error;
 }
 

@@ -16,8 +16,23 @@ static const char *const node_kind_name[NODE_KINDS] = { "kernel", "memset", "mem
 
 static void CUDART_CB ask_host_nothing(void *opaque) { (void)opaque; }
 
-static cudaError_t ask_add_kernel(cudaGraphNode_t *node, cudaGraph_t graph, const void *function, struct kernel_args *args,
-                                  unsigned threads)
+/* What a host function copies. */
+struct ask_hand {
+    const uint32_t *from;
+    uint32_t *to;
+    unsigned words;
+};
+
+static void CUDART_CB ask_hand_on(void *opaque)
+{
+    const struct ask_hand *hand = (const struct ask_hand *)opaque;
+
+    memcpy(hand->to, hand->from, hand->words * sizeof(uint32_t));
+}
+
+/* A kernel of so many blocks after these nodes. */
+static cudaError_t ask_add_kernel_after(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after, size_t count,
+                                        const void *function, struct kernel_args *args, unsigned blocks, unsigned threads)
 {
     struct cudaKernelNodeParams params = PDL_ZERO;
     void *values[1];
@@ -26,9 +41,16 @@ static cudaError_t ask_add_kernel(cudaGraphNode_t *node, cudaGraph_t graph, cons
     params.func = (void *)function;
     params.gridDim.x = params.gridDim.y = params.gridDim.z = 1;
     params.blockDim = params.gridDim;
+    params.gridDim.x = blocks;
     params.blockDim.x = threads;
     params.kernelParams = values;
-    return cudaGraphAddKernelNode(node, graph, NULL, 0, &params);
+    return cudaGraphAddKernelNode(node, graph, after, count, &params);
+}
+
+static cudaError_t ask_add_kernel(cudaGraphNode_t *node, cudaGraph_t graph, const void *function, struct kernel_args *args,
+                                  unsigned threads)
+{
+    return ask_add_kernel_after(node, graph, NULL, 0, function, args, 1, threads);
 }
 
 /* An executable graph of one kernel. */

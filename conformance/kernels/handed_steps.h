@@ -344,16 +344,8 @@ static cudaError_t step_kernel(struct handed *d, const struct hand *h, unsigned 
                                                   : (const void *)SYMBOL(handed_step);
     cudaLaunchAttribute attribute = serialization(1);
     int large = step == STEP_LARGE || step == STEP_LARGE_WAITING;
-    void *params[1];
-    cudaLaunchConfig_t config = PDL_ZERO;
+    int attributed = step == STEP_EARLY || step == STEP_FENCED || step == STEP_COOPERATIVE || (waits(step) && h->first != STEP_FENCED);
 
-    params[0] = &args;
-    config.gridDim.x = large ? LARGE_BLOCKS : 1;
-    config.blockDim.x = large ? 1 : CELL;
-    config.gridDim.y = config.gridDim.z = config.blockDim.y = config.blockDim.z = 1;
-    config.stream = stream;
-    config.attrs = &attribute;
-    config.numAttrs = step == STEP_EARLY || step == STEP_FENCED || step == STEP_COOPERATIVE || (waits(step) && h->first != STEP_FENCED);
     if (step == STEP_FENCED) {
         attribute.id = cudaLaunchAttributeProgrammaticEvent;
         attribute.val.programmaticEvent.event = d->event[h->event];
@@ -362,7 +354,7 @@ static cudaError_t step_kernel(struct handed *d, const struct hand *h, unsigned 
         attribute.id = cudaLaunchAttributeCooperative;
         attribute.val.cooperative = 1;
     }
-    return cudaLaunchKernelExC(&config, function, params);
+    return launch_blocks(function, &args, large ? LARGE_BLOCKS : 1, large ? 1 : CELL, stream, &attribute, (unsigned)attributed);
 }
 
 /* end: 0 for the first step, 1 for the last one. */

@@ -65,22 +65,29 @@ DEVICE_FN void tells_tick(const struct kernel_args *args)
 
 /* ---- host ---- */
 
-/* One block; `threads` of it. */
-static inline cudaError_t launch_one(const void *function, const struct kernel_args *args, unsigned threads, cudaStream_t stream,
-                                     cudaLaunchAttribute *attrs, unsigned count)
+static inline cudaError_t launch_blocks(const void *function, const struct kernel_args *args, unsigned blocks, unsigned threads,
+                                        cudaStream_t stream, cudaLaunchAttribute *attrs, unsigned count)
 {
     struct kernel_args copy = *args;
     void *params[1];
     cudaLaunchConfig_t config = PDL_ZERO;
 
     params[0] = &copy;
-    config.gridDim.x = config.gridDim.y = config.gridDim.z = 1;
+    config.gridDim.x = blocks;
+    config.gridDim.y = config.gridDim.z = 1;
     config.blockDim.x = threads;
     config.blockDim.y = config.blockDim.z = 1;
     config.stream = stream;
     config.attrs = attrs;
     config.numAttrs = count;
     return cudaLaunchKernelExC(&config, function, params);
+}
+
+/* One block; `threads` of it. */
+static inline cudaError_t launch_one(const void *function, const struct kernel_args *args, unsigned threads, cudaStream_t stream,
+                                     cudaLaunchAttribute *attrs, unsigned count)
+{
+    return launch_blocks(function, args, 1, threads, stream, attrs, count);
 }
 
 struct other_thread {

@@ -25,11 +25,6 @@ KERNEL(joins_carrier)
     k_store(args.seen + k_thread(), word);
 }
 
-struct hand {                  /* what a host function copies */
-    const uint32_t *from;
-    uint32_t *to;
-};
-
 struct chain {
     struct joins *joins;
     cudaStream_t stream, beside;
@@ -37,7 +32,7 @@ struct chain {
     cudaGraphExec_t empty, made[4]; /* made: of this trial */
     uint32_t *buffer;          /* of the device: two times the words of a cell */
     struct kernel_args args[CELLS];
-    struct hand hand[CELLS];
+    struct ask_hand hand[CELLS];
     unsigned cell, graphs;     /* the last cell that has words; graphs of this trial */
     uint32_t *there;           /* where in the buffer the words are by now, or NULL: they are in that cell */
     uint32_t value, set[CELLS]; /* what a memset made of the words, and of those in each cell; 0: nothing yet */
@@ -62,6 +57,7 @@ static struct kernel_args *carry_on(struct chain *c, unsigned step)
     c->set[c->cell] = c->value;
     args->seen = cell_of_device(c, c->cell);
     c->hand[c->cell - 1].to = cell_of_host(c, c->cell);
+    c->hand[c->cell - 1].words = PLACE_WORDS;
     return args;
 }
 
@@ -74,13 +70,6 @@ static struct kernel_args *carry_in(struct chain *c)
     args->data = words_now(c);
     args->seen = c->there = c->there == c->buffer ? c->buffer + PLACE_WORDS : c->buffer;
     return args;
-}
-
-static void CUDART_CB hand_on(void *opaque)
-{
-    const struct hand *hand = (const struct hand *)opaque;
-
-    memcpy(hand->to, hand->from, CELL_BYTES);
 }
 
 static int set_here(struct chain *c, unsigned step)
@@ -116,7 +105,7 @@ static cudaError_t add_hand(struct chain *c, cudaGraph_t graph, enum by by, unsi
         return ask_add_kernel(&node, graph, (const void *)SYMBOL(joins_carrier), args, PLACE_WORDS);
     if (by == BY_COPY)
         return cudaGraphAddMemcpyNode1D(&node, graph, NULL, 0, args->seen, args->data, CELL_BYTES, cudaMemcpyDefault);
-    host.fn = hand_on;
+    host.fn = ask_hand_on;
     host.userData = &c->hand[c->cell - 1];
     return cudaGraphAddHostNode(&node, graph, NULL, 0, &host);
 }
@@ -193,7 +182,7 @@ static cudaError_t carry_by(struct chain *c, enum by by, unsigned step)
     case BY_COPY: args = carry_on(c, step); return cudaMemcpyAsync(args->seen, args->data, CELL_BYTES, cudaMemcpyDefault, stream);
     case BY_COPY_IN: return copy_in(c);
     case BY_COPY_OUT: return copy_out(c, step);
-    case BY_HOST: (void)carry_on(c, step); return cudaLaunchHostFunc(stream, hand_on, &c->hand[c->cell - 1]);
+    case BY_HOST: (void)carry_on(c, step); return cudaLaunchHostFunc(stream, ask_hand_on, &c->hand[c->cell - 1]);
     case BY_RECORD: return cudaEventRecord(c->event, stream);
     case BY_WAIT: return carry_beside(c, step);
     case BY_GRAPH: return launch_hand(c, BY_KERNEL, step, 0);

@@ -37,6 +37,14 @@ static void edges_become_full(struct graph *g)
         g->arc[i].data = full_edge;
 }
 
+/* For the device cloned-empty-cuts. */
+static void empties_lose_arcs(struct graph *g)
+{
+    for (size_t i = g->arcs; i > 0; i--)
+        if (g->arc[i - 1].to->type == cudaGraphNodeTypeEmpty)
+            graph_drop_arc(g, i - 1);
+}
+
 static void spoil_clone(struct request *r)
 {
     if (device.faults.clone_loses_attributes)
@@ -60,6 +68,9 @@ cudaError_t CUDARTAPI cudaGraphClone(cudaGraph_t *out, cudaGraph_t handle)
     for (size_t i = 0; device.faults.clone_forgets_child_edges && i < copy->nodes; i++)
         for (unsigned c = 0; c < copy->node[i]->children; c++)
             edges_become_full(copy->node[i]->child[c]);
+    for (size_t i = 0; device.faults.cloned_empty_cuts && i < copy->nodes; i++)
+        for (unsigned c = 0; c < copy->node[i]->children; c++)
+            empties_lose_arcs(copy->node[i]->child[c]);
     for (size_t i = 0; i < copy->nodes; i++)
         if (copy->node[i]->kernel != NULL)
             spoil_clone(copy->node[i]->kernel);

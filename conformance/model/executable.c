@@ -94,7 +94,7 @@ static struct op *record_op(const struct node *n)
         event_takes(event_of(n->old_event), RECORDED_ORDINARY, op, false);
     event_of(n->event)->by_node = true;
     event_of(n->event)->launched_at = device.clock;
-    if (device.faults.record_node_early)
+    if (device.faults.record_node_early || (device.faults.sleeping_record_node_early && event_of(n->event)->flags & cudaEventBlockingSync))
         event_of(n->event)->op = NULL;
     return op;
 }
@@ -138,14 +138,36 @@ struct op *node_op(const struct node *n)
     return op;
 }
 
-/* Of the graph that is being queued: how it was made and launched, and how deep the node lies. */
+/* Of the graph that is being queued: how it was made and launched. */
 static uint64_t queued_features;
 static unsigned queued_launches; /* of its executable graph, this one too */
+static bool queued_in_legacy;
 
 static bool in_nested_child(const struct node *n)
 {
     const struct node *owner = n->graph->owner;
     return owner != NULL && owner->type == cudaGraphNodeTypeGraph && owner->graph->owner != NULL;
+}
+
+/* The edges that are lost on devices where several features have to meet. */
+static bool crossing_cuts(const struct arc *a)
+{
+    const struct faults *f = &device.faults;
+    const struct graph *in = a->to->graph, *around = in->owner != NULL ? in->owner->graph : NULL;
+    bool in_body = graph_is_inside(in, cudaGraphNodeTypeConditional), in_child = graph_is_inside(in, cudaGraphNodeTypeGraph);
+    bool body_around = around != NULL && graph_is_inside(around, cudaGraphNodeTypeConditional);
+    bool of_body = a->from->type == cudaGraphNodeTypeConditional, to_child = a->to->type == cudaGraphNodeTypeGraph;
+    bool set_to_copy = a->from->type == cudaGraphNodeTypeMemset && a->to->type == cudaGraphNodeTypeMemcpy;
+    return (f->child_in_body_unordered && in_child && body_around) || (f->inner_body_unordered && in_body && body_around) ||
+           (f->child_in_body_early && in_body && to_child) || (f->condition_in_body_passed && in_body && of_body) ||
+           (f->second_exec_child_early && queued_features & HAS(secondexec) && of_body && to_child) ||
+           (f->updated_copy_after_set_early && queued_features & HAS(updated) && set_to_copy) ||
+           (f->second_edge_in_child_lost && in_child && a->into == 1);
+}
+
+static bool is_many(const struct node *n)
+{
+    return n->type == cudaGraphNodeTypeKernel && n->kernel->grid[0] > 64;
 }
 
 /* What an edge means: EDGE-01, EDGE-09, EDGE-10; (2,0,default) is F18's launch completion, which no wait covers. */
@@ -189,6 +211,7 @@ static void arc_orders(const struct arc *a)
     cut |= device.faults.fan_of_sixteen_cut && a->nth >= 16;
     cut |= device.faults.fourth_into_empty_lost && a->into >= 3 && a->to->type == cudaGraphNodeTypeEmpty;
     cut |= device.faults.idle_condition_cuts && of_body && node_body(a->from) == NULL;
+    cut |= crossing_cuts(a);
     bool ignored = cut || (device.faults.one_edge_is_enough && !a->first) || (device.faults.sixth_edge_ignored && a->into >= 5);
     bool full_lets_go = (device.faults.second_exec_full && queued_features & HAS(secondexec)) || (device.faults.third_launch_full && queued_launches > 2) ||
                         (device.faults.nested_child_unordered && in_nested_child(a->to));
@@ -196,12 +219,14 @@ static void arc_orders(const struct arc *a)
     for (const struct node *owner = a->to->graph->owner; owner != NULL; owner = owner->graph->owner)
         level++;
     full_lets_go |= device.faults.fourth_level_unordered && level >= 4;
+    full_lets_go |= device.faults.many_blocks_in_body_let_go && is_many(a->from) && graph_is_inside(in, cudaGraphNodeTypeConditional);
     if (full_lets_go && kind == EDGE_DONE)
         kind = EDGE_TRIGGERED;
     if (!ignored)
         op_after(a->to->op, from, kind);
     uncovered |= device.faults.made_first_uncovered && a->from->index > a->to->index;
     uncovered |= (device.faults.ninth_cover_lost && a->into >= 8) || (device.faults.ninth_dependent_uncovered && a->nth >= 8);
+    uncovered |= device.faults.legacy_graph_uncovers && queued_in_legacy && is_many(a->to);
     if (programmatic && !uncovered)
         op_covers(a->to->op, a->from->last);
     device.edge_features = 0;
@@ -332,6 +357,7 @@ cudaError_t graph_queue(struct graph_exec *exec, struct stream *s)
     exec->running = end;
     queued_features = HAS(graph) | exec->features;
     queued_launches = ++exec->launches;
+    queued_in_legacy = stream_is_legacy(s);
     queue_between(exec->copy, start, end);
     if (exec->copy->nodes == 0)
         op_after(end, start, EDGE_RETIRED);
