@@ -96,8 +96,8 @@ static int may_lie_in(const struct drawn *d, enum part_kind kind, unsigned paren
     if (kind == PART_IF)
         return 0;
 #endif
-    if (is_conditional(kind))
-        return d->executable != EXECUTABLE_CLONE && !lies_in(d, parent, 0);
+    if (is_conditional(kind)) /* one executable graph of its graph is all that an H100 makes */
+        return (d->executable == EXECUTABLE_FIRST || d->executable == EXECUTABLE_UPDATED) && !lies_in(d, parent, 0);
     return !lies_in(d, parent, 1) || (kind < PART_HOST && kind != PART_COOPERATIVE) || kind == PART_CHILD;
 }
 

@@ -183,17 +183,17 @@ static void take_off(void *of)
     flight->error = cudaGraphLaunch(flight->exec, flight->stream);
 }
 
-/* exec: the same for all launches; of the mutant each launch has its own. Another one of the same graph is made meanwhile, and every
- * second launch is another thread's. */
+/* exec: the same for all launches; of the mutant each launch has its own. Another one of the same graph is made meanwhile. In one trial of
+ * four another thread launches, too: that takes long, and so the work holds on. */
 static cudaError_t fly(struct joins *joins, cudaGraphExec_t *exec, cudaGraph_t graph)
 {
     cudaGraphExec_t sibling = NULL;
     cudaStream_t gone;
     cudaError_t error = cudaStreamCreateWithFlags(&gone, cudaStreamNonBlocking);
-    unsigned i;
+    unsigned i, threads = joins->trial % 4 == 3;
 
     prepare(joins, 1, 0);
-    joins->pinned->plan[0].hold_ns = 5000;
+    joins->pinned->plan[0].hold_ns = threads ? 200000 : 5000;
     if (error == cudaSuccess)
         error = cudaGraphLaunch(exec[0], gone);
     if (error == cudaSuccess)
@@ -202,7 +202,7 @@ static cudaError_t fly(struct joins *joins, cudaGraphExec_t *exec, cudaGraph_t g
         error = cudaGraphInstantiate(&sibling, graph, 0);
     for (i = 1; i < FLIGHTS && error == cudaSuccess; i++) {
         struct flight flight = { exec[i], joins->stream[i], cudaSuccess };
-        if (i % 2 || !run_in_thread(take_off, &flight))
+        if (!threads || i % 2 || !run_in_thread(take_off, &flight))
             take_off(&flight);
         error = flight.error;
     }
