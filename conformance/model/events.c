@@ -135,8 +135,6 @@ static void event_record(struct event *e, struct stream *s, bool flagged)
         e->op = before, e->device_at = EDGE_STARTED;
     if ((device.faults.many_events_lost && events_alive() > 512) || e->late || lost)
         e->op = NULL;
-    if (device.faults.record_forgets_row && !timed && before != NULL && before->attributed && !before->retired)
-        e->op = before, e->device_at = EDGE_DONE;
     if (forgets)
         e->device_at = EDGE_DONE; /* the stream itself stays in order */
     if (device.faults.event_at_launch)

@@ -295,8 +295,7 @@ struct faults {
     bool flagged_record_in_urgent_lost, record_behind_host_lost, record_behind_memset_lost, launched_plain_event_past;
     bool copy_passes_long_copy, memset_repeats_value, node_times_in_tenths;
     bool local_capture_unorders_copies, per_thread_fork_unorders_moves;
-    bool busy_kernel_forgets_events, idle_halves_forget_events, record_forgets_row, external_times_in_tenths;
-    bool captured_flagged_record_lost;
+    bool idle_halves_forget_events, external_times_in_tenths, captured_flagged_record_lost;
     bool never_overlaps, early, shared, late_copies, pageable_later; /* these conform */
 };
 

@@ -624,9 +624,7 @@ static const struct variant variants[] = {
     BROKEN("node-times-in-tenths", node_times_in_tenths, "COMP-17", "the time until an event that a graph's node records is told as a tenth of it"),
     BROKEN("local-capture-unorders-copies", local_capture_unorders_copies, "COMP-17", "a copy that is captured in the thread's mode comes after nothing"),
     BROKEN("per-thread-fork-unorders-moves", per_thread_fork_unorders_moves, "COMP-17", "a copy or memset in a stream that joined a capture of the per-thread stream comes after nothing"),
-    BROKEN("busy-kernel-forgets-events", busy_kernel_forgets_events, "COMP-17", "a kernel in a stream that has not ended does not wait for the events that its stream waits for"),
     BROKEN("idle-halves-forget-events", idle_halves_forget_events, "COMP-17", "a memset of 16-bit values in a stream that has ended does not wait for the events that the stream waits for"),
-    BROKEN("record-forgets-row", record_forgets_row, "COMP-17", "an event without timing that is recorded behind a kernel with attribute 6 stands for that kernel alone"),
     BROKEN("external-times-in-tenths", external_times_in_tenths, "COMP-17", "the time until a captured external record is told as a tenth of it"),
     BROKEN("captured-flagged-record-lost", captured_flagged_record_lost, "COMP-17", "a captured record by cudaEventRecordWithFlags stands for nothing"),
 };
