@@ -575,7 +575,8 @@ cudaError_t CUDARTAPI cudaStreamSynchronize(cudaStream_t handle)
         return call_result(run_a_little());
     int policy = (int)s->attribute[cudaLaunchAttributeSynchronizationPolicy].syncPolicy;
     if ((device.faults.blocking_policy_early && policy == cudaSyncPolicyBlockingSync) ||
-        (device.faults.spin_policy_early && policy == cudaSyncPolicySpin) || (device.faults.yield_policy_early && policy == cudaSyncPolicyYield))
+        (device.faults.spin_policy_early && policy == cudaSyncPolicySpin) ||
+        (device.faults.yield_policy_early && policy == cudaSyncPolicyYield))
         return call_result(run_a_little());
     if (device.faults.host_learns_early && s->tail != NULL)
         return call_result(run_until_done(s->tail));
