@@ -134,8 +134,8 @@ static void ask_copies(struct ask *ask)
 
 /* ---- pinned ---- */
 
-/* "For transfers from any host memory to any host memory, the function is fully synchronous with respect to the host": what is written to the
- * source then is not copied, neither at once nor when the work has ended. */
+/* "For transfers from any host memory to any host memory, the function is fully synchronous with respect to the host": what is written
+ * to the source then is not copied, neither at once nor when the work has ended. */
 static cudaError_t copy_within(struct pageable *p, unsigned char *to, unsigned char *from, size_t bytes, unsigned trial, unsigned *wrong)
 {
     unsigned at_once;

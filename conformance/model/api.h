@@ -129,7 +129,7 @@ struct event {
     unsigned captured_count;
     struct stream *in, *waiter[16]; /* where it was recorded last; who waits for it, for the device fifth-waiter-unordered */
     unsigned waiters;
-    bool by_node, was_fired, behind_graph;
+    bool by_node, by_captured, was_fired, behind_graph; /* by_captured: by a node that was captured */
     bool late;               /* made while 1,000 others existed: for the device thousandth-event-lost */
     uint64_t launched_at;
     struct event *next;

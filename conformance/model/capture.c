@@ -227,6 +227,7 @@ static bool is_captured(struct stream *s, const struct node *n)
         l->behinds = 0;
     if ((f->forked_set_unordered && n->type == cudaGraphNodeTypeMemset && forked && blocking) ||
         (f->forked_copy_unordered && n->type == cudaGraphNodeTypeMemcpy && forked && blocking) ||
+        (f->urgent_captured_copy_free && n->type == cudaGraphNodeTypeMemcpy && s->priority < 0) ||
         (f->forked_host_unordered && n->type == cudaGraphNodeTypeHost && forked && per_thread))
         l->halves = 0;
     bool moves = n->type == cudaGraphNodeTypeMemset || n->type == cudaGraphNodeTypeMemcpy;
@@ -236,22 +237,10 @@ static bool is_captured(struct stream *s, const struct node *n)
     return true;
 }
 
-/* Whether a node that is captured there comes after nothing, on devices where its kind and the stream have to meet. */
-static bool captured_free(const struct stream *s, const struct node *n)
-{
-    const struct faults *f = &device.faults;
-    bool fork = s->capture->origin != s;
-    return (f->urgent_captured_copy_free && n->type == cudaGraphNodeTypeMemcpy && s->priority < 0) ||
-           (f->fork_captured_set_free && n->type == cudaGraphNodeTypeMemset && fork && s->flags == 0) ||
-           (f->fork_captured_host_free && n->type == cudaGraphNodeTypeHost && fork);
-}
-
 cudaError_t capture_node(struct stream *s, struct node *n)
 {
     if (!capture_broken(s) && !is_captured(s, n))
         return cudaSuccess;
-    if (captured_free(s, n))
-        capture_cuts(s);
     return capture_broken(s) ? cudaErrorStreamCaptureInvalidated : attach(s, n, false);
 }
 
@@ -314,11 +303,6 @@ cudaError_t capture_kernel(struct stream *s, struct request *r)
     for (unsigned i = 0; device.faults.domain_not_captured && i < r->num_attrs; i++)
         if ((int)r->attrs[i].id == 10)
             n->kernel->attrs[i].val.pad[0] = 0;
-    bool many = r->grid[0] > 64;
-    if (device.faults.captured_blocks_cut && many)
-        n->kernel->grid[0] = 64;
-    if (device.faults.captured_blocks_drop_join && many && lane_of(s->capture, s)->halves > 1)
-        lane_of(s->capture, s)->halves = 1;
     if (device.faults.capture_loses_cooperative)
         request_loses_cooperative(n->kernel);
     if (device.faults.large_capture_cut && r->grid[0] > 64 && r->cluster == 1)

@@ -56,7 +56,7 @@ void event_takes(struct event *e, enum recorded how, struct op *op, bool at_bloc
     e->op = op;
     e->waiters = 0;
     e->in = NULL;
-    e->by_node = e->behind_graph = false;
+    e->by_node = e->by_captured = e->behind_graph = false;
     e->capture = NULL;
     e->device_at = e->host_at = EDGE_RETIRED;
     e->serial = op->serial;
@@ -289,8 +289,12 @@ static cudaError_t event_record_in(cudaEvent_t event, cudaStream_t stream, unsig
     FAIL_IF(legacy_use_spoils(s), cudaErrorStreamCaptureImplicit);
     if (s->capture != NULL && flags == cudaEventRecordExternal)
         return device.faults.external_record_lost ? cudaSuccess : call_result(capture_event_node(s, event, cudaGraphNodeTypeEventRecord));
-    if (s->capture != NULL)
-        return call_result(capture_record(s, e));
+    if (s->capture != NULL) {
+        cudaError_t error = capture_record(s, e);
+        if (device.faults.captured_flagged_record_lost && flagged && error == cudaSuccess)
+            e->captured_count = 0;
+        return call_result(error);
+    }
     event_record(e, s, flagged);
     return cudaSuccess;
 }
@@ -399,7 +403,7 @@ cudaError_t CUDARTAPI cudaEventElapsedTime(float *ms, cudaEvent_t start, cudaEve
         (device.faults.crowded_times_zero && b->serial - a->serial > 64) || (device.faults.mixed_times_zero && a->by_node != b->by_node) ||
         (device.faults.per_thread_times_zero && a->in == stream_of(cudaStreamPerThread)) || (device.faults.times_to_graph_zero && b->behind_graph))
         ticks = 0;
-    if (device.faults.node_times_in_tenths && b->by_node)
+    if ((device.faults.node_times_in_tenths && b->by_node) || (device.faults.external_times_in_tenths && b->by_captured))
         ticks /= 10;
     *ms = (float)ticks / (1024.0f * 1e6f);
     return cudaSuccess;

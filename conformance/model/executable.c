@@ -93,6 +93,7 @@ static struct op *record_op(const struct node *n)
     if (device.faults.record_node_records_both && event_of(n->old_event) != NULL)
         event_takes(event_of(n->old_event), RECORDED_ORDINARY, op, false);
     event_of(n->event)->by_node = true;
+    event_of(n->event)->by_captured = n->captured;
     event_of(n->event)->launched_at = device.clock;
     if (device.faults.record_node_early || (device.faults.sleeping_record_node_early && event_of(n->event)->flags & cudaEventBlockingSync))
         event_of(n->event)->op = NULL;

@@ -139,6 +139,8 @@ static bool forgets_events(const struct stream *s, const struct op *op)
         return f->cooperative_forgets_events && op->grid->cooperative;
     if (op->kind == OP_COPY)
         return f->rows_copy_forgets_events && op->move.rows > 1;
+    if (f->idle_halves_forget_events && idle && op->kind == OP_SET && op->move.width == 2)
+        return true;
     return idle && ((f->idle_host_forgets_events && op->kind == OP_HOST) || (f->idle_memset_forgets_events && op->kind == OP_SET));
 }
 
@@ -573,7 +575,8 @@ cudaError_t CUDARTAPI cudaStreamSynchronize(cudaStream_t handle)
         return call_result(run_a_little());
     int policy = (int)s->attribute[cudaLaunchAttributeSynchronizationPolicy].syncPolicy;
     if ((device.faults.blocking_policy_early && policy == cudaSyncPolicyBlockingSync) ||
-        (device.faults.spin_policy_early && policy == cudaSyncPolicySpin) || (device.faults.yield_policy_early && policy == cudaSyncPolicyYield))
+        (device.faults.spin_policy_early && policy == cudaSyncPolicySpin) ||
+        (device.faults.yield_policy_early && policy == cudaSyncPolicyYield))
         return call_result(run_a_little());
     if (device.faults.host_learns_early && s->tail != NULL)
         return call_result(run_until_done(s->tail));
