@@ -71,10 +71,11 @@ static const char *const step_name[] = { "a kernel", "a large grid", "a copy", "
                                          "a long memset", "a copy over the words", "a host function", "a graph", "the second executable graph of a graph", "nothing",
                                          "a kernel that overlaps", "a kernel with a programmatic event", "a kernel that waits",
                                          "a large grid that waits", "a cooperative kernel" };
-static const enum step first_steps[] = { STEP_KERNEL, STEP_LARGE, STEP_COPY, STEP_ROWS, STEP_LONG_COPY, STEP_SET, STEP_WIDE_SET, STEP_LONG_SET,
+static const enum step first_steps[] = { STEP_KERNEL, STEP_LARGE, STEP_LARGE, STEP_COPY, STEP_ROWS, STEP_LONG_COPY, STEP_SET, STEP_WIDE_SET, STEP_LONG_SET,
                                          STEP_REPLACE, STEP_HOST, STEP_GRAPH, STEP_SECOND_GRAPH, STEP_NONE, STEP_EARLY };
 static const enum step last_steps[] = { STEP_KERNEL, STEP_LARGE, STEP_COPY, STEP_ROWS, STEP_LONG_COPY, STEP_SET, STEP_WIDE_SET, STEP_LONG_SET,
-                                        STEP_REPLACE, STEP_HOST, STEP_GRAPH, STEP_SECOND_GRAPH, STEP_WAITING, STEP_LARGE_WAITING, STEP_COOPERATIVE };
+                                        STEP_REPLACE, STEP_HOST, STEP_GRAPH, STEP_SECOND_GRAPH, STEP_WAITING, STEP_WAITING, STEP_LARGE_WAITING,
+                                        STEP_COOPERATIVE };
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 enum kind { KIND_NON_BLOCKING, KIND_BLOCKING, KIND_URGENT, KIND_URGENT_NON_BLOCKING, KIND_PER_THREAD, KIND_LEGACY, KINDS };
