@@ -2,7 +2,8 @@
  *
  * pair      rule     what is asked
  * streams   COMP-17  slow work, a step after it in its stream, and a step that comes after both: in the same stream, after an event, by the
- *                    default streams' own order, or because the host waited; streams and events of each kind, recorded in each way, launched
+ *                    default streams' own order, or because the host waited; streams and events of each kind, recorded in each way,
+ launched
  *                    or captured
  *
  * Faults that need two or three things together are seen by no question that changes one thing at a time. Here the seed draws all of them.
@@ -67,39 +68,50 @@ KERNEL(handed_fenced)
 
 enum step { STEP_KERNEL, STEP_LARGE, STEP_COPY, STEP_ROWS, STEP_LONG_COPY, STEP_SET, STEP_WIDE_SET, STEP_LONG_SET, STEP_REPLACE, STEP_HOST,
             STEP_GRAPH, STEP_SECOND_GRAPH, STEP_NONE, STEP_EARLY, STEP_FENCED, STEP_WAITING, STEP_LARGE_WAITING, STEP_COOPERATIVE };
-static const char *const step_name[] = { "a kernel", "a large grid", "a copy", "a copy of rows", "a long copy", "a memset", "a memset of 16-bit values",
-                                         "a long memset", "a copy over the words", "a host function", "a graph", "the second executable graph of a graph", "nothing",
+static const char *const step_name[] = { "a kernel", "a large grid", "a copy", "a copy of rows", "a long copy", "a memset",
+                                         "a memset of 16-bit values",
+                                         "a long memset", "a copy over the words", "a host function", "a graph",
+                                         "the second executable graph of a graph", "nothing",
                                          "a kernel that overlaps", "a kernel with a programmatic event", "a kernel that waits",
                                          "a large grid that waits", "a cooperative kernel" };
-static const enum step first_steps[] = { STEP_KERNEL, STEP_LARGE, STEP_LARGE, STEP_COPY, STEP_ROWS, STEP_LONG_COPY, STEP_SET, STEP_WIDE_SET, STEP_LONG_SET,
+static const enum step first_steps[] = { STEP_KERNEL, STEP_LARGE, STEP_LARGE, STEP_COPY, STEP_ROWS, STEP_LONG_COPY, STEP_SET,
+                                         STEP_WIDE_SET, STEP_LONG_SET,
                                          STEP_REPLACE, STEP_HOST, STEP_GRAPH, STEP_SECOND_GRAPH, STEP_NONE, STEP_EARLY };
-static const enum step last_steps[] = { STEP_KERNEL, STEP_LARGE, STEP_COPY, STEP_ROWS, STEP_LONG_COPY, STEP_SET, STEP_WIDE_SET, STEP_LONG_SET,
-                                        STEP_REPLACE, STEP_HOST, STEP_GRAPH, STEP_SECOND_GRAPH, STEP_WAITING, STEP_WAITING, STEP_LARGE_WAITING,
+static const enum step last_steps[] = { STEP_KERNEL, STEP_LARGE, STEP_COPY, STEP_ROWS, STEP_LONG_COPY, STEP_SET, STEP_WIDE_SET,
+                                        STEP_LONG_SET,
+                                        STEP_REPLACE, STEP_HOST, STEP_GRAPH, STEP_SECOND_GRAPH, STEP_WAITING, STEP_WAITING,
+                                        STEP_LARGE_WAITING,
                                         STEP_COOPERATIVE };
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 enum kind { KIND_NON_BLOCKING, KIND_BLOCKING, KIND_URGENT, KIND_URGENT_NON_BLOCKING, KIND_PER_THREAD, KIND_LEGACY, KINDS };
 static const char *const kind_name[KINDS] = { "a non-blocking stream", "a blocking stream", "a blocking stream of the highest priority",
-                                              "a non-blocking stream of the highest priority", "the per-thread stream", "the legacy stream" };
+                                              "a non-blocking stream of the highest priority", "the per-thread stream",
+                                              "the legacy stream" };
 
 enum link { LINK_SAME, LINK_EVENT, LINK_LEGACY, LINK_EVENT_SYNC, LINK_EVENT_POLL, LINK_STREAM_SYNC, LINK_STREAM_POLL, LINKS };
-static const char *const link_name[LINKS] = { "in the same stream", "after an event", "by the legacy stream's order", "after the host waited for an event",
-                                              "after the host polled an event", "after the host waited for the stream", "after the host polled the stream" };
+static const char *const link_name[LINKS] = { "in the same stream", "after an event", "by the legacy stream's order",
+                                              "after the host waited for an event",
+                                              "after the host polled an event", "after the host waited for the stream",
+                                              "after the host polled the stream" };
 
 enum recorder { BY_CALL, BY_FLAGS_CALL, BY_NODE, BY_EXTERNAL, BY_LAUNCH, RECORDERS };
-static const char *const recorder_name[RECORDERS] = { "recorded", "recorded with flags", "recorded by a node", "recorded by a captured external record",
+static const char *const recorder_name[RECORDERS] = { "recorded", "recorded with flags", "recorded by a node",
+                                                      "recorded by a captured external record",
                                                       "recorded by the launch" };
 
 #define EVENTS 5u
 static const unsigned event_flags[EVENTS] = { cudaEventDisableTiming, cudaEventDefault, cudaEventDisableTiming | cudaEventBlockingSync,
                                               cudaEventBlockingSync, cudaEventDisableTiming | cudaEventInterprocess };
-static const char *const event_name[EVENTS] = { "an event", "an event with timing", "an event with blocking sync", "an event with timing and blocking sync",
+static const char *const event_name[EVENTS] = { "an event", "an event with timing", "an event with blocking sync",
+                                                "an event with timing and blocking sync",
                                                 "an interprocess event" };
 #define EVENT_IPC 4u
 static int has_timing(unsigned event) { return !(event_flags[event] & cudaEventDisableTiming); }
 
 static const char *const mode_name[4] = { "launched", "captured", "captured in the thread's mode", "captured in the relaxed mode" };
-static const enum cudaStreamCaptureMode mode_of[4] = { cudaStreamCaptureModeGlobal, cudaStreamCaptureModeGlobal, cudaStreamCaptureModeThreadLocal,
+static const enum cudaStreamCaptureMode mode_of[4] = { cudaStreamCaptureModeGlobal, cudaStreamCaptureModeGlobal,
+                                                       cudaStreamCaptureModeThreadLocal,
                                                        cudaStreamCaptureModeRelaxed };
 
 struct hand {                  /* what is drawn for a trial */
@@ -189,7 +201,8 @@ static struct hand draw_hand(uint64_t seed, unsigned trial)
 
 static void tell_hand(const struct hand *h, char *text, size_t room)
 {
-    snprintf(text, room, "%s%s in %s; %s", h->joins ? "joined work, then " : "", step_name[h->first], kind_name[h->from], link_name[h->link]);
+    snprintf(text, room, "%s%s in %s; %s", h->joins ? "joined work, then " : "", step_name[h->first], kind_name[h->from],
+    link_name[h->link]);
     if (has_event(h)) {
         ask_append(text, room, ", which is ");
         ask_append(text, room, event_name[h->event]);

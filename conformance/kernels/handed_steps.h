@@ -329,7 +329,8 @@ static cudaError_t step_wide_set(struct handed *d, unsigned end, cudaStream_t st
     typedef CUresult (CUDAAPI *set_fn)(CUdeviceptr, unsigned short, size_t, CUstream);
     unsigned words = end ? SPAN : CELL, byte = end ? SET_LAST : SET_FIRST;
 
-    return (cudaError_t)((set_fn)d->set_wide)((CUdeviceptr)(uintptr_t)d->area[d->pins], (unsigned short)(byte << 8 | byte), 2 * words, (CUstream)stream);
+    return (cudaError_t)((set_fn)d->set_wide)((CUdeviceptr)(uintptr_t)d->area[d->pins], (unsigned short)(byte << 8 | byte), 2 * words,
+                                              (CUstream)stream);
 }
 
 static cudaError_t step_kernel(struct handed *d, const struct hand *h, unsigned end, cudaStream_t stream)

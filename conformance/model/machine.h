@@ -297,11 +297,11 @@ struct faults {
     bool first_exec_forgets_events, legacy_passes_urgent, legacy_passes_awaiting, legacy_passes_per_thread_items;
     bool legacy_items_passed, urgent_stream_passes_timed_event, poll_behind_large_succeeds, second_timed_poll_succeeds;
     bool flagged_record_in_urgent_lost, record_behind_host_lost, record_behind_memset_lost, launched_plain_event_past;
-    bool copy_passes_long_copy, memset_repeats_value, node_times_in_tenths;
+    bool memset_repeats_value, node_times_in_tenths;
     bool local_capture_unorders_copies, per_thread_fork_unorders_moves;
     bool child_in_body_unordered, inner_body_unordered, child_in_body_early, condition_in_body_passed;
     bool urgent_captured_copy_free;
-    bool sleeping_record_node_early, second_exec_child_early, updated_copy_after_set_early, second_edge_in_child_lost;
+    bool sleeping_record_node_early, updated_copy_after_set_early, second_edge_in_child_lost;
     bool many_blocks_in_body_let_go, legacy_graph_uncovers, cloned_empty_cuts;
     bool idle_halves_forget_events, external_times_in_tenths, captured_flagged_record_lost;
     bool never_overlaps, early, shared, late_copies, pageable_later; /* these conform */

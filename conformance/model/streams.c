@@ -144,12 +144,6 @@ static bool forgets_events(const struct stream *s, const struct op *op)
     return idle && ((f->idle_host_forgets_events && op->kind == OP_HOST) || (f->idle_memset_forgets_events && op->kind == OP_SET));
 }
 
-/* On the device copy-passes-long-copy: this event stands for a long copy */
-static bool passes_wait(const struct op *op, const struct pending_wait *wait)
-{
-    return device.faults.copy_passes_long_copy && op->kind == OP_COPY && wait->op->kind == OP_RECORD && wait->op->move.bytes > 65536;
-}
-
 static void order_behind_waits(struct stream *s, struct op *op)
 {
     if ((device.faults.copy_forgets_events && moves_memory(op)) || (device.faults.attribute_forgets_events && op->attributed))
@@ -160,8 +154,6 @@ static void order_behind_waits(struct stream *s, struct op *op)
     if (forgets_events(s, op))
         return;
     for (unsigned i = device.faults.second_wait_lost && s->waits > 1 ? 1 : 0; i < s->waits; i++) {
-        if (passes_wait(op, &s->wait[i]))
-            continue;
         op_after(op, s->wait[i].op, s->wait[i].kind);
         if (s->wait[i].covered && (i + 1 == s->waits || !device.faults.last_event_covered))
             op_covers(op, s->wait[i].op);
