@@ -234,7 +234,7 @@ def test_records_that_do_not_fit_together(records: list[dict[str, Any]], said: s
 @pytest.mark.parametrize("late", [
     {"record": "forbidden", "slot": 3}, {"record": "wrong", "what": "nodes", "answer": "3"}, {"record": "wrong"},
     {"record": "error", "call": "cudaX()", "error": "cudaErrorY", "part": "base"}])
-def test_what_is_held_against_a_case_behind_its_pass_counts(late: dict[str, Any]) -> None:
+def test_what_is_held_against_a_case_after_its_pass_counts(late: dict[str, Any]) -> None:
     lines = [json.dumps(record) for record in (*GOOD[:4], {**late, "case": CASE.name}, *GOOD[4:])]
     status, made = report_of(lines)
     assert status == "KIT_ERROR" and "it says PASS" in made["tests"][0]["reason"]

@@ -83,19 +83,11 @@ def test_a_wrong_answer_in_the_unfinished_case_is_not_tried_again(stopped: Path)
     assert ran.code == 64 and f"{STUCK} was FAIL" in ran.err
 
 
-@pytest.mark.parametrize("status", ["FAIL", "HANG"])
-def test_a_case_that_ended_badly_in_the_unfinished_family_is_not_tried_again(status: str, stopped: Path) -> None:
+@pytest.mark.parametrize(("record", "status"), [("case", "FAIL"), ("case", "HANG"), ("casualty", "KIT_ERROR"), ("casualty", "DEVICE_LOST"),
+                                                ("casualty", "CRASH"), ("casualty", "HANG")])
+def test_what_ended_badly_in_the_unfinished_family_is_not_tried_again(record: str, status: str, stopped: Path) -> None:
     writer = Writer(stopped / resume.RECORDS, append=True)
-    writer.write({"record": "case", "family": "wait", "case": STUCK, "status": status})
-    writer.close()
-    ran = go_on(stopped)
-    assert ran.code == 64 and f"{STUCK} was {status}" in ran.err
-
-
-@pytest.mark.parametrize("status", ["KIT_ERROR", "DEVICE_LOST", "CRASH", "HANG"])
-def test_a_child_that_ended_badly_in_the_unfinished_family_is_not_started_again(status: str, stopped: Path) -> None:
-    writer = Writer(stopped / resume.RECORDS, append=True)
-    writer.write({"record": "casualty", "family": "wait", "case": STUCK, "status": status})
+    writer.write({"record": record, "family": "wait", "case": STUCK, "status": status})
     writer.close()
     ran = go_on(stopped)
     assert ran.code == 64 and f"{STUCK} was {status}" in ran.err

@@ -53,7 +53,7 @@ def test_each_keyword_takes_and_refuses_what_jsonschema_does(schema: dict[str, A
         assert (problem(value, schema) is None) is taken, repr(value)
 
 
-def test_a_text_with_a_line_behind_it_is_not_the_text() -> None:
+def test_a_text_with_a_line_after_it_is_not_the_text() -> None:
     """In JSON Schema `$` is the end of the text; Python's, and so the jsonschema package's, is also before a last newline."""
     assert problem("0a1f\n", {"pattern": "^[0-9a-f]{4}$"}) is not None
 

@@ -204,7 +204,7 @@ def test_a_device_is_asked_twice_and_then_lost(monkeypatch: pytest.MonkeyPatch) 
 
 
 @pytest.mark.parametrize("codes", [(1, 1), (69, 69), (70, 71), (64, 77)])
-def test_a_device_lost_right_behind_a_case_is_lost_to_it(codes: tuple[int, int], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_device_lost_right_after_a_case_is_lost_to_it(codes: tuple[int, int], monkeypatch: pytest.MonkeyPatch) -> None:
     """Only a probe that ends with 0 has found the device."""
     Children(monkeypatch, ([START, *case_lines("a")], KILLED), probes=codes)
     outcome, _, finished = outcome_of(plan_of())
@@ -251,7 +251,7 @@ def test_a_whole_family_ends_with_0(monkeypatch: pytest.MonkeyPatch) -> None:
     assert words(outcome)["a"] == ("NOT_RUN", "its child closed without reaching it")
 
 
-@pytest.mark.parametrize("lines", [IN_A, [START, *case_lines("a", close=False)]], ids=["in a case", "behind its verdict"])
+@pytest.mark.parametrize("lines", [IN_A, [START, *case_lines("a", close=False)]], ids=["in a case", "after its verdict"])
 def test_a_harness_that_gives_up_on_itself_is_a_problem(lines: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch) -> None:
     Children(monkeypatch, (lines, ending(exit_code=70, stderr="why\n")), probes=[0])
     outcome, _, _ = outcome_of(plan_of(families={"f": ["a"]}))
