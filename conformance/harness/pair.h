@@ -37,7 +37,8 @@ enum pair_shape {
 #define PAIR_LINE 0x1000u      /* path built: a trial comes after the last node of the one before alone, not after all of it */
 #define PAIR_UPDATED 0x800u    /* path built: the executable graph is made from a decoy, then updated */
 #define PAIR_RETYPED 0x2000u   /* with PAIR_UPDATED: the decoy's edges are programmatic; where the update is refused, made anew */
-#define PAIR_BESIDE 0x4000u    /* launches into queue->stream alone and needs no room: trials may run beside others, as those of queue_pair */
+#define PAIR_BESIDE 0x4000u    /* uses the queue's streams and events alone and needs no room: trials may run beside others, as those of queue_pair */
+#define PAIR_SIDE 0x8000u      /* with PAIR_BESIDE: each trial uses queue->side, not only the control */
 #define PAIR_URGENT 0x80u      /* the dependent has the highest priority: else it queues after blocks that have not begun */
 
 struct ask;

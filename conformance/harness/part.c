@@ -105,14 +105,12 @@ static int run_batches(struct part *part, struct device *device, const struct qu
 
     for (batch = 0; batch < batches; batch++) {
         unsigned which = (unsigned)(batch % 2);
-        if (batch >= 2 && batch / 2 % part->replays == 0 && which == 0 && !finish(part, device, flight, tally, batch - 1, fault))
-            return 0;
         if (batch / 2 % part->replays == 0 && !open_group(part, device, queue, graphed, flight, which, batch, fault))
             return 0;
         batch_plan(device->buffers[which].plan_host, part, &flight->layout[which], batch);
         if (!batch_launch(device, &device->buffers[which], part, &flight->layout[which], queue, flight->exec[which], fault))
             return 0;
-        if (batch && !(batch / 2 % part->replays == 0 && which == 0) && !finish(part, device, flight, tally, batch - 1, fault))
+        if (batch && !finish(part, device, flight, tally, batch - 1, fault))
             return 0;
         if (progress)
             progress->tell(progress->context, batch * part->slots, batches * part->slots);

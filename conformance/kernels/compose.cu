@@ -114,6 +114,17 @@ static cudaError_t queue_cooperative_dependent(const struct queue *queue, const 
     return queue_both(queue, trial, &primary, &dependent);
 }
 
+/* A capture: one node after all that the stream waited for, or each fork would depend on each trial before it. */
+static cudaError_t gather(const struct queue *queue, const struct trial_launch *trial)
+{
+    enum cudaStreamCaptureStatus status;
+    cudaError_t error = cudaStreamIsCapturing(queue->stream, &status);
+
+    if (error != cudaSuccess || status == cudaStreamCaptureStatusNone)
+        return error;
+    return cudaMemsetAsync(trial->args.input, 0, 4, queue->stream);
+}
+
 /* The pair in another stream, between a fork from the kit's own and the way back. */
 static cudaError_t queue_in(const struct queue *queue, const struct trial_launch *trial, cudaStream_t stream)
 {
@@ -129,7 +140,9 @@ static cudaError_t queue_in(const struct queue *queue, const struct trial_launch
         error = queue_dependent(&there, trial);
     if (error == cudaSuccess)
         error = cudaEventRecord(queue->join, stream);
-    return error == cudaSuccess ? cudaStreamWaitEvent(queue->stream, queue->join, 0) : error;
+    if (error == cudaSuccess)
+        error = cudaStreamWaitEvent(queue->stream, queue->join, 0);
+    return error == cudaSuccess ? gather(queue, trial) : error;
 }
 
 static cudaError_t queue_per_thread(const struct queue *queue, const struct trial_launch *trial)

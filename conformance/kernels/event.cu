@@ -247,19 +247,19 @@ static cudaError_t queue_completion(const struct queue *queue, const struct tria
 }
 
 static const struct pair event_pairs[] = {
-    PAIR("ordinary", SHAPE_WORDS, 0, event_ordinary_primary, event_ordinary_dependent, queue_ordinary),
-    PAIR("rerecorded", SHAPE_WORDS, 0, event_ordinary_primary, event_ordinary_dependent, queue_rerecorded),
-    PAIR("recorder", SHAPE_WORDS, 0, event_ordinary_primary, event_ordinary_dependent, queue_recorder),
-    PAIR("completer", SHAPE_WORDS, 0, event_ordinary_primary, event_ordinary_dependent, queue_completer),
-    PAIR("relayed", SHAPE_WORDS, 0, event_ordinary_primary, event_ordinary_dependent, queue_relayed),
-    PAIR("recorded_late", SHAPE_WORDS, 0, event_covered_primary, event_covered_dependent, queue_recorded_late),
-    PAIR("programmatic", SHAPE_WORDS, PAIR_TWO_BLOCKS, event_programmatic_primary, event_programmatic_dependent, queue_programmatic),
-    PAIR("attributed", SHAPE_WORDS, 0, event_ordinary_primary, event_ordinary_dependent, queue_attributed),
-    PAIR("covered", SHAPE_WORDS, 0, event_covered_primary, event_covered_dependent, queue_programmatic),
-    PAIR("covered_attr", SHAPE_WORDS, 0, event_covered_primary, event_covered_dependent, queue_covered_attr),
-    PAIR("covered_start", SHAPE_WORDS, 0, event_mute_primary, event_covered_dependent, queue_at_start),
+    PAIR("ordinary", SHAPE_WORDS, PAIR_BESIDE | PAIR_SIDE, event_ordinary_primary, event_ordinary_dependent, queue_ordinary),
+    PAIR("rerecorded", SHAPE_WORDS, PAIR_BESIDE | PAIR_SIDE, event_ordinary_primary, event_ordinary_dependent, queue_rerecorded),
+    PAIR("recorder", SHAPE_WORDS, PAIR_BESIDE, event_ordinary_primary, event_ordinary_dependent, queue_recorder),
+    PAIR("completer", SHAPE_WORDS, PAIR_BESIDE, event_ordinary_primary, event_ordinary_dependent, queue_completer),
+    PAIR("relayed", SHAPE_WORDS, PAIR_BESIDE | PAIR_SIDE, event_ordinary_primary, event_ordinary_dependent, queue_relayed),
+    PAIR("recorded_late", SHAPE_WORDS, PAIR_BESIDE | PAIR_SIDE, event_covered_primary, event_covered_dependent, queue_recorded_late),
+    PAIR("programmatic", SHAPE_WORDS, PAIR_TWO_BLOCKS | PAIR_BESIDE | PAIR_SIDE, event_programmatic_primary, event_programmatic_dependent, queue_programmatic),
+    PAIR("attributed", SHAPE_WORDS, PAIR_BESIDE | PAIR_SIDE, event_ordinary_primary, event_ordinary_dependent, queue_attributed),
+    PAIR("covered", SHAPE_WORDS, PAIR_BESIDE | PAIR_SIDE, event_covered_primary, event_covered_dependent, queue_programmatic),
+    PAIR("covered_attr", SHAPE_WORDS, PAIR_BESIDE | PAIR_SIDE, event_covered_primary, event_covered_dependent, queue_covered_attr),
+    PAIR("covered_start", SHAPE_WORDS, PAIR_BESIDE | PAIR_SIDE, event_mute_primary, event_covered_dependent, queue_at_start),
     PAIR("resident", SHAPE_RESOURCE, PAIR_URGENT, event_resident_primary, event_programmatic_dependent, queue_at_start),
     PAIR_OF_THREE("fan_in", SHAPE_WORDS, PAIR_TWO_BLOCKS, event_first_of_two, event_second_of_two, event_programmatic_dependent, queue_fan_in),
-    PAIR("completion", SHAPE_WORDS, 0, event_covered_primary, event_covered_dependent, queue_completion),
+    PAIR("completion", SHAPE_WORDS, PAIR_BESIDE | PAIR_SIDE, event_covered_primary, event_covered_dependent, queue_completion),
 };
 IMAGE(event, event_pairs)
