@@ -512,42 +512,84 @@ static const struct shape shapes[] = {
     { "a cooperative kernel instead of one that is not", 3, 2, { { 0, 1 }, { 1, 2 } }, 0, 2, 1, cudaGraphExecUpdateErrorAttributesChanged },
 };
 
-static cudaError_t make_shape(cudaGraph_t *graph, const struct shape *shape, unsigned port)
+static cudaError_t fill_shape(cudaGraph_t graph, const struct shape *shape, unsigned port)
 {
     struct kernel_args args = PDL_ZERO;
     cudaGraphEdgeData data = edges_data(port, 0, port != 0), full = edges_data(0, 0, 0);
     cudaLaunchAttributeValue cooperative = PDL_ZERO;
     cudaGraphNode_t node[UPDATE_NODES];
-    cudaError_t error = cudaGraphCreate(graph, 0);
+    cudaError_t error = cudaSuccess;
     unsigned i;
 
     cooperative.cooperative = 1;
     for (i = 0; i < shape->nodes && error == cudaSuccess; i++) {
-        error = shape->empty >> i & 1 ? cudaGraphAddEmptyNode(&node[i], *graph, NULL, 0)
-                                      : ask_add_kernel(&node[i], *graph, (const void *)SYMBOL(limits_count), &args, 1);
+        error = shape->empty >> i & 1 ? cudaGraphAddEmptyNode(&node[i], graph, NULL, 0)
+                                      : ask_add_kernel(&node[i], graph, (const void *)SYMBOL(limits_count), &args, 1);
         if (error == cudaSuccess && shape->cooperative >> i & 1)
             error = cudaGraphKernelNodeSetAttribute(node[i], cudaLaunchAttributeCooperative, &cooperative);
     }
     for (i = 0; i < shape->edges && error == cudaSuccess; i++) {
         unsigned to = shape->from_to[i][1];
-        error = edges_add(*graph, &node[shape->from_to[i][0]], &node[to], shape->empty >> to & 1 ? &full : &data, 1);
+        error = edges_add(graph, &node[shape->from_to[i][0]], &node[to], shape->empty >> to & 1 ? &full : &data, 1);
     }
     return error;
 }
 
-static void ask_update(struct ask *ask, const struct shape *shape, unsigned port)
+/* Where the shape is: an update compares what lies inside, too. */
+enum inside {
+    IN_GRAPH, IN_CHILD, IN_CHILD_OF_CHILD,
+#if CUDART_VERSION >= 12040
+    IN_BODY,
+#endif
+    INSIDES
+};
+static const char *const inside_name[] = { "", " in a child graph", " in a child graph's child graph", " in a body" };
+
+static cudaError_t add_child_of_shape(cudaGraph_t graph, const struct shape *shape, unsigned port, unsigned deep)
+{
+    cudaGraphNode_t node;
+    cudaGraph_t child = NULL;
+    cudaError_t error = cudaGraphCreate(&child, 0);
+
+    if (error == cudaSuccess)
+        error = deep > 1 ? add_child_of_shape(child, shape, port, deep - 1) : fill_shape(child, shape, port);
+    if (error == cudaSuccess)
+        error = cudaGraphAddChildGraphNode(&node, graph, NULL, 0, child);
+    if (child)
+        (void)cudaGraphDestroy(child);
+    return error;
+}
+
+static cudaError_t make_shape(cudaGraph_t *graph, const struct shape *shape, unsigned port, enum inside inside)
+{
+    cudaError_t error = cudaGraphCreate(graph, 0);
+
+    if (error != cudaSuccess || inside == IN_GRAPH)
+        return error == cudaSuccess ? fill_shape(*graph, shape, port) : error;
+#if CUDART_VERSION >= 12040
+    if (inside == IN_BODY) {
+        cudaGraphNode_t node;
+        cudaGraph_t body;
+        error = ask_add_if(&node, *graph, *graph, 1, &body);
+        return error == cudaSuccess ? fill_shape(body, shape, port) : error;
+    }
+#endif
+    return add_child_of_shape(*graph, shape, port, inside == IN_CHILD_OF_CHILD ? 2 : 1);
+}
+
+static void ask_update(struct ask *ask, const struct shape *shape, unsigned port, enum inside inside)
 {
     cudaGraphExecUpdateResultInfo info = PDL_ZERO;
     cudaGraph_t graph[2] = { NULL, NULL };
     cudaGraphExec_t exec = NULL;
-    cudaError_t error = make_shape(&graph[0], &shapes[0], port);
-    char text[112];
+    cudaError_t error = make_shape(&graph[0], &shapes[0], port, inside);
+    char text[144];
 
     if (error == cudaSuccess)
-        error = make_shape(&graph[1], shape, port);
+        error = make_shape(&graph[1], shape, port, inside);
     if (error == cudaSuccess)
         error = cudaGraphInstantiate(&exec, graph[0], 0);
-    snprintf(text, sizeof(text), "an update by edges of port %u with %s", port, shape->what);
+    snprintf(text, sizeof(text), "an update by edges of port %u with %s%s", port, shape->what, inside_name[inside]);
     ask_expect(ask, text, error, cudaSuccess);
     if (error == cudaSuccess) {
         error = cudaGraphExecUpdate(exec, graph[1], &info);
@@ -562,11 +604,12 @@ static void ask_update(struct ask *ask, const struct shape *shape, unsigned port
 
 static void ask_updates(struct ask *ask)
 {
-    unsigned port, i;
+    unsigned inside, port, i;
 
-    for (port = 0; port < 2; port++)
-        for (i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++)
-            ask_update(ask, &shapes[i], port);
+    for (inside = 0; inside < INSIDES; inside++)
+        for (port = 0; port < 2; port++)
+            for (i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++)
+                ask_update(ask, &shapes[i], port, (enum inside)inside);
 }
 
 static const struct pair limits_pairs[] = {

@@ -20,6 +20,8 @@ static enum cudaGraphExecUpdateResult update_result_of_node(const struct node *a
     if (a->kernel != NULL && a->kernel->cooperative != b->kernel->cooperative)
         return cudaGraphExecUpdateErrorAttributesChanged;
     enum cudaGraphExecUpdateResult result = cudaGraphExecUpdateSuccess;
+    if (a->type == cudaGraphNodeTypeConditional ? device.faults.body_shape_ignored : device.faults.child_shape_ignored)
+        return result;
     for (unsigned c = 0; c < a->children && result == cudaGraphExecUpdateSuccess; c++)
         result = update_result(a->child[c], b->child[c], refusal);
     return result;

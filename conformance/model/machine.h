@@ -204,6 +204,7 @@ struct faults {
     bool host_source_unordered, host_target_unordered, late_edges_rootless, enabled_always, third_exec_drops_edge;
     bool misfits_dropped, crowds_accepted, legacy_beside_capture, legacy_sets_beside, cycles_accepted, first_time_stays, node_params_ignored;
     bool late_priority_lost, priority_not_captured, short_list_overruns, handles_confused, clone_is_moved, host_wait_forgets_exec, host_wait_forgets_events, any_shape_updates;
+    bool child_shape_ignored, body_shape_ignored;
     bool grid_in_parts, host_node_in_body, event_node_in_body, no_event_ignored;
     bool refused_removal_removes, several_edges_refused;
     bool own_event_frees, ninth_wait_lost, fifth_waiter_unordered, destroyed_launch_event_lost, node_record_host_early;
