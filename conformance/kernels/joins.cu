@@ -6,20 +6,22 @@
  *                    that leads through ten streams
  * fans     COMP-04b  a node with twelve programmatic edges, into it or out of it; a full edge in a child graph six deep
  * legacy   COMP-06d  twelve blocking streams; one that is destroyed; a host function; a wait in the legacy stream for an event of another
- *                    stream; stream 0; blocking streams that wait for events; another thread
+ *                    stream; stream 0; blocking streams that wait for events; another thread; an event that the legacy stream records
  * flights  COMP-12b  one executable graph, launched three times in a row in three streams, one of which is destroyed meanwhile
  * idle     COMP-04c  calls that have nothing to do or are refused, between a wait and its follower: copies and memsets of no bytes, waits,
  *                    launches, copies and records that are refused, an attribute of the stream, an event that is destroyed
  * hollow   COMP-12c  graphs in which nothing runs, between work and follower: without nodes, all of them disabled, with an empty child graph
  * across   COMP-06e  graphs in the default streams and in blocking ones, as work or as followers of each other
  * kinds    COMP-12d  a graph between work of each kind: what is before it, and what comes after it
- * called   COMP-04d  followers that are queued by the other calls: copies by direction, cudaLaunchKernel, cudaLaunchCooperativeKernel
- * many     COMP-04e  the last of 64 streams, an event among 1024, one that is recorded a hundred times, the last of 70 executable graphs or launches
+ * called   COMP-04d  followers that are queued by the other calls: copies by direction or of many rows, cudaLaunchKernel, cudaLaunchCooperativeKernel
+ * many     COMP-04e  the last of 64 streams, an event among 1024, one that is recorded a hundred times, the last of 70 executable graphs or launches,
+ *                    a hundred host functions
  * rows     MEM-06c   rows of kernels that trigger and neither wait nor store, launched and captured, and a join among them
  * captured EDGE-41a  captures in which a launch or a second begin is refused; what streams are told that wait for the events of a captured launch
  * external EVT-18    a record and a wait with the flag "external", captured: they are event nodes of the graph
  * beside   ATTR-17   followers that wait, launched with other attributes beside attribute 6; an event that is the last of many attributes
- * awaiting ATTR-17a  followers with the attribute in a stream that still waits for an event; a launch after a captured one with the attribute
+ * awaiting ATTR-17a  followers with the attribute in a stream that still waits for an event, or was given an attribute; a launch after captured
+ *                    ones, in a stream that began the capture or joined it
  * ended    MEM-09b   what the host finds once it has waited for the device: work in streams of each kind, in a graph
  *
  * Work is a kernel that triggers first thing and stores late; a follower is a kernel without the attribute that copies what it finds.
@@ -39,6 +41,7 @@
 #define PLACES 12u             /* streams */
 #define PLACE_WORDS 16u
 #define ALL_WORDS (PLACES * PLACE_WORDS)
+#define JOINS_MAX 16u          /* of a pair */
 
 KERNEL(joins_work) { slow_stores(&args); }
 
@@ -197,7 +200,7 @@ struct join {
 static void ask_joins(struct ask *ask, const struct join *join, unsigned count, unsigned flags)
 {
     struct joins joins = PDL_ZERO;
-    unsigned stale[12] = { 0 }, trials[12] = { 0 }, i = 0;
+    unsigned stale[JOINS_MAX] = { 0 }, trials[JOINS_MAX] = { 0 }, i = 0;
     cudaError_t error = open_joins(&joins, ask, flags);
 
     for (; ask_goes_on(ask, joins.trial, ask->trials) && error == cudaSuccess; joins.trial++) {
@@ -316,6 +319,7 @@ static void ask_legacy(struct ask *ask)
         { "stale in a blocking stream, after a row of the legacy one", join_legacy_row },
         { "stale in a copy to the host in the legacy stream, after a blocking one", join_copy_in_legacy },
         { "stale in a copy to the host in a blocking stream, after the legacy one", join_copy_after_legacy },
+        { "stale after an event that the legacy stream recorded after a blocking one", join_recorded },
     };
 
     ask_joins(ask, joins, sizeof(joins) / sizeof(joins[0]), cudaStreamDefault);

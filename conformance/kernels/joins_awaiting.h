@@ -30,7 +30,7 @@ static cudaError_t await_between(struct joins *joins, const void *first, const v
 {
     cudaLaunchAttribute attribute = serialization(1);
     cudaStream_t stream = joins->stream[0];
-    unsigned how = joins->trial / 5;
+    unsigned how = joins->trial / 8;
     cudaEvent_t event = NULL;
     cudaError_t error;
 
@@ -102,6 +102,74 @@ static cudaError_t after_captured(struct joins *joins)
     return error == cudaSuccess ? follow(joins, 0, stream) : error;
 }
 
+/* A stream that joins a capture, and leaves it with its end, comes after what it came after before. */
+static cudaError_t join_capture(cudaStream_t origin, cudaStream_t stream)
+{
+    cudaGraph_t graph = NULL;
+    cudaEvent_t event = NULL;
+    cudaError_t end, error = cudaEventCreateWithFlags(&event, cudaEventDisableTiming);
+
+    if (error == cudaSuccess)
+        error = cudaStreamBeginCapture(origin, cudaStreamCaptureModeThreadLocal);
+    if (error != cudaSuccess)
+        return error;
+    error = cudaEventRecord(event, origin);
+    if (error == cudaSuccess)
+        error = cudaStreamWaitEvent(stream, event, 0);
+    if (error == cudaSuccess)
+        error = cudaEventRecord(event, stream);
+    if (error == cudaSuccess)
+        error = cudaStreamWaitEvent(origin, event, 0);
+    end = cudaStreamEndCapture(origin, &graph);
+    if (graph)
+        (void)cudaGraphDestroy(graph);
+    (void)cudaEventDestroy(event);
+    return error == cudaSuccess ? end : error;
+}
+
+static cudaError_t after_joined_capture(struct joins *joins)
+{
+    cudaError_t error;
+
+    prepare(joins, 1, 1);
+    error = work(joins, 0, joins->stream[1]);
+    if (error == cudaSuccess)
+        error = join_capture(joins->stream[0], joins->stream[1]);
+    return error == cudaSuccess ? follow(joins, 0, joins->stream[1]) : error;
+}
+
+static cudaError_t await_across_capture(struct joins *joins)
+{
+    cudaEvent_t event = NULL;
+    cudaError_t error = work_and_record(joins, 1, &event);
+
+    if (error == cudaSuccess)
+        error = cudaStreamWaitEvent(joins->stream[1], event, 0);
+    if (error == cudaSuccess)
+        error = join_capture(joins->stream[2], joins->stream[1]);
+    if (error == cudaSuccess)
+        error = follow(joins, 0, joins->stream[1]);
+    if (event)
+        (void)cudaEventDestroy(event);
+    return error;
+}
+
+/* Between work and a follower with the attribute, the stream is given an attribute that it has. */
+static cudaError_t after_attribute(struct joins *joins)
+{
+    cudaLaunchAttribute attribute = serialization(1);
+    cudaStream_t stream = joins->stream[0];
+    cudaError_t error;
+
+    prepare(joins, 1, 1);
+    error = work(joins, 0, stream);
+    if (error == cudaSuccess)
+        error = give_attribute(joins, stream, NULL);
+    return error == cudaSuccess
+               ? launch_one((const void *)SYMBOL(AWAITING_FOLLOWER), &joins->follower[0], PLACE_WORDS, FOLLOWS_IN(joins, stream), &attribute, 1)
+               : error;
+}
+
 static void ask_awaiting(struct ask *ask)
 {
     static const struct join joins[] = {
@@ -110,6 +178,9 @@ static void ask_awaiting(struct ask *ask)
         { "begun before the trigger, after a wait for an event that is late", await_late_trigger },
         { "begun before the trigger, after a wait for an event that is complete", await_trigger_only },
         { "stale after a capture of launches with the attribute", after_captured },
+        { "stale in a stream that joined a capture after the work", after_joined_capture },
+        { "stale in a stream that joined a capture after its wait for an event", await_across_capture },
+        { "stale after an attribute of the stream", after_attribute },
     };
 
     ask_joins(ask, joins, sizeof(joins) / sizeof(joins[0]), cudaStreamNonBlocking);

@@ -235,6 +235,21 @@ static cudaError_t call_copy(struct joins *joins, enum cudaMemcpyKind kind)
 static cudaError_t call_default(struct joins *joins) { return call_copy(joins, cudaMemcpyDefault); }
 static cudaError_t call_host(struct joins *joins) { return call_copy(joins, cudaMemcpyHostToHost); }
 
+/* Rows of two bytes: more of them than a copy of rows has in most programs. */
+static cudaError_t call_rows(struct joins *joins)
+{
+    cudaError_t error = cudaSuccess;
+    unsigned i;
+
+    prepare(joins, PLACES, 1);
+    for (i = 0; i < PLACES && error == cudaSuccess; i++)
+        error = work(joins, i, joins->stream[0]);
+    if (error != cudaSuccess)
+        return error;
+    return cudaMemcpy2DAsync(joins->pinned->seen[0], 2, joins->pinned->words, 2, 2, ALL_WORDS * 2, cudaMemcpyDefault,
+                             FOLLOWS_IN(joins, joins->stream[0]));
+}
+
 /* A copy from pinned memory reads it after the work, which a kernel, or a graph of it, does there. */
 static cudaError_t call_from_pinned(struct joins *joins, int in_graph)
 {
@@ -302,6 +317,7 @@ static void ask_called(struct ask *ask)
     static const struct join joins[] = {
         { "stale in a copy whose direction is left to the driver", call_default },
         { "stale in a copy from host to host", call_host },
+        { "stale in a copy of many rows", call_rows },
         { "stale in a copy from pinned memory that a kernel writes", call_from_pinned_work },
         { "stale in a copy from pinned memory that a graph writes", call_from_pinned_graph },
         { "stale after cudaLaunchKernel", call_plainly },

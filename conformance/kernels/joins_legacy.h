@@ -68,6 +68,27 @@ static cudaError_t join_legacy_row(struct joins *joins)
     return error == cudaSuccess ? follow(joins, 0, joins->stream[joins->trial % PLACES]) : error;
 }
 
+/* What the legacy stream records stands for all that it comes after, with timing or without. */
+static cudaError_t join_recorded(struct joins *joins)
+{
+    static const unsigned flags[] = { cudaEventDefault, cudaEventDisableTiming, cudaEventBlockingSync };
+    cudaEvent_t event;
+    cudaError_t error = cudaEventCreateWithFlags(&event, flags[joins->trial / JOINS_MAX % 3]);
+
+    if (error != cudaSuccess)
+        return error;
+    prepare(joins, 1, 1);
+    error = work(joins, 0, joins->stream[joins->trial % PLACES]);
+    if (error == cudaSuccess)
+        error = cudaEventRecord(event, cudaStreamLegacy);
+    if (error == cudaSuccess)
+        error = cudaStreamWaitEvent(joins->ask->side, event, 0); /* it is none of the blocking ones */
+    if (error == cudaSuccess)
+        error = follow(joins, 0, joins->ask->side);
+    (void)cudaEventDestroy(event);
+    return error;
+}
+
 static cudaError_t join_copy_in_legacy(struct joins *joins) { return moved(joins, joins->stream[joins->trial % PLACES], cudaStreamLegacy, 0); }
 static cudaError_t join_copy_after_legacy(struct joins *joins) { return moved(joins, cudaStreamLegacy, joins->stream[joins->trial % PLACES], 0); }
 

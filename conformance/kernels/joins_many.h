@@ -140,6 +140,7 @@ static void ask_ended(struct ask *ask)
 
 /* ---- many of them at once ---- */
 
+#define MANY_HOSTS 100u
 #define MANY_STREAMS 64u
 #define MANY_EVENTS 1024u
 #define MANY_EXECS 70u
@@ -276,6 +277,41 @@ static cudaError_t many_launches(struct joins *joins)
     return error;
 }
 
+struct host_items {              /* of host functions: each has its own place in the order */
+    unsigned next, wrong;
+    struct host_item { struct host_items *all; unsigned place; } item[MANY_HOSTS];
+};
+
+static void CUDART_CB take_place(void *opaque)
+{
+    struct host_item *item = (struct host_item *)opaque;
+
+    item->all->wrong += item->place != item->all->next++;
+}
+
+/* All of them wait for the work. */
+static cudaError_t many_hosts(struct joins *joins)
+{
+    static struct host_items items;
+    cudaError_t error;
+    unsigned i;
+
+    prepare(joins, 1, 1);
+    items.next = items.wrong = 0;
+    error = work(joins, 0, joins->stream[0]);
+    for (i = 0; i < MANY_HOSTS && error == cudaSuccess; i++) {
+        items.item[i].all = &items;
+        items.item[i].place = i;
+        error = cudaLaunchHostFunc(joins->stream[0], take_place, &items.item[i]);
+    }
+    if (error == cudaSuccess)
+        error = follow(joins, 0, joins->stream[0]);
+    if (error == cudaSuccess)
+        error = cudaDeviceSynchronize();
+    joins->pinned->host_is_stale = items.wrong != 0 || items.next != MANY_HOSTS;
+    return error;
+}
+
 static void ask_many(struct ask *ask)
 {
     static const struct join joins[] = {
@@ -284,6 +320,7 @@ static void ask_many(struct ask *ask)
         { "stale after an event that was recorded many times", many_records },
         { "stale in the last of many executable graphs", many_execs },
         { "stale in one of many launches of one executable graph", many_launches },
+        { "another one's turn in one of many host functions", many_hosts },
     };
 
     ask_joins(ask, joins, sizeof(joins) / sizeof(joins[0]), cudaStreamNonBlocking);
