@@ -304,7 +304,7 @@ struct faults {
     bool sleeping_record_node_early, updated_copy_after_set_early, second_edge_in_child_lost;
     bool many_blocks_in_body_let_go, legacy_graph_uncovers, cloned_empty_cuts;
     bool idle_halves_forget_events, external_times_in_tenths, captured_flagged_record_lost;
-    bool first_starts_count, clusters_share_memory, grids_share_memory, fork_loses_order;
+    bool first_starts_count, clusters_share_memory, grids_share_memory, fork_loses_order, far_node_times_zero;
     bool never_overlaps, early, shared, late_copies, pageable_later; /* these conform */
 };
 

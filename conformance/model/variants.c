@@ -658,6 +658,7 @@ static const struct variant variants[] = {
     BROKEN("clusters-share-memory", clusters_share_memory, "MEM-10a", "blocks of clusters have one shared memory per SM"),
     BROKEN("grids-share-memory", grids_share_memory, "MEM-10a", "a block of a launch with the attribute uses another block's shared memory"),
     BROKEN("fork-loses-order", fork_loses_order, "MEM-06c", "a captured record in a fork forgets what its kernels had overlapped"),
+    BROKEN("far-node-times-zero", far_node_times_zero, "EVT-15", "no time is told between two record nodes with more than two operations between them"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
