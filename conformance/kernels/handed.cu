@@ -114,13 +114,15 @@ static const enum cudaStreamCaptureMode mode_of[4] = { cudaStreamCaptureModeGlob
                                                        cudaStreamCaptureModeThreadLocal,
                                                        cudaStreamCaptureModeRelaxed };
 
+enum { JOINS_NOTHING, JOINS_WORK, JOINS_COPY }; /* JOINS_COPY: a copy there hands on what the work stored */
+
 struct hand {                  /* what is drawn for a trial */
     enum step first, last;
     enum kind from, to;        /* streams */
     enum link link;
     enum recorder recorder;
     unsigned event, mode;      /* mode: 0 if all but an external record is launched */
-    int joins;                 /* the first stream awaits a third one */
+    unsigned joins;            /* the first stream awaits a third one: JOINS_* */
 };
 
 /* ---- what is drawn ---- */
@@ -176,7 +178,7 @@ static void mend(struct hand *h)
     if (h->recorder == BY_LAUNCH && has_timing(h->event)) /* "must disable timing" */
         h->event = 2;
     if (h->link == LINK_LEGACY && h->first == STEP_NONE)
-        h->joins = 0; /* a wait that nothing came after is no work that the legacy stream waits for */
+        h->joins = JOINS_NOTHING; /* a wait that nothing came after is no work that the legacy stream waits for */
     mend_steps(h);
 }
 
@@ -194,14 +196,14 @@ static struct hand draw_hand(uint64_t seed, unsigned trial)
     h.recorder = (enum recorder)drawn(seed, trial, 6, RECORDERS);
     h.event = drawn(seed, trial, 7, EVENTS);
     h.mode = drawn(seed, trial, 8, 2) ? 1 + drawn(seed, trial, 9, 3) : 0;
-    h.joins = drawn(seed, trial, 10, 3) == 0;
+    h.joins = drawn(seed, trial, 10, 3) ? JOINS_NOTHING : JOINS_WORK + drawn(seed, trial, 10, 6) / 3;
     mend(&h);
     return h;
 }
 
 static void tell_hand(const struct hand *h, char *text, size_t room)
 {
-    snprintf(text, room, "%s%s in %s; %s", h->joins ? "joined work, then " : "", step_name[h->first], kind_name[h->from],
+    snprintf(text, room, "%s%s in %s; %s", h->joins == JOINS_COPY ? "joined copy, then " : h->joins ? "joined work, then " : "", step_name[h->first], kind_name[h->from],
     link_name[h->link]);
     if (has_event(h)) {
         ask_append(text, room, ", which is ");

@@ -8,7 +8,7 @@
 #define SET_LAST 0x5A
 #define LONG 32768u            /* words before the cells that a long copy or memset takes along */
 #define POLLS 64u
-#define MEMORY (2 * (LONG + AREA) + SPAN) /* words: two areas with what stands before them, and zeroes */
+#define MEMORY (2 * (LONG + AREA) + CELL + SPAN) /* words: two areas with what stands before them, what joined work stores for a copy, zeroes */
 
 enum place { PLACE_WORK, PLACE_JOINED, PLACE_FIRST, PLACE_LAST, PLACES };
 
@@ -30,7 +30,7 @@ struct handed {
     cudaEvent_t event[EVENTS], begin, fork, join, back;
     struct pinned *pinned;
     char *device_of_pinned;
-    uint32_t *memory;          /* of the device: LONG words and an area, twice; zeroes */
+    uint32_t *memory;          /* of the device: MEMORY words */
     uint32_t *area[2], *copied; /* as the device sees them: its own cells, the pinned ones; the device's second area */
     void *set_wide;            /* cuMemsetD16Async */
     cudaGraphExec_t node[EVENTS], graph[2][2][2]; /* node: records the event. graph: of [device, pinned][first, last step][first, second] */
@@ -238,7 +238,7 @@ static cudaError_t prepare_hand(struct handed *d, const struct hand *h)
     struct trial_state empty = PDL_ZERO;
     unsigned i;
 
-    plan_works(pinned->plan, PLACES, 0x4A4D, d->trial, 1 + (unsigned)h->joins, 0);
+    plan_works(pinned->plan, PLACES, 0x4A4D, d->trial, h->joins ? 2 : 1, 0);
     pinned->plan[PLACE_WORK].hold_ns = HOLD_NS;
     pinned->plan[PLACE_FIRST].words = CELL;
     pinned->plan[PLACE_LAST].words = SPAN;
@@ -390,16 +390,29 @@ static cudaError_t record_and_await(cudaEvent_t event, cudaStream_t from, cudaSt
     return error == cudaSuccess ? cudaStreamWaitEvent(to, event, 0) : error;
 }
 
+/* Work of the third stream, and the copy that may hand it on. */
+static cudaError_t launch_joined(struct handed *d, const struct hand *h)
+{
+    struct kernel_args work = args_of(d, d->pins, PLACE_JOINED);
+    uint32_t *cell = (d->pins ? d->pinned->area : d->area[0]) + CELL;
+    cudaError_t error;
+
+    if (h->joins == JOINS_COPY)
+        work.data = d->memory + MEMORY - SPAN - CELL;
+    error = launch_one((const void *)SYMBOL(handed_work), &work, CELL, d->third, NULL, 0);
+    return error == cudaSuccess && h->joins == JOINS_COPY ? copy_words(cell, work.data, CELL, 0, d->third) : error;
+}
+
 /* The slow work, work of a third stream that is joined, and the first step. */
 static cudaError_t launch_first(struct handed *d, const struct hand *h, cudaStream_t stream)
 {
-    struct kernel_args work = args_of(d, d->pins, PLACE_WORK), joined = args_of(d, d->pins, PLACE_JOINED);
+    struct kernel_args work = args_of(d, d->pins, PLACE_WORK);
     cudaError_t error = h->joins ? record_and_await(d->fork, stream, d->third) : cudaSuccess;
 
     if (error == cudaSuccess)
         error = launch_one((const void *)SYMBOL(handed_work), &work, CELL, stream, NULL, 0);
     if (error == cudaSuccess && h->joins)
-        error = launch_one((const void *)SYMBOL(handed_work), &joined, CELL, d->third, NULL, 0);
+        error = launch_joined(d, h);
     if (error == cudaSuccess && h->joins)
         error = record_and_await(d->join, d->third, stream);
     return error == cudaSuccess ? take_step(d, h, 0, stream) : error;
