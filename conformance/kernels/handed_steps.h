@@ -8,9 +8,8 @@
 #define SET_LAST 0x5A
 #define LONG 32768u            /* words before the cells that a long copy or memset takes along */
 #define POLLS 64u
+#define SHARED_BYTES 12288u    /* of a block of a kernel with shared memory */
 #define MEMORY (2 * (LONG + AREA) + CELL + SPAN) /* words: two areas with what stands before them, what joined work stores for a copy, zeroes */
-
-enum place { PLACE_WORK, PLACE_JOINED, PLACE_FIRST, PLACE_LAST, PLACES };
 
 struct pinned {                /* both sides see it */
     struct trial_plan plan[PLACES + 1];
@@ -333,6 +332,35 @@ static cudaError_t step_wide_set(struct handed *d, unsigned end, cudaStream_t st
                                               (CUstream)stream);
 }
 
+/* This kernel as its place is dressed, with one attribute more or none. Two blocks of a cluster do the same. */
+static cudaError_t launch_dressed(const void *function, const struct kernel_args *args, enum dress dress, unsigned blocks, unsigned threads,
+                                  cudaStream_t stream, const cudaLaunchAttribute *more)
+{
+    cudaLaunchAttribute attribute[2] = PDL_ZERO;
+    size_t shared_bytes = dress == DRESS_SHARED ? SHARED_BYTES : 0;
+    unsigned count = dress != DRESS_NONE && dress != DRESS_SHARED;
+    int least, greatest = 0;
+
+    if (dress == DRESS_CLUSTER) {
+        attribute[0].id = cudaLaunchAttributeClusterDimension;
+        attribute[0].val.clusterDim.x = blocks = 2;
+        attribute[0].val.clusterDim.y = attribute[0].val.clusterDim.z = 1;
+    } else if (dress == DRESS_COOPERATIVE) {
+        attribute[0].id = cudaLaunchAttributeCooperative;
+        attribute[0].val.cooperative = 1;
+    } else if (dress == DRESS_URGENT) {
+        (void)cudaDeviceGetStreamPriorityRange(&least, &greatest);
+        attribute[0].id = cudaLaunchAttributePriority;
+        attribute[0].val.priority = greatest;
+    } else if (dress == DRESS_DOMAIN) {
+        attribute[0].id = cudaLaunchAttributeMemSyncDomain;
+        attribute[0].val.memSyncDomain = cudaLaunchMemSyncDomainRemote;
+    }
+    if (more)
+        attribute[count++] = *more;
+    return launch_sized(function, args, blocks, threads, shared_bytes, stream, attribute, count);
+}
+
 static cudaError_t step_kernel(struct handed *d, const struct hand *h, unsigned end, cudaStream_t stream)
 {
     enum step step = end ? h->last : h->first;
@@ -344,18 +372,15 @@ static cudaError_t step_kernel(struct handed *d, const struct hand *h, unsigned 
                            : step == STEP_LARGE_WAITING ? (const void *)SYMBOL(handed_large_waiting)
                                                   : (const void *)SYMBOL(handed_step);
     cudaLaunchAttribute attribute = serialization(1);
-    int large = step == STEP_LARGE || step == STEP_LARGE_WAITING;
-    int attributed = step == STEP_EARLY || step == STEP_FENCED || step == STEP_COOPERATIVE || (waits(step) && h->first != STEP_FENCED);
+    unsigned blocks = is_large(step) ? LARGE_BLOCKS : 1, threads = is_large(step) ? 1 : CELL;
+    int attributed = step == STEP_EARLY || step == STEP_FENCED || (waits(step) && h->first != STEP_FENCED);
 
     if (step == STEP_FENCED) {
         attribute.id = cudaLaunchAttributeProgrammaticEvent;
         attribute.val.programmaticEvent.event = d->event[h->event];
         attribute.val.programmaticEvent.flags = attribute.val.programmaticEvent.triggerAtBlockStart = 0;
-    } else if (step == STEP_COOPERATIVE) {
-        attribute.id = cudaLaunchAttributeCooperative;
-        attribute.val.cooperative = 1;
     }
-    return launch_blocks(function, &args, large ? LARGE_BLOCKS : 1, large ? 1 : CELL, stream, &attribute, (unsigned)attributed);
+    return launch_dressed(function, &args, h->dress[end ? PLACE_LAST : PLACE_FIRST], blocks, threads, stream, attributed ? &attribute : NULL);
 }
 
 /* end: 0 for the first step, 1 for the last one. */
@@ -399,7 +424,7 @@ static cudaError_t launch_joined(struct handed *d, const struct hand *h)
 
     if (h->joins == JOINS_COPY)
         work.data = d->memory + MEMORY - SPAN - CELL;
-    error = launch_one((const void *)SYMBOL(handed_work), &work, CELL, d->third, NULL, 0);
+    error = launch_dressed((const void *)SYMBOL(handed_work), &work, h->dress[PLACE_JOINED], 1, CELL, d->third, NULL);
     return error == cudaSuccess && h->joins == JOINS_COPY ? copy_words(cell, work.data, CELL, 0, d->third) : error;
 }
 
@@ -410,7 +435,7 @@ static cudaError_t launch_first(struct handed *d, const struct hand *h, cudaStre
     cudaError_t error = h->joins ? record_and_await(d->fork, stream, d->third) : cudaSuccess;
 
     if (error == cudaSuccess)
-        error = launch_one((const void *)SYMBOL(handed_work), &work, CELL, stream, NULL, 0);
+        error = launch_dressed((const void *)SYMBOL(handed_work), &work, h->dress[PLACE_WORK], 1, CELL, stream, NULL);
     if (error == cudaSuccess && h->joins)
         error = launch_joined(d, h);
     if (error == cudaSuccess && h->joins)
