@@ -129,6 +129,7 @@ struct hand {                  /* what is drawn for a trial */
     enum link link;
     enum recorder recorder;
     unsigned event, mode;      /* mode: 0 if all but an external record is launched */
+    int asks;                  /* the host asks for the event before a stream waits for it */
     enum dress dress[PLACES];  /* of those that are kernels */
     unsigned joins;            /* the first stream awaits a third one: JOINS_* */
 };
@@ -192,6 +193,8 @@ static void mend(struct hand *h)
     }
     if (!may_capture || h->from == KIND_LEGACY || h->to == KIND_LEGACY || is_graph(h->first) || is_graph(h->last))
         h->mode = 0;
+    if (h->mode || h->link != LINK_EVENT)
+        h->asks = 0;
     if (h->mode)
         h->recorder = h->recorder == BY_CALL ? BY_CALL : BY_FLAGS_CALL;
     if (h->recorder == BY_EXTERNAL && (h->from == KIND_LEGACY || is_graph(h->first)))
@@ -223,8 +226,9 @@ static struct hand draw_hand(uint64_t seed, unsigned trial)
     h.event = drawn(seed, trial, 7, EVENTS);
     h.mode = drawn(seed, trial, 8, 2) ? 1 + drawn(seed, trial, 9, 3) : 0;
     h.joins = drawn(seed, trial, 10, 3) ? JOINS_NOTHING : JOINS_WORK + drawn(seed, trial, 10, 6) / 3;
+    h.asks = drawn(seed, trial, 11, 3) == 0;
     for (i = 0; i < PLACES; i++)
-        h.dress[i] = drawn(seed, trial, 11 + i, 2) ? DRESS_NONE : (enum dress)(1 + drawn(seed, trial, 11 + PLACES + i, DRESSES - 1));
+        h.dress[i] = drawn(seed, trial, 12 + i, 2) ? DRESS_NONE : (enum dress)(1 + drawn(seed, trial, 12 + PLACES + i, DRESSES - 1));
     mend(&h);
     return h;
 }
@@ -240,6 +244,7 @@ static void tell_hand(const struct hand *h, char *text, size_t room)
         ask_append(text, room, event_name[h->event]);
         ask_append(text, room, " ");
         ask_append(text, room, recorder_name[h->recorder]);
+        ask_append(text, room, h->asks ? " and asked for" : "");
     }
     ask_append(text, room, ": ");
     ask_append(text, room, step_name[h->last]);

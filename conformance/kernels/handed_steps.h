@@ -498,11 +498,23 @@ static cudaError_t wait_event(void *event) { return cudaEventSynchronize((cudaEv
 static cudaError_t query_stream(void *stream) { return cudaStreamQuery((cudaStream_t)stream); }
 static cudaError_t wait_stream(void *stream) { return cudaStreamSynchronize((cudaStream_t)stream); }
 
+/* Whatever the answer is. */
+static cudaError_t ask_for(cudaEvent_t event)
+{
+    cudaError_t error = cudaEventQuery(event);
+
+    if (error == cudaErrorNotReady)
+        (void)cudaGetLastError();
+    return error == cudaErrorNotReady ? cudaSuccess : error;
+}
+
 static cudaError_t come_after(struct handed *d, const struct hand *h, cudaStream_t from, cudaStream_t to)
 {
     cudaEvent_t event = d->event[h->event];
     cudaError_t error = has_event(h) ? record_as_drawn(d, h, from) : cudaSuccess;
 
+    if (error == cudaSuccess && h->asks)
+        error = ask_for(event);
     if (error != cudaSuccess)
         return error;
     switch (h->link) {
