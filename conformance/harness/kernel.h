@@ -33,6 +33,7 @@
 #define k_threads() model_threads()
 #define k_blocks() model_blocks()
 #define k_dynamic_shared() model_dynamic_shared()
+#define k_shared() ((volatile uint32_t *)model_shared(0))
 #define k_sm() model_sm()
 #define k_now() model_now()
 #define k_load(p) model_load32((p), MODEL_LD_CA)
@@ -106,6 +107,13 @@ DEVICE_FN uint32_t k_dynamic_shared(void)
     uint32_t bytes;
     asm volatile("mov.u32 %0, %%dynamic_smem_size;" : "=r"(bytes));
     return bytes;
+}
+
+/* The block's dynamic shared memory. */
+DEVICE_FN volatile uint32_t *k_shared(void)
+{
+    extern __shared__ __align__(16) uint32_t k_shared_words[];
+    return k_shared_words;
 }
 
 DEVICE_FN uint64_t k_now(void)

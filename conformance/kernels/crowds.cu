@@ -3,26 +3,24 @@
  * pair    rules    what is asked
  * blocks  COMP-16  grids around 256 blocks and of 65,536, and on a GPU more around 65,536: the dependent begins after the trigger of
  *                  the last block, and its last blocks, which alone wait, see the words that the primary stored last; so do those of a
- *                  kernel without the attribute, which does not wait
+ *                  kernel without the attribute, which does not wait. Who waits for an event at block starts begins after the last
+ *                  block has begun (crowds_begun.h)
  * handed  MEM-10   the primary stores words, by one thread or by several that meet in a barrier; one thread fences and raises a flag. One
  *                  thread of the dependent polls the flag and fences; the same and after a barrier the others read. They have read words
  *                  of the same lines before, which nobody stores to
- * within  MEM-10a  the same from the first block of a grid to the second, in grids of each kind
+ * within  MEM-10a  the same from the first block of a grid to the second, in grids of each kind; each block's shared memory is its own
+ *                  (crowds_kept.h)
  *
  * Mutants: `nowait`, nobody waits; `eager`, the last block triggers at once and the flag is raised before the words are stored.
  */
 #include "graph_ask.h"
 #include "host_room.h"
+#include "start.h"
 
 #ifdef MUTANT_nowait
 #define WAITS 0
 #else
 #define WAITS 1
-#endif
-#ifdef MUTANT_eager
-#define EAGER 1
-#else
-#define EAGER 0
 #endif
 
 #define LAST 8u                /* blocks at the end of each grid that do something */
@@ -219,6 +217,8 @@ static cudaError_t run_plain_crowd(struct crowd *crowd, unsigned blocks, unsigne
     return error;
 }
 
+#include "crowds_begun.h"
+
 static void ask_blocks(struct ask *ask)
 {
     static const unsigned sizes[] = { 255, 256, 257, 300, 513,
@@ -242,6 +242,8 @@ static void ask_blocks(struct ask *ask)
     ask_expect_none(ask, "dependents that began before the last block had triggered", crowd.early, crowd.trials);
     ask_expect_none(ask, "stale in a dependent's last blocks", crowd.stale, crowd.trials);
     ask_expect_number(ask, "kernels without the attribute that did not come after the one before", (long)crowd.passed, 0);
+    if (error == cudaSuccess)
+        ask_begun(&crowd);
     (void)cudaFreeHost(crowd.room);
 }
 
@@ -275,6 +277,7 @@ static void ask_handed(struct ask *ask)
 /* ---- within one grid ---- */
 
 #define WITHIN 5u
+#define WITHIN_SIX (WITHIN - 1u)
 static const char *const within_name[WITHIN] = { "in an ordinary grid", "in a cluster", "in a cooperative grid", "in another memory-sync domain",
                                                  "in a grid with attribute 6" };
 
@@ -307,6 +310,8 @@ static cudaError_t run_within(struct crowd *crowd, unsigned how, unsigned trial)
     return error == cudaSuccess ? cudaStreamSynchronize(stream) : error;
 }
 
+#include "crowds_kept.h"
+
 static void ask_within(struct ask *ask)
 {
     struct crowd crowd = PDL_ZERO;
@@ -324,6 +329,8 @@ static void ask_within(struct ask *ask)
             ask_skip(ask, within_name[how], "the two blocks hardly met");
         ask_expect_none(ask, within_name[how], wrong[how], seen[how]);
     }
+    if (error == cudaSuccess)
+        ask_kept(&crowd);
     (void)cudaFreeHost(crowd.room);
 }
 

@@ -2,7 +2,7 @@
  *
  * pair   rules   what is asked
  * times  EVT-15  the time between two events, of the default kind or with blocking synchronization, that are recorded again and again, by one
- *                stream, by two, or by nodes of a graph, with one kernel or many between them
+ *                stream, by two, or by nodes of one graph or of two, with one kernel or many between them
  * told   EVT-17  whether an event is complete that was complete before and is recorded again, by the stream or by a node of a graph; the
  *                time of events that are not complete, were never recorded or keep no time; a record that only captures may ask for
  * moved  EVT-17a nodes that record an event, or wait for one, and are given another one, in their graph or in an executable one
@@ -14,7 +14,7 @@
 
 /* ---- times ---- */
 
-#define TIMES_ROUNDS 12u       /* for each kind of event */
+#define TIMES_ROUNDS 16u       /* for each kind of event */
 #define TIMES_CROWD 64u        /* other work between the events of every second round of a recorder */
 #define TIMES_HOLD_NS 50000u
 
@@ -41,124 +41,177 @@ static cudaError_t launch_timed(const void *function, const struct kernel_args *
     return launch_one(function, args, 1, stream, NULL, 0);
 }
 
-/* An event, the kernel between, an event: in a graph. */
-static cudaError_t make_timed(cudaGraphExec_t *exec, struct kernel_args *args, const cudaEvent_t *event)
+struct times {
+    struct ask *ask;
+    struct host_room *room;
+    struct kernel_args args;
+    cudaEvent_t event[3];      /* two with timing, one without */
+    cudaGraphExec_t whole[2];  /* an event, the kernel between, an event; with other work after that kernel */
+    cudaGraphExec_t single[2]; /* one of the events */
+};
+
+static cudaError_t record_alone(cudaGraphExec_t *exec, cudaEvent_t event)
 {
     cudaGraph_t graph;
-    cudaGraphNode_t node[3];
-    cudaGraphEdgeData full = edges_data(0, 0, 0);
+    cudaGraphNode_t node;
     cudaError_t error = cudaGraphCreate(&graph, 0);
 
     if (error == cudaSuccess)
-        error = cudaGraphAddEventRecordNode(&node[0], graph, NULL, 0, event[0]);
-    if (error == cudaSuccess)
-        error = ask_add_kernel(&node[1], graph, (const void *)SYMBOL(answers_between), args, 1);
-    if (error == cudaSuccess)
-        error = edges_add(graph, &node[0], &node[1], &full, 1);
-    if (error == cudaSuccess)
-        error = cudaGraphAddEventRecordNode(&node[2], graph, &node[1], 1, event[1]);
+        error = cudaGraphAddEventRecordNode(&node, graph, NULL, 0, event);
     if (error == cudaSuccess)
         error = cudaGraphInstantiate(exec, graph, 0);
     (void)cudaGraphDestroy(graph);
     return error;
 }
 
-enum recorder { RECORDED_BY_STREAM, RECORDED_BY_GRAPH, RECORDED_BY_TWO, RECORDERS };
-
-/* Records the second event in this stream, which may be another one than that of the first; what is to come after it goes there too. */
-static cudaError_t record_end(const cudaEvent_t *event, cudaStream_t stream, cudaStream_t end)
+static cudaError_t record_around(struct times *times, unsigned crowd)
 {
-    cudaError_t error = end == stream ? cudaSuccess : cudaEventRecord(event[2], stream);
+    cudaGraph_t graph;
+    cudaGraphNode_t last, next;
+    cudaError_t error = cudaGraphCreate(&graph, 0);
+    unsigned i;
 
-    if (error == cudaSuccess && end != stream)
-        error = cudaStreamWaitEvent(end, event[2], 0);
-    return error == cudaSuccess ? cudaEventRecord(event[1], end) : error;
+    if (error == cudaSuccess)
+        error = cudaGraphAddEventRecordNode(&last, graph, NULL, 0, times->event[0]);
+    for (i = 0; i <= crowd && error == cudaSuccess; i++) {
+        error = ask_add_kernel_after(&next, graph, &last, 1, i ? (const void *)SYMBOL(answers_idle) : (const void *)SYMBOL(answers_between),
+                                     &times->args, 1, 1);
+        last = next;
+    }
+    if (error == cudaSuccess)
+        error = cudaGraphAddEventRecordNode(&next, graph, &last, 1, times->event[1]);
+    if (error == cudaSuccess)
+        error = cudaGraphInstantiate(&times->whole[crowd != 0], graph, 0);
+    (void)cudaGraphDestroy(graph);
+    return error;
 }
 
-/* exec: of the first two events and what is between them; event: those, and one without timing. */
-static cudaError_t run_round(struct ask *ask, const struct kernel_args *args, unsigned round, cudaGraphExec_t exec, const cudaEvent_t *event,
-                             float *ms)
+static cudaError_t make_graphs(struct times *times)
+{
+    cudaError_t error = record_around(times, 0);
+
+    if (error == cudaSuccess)
+        error = record_around(times, TIMES_CROWD);
+    if (error == cudaSuccess)
+        error = record_alone(&times->single[0], times->event[0]);
+    return error == cudaSuccess ? record_alone(&times->single[1], times->event[1]) : error;
+}
+
+enum recorder { RECORDED_BY_STREAM, RECORDED_BY_GRAPH, RECORDED_BY_TWO, RECORDED_BY_GRAPHS, RECORDERS };
+
+/* Records the second event in this stream, which may be another one than that of the first; what is to come after it goes there too. */
+static cudaError_t record_end(const struct times *times, enum recorder by, cudaStream_t stream, cudaStream_t end)
+{
+    cudaError_t error = end == stream ? cudaSuccess : cudaEventRecord(times->event[2], stream);
+
+    if (error == cudaSuccess && end != stream)
+        error = cudaStreamWaitEvent(end, times->event[2], 0);
+    if (error != cudaSuccess)
+        return error;
+    return by == RECORDED_BY_GRAPHS ? cudaGraphLaunch(times->single[1], end) : cudaEventRecord(times->event[1], end);
+}
+
+/* An event, the kernel between, and an event, which is not recorded by the graph of all three. */
+static cudaError_t record_both(const struct times *times, enum recorder by, unsigned crowd, cudaStream_t end)
+{
+    cudaStream_t stream = times->ask->stream;
+    cudaError_t error = by == RECORDED_BY_GRAPHS ? cudaGraphLaunch(times->single[0], stream) : cudaEventRecord(times->event[0], stream);
+    unsigned i;
+
+    if (error == cudaSuccess)
+        error = launch_timed((const void *)SYMBOL(answers_between), &times->args, stream);
+    for (i = 0; i < crowd && error == cudaSuccess; i++)
+        error = launch_timed((const void *)SYMBOL(answers_idle), &times->args, stream);
+    return error == cudaSuccess ? record_end(times, by, stream, end) : error;
+}
+
+static cudaError_t run_round(const struct times *times, unsigned round, float *ms)
 {
     enum recorder by = (enum recorder)(round % RECORDERS);
-    unsigned i;
-    cudaStream_t stream = ask->stream, end = by == RECORDED_BY_TWO ? ask->side : stream;
-    cudaError_t error = launch_timed((const void *)SYMBOL(answers_before), args, stream);
+    unsigned crowded = round / RECORDERS % 2;
+    cudaStream_t end = by == RECORDED_BY_TWO ? times->ask->side : times->ask->stream;
+    cudaError_t error = launch_timed((const void *)SYMBOL(answers_before), &times->args, times->ask->stream);
 
     if (error == cudaSuccess && by == RECORDED_BY_GRAPH)
-        error = cudaGraphLaunch(exec, stream);
-    if (error == cudaSuccess && by != RECORDED_BY_GRAPH)
-        error = cudaEventRecord(event[0], stream);
-    if (error == cudaSuccess && by != RECORDED_BY_GRAPH)
-        error = launch_timed((const void *)SYMBOL(answers_between), args, stream);
-    for (i = 0; i < TIMES_CROWD && round / RECORDERS % 2 && by != RECORDED_BY_GRAPH && error == cudaSuccess; i++)
-        error = launch_timed((const void *)SYMBOL(answers_idle), args, stream);
-    if (error == cudaSuccess && by != RECORDED_BY_GRAPH)
-        error = record_end(event, stream, end);
+        error = cudaGraphLaunch(times->whole[crowded], end);
+    else if (error == cudaSuccess)
+        error = record_both(times, by, crowded * TIMES_CROWD, end);
     if (error == cudaSuccess)
-        error = launch_timed((const void *)SYMBOL(answers_after), args, end);
+        error = launch_timed((const void *)SYMBOL(answers_after), &times->args, end);
     if (error == cudaSuccess)
         error = cudaStreamSynchronize(end);
-    return error == cudaSuccess ? cudaEventElapsedTime(ms, event[0], event[1]) : error;
+    return error == cudaSuccess ? cudaEventElapsedTime(ms, times->event[0], times->event[1]) : error;
 }
 
 /* At least what the kernel between the events took: "the resulting time may be greater than expected". Kernels and events need not read one
  * clock, so steps of the kernels' clock and 5 us are left to it. */
-static void ask_rounds(struct ask *ask, struct host_room *room, struct kernel_args *args, const cudaEvent_t *event)
+static void ask_rounds(struct times *times)
 {
-    cudaGraphExec_t exec = NULL;
+    struct host_room *room = times->room;
     unsigned wrong = 0, round;
-    cudaError_t error = launch_timed((const void *)SYMBOL(answers_tick), args, ask->stream);
+    cudaError_t error = launch_timed((const void *)SYMBOL(answers_tick), &times->args, times->ask->stream);
     double left;
 
     if (error == cudaSuccess)
-        error = cudaStreamSynchronize(ask->stream);
+        error = cudaStreamSynchronize(times->ask->stream);
     if (error == cudaSuccess)
-        error = make_timed(&exec, args, event);
+        error = make_graphs(times);
     left = 5000.0 + 2.0 * (double)room->state.target_ns;
-    for (round = 0; ask_goes_on(ask, round, TIMES_ROUNDS) && error == cudaSuccess; round++) {
+    for (round = 0; ask_goes_on(times->ask, round, TIMES_ROUNDS) && error == cudaSuccess; round++) {
         double took, least = (double)(room->plan.hold_ns = TIMES_HOLD_NS + 4 * (uint32_t)room->state.target_ns + round / RECORDERS % 3 * 20000);
         float ms = -1.0f;
 
         room->state.held_ns = room->state.dependent_begin_ns = 0; /* a kernel that does not run leaves its stamp so */
-        error = run_round(ask, args, round, exec, event, &ms);
+        error = run_round(times, round, &ms);
         took = (double)ms * 1e6;
         wrong += error == cudaSuccess && (!room->state.held_ns || !room->state.dependent_begin_ns || took < least - left);
     }
-    ask_expect(ask, "the time between two events", error, cudaSuccess);
-    ask_expect_none(ask, "times between two events that are not those of their last records", wrong, round);
-    if (exec)
-        (void)cudaGraphExecDestroy(exec);
+    ask_expect(times->ask, "the time between two events", error, cudaSuccess);
+    ask_expect_none(times->ask, "times between two events that are not those of their last records", wrong, round);
+}
+
+static void close_times(struct times *times)
+{
+    unsigned i;
+
+    for (i = 0; i < 2; i++) {
+        if (times->whole[i])
+            (void)cudaGraphExecDestroy(times->whole[i]);
+        if (times->single[i])
+            (void)cudaGraphExecDestroy(times->single[i]);
+        times->whole[i] = times->single[i] = NULL;
+    }
+    for (i = 0; i < 3; i++) {
+        if (times->event[i])
+            (void)cudaEventDestroy(times->event[i]);
+        times->event[i] = NULL;
+    }
 }
 
 /* Two events with these flags, and one without timing. */
-static void ask_times_of(struct ask *ask, struct host_room *room, struct kernel_args *args, unsigned flags)
+static void ask_times_of(struct times *times, unsigned flags)
 {
-    cudaEvent_t event[3] = { NULL, NULL, NULL };
-    unsigned i;
-
-    if (cudaEventCreateWithFlags(&event[0], flags) == cudaSuccess && cudaEventCreateWithFlags(&event[1], flags) == cudaSuccess &&
-        cudaEventCreateWithFlags(&event[2], cudaEventDisableTiming) == cudaSuccess)
-        ask_rounds(ask, room, args, event);
+    if (cudaEventCreateWithFlags(&times->event[0], flags) == cudaSuccess && cudaEventCreateWithFlags(&times->event[1], flags) == cudaSuccess &&
+        cudaEventCreateWithFlags(&times->event[2], cudaEventDisableTiming) == cudaSuccess)
+        ask_rounds(times);
     else
-        ask_skip(ask, "an event", "none was made");
-    for (i = 0; i < 3; i++)
-        if (event[i])
-            (void)cudaEventDestroy(event[i]);
+        ask_skip(times->ask, "an event", "none was made");
+    close_times(times);
 }
 
 static void ask_times(struct ask *ask)
 {
-    struct kernel_args args = PDL_ZERO;
-    struct host_room *room = NULL;
+    struct times times = PDL_ZERO;
 
-    if (!open_room(&room, &args)) {
+    times.ask = ask;
+    if (!open_room(&times.room, &times.args)) {
         ask_skip(ask, "pinned host memory", "none was given");
         return;
     }
-    prepare_trial(room, 0);
-    ask_times_of(ask, room, &args, cudaEventDefault);
-    ask_times_of(ask, room, &args, cudaEventBlockingSync);
-    (void)cudaFreeHost(room);
+    prepare_trial(times.room, 0);
+    ask_times_of(&times, cudaEventDefault);
+    ask_times_of(&times, cudaEventBlockingSync);
+    (void)cudaFreeHost(times.room);
 }
 
 /* ---- told ---- */

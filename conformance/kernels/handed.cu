@@ -20,6 +20,7 @@
 #define CELLS 3u               /* the slow work's, that of work which is joined, and the first step's */
 #define SPAN (CELLS * CELL)
 #define LARGE_BLOCKS 1025u
+#define TEXT 512u
 #define HANDS 6u               /* for each trial of the profile */
 
 KERNEL(handed_work) { slow_stores(&args); }
@@ -114,13 +115,23 @@ static const enum cudaStreamCaptureMode mode_of[4] = { cudaStreamCaptureModeGlob
                                                        cudaStreamCaptureModeThreadLocal,
                                                        cudaStreamCaptureModeRelaxed };
 
+enum { JOINS_NOTHING, JOINS_WORK, JOINS_COPY }; /* JOINS_COPY: a copy there hands on what the work stored */
+
+enum dress { DRESS_NONE, DRESS_CLUSTER, DRESS_COOPERATIVE, DRESS_SHARED, DRESS_URGENT, DRESS_DOMAIN, DRESSES }; /* how a kernel is launched */
+static const char *const dress_name[DRESSES] = { "", "in clusters", "cooperative", "with shared memory", "of the highest priority",
+                                                 "in the remote memory-sync domain" };
+enum place { PLACE_WORK, PLACE_JOINED, PLACE_FIRST, PLACE_LAST, PLACES };
+static const char *const place_name[PLACES] = { "the work", "the joined work", "the first step", "the last step" };
+
 struct hand {                  /* what is drawn for a trial */
     enum step first, last;
     enum kind from, to;        /* streams */
     enum link link;
     enum recorder recorder;
     unsigned event, mode;      /* mode: 0 if all but an external record is launched */
-    int joins;                 /* the first stream awaits a third one */
+    int asks;                  /* the host asks for the event before a stream waits for it */
+    enum dress dress[PLACES];  /* of those that are kernels */
+    unsigned joins;            /* the first stream awaits a third one: JOINS_* */
 };
 
 /* ---- what is drawn ---- */
@@ -133,6 +144,8 @@ static unsigned drawn(uint64_t seed, unsigned trial, unsigned purpose, unsigned 
 static int blocks_legacy(enum kind kind) { return kind == KIND_BLOCKING || kind == KIND_URGENT || kind == KIND_PER_THREAD; }
 static int is_graph(enum step step) { return step == STEP_GRAPH || step == STEP_SECOND_GRAPH; }
 static int is_set(enum step step) { return step == STEP_SET || step == STEP_WIDE_SET || step == STEP_LONG_SET || step == STEP_REPLACE; }
+static int is_large(enum step step) { return step == STEP_LARGE || step == STEP_LARGE_WAITING; }
+static int is_kernel(enum step step) { return step == STEP_KERNEL || is_large(step) || step >= STEP_EARLY; }
 static int waits(enum step step) { return step == STEP_WAITING || step == STEP_LARGE_WAITING; }
 static int has_event(const struct hand *h) { return h->link == LINK_EVENT || h->link == LINK_EVENT_SYNC || h->link == LINK_EVENT_POLL; }
 
@@ -157,6 +170,19 @@ static void mend_steps(struct hand *h)
         h->last = STEP_ROWS; /* a short copy of what a host function wrote is COMP-06c's question */
 }
 
+/* A large grid is not made of clusters. No launch is cooperative and may overlap as well; who records an event is launched in a plain way. */
+static void mend_dress(enum step step, enum dress *dress)
+{
+    int grouped = *dress == DRESS_CLUSTER || *dress == DRESS_COOPERATIVE;
+
+    if (!is_kernel(step) || (is_large(step) && grouped) || (step >= STEP_EARLY && *dress == DRESS_COOPERATIVE))
+        *dress = DRESS_NONE;
+    if (step == STEP_FENCED && (grouped || *dress == DRESS_DOMAIN))
+        *dress = DRESS_NONE;
+    if (step == STEP_COOPERATIVE)
+        *dress = DRESS_COOPERATIVE;
+}
+
 static void mend(struct hand *h)
 {
     int may_capture = h->link == LINK_SAME || h->link == LINK_EVENT;
@@ -167,6 +193,8 @@ static void mend(struct hand *h)
     }
     if (!may_capture || h->from == KIND_LEGACY || h->to == KIND_LEGACY || is_graph(h->first) || is_graph(h->last))
         h->mode = 0;
+    if (h->mode || h->link != LINK_EVENT)
+        h->asks = 0;
     if (h->mode)
         h->recorder = h->recorder == BY_CALL ? BY_CALL : BY_FLAGS_CALL;
     if (h->recorder == BY_EXTERNAL && (h->from == KIND_LEGACY || is_graph(h->first)))
@@ -176,8 +204,10 @@ static void mend(struct hand *h)
     if (h->recorder == BY_LAUNCH && has_timing(h->event)) /* "must disable timing" */
         h->event = 2;
     if (h->link == LINK_LEGACY && h->first == STEP_NONE)
-        h->joins = 0; /* a wait that nothing came after is no work that the legacy stream waits for */
+        h->joins = JOINS_NOTHING; /* a wait that nothing came after is no work that the legacy stream waits for */
     mend_steps(h);
+    mend_dress(h->first, &h->dress[PLACE_FIRST]);
+    mend_dress(h->last, &h->dress[PLACE_LAST]);
 }
 
 static struct hand draw_hand(uint64_t seed, unsigned trial)
@@ -185,6 +215,7 @@ static struct hand draw_hand(uint64_t seed, unsigned trial)
     static const enum link links[] = { LINK_SAME, LINK_SAME, LINK_EVENT, LINK_EVENT, LINK_LEGACY, LINK_EVENT_SYNC, LINK_EVENT_POLL,
                                        LINK_STREAM_SYNC, LINK_STREAM_POLL, LINK_EVENT };
     struct hand h;
+    unsigned i;
 
     h.first = first_steps[drawn(seed, trial, 1, COUNT(first_steps))];
     h.last = last_steps[drawn(seed, trial, 2, COUNT(last_steps))];
@@ -194,20 +225,26 @@ static struct hand draw_hand(uint64_t seed, unsigned trial)
     h.recorder = (enum recorder)drawn(seed, trial, 6, RECORDERS);
     h.event = drawn(seed, trial, 7, EVENTS);
     h.mode = drawn(seed, trial, 8, 2) ? 1 + drawn(seed, trial, 9, 3) : 0;
-    h.joins = drawn(seed, trial, 10, 3) == 0;
+    h.joins = drawn(seed, trial, 10, 3) ? JOINS_NOTHING : JOINS_WORK + drawn(seed, trial, 10, 6) / 3;
+    h.asks = drawn(seed, trial, 11, 3) == 0;
+    for (i = 0; i < PLACES; i++)
+        h.dress[i] = drawn(seed, trial, 12 + i, 2) ? DRESS_NONE : (enum dress)(1 + drawn(seed, trial, 12 + PLACES + i, DRESSES - 1));
     mend(&h);
     return h;
 }
 
 static void tell_hand(const struct hand *h, char *text, size_t room)
 {
-    snprintf(text, room, "%s%s in %s; %s", h->joins ? "joined work, then " : "", step_name[h->first], kind_name[h->from],
+    unsigned i;
+
+    snprintf(text, room, "%s%s in %s; %s", h->joins == JOINS_COPY ? "joined copy, then " : h->joins ? "joined work, then " : "", step_name[h->first], kind_name[h->from],
     link_name[h->link]);
     if (has_event(h)) {
         ask_append(text, room, ", which is ");
         ask_append(text, room, event_name[h->event]);
         ask_append(text, room, " ");
         ask_append(text, room, recorder_name[h->recorder]);
+        ask_append(text, room, h->asks ? " and asked for" : "");
     }
     ask_append(text, room, ": ");
     ask_append(text, room, step_name[h->last]);
@@ -217,6 +254,14 @@ static void tell_hand(const struct hand *h, char *text, size_t room)
     }
     ask_append(text, room, "; ");
     ask_append(text, room, mode_name[h->mode]);
+    for (i = 0; i < PLACES; i++) {
+        if (!h->dress[i] || (i == PLACE_JOINED && !h->joins))
+            continue;
+        ask_append(text, room, "; ");
+        ask_append(text, room, place_name[i]);
+        ask_append(text, room, " ");
+        ask_append(text, room, dress_name[h->dress[i]]);
+    }
 }
 
 #include "handed_steps.h"
@@ -225,7 +270,7 @@ static void tell_hand(const struct hand *h, char *text, size_t room)
 
 struct handed_answers {
     unsigned stale[LINKS], trials[LINKS], short_times, times;
-    char first[LINKS][320];    /* what was stale first */
+    char first[LINKS][TEXT];    /* what was stale first */
 };
 
 static cudaError_t run_hand(struct handed *d, const struct hand *h, struct handed_answers *answers)
@@ -258,7 +303,7 @@ static void ask_handed(struct ask *ask)
     static struct handed_answers answers;
     struct handed d = PDL_ZERO;
     struct hand h = PDL_ZERO;
-    char text[320] = "streams, events, and graphs";
+    char text[TEXT] = "streams, events, and graphs";
     cudaError_t error = open_handed(&d, ask);
     unsigned link;
 

@@ -8,9 +8,8 @@
 #define SET_LAST 0x5A
 #define LONG 32768u            /* words before the cells that a long copy or memset takes along */
 #define POLLS 64u
-#define MEMORY (2 * (LONG + AREA) + SPAN) /* words: two areas with what stands before them, and zeroes */
-
-enum place { PLACE_WORK, PLACE_JOINED, PLACE_FIRST, PLACE_LAST, PLACES };
+#define SHARED_BYTES 12288u    /* of a block of a kernel with shared memory */
+#define MEMORY (2 * (LONG + AREA) + CELL + SPAN) /* words: two areas with what stands before them, what joined work stores for a copy, zeroes */
 
 struct pinned {                /* both sides see it */
     struct trial_plan plan[PLACES + 1];
@@ -30,7 +29,7 @@ struct handed {
     cudaEvent_t event[EVENTS], begin, fork, join, back;
     struct pinned *pinned;
     char *device_of_pinned;
-    uint32_t *memory;          /* of the device: LONG words and an area, twice; zeroes */
+    uint32_t *memory;          /* of the device: MEMORY words */
     uint32_t *area[2], *copied; /* as the device sees them: its own cells, the pinned ones; the device's second area */
     void *set_wide;            /* cuMemsetD16Async */
     cudaGraphExec_t node[EVENTS], graph[2][2][2]; /* node: records the event. graph: of [device, pinned][first, last step][first, second] */
@@ -238,7 +237,7 @@ static cudaError_t prepare_hand(struct handed *d, const struct hand *h)
     struct trial_state empty = PDL_ZERO;
     unsigned i;
 
-    plan_works(pinned->plan, PLACES, 0x4A4D, d->trial, 1 + (unsigned)h->joins, 0);
+    plan_works(pinned->plan, PLACES, 0x4A4D, d->trial, h->joins ? 2 : 1, 0);
     pinned->plan[PLACE_WORK].hold_ns = HOLD_NS;
     pinned->plan[PLACE_FIRST].words = CELL;
     pinned->plan[PLACE_LAST].words = SPAN;
@@ -333,6 +332,35 @@ static cudaError_t step_wide_set(struct handed *d, unsigned end, cudaStream_t st
                                               (CUstream)stream);
 }
 
+/* This kernel as its place is dressed, with one attribute more or none. Two blocks of a cluster do the same. */
+static cudaError_t launch_dressed(const void *function, const struct kernel_args *args, enum dress dress, unsigned blocks, unsigned threads,
+                                  cudaStream_t stream, const cudaLaunchAttribute *more)
+{
+    cudaLaunchAttribute attribute[2] = PDL_ZERO;
+    size_t shared_bytes = dress == DRESS_SHARED ? SHARED_BYTES : 0;
+    unsigned count = dress != DRESS_NONE && dress != DRESS_SHARED;
+    int least, greatest = 0;
+
+    if (dress == DRESS_CLUSTER) {
+        attribute[0].id = cudaLaunchAttributeClusterDimension;
+        attribute[0].val.clusterDim.x = blocks = 2;
+        attribute[0].val.clusterDim.y = attribute[0].val.clusterDim.z = 1;
+    } else if (dress == DRESS_COOPERATIVE) {
+        attribute[0].id = cudaLaunchAttributeCooperative;
+        attribute[0].val.cooperative = 1;
+    } else if (dress == DRESS_URGENT) {
+        (void)cudaDeviceGetStreamPriorityRange(&least, &greatest);
+        attribute[0].id = cudaLaunchAttributePriority;
+        attribute[0].val.priority = greatest;
+    } else if (dress == DRESS_DOMAIN) {
+        attribute[0].id = cudaLaunchAttributeMemSyncDomain;
+        attribute[0].val.memSyncDomain = cudaLaunchMemSyncDomainRemote;
+    }
+    if (more)
+        attribute[count++] = *more;
+    return launch_sized(function, args, blocks, threads, shared_bytes, stream, attribute, count);
+}
+
 static cudaError_t step_kernel(struct handed *d, const struct hand *h, unsigned end, cudaStream_t stream)
 {
     enum step step = end ? h->last : h->first;
@@ -344,18 +372,15 @@ static cudaError_t step_kernel(struct handed *d, const struct hand *h, unsigned 
                            : step == STEP_LARGE_WAITING ? (const void *)SYMBOL(handed_large_waiting)
                                                   : (const void *)SYMBOL(handed_step);
     cudaLaunchAttribute attribute = serialization(1);
-    int large = step == STEP_LARGE || step == STEP_LARGE_WAITING;
-    int attributed = step == STEP_EARLY || step == STEP_FENCED || step == STEP_COOPERATIVE || (waits(step) && h->first != STEP_FENCED);
+    unsigned blocks = is_large(step) ? LARGE_BLOCKS : 1, threads = is_large(step) ? 1 : CELL;
+    int attributed = step == STEP_EARLY || step == STEP_FENCED || (waits(step) && h->first != STEP_FENCED);
 
     if (step == STEP_FENCED) {
         attribute.id = cudaLaunchAttributeProgrammaticEvent;
         attribute.val.programmaticEvent.event = d->event[h->event];
         attribute.val.programmaticEvent.flags = attribute.val.programmaticEvent.triggerAtBlockStart = 0;
-    } else if (step == STEP_COOPERATIVE) {
-        attribute.id = cudaLaunchAttributeCooperative;
-        attribute.val.cooperative = 1;
     }
-    return launch_blocks(function, &args, large ? LARGE_BLOCKS : 1, large ? 1 : CELL, stream, &attribute, (unsigned)attributed);
+    return launch_dressed(function, &args, h->dress[end ? PLACE_LAST : PLACE_FIRST], blocks, threads, stream, attributed ? &attribute : NULL);
 }
 
 /* end: 0 for the first step, 1 for the last one. */
@@ -390,16 +415,29 @@ static cudaError_t record_and_await(cudaEvent_t event, cudaStream_t from, cudaSt
     return error == cudaSuccess ? cudaStreamWaitEvent(to, event, 0) : error;
 }
 
+/* Work of the third stream, and the copy that may hand it on. */
+static cudaError_t launch_joined(struct handed *d, const struct hand *h)
+{
+    struct kernel_args work = args_of(d, d->pins, PLACE_JOINED);
+    uint32_t *cell = (d->pins ? d->pinned->area : d->area[0]) + CELL;
+    cudaError_t error;
+
+    if (h->joins == JOINS_COPY)
+        work.data = d->memory + MEMORY - SPAN - CELL;
+    error = launch_dressed((const void *)SYMBOL(handed_work), &work, h->dress[PLACE_JOINED], 1, CELL, d->third, NULL);
+    return error == cudaSuccess && h->joins == JOINS_COPY ? copy_words(cell, work.data, CELL, 0, d->third) : error;
+}
+
 /* The slow work, work of a third stream that is joined, and the first step. */
 static cudaError_t launch_first(struct handed *d, const struct hand *h, cudaStream_t stream)
 {
-    struct kernel_args work = args_of(d, d->pins, PLACE_WORK), joined = args_of(d, d->pins, PLACE_JOINED);
+    struct kernel_args work = args_of(d, d->pins, PLACE_WORK);
     cudaError_t error = h->joins ? record_and_await(d->fork, stream, d->third) : cudaSuccess;
 
     if (error == cudaSuccess)
-        error = launch_one((const void *)SYMBOL(handed_work), &work, CELL, stream, NULL, 0);
+        error = launch_dressed((const void *)SYMBOL(handed_work), &work, h->dress[PLACE_WORK], 1, CELL, stream, NULL);
     if (error == cudaSuccess && h->joins)
-        error = launch_one((const void *)SYMBOL(handed_work), &joined, CELL, d->third, NULL, 0);
+        error = launch_joined(d, h);
     if (error == cudaSuccess && h->joins)
         error = record_and_await(d->join, d->third, stream);
     return error == cudaSuccess ? take_step(d, h, 0, stream) : error;
@@ -460,11 +498,23 @@ static cudaError_t wait_event(void *event) { return cudaEventSynchronize((cudaEv
 static cudaError_t query_stream(void *stream) { return cudaStreamQuery((cudaStream_t)stream); }
 static cudaError_t wait_stream(void *stream) { return cudaStreamSynchronize((cudaStream_t)stream); }
 
+/* Whatever the answer is. */
+static cudaError_t ask_for(cudaEvent_t event)
+{
+    cudaError_t error = cudaEventQuery(event);
+
+    if (error == cudaErrorNotReady)
+        (void)cudaGetLastError();
+    return error == cudaErrorNotReady ? cudaSuccess : error;
+}
+
 static cudaError_t come_after(struct handed *d, const struct hand *h, cudaStream_t from, cudaStream_t to)
 {
     cudaEvent_t event = d->event[h->event];
     cudaError_t error = has_event(h) ? record_as_drawn(d, h, from) : cudaSuccess;
 
+    if (error == cudaSuccess && h->asks)
+        error = ask_for(event);
     if (error != cudaSuccess)
         return error;
     switch (h->link) {

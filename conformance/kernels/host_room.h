@@ -65,8 +65,9 @@ DEVICE_FN void tells_tick(const struct kernel_args *args)
 
 /* ---- host ---- */
 
-static inline cudaError_t launch_blocks(const void *function, const struct kernel_args *args, unsigned blocks, unsigned threads,
-                                        cudaStream_t stream, cudaLaunchAttribute *attrs, unsigned count)
+/* With so many bytes of dynamic shared memory per block. */
+static inline cudaError_t launch_sized(const void *function, const struct kernel_args *args, unsigned blocks, unsigned threads,
+                                       size_t shared_bytes, cudaStream_t stream, cudaLaunchAttribute *attrs, unsigned count)
 {
     struct kernel_args copy = *args;
     void *params[1];
@@ -77,10 +78,17 @@ static inline cudaError_t launch_blocks(const void *function, const struct kerne
     config.gridDim.y = config.gridDim.z = 1;
     config.blockDim.x = threads;
     config.blockDim.y = config.blockDim.z = 1;
+    config.dynamicSmemBytes = shared_bytes;
     config.stream = stream;
     config.attrs = attrs;
     config.numAttrs = count;
     return cudaLaunchKernelExC(&config, function, params);
+}
+
+static inline cudaError_t launch_blocks(const void *function, const struct kernel_args *args, unsigned blocks, unsigned threads,
+                                        cudaStream_t stream, cudaLaunchAttribute *attrs, unsigned count)
+{
+    return launch_sized(function, args, blocks, threads, 0, stream, attrs, count);
 }
 
 /* One block; `threads` of it. */

@@ -16,7 +16,7 @@
  * called   COMP-04d  followers that are queued by the other calls: copies by direction or of many rows, cudaLaunchKernel, cudaLaunchCooperativeKernel
  * many     COMP-04e  the last of 64 streams, an event among 1024, one that is recorded a hundred times, the last of 70 executable graphs or launches,
  *                    a hundred host functions
- * rows     MEM-06c   rows of kernels that trigger and neither wait nor store, launched and captured, and a join among them
+ * rows     MEM-06c   rows of kernels that trigger and neither wait nor store, launched and captured, with a join or in a fork
  * captured EDGE-41a  captures in which a launch or a second begin is refused; what streams are told that wait for the events of a captured launch
  * external EVT-18    a record and a wait with the flag "external", captured: they are event nodes of the graph
  * beside   ATTR-17   followers that wait, launched with other attributes beside attribute 6; an event that is the last of many attributes

@@ -10,6 +10,8 @@
 #define ROW_ENDS_EARLY 0u
 #endif
 
+#define ROWS 10u               /* ways to ask */
+
 static cudaError_t silent(struct joins *joins, cudaStream_t stream)
 {
     cudaLaunchAttribute attribute = serialization(1);
@@ -17,32 +19,60 @@ static cudaError_t silent(struct joins *joins, cudaStream_t stream)
     return launch_one((const void *)SYMBOL(joins_silent), &joins->work[0], 1, stream, &attribute, 1);
 }
 
-/* So many silent kernels, work, silent kernels again, all with the attribute, and a follower without it. joined: the event of a join with
- * another stream, or NULL. */
-static cudaError_t row(struct joins *joins, unsigned ahead, unsigned kernels, cudaEvent_t joined)
+/* So many silent kernels, work, and silent kernels again, all with the attribute. */
+static cudaError_t row_alone(struct joins *joins, unsigned ahead, unsigned kernels, cudaStream_t stream)
 {
     cudaLaunchAttribute early = serialization(1);
-    cudaStream_t stream = joins->stream[0], side = joins->stream[1];
-    cudaError_t error = joined ? cudaEventRecord(joined, stream) : cudaSuccess;
+    cudaError_t error = cudaSuccess;
     unsigned i;
 
-    if (error == cudaSuccess && joined)
-        error = cudaStreamWaitEvent(side, joined, 0);
     for (i = 0; i < ahead && error == cudaSuccess; i++)
         error = silent(joins, stream);
     if (error == cudaSuccess)
         error = launch_one((const void *)SYMBOL(joins_work), &joins->work[0], PLACE_WORDS, stream, &early, 1);
     for (i = 0; i < kernels && error == cudaSuccess; i++)
         error = silent(joins, stream);
+    return error;
+}
+
+static cudaError_t record_and_wait(cudaEvent_t event, cudaStream_t from, cudaStream_t to)
+{
+    cudaError_t error = cudaEventRecord(event, from);
+
+    return error == cudaSuccess ? cudaStreamWaitEvent(to, event, 0) : error;
+}
+
+typedef cudaError_t (*row_maker)(struct joins *joins, unsigned ahead, unsigned kernels, cudaEvent_t event);
+
+/* A row, and a follower without the attribute. joined: the event of a join with another stream, or NULL. */
+static cudaError_t row(struct joins *joins, unsigned ahead, unsigned kernels, cudaEvent_t joined)
+{
+    cudaLaunchAttribute early = serialization(1);
+    cudaStream_t stream = joins->stream[0], side = joins->stream[1];
+    cudaError_t error = joined ? record_and_wait(joined, stream, side) : cudaSuccess;
+
+    if (error == cudaSuccess)
+        error = row_alone(joins, ahead, kernels, stream);
     if (error == cudaSuccess && joined)
         error = launch_one((const void *)SYMBOL(joins_silent), &joins->work[0], 1, side, NULL, 0);
     if (error == cudaSuccess && joined)
-        error = cudaEventRecord(joined, side);
-    if (error == cudaSuccess && joined)
-        error = cudaStreamWaitEvent(stream, joined, 0);
+        error = record_and_wait(joined, side, stream);
     if (error == cudaSuccess)
         error = launch_one((const void *)SYMBOL(joins_follower), &joins->follower[0], PLACE_WORDS, stream, &early, ROW_ENDS_EARLY);
     return error;
+}
+
+/* The row stands in a stream that forks, and the follower in the stream that it comes back to. */
+static cudaError_t row_in_fork(struct joins *joins, unsigned ahead, unsigned kernels, cudaEvent_t event)
+{
+    cudaStream_t stream = joins->stream[0], fork = joins->stream[1];
+    cudaError_t error = record_and_wait(event, stream, fork);
+
+    if (error == cudaSuccess)
+        error = row_alone(joins, ahead, kernels, fork);
+    if (error == cudaSuccess)
+        error = record_and_wait(event, fork, stream);
+    return error == cudaSuccess ? follow(joins, 0, stream) : error;
 }
 
 /* So many bytes from the device to the host, by a graph of its own. */
@@ -93,14 +123,14 @@ static cudaError_t moved(struct joins *joins, cudaStream_t from, cudaStream_t th
 static cudaError_t row_copied(struct joins *joins) { return moved(joins, joins->stream[0], joins->stream[0], 0); }
 static cudaError_t row_in_graph(struct joins *joins) { return moved(joins, joins->stream[0], joins->stream[0], 1); }
 
-static cudaError_t captured_row(struct joins *joins, unsigned ahead, unsigned kernels, cudaEvent_t joined)
+static cudaError_t captured_row(struct joins *joins, row_maker make, unsigned ahead, unsigned kernels, cudaEvent_t event)
 {
     cudaGraph_t graph = NULL;
     cudaError_t error = cudaStreamBeginCapture(joins->stream[0], cudaStreamCaptureModeThreadLocal), end;
 
     if (error != cudaSuccess)
         return error;
-    error = row(joins, ahead, kernels, joined);
+    error = make(joins, ahead, kernels, event);
     end = cudaStreamEndCapture(joins->stream[0], &graph);
     error = error == cudaSuccess ? end : error;
     if (error == cudaSuccess)
@@ -110,41 +140,45 @@ static cudaError_t captured_row(struct joins *joins, unsigned ahead, unsigned ke
     return error;
 }
 
-/* Its event is made outside of the capture. */
-static cudaError_t any_row(struct joins *joins, unsigned ahead, unsigned kernels, int joined, int captured)
+/* With an event, if it needs one, which is made outside of the capture. */
+static cudaError_t any_row(struct joins *joins, row_maker make, unsigned ahead, unsigned kernels, int events, int captured)
 {
     cudaEvent_t event = NULL;
-    cudaError_t error = joined ? cudaEventCreateWithFlags(&event, cudaEventDisableTiming) : cudaSuccess;
+    cudaError_t error = events ? cudaEventCreateWithFlags(&event, cudaEventDisableTiming) : cudaSuccess;
 
     prepare(joins, 1, 1);
     if (error == cudaSuccess)
-        error = captured ? captured_row(joins, ahead, kernels, event) : row(joins, ahead, kernels, event);
+        error = captured ? captured_row(joins, make, ahead, kernels, event) : make(joins, ahead, kernels, event);
     if (event)
         (void)cudaEventDestroy(event);
     return error;
 }
 
-static cudaError_t row_eager(struct joins *joins) { return any_row(joins, joins->trial / 8 % 2 * 6, 3, 0, 0); }
-static cudaError_t row_eager_long(struct joins *joins) { return any_row(joins, joins->trial / 8 % 2 * 20, 20, 0, 0); }
-static cudaError_t row_eager_joined(struct joins *joins) { return any_row(joins, 0, 2, 1, 0); }
-static cudaError_t row_captured(struct joins *joins) { return any_row(joins, joins->trial / 8 % 2 * 6, 3, 0, 1); }
-static cudaError_t row_captured_long(struct joins *joins) { return any_row(joins, joins->trial / 8 % 2 * 20, 20, 0, 1); }
-static cudaError_t row_captured_joined(struct joins *joins) { return any_row(joins, 0, 2, 1, 1); }
+static cudaError_t row_eager(struct joins *joins) { return any_row(joins, row, joins->trial / ROWS % 2 * 6, 3, 0, 0); }
+static cudaError_t row_eager_long(struct joins *joins) { return any_row(joins, row, joins->trial / ROWS % 2 * 20, 20, 0, 0); }
+static cudaError_t row_eager_joined(struct joins *joins) { return any_row(joins, row, 0, 2, 1, 0); }
+static cudaError_t row_eager_forked(struct joins *joins) { return any_row(joins, row_in_fork, 0, 2, 1, 0); }
+static cudaError_t row_captured(struct joins *joins) { return any_row(joins, row, joins->trial / ROWS % 2 * 6, 3, 0, 1); }
+static cudaError_t row_captured_long(struct joins *joins) { return any_row(joins, row, joins->trial / ROWS % 2 * 20, 20, 0, 1); }
+static cudaError_t row_captured_joined(struct joins *joins) { return any_row(joins, row, 0, 2, 1, 1); }
+static cudaError_t row_captured_forked(struct joins *joins) { return any_row(joins, row_in_fork, 0, 2, 1, 1); }
 
 static void ask_rows(struct ask *ask)
 {
-    static const struct join joins[] = {
+    static const struct join joins[ROWS] = {
         { "stale after a row of few silent kernels", row_eager },
         { "stale after a row of many silent kernels", row_eager_long },
         { "stale after silent kernels and a join", row_eager_joined },
+        { "stale after silent kernels in a fork", row_eager_forked },
         { "stale after a captured row of few silent kernels", row_captured },
         { "stale after a captured row of many silent kernels", row_captured_long },
         { "stale after captured silent kernels and a join", row_captured_joined },
+        { "stale after captured silent kernels in a fork", row_captured_forked },
         { "stale in a copy to the host after a silent kernel", row_copied },
         { "stale in a graph after a silent kernel", row_in_graph },
     };
 
-    ask_joins(ask, joins, sizeof(joins) / sizeof(joins[0]), cudaStreamNonBlocking);
+    ask_joins(ask, joins, ROWS, cudaStreamNonBlocking);
 }
 
 /* ---- launches with other attributes beside those of PDL ---- */

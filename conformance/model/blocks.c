@@ -149,7 +149,9 @@ static void block_prepare(struct block *b, struct op *op)
         b->shared = aligned_alloc(64, MODEL_BLOCK_SHARED);
     if (b->shared == NULL)
         abort();
-    memset(b->shared, 0xd5, (g->dynamic_shared + 63) & ~(size_t)63); /* shared memory starts as anything */
+    bool shares = (device.faults.clusters_share_memory && g->cluster > 1) || (device.faults.grids_share_memory && op->attributed);
+    b->own = shares && device.block[b->sm].shared != NULL ? device.block[b->sm].shared : b->shared;
+    memset(b->own, 0xd5, (g->dynamic_shared + 63) & ~(size_t)63); /* shared memory starts as anything */
     b->next_of_grid = g->resident;
     g->resident = b;
 }
@@ -258,7 +260,7 @@ uint64_t model_now(void) /* a scheduling point, or a loop around it would never 
 
 void *model_shared(size_t offset)
 {
-    return self()->block->shared + offset;
+    return self()->block->own + offset;
 }
 
 void model_barrier(void)

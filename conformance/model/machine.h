@@ -111,7 +111,7 @@ struct block {
     size_t shared_bytes;
     struct store_buffer *stores;
     struct block *next_of_grid;
-    unsigned char *shared;
+    unsigned char *shared, *own; /* memory of the place; of the block: the same, except on broken devices */
     struct thread thread[MODEL_MAX_THREADS];
 };
 
@@ -305,6 +305,7 @@ struct faults {
     bool sleeping_record_node_early, updated_copy_after_set_early, second_edge_in_child_lost;
     bool many_blocks_in_body_let_go, legacy_graph_uncovers, cloned_empty_cuts;
     bool idle_halves_forget_events, external_times_in_tenths, captured_flagged_record_lost;
+    bool first_starts_count, clusters_share_memory, grids_share_memory, fork_loses_order, far_node_times_zero;
     bool never_overlaps, early, shared, late_copies, pageable_later; /* these conform */
 };
 

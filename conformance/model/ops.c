@@ -381,7 +381,8 @@ static bool all_triggered(const struct op *op)
 
 void op_block_started(struct op *op)
 {
-    if (op->grid->next_block == op->grid->blocks || device.faults.first_start_counts)
+    bool enough = device.faults.first_start_counts || (device.faults.first_starts_count && op->grid->next_block >= 64);
+    if (op->grid->next_block == op->grid->blocks || enough)
         op_state(op, &op->started_all, EDGE_STARTED);
 }
 

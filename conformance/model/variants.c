@@ -656,6 +656,11 @@ static const struct variant variants[] = {
     BROKEN("idle-halves-forget-events", idle_halves_forget_events, "COMP-17", "a memset of 16-bit values in a stream that has ended does not wait for the events that the stream waits for"),
     BROKEN("external-times-in-tenths", external_times_in_tenths, "COMP-17", "the time until a captured external record is told as a tenth of it"),
     BROKEN("captured-flagged-record-lost", captured_flagged_record_lost, "COMP-17", "a captured record by cudaEventRecordWithFlags stands for nothing"),
+    BROKEN("first-starts-count", first_starts_count, "COMP-16", "an event at block starts fires when 64 blocks have started"),
+    BROKEN("clusters-share-memory", clusters_share_memory, "MEM-10a", "blocks of clusters have one shared memory per SM"),
+    BROKEN("grids-share-memory", grids_share_memory, "MEM-10a", "a block of a launch with the attribute uses another block's shared memory"),
+    BROKEN("fork-loses-order", fork_loses_order, "MEM-06c", "a captured record in a fork forgets what its kernels had overlapped"),
+    BROKEN("far-node-times-zero", far_node_times_zero, "EVT-15", "no time is told between two record nodes with more than two operations between them"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
