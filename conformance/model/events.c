@@ -108,6 +108,9 @@ static bool record_is_lost(const struct stream *s, bool flagged)
         return true;
     if (s->tail == NULL)
         return false;
+    const struct grid *grid = s->tail->grid;
+    if (grid != NULL && ((f->record_behind_shared_lost && grid->dynamic_shared != 0) || (f->record_behind_cluster_lost && grid->cluster > 1)))
+        return true;
     return (f->record_behind_host_lost && s->tail->kind == OP_HOST) ||
            (f->record_behind_memset_lost && s->tail->kind == OP_SET && s->tail->move.width == 1);
 }
@@ -162,6 +165,8 @@ static bool event_passed(const struct stream *s, const struct event *e)
     bool urgent = s->priority < 0, blocking = (s->flags & cudaStreamNonBlocking) == 0, per_thread = s == stream_of(cudaStreamPerThread);
     if (e->by_node && ((f->node_event_lost_in_per_thread && per_thread) || (f->node_event_lost_in_blocking && blocking) ||
                        (f->timed_node_event_lost && timed) || (f->sleeping_node_event_lost && sleeping)))
+        return true;
+    if (f->polled_timed_event_lost && timed && e->polled)
         return true;
     return (f->timed_sleeping_event_lost && timed && sleeping) || (f->timed_event_after_graph_lost && timed && e->behind_graph) ||
            (f->urgent_stream_passes_timed_event && urgent && !blocking && timed) ||

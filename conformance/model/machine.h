@@ -306,6 +306,7 @@ struct faults {
     bool many_blocks_in_body_let_go, legacy_graph_uncovers, cloned_empty_cuts;
     bool idle_halves_forget_events, external_times_in_tenths, captured_flagged_record_lost;
     bool first_starts_count, clusters_share_memory, grids_share_memory, fork_loses_order, far_node_times_zero;
+    bool record_behind_shared_lost, record_behind_cluster_lost, shared_dependent_uncovered, shared_forgets_events, polled_timed_event_lost;
     bool never_overlaps, early, shared, late_copies, pageable_later; /* these conform */
 };
 

@@ -136,7 +136,7 @@ static bool forgets_events(const struct stream *s, const struct op *op)
     const struct faults *f = &device.faults;
     bool idle = s->tail == NULL || s->tail->retired;
     if (op->kind == OP_KERNEL)
-        return f->cooperative_forgets_events && op->grid->cooperative;
+        return (f->cooperative_forgets_events && op->grid->cooperative) || (f->shared_forgets_events && op->grid->dynamic_shared != 0);
     if (op->kind == OP_COPY)
         return f->rows_copy_forgets_events && op->move.rows > 1;
     if (f->idle_halves_forget_events && idle && op->kind == OP_SET && op->move.width == 2)

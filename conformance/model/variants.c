@@ -660,6 +660,11 @@ static const struct variant variants[] = {
     BROKEN("clusters-share-memory", clusters_share_memory, "MEM-10a", "blocks of clusters have one shared memory per SM"),
     BROKEN("grids-share-memory", grids_share_memory, "MEM-10a", "a block of a launch with the attribute uses another block's shared memory"),
     BROKEN("fork-loses-order", fork_loses_order, "MEM-06c", "a captured record in a fork forgets what its kernels had overlapped"),
+    BROKEN("record-behind-shared-lost", record_behind_shared_lost, "COMP-17", "a record right behind a kernel with dynamic shared memory stands for nothing"),
+    BROKEN("record-behind-cluster-lost", record_behind_cluster_lost, "COMP-17", "a record right behind a kernel in clusters stands for nothing"),
+    BROKEN("shared-dependent-uncovered", shared_dependent_uncovered, "COMP-17", "the wait of a kernel with dynamic shared memory covers nothing"),
+    BROKEN("shared-forgets-events", shared_forgets_events, "COMP-17", "a kernel with dynamic shared memory does not wait for events"),
+    BROKEN("polled-timed-event-lost", polled_timed_event_lost, "COMP-17", "no stream waits for an event with timing that the host has asked for"),
     BROKEN("far-node-times-zero", far_node_times_zero, "EVT-15", "no time is told between two record nodes with more than two operations between them"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
