@@ -105,6 +105,7 @@ struct stream {
     bool behind_graph, behind_empty; /* its last work is a graph, one without nodes: for devices that pass it */
     bool deaf; /* waits for nothing more until its next operation; for the device many-waits-lose-one */
     unsigned items; /* since the last kernel; for the device two-items-hide-primary */
+    bool given; /* an attribute, since its last work; for the device set-attribute-uncovers */
     bool idle; /* nothing was queued since it was synchronized; for the device idle-attribute-refused */
     bool tail_awaited; /* its last work waited for an event; for the device legacy-passes-awaiting */
     bool late; /* made while 60 others existed: for the device sixtieth-stream-unordered */

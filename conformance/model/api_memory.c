@@ -232,6 +232,8 @@ cudaError_t CUDARTAPI cudaMemcpy2DAsync(void *to, size_t pitch, const void *from
     CALL(cudaMemcpy2DAsync);
     FAIL_IF(rows > 1 && (pitch < bytes || from_pitch < bytes), cudaErrorInvalidPitchValue);
     struct move move = {.to = to, .from = from, .bytes = bytes, .rows = rows, .pitch = pitch, .from_pitch = from_pitch};
+    if (device.faults.rows_copy_stops && rows > 16)
+        move.rows = 16;
     if (device.faults.rows_copy_packed)
         move.pitch = bytes;
     if (device.faults.rows_copy_takes_gaps && rows > 1)

@@ -385,6 +385,10 @@ cudaError_t capture_wait(struct stream *s, struct event *e)
         return cudaSuccess;
     if ((device.faults.fifth_lane_lost && is_fifth) || (device.faults.ninth_lane_lost && is_new && lanes >= 8))
         return cudaSuccess;
+    if (device.faults.joined_capture_cuts && is_new)
+        stream_cuts(s);
+    if (device.faults.joined_capture_forgets_events && is_new)
+        s->waits = 0;
     if (device.faults.join_replaces)
         l->halves = 0;
     if (device.faults.join_forgets_overlapped)

@@ -120,19 +120,19 @@ static void event_record(struct event *e, struct stream *s, bool flagged)
     struct op *op = op_new(OP_RECORD), *before = s->last_kernel;
     bool forgets = device.faults.record_forgets_graph && s->behind_graph, behind = s->behind_graph, lost = record_is_lost(s, flagged);
     op->move.bytes = s->tail != NULL && s->tail->kind == OP_COPY ? s->tail->move.bytes : 0; /* for the device copy-passes-long-copy */
+    op->timed = (e->flags & cudaEventDisableTiming) == 0;
     stream_append(s, op, false);
-    if ((e->flags & cudaEventDisableTiming) == 0)
+    if (op->timed)
         s->kernel_tail = NULL; /* F25 */
     bool by_launch = e->op != NULL && (e->recorded == RECORDED_PROGRAMMATIC || e->recorded == RECORDED_LAUNCH);
     bool kept = device.faults.record_keeps_first && e->recorded == RECORDED_ORDINARY;
     if (!kept && (!device.faults.launch_record_stays || !by_launch))
         event_takes(e, RECORDED_ORDINARY, op, false);
-    bool timed = (e->flags & cudaEventDisableTiming) == 0;
-    if (device.faults.timed_event_early && timed)
+    if (device.faults.timed_event_early && op->timed)
         e->host_at = EDGE_STARTED, e->op = before != NULL && !before->retired ? before : e->op;
     if (device.faults.ipc_event_early && (e->flags & cudaEventInterprocess) != 0 && before != NULL && !before->retired)
         e->op = before, e->device_at = EDGE_STARTED;
-    if (device.faults.timed_wait_early && timed && before != NULL && !before->retired)
+    if (device.faults.timed_wait_early && op->timed && before != NULL && !before->retired)
         e->op = before, e->device_at = EDGE_STARTED;
     if (device.faults.flagged_record_early && flagged && before != NULL && !before->retired)
         e->op = before, e->device_at = EDGE_STARTED;

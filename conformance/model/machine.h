@@ -76,6 +76,7 @@ struct op {
     unsigned char domain;
     uint32_t given; /* the ids of its launch's attributes, a bit each: for the devices of ATTR-17 */
     bool to_host, from_host, in_host, plain_copy; /* a copy out of the device; into it; one that never enters it; one by cudaMemcpy */
+    bool timed; /* records an event that keeps time */
     bool ready, exited_all, started_all, triggered_any, triggered_all, done, retired;
     uint64_t done_at;
     struct grid *grid;
@@ -205,6 +206,7 @@ struct faults {
     bool misfits_dropped, crowds_accepted, legacy_beside_capture, legacy_sets_beside, cycles_accepted, first_time_stays, node_params_ignored;
     bool late_priority_lost, priority_not_captured, short_list_overruns, handles_confused, clone_is_moved, host_wait_forgets_exec, host_wait_forgets_events, any_shape_updates;
     bool child_shape_ignored, body_shape_ignored;
+    bool timed_legacy_record_alone, joined_capture_cuts, joined_capture_forgets_events, set_attribute_uncovers, many_hosts_share_data, rows_copy_stops;
     bool grid_in_parts, host_node_in_body, event_node_in_body, no_event_ignored;
     bool refused_removal_removes, several_edges_refused;
     bool own_event_frees, ninth_wait_lost, fifth_waiter_unordered, destroyed_launch_event_lost, node_record_host_early;

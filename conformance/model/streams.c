@@ -99,7 +99,7 @@ static void order_behind_others(struct stream *s, struct op *op)
             op_after(op, legacy.tail, device.faults.row_of_legacy_passed ? EDGE_DONE : EDGE_RETIRED);
         return;
     }
-    if ((device.faults.legacy_record_alone && op->kind == OP_RECORD) || (device.faults.legacy_graph_alone && op->kind == OP_JOIN))
+    if ((device.faults.timed_legacy_record_alone && op->timed) || (device.faults.legacy_record_alone && op->kind == OP_RECORD) || (device.faults.legacy_graph_alone && op->kind == OP_JOIN))
         return;
     unsigned joined = 0;
     if ((device.faults.legacy_host_alone && op->kind == OP_HOST) || (device.faults.legacy_copy_out_alone && op->to_host))
@@ -216,6 +216,7 @@ static void order_behind_tail(struct stream *s, struct op *op, bool programmatic
         if (device.faults.open_event_uncovers && s->waits != 0)
             return;
         bool hidden = (device.faults.item_hides_primary && !alone) || (device.faults.two_items_hide_primary && s->items > 1);
+        hidden |= device.faults.set_attribute_uncovers && s->given;
         if ((device.faults.default_streams_not_covered && default_stream) || hidden)
             return;
         op_covers(op, overlapped);
@@ -274,7 +275,7 @@ void stream_append(struct stream *s, struct op *op, bool programmatic)
         s->kernel_tail = NULL;
     if (op->kind != OP_RECORD || device.faults.record_cuts_wait)
         s->waits = 0;
-    s->deaf = false;
+    s->deaf = s->given = false;
     s->tail = op;
 }
 
@@ -510,6 +511,7 @@ cudaError_t CUDARTAPI cudaStreamSetAttribute(cudaStream_t handle, cudaLaunchAttr
     if (id == cudaLaunchAttributePriority && !device.faults.late_priority_lost)
         s->priority = value->priority;
     s->attribute[id] = *value;
+    s->given = true;
     if (device.faults.stream_attribute_eats_waits)
         s->waits = 0;
     if (device.faults.stream_attribute_cuts)
@@ -611,7 +613,7 @@ cudaError_t CUDARTAPI cudaLaunchHostFunc(cudaStream_t handle, cudaHostFn_t call,
     }
     struct op *op = op_new(OP_HOST);
     op->host.call = call;
-    op->host.data = data;
+    op->host.data = device.faults.many_hosts_share_data && s->items > 32 && s->tail->kind == OP_HOST ? s->tail->host.data : data;
     stream_append(s, op, false);
     op_submit(op);
     return cudaSuccess;
