@@ -4,10 +4,13 @@
  * around    EDGE-25a  a writer that triggers, a graph of one kernel between full edges, a reader that does not wait: the graph a
  *                     child, a child after a child, all of it inside a child, the body of a conditional node; a writer with
  *                     twelve readers; and a reader after 24 kernels, the last of which is the writer
- * launches  COMP-12a  a graph after an event of another stream; and one executable graph in two streams at once,
- *                     now and then after the host has waited for something else
+ * launches  COMP-12a  a graph after an event of another stream, also while it still runs elsewhere; and one executable graph in two
+ *                     streams at once, now and then after the host has waited for something else
  * changed   EDGE-23b  an executable graph that was launched, then given new parameters or another graph's
  * chains    EDGE-25b  a writer that triggers, two nodes of each two kinds that there are, a reader that does not wait, in a row
+ * past      EDGE-27c  the same, and a disabled kernel or copy between the two
+ * past_set  EDGE-27a  ... a disabled memset
+ * past_port EDGE-27d  a writer, a node of each kind, a disabled kernel, a programmatic edge, a reader that waits
  *
  * Mutant `graphedge`: an edge is programmatic or missing, the event is not awaited, or the graph is instantiated twice.
  */
@@ -43,13 +46,18 @@ KERNEL(nested_inner)
     k_store(args.data + PART + k_thread(), word);
 }
 
-KERNEL(nested_reader)
+DEVICE_FN void reads(const struct kernel_args *args, uint32_t waits)
 {
     if (k_thread() == 0)
-        k_store_relaxed(&args.state->alive, 1);
-    k_store(args.seen + k_thread(), k_load(args.data + k_thread()));
-    k_store(args.seen + PART + k_thread(), k_load(args.data + PART + k_thread()));
+        k_store_relaxed(&args->state->alive, 1);
+    if (waits)
+        k_wait_device();
+    k_store(args->seen + k_thread(), k_load(args->data + k_thread()));
+    k_store(args->seen + PART + k_thread(), k_load(args->data + PART + k_thread()));
 }
+
+KERNEL(nested_reader) { reads(&args, 0); }
+KERNEL(nested_waiting_reader) { reads(&args, 1); }
 
 /* Counts launches, slowly: two at a time lose one. */
 KERNEL(nested_turn)
@@ -62,6 +70,22 @@ KERNEL(nested_turn)
         k_delay(args.state, plan.hold_ns);
         k_store_relaxed(&args.state->began, before + 1);
     }
+}
+
+/* A reader that is launched twice: the first launch is slow, and only the second one tells the writer that it began. */
+KERNEL(nested_again)
+{
+    struct trial_plan plan = k_plan(&args);
+
+    if (k_thread() == 0) {
+        uint32_t before = k_load_relaxed(&args.state->began);
+        if (before)
+            k_store_relaxed(&args.state->alive, 1);
+        else
+            k_delay(args.state, plan.hold_ns);
+        k_store_relaxed(&args.state->began, before + 1);
+    }
+    k_store(args.seen + k_thread(), k_load(args.data + k_thread()));
 }
 
 struct nested {
@@ -306,6 +330,61 @@ static cudaError_t behind_event(struct nested *n, cudaGraphExec_t exec, int time
     return error == cudaSuccess ? cudaGraphLaunch(exec, ask->stream) : error;
 }
 
+static cudaError_t behind_work(struct nested *n, cudaGraphExec_t exec)
+{
+    struct ask *ask = n->ask;
+    cudaError_t error = launch_one((const void *)SYMBOL(nested_writer), &n->args, PART, EDGES_KEPT ? ask->stream : ask->side, NULL, 0);
+
+    return error == cudaSuccess ? cudaGraphLaunch(exec, ask->stream) : error;
+}
+
+struct launches {
+    struct nested n;
+    cudaGraphExec_t reader[2], turn[2], again[2]; /* two of each graph: the mutant launches both */
+    cudaStream_t elsewhere;
+    unsigned stale, stale_again, lost;
+};
+
+static cudaError_t open_launches(struct launches *l, struct ask *ask)
+{
+    cudaError_t error = open_nested(&l->n, ask);
+
+    if (error == cudaSuccess)
+        error = graph_of_one(l->reader, (const void *)SYMBOL(nested_reader), &l->n.args);
+    if (error == cudaSuccess)
+        error = graph_of_one(l->turn, (const void *)SYMBOL(nested_turn), &l->n.args);
+    if (error == cudaSuccess)
+        error = graph_of_one(l->again, (const void *)SYMBOL(nested_again), &l->n.args);
+    return error == cudaSuccess ? cudaStreamCreateWithFlags(&l->elsewhere, cudaStreamNonBlocking) : error;
+}
+
+static void close_launches(struct launches *l)
+{
+    unsigned i;
+
+    for (i = 0; i < 2; i++) {
+        (void)cudaGraphExecDestroy(l->reader[i]);
+        (void)cudaGraphExecDestroy(l->turn[i]);
+        (void)cudaGraphExecDestroy(l->again[i]);
+    }
+    if (l->elsewhere)
+        (void)cudaStreamDestroy(l->elsewhere);
+    close_nested(&l->n);
+}
+
+/* A reader after an event. */
+static cudaError_t launch_behind(struct launches *l, unsigned trial)
+{
+    cudaError_t error = prepare_nested(&l->n, trial);
+
+    if (error == cudaSuccess)
+        error = behind_event(&l->n, l->reader[0], trial % 2 != 0);
+    if (error == cudaSuccess)
+        error = cudaDeviceSynchronize();
+    l->stale += error == cudaSuccess && readers_are_stale(&l->n, 1, 0);
+    return error;
+}
+
 /* The host waits for a kernel that has nothing to do with the graph under way. */
 static cudaError_t wait_elsewhere(struct nested *n)
 {
@@ -314,42 +393,59 @@ static cudaError_t wait_elsewhere(struct nested *n)
     return error == cudaSuccess ? cudaStreamSynchronize(n->ask->side) : error;
 }
 
+/* One executable graph in two streams: one launch at a time. */
+static cudaError_t launch_twice(struct launches *l, unsigned trial)
+{
+    struct ask *ask = l->n.ask;
+    cudaError_t error;
+
+    l->n.room->state.began = 0;
+    error = cudaGraphLaunch(l->turn[0], ask->stream);
+    if (error == cudaSuccess && trial / 2 % 2)
+        error = wait_elsewhere(&l->n);
+    if (error == cudaSuccess)
+        error = cudaGraphLaunch(l->turn[EDGES_KEPT ? 0 : 1], ask->side);
+    if (error == cudaSuccess)
+        error = cudaDeviceSynchronize();
+    l->lost += error == cudaSuccess && l->n.room->state.began != 2;
+    return error;
+}
+
+/* A second launch, while the first one still runs in another stream, or in its own: that it waits for the first is not all. */
+static cudaError_t launch_again(struct launches *l, unsigned trial)
+{
+    struct nested *n = &l->n;
+    cudaError_t error = prepare_nested(n, trial);
+
+    n->room->plan.hold_ns = 30000;
+    if (error == cudaSuccess)
+        error = cudaGraphLaunch(l->again[0], trial % 3 == 1 ? n->ask->stream : l->elsewhere);
+    if (error == cudaSuccess)
+        error = trial % 3 == 2 ? behind_work(n, l->again[0]) : behind_event(n, l->again[0], trial % 2 != 0);
+    if (error == cudaSuccess)
+        error = cudaDeviceSynchronize();
+    l->stale_again += error == cudaSuccess && readers_are_stale(n, 1, 0);
+    return error;
+}
+
 static void ask_launches(struct ask *ask)
 {
-    struct nested n = PDL_ZERO;
-    cudaGraphExec_t reader[2] = { NULL, NULL }, turn[2] = { NULL, NULL };
-    unsigned trial, stale = 0, lost = 0;
-    cudaError_t error = open_nested(&n, ask);
+    struct launches l = PDL_ZERO;
+    cudaError_t error = open_launches(&l, ask);
+    unsigned trial;
 
-    if (error == cudaSuccess)
-        error = graph_of_one(reader, (const void *)SYMBOL(nested_reader), &n.args);
-    if (error == cudaSuccess)
-        error = graph_of_one(turn, (const void *)SYMBOL(nested_turn), &n.args);
     for (trial = 0; ask_goes_on(ask, trial, ask->trials) && error == cudaSuccess; trial++) {
-        error = prepare_nested(&n, trial);
+        error = launch_behind(&l, trial);
         if (error == cudaSuccess)
-            error = behind_event(&n, reader[0], trial % 2 != 0);
+            error = launch_twice(&l, trial);
         if (error == cudaSuccess)
-            error = cudaDeviceSynchronize();
-        stale += error == cudaSuccess && readers_are_stale(&n, 1, 0);
-        if (error == cudaSuccess)
-            error = cudaGraphLaunch(turn[0], ask->stream);
-        if (error == cudaSuccess && trial / 2 % 2)
-            error = wait_elsewhere(&n);
-        if (error == cudaSuccess)
-            error = cudaGraphLaunch(turn[EDGES_KEPT ? 0 : 1], ask->side);
-        if (error == cudaSuccess)
-            error = cudaDeviceSynchronize();
-        lost += error == cudaSuccess && n.room->state.began != 2;
+            error = launch_again(&l, trial);
     }
     ask_expect(ask, "launches of graphs", error, cudaSuccess);
-    ask_expect_none(ask, "stale in a graph after an event", stale, ask->trials);
-    ask_expect_none(ask, "launches of one executable graph at a time that were two", lost, ask->trials);
-    for (trial = 0; trial < 2; trial++) {
-        (void)cudaGraphExecDestroy(reader[trial]);
-        (void)cudaGraphExecDestroy(turn[trial]);
-    }
-    close_nested(&n);
+    ask_expect_none(ask, "stale in a graph after an event", l.stale, ask->trials);
+    ask_expect_none(ask, "stale in a graph that is launched again while it runs", l.stale_again, ask->trials);
+    ask_expect_none(ask, "launches of one executable graph at a time that were two", l.lost, ask->trials);
+    close_launches(&l);
 }
 
 /* ---- changed ---- */
@@ -444,5 +540,8 @@ static const struct pair nested_pairs[] = {
     PAIR_ASK("launches", ask_launches),
     PAIR_ASK("changed", ask_changed),
     PAIR_ASK("chains", ask_chains),
+    PAIR_ASK("past", ask_past),
+    PAIR_ASK("past_set", ask_past_set),
+    PAIR_ASK("past_port", ask_past_port),
 };
 IMAGE(nested, nested_pairs)

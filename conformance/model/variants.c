@@ -653,6 +653,15 @@ static const struct variant variants[] = {
     BROKEN("cloned-empty-cuts", cloned_empty_cuts, "EDGE-45", "in a child graph of a clone an empty node waits for nothing"),
     BROKEN("idle-halves-forget-events", idle_halves_forget_events, "COMP-17", "a memset of 16-bit values in a stream that has ended does not wait for the events that the stream waits for"),
     BROKEN("external-times-in-tenths", external_times_in_tenths, "COMP-17", "the time until a captured external record is told as a tenth of it"),
+    BROKEN("running-graph-forgets-events", running_graph_forgets_events, "COMP-12a", "launched again while it runs, a graph does not wait for the events that its stream waits for"),
+    BROKEN("disabled-before-body-lost", disabled_before_body_lost, "EDGE-27c", "a conditional node does not wait for what is before a disabled kernel or copy"),
+    BROKEN("disabled-before-event-lost", disabled_before_event_lost, "EDGE-27c", "a node that records or awaits an event does not wait for what is before a disabled copy"),
+    BROKEN("disabled-before-empty-lost", disabled_before_empty_lost, "EDGE-27c", "an empty node does not wait for what is before a disabled kernel or copy"),
+    BROKEN("body-before-disabled-lost", body_before_disabled_lost, "EDGE-27c", "what comes after a disabled node does not wait for a conditional node before it"),
+    BROKEN("wait-before-disabled-lost", wait_before_disabled_lost, "EDGE-27c", "what comes after a disabled node does not wait for a node before it that awaits an event"),
+    BROKEN("disabled-memset-before-body-lost", disabled_set_before_body_lost, "EDGE-27a", "a conditional node does not wait for what is before a disabled memset"),
+    BROKEN("disabled-memset-before-event-lost", disabled_set_before_event_lost, "EDGE-27a", "a node that records or awaits an event does not wait for what is before a disabled memset"),
+    BROKEN("disabled-port-lost", disabled_port_lost, "EDGE-27d", "a programmatic edge from a disabled kernel neither orders nor covers"),
     BROKEN("captured-flagged-record-lost", captured_flagged_record_lost, "COMP-17", "a captured record by cudaEventRecordWithFlags stands for nothing"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
