@@ -4,8 +4,8 @@
  * around    EDGE-25a  a writer that triggers, a graph of one kernel between full edges, a reader that does not wait: the graph a
  *                     child, a child after a child, all of it inside a child, the body of a conditional node; a writer with
  *                     twelve readers; and a reader after 24 kernels, the last of which is the writer
- * launches  COMP-12a  a graph after an event of another stream, also while it still runs elsewhere; and one executable graph in two
- *                     streams at once, now and then after the host has waited for something else
+ * launches  COMP-12a  a graph after an event of another stream, also while it still runs; and one executable graph in two streams
+ *                     at once, perhaps changed meanwhile, or after the host has waited for something else
  * changed   EDGE-23b  an executable graph that was launched, then given new parameters or another graph's
  * chains    EDGE-25b  a writer that triggers, two nodes of each two kinds that there are, a reader that does not wait, in a row
  * past      EDGE-27c  the same, and a disabled kernel or copy between the two
@@ -293,161 +293,6 @@ static void ask_around(struct ask *ask)
     close_nested(&n);
 }
 
-/* ---- launches ---- */
-
-static cudaError_t graph_of_one(cudaGraphExec_t exec[2], const void *function, struct kernel_args *args)
-{
-    cudaGraph_t graph;
-    cudaGraphNode_t node;
-    cudaError_t error = cudaGraphCreate(&graph, 0);
-
-    if (error == cudaSuccess)
-        error = ask_add_kernel(&node, graph, function, args, PART);
-    if (error == cudaSuccess)
-        error = cudaGraphInstantiate(&exec[0], graph, 0);
-    if (error == cudaSuccess)
-        error = cudaGraphInstantiate(&exec[1], graph, 0);
-    (void)cudaGraphDestroy(graph);
-    return error;
-}
-
-/* The event lives until it is awaited: the wait outlives it. */
-static cudaError_t behind_event(struct nested *n, cudaGraphExec_t exec, int timed)
-{
-    struct ask *ask = n->ask;
-    cudaEvent_t event;
-    cudaError_t error = cudaEventCreateWithFlags(&event, timed ? cudaEventDefault : cudaEventDisableTiming), end;
-
-    if (error != cudaSuccess)
-        return error;
-    error = launch_one((const void *)SYMBOL(nested_writer), &n->args, PART, ask->side, NULL, 0);
-    if (error == cudaSuccess)
-        error = cudaEventRecord(event, ask->side);
-    if (error == cudaSuccess && EDGES_KEPT)
-        error = cudaStreamWaitEvent(ask->stream, event, 0);
-    end = cudaEventDestroy(event);
-    error = error == cudaSuccess ? end : error;
-    return error == cudaSuccess ? cudaGraphLaunch(exec, ask->stream) : error;
-}
-
-static cudaError_t behind_work(struct nested *n, cudaGraphExec_t exec)
-{
-    struct ask *ask = n->ask;
-    cudaError_t error = launch_one((const void *)SYMBOL(nested_writer), &n->args, PART, EDGES_KEPT ? ask->stream : ask->side, NULL, 0);
-
-    return error == cudaSuccess ? cudaGraphLaunch(exec, ask->stream) : error;
-}
-
-struct launches {
-    struct nested n;
-    cudaGraphExec_t reader[2], turn[2], again[2]; /* two of each graph: the mutant launches both */
-    cudaStream_t elsewhere;
-    unsigned stale, stale_again, lost;
-};
-
-static cudaError_t open_launches(struct launches *l, struct ask *ask)
-{
-    cudaError_t error = open_nested(&l->n, ask);
-
-    if (error == cudaSuccess)
-        error = graph_of_one(l->reader, (const void *)SYMBOL(nested_reader), &l->n.args);
-    if (error == cudaSuccess)
-        error = graph_of_one(l->turn, (const void *)SYMBOL(nested_turn), &l->n.args);
-    if (error == cudaSuccess)
-        error = graph_of_one(l->again, (const void *)SYMBOL(nested_again), &l->n.args);
-    return error == cudaSuccess ? cudaStreamCreateWithFlags(&l->elsewhere, cudaStreamNonBlocking) : error;
-}
-
-static void close_launches(struct launches *l)
-{
-    unsigned i;
-
-    for (i = 0; i < 2; i++) {
-        (void)cudaGraphExecDestroy(l->reader[i]);
-        (void)cudaGraphExecDestroy(l->turn[i]);
-        (void)cudaGraphExecDestroy(l->again[i]);
-    }
-    if (l->elsewhere)
-        (void)cudaStreamDestroy(l->elsewhere);
-    close_nested(&l->n);
-}
-
-/* A reader after an event. */
-static cudaError_t launch_behind(struct launches *l, unsigned trial)
-{
-    cudaError_t error = prepare_nested(&l->n, trial);
-
-    if (error == cudaSuccess)
-        error = behind_event(&l->n, l->reader[0], trial % 2 != 0);
-    if (error == cudaSuccess)
-        error = cudaDeviceSynchronize();
-    l->stale += error == cudaSuccess && readers_are_stale(&l->n, 1, 0);
-    return error;
-}
-
-/* The host waits for a kernel that has nothing to do with the graph under way. */
-static cudaError_t wait_elsewhere(struct nested *n)
-{
-    cudaError_t error = launch_one((const void *)SYMBOL(nested_nothing), &n->args, 1, n->ask->side, NULL, 0);
-
-    return error == cudaSuccess ? cudaStreamSynchronize(n->ask->side) : error;
-}
-
-/* One executable graph in two streams: one launch at a time. */
-static cudaError_t launch_twice(struct launches *l, unsigned trial)
-{
-    struct ask *ask = l->n.ask;
-    cudaError_t error;
-
-    l->n.room->state.began = 0;
-    error = cudaGraphLaunch(l->turn[0], ask->stream);
-    if (error == cudaSuccess && trial / 2 % 2)
-        error = wait_elsewhere(&l->n);
-    if (error == cudaSuccess)
-        error = cudaGraphLaunch(l->turn[EDGES_KEPT ? 0 : 1], ask->side);
-    if (error == cudaSuccess)
-        error = cudaDeviceSynchronize();
-    l->lost += error == cudaSuccess && l->n.room->state.began != 2;
-    return error;
-}
-
-/* A second launch, while the first one still runs in another stream, or in its own: that it waits for the first is not all. */
-static cudaError_t launch_again(struct launches *l, unsigned trial)
-{
-    struct nested *n = &l->n;
-    cudaError_t error = prepare_nested(n, trial);
-
-    n->room->plan.hold_ns = 30000;
-    if (error == cudaSuccess)
-        error = cudaGraphLaunch(l->again[0], trial % 3 == 1 ? n->ask->stream : l->elsewhere);
-    if (error == cudaSuccess)
-        error = trial % 3 == 2 ? behind_work(n, l->again[0]) : behind_event(n, l->again[0], trial % 2 != 0);
-    if (error == cudaSuccess)
-        error = cudaDeviceSynchronize();
-    l->stale_again += error == cudaSuccess && readers_are_stale(n, 1, 0);
-    return error;
-}
-
-static void ask_launches(struct ask *ask)
-{
-    struct launches l = PDL_ZERO;
-    cudaError_t error = open_launches(&l, ask);
-    unsigned trial;
-
-    for (trial = 0; ask_goes_on(ask, trial, ask->trials) && error == cudaSuccess; trial++) {
-        error = launch_behind(&l, trial);
-        if (error == cudaSuccess)
-            error = launch_twice(&l, trial);
-        if (error == cudaSuccess)
-            error = launch_again(&l, trial);
-    }
-    ask_expect(ask, "launches of graphs", error, cudaSuccess);
-    ask_expect_none(ask, "stale in a graph after an event", l.stale, ask->trials);
-    ask_expect_none(ask, "stale in a graph that is launched again while it runs", l.stale_again, ask->trials);
-    ask_expect_none(ask, "launches of one executable graph at a time that were two", l.lost, ask->trials);
-    close_launches(&l);
-}
-
 /* ---- changed ---- */
 
 static cudaError_t add_reader(cudaGraph_t *graph, cudaGraphNode_t *node, struct kernel_args *args)
@@ -534,6 +379,7 @@ static void ask_changed(struct ask *ask)
 }
 
 #include "nested_chains.h"
+#include "nested_launches.h"
 
 static const struct pair nested_pairs[] = {
     PAIR_ASK("around", ask_around),

@@ -349,6 +349,9 @@ static bool cuts(const struct graph *g)
 cudaError_t graph_queue(struct graph_exec *exec, struct stream *s)
 {
     struct op *start = op_new(OP_JOIN), *end = op_new(OP_JOIN), *before = s->kernel_tail;
+    bool running = exec->running != NULL && !exec->running->retired;
+    if (device.faults.running_graph_passes_stream && running && exec->in != s)
+        stream_cuts(s);
     if (cuts(exec->copy) || (device.faults.graph_passes_empty && s->behind_empty))
         stream_cuts(s);
     if (device.faults.graph_root_overlaps && before != NULL) {
@@ -360,13 +363,13 @@ cudaError_t graph_queue(struct graph_exec *exec, struct stream *s)
         bool second = (exec->features & HAS(secondexec)) != 0 && (exec->features & HAS(uploaded)) != 0;
         bool first = (exec->features & HAS(secondexec)) == 0 && (s->tail == NULL || s->tail->retired);
         bool forgets = (device.faults.second_exec_forgets_events && second) || (device.faults.first_exec_forgets_events && first);
-        forgets |= device.faults.running_graph_forgets_events && exec->running != NULL && !exec->running->retired;
+        forgets |= device.faults.running_graph_forgets_events && running;
         s->waits = device.faults.graph_forgets_events || forgets ? 0 : s->waits;
         stream_append(s, start, false);
     }
     if (device.faults.other_thread_launch_overlaps && device.other_thread)
         exec->running = NULL;
-    if (exec->running == NULL || exec->running->retired)
+    if (!running)
         exec->in_flight = 0;
     bool third = device.faults.third_in_flight_free && exec->in_flight++ >= 2;
     exec->in = s;
