@@ -337,6 +337,14 @@ static bool has_kernels(const struct graph *g)
     return false;
 }
 
+static bool has_disabled(const struct graph *g)
+{
+    for (size_t i = 0; i < g->nodes; i++)
+        if (g->node[i]->disabled)
+            return true;
+    return false;
+}
+
 /* Whether what the stream holds is nothing to what comes after the graph, on the devices that cut there. */
 static bool cuts(const struct graph *g)
 {
@@ -367,7 +375,7 @@ cudaError_t graph_queue(struct graph_exec *exec, struct stream *s)
         s->waits = device.faults.graph_forgets_events || forgets ? 0 : s->waits;
         stream_append(s, start, false);
     }
-    if (device.faults.other_thread_launch_overlaps && device.other_thread)
+    if ((device.faults.other_thread_launch_overlaps && device.other_thread) || (device.faults.disabled_node_frees_exec && has_disabled(exec->copy)))
         exec->running = NULL;
     if (!running)
         exec->in_flight = 0;

@@ -657,6 +657,7 @@ static const struct variant variants[] = {
     BROKEN("running-graph-passes-stream", running_graph_passes_stream, "COMP-12a", "launched again while it runs in another stream, a graph does not wait for its stream's work"),
     BROKEN("disabling-again-frees-exec", disabling_again_frees_exec, "COMP-12a", "an executable graph may run beside itself once a disabled node is disabled again"),
     BROKEN("disabling-forgets-events", disabling_forgets_events, "COMP-12a", "a node disabled while its graph runs takes away what the graph's stream waits for"),
+    BROKEN("disabled-node-frees-exec", disabled_node_frees_exec, "COMP-12a", "an executable graph with a disabled node may run beside itself"),
     BROKEN("disabled-before-body-lost", disabled_before_body_lost, "EDGE-27c", "a conditional node does not wait for what is before a disabled kernel or copy"),
     BROKEN("disabled-before-event-lost", disabled_before_event_lost, "EDGE-27c", "a node that records or awaits an event does not wait for what is before a disabled copy"),
     BROKEN("disabled-before-empty-lost", disabled_before_empty_lost, "EDGE-27c", "an empty node does not wait for what is before a disabled kernel or copy"),
