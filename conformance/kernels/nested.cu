@@ -4,10 +4,13 @@
  * around    EDGE-25a  a writer that triggers, a graph of one kernel between full edges, a reader that does not wait: the graph a
  *                     child, a child after a child, all of it inside a child, the body of a conditional node; a writer with
  *                     twelve readers; and a reader after 24 kernels, the last of which is the writer
- * launches  COMP-12a  a graph after an event of another stream; and one executable graph in two streams at once,
- *                     now and then after the host has waited for something else
+ * launches  COMP-12a  a graph after an event of another stream, also while it still runs; and one executable graph in two streams
+ *                     at once, perhaps changed meanwhile, or after the host has waited for something else
  * changed   EDGE-23b  an executable graph that was launched, then given new parameters or another graph's
  * chains    EDGE-25b  a writer that triggers, two nodes of each two kinds that there are, a reader that does not wait, in a row
+ * past      EDGE-27c  the same, and a disabled kernel or copy between the two
+ * past_set  EDGE-27a  ... a disabled memset
+ * past_port EDGE-27d  a writer, a node of each kind, a disabled kernel, a programmatic edge, a reader that waits
  *
  * Mutant `graphedge`: an edge is programmatic or missing, the event is not awaited, or the graph is instantiated twice.
  */
@@ -43,13 +46,18 @@ KERNEL(nested_inner)
     k_store(args.data + PART + k_thread(), word);
 }
 
-KERNEL(nested_reader)
+DEVICE_FN void reads(const struct kernel_args *args, uint32_t waits)
 {
     if (k_thread() == 0)
-        k_store_relaxed(&args.state->alive, 1);
-    k_store(args.seen + k_thread(), k_load(args.data + k_thread()));
-    k_store(args.seen + PART + k_thread(), k_load(args.data + PART + k_thread()));
+        k_store_relaxed(&args->state->alive, 1);
+    if (waits)
+        k_wait_device();
+    k_store(args->seen + k_thread(), k_load(args->data + k_thread()));
+    k_store(args->seen + PART + k_thread(), k_load(args->data + PART + k_thread()));
 }
+
+KERNEL(nested_reader) { reads(&args, 0); }
+KERNEL(nested_waiting_reader) { reads(&args, 1); }
 
 /* Counts launches, slowly: two at a time lose one. */
 KERNEL(nested_turn)
@@ -62,6 +70,22 @@ KERNEL(nested_turn)
         k_delay(args.state, plan.hold_ns);
         k_store_relaxed(&args.state->began, before + 1);
     }
+}
+
+/* A reader that is launched twice: the first launch is slow, and only the second one tells the writer that it began. */
+KERNEL(nested_again)
+{
+    struct trial_plan plan = k_plan(&args);
+
+    if (k_thread() == 0) {
+        uint32_t before = k_load_relaxed(&args.state->began);
+        if (before)
+            k_store_relaxed(&args.state->alive, 1);
+        else
+            k_delay(args.state, plan.hold_ns);
+        k_store_relaxed(&args.state->began, before + 1);
+    }
+    k_store(args.seen + k_thread(), k_load(args.data + k_thread()));
 }
 
 struct nested {
@@ -269,89 +293,6 @@ static void ask_around(struct ask *ask)
     close_nested(&n);
 }
 
-/* ---- launches ---- */
-
-static cudaError_t graph_of_one(cudaGraphExec_t exec[2], const void *function, struct kernel_args *args)
-{
-    cudaGraph_t graph;
-    cudaGraphNode_t node;
-    cudaError_t error = cudaGraphCreate(&graph, 0);
-
-    if (error == cudaSuccess)
-        error = ask_add_kernel(&node, graph, function, args, PART);
-    if (error == cudaSuccess)
-        error = cudaGraphInstantiate(&exec[0], graph, 0);
-    if (error == cudaSuccess)
-        error = cudaGraphInstantiate(&exec[1], graph, 0);
-    (void)cudaGraphDestroy(graph);
-    return error;
-}
-
-/* The event lives until it is awaited: the wait outlives it. */
-static cudaError_t behind_event(struct nested *n, cudaGraphExec_t exec, int timed)
-{
-    struct ask *ask = n->ask;
-    cudaEvent_t event;
-    cudaError_t error = cudaEventCreateWithFlags(&event, timed ? cudaEventDefault : cudaEventDisableTiming), end;
-
-    if (error != cudaSuccess)
-        return error;
-    error = launch_one((const void *)SYMBOL(nested_writer), &n->args, PART, ask->side, NULL, 0);
-    if (error == cudaSuccess)
-        error = cudaEventRecord(event, ask->side);
-    if (error == cudaSuccess && EDGES_KEPT)
-        error = cudaStreamWaitEvent(ask->stream, event, 0);
-    end = cudaEventDestroy(event);
-    error = error == cudaSuccess ? end : error;
-    return error == cudaSuccess ? cudaGraphLaunch(exec, ask->stream) : error;
-}
-
-/* The host waits for a kernel that has nothing to do with the graph under way. */
-static cudaError_t wait_elsewhere(struct nested *n)
-{
-    cudaError_t error = launch_one((const void *)SYMBOL(nested_nothing), &n->args, 1, n->ask->side, NULL, 0);
-
-    return error == cudaSuccess ? cudaStreamSynchronize(n->ask->side) : error;
-}
-
-static void ask_launches(struct ask *ask)
-{
-    struct nested n = PDL_ZERO;
-    cudaGraphExec_t reader[2] = { NULL, NULL }, turn[2] = { NULL, NULL };
-    unsigned trial, stale = 0, lost = 0;
-    cudaError_t error = open_nested(&n, ask);
-
-    if (error == cudaSuccess)
-        error = graph_of_one(reader, (const void *)SYMBOL(nested_reader), &n.args);
-    if (error == cudaSuccess)
-        error = graph_of_one(turn, (const void *)SYMBOL(nested_turn), &n.args);
-    for (trial = 0; ask_goes_on(ask, trial, ask->trials) && error == cudaSuccess; trial++) {
-        error = prepare_nested(&n, trial);
-        if (error == cudaSuccess)
-            error = behind_event(&n, reader[0], trial % 2 != 0);
-        if (error == cudaSuccess)
-            error = cudaDeviceSynchronize();
-        stale += error == cudaSuccess && readers_are_stale(&n, 1, 0);
-        if (error == cudaSuccess)
-            error = cudaGraphLaunch(turn[0], ask->stream);
-        if (error == cudaSuccess && trial / 2 % 2)
-            error = wait_elsewhere(&n);
-        if (error == cudaSuccess)
-            error = cudaGraphLaunch(turn[EDGES_KEPT ? 0 : 1], ask->side);
-        if (error == cudaSuccess)
-            error = cudaDeviceSynchronize();
-        lost += error == cudaSuccess && n.room->state.began != 2;
-    }
-    ask_expect(ask, "launches of graphs", error, cudaSuccess);
-    ask_expect_none(ask, "stale in a graph after an event", stale, ask->trials);
-    ask_expect_none(ask, "launches of one executable graph at a time that were two", lost, ask->trials);
-    for (trial = 0; trial < 2; trial++) {
-        (void)cudaGraphExecDestroy(reader[trial]);
-        (void)cudaGraphExecDestroy(turn[trial]);
-    }
-    close_nested(&n);
-}
-
 /* ---- changed ---- */
 
 static cudaError_t add_reader(cudaGraph_t *graph, cudaGraphNode_t *node, struct kernel_args *args)
@@ -438,11 +379,15 @@ static void ask_changed(struct ask *ask)
 }
 
 #include "nested_chains.h"
+#include "nested_launches.h"
 
 static const struct pair nested_pairs[] = {
     PAIR_ASK("around", ask_around),
     PAIR_ASK("launches", ask_launches),
     PAIR_ASK("changed", ask_changed),
     PAIR_ASK("chains", ask_chains),
+    PAIR_ASK("past", ask_past),
+    PAIR_ASK("past_set", ask_past_set),
+    PAIR_ASK("past_port", ask_past_port),
 };
 IMAGE(nested, nested_pairs)

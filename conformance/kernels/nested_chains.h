@@ -1,49 +1,81 @@
-/* nested_chains.h - the pair of nested.cu in which nodes of every two kinds stand between the writer and the reader. */
+/* nested_chains.h - the pairs of nested.cu in which nodes of every two kinds stand between the writer and the reader, next to each other or before
+ * and behind a disabled node. */
 #ifndef NESTED_CHAINS_H_INCLUDED
 #define NESTED_CHAINS_H_INCLUDED
 
 #define CHAIN_KINDS (NODE_KINDS + 1u) /* the last one is a conditional node */
+#define LINKS 3u               /* between writer and reader, at most */
+
+struct chain {
+    unsigned kind[LINKS], links;
+    unsigned disabled;         /* the link that is, or LINKS: none */
+    int beside;                /* that link has a second edge into it and out of it as well, each made before the others */
+    int programmatic;          /* the edge to the reader, who waits */
+    cudaGraphNode_t node[LINKS + 2];
+};
+
+static const char *name_of_link(unsigned kind) { return kind == NODE_KINDS ? "conditional node" : node_kind_name[kind]; }
 
 static cudaError_t add_link(struct nested *n, cudaGraph_t graph, unsigned kind, const struct node_room *room, cudaGraphNode_t *node)
 {
     return kind == NODE_KINDS ? add_body(n, graph, room->function, node) : ask_add(node, graph, (enum node_kind)kind, room);
 }
 
-/* Writer, two nodes, reader, by full edges; the mutant's two nodes have none between them. */
-static cudaError_t make_chain(struct nested *n, unsigned first, unsigned second, const struct node_room room[2], cudaGraph_t graph)
+static cudaError_t add_beside(struct nested *n, const struct chain *chain, cudaGraph_t graph)
 {
-    cudaGraphNode_t node[4];
-    cudaError_t error = ask_add_kernel(&node[0], graph, (const void *)SYMBOL(nested_writer), &n->args, PART);
-    unsigned i;
+    cudaGraphNode_t before, behind, link = chain->node[1 + chain->disabled];
+    cudaError_t error = ask_add_kernel(&before, graph, (const void *)SYMBOL(nested_nothing), &n->args, 1);
 
     if (error == cudaSuccess)
-        error = add_link(n, graph, first, &room[0], &node[1]);
+        error = ask_add_kernel(&behind, graph, (const void *)SYMBOL(nested_nothing), &n->args, 1);
     if (error == cudaSuccess)
-        error = add_link(n, graph, second, &room[1], &node[2]);
+        error = add_edge(graph, before, link, 0);
+    return error == cudaSuccess ? add_edge(graph, link, behind, 0) : error;
+}
+
+/* Writer, links, reader, by full edges but perhaps the last one; the mutant has none between the first two links. */
+static cudaError_t make_chain(struct nested *n, struct chain *chain, const struct node_room room[LINKS], cudaGraph_t graph)
+{
+    const void *reader = chain->programmatic ? (const void *)SYMBOL(nested_waiting_reader) : (const void *)SYMBOL(nested_reader);
+    cudaGraphNode_t *node = chain->node;
+    cudaError_t error = ask_add_kernel(&node[0], graph, (const void *)SYMBOL(nested_writer), &n->args, PART);
+    unsigned i, links = chain->links;
+
+    for (i = 0; i < links && error == cudaSuccess; i++)
+        error = add_link(n, graph, chain->kind[i], &room[i], &node[i + 1]);
     if (error == cudaSuccess)
-        error = ask_add_kernel(&node[3], graph, (const void *)SYMBOL(nested_reader), &n->args, PART);
-    for (i = 0; i < 3 && error == cudaSuccess; i++)
+        error = ask_add_kernel(&node[links + 1], graph, reader, &n->args, PART);
+    if (error == cudaSuccess && chain->beside)
+        error = add_beside(n, chain, graph);
+    for (i = 0; i <= links && error == cudaSuccess; i++)
         if (EDGES_KEPT || i != 1)
-            error = add_edge(graph, node[i], node[i + 1], 0);
+            error = add_edge(graph, node[i], node[i + 1], i == links && chain->programmatic);
     return error;
 }
 
-static cudaError_t run_chain(struct nested *n, unsigned pair, unsigned trial, const struct node_room room[2])
+static cudaError_t launch_chain(struct nested *n, unsigned trial, cudaGraphExec_t exec)
 {
-    cudaGraph_t graph = NULL;
-    cudaGraphExec_t exec = NULL;
     cudaError_t error = prepare_nested(n, trial);
 
     if (error == cudaSuccess)
-        error = cudaGraphCreate(&graph, 0);
+        error = cudaGraphLaunch(exec, n->ask->stream);
+    return error == cudaSuccess ? cudaStreamSynchronize(n->ask->stream) : error;
+}
+
+static cudaError_t run_chain(struct nested *n, struct chain *chain, unsigned trial, const struct node_room room[LINKS])
+{
+    cudaGraph_t graph = NULL;
+    cudaGraphExec_t exec = NULL;
+    cudaError_t error = cudaGraphCreate(&graph, 0);
+
     if (error == cudaSuccess)
-        error = make_chain(n, pair / CHAIN_KINDS, pair % CHAIN_KINDS, room, graph);
+        error = make_chain(n, chain, room, graph);
     if (error == cudaSuccess)
         error = cudaGraphInstantiate(&exec, graph, 0);
+    if (error == cudaSuccess && chain->disabled < LINKS)
+        error = cudaGraphNodeSetEnabled(exec, chain->node[1 + chain->disabled], 0);
     if (error == cudaSuccess)
-        error = cudaGraphLaunch(exec, n->ask->stream);
-    if (error == cudaSuccess)
-        error = cudaStreamSynchronize(n->ask->stream);
+        error = launch_chain(n, trial, exec);
     if (exec)
         (void)cudaGraphExecDestroy(exec);
     if (graph)
@@ -51,31 +83,80 @@ static cudaError_t run_chain(struct nested *n, unsigned pair, unsigned trial, co
     return error;
 }
 
-/* By the first of the two kinds: where the reader was stale. */
-static void ask_chains(struct ask *ask)
+typedef unsigned draw_chain(struct chain *chain, unsigned trial, uint64_t seed); /* gives the kind that the trial is counted for */
+
+/* By kind: where the reader was stale. */
+static void ask_chains_of(struct ask *ask, draw_chain *draw, const char *what)
 {
     struct nested n = PDL_ZERO;
-    struct node_room room[2] = { PDL_ZERO, PDL_ZERO };
-    unsigned trial, kind, stale[CHAIN_KINDS] = { 0 }, trials[CHAIN_KINDS] = { 0 };
+    struct node_room room[LINKS] = { PDL_ZERO, PDL_ZERO, PDL_ZERO };
+    unsigned trial, kind, i, stale[CHAIN_KINDS] = { 0 }, trials[CHAIN_KINDS] = { 0 };
     cudaError_t error = open_nested(&n, ask);
-    char text[80];
+    char text[96];
 
-    for (kind = 0; kind < 2 && error == cudaSuccess; kind++)
-        error = ask_open_room(&room[kind], (const void *)SYMBOL(nested_nothing));
+    for (i = 0; i < LINKS && error == cudaSuccess; i++)
+        error = ask_open_room(&room[i], (const void *)SYMBOL(nested_nothing));
     for (trial = 0; ask_goes_on(ask, trial, ask->trials) && error == cudaSuccess; trial++) {
-        unsigned pair = trial % (CHAIN_KINDS * CHAIN_KINDS);
-        error = run_chain(&n, pair, trial, room);
-        trials[pair / CHAIN_KINDS]++;
-        stale[pair / CHAIN_KINDS] += error == cudaSuccess && readers_are_stale(&n, 1, 0);
+        struct chain chain = PDL_ZERO;
+        kind = draw(&chain, trial, ask->seed);
+        error = run_chain(&n, &chain, trial, room);
+        trials[kind]++;
+        stale[kind] += error == cudaSuccess && readers_are_stale(&n, 1, 0);
     }
     ask_expect(ask, "launches of chains", error, cudaSuccess);
     for (kind = 0; kind < CHAIN_KINDS; kind++) {
-        snprintf(text, sizeof(text), "stale after a chain of two, the first a %s", kind == NODE_KINDS ? "conditional node" : node_kind_name[kind]);
-        ask_expect_none(ask, text, stale[kind], trials[kind]);
+        snprintf(text, sizeof(text), "stale after %s %s", what, name_of_link(kind));
+        if (trials[kind] || error != cudaSuccess)
+            ask_expect_none(ask, text, stale[kind], trials[kind]);
     }
-    for (kind = 0; kind < 2; kind++)
-        ask_close_room(&room[kind]);
+    for (i = 0; i < LINKS; i++)
+        ask_close_room(&room[i]);
     close_nested(&n);
 }
+
+static unsigned draw_pair(struct chain *chain, unsigned trial, uint64_t seed)
+{
+    (void)seed;
+    chain->kind[0] = trial / CHAIN_KINDS % CHAIN_KINDS;
+    chain->kind[1] = trial % CHAIN_KINDS;
+    chain->links = 2;
+    chain->disabled = LINKS;
+    return chain->kind[0];
+}
+
+/* A node of each kind before the disabled one, and one of each kind behind it. */
+static unsigned draw_around(struct chain *chain, enum node_kind disabled, unsigned turn, uint64_t seed)
+{
+    unsigned round = turn / CHAIN_KINDS;
+
+    chain->kind[0] = turn % CHAIN_KINDS;
+    chain->kind[1] = disabled;
+    chain->kind[2] = (unsigned)((turn + round + seed % CHAIN_KINDS) % CHAIN_KINDS);
+    chain->links = LINKS;
+    chain->disabled = 1;
+    chain->beside = round % 2 != 0;
+    return chain->kind[2];
+}
+
+static unsigned draw_past(struct chain *chain, unsigned trial, uint64_t seed)
+{
+    return draw_around(chain, trial % 2 ? NODE_MEMCPY : NODE_KERNEL, trial / 2, seed);
+}
+
+static unsigned draw_past_set(struct chain *chain, unsigned trial, uint64_t seed) { return draw_around(chain, NODE_MEMSET, trial, seed); }
+
+/* A disabled kernel leads to the reader. */
+static unsigned draw_past_port(struct chain *chain, unsigned trial, uint64_t seed)
+{
+    (void)draw_around(chain, NODE_KERNEL, trial, seed);
+    chain->links = 2;
+    chain->programmatic = 1;
+    return chain->kind[0];
+}
+
+static void ask_chains(struct ask *ask) { ask_chains_of(ask, draw_pair, "a chain of two, the first a"); }
+static void ask_past(struct ask *ask) { ask_chains_of(ask, draw_past, "a disabled kernel or copy and a"); }
+static void ask_past_set(struct ask *ask) { ask_chains_of(ask, draw_past_set, "a disabled memset and a"); }
+static void ask_past_port(struct ask *ask) { ask_chains_of(ask, draw_past_port, "a disabled kernel with a programmatic edge, behind a"); }
 
 #endif

@@ -64,8 +64,10 @@ cudaError_t CUDARTAPI cudaGraphNodeSetEnabled(cudaGraphExec_t exec, cudaGraphNod
     bool runs = e->running != NULL && !e->running->retired && n->op != NULL && !n->op->done;
     if (device.faults.disabling_stops_memset && enabled == 0 && runs && n->op->kind == OP_SET)
         n->op->move.rows = 0;
-    if (device.faults.enabling_frees_exec)
+    if (device.faults.enabling_frees_exec || (device.faults.disabling_again_frees_exec && enabled == 0 && n->disabled))
         e->running = NULL;
+    if (device.faults.disabling_forgets_events && enabled == 0 && e->running != NULL && !e->running->retired)
+        e->in->waits = 0;
     n->reenabled |= n->disabled && enabled != 0;
     if (device.faults.disabling_takes_memsets && n->type == cudaGraphNodeTypeMemset)
         memsets_follow(e->copy, enabled != 0);

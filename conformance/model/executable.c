@@ -165,6 +165,22 @@ static bool crossing_cuts(const struct arc *a)
            (f->second_edge_in_child_lost && in_child && a->into == 1);
 }
 
+/* The full edges into and out of disabled nodes that are lost on devices where the kind of the other node matters. */
+static bool disabling_cuts(const struct arc *a)
+{
+    const struct faults *f = &device.faults;
+    enum cudaGraphNodeType to = a->to->type;
+    bool set = a->from->disabled && a->from->type == cudaGraphNodeTypeMemset, other = a->from->disabled && !set;
+    bool copy = a->from->disabled && a->from->type == cudaGraphNodeTypeMemcpy;
+    bool to_event = to == cudaGraphNodeTypeEventRecord || to == cudaGraphNodeTypeWaitEvent;
+    bool to_body = to == cudaGraphNodeTypeConditional, to_empty = to == cudaGraphNodeTypeEmpty;
+    return (f->disabled_before_body_lost && other && to_body) || (f->disabled_before_event_lost && copy && to_event) ||
+           (f->disabled_before_empty_lost && other && to_empty) || (f->disabled_set_before_body_lost && set && to_body) ||
+           (f->disabled_set_before_event_lost && set && to_event) ||
+           (f->body_before_disabled_lost && a->to->disabled && a->from->type == cudaGraphNodeTypeConditional) ||
+           (f->wait_before_disabled_lost && a->to->disabled && a->from->type == cudaGraphNodeTypeWaitEvent);
+}
+
 static bool is_many(const struct node *n)
 {
     return n->type == cudaGraphNodeTypeKernel && n->kernel->grid[0] > 64;
@@ -211,8 +227,9 @@ static void arc_orders(const struct arc *a)
     cut |= device.faults.fan_of_sixteen_cut && a->nth >= 16;
     cut |= device.faults.fourth_into_empty_lost && a->into >= 3 && a->to->type == cudaGraphNodeTypeEmpty;
     cut |= device.faults.idle_condition_cuts && of_body && node_body(a->from) == NULL;
-    cut |= crossing_cuts(a);
-    bool ignored = cut || (device.faults.one_edge_is_enough && !a->first) || (device.faults.sixth_edge_ignored && a->into >= 5);
+    cut |= crossing_cuts(a) || disabling_cuts(a);
+    bool port_lost = device.faults.disabled_port_lost && programmatic && a->from->disabled;
+    bool ignored = cut || port_lost || (device.faults.one_edge_is_enough && !a->first) || (device.faults.sixth_edge_ignored && a->into >= 5);
     bool full_lets_go = (device.faults.second_exec_full && queued_features & HAS(secondexec)) || (device.faults.third_launch_full && queued_launches > 2) ||
                         (device.faults.nested_child_unordered && in_nested_child(a->to));
     unsigned level = 0;
@@ -224,7 +241,7 @@ static void arc_orders(const struct arc *a)
         kind = EDGE_TRIGGERED;
     if (!ignored)
         op_after(a->to->op, from, kind);
-    uncovered |= device.faults.made_first_uncovered && a->from->index > a->to->index;
+    uncovered |= port_lost || (device.faults.made_first_uncovered && a->from->index > a->to->index);
     uncovered |= (device.faults.ninth_cover_lost && a->into >= 8) || (device.faults.ninth_dependent_uncovered && a->nth >= 8);
     uncovered |= device.faults.legacy_graph_uncovers && queued_in_legacy && is_many(a->to);
     if (programmatic && !uncovered)
@@ -320,6 +337,14 @@ static bool has_kernels(const struct graph *g)
     return false;
 }
 
+static bool has_disabled(const struct graph *g)
+{
+    for (size_t i = 0; i < g->nodes; i++)
+        if (g->node[i]->disabled)
+            return true;
+    return false;
+}
+
 /* Whether what the stream holds is nothing to what comes after the graph, on the devices that cut there. */
 static bool cuts(const struct graph *g)
 {
@@ -332,6 +357,9 @@ static bool cuts(const struct graph *g)
 cudaError_t graph_queue(struct graph_exec *exec, struct stream *s)
 {
     struct op *start = op_new(OP_JOIN), *end = op_new(OP_JOIN), *before = s->kernel_tail;
+    bool running = exec->running != NULL && !exec->running->retired;
+    if (device.faults.running_graph_passes_stream && running && exec->in != s)
+        stream_cuts(s);
     if (cuts(exec->copy) || (device.faults.graph_passes_empty && s->behind_empty))
         stream_cuts(s);
     if (device.faults.graph_root_overlaps && before != NULL) {
@@ -343,12 +371,13 @@ cudaError_t graph_queue(struct graph_exec *exec, struct stream *s)
         bool second = (exec->features & HAS(secondexec)) != 0 && (exec->features & HAS(uploaded)) != 0;
         bool first = (exec->features & HAS(secondexec)) == 0 && (s->tail == NULL || s->tail->retired);
         bool forgets = (device.faults.second_exec_forgets_events && second) || (device.faults.first_exec_forgets_events && first);
+        forgets |= device.faults.running_graph_forgets_events && running;
         s->waits = device.faults.graph_forgets_events || forgets ? 0 : s->waits;
         stream_append(s, start, false);
     }
-    if (device.faults.other_thread_launch_overlaps && device.other_thread)
+    if ((device.faults.other_thread_launch_overlaps && device.other_thread) || (device.faults.disabled_node_frees_exec && has_disabled(exec->copy)))
         exec->running = NULL;
-    if (exec->running == NULL || exec->running->retired)
+    if (!running)
         exec->in_flight = 0;
     bool third = device.faults.third_in_flight_free && exec->in_flight++ >= 2;
     exec->in = s;

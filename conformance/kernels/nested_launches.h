@@ -1,0 +1,315 @@
+/* nested_launches.h - the pair of nested.cu with graphs that are launched again while they run. */
+#ifndef NESTED_LAUNCHES_H_INCLUDED
+#define NESTED_LAUNCHES_H_INCLUDED
+
+/* What is done to the executable graph, or instead, between a launch and the next one; no launch under way may take notice. */
+enum meddle {
+    MEDDLE_NOT, MEDDLE_WAIT, MEDDLE_DISABLED, MEDDLE_ENABLED, MEDDLE_KERNEL, MEDDLE_SET, MEDDLE_COPY, MEDDLE_HOST, MEDDLE_CHILD, MEDDLE_GENERAL,
+    MEDDLE_WHOLE, MEDDLES
+};
+
+/* A kernel; then a disabled one, a memset, a copy, a host function and a child graph, which do nothing that is asked about; then an empty kernel. */
+enum repeated_node { REPEATED_KERNEL, REPEATED_DISABLED, REPEATED_SET, REPEATED_COPY, REPEATED_HOST, REPEATED_CHILD, REPEATED_LAST, REPEATED_NODES };
+
+struct repeated {
+    const void *function;
+    cudaGraph_t graph, child;
+    cudaGraphNode_t node[REPEATED_NODES];
+    cudaGraphExec_t exec[2];   /* the mutant launches both */
+};
+
+struct launches {
+    struct nested n;
+    cudaGraphExec_t reader;
+    struct repeated turn, again;
+    cudaStream_t elsewhere, idle;
+    unsigned stale, stale_again, lost;
+};
+
+/* ---- graphs ---- */
+
+/* A memset of the first word that no reader stores, or a copy to it. */
+static struct cudaMemsetParams aside_set(const struct nested *n)
+{
+    struct cudaMemsetParams set = PDL_ZERO;
+
+    set.dst = n->args.seen + 2 * PART;
+    set.elementSize = 4;
+    set.width = set.height = 1;
+    return set;
+}
+
+static struct cudaHostNodeParams aside_host(void)
+{
+    struct cudaHostNodeParams host = PDL_ZERO;
+
+    host.fn = ask_host_nothing;
+    return host;
+}
+
+static cudaError_t add_aside(struct nested *n, struct repeated *r, cudaGraph_t graph, enum repeated_node kind, cudaGraphNode_t *node)
+{
+    const cudaGraphNode_t *after = &node[REPEATED_KERNEL];
+    struct cudaMemsetParams set = aside_set(n);
+    struct cudaHostNodeParams host = aside_host();
+    uint32_t *aside = n->args.seen + 2 * PART;
+
+    switch (kind) {
+    case REPEATED_SET: return cudaGraphAddMemsetNode(&node[kind], graph, after, 1, &set);
+    case REPEATED_COPY: return cudaGraphAddMemcpyNode1D(&node[kind], graph, after, 1, aside + 1, aside + 2, 4, cudaMemcpyDeviceToDevice);
+    case REPEATED_HOST: return cudaGraphAddHostNode(&node[kind], graph, after, 1, &host);
+    case REPEATED_CHILD: return cudaGraphAddChildGraphNode(&node[kind], graph, after, 1, r->child);
+    default: return ask_add_kernel_after(&node[kind], graph, after, 1, (const void *)SYMBOL(nested_nothing), &n->args, 1, 1);
+    }
+}
+
+static cudaError_t fill_repeated(struct nested *n, struct repeated *r, cudaGraph_t graph, cudaGraphNode_t *node)
+{
+    cudaError_t error = ask_add_kernel(&node[REPEATED_KERNEL], graph, r->function, &n->args, PART);
+    unsigned i;
+
+    for (i = REPEATED_DISABLED; i < REPEATED_LAST && error == cudaSuccess; i++)
+        error = add_aside(n, r, graph, (enum repeated_node)i, node);
+    if (error != cudaSuccess)
+        return error;
+    return ask_add_kernel_after(&node[REPEATED_LAST], graph, &node[REPEATED_DISABLED], REPEATED_LAST - REPEATED_DISABLED,
+                                (const void *)SYMBOL(nested_nothing), &n->args, 1, 1);
+}
+
+static cudaError_t make_repeated(struct nested *n, struct repeated *r, const void *function)
+{
+    cudaGraphNode_t inside;
+    cudaError_t error = cudaGraphCreate(&r->graph, 0);
+    unsigned i;
+
+    r->function = function;
+    if (error == cudaSuccess)
+        error = cudaGraphCreate(&r->child, 0);
+    if (error == cudaSuccess)
+        error = ask_add_kernel(&inside, r->child, (const void *)SYMBOL(nested_nothing), &n->args, 1);
+    if (error == cudaSuccess)
+        error = fill_repeated(n, r, r->graph, r->node);
+    for (i = 0; i < 2 && error == cudaSuccess; i++) {
+        error = cudaGraphInstantiate(&r->exec[i], r->graph, 0);
+        if (error == cudaSuccess)
+            error = cudaGraphNodeSetEnabled(r->exec[i], r->node[REPEATED_DISABLED], 0);
+    }
+    return error;
+}
+
+static void destroy_repeated(struct repeated *r)
+{
+    unsigned i;
+
+    for (i = 0; i < 2; i++)
+        if (r->exec[i])
+            (void)cudaGraphExecDestroy(r->exec[i]);
+    if (r->graph)
+        (void)cudaGraphDestroy(r->graph);
+    if (r->child)
+        (void)cudaGraphDestroy(r->child);
+}
+
+/* ---- between two launches ---- */
+
+/* The host waits for a kernel that has nothing to do with the graph under way. */
+static cudaError_t wait_elsewhere(struct launches *l)
+{
+    cudaError_t error = launch_one((const void *)SYMBOL(nested_nothing), &l->n.args, 1, l->idle, NULL, 0);
+
+    return error == cudaSuccess ? cudaStreamSynchronize(l->idle) : error;
+}
+
+/* The parameters that it has already. */
+static cudaError_t renew_kernel(struct nested *n, const struct repeated *r, int generally)
+{
+    struct cudaKernelNodeParams params = PDL_ZERO;
+    void *values[1];
+#if CUDART_VERSION >= 12020
+    struct cudaGraphNodeParams general = PDL_ZERO;
+#endif
+
+    values[0] = &n->args;
+    params.func = (void *)r->function;
+    params.gridDim.x = params.gridDim.y = params.gridDim.z = 1;
+    params.blockDim = params.gridDim;
+    params.blockDim.x = PART;
+    params.kernelParams = values;
+#if CUDART_VERSION >= 12020
+    general.type = cudaGraphNodeTypeKernel;
+    general.kernel.func = params.func;
+    general.kernel.gridDim = params.gridDim;
+    general.kernel.blockDim = params.blockDim;
+    general.kernel.kernelParams = values;
+    if (generally)
+        return cudaGraphExecNodeSetParams(r->exec[0], r->node[REPEATED_KERNEL], &general);
+#endif
+    (void)generally;
+    return cudaGraphExecKernelNodeSetParams(r->exec[0], r->node[REPEATED_KERNEL], &params);
+}
+
+static cudaError_t renew_all(struct nested *n, struct repeated *r)
+{
+    cudaGraphExecUpdateResultInfo info = PDL_ZERO;
+    cudaGraphNode_t node[REPEATED_NODES];
+    cudaGraph_t same;
+    cudaError_t error = cudaGraphCreate(&same, 0);
+
+    if (error != cudaSuccess)
+        return error;
+    error = fill_repeated(n, r, same, node);
+    if (error == cudaSuccess)
+        error = cudaGraphExecUpdate(r->exec[0], same, &info);
+    (void)cudaGraphDestroy(same);
+    return error;
+}
+
+static cudaError_t meddle(struct launches *l, struct repeated *r, enum meddle how)
+{
+    uint32_t *aside = l->n.args.seen + 2 * PART;
+    struct cudaMemsetParams set = aside_set(&l->n);
+    struct cudaHostNodeParams host = aside_host();
+
+    switch (how) {
+    case MEDDLE_WAIT: return wait_elsewhere(l);
+    case MEDDLE_DISABLED: return cudaGraphNodeSetEnabled(r->exec[0], r->node[REPEATED_DISABLED], 0);
+    case MEDDLE_ENABLED: return cudaGraphNodeSetEnabled(r->exec[0], r->node[REPEATED_COPY], 1);
+    case MEDDLE_KERNEL:
+    case MEDDLE_GENERAL: return renew_kernel(&l->n, r, how == MEDDLE_GENERAL);
+    case MEDDLE_SET: return cudaGraphExecMemsetNodeSetParams(r->exec[0], r->node[REPEATED_SET], &set);
+    case MEDDLE_COPY:
+        return cudaGraphExecMemcpyNodeSetParams1D(r->exec[0], r->node[REPEATED_COPY], aside + 1, aside + 2, 4, cudaMemcpyDeviceToDevice);
+    case MEDDLE_HOST: return cudaGraphExecHostNodeSetParams(r->exec[0], r->node[REPEATED_HOST], &host);
+    case MEDDLE_CHILD: return cudaGraphExecChildGraphNodeSetParams(r->exec[0], r->node[REPEATED_CHILD], r->child);
+    case MEDDLE_WHOLE: return renew_all(&l->n, r);
+    default: return cudaSuccess;
+    }
+}
+
+/* ---- launches ---- */
+
+/* The stream waits for the writer; the event lives until it is awaited: the wait outlives it. */
+static cudaError_t await_writer(struct nested *n, int timed)
+{
+    struct ask *ask = n->ask;
+    cudaEvent_t event;
+    cudaError_t error = cudaEventCreateWithFlags(&event, timed ? cudaEventDefault : cudaEventDisableTiming), end;
+
+    if (error != cudaSuccess)
+        return error;
+    error = launch_one((const void *)SYMBOL(nested_writer), &n->args, PART, ask->side, NULL, 0);
+    if (error == cudaSuccess)
+        error = cudaEventRecord(event, ask->side);
+    if (error == cudaSuccess && EDGES_KEPT)
+        error = cudaStreamWaitEvent(ask->stream, event, 0);
+    end = cudaEventDestroy(event);
+    return error == cudaSuccess ? end : error;
+}
+
+/* The reader's graph after an event. */
+static cudaError_t launch_behind(struct launches *l, unsigned trial)
+{
+    cudaError_t error = prepare_nested(&l->n, trial);
+
+    if (error == cudaSuccess)
+        error = await_writer(&l->n, trial % 2 != 0);
+    if (error == cudaSuccess)
+        error = cudaGraphLaunch(l->reader, l->n.ask->stream);
+    if (error == cudaSuccess)
+        error = cudaDeviceSynchronize();
+    l->stale += error == cudaSuccess && readers_are_stale(&l->n, 1, 0);
+    return error;
+}
+
+/* In two streams: one launch at a time. */
+static cudaError_t launch_twice(struct launches *l, unsigned trial)
+{
+    struct ask *ask = l->n.ask;
+    cudaError_t error = prepare_nested(&l->n, trial);
+
+    l->n.room->plan.hold_ns = 30000; /* the host is to have launched it again by then */
+    if (error == cudaSuccess)
+        error = cudaGraphLaunch(l->turn.exec[0], ask->stream);
+    if (error == cudaSuccess)
+        error = meddle(l, &l->turn, (enum meddle)(trial % MEDDLES));
+    if (error == cudaSuccess)
+        error = cudaGraphLaunch(l->turn.exec[EDGES_KEPT ? 0 : 1], ask->side);
+    if (error == cudaSuccess)
+        error = cudaDeviceSynchronize();
+    l->lost += error == cudaSuccess && l->n.room->state.began != 2;
+    return error;
+}
+
+/* A second launch behind the writer, while the first one still runs in another stream, or in its own: that it waits for the first is not all. */
+static cudaError_t launch_again(struct launches *l, unsigned trial)
+{
+    struct nested *n = &l->n;
+    struct ask *ask = n->ask;
+    cudaError_t error = prepare_nested(n, trial);
+
+    n->room->plan.hold_ns = 30000;
+    if (error == cudaSuccess)
+        error = cudaGraphLaunch(l->again.exec[0], trial % 3 == 1 ? ask->stream : l->elsewhere);
+    if (error == cudaSuccess && trial % 3 < 2)
+        error = await_writer(n, trial % 2 != 0);
+    else if (error == cudaSuccess)
+        error = launch_one((const void *)SYMBOL(nested_writer), &n->args, PART, EDGES_KEPT ? ask->stream : ask->side, NULL, 0);
+    if (error == cudaSuccess)
+        error = meddle(l, &l->again, (enum meddle)(trial % MEDDLES));
+    if (error == cudaSuccess)
+        error = cudaGraphLaunch(l->again.exec[0], ask->stream);
+    if (error == cudaSuccess)
+        error = cudaDeviceSynchronize();
+    l->stale_again += error == cudaSuccess && readers_are_stale(n, 1, 0);
+    return error;
+}
+
+static cudaError_t open_launches(struct launches *l, struct ask *ask)
+{
+    cudaError_t error = open_nested(&l->n, ask);
+
+    if (error == cudaSuccess)
+        error = ask_graph_of_kernel(&l->reader, (const void *)SYMBOL(nested_reader), &l->n.args, PART);
+    if (error == cudaSuccess)
+        error = make_repeated(&l->n, &l->turn, (const void *)SYMBOL(nested_turn));
+    if (error == cudaSuccess)
+        error = make_repeated(&l->n, &l->again, (const void *)SYMBOL(nested_again));
+    if (error == cudaSuccess)
+        error = cudaStreamCreateWithFlags(&l->idle, cudaStreamNonBlocking);
+    return error == cudaSuccess ? cudaStreamCreateWithFlags(&l->elsewhere, cudaStreamNonBlocking) : error;
+}
+
+static void close_launches(struct launches *l)
+{
+    if (l->reader)
+        (void)cudaGraphExecDestroy(l->reader);
+    destroy_repeated(&l->turn);
+    destroy_repeated(&l->again);
+    if (l->idle)
+        (void)cudaStreamDestroy(l->idle);
+    if (l->elsewhere)
+        (void)cudaStreamDestroy(l->elsewhere);
+    close_nested(&l->n);
+}
+
+static void ask_launches(struct ask *ask)
+{
+    struct launches l = PDL_ZERO;
+    cudaError_t error = open_launches(&l, ask);
+    unsigned trial;
+
+    for (trial = 0; ask_goes_on(ask, trial, ask->trials) && error == cudaSuccess; trial++) {
+        error = launch_behind(&l, trial);
+        if (error == cudaSuccess)
+            error = launch_twice(&l, trial);
+        if (error == cudaSuccess)
+            error = launch_again(&l, trial);
+    }
+    ask_expect(ask, "launches of graphs", error, cudaSuccess);
+    ask_expect_none(ask, "stale in a graph after an event", l.stale, ask->trials);
+    ask_expect_none(ask, "stale in a graph that is launched again while it runs", l.stale_again, ask->trials);
+    ask_expect_none(ask, "launches of one executable graph at a time that were two", l.lost, ask->trials);
+    close_launches(&l);
+}
+
+#endif
