@@ -37,6 +37,8 @@ struct begun {
 static cudaError_t open_begun(struct begun *b, struct crowd *crowd)
 {
     const void *function = (const void *)SYMBOL(crowds_busy);
+    const void *const all[] = { function, (const void *)SYMBOL(crowds_spacer), (const void *)SYMBOL(crowds_waiter) };
+    unsigned i;
     int device = 0, sms = 0, per_sm = 0, fit = 0, least;
     cudaError_t error = cudaGetDevice(&device);
 
@@ -47,6 +49,8 @@ static cudaError_t open_begun(struct begun *b, struct crowd *crowd)
     if (error == cudaSuccess)
         error = cudaDeviceGetAttribute(&per_sm, cudaDevAttrMaxSharedMemoryPerMultiprocessor, device);
     b->shared_bytes = (size_t)per_sm / 2 + 1024;
+    for (i = 0; i < 3 && error == cudaSuccess; i++) /* the same for all, so that no SM has to be idle between them */
+        error = cudaFuncSetAttribute(all[i], cudaFuncAttributePreferredSharedMemoryCarveout, cudaSharedmemCarveoutMaxShared);
     if (error == cudaSuccess)
         error = cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)b->shared_bytes);
     if (error == cudaSuccess)
@@ -73,11 +77,11 @@ static cudaError_t launch_waiter(struct begun *b, int control)
 {
     cudaStream_t side = b->crowd->ask->side;
     cudaLaunchAttribute urgent = PDL_ZERO;
-    cudaError_t error = control ? launch_one((const void *)SYMBOL(crowds_spacer), &b->args, 1, side, NULL, 0)
-                                : cudaStreamWaitEvent(side, b->event, 0);
+    cudaError_t error;
 
     urgent.id = cudaLaunchAttributePriority;
     urgent.val.priority = b->greatest; /* else it could queue after blocks that have not begun */
+    error = control ? launch_one((const void *)SYMBOL(crowds_spacer), &b->args, 1, side, &urgent, 1) : cudaStreamWaitEvent(side, b->event, 0);
     return error == cudaSuccess ? launch_one((const void *)SYMBOL(crowds_waiter), &b->args, 1, side, &urgent, 1) : error;
 }
 

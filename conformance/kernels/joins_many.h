@@ -277,9 +277,15 @@ static cudaError_t many_launches(struct joins *joins)
     return error;
 }
 
-struct host_items {              /* of host functions: each has its own place in the order */
+struct host_items;
+struct host_item {
+    struct host_items *all;
+    unsigned place;              /* in the order */
+};
+
+struct host_items {              /* of host functions */
     unsigned next, wrong;
-    struct host_item { struct host_items *all; unsigned place; } item[MANY_HOSTS];
+    struct host_item item[MANY_HOSTS];
 };
 
 static void CUDART_CB take_place(void *opaque)
