@@ -1,5 +1,5 @@
 /* nested_chains.h - the pairs of nested.cu in which nodes of every two kinds stand between the writer and the reader, next to each other or before
- * and behind a disabled node. */
+ * and after a disabled node. */
 #ifndef NESTED_CHAINS_H_INCLUDED
 #define NESTED_CHAINS_H_INCLUDED
 
@@ -23,14 +23,14 @@ static cudaError_t add_link(struct nested *n, cudaGraph_t graph, unsigned kind, 
 
 static cudaError_t add_beside(struct nested *n, const struct chain *chain, cudaGraph_t graph)
 {
-    cudaGraphNode_t before, behind, link = chain->node[1 + chain->disabled];
+    cudaGraphNode_t before, after, link = chain->node[1 + chain->disabled];
     cudaError_t error = ask_add_kernel(&before, graph, (const void *)SYMBOL(nested_nothing), &n->args, 1);
 
     if (error == cudaSuccess)
-        error = ask_add_kernel(&behind, graph, (const void *)SYMBOL(nested_nothing), &n->args, 1);
+        error = ask_add_kernel(&after, graph, (const void *)SYMBOL(nested_nothing), &n->args, 1);
     if (error == cudaSuccess)
         error = add_edge(graph, before, link, 0);
-    return error == cudaSuccess ? add_edge(graph, link, behind, 0) : error;
+    return error == cudaSuccess ? add_edge(graph, link, after, 0) : error;
 }
 
 /* Writer, links, reader, by full edges but perhaps the last one; the mutant has none between the first two links. */
@@ -85,14 +85,14 @@ static cudaError_t run_chain(struct nested *n, struct chain *chain, unsigned tri
 
 typedef unsigned draw_chain(struct chain *chain, unsigned trial, uint64_t seed); /* gives the kind that the trial is counted for */
 
-/* By kind: where the reader was stale. */
+/* By kind, how often the reader was stale. */
 static void ask_chains_of(struct ask *ask, draw_chain *draw, const char *what)
 {
     struct nested n = PDL_ZERO;
     struct node_room room[LINKS] = { PDL_ZERO, PDL_ZERO, PDL_ZERO };
     unsigned trial, kind, i, stale[CHAIN_KINDS] = { 0 }, trials[CHAIN_KINDS] = { 0 };
     cudaError_t error = open_nested(&n, ask);
-    char text[96];
+    char text[128];
 
     for (i = 0; i < LINKS && error == cudaSuccess; i++)
         error = ask_open_room(&room[i], (const void *)SYMBOL(nested_nothing));
@@ -105,7 +105,7 @@ static void ask_chains_of(struct ask *ask, draw_chain *draw, const char *what)
     }
     ask_expect(ask, "launches of chains", error, cudaSuccess);
     for (kind = 0; kind < CHAIN_KINDS; kind++) {
-        snprintf(text, sizeof(text), "stale after %s %s", what, name_of_link(kind));
+        snprintf(text, sizeof(text), "stale after %s: %s", what, name_of_link(kind));
         if (trials[kind] || error != cudaSuccess)
             ask_expect_none(ask, text, stale[kind], trials[kind]);
     }
@@ -124,7 +124,7 @@ static unsigned draw_pair(struct chain *chain, unsigned trial, uint64_t seed)
     return chain->kind[0];
 }
 
-/* A node of each kind before the disabled one, and one of each kind behind it. */
+/* A node of each kind before the disabled one, and one of each kind after it. */
 static unsigned draw_around(struct chain *chain, enum node_kind disabled, unsigned turn, uint64_t seed)
 {
     unsigned round = turn / CHAIN_KINDS;
@@ -154,9 +154,9 @@ static unsigned draw_past_port(struct chain *chain, unsigned trial, uint64_t see
     return chain->kind[0];
 }
 
-static void ask_chains(struct ask *ask) { ask_chains_of(ask, draw_pair, "a chain of two, the first a"); }
-static void ask_past(struct ask *ask) { ask_chains_of(ask, draw_past, "a disabled kernel or copy and a"); }
-static void ask_past_set(struct ask *ask) { ask_chains_of(ask, draw_past_set, "a disabled memset and a"); }
-static void ask_past_port(struct ask *ask) { ask_chains_of(ask, draw_past_port, "a disabled kernel with a programmatic edge, behind a"); }
+static void ask_chains(struct ask *ask) { ask_chains_of(ask, draw_pair, "two nodes, by the kind of the first"); }
+static void ask_past(struct ask *ask) { ask_chains_of(ask, draw_past, "a disabled kernel or copy, by the kind of what comes after it"); }
+static void ask_past_set(struct ask *ask) { ask_chains_of(ask, draw_past_set, "a disabled memset, by the kind of what comes after it"); }
+static void ask_past_port(struct ask *ask) { ask_chains_of(ask, draw_past_port, "a disabled kernel with a programmatic edge, by the kind of what comes before it"); }
 
 #endif

@@ -207,7 +207,7 @@ static cudaError_t await_writer(struct nested *n, int timed)
 }
 
 /* The reader's graph after an event. */
-static cudaError_t launch_behind(struct launches *l, unsigned trial)
+static cudaError_t launch_after_writer(struct launches *l, unsigned trial)
 {
     cudaError_t error = prepare_nested(&l->n, trial);
 
@@ -240,7 +240,7 @@ static cudaError_t launch_twice(struct launches *l, unsigned trial)
     return error;
 }
 
-/* A second launch behind the writer, while the first one still runs in another stream, or in its own: that it waits for the first is not all. */
+/* A second launch after the writer, while the first one still runs in another stream, or in its own: that it waits for the first is not all. */
 static cudaError_t launch_again(struct launches *l, unsigned trial)
 {
     struct nested *n = &l->n;
@@ -299,7 +299,7 @@ static void ask_launches(struct ask *ask)
     unsigned trial;
 
     for (trial = 0; ask_goes_on(ask, trial, ask->trials) && error == cudaSuccess; trial++) {
-        error = launch_behind(&l, trial);
+        error = launch_after_writer(&l, trial);
         if (error == cudaSuccess)
             error = launch_twice(&l, trial);
         if (error == cudaSuccess)
