@@ -14,7 +14,8 @@
  *                    executable graph that was refused an update or new parameters does what it did, and takes the next ones
  * handed    EDGE-43b a graph in a child graph node, or in a body, is changed where it is: nodes, parameters and edges
  * apart     EDGE-43c clones, and executable graphs of one graph, that are changed side by side with it and with each other
- * orders    EDGE-43d uploads, parameters, updates, launches, a node left out and back, another executable graph: three of them in every order
+ * orders    EDGE-43d uploads, parameters, updates, launches, a node left out and back, another executable graph: three of them in every order;
+ *                    updates from one graph that is changed in between; changes that another host thread makes
  * declined  EDGE-44b an update from nodes of other kinds, or a longer graph for a child graph, changes nothing
  * named     EDGE-38a an update that is refused names the node that it is refused for, and changes nothing
  * caught    EDGE-43e a graph that came of a capture: its nodes get parameters or go, its edges go and come, others are added

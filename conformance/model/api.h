@@ -233,6 +233,7 @@ struct graph_exec {
     unsigned in_flight; /* launches that were queued while another one ran */
     struct stream *in;
     uint64_t made_from; /* the number of the graph; its address may belong to another graph by now */
+    uint64_t updated_from; /* likewise; for the device update-from-same-ignored */
     struct graph_exec *next;
 };
 

@@ -666,6 +666,13 @@ static const struct variant variants[] = {
     BROKEN("disabled-memset-before-body-lost", disabled_set_before_body_lost, "EDGE-27a", "a conditional node does not wait for what is before a disabled memset"),
     BROKEN("disabled-memset-before-event-lost", disabled_set_before_event_lost, "EDGE-27a", "a node that records or awaits an event does not wait for what is before a disabled memset"),
     BROKEN("disabled-port-lost", disabled_port_lost, "EDGE-27d", "a programmatic edge from a disabled kernel neither orders nor covers"),
+    BROKEN("update-from-same-ignored", update_from_same_ignored, "EDGE-43d", "a second update from one graph changes nothing"),
+    BROKEN("other-thread-update-ignored", other_thread_update_ignored, "EDGE-43d", "an update by another host thread changes nothing"),
+    BROKEN("other-thread-params-ignored", other_thread_params_ignored, "EDGE-43d", "new parameters of a node of an executable graph by another host thread change nothing"),
+    BROKEN("other-thread-enabling-ignored", other_thread_enabling_ignored, "EDGE-43d", "another host thread neither disables nor enables a node"),
+    BROKEN("other-thread-source-fixed", other_thread_source_fixed, "EDGE-43c", "new parameters of a graph's node by another host thread change nothing"),
+    BROKEN("other-thread-edges-lost", other_thread_edges_lost, "EDGE-43c", "dependencies that another host thread adds are lost"),
+    BROKEN("other-thread-node-stays", other_thread_node_stays, "EDGE-43c", "a node that another host thread destroys stays"),
     BROKEN("captured-flagged-record-lost", captured_flagged_record_lost, "COMP-17", "a captured record by cudaEventRecordWithFlags stands for nothing"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
