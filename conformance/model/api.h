@@ -210,6 +210,7 @@ struct graph {
     struct arc *arc;
     size_t arcs, arc_room;
     bool refused;
+    bool lost_node;    /* one was destroyed; for the device late-nodes-edgeless */
     bool cloned, made; /* has a clone, an executable graph; for devices on which it cannot be changed then */
     size_t roots_of;   /* so many edges it had when its roots were told; for the device roots-remembered */
     uint64_t copied_from;

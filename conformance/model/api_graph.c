@@ -120,7 +120,8 @@ static cudaError_t connect_all(struct graph *g, struct node *n, const cudaGraphN
 
 cudaError_t node_finish(cudaGraphNode_t *out, struct node *n, const cudaGraphNode_t *deps, const edge_data *data, size_t count)
 {
-    cudaError_t error = connect_all(n->graph, n, deps, data, count);
+    bool edgeless = device.faults.late_nodes_edgeless && n->graph->lost_node;
+    cudaError_t error = connect_all(n->graph, n, deps, data, edgeless ? 0 : count);
     FAIL_IF(error != cudaSuccess, error);
     *out = (cudaGraphNode_t)(void *)n;
     return cudaSuccess;

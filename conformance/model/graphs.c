@@ -201,6 +201,7 @@ static void bridge(const struct node *n)
 static void node_remove(struct node *n)
 {
     struct graph *g = n->graph;
+    g->lost_node = true;
     if (device.faults.destroy_takes_edge && g->arcs != 0)
         graph_drop_arc(g, 0);
     if (device.faults.destroyed_child_takes_edge && n->type == cudaGraphNodeTypeGraph && g->arcs != 0)
