@@ -675,6 +675,7 @@ static const struct variant variants[] = {
     BROKEN("other-thread-source-fixed", other_thread_source_fixed, "EDGE-43c", "new parameters of a graph's node by another host thread change nothing"),
     BROKEN("other-thread-edges-lost", other_thread_edges_lost, "EDGE-43c", "dependencies that another host thread adds are lost"),
     BROKEN("other-thread-node-stays", other_thread_node_stays, "EDGE-43c", "a node that another host thread destroys stays"),
+    BROKEN("other-thread-event-not-taken", other_thread_event_not_taken, "EVT-17a", "a node of an executable graph takes no event that another host thread gives it"),
     BROKEN("captured-flagged-record-lost", captured_flagged_record_lost, "COMP-17", "a captured record by cudaEventRecordWithFlags stands for nothing"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
