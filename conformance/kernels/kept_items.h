@@ -222,8 +222,8 @@ static void ask_added_without(struct kept *kept, struct kernel_args *late, int l
     ask_expect(ask, text, add_set(kept, graph, 2, lost), cudaSuccess);
     ask_expect(ask, text, edges_add(graph, &pair[0], &pair[1], &full, 1), cudaSuccess);
     ask_expect(ask, text, cudaGraphDestroyNode(*lost), cudaSuccess);
-    ask_expect(ask, text, kind < NODE_KINDS ? ask_add_after(&added, graph, kernel, 1, (enum node_kind)kind, nodes) : add_generally(&added, graph, *kernel),
-               cudaSuccess);
+    ask_expect(ask, text, kind < NODE_KINDS ? ask_add_after(&added, graph, kernel, 1, (enum node_kind)kind, nodes)
+                                            : add_generally(&added, graph, *kernel), cudaSuccess);
     ask_expect(ask, text, cudaGraphAddMemcpyNode1D(&copy, graph, &added, 1, kept->args[1].data, kept->args[0].data, 4, cudaMemcpyDefault),
                cudaSuccess);
     expect_edge(ask, text, *kernel, added, &full);

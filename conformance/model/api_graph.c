@@ -329,7 +329,8 @@ cudaError_t graph_add_dependencies(cudaGraph_t graph, const cudaGraphNode_t *fro
     for (size_t i = 0; i < count; i++) {
         struct node *a = node_of(from[i]), *b = node_of(to[i]);
         bool ours = a != NULL && b != NULL && a->graph == g && b->graph == g;
-        bool lost = ours && ((device.faults.captured_takes_no_edges && a->captured && b->captured) || (device.faults.other_thread_edges_lost && device.other_thread));
+        bool lost = (device.faults.captured_takes_no_edges && ours && a->captured && b->captured) ||
+                    (device.faults.other_thread_edges_lost && device.other_thread);
         if (lost)
             continue;
         if (!ours || graph_connect(g, a, b, data_at(data, entry_of(i, count))) != cudaSuccess) {
