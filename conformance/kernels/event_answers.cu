@@ -3,8 +3,9 @@
  * pair   rules   what is asked
  * times  EVT-15  the time between two events, of the default kind or with blocking synchronization, that are recorded again and again, by one
  *                stream, by two, or by nodes of one graph or of two, with one kernel or many between them
- * told   EVT-17  whether an event is complete that was complete before and is recorded again, by the stream or by a node of a graph; the
- *                time of events that are not complete, were never recorded or keep no time; a record that only captures may ask for
+ * told   EVT-17  whether an event is complete that was complete before and is recorded again, by the stream or by a node of a graph; who
+ *                comes after an event that either records again while a record of it is still to come; the time of events that are not
+ *                complete, were never recorded or keep no time; a record that only captures may ask for
  * moved  EVT-17a nodes that record an event, or wait for one, and are given another one, in their graph or in an executable one
  */
 #include <stdio.h>
@@ -218,6 +219,7 @@ static void ask_times(struct ask *ask)
 
 #define TOLD_ROUNDS 20u
 #define TOLD_HOLD_NS 100000u
+#define PENDING_ROUNDS 16u
 
 KERNEL(answers_work) { slow_stores(&args); }
 
@@ -228,20 +230,22 @@ struct told {
     cudaEvent_t event[2], untimed; /* with timing; without it */
     cudaGraphExec_t exec;          /* the work, then a node that records the second event */
     unsigned early, early_times, not_ready, rounds;
+    unsigned passed;               /* came before the last of two records */
 };
 
-static cudaError_t record_by_node(struct told *told)
+/* An executable graph of this kernel and then a node that records the second event. */
+static cudaError_t record_by_node(struct told *told, const void *function, unsigned threads, cudaGraphExec_t *exec)
 {
     cudaGraph_t graph;
     cudaGraphNode_t node[2];
     cudaError_t error = cudaGraphCreate(&graph, 0);
 
     if (error == cudaSuccess)
-        error = ask_add_kernel(&node[0], graph, (const void *)SYMBOL(answers_work), &told->args, ASK_WORDS / 2);
+        error = ask_add_kernel(&node[0], graph, function, &told->args, threads);
     if (error == cudaSuccess)
         error = cudaGraphAddEventRecordNode(&node[1], graph, &node[0], 1, told->event[1]);
     if (error == cudaSuccess)
-        error = cudaGraphInstantiate(&told->exec, graph, 0);
+        error = cudaGraphInstantiate(exec, graph, 0);
     (void)cudaGraphDestroy(graph);
     return error;
 }
@@ -257,7 +261,7 @@ static cudaError_t open_told(struct told *told, struct ask *ask)
         error = cudaEventCreate(&told->event[1]);
     if (error == cudaSuccess)
         error = cudaEventCreateWithFlags(&told->untimed, cudaEventDisableTiming);
-    return error == cudaSuccess ? record_by_node(told) : error;
+    return error == cudaSuccess ? record_by_node(told, (const void *)SYMBOL(answers_work), ASK_WORDS / 2, &told->exec) : error;
 }
 
 static void close_told(struct told *told)
@@ -313,6 +317,73 @@ static cudaError_t ask_again(struct told *told, unsigned round)
     return error == cudaSuccess ? cudaEventQuery(told->event[1]) : error; /* now everybody knows that it is complete */
 }
 
+/* Counts its launches, late. */
+KERNEL(answers_counted)
+{
+    struct trial_plan plan = k_plan(&args);
+    uint32_t before = k_load_relaxed(&args.state->began);
+
+    k_delay(args.state, plan.hold_ns);
+    k_store_relaxed(&args.state->began, before + 1);
+}
+/* How many it counted by now. */
+KERNEL(answers_count_seen) { k_store_relaxed(&args.state->finished, k_load_relaxed(&args.state->began)); }
+
+/* The kernel that counts and a record of the second event, by the graph or by the stream. */
+static cudaError_t count_and_record(struct told *told, cudaGraphExec_t exec, int by_graph)
+{
+    cudaStream_t stream = told->ask->stream;
+    cudaError_t error;
+
+    if (by_graph)
+        return cudaGraphLaunch(exec, stream);
+    error = launch_timed((const void *)SYMBOL(answers_counted), &told->args, stream);
+    return error == cudaSuccess ? cudaEventRecord(told->event[1], stream) : error;
+}
+
+/* A record that still was to come when the event was recorded again counts no more: who waits for the event, another stream or the host, comes
+ * after the second one. */
+static cudaError_t record_while_pending(struct told *told, cudaGraphExec_t exec, unsigned round)
+{
+    volatile const struct trial_state *state = &told->room->state;
+    cudaStream_t side = told->ask->side;
+    cudaError_t error;
+    uint32_t seen = 0;
+
+    prepare_trial(told->room, round);
+    told->room->plan.hold_ns = 20000;
+    error = count_and_record(told, exec, round % 4 != 1);
+    if (error == cudaSuccess)
+        error = count_and_record(told, exec, round % 4 != 2);
+    if (error == cudaSuccess && round / 4 % 2) {
+        error = cudaEventSynchronize(told->event[1]);
+        seen = state->began;
+    } else if (error == cudaSuccess) {
+        error = cudaStreamWaitEvent(side, told->event[1], 0);
+        if (error == cudaSuccess)
+            error = launch_timed((const void *)SYMBOL(answers_count_seen), &told->args, side);
+        if (error == cudaSuccess)
+            error = cudaStreamSynchronize(side);
+        seen = state->finished;
+    }
+    told->passed += error == cudaSuccess && seen != 2;
+    return error == cudaSuccess ? cudaDeviceSynchronize() : error;
+}
+
+static void ask_pending(struct told *told)
+{
+    cudaGraphExec_t exec = NULL;
+    unsigned round;
+    cudaError_t error = record_by_node(told, (const void *)SYMBOL(answers_counted), 1, &exec);
+
+    for (round = 0; ask_goes_on(told->ask, round, PENDING_ROUNDS) && error == cudaSuccess; round++)
+        error = record_while_pending(told, exec, round);
+    ask_expect(told->ask, "events that are recorded while a record of them is to come", error, cudaSuccess);
+    ask_expect_none(told->ask, "who waited for such an event and came before the second record", told->passed, round);
+    if (exec)
+        (void)cudaGraphExecDestroy(exec);
+}
+
 static void ask_refusals(struct told *told)
 {
     struct ask *ask = told->ask;
@@ -339,6 +410,8 @@ static void ask_told(struct ask *ask)
     for (round = 0; ask_goes_on(ask, round, TOLD_ROUNDS) && error == cudaSuccess; round++)
         error = ask_again(&told, round);
     ask_expect(ask, "events that are recorded again", error, cudaSuccess);
+    if (error == cudaSuccess)
+        ask_pending(&told);
     if (error == cudaSuccess)
         ask_refusals(&told);
     if (error == cudaSuccess && told.not_ready < TOLD_ROUNDS / 4)

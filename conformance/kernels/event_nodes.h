@@ -5,9 +5,10 @@
 KERNEL(answers_reader) { reader_copies(&args, 0); }
 
 /* When the node is given the second event; BACK: and the first one again. */
-enum given { GIVEN_SOURCE, GIVEN_EXEC, GIVEN_LAUNCHED, GIVEN_BACK, GIVEN_TWICE, GIVEN_LATE, GIVENS };
+enum given { GIVEN_SOURCE, GIVEN_EXEC, GIVEN_LAUNCHED, GIVEN_BACK, GIVEN_TWICE, GIVEN_LATE, GIVEN_ELSEWHERE, GIVENS };
 static const char *const given_name[GIVENS] = { "in its graph", "in an executable graph", "in one that was launched", "in an executable graph and back",
-                                                "in an executable graph twice", "in its graph, once that was made executable" };
+                                                "in an executable graph twice", "in its graph, once that was made executable",
+                                                "in an executable graph by another host thread" };
 
 struct moved {
     struct ask *ask;
@@ -49,6 +50,30 @@ static cudaError_t give_exec(const struct moved *m, cudaEvent_t event)
     return m->waits ? cudaGraphExecEventWaitNodeSetEvent(m->exec, m->node, event) : cudaGraphExecEventRecordNodeSetEvent(m->exec, m->node, event);
 }
 
+struct given_elsewhere {
+    const struct moved *moved;
+    cudaError_t error;
+};
+
+static void give_exec_in_thread(void *opaque)
+{
+    struct given_elsewhere *given = (struct given_elsewhere *)opaque;
+
+    given->error = give_exec(given->moved, given->moved->event[1]);
+}
+
+/* Another host thread gives the second event; this one, where no other could be had. */
+static cudaError_t give_elsewhere(const struct moved *m)
+{
+    struct given_elsewhere given = { m, cudaErrorUnknown };
+
+    if (!run_in_thread(give_exec_in_thread, &given)) {
+        ask_skip(m->ask, "an event that another host thread gives", "no thread was had");
+        give_exec_in_thread(&given);
+    }
+    return given.error;
+}
+
 /* Which event the node of the executable graph has then. */
 static unsigned has_then(enum given given) { return given == GIVEN_BACK || given == GIVEN_LATE ? 0 : given == GIVEN_TWICE ? 2 : 1; }
 
@@ -62,7 +87,9 @@ static cudaError_t give_event(struct moved *m, enum given given)
         error = cudaGraphLaunch(m->exec, m->ask->stream);
     if (error == cudaSuccess && given == GIVEN_LATE)
         error = give_source(m, m->event[1]);
-    if (error == cudaSuccess && given != GIVEN_SOURCE && given != GIVEN_LATE)
+    if (error == cudaSuccess && given == GIVEN_ELSEWHERE)
+        error = give_elsewhere(m);
+    else if (error == cudaSuccess && given != GIVEN_SOURCE && given != GIVEN_LATE)
         error = give_exec(m, m->event[1]);
     if (error == cudaSuccess && (given == GIVEN_BACK || given == GIVEN_TWICE))
         error = give_exec(m, m->event[has_then(given)]);

@@ -143,7 +143,7 @@ static void ask_close_room(struct node_room *room)
     (void)cudaFree(room->words);
 }
 
-static cudaError_t ask_add_child(cudaGraphNode_t *node, cudaGraph_t graph)
+static cudaError_t ask_add_child_after(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after, size_t count)
 {
     cudaGraph_t child;
     cudaGraphNode_t inside;
@@ -152,10 +152,12 @@ static cudaError_t ask_add_child(cudaGraphNode_t *node, cudaGraph_t graph)
     if (error == cudaSuccess)
         error = cudaGraphAddEmptyNode(&inside, child, NULL, 0);
     if (error == cudaSuccess)
-        error = cudaGraphAddChildGraphNode(node, graph, NULL, 0, child); /* clones it */
+        error = cudaGraphAddChildGraphNode(node, graph, after, count, child); /* clones it */
     (void)cudaGraphDestroy(child);
     return error;
 }
+
+static cudaError_t ask_add_child(cudaGraphNode_t *node, cudaGraph_t graph) { return ask_add_child_after(node, graph, NULL, 0); }
 
 #if CUDART_VERSION >= 12040
 /* A conditional node of this type; bodies[size] receives the graphs that it may run. */
@@ -186,31 +188,38 @@ static cudaError_t ask_add_if(cudaGraphNode_t *node, cudaGraph_t outermost, cuda
 }
 #endif
 
-static cudaError_t ask_add(cudaGraphNode_t *node, cudaGraph_t graph, enum node_kind kind, const struct node_room *room)
+/* A node of this kind after these nodes. */
+static cudaError_t ask_add_after(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after, size_t count, enum node_kind kind,
+                                 const struct node_room *room)
 {
     struct kernel_args args = PDL_ZERO;
     struct cudaMemsetParams set = PDL_ZERO;
     struct cudaHostNodeParams host = PDL_ZERO;
 
     switch (kind) {
-    case NODE_KERNEL: return ask_add_kernel(node, graph, room->function, &args, 1);
+    case NODE_KERNEL: return ask_add_kernel_after(node, graph, after, count, room->function, &args, 1, 1);
     case NODE_MEMSET:
         set.dst = room->words;
         set.elementSize = 4;
         set.width = 4;
         set.height = 1;
-        return cudaGraphAddMemsetNode(node, graph, NULL, 0, &set);
+        return cudaGraphAddMemsetNode(node, graph, after, count, &set);
     case NODE_MEMCPY:
-        return cudaGraphAddMemcpyNode1D(node, graph, NULL, 0, room->words + 8, room->words, 16, cudaMemcpyDeviceToDevice);
+        return cudaGraphAddMemcpyNode1D(node, graph, after, count, room->words + 8, room->words, 16, cudaMemcpyDeviceToDevice);
     case NODE_HOST:
         host.fn = ask_host_nothing;
-        return cudaGraphAddHostNode(node, graph, NULL, 0, &host);
-    case NODE_EMPTY: return cudaGraphAddEmptyNode(node, graph, NULL, 0);
-    case NODE_CHILD: return ask_add_child(node, graph);
-    case NODE_RECORD: return cudaGraphAddEventRecordNode(node, graph, NULL, 0, room->event);
-    case NODE_WAIT: return cudaGraphAddEventWaitNode(node, graph, NULL, 0, room->event);
+        return cudaGraphAddHostNode(node, graph, after, count, &host);
+    case NODE_EMPTY: return cudaGraphAddEmptyNode(node, graph, after, count);
+    case NODE_CHILD: return ask_add_child_after(node, graph, after, count);
+    case NODE_RECORD: return cudaGraphAddEventRecordNode(node, graph, after, count, room->event);
+    case NODE_WAIT: return cudaGraphAddEventWaitNode(node, graph, after, count, room->event);
     default: return cudaErrorNotSupported;
     }
+}
+
+static cudaError_t ask_add(cudaGraphNode_t *node, cudaGraph_t graph, enum node_kind kind, const struct node_room *room)
+{
+    return ask_add_after(node, graph, NULL, 0, kind, room);
 }
 
 /* ---- text ---- */

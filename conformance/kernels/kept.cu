@@ -5,8 +5,8 @@
  * uploaded  EDGE-42  so does one whose graph is uploaded
  * items     EDGE-42a each of a kernel, a memset and a copy that is disabled stays so: new parameters by either call, updates, uploads
  * left      EDGE-42b graphs of two nodes of each kind, of which one or two are left out and taken back: all others run
- * edges     EDGE-44a an edge that is refused because there is one leaves that one's data; a node that is destroyed takes its edges along and
- *                    leaves no others; programmatic edges into conditional nodes are refused
+ * edges     EDGE-44a an edge that is refused because there is one leaves that one's data; a node that is destroyed takes its edges along,
+ *                    leaves no others, and nodes that are added then have theirs; programmatic edges into conditional nodes are refused
  * inside    EDGE-43a an update changes kernels, memsets and copies in child graphs and in bodies of conditional nodes
  * source    EDGE-43  after an update from another graph the nodes of the first one are still known, and kernels in children of children are
  *                    changed; what is added to a graph, or to the source of a child graph, later does not run
@@ -14,7 +14,8 @@
  *                    executable graph that was refused an update or new parameters does what it did, and takes the next ones
  * handed    EDGE-43b a graph in a child graph node, or in a body, is changed where it is: nodes, parameters and edges
  * apart     EDGE-43c clones, and executable graphs of one graph, that are changed side by side with it and with each other
- * orders    EDGE-43d uploads, parameters, updates, launches, a node left out and back, another executable graph: three of them in every order
+ * orders    EDGE-43d uploads, parameters, updates, launches, a node left out and back, another executable graph: three of them in every order;
+ *                    updates from one graph that is changed in between; changes that another host thread makes
  * declined  EDGE-44b an update from nodes of other kinds, or a longer graph for a child graph, changes nothing
  * named     EDGE-38a an update that is refused names the node that it is refused for, and changes nothing
  * caught    EDGE-43e a graph that came of a capture: its nodes get parameters or go, its edges go and come, others are added
@@ -26,6 +27,17 @@
 
 /* Each kernel sets the word that it was made for. */
 KERNEL(kept_set) { k_store(args.data, 1); }
+
+/* Sets its word late: what reads it and does not wait finds it as it was. */
+KERNEL(kept_late)
+{
+    struct trial_plan plan = k_plan(&args);
+
+    k_delay(args.state, plan.hold_ns);
+    k_store(args.data, 1);
+}
+
+KERNEL(kept_nothing) { (void)args; }
 
 #define WORDS 4u
 
@@ -56,6 +68,18 @@ static int open_kept(struct kept *kept, struct ask *ask)
 }
 
 static void close_kept(struct kept *kept) { (void)cudaFreeHost(kept->words); }
+
+/* The arguments of kept_late(), to set the first word; 0: there is no memory for them. */
+static int open_late(struct kept *kept, struct host_room **room, struct kernel_args *late)
+{
+    if (!open_room(room, late)) {
+        ask_skip(kept->ask, "pinned host memory", "none was given");
+        return 0;
+    }
+    (*room)->plan.hold_ns = 20000;
+    late->data = kept->args[0].data;
+    return 1;
+}
 
 static cudaError_t add_set(struct kept *kept, cudaGraph_t graph, unsigned word, cudaGraphNode_t *node)
 {

@@ -2,15 +2,6 @@
 #ifndef KEPT_CAPTURED_H_INCLUDED
 #define KEPT_CAPTURED_H_INCLUDED
 
-/* Sets its word late: what reads it and does not wait finds it as it was. */
-KERNEL(kept_late)
-{
-    struct trial_plan plan = k_plan(&args);
-
-    k_delay(args.state, plan.hold_ns);
-    k_store(args.data, 1);
-}
-
 #define CAUGHT (ITEMS + 1u)    /* the items and a host function: each sets the word of its number */
 #define ALL_CAUGHT ((1u << CAUGHT) - 1)
 static const char *const caught_name[CAUGHT] = { "a kernel", "a memset", "a copy", "a host function" };
@@ -204,12 +195,8 @@ static void ask_captured_edges(struct kept *kept)
     struct host_room *room = NULL;
     int i;
 
-    if (!open_room(&room, &late)) {
-        ask_skip(kept->ask, "pinned host memory", "none was given");
+    if (!open_late(kept, &room, &late))
         return;
-    }
-    room->plan.hold_ns = 20000;
-    late.data = kept->args[0].data;
     for (i = 0; i < 4; i++)
         ask_other_edge(kept, &late, i & 1, i >> 1);
     ask_added_to(kept, &late, 0);

@@ -195,6 +195,61 @@ static void ask_into_condition(struct kept *kept)
 }
 #endif
 
+/* An empty node after another one, by the call for nodes of every kind. */
+static cudaError_t add_generally(cudaGraphNode_t *node, cudaGraph_t graph, cudaGraphNode_t after)
+{
+    struct cudaGraphNodeParams params = PDL_ZERO;
+    cudaGraphEdgeData full = edges_data(0, 0, 0);
+
+    params.type = cudaGraphNodeTypeEmpty;
+    return edges_add_node(node, graph, &after, &full, 1, &params);
+}
+
+/* A node before or after a late kernel goes. A node of this kind, or one by the general call, that is added behind that kernel then comes after
+ * it, and a copy of its word, behind that node, too. */
+static void ask_added_without(struct kept *kept, struct kernel_args *late, int lost_first, unsigned kind, const struct node_room *nodes)
+{
+    struct ask *ask = kept->ask;
+    cudaGraphEdgeData full = edges_data(0, 0, 0);
+    cudaGraph_t graph = NULL;
+    cudaGraphExec_t exec = NULL;
+    cudaGraphNode_t pair[2] = { NULL, NULL }, added = NULL, copy = NULL, *kernel = &pair[lost_first], *lost = &pair[!lost_first];
+    char text[96];
+
+    snprintf(text, sizeof(text), "added after a node was destroyed: %s", kind < NODE_KINDS ? node_kind_name[kind] : "by the general call");
+    ask_expect(ask, text, cudaGraphCreate(&graph, 0), cudaSuccess);
+    ask_expect(ask, text, ask_add_kernel(kernel, graph, (const void *)SYMBOL(kept_late), late, 1), cudaSuccess);
+    ask_expect(ask, text, add_set(kept, graph, 2, lost), cudaSuccess);
+    ask_expect(ask, text, edges_add(graph, &pair[0], &pair[1], &full, 1), cudaSuccess);
+    ask_expect(ask, text, cudaGraphDestroyNode(*lost), cudaSuccess);
+    ask_expect(ask, text, kind < NODE_KINDS ? ask_add_after(&added, graph, kernel, 1, (enum node_kind)kind, nodes)
+                                            : add_generally(&added, graph, *kernel), cudaSuccess);
+    ask_expect(ask, text, cudaGraphAddMemcpyNode1D(&copy, graph, &added, 1, kept->args[1].data, kept->args[0].data, 4, cudaMemcpyDefault),
+               cudaSuccess);
+    expect_edge(ask, text, *kernel, added, &full);
+    expect_edge(ask, text, added, copy, &full);
+    ask_expect(ask, text, cudaGraphInstantiate(&exec, graph, 0), cudaSuccess);
+    expect_words(kept, exec, text, 3);
+    (void)cudaGraphExecDestroy(exec);
+    (void)cudaGraphDestroy(graph);
+}
+
+static void ask_added_later(struct kept *kept)
+{
+    struct kernel_args late = PDL_ZERO;
+    struct host_room *room = NULL;
+    struct node_room nodes = PDL_ZERO;
+    unsigned i;
+
+    if (!open_late(kept, &room, &late))
+        return;
+    ask_expect(kept->ask, "memory and an event of nodes", ask_open_room(&nodes, (const void *)SYMBOL(kept_nothing)), cudaSuccess);
+    for (i = 0; i < 2 * (NODE_KINDS + 1u) && nodes.event; i++)
+        ask_added_without(kept, &late, i % 2, i / 2, &nodes);
+    ask_close_room(&nodes);
+    (void)cudaFreeHost(room);
+}
+
 static void ask_edges(struct ask *ask)
 {
     struct kept kept = PDL_ZERO;
@@ -204,6 +259,7 @@ static void ask_edges(struct ask *ask)
     ask_other_data(&kept);
     ask_without_middle(&kept, 0);
     ask_without_middle(&kept, 1);
+    ask_added_later(&kept);
 #if CUDART_VERSION >= 12040
     if (kept.driver >= 12040)
         ask_into_condition(&kept);

@@ -211,6 +211,81 @@ static void ask_updated_while_out(struct kept *kept, enum item item)
     (void)cudaGraphDestroy(other);
 }
 
+/* Updates from one and the same graph, which is changed in between: the one that it was made from, or another. */
+static void ask_updated_again(struct kept *kept, enum item item, int from_own)
+{
+    struct ask *ask = kept->ask;
+    cudaGraph_t graph = NULL, other = NULL, from;
+    cudaGraphExec_t exec = NULL;
+    cudaGraphNode_t node[ITEMS] = { NULL }, others[ITEMS] = { NULL };
+    unsigned round;
+
+    ask_expect(ask, "a graph of a kernel, a memset and a copy", make_items(kept, &graph, node), cudaSuccess);
+    ask_expect(ask, "another one", make_items(kept, &other, others), cudaSuccess);
+    ask_expect(ask, "an executable one", cudaGraphInstantiate(&exec, graph, 0), cudaSuccess);
+    from = from_own ? graph : other;
+    ask_expect_update(ask, "an update", update_from(exec, from));
+    for (round = 0; round < 3; round++) {
+        unsigned word = round % 2 ? (unsigned)item : LAST_WORD;
+        ask_expect(ask, "a change of the graph it is updated from", move_item(kept, from_own ? node : others, item, word), cudaSuccess);
+        ask_expect_update(ask, "another update from that graph", update_from(exec, from));
+        expect_words(kept, exec, "a launch of what that graph has become", round % 2 ? ALL_ITEMS : MOVED(item));
+    }
+    (void)cudaGraphExecDestroy(exec);
+    (void)cudaGraphDestroy(graph);
+    (void)cudaGraphDestroy(other);
+}
+
+/* A change that another host thread makes of what this thread made and launches. */
+struct handed_over {
+    struct ordered ordered;
+    enum call call;
+    unsigned enabled;          /* after it: the node runs */
+    cudaError_t error;
+};
+
+static void call_elsewhere(void *opaque)
+{
+    struct handed_over *h = (struct handed_over *)opaque;
+
+    h->error = h->call == CALL_OUT_AND_IN ? cudaGraphNodeSetEnabled(h->ordered.exec, h->ordered.node, h->enabled) : call_once(&h->ordered, h->call);
+}
+
+static void expect_elsewhere(struct handed_over *h, enum call call, unsigned enabled, const char *what)
+{
+    struct kept *kept = h->ordered.kept;
+
+    h->call = call;
+    h->enabled = enabled;
+    if (!run_in_thread(call_elsewhere, h)) {
+        ask_skip(kept->ask, what, "no other host thread was had");
+        return;
+    }
+    ask_expect(kept->ask, what, h->error, cudaSuccess);
+    expect_words(kept, h->ordered.exec, what, enabled ? 1u << h->ordered.word : 0);
+}
+
+/* "API calls accessing the same graph object must be serialized externally": then any thread may make them. */
+static void ask_elsewhere(struct kept *kept, unsigned single)
+{
+    struct ask *ask = kept->ask;
+    struct handed_over h = PDL_ZERO;
+    struct ordered *o = &h.ordered;
+
+    o->kept = kept;
+    o->single = single;
+    ask_expect(ask, "a graph of one node", make_single(kept, single, 0, &o->graph, &o->node), cudaSuccess);
+    ask_expect(ask, "an executable one", cudaGraphInstantiate(&o->exec, o->graph, 0), cudaSuccess);
+    expect_elsewhere(&h, CALL_PARAMS, 1, "new parameters by another host thread");
+    expect_elsewhere(&h, CALL_UPDATE, 1, "an update by another host thread");
+    if (single < ITEMS) {
+        expect_elsewhere(&h, CALL_OUT_AND_IN, 0, "disabling by another host thread");
+        expect_elsewhere(&h, CALL_OUT_AND_IN, 1, "enabling by another host thread");
+    }
+    (void)cudaGraphExecDestroy(o->exec);
+    (void)cudaGraphDestroy(o->graph);
+}
+
 static void ask_orders(struct ask *ask)
 {
     static const char *const names[SINGLES] = { "a kernel", "a memset", "a copy", "a host function", "a child graph" };
@@ -226,11 +301,15 @@ static void ask_orders(struct ask *ask)
             error = run_order(&kept, single, order, &wrong);
         ask_expect(ask, names[single], error, cudaSuccess);
         ask_expect_none(ask, names[single], wrong, 2 * order);
+        ask_elsewhere(&kept, single);
     }
     ask_remade(&kept, make_pair_inside, "a child graph of two kernels", 2, 3, 12);
     ask_remade(&kept, make_hosts_inside, "a child graph of two host functions", 2, 3, 12);
-    for (single = 0; single < ITEMS; single++)
+    for (single = 0; single < ITEMS; single++) {
         ask_updated_while_out(&kept, (enum item)single);
+        ask_updated_again(&kept, (enum item)single, 0);
+        ask_updated_again(&kept, (enum item)single, 1);
+    }
     close_kept(&kept);
 }
 

@@ -211,6 +211,7 @@ struct graph {
     struct arc *arc;
     size_t arcs, arc_room;
     bool refused;
+    bool lost_node;    /* one was destroyed; for the device late-nodes-edgeless */
     bool cloned, made; /* has a clone, an executable graph; for devices on which it cannot be changed then */
     size_t roots_of;   /* so many edges it had when its roots were told; for the device roots-remembered */
     uint64_t copied_from;
@@ -234,6 +235,7 @@ struct graph_exec {
     unsigned in_flight; /* launches that were queued while another one ran */
     struct stream *in;
     uint64_t made_from; /* the number of the graph; its address may belong to another graph by now */
+    uint64_t updated_from; /* likewise; for the device update-from-same-ignored */
     struct graph_exec *next;
 };
 

@@ -202,6 +202,9 @@ cudaError_t CUDARTAPI cudaGraphExecUpdate(cudaGraphExec_t handle, cudaGraph_t gr
     if (device.faults.refused_update_sticks && e->refused)
         return cudaSuccess;
     bool ignored = (device.faults.update_after_launch_ignored && e->features & HAS(again)) || (device.faults.uploaded_takes_no_update && e->features & HAS(uploaded));
+    ignored |= device.faults.other_thread_update_ignored && device.other_thread;
+    ignored |= device.faults.update_from_same_ignored && e->updated_from == g->number;
+    e->updated_from = g->number;
     if (ignored || (device.faults.second_update_ignored && e->updates++ != 0))
         return cudaSuccess;
     struct graph *copy = graph_copy(g);
@@ -245,6 +248,7 @@ cudaError_t CUDARTAPI cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec, cud
         n = e->copy->node[n->index + 1];
     }
     bool ignored = (device.faults.params_after_launch_ignored && e->features & HAS(again)) || (device.faults.late_params_ignored && e->launches > 1) ||
+                   (device.faults.other_thread_params_ignored && device.other_thread) ||
                    (device.faults.disabled_takes_no_params && n->disabled) || (device.faults.captured_params_ignored && n->captured);
     struct node *next = n->index + 1 < e->copy->nodes ? e->copy->node[n->index + 1] : NULL;
     if (device.faults.params_to_next_too && next != NULL && next->kernel != NULL)

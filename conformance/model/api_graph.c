@@ -120,7 +120,8 @@ static cudaError_t connect_all(struct graph *g, struct node *n, const cudaGraphN
 
 cudaError_t node_finish(cudaGraphNode_t *out, struct node *n, const cudaGraphNode_t *deps, const edge_data *data, size_t count)
 {
-    cudaError_t error = connect_all(n->graph, n, deps, data, count);
+    bool edgeless = device.faults.late_nodes_edgeless && n->graph->lost_node;
+    cudaError_t error = connect_all(n->graph, n, deps, data, edgeless ? 0 : count);
     FAIL_IF(error != cudaSuccess, error);
     *out = (cudaGraphNode_t)(void *)n;
     return cudaSuccess;
@@ -328,7 +329,9 @@ cudaError_t graph_add_dependencies(cudaGraph_t graph, const cudaGraphNode_t *fro
     for (size_t i = 0; i < count; i++) {
         struct node *a = node_of(from[i]), *b = node_of(to[i]);
         bool ours = a != NULL && b != NULL && a->graph == g && b->graph == g;
-        if (device.faults.captured_takes_no_edges && ours && a->captured && b->captured)
+        bool lost = (device.faults.captured_takes_no_edges && ours && a->captured && b->captured) ||
+                    (device.faults.other_thread_edges_lost && device.other_thread);
+        if (lost)
             continue;
         if (!ours || graph_connect(g, a, b, data_at(data, entry_of(i, count))) != cudaSuccess) {
             while (g->arcs > before) /* all or none */

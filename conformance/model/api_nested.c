@@ -60,6 +60,8 @@ cudaError_t CUDARTAPI cudaGraphNodeSetEnabled(cudaGraphExec_t exec, cudaGraphNod
     CALL(cudaGraphNodeSetEnabled);
     struct node *n = node_in(exec, node);
     FAIL_IF(n == NULL, cudaErrorInvalidValue);
+    if (device.faults.other_thread_enabling_ignored && device.other_thread)
+        return cudaSuccess;
     struct graph_exec *e = exec_of(exec);
     bool runs = e->running != NULL && !e->running->retired && n->op != NULL && !n->op->done;
     if (device.faults.disabling_stops_memset && enabled == 0 && runs && n->op->kind == OP_SET)

@@ -87,7 +87,8 @@ void execs_reset(void)
 static struct op *record_op(const struct node *n)
 {
     struct op *op = op_new(OP_RECORD);
-    if (event_of(n->event) == NULL)
+    const struct event *e = event_of(n->event);
+    if (e == NULL || (device.faults.record_node_keeps_pending && e->by_node && e->op != NULL && !e->op->retired))
         return op;
     event_takes(event_of(n->event), RECORDED_ORDINARY, op, false);
     if (device.faults.record_node_records_both && event_of(n->old_event) != NULL)

@@ -151,6 +151,8 @@ bool node_is_fixed(const struct node *n)
 {
     const struct faults *f = &device.faults;
     bool in_child = graph_is_inside(n->graph, cudaGraphNodeTypeGraph);
+    if (f->other_thread_source_fixed && device.other_thread)
+        return true;
     switch ((int)n->type) {
     case cudaGraphNodeTypeKernel:
         return (f->captured_kernel_fixed && n->captured) || (f->child_takes_no_params && in_child) ||
@@ -199,6 +201,7 @@ static void bridge(const struct node *n)
 static void node_remove(struct node *n)
 {
     struct graph *g = n->graph;
+    g->lost_node = true;
     if (device.faults.destroy_takes_edge && g->arcs != 0)
         graph_drop_arc(g, 0);
     if (device.faults.destroyed_child_takes_edge && n->type == cudaGraphNodeTypeGraph && g->arcs != 0)
@@ -222,7 +225,7 @@ cudaError_t CUDARTAPI cudaGraphDestroyNode(cudaGraphNode_t handle)
     CALL(cudaGraphDestroyNode);
     struct node *n = node_of(handle);
     FAIL_IF(n == NULL, cudaErrorInvalidValue);
-    if (device.faults.captured_nodes_stay && n->captured)
+    if ((device.faults.captured_nodes_stay && n->captured) || (device.faults.other_thread_node_stays && device.other_thread))
         return cudaSuccess;
     if ((device.faults.child_nodes_stay && graph_is_inside(n->graph, cudaGraphNodeTypeGraph)) ||
         (device.faults.body_nodes_stay && graph_is_inside(n->graph, cudaGraphNodeTypeConditional)))

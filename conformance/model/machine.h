@@ -272,6 +272,9 @@ struct faults {
     bool running_graph_forgets_events, disabled_before_body_lost, disabled_before_event_lost, disabled_set_before_body_lost;
     bool disabled_set_before_event_lost, disabled_port_lost, body_before_disabled_lost, wait_before_disabled_lost, disabled_before_empty_lost;
     bool running_graph_passes_stream, disabling_again_frees_exec, disabling_forgets_events, disabled_node_frees_exec;
+    bool record_node_keeps_pending, late_nodes_edgeless, update_from_same_ignored;
+    bool other_thread_update_ignored, other_thread_params_ignored, other_thread_enabling_ignored, other_thread_source_fixed;
+    bool other_thread_edges_lost, other_thread_node_stays, other_thread_event_not_taken;
     bool record_node_records_both;
     bool update_names_old_node, update_names_no_node, update_names_first_node, update_names_no_from, new_count_names_node;
     bool value_told_as_byte, rows_not_told, copy_tells_target_twice, host_data_not_told, captured_memset_told_as_word, argument_of_first_told;
