@@ -8,7 +8,8 @@
  * idle        COMP-07  the attribute in a stream that has nothing to overlap
  * host_end    MEM-09   is the first kernel complete when the host learns, by waiting or by asking, that a second, which never
  *                      waited, is? (AMB-02)
- * crew        WAIT-01a what dependents saw after their wait while four host threads launch pairs at once (B15)
+ * crew        WAIT-01a what dependents saw after their wait while four host threads launch pairs at once (B15), and where they are launched
+ *                      when one of two blocks has triggered
  *
  * Mutants: `nowait`, the reader does not wait; `nosync`, the host looks without waiting for the end.
  */
@@ -23,6 +24,29 @@
 /* ---- kernels: data, plan and state lie in pinned host memory ---- */
 
 KERNEL(ask_slow) { slow_stores(&args); }
+
+#define HALF_BOUND_NS 2000000u  /* of the wait for the host, which launches a kernel meanwhile */
+
+/* The first block triggers and says so; the second one triggers and stores when the host has launched the kernel behind it. */
+KERNEL(ask_half)
+{
+    struct trial_plan plan = k_plan(&args);
+
+    if (k_block() == 0) {
+        k_trigger();
+        k_barrier();
+        if (k_thread() == 0)
+            k_store_relaxed(&args.state->began, 1);
+        return;
+    }
+    if (k_thread() == 0) {
+        (void)k_poll(args.state, &args.state->finished, 1, HALF_BOUND_NS);
+        k_trigger();
+        k_delay(args.state, plan.hold_ns);
+    }
+    k_barrier();
+    k_store(args.data + k_thread(), words_fresh(plan.key, k_thread()));
+}
 
 KERNEL(ask_silent)
 {
@@ -325,6 +349,63 @@ static int open_hand(struct hand *hand)
     return 1;
 }
 
+#define HALVES 24u
+#define HALF_LOOKS 20000u
+
+/* 1 once a block of the kernel has triggered; its stream is asked all the while, which makes no difference. */
+static int has_half_begun(struct host_room *room, cudaStream_t stream)
+{
+    unsigned i;
+
+    for (i = 0; i < HALF_LOOKS; i++) {
+        if (*(volatile uint32_t *)&room->state.began)
+            return 1;
+        if (cudaStreamQuery(stream) != cudaErrorNotReady)
+            return 0;
+        (void)cudaGetLastError();
+    }
+    return 0;
+}
+
+static cudaError_t try_half(struct host_room *room, const struct kernel_args *args, cudaStream_t stream, unsigned *halves)
+{
+    cudaLaunchAttribute attribute = serialization(1);
+    cudaError_t error = launch_blocks((const void *)SYMBOL(ask_half), args, 2, ASK_WORDS / 2, stream, NULL, 0), end;
+    int half = error == cudaSuccess && has_half_begun(room, stream);
+
+    if (error == cudaSuccess)
+        error = launch_one((const void *)SYMBOL(ask_reader), args, ASK_WORDS / 2, stream, &attribute, 1);
+    *(volatile uint32_t *)&room->state.finished = 1;
+    end = cudaStreamSynchronize(stream);
+    *halves += (unsigned)half;
+    return error == cudaSuccess ? end : error;
+}
+
+/* Dependents that are launched when their primary has triggered in part. */
+static void ask_halves(struct ask *ask)
+{
+    struct kernel_args args = PDL_ZERO;
+    struct host_room *room = NULL;
+    cudaError_t error = cudaSuccess;
+    unsigned trial, halves = 0, stale = 0;
+
+    if (!open_room(&room, &args)) {
+        ask_skip(ask, "pinned host memory", "none was given");
+        return;
+    }
+    for (trial = 0; trial < HALVES && error == cudaSuccess; trial++) {
+        prepare_trial(room, trial);
+        error = try_half(room, &args, ask->stream, &halves);
+        stale += copy_is_stale(room);
+    }
+    ask_expect(ask, "launches behind a primary that has triggered in part", error, cudaSuccess);
+    if (halves == 0)
+        ask_skip(ask, "stale after the wait for a primary that had triggered in part", "not asked, no primary had");
+    else
+        ask_expect_none(ask, "stale after the wait for a primary that had triggered in part", stale, halves);
+    (void)cudaFreeHost(room);
+}
+
 static void ask_crew(struct ask *ask)
 {
     struct hand hands[CREW] = PDL_ZERO;
@@ -346,6 +427,7 @@ static void ask_crew(struct ask *ask)
         ask_skip(ask, "stale after the wait", "not asked, the pairs hardly overlapped");
     else
         ask_expect_none(ask, "stale after the wait", stale, CREW * ASK_TRIALS);
+    ask_halves(ask);
 }
 
 static const struct pair ask_pairs[] = {

@@ -6,7 +6,8 @@
  launched
  *                    or captured
  *
- * Faults that need two or three things together are seen by no question that changes one thing at a time. Here the seed draws all of them.
+ * Faults that need two or three things together are seen by no question that changes one thing at a time. Here the seed draws all of them,
+ * but which step stands behind which, and behind how many events: there each meets each.
  * Mutant `otherstream`: the last step runs in a stream that waits for nothing.
  */
 #include <cuda.h>
@@ -21,7 +22,9 @@
 #define SPAN (CELLS * CELL)
 #define LARGE_BLOCKS 1025u
 #define TEXT 512u
-#define HANDS 6u               /* for each trial of the profile */
+#define HANDS 7u               /* for each trial of the profile */
+#define TURNS 7u               /* what trials are for in turn: see pair_steps() */
+#define MORE 16u               /* other events that a stream awaits, at most */
 
 KERNEL(handed_work) { slow_stores(&args); }
 KERNEL(handed_step) { follower_copies(&args, 0); }
@@ -37,7 +40,11 @@ DEVICE_FN void some_blocks_copy(const struct kernel_args *args)
         k_store(args->seen + word, k_load(args->data + word));
 }
 
-KERNEL(handed_large) { some_blocks_copy(&args); }
+/* A kernel behind it that may overlap has begun when the last of the words is stored. */
+KERNEL(handed_large)
+{
+    some_blocks_copy(&args);
+}
 
 /* The same, and each block waits. */
 KERNEL(handed_large_waiting)
@@ -67,19 +74,19 @@ KERNEL(handed_fenced)
     k_trigger();
 }
 
-enum step { STEP_KERNEL, STEP_LARGE, STEP_COPY, STEP_ROWS, STEP_LONG_COPY, STEP_SET, STEP_WIDE_SET, STEP_LONG_SET, STEP_REPLACE, STEP_HOST,
+enum step { STEP_KERNEL, STEP_LARGE, STEP_COPY, STEP_ROWS, STEP_LONG_COPY, STEP_SET, STEP_WIDE_SET, STEP_WORD_SET, STEP_LONG_SET, STEP_REPLACE, STEP_HOST,
             STEP_GRAPH, STEP_SECOND_GRAPH, STEP_NONE, STEP_EARLY, STEP_FENCED, STEP_WAITING, STEP_LARGE_WAITING, STEP_COOPERATIVE };
 static const char *const step_name[] = { "a kernel", "a large grid", "a copy", "a copy of rows", "a long copy", "a memset",
-                                         "a memset of 16-bit values",
+                                         "a memset of 16-bit values", "a memset of 32-bit values",
                                          "a long memset", "a copy over the words", "a host function", "a graph",
                                          "the second executable graph of a graph", "nothing",
                                          "a kernel that overlaps", "a kernel with a programmatic event", "a kernel that waits",
                                          "a large grid that waits", "a cooperative kernel" };
 static const enum step first_steps[] = { STEP_KERNEL, STEP_LARGE, STEP_LARGE, STEP_COPY, STEP_ROWS, STEP_LONG_COPY, STEP_SET,
-                                         STEP_WIDE_SET, STEP_LONG_SET,
+                                         STEP_WIDE_SET, STEP_WORD_SET, STEP_LONG_SET,
                                          STEP_REPLACE, STEP_HOST, STEP_GRAPH, STEP_SECOND_GRAPH, STEP_NONE, STEP_EARLY };
 static const enum step last_steps[] = { STEP_KERNEL, STEP_LARGE, STEP_COPY, STEP_ROWS, STEP_LONG_COPY, STEP_SET, STEP_WIDE_SET,
-                                        STEP_LONG_SET,
+                                        STEP_WORD_SET, STEP_LONG_SET,
                                         STEP_REPLACE, STEP_HOST, STEP_GRAPH, STEP_SECOND_GRAPH, STEP_WAITING, STEP_WAITING,
                                         STEP_LARGE_WAITING,
                                         STEP_COOPERATIVE };
@@ -117,12 +124,15 @@ static const enum cudaStreamCaptureMode mode_of[4] = { cudaStreamCaptureModeGlob
 
 enum { JOINS_NOTHING, JOINS_WORK, JOINS_COPY }; /* JOINS_COPY: a copy there hands on what the work stored */
 
-enum dress { DRESS_NONE, DRESS_CLUSTER, DRESS_COOPERATIVE, DRESS_SHARED, DRESS_URGENT, DRESS_DOMAIN, DRESSES }; /* how a kernel is launched */
+enum dress { DRESS_NONE, DRESS_CLUSTER, DRESS_COOPERATIVE, DRESS_SHARED, DRESS_URGENT, DRESS_DOMAIN, DRESS_EVENT,
+             DRESS_COOPERATIVE_CLUSTER, DRESSES }; /* how a kernel is launched */
 static const char *const dress_name[DRESSES] = { "", "in clusters", "cooperative", "with shared memory", "of the highest priority",
-                                                 "in the remote memory-sync domain" };
+                                                 "in the remote memory-sync domain", "with a programmatic event that nobody awaits",
+                                                 "cooperative and in clusters" };
 enum place { PLACE_WORK, PLACE_JOINED, PLACE_FIRST, PLACE_LAST, PLACES };
 static const char *const place_name[PLACES] = { "the work", "the joined work", "the first step", "the last step" };
 
+struct way { enum step step; enum dress dress; };
 struct hand {                  /* what is drawn for a trial */
     enum step first, last;
     enum kind from, to;        /* streams */
@@ -132,6 +142,10 @@ struct hand {                  /* what is drawn for a trial */
     int asks;                  /* the host asks for the event before a stream waits for it */
     enum dress dress[PLACES];  /* of those that are kernels */
     unsigned joins;            /* the first stream awaits a third one: JOINS_* */
+    unsigned more;             /* so many other events the last stream awaits as well */
+    int more_first;            /* those are recorded before the work, not after it */
+    int behind_graph;          /* in the last stream stands an empty graph, before what it awaits */
+    int by_thread;             /* another thread of the host makes the calls */
 };
 
 /* ---- what is drawn ---- */
@@ -143,9 +157,10 @@ static unsigned drawn(uint64_t seed, unsigned trial, unsigned purpose, unsigned 
 
 static int blocks_legacy(enum kind kind) { return kind == KIND_BLOCKING || kind == KIND_URGENT || kind == KIND_PER_THREAD; }
 static int is_graph(enum step step) { return step == STEP_GRAPH || step == STEP_SECOND_GRAPH; }
-static int is_set(enum step step) { return step == STEP_SET || step == STEP_WIDE_SET || step == STEP_LONG_SET || step == STEP_REPLACE; }
+static int is_set(enum step step) { return step == STEP_SET || step == STEP_WIDE_SET || step == STEP_WORD_SET || step == STEP_LONG_SET || step == STEP_REPLACE; }
 static int is_large(enum step step) { return step == STEP_LARGE || step == STEP_LARGE_WAITING; }
 static int is_kernel(enum step step) { return step == STEP_KERNEL || is_large(step) || step >= STEP_EARLY; }
+static int is_cooperative(enum dress dress) { return dress == DRESS_COOPERATIVE || dress == DRESS_COOPERATIVE_CLUSTER; }
 static int waits(enum step step) { return step == STEP_WAITING || step == STEP_LARGE_WAITING; }
 static int has_event(const struct hand *h) { return h->link == LINK_EVENT || h->link == LINK_EVENT_SYNC || h->link == LINK_EVENT_POLL; }
 
@@ -173,14 +188,39 @@ static void mend_steps(struct hand *h)
 /* A large grid is not made of clusters. No launch is cooperative and may overlap as well; who records an event is launched in a plain way. */
 static void mend_dress(enum step step, enum dress *dress)
 {
-    int grouped = *dress == DRESS_CLUSTER || *dress == DRESS_COOPERATIVE;
+    int cooperative = is_cooperative(*dress), grouped = cooperative || *dress == DRESS_CLUSTER;
 
-    if (!is_kernel(step) || (is_large(step) && grouped) || (step >= STEP_EARLY && *dress == DRESS_COOPERATIVE))
+    if (step == STEP_COOPERATIVE) {
+        *dress = cooperative ? *dress : DRESS_COOPERATIVE;
+        return;
+    }
+    if (!is_kernel(step) || (is_large(step) && grouped) || (step >= STEP_EARLY && cooperative))
         *dress = DRESS_NONE;
-    if (step == STEP_FENCED && (grouped || *dress == DRESS_DOMAIN))
+    if (step == STEP_FENCED && (grouped || *dress == DRESS_DOMAIN || *dress == DRESS_EVENT))
         *dress = DRESS_NONE;
-    if (step == STEP_COOPERATIVE)
-        *dress = DRESS_COOPERATIVE;
+}
+
+/* What is captured, wholly or up to an external record, records no event for others. Another thread does not capture, and its own stream
+ * is not that of this one. */
+static void mend_place(struct hand *h)
+{
+    int captured = h->mode || (h->recorder == BY_EXTERNAL && has_event(h));
+    unsigned i;
+
+    for (i = 0; i < PLACES && captured; i++)
+        h->dress[i] = h->dress[i] == DRESS_EVENT ? DRESS_NONE : h->dress[i];
+    if (captured && !h->mode)
+        h->more = 0;
+    if (h->mode || h->link != LINK_EVENT)
+        h->behind_graph = 0;
+    if (h->link != LINK_EVENT && h->link != LINK_SAME)
+        h->more = 0;
+    if (h->mode)
+        h->by_thread = 0;
+    if (h->by_thread && h->from == KIND_PER_THREAD)
+        h->from = KIND_BLOCKING;
+    if (h->by_thread && h->to == KIND_PER_THREAD)
+        h->to = KIND_BLOCKING;
 }
 
 static void mend(struct hand *h)
@@ -205,9 +245,53 @@ static void mend(struct hand *h)
         h->event = 2;
     if (h->link == LINK_LEGACY && h->first == STEP_NONE)
         h->joins = JOINS_NOTHING; /* a wait that nothing came after is no work that the legacy stream waits for */
+    mend_place(h);
     mend_steps(h);
     mend_dress(h->first, &h->dress[PLACE_FIRST]);
     mend_dress(h->last, &h->dress[PLACE_LAST]);
+}
+
+/* What stands in a row, in each way. A large grid is dressed as drawn. */
+static const struct way ways_first[] = {
+    { STEP_KERNEL, DRESS_NONE }, { STEP_KERNEL, DRESS_CLUSTER }, { STEP_KERNEL, DRESS_COOPERATIVE }, { STEP_KERNEL, DRESS_SHARED },
+    { STEP_KERNEL, DRESS_URGENT }, { STEP_KERNEL, DRESS_DOMAIN }, { STEP_KERNEL, DRESS_EVENT }, { STEP_KERNEL, DRESS_COOPERATIVE_CLUSTER },
+    { STEP_LARGE, DRESS_NONE }, { STEP_COPY, DRESS_NONE }, { STEP_ROWS, DRESS_NONE }, { STEP_LONG_COPY, DRESS_NONE }, { STEP_SET, DRESS_NONE },
+    { STEP_WIDE_SET, DRESS_NONE }, { STEP_WORD_SET, DRESS_NONE }, { STEP_LONG_SET, DRESS_NONE }, { STEP_REPLACE, DRESS_NONE },
+    { STEP_HOST, DRESS_NONE }, { STEP_GRAPH, DRESS_NONE }, { STEP_NONE, DRESS_NONE }
+};
+static const struct way ways_last[] = {
+    { STEP_KERNEL, DRESS_NONE }, { STEP_KERNEL, DRESS_CLUSTER }, { STEP_KERNEL, DRESS_SHARED }, { STEP_KERNEL, DRESS_URGENT },
+    { STEP_KERNEL, DRESS_DOMAIN }, { STEP_KERNEL, DRESS_EVENT }, { STEP_COOPERATIVE, DRESS_COOPERATIVE },
+    { STEP_COOPERATIVE, DRESS_COOPERATIVE_CLUSTER }, { STEP_WAITING, DRESS_NONE }, { STEP_WAITING, DRESS_CLUSTER }, { STEP_WAITING, DRESS_SHARED },
+    { STEP_WAITING, DRESS_URGENT }, { STEP_WAITING, DRESS_DOMAIN }, { STEP_WAITING, DRESS_EVENT }, { STEP_LARGE, DRESS_NONE },
+    { STEP_LARGE_WAITING, DRESS_NONE }, { STEP_COPY, DRESS_NONE }, { STEP_ROWS, DRESS_NONE }, { STEP_LONG_COPY, DRESS_NONE },
+    { STEP_SET, DRESS_NONE }, { STEP_WIDE_SET, DRESS_NONE }, { STEP_WORD_SET, DRESS_NONE }, { STEP_LONG_SET, DRESS_NONE },
+    { STEP_REPLACE, DRESS_NONE }, { STEP_HOST, DRESS_NONE }, { STEP_GRAPH, DRESS_NONE }
+};
+
+static const unsigned more_events[] = { 0, 1, 3, 5, 16 };
+
+/* In 2 of 7 trials a step stands right behind another one in their stream, in 1 of 7 behind several events: each with each, in turn, because
+ * drawing leaves some out. */
+static void pair_steps(struct hand *h, unsigned trial)
+{
+    unsigned round = trial / TURNS, turn = trial % TURNS, pair = 2 * round + turn;
+    struct way first = ways_first[pair % COUNT(ways_first)], last = ways_last[pair / COUNT(ways_first) % COUNT(ways_last)];
+
+    if (turn > 2)
+        return;
+    h->mode = 0;
+    h->link = turn < 2 ? LINK_SAME : LINK_EVENT;
+    h->more = turn < 2 ? 0 : more_events[round % COUNT(more_events)];
+    if (turn < 2) {
+        h->first = first.step;
+        h->dress[PLACE_FIRST] = first.dress;
+    } else {
+        h->recorder = BY_CALL;
+        last = ways_last[round / COUNT(more_events) % COUNT(ways_last)];
+    }
+    h->last = last.step;
+    h->dress[PLACE_LAST] = last.dress;
 }
 
 static struct hand draw_hand(uint64_t seed, unsigned trial)
@@ -229,12 +313,18 @@ static struct hand draw_hand(uint64_t seed, unsigned trial)
     h.asks = drawn(seed, trial, 11, 3) == 0;
     for (i = 0; i < PLACES; i++)
         h.dress[i] = drawn(seed, trial, 12 + i, 2) ? DRESS_NONE : (enum dress)(1 + drawn(seed, trial, 12 + PLACES + i, DRESSES - 1));
+    h.more = drawn(seed, trial, 24, 2) ? 0 : more_events[drawn(seed, trial, 25, COUNT(more_events))];
+    h.more_first = drawn(seed, trial, 26, 2) != 0;
+    h.behind_graph = drawn(seed, trial, 27, 2) != 0;
+    pair_steps(&h, trial);
+    h.by_thread = drawn(seed, trial, 28, is_large(h.first) || is_large(h.last) ? 2 : 8) == 0;
     mend(&h);
     return h;
 }
 
 static void tell_hand(const struct hand *h, char *text, size_t room)
 {
+    char more[64];
     unsigned i;
 
     snprintf(text, room, "%s%s in %s; %s", h->joins == JOINS_COPY ? "joined copy, then " : h->joins ? "joined work, then " : "", step_name[h->first], kind_name[h->from],
@@ -246,7 +336,11 @@ static void tell_hand(const struct hand *h, char *text, size_t room)
         ask_append(text, room, recorder_name[h->recorder]);
         ask_append(text, room, h->asks ? " and asked for" : "");
     }
-    ask_append(text, room, ": ");
+    if (h->more) {
+        snprintf(more, sizeof(more), ", and after %u others that are recorded %s", h->more, h->more_first ? "before the work" : "after it");
+        ask_append(text, room, more);
+    }
+    ask_append(text, room, h->behind_graph ? ", behind an empty graph: " : ": ");
     ask_append(text, room, step_name[h->last]);
     if (h->link != LINK_SAME) {
         ask_append(text, room, " in ");
@@ -254,6 +348,7 @@ static void tell_hand(const struct hand *h, char *text, size_t room)
     }
     ask_append(text, room, "; ");
     ask_append(text, room, mode_name[h->mode]);
+    ask_append(text, room, h->by_thread ? " by another thread" : "");
     for (i = 0; i < PLACES; i++) {
         if (!h->dress[i] || (i == PLACE_JOINED && !h->joins))
             continue;
@@ -279,7 +374,7 @@ static cudaError_t run_hand(struct handed *d, const struct hand *h, struct hande
     cudaError_t error = prepare_hand(d, h);
 
     if (error == cudaSuccess)
-        error = h->mode ? capture_hand(d, h) : launch_hand(d, h);
+        error = h->mode ? capture_hand(d, h) : h->by_thread ? launch_by_thread(d, h) : launch_hand(d, h);
     if (error == cudaSuccess)
         error = cudaDeviceSynchronize();
     if (error == cudaSuccess)

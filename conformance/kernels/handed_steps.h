@@ -8,6 +8,7 @@
 #define SET_LAST 0x5A
 #define LONG 32768u            /* words before the cells that a long copy or memset takes along */
 #define POLLS 64u
+#define CLUSTER 2u             /* blocks */
 #define SHARED_BYTES 12288u    /* of a block of a kernel with shared memory */
 #define MEMORY (2 * (LONG + AREA) + CELL + SPAN) /* words: two areas with what stands before them, what joined work stores for a copy, zeroes */
 
@@ -27,13 +28,14 @@ struct handed {
     struct ask *ask;
     cudaStream_t stream[2][KINDS], third, loose; /* stream: from, to */
     cudaEvent_t event[EVENTS], begin, fork, join, back;
+    cudaEvent_t told, more[MORE]; /* what launches record that nobody awaits; other events that the last stream awaits */
     struct pinned *pinned;
     char *device_of_pinned;
     uint32_t *memory;          /* of the device: MEMORY words */
     uint32_t *area[2], *copied; /* as the device sees them: its own cells, the pinned ones; the device's second area */
-    void *set_wide;            /* cuMemsetD16Async */
+    void *set_wide, *set_words; /* cuMemsetD16Async, cuMemsetD32Async */
     cudaGraphExec_t node[EVENTS], graph[2][2][2]; /* node: records the event. graph: of [device, pinned][first, last step][first, second] */
-    cudaGraphExec_t made;      /* of this trial */
+    cudaGraphExec_t empty, made; /* empty: of one node that does nothing. made: of this trial */
     struct carry carry[2];
     uint32_t want[AREA];
     unsigned trial, pins;      /* pins: the cells of this trial are pinned */
@@ -87,10 +89,12 @@ static cudaError_t open_node(struct handed *d, unsigned event)
 static cudaError_t open_events_of(struct handed *d)
 {
     cudaError_t error = cudaEventCreateWithFlags(&d->begin, cudaEventDefault);
-    cudaEvent_t *plain[] = { &d->fork, &d->join, &d->back };
+    cudaEvent_t *plain[] = { &d->fork, &d->join, &d->back, &d->told };
     unsigned i;
 
-    for (i = 0; i < 3 && error == cudaSuccess; i++)
+    for (i = 0; i < MORE && error == cudaSuccess; i++)
+        error = cudaEventCreateWithFlags(&d->more[i], cudaEventDisableTiming);
+    for (i = 0; i < 4 && error == cudaSuccess; i++)
         error = cudaEventCreateWithFlags(plain[i], cudaEventDisableTiming);
     for (i = 0; i < EVENTS && error == cudaSuccess; i++) {
         error = cudaEventCreateWithFlags(&d->event[i], event_flags[i]);
@@ -101,6 +105,21 @@ static cudaError_t open_events_of(struct handed *d)
         if (error == cudaSuccess && i != EVENT_IPC)
             error = open_node(d, i);
     }
+    return error;
+}
+
+static cudaError_t open_empty(struct handed *d)
+{
+    cudaGraph_t graph;
+    cudaGraphNode_t node;
+    cudaError_t error = cudaGraphCreate(&graph, 0);
+
+    if (error != cudaSuccess)
+        return error;
+    error = cudaGraphAddEmptyNode(&node, graph, NULL, 0);
+    if (error == cudaSuccess)
+        error = cudaGraphInstantiate(&d->empty, graph, 0);
+    (void)cudaGraphDestroy(graph);
     return error;
 }
 
@@ -139,6 +158,8 @@ static cudaError_t open_handed(struct handed *d, struct ask *ask)
         error = cudaMemset(d->memory, 0, MEMORY * sizeof(uint32_t));
     if (error == cudaSuccess)
         error = driver_function("cuMemsetD16Async", 3020, &d->set_wide);
+    if (error == cudaSuccess)
+        error = driver_function("cuMemsetD32Async", 3020, &d->set_words);
     if (error != cudaSuccess)
         return error;
     d->area[0] = d->memory + LONG;
@@ -155,6 +176,8 @@ static cudaError_t open_handed(struct handed *d, struct ask *ask)
         error = cudaStreamCreateWithFlags(&d->loose, cudaStreamNonBlocking);
     if (error == cudaSuccess)
         error = open_events_of(d);
+    if (error == cudaSuccess)
+        error = open_empty(d);
     for (least = 0; least < 4 && error == cudaSuccess; least++)
         error = open_graphs_of(d, (unsigned)least / 2, (unsigned)least % 2);
     return error;
@@ -197,6 +220,10 @@ static void close_handed(struct handed *d)
     destroy_event(d->fork);
     destroy_event(d->join);
     destroy_event(d->back);
+    destroy_event(d->told);
+    for (i = 0; i < MORE; i++)
+        destroy_event(d->more[i]);
+    destroy_exec(d->empty);
     (void)cudaFree(d->memory);
     (void)cudaFreeHost(d->pinned);
     (void)cudaGetLastError();
@@ -332,30 +359,54 @@ static cudaError_t step_wide_set(struct handed *d, unsigned end, cudaStream_t st
                                               (CUstream)stream);
 }
 
-/* This kernel as its place is dressed, with one attribute more or none. Two blocks of a cluster do the same. */
-static cudaError_t launch_dressed(const void *function, const struct kernel_args *args, enum dress dress, unsigned blocks, unsigned threads,
-                                  cudaStream_t stream, const cudaLaunchAttribute *more)
+static cudaError_t step_word_set(struct handed *d, unsigned end, cudaStream_t stream)
 {
-    cudaLaunchAttribute attribute[2] = PDL_ZERO;
-    size_t shared_bytes = dress == DRESS_SHARED ? SHARED_BYTES : 0;
-    unsigned count = dress != DRESS_NONE && dress != DRESS_SHARED;
+    typedef CUresult (CUDAAPI *set_fn)(CUdeviceptr, unsigned, size_t, CUstream);
+    unsigned byte = end ? SET_LAST : SET_FIRST;
+
+    return (cudaError_t)((set_fn)d->set_words)((CUdeviceptr)(uintptr_t)d->area[d->pins], byte * 0x01010101u, end ? SPAN : CELL, (CUstream)stream);
+}
+
+static int is_clustered(enum dress dress) { return dress == DRESS_CLUSTER || dress == DRESS_COOPERATIVE_CLUSTER; }
+
+/* The attributes of a dress; how many. */
+static unsigned fill_dress(const struct handed *d, enum dress dress, cudaLaunchAttribute *attribute)
+{
+    unsigned count = 0;
     int least, greatest = 0;
 
-    if (dress == DRESS_CLUSTER) {
-        attribute[0].id = cudaLaunchAttributeClusterDimension;
-        attribute[0].val.clusterDim.x = blocks = 2;
-        attribute[0].val.clusterDim.y = attribute[0].val.clusterDim.z = 1;
-    } else if (dress == DRESS_COOPERATIVE) {
-        attribute[0].id = cudaLaunchAttributeCooperative;
-        attribute[0].val.cooperative = 1;
+    if (is_clustered(dress)) {
+        attribute[count].id = cudaLaunchAttributeClusterDimension;
+        attribute[count].val.clusterDim.x = CLUSTER;
+        attribute[count].val.clusterDim.y = attribute[count].val.clusterDim.z = 1;
+        count++;
+    }
+    if (is_cooperative(dress)) {
+        attribute[count].id = cudaLaunchAttributeCooperative;
+        attribute[count++].val.cooperative = 1;
     } else if (dress == DRESS_URGENT) {
         (void)cudaDeviceGetStreamPriorityRange(&least, &greatest);
-        attribute[0].id = cudaLaunchAttributePriority;
-        attribute[0].val.priority = greatest;
+        attribute[count].id = cudaLaunchAttributePriority;
+        attribute[count++].val.priority = greatest;
     } else if (dress == DRESS_DOMAIN) {
-        attribute[0].id = cudaLaunchAttributeMemSyncDomain;
-        attribute[0].val.memSyncDomain = cudaLaunchMemSyncDomainRemote;
+        attribute[count].id = cudaLaunchAttributeMemSyncDomain;
+        attribute[count++].val.memSyncDomain = cudaLaunchMemSyncDomainRemote;
+    } else if (dress == DRESS_EVENT) {
+        attribute[count].id = cudaLaunchAttributeProgrammaticEvent;
+        attribute[count++].val.programmaticEvent.event = d->told;
     }
+    return count;
+}
+
+/* This kernel as its place is dressed, with one attribute more or none. The blocks of a cluster do the same. */
+static cudaError_t launch_dressed(const struct handed *d, const void *function, const struct kernel_args *args, enum dress dress, unsigned blocks,
+                                  unsigned threads, cudaStream_t stream, const cudaLaunchAttribute *more)
+{
+    cudaLaunchAttribute attribute[3] = PDL_ZERO;
+    size_t shared_bytes = dress == DRESS_SHARED ? SHARED_BYTES : 0;
+    unsigned count = fill_dress(d, dress, attribute);
+
+    blocks = is_clustered(dress) ? CLUSTER : blocks;
     if (more)
         attribute[count++] = *more;
     return launch_sized(function, args, blocks, threads, shared_bytes, stream, attribute, count);
@@ -380,7 +431,7 @@ static cudaError_t step_kernel(struct handed *d, const struct hand *h, unsigned 
         attribute.val.programmaticEvent.event = d->event[h->event];
         attribute.val.programmaticEvent.flags = attribute.val.programmaticEvent.triggerAtBlockStart = 0;
     }
-    return launch_dressed(function, &args, h->dress[end ? PLACE_LAST : PLACE_FIRST], blocks, threads, stream, attributed ? &attribute : NULL);
+    return launch_dressed(d, function, &args, h->dress[end ? PLACE_LAST : PLACE_FIRST], blocks, threads, stream, attributed ? &attribute : NULL);
 }
 
 /* end: 0 for the first step, 1 for the last one. */
@@ -394,6 +445,7 @@ static cudaError_t take_step(struct handed *d, const struct hand *h, unsigned en
     case STEP_ROWS: return step_copy(d, end, 1, stream);
     case STEP_LONG_COPY: return step_long_copy(d, end, stream);
     case STEP_WIDE_SET: return step_wide_set(d, end, stream);
+    case STEP_WORD_SET: return step_word_set(d, end, stream);
     case STEP_REPLACE:
         return copy_words(d->pins ? d->pinned->area : d->area[0], d->memory + MEMORY - SPAN, end ? SPAN : CELL, 0, stream);
     case STEP_SET: return cudaMemsetAsync(d->area[d->pins], end ? SET_LAST : SET_FIRST, (end ? SPAN : CELL) * sizeof(uint32_t), stream);
@@ -424,8 +476,19 @@ static cudaError_t launch_joined(struct handed *d, const struct hand *h)
 
     if (h->joins == JOINS_COPY)
         work.data = d->memory + MEMORY - SPAN - CELL;
-    error = launch_dressed((const void *)SYMBOL(handed_work), &work, h->dress[PLACE_JOINED], 1, CELL, d->third, NULL);
+    error = launch_dressed(d, (const void *)SYMBOL(handed_work), &work, h->dress[PLACE_JOINED], 1, CELL, d->third, NULL);
     return error == cudaSuccess && h->joins == JOINS_COPY ? copy_words(cell, work.data, CELL, 0, d->third) : error;
+}
+
+/* The other events that the last stream awaits as well. */
+static cudaError_t record_more(struct handed *d, const struct hand *h, cudaStream_t stream)
+{
+    cudaError_t error = cudaSuccess;
+    unsigned i;
+
+    for (i = 0; i < h->more && error == cudaSuccess; i++)
+        error = cudaEventRecord(d->more[i], stream);
+    return error;
 }
 
 /* The slow work, work of a third stream that is joined, and the first step. */
@@ -434,8 +497,12 @@ static cudaError_t launch_first(struct handed *d, const struct hand *h, cudaStre
     struct kernel_args work = args_of(d, d->pins, PLACE_WORK);
     cudaError_t error = h->joins ? record_and_await(d->fork, stream, d->third) : cudaSuccess;
 
+    if (error == cudaSuccess && h->more_first)
+        error = record_more(d, h, stream);
     if (error == cudaSuccess)
-        error = launch_dressed((const void *)SYMBOL(handed_work), &work, h->dress[PLACE_WORK], 1, CELL, stream, NULL);
+        error = launch_dressed(d, (const void *)SYMBOL(handed_work), &work, h->dress[PLACE_WORK], 1, CELL, stream, NULL);
+    if (error == cudaSuccess && !h->more_first)
+        error = record_more(d, h, stream);
     if (error == cudaSuccess && h->joins)
         error = launch_joined(d, h);
     if (error == cudaSuccess && h->joins)
@@ -511,10 +578,15 @@ static cudaError_t ask_for(cudaEvent_t event)
 static cudaError_t come_after(struct handed *d, const struct hand *h, cudaStream_t from, cudaStream_t to)
 {
     cudaEvent_t event = d->event[h->event];
+    unsigned i;
     cudaError_t error = has_event(h) ? record_as_drawn(d, h, from) : cudaSuccess;
 
     if (error == cudaSuccess && h->asks)
         error = ask_for(event);
+    if (error == cudaSuccess && h->behind_graph)
+        error = cudaGraphLaunch(d->empty, to);
+    for (i = 0; i < h->more && error == cudaSuccess; i++)
+        error = cudaStreamWaitEvent(to, d->more[i], 0);
     if (error != cudaSuccess)
         return error;
     switch (h->link) {
@@ -552,6 +624,26 @@ static cudaError_t launch_hand(struct handed *d, const struct hand *h)
     if (error == cudaSuccess)
         error = come_after(d, h, from, to);
     return error == cudaSuccess ? take_step(d, h, 1, LAST_IN(d, to)) : error;
+}
+
+struct by_thread {
+    struct handed *d;
+    const struct hand *h;
+    cudaError_t error;
+};
+
+static void launch_in_thread(void *of)
+{
+    struct by_thread *by = (struct by_thread *)of;
+
+    by->error = launch_hand(by->d, by->h);
+}
+
+static cudaError_t launch_by_thread(struct handed *d, const struct hand *h)
+{
+    struct by_thread by = { d, h, cudaSuccess };
+
+    return run_in_thread(launch_in_thread, &by) ? by.error : launch_hand(d, h);
 }
 
 static cudaError_t capture_hand(struct handed *d, const struct hand *h)

@@ -62,6 +62,28 @@ KERNEL(joins_silent)
     k_trigger();
 }
 
+/* The last of many blocks have a word each and store it late; or see the words. */
+KERNEL(joins_large_work)
+{
+    struct trial_plan plan = k_plan(&args);
+    uint32_t back = k_blocks() - 1 - k_block();
+
+    k_trigger();
+    if (back >= PLACE_WORDS)
+        return;
+    k_delay(args.state, plan.hold_ns);
+    k_store(args.data + back, words_fresh(plan.key, back));
+}
+
+KERNEL(joins_large_follower)
+{
+    struct trial_plan plan = k_plan(&args);
+
+    k_wait_device();
+    if (k_block() < plan.words)
+        k_store(args.seen + k_block(), k_load(args.data + k_block()));
+}
+
 KERNEL(joins_follower) { follower_copies(&args, 0); }
 KERNEL(joins_waiting_follower) { follower_copies(&args, 1); }
 

@@ -68,6 +68,108 @@ static cudaError_t join_fan_out(struct joins *joins)
     return error;
 }
 
+/* ---- large grids ---- */
+
+#define LARGE_BLOCKS 1025u
+#define LARGE_WORKS 3u
+
+/* Programmatic edges from all of them into one. */
+static cudaError_t add_large_fan(struct joins *joins, cudaGraph_t graph)
+{
+    const void *work = (const void *)SYMBOL(joins_large_work), *follower = (const void *)SYMBOL(joins_large_follower);
+    cudaGraphEdgeData data = edges_data(1, 0, 1);
+    cudaGraphNode_t node[LARGE_WORKS], last;
+    cudaError_t error = cudaSuccess;
+    unsigned i;
+
+    for (i = 0; i < LARGE_WORKS && error == cudaSuccess; i++)
+        error = ask_add_kernel_after(&node[i], graph, NULL, 0, work, &joins->work[i], LARGE_BLOCKS, 1);
+    if (error == cudaSuccess && FOLLOWS_IN_GRAPH)
+        error = ask_add_kernel_after(&last, graph, NULL, 0, follower, &joins->follower[0], LARGE_BLOCKS, 1);
+    for (i = 0; i < LARGE_WORKS && FOLLOWS_IN_GRAPH && error == cudaSuccess; i++)
+        error = edges_add(graph, &node[i], &last, &data, 1);
+    return error;
+}
+
+/* The work's own event leads to the follower, and another one back. */
+static cudaError_t capture_large(struct joins *joins, cudaEvent_t event, cudaEvent_t back)
+{
+    const void *work = (const void *)SYMBOL(joins_large_work), *follower = (const void *)SYMBOL(joins_large_follower);
+    cudaStream_t stream = joins->stream[0], side = joins->stream[1];
+    cudaLaunchAttribute attribute = PDL_ZERO;
+    cudaError_t error;
+
+    attribute.id = cudaLaunchAttributeProgrammaticEvent;
+    attribute.val.programmaticEvent.event = event;
+    error = launch_blocks(work, &joins->work[0], LARGE_BLOCKS, 1, stream, &attribute, 1);
+    if (error == cudaSuccess)
+        error = cudaStreamWaitEvent(side, event, 0);
+    if (error == cudaSuccess && FOLLOWS_IN_GRAPH)
+        error = launch_blocks(follower, &joins->follower[0], LARGE_BLOCKS, 1, side, NULL, 0);
+    if (error == cudaSuccess)
+        error = cudaEventRecord(back, side);
+    return error == cudaSuccess ? cudaStreamWaitEvent(stream, back, 0) : error;
+}
+
+static cudaError_t make_captured_large(struct joins *joins, cudaGraph_t *graph)
+{
+    cudaEvent_t event = NULL, back = NULL;
+    cudaError_t error = cudaEventCreateWithFlags(&event, cudaEventDisableTiming), end;
+
+    if (error == cudaSuccess)
+        error = cudaEventCreateWithFlags(&back, cudaEventDisableTiming);
+    if (error == cudaSuccess)
+        error = cudaStreamBeginCapture(joins->stream[0], cudaStreamCaptureModeThreadLocal);
+    if (error == cudaSuccess) {
+        error = capture_large(joins, event, back);
+        end = cudaStreamEndCapture(joins->stream[0], graph);
+        error = error == cudaSuccess ? end : error;
+    }
+    if (event)
+        (void)cudaEventDestroy(event);
+    if (back)
+        (void)cudaEventDestroy(back);
+    return error;
+}
+
+/* What the follower of the third launch sees is judged; the words are old again before each of them. */
+static cudaError_t launch_large(struct joins *joins, cudaGraph_t graph, unsigned works)
+{
+    cudaGraphExec_t exec;
+    cudaError_t error = cudaGraphInstantiate(&exec, graph, 0);
+    unsigned i;
+
+    if (error != cudaSuccess)
+        return error;
+    for (i = 0; i < 3 && error == cudaSuccess; i++) {
+        prepare(joins, works, 1);
+        error = cudaGraphLaunch(exec, joins->stream[0]);
+        if (error == cudaSuccess && !FOLLOWS_IN_GRAPH)
+            error = launch_one((const void *)SYMBOL(joins_follower), &joins->follower[0], PLACE_WORDS, joins->loose, NULL, 0);
+        if (error == cudaSuccess)
+            error = cudaDeviceSynchronize();
+    }
+    (void)cudaGraphExecDestroy(exec);
+    return error;
+}
+
+static cudaError_t join_large(struct joins *joins, int captured)
+{
+    cudaGraph_t graph = NULL;
+    cudaError_t error = captured ? make_captured_large(joins, &graph) : cudaGraphCreate(&graph, 0);
+
+    if (error == cudaSuccess && !captured)
+        error = add_large_fan(joins, graph);
+    if (error == cudaSuccess)
+        error = launch_large(joins, graph, captured ? 1 : LARGE_WORKS);
+    if (graph)
+        (void)cudaGraphDestroy(graph);
+    return error;
+}
+
+static cudaError_t join_large_fan(struct joins *joins) { return join_large(joins, 0); }
+static cudaError_t join_large_captured(struct joins *joins) { return join_large(joins, 1); }
+
 /* A node that does nothing to the words, of this kind, after all of these. */
 static cudaError_t add_between(struct joins *joins, cudaGraph_t graph, unsigned kind, const cudaGraphNode_t *after, unsigned count, cudaGraphNode_t *node)
 {
@@ -100,7 +202,7 @@ static cudaError_t join_through(struct joins *joins)
 {
     cudaGraphNode_t node[PLACES], between;
     cudaGraph_t graph;
-    unsigned turn = joins->trial / 4, works = 2 + turn * 4 % 11, followers = 1 + turn * 3 % 7, i;
+    unsigned turn = joins->trial / 6, works = 2 + turn * 4 % 11, followers = 1 + turn * 3 % 7, i;
     cudaError_t error = cudaGraphCreate(&graph, 0);
 
     prepare(joins, works, followers);
@@ -151,6 +253,8 @@ static void ask_fans(struct ask *ask)
         { "stale in one of twelve dependents", join_fan_out },
         { "stale in a child graph six deep", join_deep },
         { "stale after several works and a node of another kind", join_through },
+        { "stale in a large grid after three, in the third launch", join_large_fan },
+        { "stale in a large grid after a captured event of another one, in the third launch", join_large_captured },
     };
 
     ask_joins(ask, joins, sizeof(joins) / sizeof(joins[0]), cudaStreamNonBlocking);

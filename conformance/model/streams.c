@@ -135,6 +135,14 @@ static bool forgets_events(const struct stream *s, const struct op *op)
 {
     const struct faults *f = &device.faults;
     bool idle = s->tail == NULL || s->tail->retired;
+    if ((f->dependent_forgets_many_events && op->attributed && s->waits > 4) || (f->host_forgets_many_events && op->kind == OP_HOST && s->waits > 16))
+        return true;
+    if ((f->halves_forget_events && op->kind == OP_SET && op->move.width == 2 && s->waits > 1) ||
+        (f->domain_dependent_forgets_events && op->domain != 0 && op->attributed))
+        return true;
+    bool cooperative = op->kind == OP_KERNEL && op->grid->cooperative, behind_graph = s->tail != NULL && s->tail->kind == OP_JOIN;
+    if (cooperative && ((f->cooperative_cluster_forgets_events && op->grid->cluster > 1) || (f->cooperative_behind_graph_forgets_events && behind_graph)))
+        return true;
     if (op->kind == OP_KERNEL)
         return (f->cooperative_forgets_events && op->grid->cooperative) || (f->shared_forgets_events && op->grid->dynamic_shared != 0);
     if (op->kind == OP_COPY)
@@ -186,6 +194,36 @@ static bool passes_graph(const struct stream *s, const struct op *op)
     return (f->copy_in_passes_graph && op->from_host) || (f->record_forgets_graph && op->kind == OP_RECORD);
 }
 
+/* On broken devices: the kernel right before it in its stream is nothing to this memset, or to this kernel. */
+static bool passes_kernel(const struct op *before, const struct op *op)
+{
+    const struct faults *f = &device.faults;
+    const struct grid *grid = before->grid;
+    bool halves = op->kind == OP_SET && op->move.width == 2, words = op->kind == OP_SET && op->move.width == 4, large = grid->blocks > 1000;
+    if (halves && ((f->halves_pass_grouped && (grid->cooperative || grid->cluster > 1)) || (f->halves_pass_domain && before->domain != 0) ||
+                   (f->halves_pass_recorder && op_given(before, 7)) || (f->halves_pass_shared && grid->dynamic_shared != 0)))
+        return true;
+    return large && ((f->words_pass_large && words) || (f->cluster_passes_large && op->kind == OP_KERNEL && op->grid->cluster > 1));
+}
+
+/* ... the memset right before it. */
+static bool passes_memset(const struct op *before, const struct op *op)
+{
+    const struct faults *f = &device.faults;
+    size_t width = before->move.width, then = op->kind == OP_SET ? op->move.width : 0;
+    if (op->kind != OP_KERNEL)
+        return f->memsets_pass_each_other && ((width == 2 && then == 4) || (width == 4 && then == 2));
+    return width == 2 && ((f->domain_passes_halves && op->domain != 0) || (f->recorder_passes_halves && op_given(op, 7)) ||
+                          (f->shared_passes_halves && op->grid->dynamic_shared != 0));
+}
+
+static bool passes_tail(const struct stream *s, const struct op *op)
+{
+    if (s->tail == NULL || s->tail->retired)
+        return false;
+    return s->tail->kind == OP_SET ? passes_memset(s->tail, op) : s->tail == s->kernel_tail && passes_kernel(s->tail, op);
+}
+
 /* On broken devices: the kernel whose start is all that op waits for in its stream. NULL: op waits for all of it. */
 static struct op *early_kernel(const struct stream *s, const struct op *op)
 {
@@ -204,6 +242,13 @@ static struct op *early_kernel(const struct stream *s, const struct op *op)
     return NULL;
 }
 
+/* Devices whose wait covers nothing where another thread of the host launches a large grid, or launches behind one */
+static bool by_thread_uncovered(const struct op *op, const struct op *pred)
+{
+    const struct faults *f = &device.faults;
+    return device.other_thread && ((f->large_by_thread_uncovered && op->grid->blocks > 64) || (f->large_primary_by_thread_uncovered && pred->grid->blocks > 64));
+}
+
 static void order_behind_tail(struct stream *s, struct op *op, bool programmatic)
 {
     struct op *overlapped = !programmatic ? NULL : s->kernel_tail;
@@ -219,10 +264,12 @@ static void order_behind_tail(struct stream *s, struct op *op, bool programmatic
         hidden |= device.faults.set_attribute_uncovers && s->given;
         if ((device.faults.default_streams_not_covered && default_stream) || hidden)
             return;
+        if (by_thread_uncovered(op, overlapped))
+            return;
         op_covers(op, overlapped);
         if (!alone)
             op_covers(op, s->tail); /* what stands between */
-    } else if (s->tail != NULL) {
+    } else if (s->tail != NULL && !passes_tail(s, op)) {
         struct op *early = early_kernel(s, op);
         op_after(op, early != NULL ? early : s->tail, early != NULL ? EDGE_STARTED : EDGE_RETIRED);
         if (early != NULL)
