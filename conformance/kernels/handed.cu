@@ -22,8 +22,8 @@
 #define SPAN (CELLS * CELL)
 #define LARGE_BLOCKS 1025u
 #define TEXT 512u
-#define HANDS 7u               /* for each trial of the profile */
-#define TURNS 7u               /* what trials are for in turn: see pair_steps() */
+#define HANDS 8u               /* for each trial of the profile */
+#define TURNS 8u               /* what trials are for in turn: see pair_steps() */
 #define MORE 16u               /* other events that a stream awaits, at most */
 
 KERNEL(handed_work) { slow_stores(&args); }
@@ -40,11 +40,7 @@ DEVICE_FN void some_blocks_copy(const struct kernel_args *args)
         k_store(args->seen + word, k_load(args->data + word));
 }
 
-/* A kernel behind it that may overlap has begun when the last of the words is stored. */
-KERNEL(handed_large)
-{
-    some_blocks_copy(&args);
-}
+KERNEL(handed_large) { some_blocks_copy(&args); }
 
 /* The same, and each block waits. */
 KERNEL(handed_large_waiting)
@@ -74,8 +70,9 @@ KERNEL(handed_fenced)
     k_trigger();
 }
 
-enum step { STEP_KERNEL, STEP_LARGE, STEP_COPY, STEP_ROWS, STEP_LONG_COPY, STEP_SET, STEP_WIDE_SET, STEP_WORD_SET, STEP_LONG_SET, STEP_REPLACE, STEP_HOST,
-            STEP_GRAPH, STEP_SECOND_GRAPH, STEP_NONE, STEP_EARLY, STEP_FENCED, STEP_WAITING, STEP_LARGE_WAITING, STEP_COOPERATIVE };
+enum step { STEP_KERNEL, STEP_LARGE, STEP_COPY, STEP_ROWS, STEP_LONG_COPY, STEP_SET, STEP_WIDE_SET, STEP_WORD_SET, STEP_LONG_SET,
+            STEP_REPLACE, STEP_HOST, STEP_GRAPH, STEP_SECOND_GRAPH, STEP_NONE, STEP_EARLY, STEP_FENCED, STEP_WAITING, STEP_LARGE_WAITING,
+            STEP_COOPERATIVE };
 static const char *const step_name[] = { "a kernel", "a large grid", "a copy", "a copy of rows", "a long copy", "a memset",
                                          "a memset of 16-bit values", "a memset of 32-bit values",
                                          "a long memset", "a copy over the words", "a host function", "a graph",
@@ -132,7 +129,11 @@ static const char *const dress_name[DRESSES] = { "", "in clusters", "cooperative
 enum place { PLACE_WORK, PLACE_JOINED, PLACE_FIRST, PLACE_LAST, PLACES };
 static const char *const place_name[PLACES] = { "the work", "the joined work", "the first step", "the last step" };
 
-struct way { enum step step; enum dress dress; };
+struct way {                   /* how a step is launched */
+    enum step step;
+    enum dress dress;
+};
+
 struct hand {                  /* what is drawn for a trial */
     enum step first, last;
     enum kind from, to;        /* streams */
@@ -157,7 +158,7 @@ static unsigned drawn(uint64_t seed, unsigned trial, unsigned purpose, unsigned 
 
 static int blocks_legacy(enum kind kind) { return kind == KIND_BLOCKING || kind == KIND_URGENT || kind == KIND_PER_THREAD; }
 static int is_graph(enum step step) { return step == STEP_GRAPH || step == STEP_SECOND_GRAPH; }
-static int is_set(enum step step) { return step == STEP_SET || step == STEP_WIDE_SET || step == STEP_WORD_SET || step == STEP_LONG_SET || step == STEP_REPLACE; }
+static int is_set(enum step step) { return step >= STEP_SET && step <= STEP_REPLACE; }
 static int is_large(enum step step) { return step == STEP_LARGE || step == STEP_LARGE_WAITING; }
 static int is_kernel(enum step step) { return step == STEP_KERNEL || is_large(step) || step >= STEP_EARLY; }
 static int is_cooperative(enum dress dress) { return dress == DRESS_COOPERATIVE || dress == DRESS_COOPERATIVE_CLUSTER; }
@@ -251,19 +252,19 @@ static void mend(struct hand *h)
     mend_dress(h->last, &h->dress[PLACE_LAST]);
 }
 
-/* What stands in a row, in each way. A large grid is dressed as drawn. */
+/* What stands in a row, in each way that needs more than a priority. */
 static const struct way ways_first[] = {
     { STEP_KERNEL, DRESS_NONE }, { STEP_KERNEL, DRESS_CLUSTER }, { STEP_KERNEL, DRESS_COOPERATIVE }, { STEP_KERNEL, DRESS_SHARED },
-    { STEP_KERNEL, DRESS_URGENT }, { STEP_KERNEL, DRESS_DOMAIN }, { STEP_KERNEL, DRESS_EVENT }, { STEP_KERNEL, DRESS_COOPERATIVE_CLUSTER },
+    { STEP_KERNEL, DRESS_DOMAIN }, { STEP_KERNEL, DRESS_EVENT }, { STEP_KERNEL, DRESS_COOPERATIVE_CLUSTER },
     { STEP_LARGE, DRESS_NONE }, { STEP_COPY, DRESS_NONE }, { STEP_ROWS, DRESS_NONE }, { STEP_LONG_COPY, DRESS_NONE }, { STEP_SET, DRESS_NONE },
     { STEP_WIDE_SET, DRESS_NONE }, { STEP_WORD_SET, DRESS_NONE }, { STEP_LONG_SET, DRESS_NONE }, { STEP_REPLACE, DRESS_NONE },
     { STEP_HOST, DRESS_NONE }, { STEP_GRAPH, DRESS_NONE }, { STEP_NONE, DRESS_NONE }
 };
 static const struct way ways_last[] = {
-    { STEP_KERNEL, DRESS_NONE }, { STEP_KERNEL, DRESS_CLUSTER }, { STEP_KERNEL, DRESS_SHARED }, { STEP_KERNEL, DRESS_URGENT },
-    { STEP_KERNEL, DRESS_DOMAIN }, { STEP_KERNEL, DRESS_EVENT }, { STEP_COOPERATIVE, DRESS_COOPERATIVE },
+    { STEP_KERNEL, DRESS_NONE }, { STEP_KERNEL, DRESS_CLUSTER }, { STEP_KERNEL, DRESS_SHARED }, { STEP_KERNEL, DRESS_DOMAIN },
+    { STEP_KERNEL, DRESS_EVENT }, { STEP_COOPERATIVE, DRESS_COOPERATIVE },
     { STEP_COOPERATIVE, DRESS_COOPERATIVE_CLUSTER }, { STEP_WAITING, DRESS_NONE }, { STEP_WAITING, DRESS_CLUSTER }, { STEP_WAITING, DRESS_SHARED },
-    { STEP_WAITING, DRESS_URGENT }, { STEP_WAITING, DRESS_DOMAIN }, { STEP_WAITING, DRESS_EVENT }, { STEP_LARGE, DRESS_NONE },
+    { STEP_WAITING, DRESS_DOMAIN }, { STEP_WAITING, DRESS_EVENT }, { STEP_LARGE, DRESS_NONE },
     { STEP_LARGE_WAITING, DRESS_NONE }, { STEP_COPY, DRESS_NONE }, { STEP_ROWS, DRESS_NONE }, { STEP_LONG_COPY, DRESS_NONE },
     { STEP_SET, DRESS_NONE }, { STEP_WIDE_SET, DRESS_NONE }, { STEP_WORD_SET, DRESS_NONE }, { STEP_LONG_SET, DRESS_NONE },
     { STEP_REPLACE, DRESS_NONE }, { STEP_HOST, DRESS_NONE }, { STEP_GRAPH, DRESS_NONE }
@@ -271,25 +272,22 @@ static const struct way ways_last[] = {
 
 static const unsigned more_events[] = { 0, 1, 3, 5, 16 };
 
-/* In 2 of 7 trials a step stands right behind another one in their stream, in 1 of 7 behind several events: each with each, in turn, because
+/* In 1 of 8 trials a step stands right behind another one in their stream, in 1 of 8 behind several events: each with each, in turn, because
  * drawing leaves some out. */
 static void pair_steps(struct hand *h, unsigned trial)
 {
-    unsigned round = trial / TURNS, turn = trial % TURNS, pair = 2 * round + turn;
-    struct way first = ways_first[pair % COUNT(ways_first)], last = ways_last[pair / COUNT(ways_first) % COUNT(ways_last)];
+    unsigned round = trial / TURNS, turn = trial % TURNS;
+    unsigned others = turn ? COUNT(more_events) : COUNT(ways_first), other = round % others;
+    struct way last = ways_last[round / others % COUNT(ways_last)];
 
-    if (turn > 2)
+    if (turn > 1)
         return;
     h->mode = 0;
-    h->link = turn < 2 ? LINK_SAME : LINK_EVENT;
-    h->more = turn < 2 ? 0 : more_events[round % COUNT(more_events)];
-    if (turn < 2) {
-        h->first = first.step;
-        h->dress[PLACE_FIRST] = first.dress;
-    } else {
-        h->recorder = BY_CALL;
-        last = ways_last[round / COUNT(more_events) % COUNT(ways_last)];
-    }
+    h->link = turn ? LINK_EVENT : LINK_SAME;
+    h->recorder = BY_CALL;
+    h->more = turn ? more_events[other] : 0;
+    h->first = turn ? h->first : ways_first[other].step;
+    h->dress[PLACE_FIRST] = turn ? h->dress[PLACE_FIRST] : ways_first[other].dress;
     h->last = last.step;
     h->dress[PLACE_LAST] = last.dress;
 }
@@ -317,7 +315,7 @@ static struct hand draw_hand(uint64_t seed, unsigned trial)
     h.more_first = drawn(seed, trial, 26, 2) != 0;
     h.behind_graph = drawn(seed, trial, 27, 2) != 0;
     pair_steps(&h, trial);
-    h.by_thread = drawn(seed, trial, 28, is_large(h.first) || is_large(h.last) ? 2 : 8) == 0;
+    h.by_thread = drawn(seed, trial, 28, 8) == 0 || (trial % 2 == 0 && (is_large(h.first) || is_large(h.last)));
     mend(&h);
     return h;
 }

@@ -227,8 +227,9 @@ static void arc_orders(const struct arc *a)
     uncovered |= device.faults.made_first_uncovered && a->from->index > a->to->index;
     uncovered |= (device.faults.ninth_cover_lost && a->into >= 8) || (device.faults.ninth_dependent_uncovered && a->nth >= 8);
     uncovered |= device.faults.legacy_graph_uncovers && queued_in_legacy && is_many(a->to);
-    uncovered |= (is_many(a->from) || is_many(a->to)) && ((device.faults.large_fan_uncovered && a->into > 1) || (device.faults.large_of_event_uncovered && a->of_event) ||
-                                                         (device.faults.large_third_launch_uncovered && queued_launches > 2));
+    if (is_many(a->from) || is_many(a->to))
+        uncovered |= (device.faults.large_fan_uncovered && a->into > 1) || (device.faults.large_of_event_uncovered && a->of_event) ||
+                     (device.faults.large_third_launch_uncovered && queued_launches > 2);
     if (programmatic && !uncovered)
         op_covers(a->to->op, a->from->last);
     device.edge_features = 0;

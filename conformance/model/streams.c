@@ -141,7 +141,8 @@ static bool forgets_events(const struct stream *s, const struct op *op)
         (f->domain_dependent_forgets_events && op->domain != 0 && op->attributed))
         return true;
     bool cooperative = op->kind == OP_KERNEL && op->grid->cooperative, behind_graph = s->tail != NULL && s->tail->kind == OP_JOIN;
-    if (cooperative && ((f->cooperative_cluster_forgets_events && op->grid->cluster > 1) || (f->cooperative_behind_graph_forgets_events && behind_graph)))
+    if (cooperative && ((f->cooperative_cluster_forgets_events && op->grid->cluster > 1) ||
+                        (f->cooperative_behind_graph_forgets_events && behind_graph)))
         return true;
     if (op->kind == OP_KERNEL)
         return (f->cooperative_forgets_events && op->grid->cooperative) || (f->shared_forgets_events && op->grid->dynamic_shared != 0);
@@ -246,7 +247,8 @@ static struct op *early_kernel(const struct stream *s, const struct op *op)
 static bool by_thread_uncovered(const struct op *op, const struct op *pred)
 {
     const struct faults *f = &device.faults;
-    return device.other_thread && ((f->large_by_thread_uncovered && op->grid->blocks > 64) || (f->large_primary_by_thread_uncovered && pred->grid->blocks > 64));
+    return device.other_thread && ((f->large_by_thread_uncovered && op->grid->blocks > 64) ||
+                                   (f->large_primary_by_thread_uncovered && pred->grid->blocks > 64));
 }
 
 static void order_behind_tail(struct stream *s, struct op *op, bool programmatic)
