@@ -70,20 +70,20 @@ KERNEL(handed_fenced)
     k_trigger();
 }
 
-enum step { STEP_KERNEL, STEP_LARGE, STEP_COPY, STEP_ROWS, STEP_LONG_COPY, STEP_SET, STEP_WIDE_SET, STEP_WORD_SET, STEP_LONG_SET,
-            STEP_REPLACE, STEP_HOST, STEP_GRAPH, STEP_SECOND_GRAPH, STEP_NONE, STEP_EARLY, STEP_FENCED, STEP_WAITING, STEP_LARGE_WAITING,
+enum step { STEP_KERNEL, STEP_LARGE, STEP_COPY, STEP_ROWS, STEP_LONG_COPY, STEP_SET, STEP_WIDE_SET, STEP_WORD_SET, STEP_SET_ROWS,
+            STEP_LONG_SET, STEP_REPLACE, STEP_HOST, STEP_GRAPH, STEP_SECOND_GRAPH, STEP_NONE, STEP_EARLY, STEP_FENCED, STEP_WAITING, STEP_LARGE_WAITING,
             STEP_COOPERATIVE };
 static const char *const step_name[] = { "a kernel", "a large grid", "a copy", "a copy of rows", "a long copy", "a memset",
                                          "a memset of 16-bit values", "a memset of 32-bit values",
-                                         "a long memset", "a copy over the words", "a host function", "a graph",
+                                         "a memset of rows", "a long memset", "a copy over the words", "a host function", "a graph",
                                          "the second executable graph of a graph", "nothing",
                                          "a kernel that overlaps", "a kernel with a programmatic event", "a kernel that waits",
                                          "a large grid that waits", "a cooperative kernel" };
 static const enum step first_steps[] = { STEP_KERNEL, STEP_LARGE, STEP_LARGE, STEP_COPY, STEP_ROWS, STEP_LONG_COPY, STEP_SET,
-                                         STEP_WIDE_SET, STEP_WORD_SET, STEP_LONG_SET,
+                                         STEP_WIDE_SET, STEP_WORD_SET, STEP_SET_ROWS, STEP_LONG_SET,
                                          STEP_REPLACE, STEP_HOST, STEP_GRAPH, STEP_SECOND_GRAPH, STEP_NONE, STEP_EARLY };
 static const enum step last_steps[] = { STEP_KERNEL, STEP_LARGE, STEP_COPY, STEP_ROWS, STEP_LONG_COPY, STEP_SET, STEP_WIDE_SET,
-                                        STEP_WORD_SET, STEP_LONG_SET,
+                                        STEP_WORD_SET, STEP_SET_ROWS, STEP_LONG_SET,
                                         STEP_REPLACE, STEP_HOST, STEP_GRAPH, STEP_SECOND_GRAPH, STEP_WAITING, STEP_WAITING,
                                         STEP_LARGE_WAITING,
                                         STEP_COOPERATIVE };
@@ -257,7 +257,8 @@ static const struct way ways_first[] = {
     { STEP_KERNEL, DRESS_NONE }, { STEP_KERNEL, DRESS_CLUSTER }, { STEP_KERNEL, DRESS_COOPERATIVE }, { STEP_KERNEL, DRESS_SHARED },
     { STEP_KERNEL, DRESS_DOMAIN }, { STEP_KERNEL, DRESS_EVENT }, { STEP_KERNEL, DRESS_COOPERATIVE_CLUSTER },
     { STEP_LARGE, DRESS_NONE }, { STEP_COPY, DRESS_NONE }, { STEP_ROWS, DRESS_NONE }, { STEP_LONG_COPY, DRESS_NONE }, { STEP_SET, DRESS_NONE },
-    { STEP_WIDE_SET, DRESS_NONE }, { STEP_WORD_SET, DRESS_NONE }, { STEP_LONG_SET, DRESS_NONE }, { STEP_REPLACE, DRESS_NONE },
+    { STEP_WIDE_SET, DRESS_NONE }, { STEP_WORD_SET, DRESS_NONE }, { STEP_SET_ROWS, DRESS_NONE }, { STEP_LONG_SET, DRESS_NONE },
+    { STEP_REPLACE, DRESS_NONE },
     { STEP_HOST, DRESS_NONE }, { STEP_GRAPH, DRESS_NONE }, { STEP_NONE, DRESS_NONE }
 };
 static const struct way ways_last[] = {
@@ -266,8 +267,8 @@ static const struct way ways_last[] = {
     { STEP_COOPERATIVE, DRESS_COOPERATIVE_CLUSTER }, { STEP_WAITING, DRESS_NONE }, { STEP_WAITING, DRESS_CLUSTER }, { STEP_WAITING, DRESS_SHARED },
     { STEP_WAITING, DRESS_DOMAIN }, { STEP_WAITING, DRESS_EVENT }, { STEP_LARGE, DRESS_NONE },
     { STEP_LARGE_WAITING, DRESS_NONE }, { STEP_COPY, DRESS_NONE }, { STEP_ROWS, DRESS_NONE }, { STEP_LONG_COPY, DRESS_NONE },
-    { STEP_SET, DRESS_NONE }, { STEP_WIDE_SET, DRESS_NONE }, { STEP_WORD_SET, DRESS_NONE }, { STEP_LONG_SET, DRESS_NONE },
-    { STEP_REPLACE, DRESS_NONE }, { STEP_HOST, DRESS_NONE }, { STEP_GRAPH, DRESS_NONE }
+    { STEP_SET, DRESS_NONE }, { STEP_WIDE_SET, DRESS_NONE }, { STEP_WORD_SET, DRESS_NONE }, { STEP_SET_ROWS, DRESS_NONE },
+    { STEP_LONG_SET, DRESS_NONE }, { STEP_REPLACE, DRESS_NONE }, { STEP_HOST, DRESS_NONE }, { STEP_GRAPH, DRESS_NONE }
 };
 
 static const unsigned more_events[] = { 0, 1, 3, 5, 16 };

@@ -449,6 +449,7 @@ static cudaError_t take_step(struct handed *d, const struct hand *h, unsigned en
     case STEP_REPLACE:
         return copy_words(d->pins ? d->pinned->area : d->area[0], d->memory + MEMORY - SPAN, end ? SPAN : CELL, 0, stream);
     case STEP_SET: return cudaMemsetAsync(d->area[d->pins], end ? SET_LAST : SET_FIRST, (end ? SPAN : CELL) * sizeof(uint32_t), stream);
+    case STEP_SET_ROWS: return cudaMemset2DAsync(d->area[d->pins], 8, end ? SET_LAST : SET_FIRST, 8, (end ? SPAN : CELL) / 2, stream);
     case STEP_LONG_SET:
         return cudaMemsetAsync(d->area[0] - LONG, end ? SET_LAST : SET_FIRST, (LONG + (end ? SPAN : CELL)) * sizeof(uint32_t), stream);
     case STEP_HOST: return step_host(d, end, stream);

@@ -2,6 +2,8 @@
 #ifndef JOINS_AWAITING_H_INCLUDED
 #define JOINS_AWAITING_H_INCLUDED
 
+#define AWAITING 8u            /* questions */
+
 /* Watches for the dependent while it must not begin, then triggers. */
 KERNEL(joins_triggers_late)
 {
@@ -25,23 +27,57 @@ static cudaError_t record_aside(struct joins *joins, unsigned how, int late, cud
     return error == cudaSuccess ? cudaEventRecord(*event, side) : error;
 }
 
+/* How a follower is launched beside its attribute; the last one: the primary is a large grid, too. */
+enum dress { DRESS_PLAIN, DRESS_CLUSTER, DRESS_COOPERATIVE, DRESS_EVENT, DRESS_LARGE, DRESSES };
+
+static cudaError_t launch_dressed(struct joins *joins, const void *then, unsigned dress, cudaStream_t stream)
+{
+    cudaLaunchAttribute attribute[2] = { serialization(1), PDL_ZERO };
+    unsigned blocks = dress == DRESS_CLUSTER ? 2 : 1;
+    cudaEvent_t unawaited = NULL;
+    cudaError_t error = cudaEventCreateWithFlags(&unawaited, cudaEventDisableTiming);
+
+    switch (dress) {
+    case DRESS_CLUSTER:
+        attribute[1].id = cudaLaunchAttributeClusterDimension;
+        attribute[1].val.clusterDim.x = blocks;
+        attribute[1].val.clusterDim.y = attribute[1].val.clusterDim.z = 1;
+        break;
+    case DRESS_COOPERATIVE:
+        attribute[1].id = cudaLaunchAttributeCooperative;
+        attribute[1].val.cooperative = 1;
+        break;
+    default:
+        attribute[1].id = cudaLaunchAttributeProgrammaticEvent;
+        attribute[1].val.programmaticEvent.event = unawaited;
+    }
+    if (error == cudaSuccess)
+        error = launch_blocks(then, &joins->follower[0], blocks, PLACE_WORDS, stream, attribute, dress == DRESS_PLAIN ? 1 : 2);
+    if (unawaited)
+        (void)cudaEventDestroy(unawaited);
+    return error;
+}
+
 /* A kernel, a wait for an event, and a follower with the attribute. */
 static cudaError_t await_between(struct joins *joins, const void *first, const void *then, int late)
 {
+    unsigned how = joins->trial / AWAITING, large = first == (const void *)SYMBOL(joins_work) && how % DRESSES == DRESS_LARGE;
+    unsigned blocks = large ? LARGE_BLOCKS : 1, threads = large ? 1 : PLACE_WORDS;
+    cudaStream_t stream = how % 6 == 2 || how % 6 == 4 ? cudaStreamPerThread : joins->stream[0]; /* the event is another stream's */
     cudaLaunchAttribute attribute = serialization(1);
-    cudaStream_t stream = joins->stream[0];
-    unsigned how = joins->trial / 8;
     cudaEvent_t event = NULL;
     cudaError_t error;
 
     prepare(joins, late ? 2 : 1, 1);
-    error = launch_one(first, &joins->work[0], PLACE_WORDS, stream, &attribute, how / 4 % 2);
+    error = launch_blocks(large ? (const void *)SYMBOL(joins_large_work) : first, &joins->work[0], blocks, threads, stream, &attribute, how / 4 % 2);
     if (error == cudaSuccess)
         error = record_aside(joins, how, late, &event);
     if (error == cudaSuccess)
         error = cudaStreamWaitEvent(stream, event, 0);
     if (error == cudaSuccess)
-        error = launch_one(then, &joins->follower[0], PLACE_WORDS, FOLLOWS_IN(joins, stream), &attribute, 1);
+        error = large ? launch_blocks((const void *)SYMBOL(joins_large_follower), &joins->follower[0], blocks, threads, FOLLOWS_IN(joins, stream),
+                                      &attribute, 1)
+                      : launch_dressed(joins, then, how % DRESSES, FOLLOWS_IN(joins, stream));
     if (error == cudaSuccess)
         error = cudaDeviceSynchronize();
     if (event)
@@ -172,7 +208,7 @@ static cudaError_t after_attribute(struct joins *joins)
 
 static void ask_awaiting(struct ask *ask)
 {
-    static const struct join joins[] = {
+    static const struct join joins[AWAITING] = {
         { "stale after a kernel and a wait for an event that is late", await_late },
         { "stale after a kernel and a wait for an event that is complete", await_complete },
         { "begun before the trigger, after a wait for an event that is late", await_late_trigger },
@@ -183,7 +219,7 @@ static void ask_awaiting(struct ask *ask)
         { "stale after an attribute of the stream", after_attribute },
     };
 
-    ask_joins(ask, joins, sizeof(joins) / sizeof(joins[0]), cudaStreamNonBlocking);
+    ask_joins(ask, joins, AWAITING, cudaStreamNonBlocking);
 }
 
 #endif

@@ -205,14 +205,15 @@ static cudaError_t add_generally(cudaGraphNode_t *node, cudaGraph_t graph, cudaG
     return edges_add_node(node, graph, &after, &full, 1, &params);
 }
 
-/* A node before or after a late kernel goes. A node of this kind, or one by the general call, that is added behind that kernel then comes after
- * it, and a copy of its word, behind that node, too. */
+/* A node before or after a late kernel goes. A node of this kind, or one by the general call, that is added after that kernel then comes after
+ * it; so does a copy of its word after that node, which gets its edge with it or by a call of its own. */
 static void ask_added_without(struct kept *kept, struct kernel_args *late, int lost_first, unsigned kind, const struct node_room *nodes)
 {
     struct ask *ask = kept->ask;
     cudaGraphEdgeData full = edges_data(0, 0, 0);
     cudaGraph_t graph = NULL;
     cudaGraphExec_t exec = NULL;
+    size_t with = kind % 2;
     cudaGraphNode_t pair[2] = { NULL, NULL }, added = NULL, copy = NULL, *kernel = &pair[lost_first], *lost = &pair[!lost_first];
     char text[96];
 
@@ -224,8 +225,10 @@ static void ask_added_without(struct kept *kept, struct kernel_args *late, int l
     ask_expect(ask, text, cudaGraphDestroyNode(*lost), cudaSuccess);
     ask_expect(ask, text, kind < NODE_KINDS ? ask_add_after(&added, graph, kernel, 1, (enum node_kind)kind, nodes)
                                             : add_generally(&added, graph, *kernel), cudaSuccess);
-    ask_expect(ask, text, cudaGraphAddMemcpyNode1D(&copy, graph, &added, 1, kept->args[1].data, kept->args[0].data, 4, cudaMemcpyDefault),
+    ask_expect(ask, text, cudaGraphAddMemcpyNode1D(&copy, graph, with ? &added : NULL, with, kept->args[1].data, kept->args[0].data, 4, cudaMemcpyDefault),
                cudaSuccess);
+    if (!with)
+        ask_expect(ask, text, edges_add(graph, &added, &copy, &full, 1), cudaSuccess);
     expect_edge(ask, text, *kernel, added, &full);
     expect_edge(ask, text, added, copy, &full);
     ask_expect(ask, text, cudaGraphInstantiate(&exec, graph, 0), cudaSuccess);

@@ -126,6 +126,6 @@ static const struct pair order_pairs[] = {
     PAIR_OF_THREE("behind", SHAPE_WORDS, PAIR_BESIDE, order_behind_primary, order_middle, order_dependent, queue_behind),
     PAIR_OF_THREE("behind_copy", SHAPE_WORDS, PAIR_COPY | PAIR_BESIDE, order_behind_primary, order_middle, order_copy_dependent, queue_behind_copy),
     PAIR_OF_THREE("behind_memset", SHAPE_WORDS, PAIR_COPY, order_input_primary, order_middle, order_dependent, queue_behind_memset),
-    PAIR_OF_THREE("behind_event", SHAPE_WORDS, PAIR_BESIDE | PAIR_SIDE, order_behind_primary, order_middle, order_dependent, queue_behind_event_of_middle),
+    PAIR_OF_THREE("behind_event", SHAPE_WORDS, 0, order_behind_primary, order_middle, order_dependent, queue_behind_event_of_middle),
 };
 IMAGE(order, order_pairs)

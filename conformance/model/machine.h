@@ -207,6 +207,7 @@ struct faults {
     bool late_priority_lost, priority_not_captured, short_list_overruns, handles_confused, clone_is_moved, host_wait_forgets_exec, host_wait_forgets_events, any_shape_updates;
     bool child_shape_ignored, body_shape_ignored;
     bool timed_legacy_record_alone, joined_capture_cuts, joined_capture_forgets_events, set_attribute_uncovers, many_hosts_share_data, rows_copy_stops;
+    bool late_edges_lost, rows_set_passed, awaited_grouped_uncovered, awaited_large_uncovered, large_per_thread_uncovered;
     bool grid_in_parts, host_node_in_body, event_node_in_body, no_event_ignored;
     bool refused_removal_removes, several_edges_refused;
     bool own_event_frees, ninth_wait_lost, fifth_waiter_unordered, destroyed_launch_event_lost, node_record_host_early;

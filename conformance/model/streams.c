@@ -214,6 +214,8 @@ static bool passes_memset(const struct op *before, const struct op *op)
     size_t width = before->move.width, then = op->kind == OP_SET ? op->move.width : 0;
     if (op->kind != OP_KERNEL)
         return f->memsets_pass_each_other && ((width == 2 && then == 4) || (width == 4 && then == 2));
+    if (f->rows_set_passed && before->move.rows > 1 && (op->grid->cooperative || op->grid->cluster > 1))
+        return true;
     return width == 2 && ((f->domain_passes_halves && op->domain != 0) || (f->recorder_passes_halves && op_given(op, 7)) ||
                           (f->shared_passes_halves && op->grid->dynamic_shared != 0));
 }
@@ -243,10 +245,15 @@ static struct op *early_kernel(const struct stream *s, const struct op *op)
     return NULL;
 }
 
-/* Devices whose wait covers nothing where another thread of the host launches a large grid, or launches behind one */
-static bool by_thread_uncovered(const struct op *op, const struct op *pred)
+/* Devices whose wait covers nothing where another thread of the host launches a large grid, or launches behind one; or where the stream waits
+ * for an event, or is the per-thread one */
+static bool launch_uncovered(const struct stream *s, const struct op *op, const struct op *pred)
 {
     const struct faults *f = &device.faults;
+    if (s->waits != 0 && ((f->awaited_grouped_uncovered && op->grid->cluster > 1) || (f->awaited_large_uncovered && op->grid->blocks > 64)))
+        return true;
+    if (f->large_per_thread_uncovered && s == &per_thread && pred->grid->blocks > 64)
+        return true;
     return device.other_thread && ((f->large_by_thread_uncovered && op->grid->blocks > 64) ||
                                    (f->large_primary_by_thread_uncovered && pred->grid->blocks > 64));
 }
@@ -266,7 +273,7 @@ static void order_behind_tail(struct stream *s, struct op *op, bool programmatic
         hidden |= device.faults.set_attribute_uncovers && s->given;
         if ((device.faults.default_streams_not_covered && default_stream) || hidden)
             return;
-        if (by_thread_uncovered(op, overlapped))
+        if (launch_uncovered(s, op, overlapped))
             return;
         op_covers(op, overlapped);
         if (!alone)
