@@ -343,7 +343,8 @@ static void *launch_pairs(void *opaque)
 
 static int open_hand(struct hand *hand)
 {
-    if (cudaGetDevice(&hand->device) != cudaSuccess || cudaStreamCreateWithFlags(&hand->stream, cudaStreamNonBlocking) != cudaSuccess || !open_room(&hand->room, &hand->args))
+    if (cudaGetDevice(&hand->device) != cudaSuccess ||
+        cudaStreamCreateWithFlags(&hand->stream, cudaStreamNonBlocking) != cudaSuccess || !open_room(&hand->room, &hand->args))
         return 0;
     hand->room->stale = 0;
     return 1;

@@ -16,8 +16,8 @@
  * fan_in        COMP-04  two programmatic events, of kernels in two more streams, each of which stores half of the words
  * completion    EVT-09   a launch-completion event instead; the dependent waits (F18)
  *
- * Controls: `unordered`, the same pair without the event begins inside the hold; `attron`, the same launch with the attribute does. Mutants `eager`: see trigger.cu; `lce`: a
- * launch-completion event instead of the programmatic one.
+ * Controls: `unordered`, the same pair without the event begins inside the hold; `attron`, the same launch with the attribute does. Mutants
+ * `eager`: see trigger.cu; `lce`: a launch-completion event instead of the programmatic one.
  */
 #include "pair.h"
 #include "start.h"
@@ -253,7 +253,8 @@ static const struct pair event_pairs[] = {
     PAIR("completer", SHAPE_WORDS, PAIR_BESIDE, event_ordinary_primary, event_ordinary_dependent, queue_completer),
     PAIR("relayed", SHAPE_WORDS, PAIR_BESIDE | PAIR_SIDE, event_ordinary_primary, event_ordinary_dependent, queue_relayed),
     PAIR("recorded_late", SHAPE_WORDS, PAIR_BESIDE | PAIR_SIDE, event_covered_primary, event_covered_dependent, queue_recorded_late),
-    PAIR("programmatic", SHAPE_WORDS, PAIR_TWO_BLOCKS | PAIR_BESIDE | PAIR_SIDE, event_programmatic_primary, event_programmatic_dependent, queue_programmatic),
+    PAIR("programmatic", SHAPE_WORDS, PAIR_TWO_BLOCKS | PAIR_BESIDE | PAIR_SIDE, event_programmatic_primary, event_programmatic_dependent,
+         queue_programmatic),
     PAIR("attributed", SHAPE_WORDS, PAIR_BESIDE | PAIR_SIDE, event_ordinary_primary, event_ordinary_dependent, queue_attributed),
     PAIR("covered", SHAPE_WORDS, PAIR_BESIDE | PAIR_SIDE, event_covered_primary, event_covered_dependent, queue_programmatic),
     PAIR("covered_attr", SHAPE_WORDS, PAIR_BESIDE | PAIR_SIDE, event_covered_primary, event_covered_dependent, queue_covered_attr),

@@ -71,8 +71,8 @@ KERNEL(handed_fenced)
 }
 
 enum step { STEP_KERNEL, STEP_LARGE, STEP_COPY, STEP_ROWS, STEP_LONG_COPY, STEP_SET, STEP_WIDE_SET, STEP_WORD_SET, STEP_SET_ROWS,
-            STEP_LONG_SET, STEP_REPLACE, STEP_HOST, STEP_GRAPH, STEP_SECOND_GRAPH, STEP_NONE, STEP_EARLY, STEP_FENCED, STEP_WAITING, STEP_LARGE_WAITING,
-            STEP_COOPERATIVE };
+            STEP_LONG_SET, STEP_REPLACE, STEP_HOST, STEP_GRAPH, STEP_SECOND_GRAPH, STEP_NONE, STEP_EARLY, STEP_FENCED, STEP_WAITING,
+            STEP_LARGE_WAITING, STEP_COOPERATIVE };
 static const char *const step_name[] = { "a kernel", "a large grid", "a copy", "a copy of rows", "a long copy", "a memset",
                                          "a memset of 16-bit values", "a memset of 32-bit values",
                                          "a memset of rows", "a long memset", "a copy over the words", "a host function", "a graph",
@@ -326,8 +326,8 @@ static void tell_hand(const struct hand *h, char *text, size_t room)
     char more[64];
     unsigned i;
 
-    snprintf(text, room, "%s%s in %s; %s", h->joins == JOINS_COPY ? "joined copy, then " : h->joins ? "joined work, then " : "", step_name[h->first], kind_name[h->from],
-    link_name[h->link]);
+    snprintf(text, room, "%s%s in %s; %s", h->joins == JOINS_COPY ? "joined copy, then " : h->joins ? "joined work, then " : "",
+             step_name[h->first], kind_name[h->from], link_name[h->link]);
     if (has_event(h)) {
         ask_append(text, room, ", which is ");
         ask_append(text, room, event_name[h->event]);

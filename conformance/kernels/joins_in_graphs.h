@@ -171,7 +171,8 @@ static cudaError_t join_large(struct joins *joins)
 }
 
 /* A node that does nothing to the words, of this kind, after all of these. */
-static cudaError_t add_between(struct joins *joins, cudaGraph_t graph, unsigned kind, const cudaGraphNode_t *after, unsigned count, cudaGraphNode_t *node)
+static cudaError_t add_between(struct joins *joins, cudaGraph_t graph, unsigned kind, const cudaGraphNode_t *after, unsigned count,
+                               cudaGraphNode_t *node)
 {
     uint32_t *aside = joins->follower[PLACES - 1].seen;
     struct cudaHostNodeParams host = PDL_ZERO;

@@ -179,8 +179,8 @@ static void ask_added_to(struct kept *kept, const struct kernel_args *late, int 
     cudaGraphNode_t node[2] = { NULL, NULL }, added = NULL;
 
     ask_expect(ask, text, catch_two(kept, late, 0, &graph, node), cudaSuccess);
-    ask_expect(ask, text, cudaGraphAddMemcpyNode1D(&added, graph, before ? NULL : node, !before, kept->args[2].data, kept->args[0].data, 4, cudaMemcpyDefault),
-               cudaSuccess);
+    ask_expect(ask, text, cudaGraphAddMemcpyNode1D(&added, graph, before ? NULL : node, !before, kept->args[2].data, kept->args[0].data, 4,
+                                              cudaMemcpyDefault), cudaSuccess);
     if (before)
         ask_expect(ask, text, edges_add(graph, &added, node, &full, 1), cudaSuccess);
     ask_expect(ask, text, cudaGraphInstantiate(&exec, graph, 0), cudaSuccess);

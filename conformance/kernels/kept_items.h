@@ -225,8 +225,8 @@ static void ask_added_without(struct kept *kept, struct kernel_args *late, int l
     ask_expect(ask, text, cudaGraphDestroyNode(*lost), cudaSuccess);
     ask_expect(ask, text, kind < NODE_KINDS ? ask_add_after(&added, graph, kernel, 1, (enum node_kind)kind, nodes)
                                             : add_generally(&added, graph, *kernel), cudaSuccess);
-    ask_expect(ask, text, cudaGraphAddMemcpyNode1D(&copy, graph, with ? &added : NULL, with, kept->args[1].data, kept->args[0].data, 4, cudaMemcpyDefault),
-               cudaSuccess);
+    ask_expect(ask, text, cudaGraphAddMemcpyNode1D(&copy, graph, with ? &added : NULL, with, kept->args[1].data, kept->args[0].data, 4,
+                                              cudaMemcpyDefault), cudaSuccess);
     if (!with)
         ask_expect(ask, text, edges_add(graph, &added, &copy, &full, 1), cudaSuccess);
     expect_edge(ask, text, *kernel, added, &full);

@@ -157,6 +157,9 @@ static unsigned draw_past_port(struct chain *chain, unsigned trial, uint64_t see
 static void ask_chains(struct ask *ask) { ask_chains_of(ask, draw_pair, "two nodes, by the kind of the first"); }
 static void ask_past(struct ask *ask) { ask_chains_of(ask, draw_past, "a disabled kernel or copy, by the kind of what comes after it"); }
 static void ask_past_set(struct ask *ask) { ask_chains_of(ask, draw_past_set, "a disabled memset, by the kind of what comes after it"); }
-static void ask_past_port(struct ask *ask) { ask_chains_of(ask, draw_past_port, "a disabled kernel with a programmatic edge, by the kind of what comes before it"); }
+static void ask_past_port(struct ask *ask)
+{
+    ask_chains_of(ask, draw_past_port, "a disabled kernel with a programmatic edge, by the kind of what comes before it");
+}
 
 #endif
