@@ -27,7 +27,7 @@ KERNEL(ask_slow) { slow_stores(&args); }
 
 #define HALF_BOUND_NS 2000000u  /* of the wait for the host, which launches a kernel meanwhile */
 
-/* The first block triggers and says so; the second one triggers and stores when the host has launched the kernel behind it. */
+/* The first block triggers and tells the host. Then the host launches the dependent; after that the second block triggers and stores. */
 KERNEL(ask_half)
 {
     struct trial_plan plan = k_plan(&args);

@@ -3,11 +3,10 @@
  * pair      rule     what is asked
  * streams   COMP-17  slow work, a step after it in its stream, and a step that comes after both: in the same stream, after an event, by the
  *                    default streams' own order, or because the host waited; streams and events of each kind, recorded in each way,
- launched
- *                    or captured
+ *                    launched or captured
  *
- * Faults that need two or three things together are seen by no question that changes one thing at a time. Here the seed draws all of them,
- * but which step stands behind which, and behind how many events: there each meets each.
+ * Faults that need two or three things together are seen by no question that changes one thing at a time. Here the seed draws all of them.
+ * Two things are not left to the draw: each step stands right after each other step, and after each number of events.
  * Mutant `otherstream`: the last step runs in a stream that waits for nothing.
  */
 #include <cuda.h>
@@ -273,7 +272,7 @@ static const struct way ways_last[] = {
 
 static const unsigned more_events[] = { 0, 1, 3, 5, 16 };
 
-/* In 1 of 8 trials a step stands right behind another one in their stream, in 1 of 8 behind several events: each with each, in turn, because
+/* In 1 of 8 trials a step stands right after another one in their stream, in 1 of 8 after several events: each with each, in turn, because
  * drawing leaves some out. */
 static void pair_steps(struct hand *h, unsigned trial)
 {

@@ -119,7 +119,6 @@ static void event_record(struct event *e, struct stream *s, bool flagged)
 {
     struct op *op = op_new(OP_RECORD), *before = s->last_kernel;
     bool forgets = device.faults.record_forgets_graph && s->behind_graph, behind = s->behind_graph, lost = record_is_lost(s, flagged);
-    op->move.bytes = s->tail != NULL && s->tail->kind == OP_COPY ? s->tail->move.bytes : 0; /* for the device copy-passes-long-copy */
     op->timed = (e->flags & cudaEventDisableTiming) == 0;
     stream_append(s, op, false);
     if (op->timed)

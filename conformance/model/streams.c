@@ -245,8 +245,8 @@ static struct op *early_kernel(const struct stream *s, const struct op *op)
     return NULL;
 }
 
-/* Devices whose wait covers nothing where another thread of the host launches a large grid, or launches behind one; or where the stream waits
- * for an event, or is the per-thread one */
+/* Devices whose wait does not cover the primary: of some launches by another thread of the host, in a stream that waits for an event, or in the
+ * per-thread stream */
 static bool launch_uncovered(const struct stream *s, const struct op *op, const struct op *pred)
 {
     const struct faults *f = &device.faults;

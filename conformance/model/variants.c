@@ -699,7 +699,7 @@ static const struct variant variants[] = {
     BROKEN("shared-dependent-uncovered", shared_dependent_uncovered, "COMP-17", "the wait of a kernel with dynamic shared memory covers nothing"),
     BROKEN("shared-forgets-events", shared_forgets_events, "COMP-17", "a kernel with dynamic shared memory does not wait for events"),
     BROKEN("polled-timed-event-lost", polled_timed_event_lost, "COMP-17", "no stream waits for an event with timing that the host has asked for"),
-    BROKEN("half-triggered-uncovered", half_triggered_uncovered, "WAIT-01a", "the wait leaves out a grid of which some blocks, not all, had triggered when it was launched behind it"),
+    BROKEN("half-triggered-uncovered", half_triggered_uncovered, "WAIT-01a", "the wait does not cover a primary of which only some blocks had triggered when the dependent was launched"),
     BROKEN("large-by-thread-uncovered", large_by_thread_uncovered, "COMP-17", "the wait of a grid of more than 64 blocks that another host thread launches covers nothing"),
     BROKEN("large-primary-by-thread-uncovered", large_primary_by_thread_uncovered, "COMP-17", "the wait of a kernel of another host thread covers no grid of more than 64 blocks"),
     BROKEN("large-fan-uncovered", large_fan_uncovered, "COMP-04b", "the wait does not cover the third programmatic edge between grids of more than 64 blocks"),
