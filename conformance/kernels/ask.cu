@@ -9,7 +9,7 @@
  * host_end    MEM-09   is the first kernel complete when the host learns, by waiting or by asking, that a second, which never
  *                      waited, is? (AMB-02)
  * crew        WAIT-01a what dependents saw after their wait while four host threads launch pairs at once (B15), and where they are launched
- *                      when one of two blocks has triggered
+ *                      when one of two blocks has triggered, or when the primary has stored all its words and ends
  *
  * Mutants: `nowait`, the reader does not wait; `nosync`, the host looks without waiting for the end.
  */
@@ -47,6 +47,20 @@ KERNEL(ask_half)
     k_barrier();
     k_store(args.data + k_thread(), words_fresh(plan.key, k_thread()));
 }
+
+/* Stores, tells the host, and ends. */
+KERNEL(ask_ending)
+{
+    struct trial_plan plan = k_plan(&args);
+
+    k_store(args.data + k_thread(), words_fresh(plan.key, k_thread()));
+    k_barrier();
+    if (k_thread() == 0)
+        k_store_relaxed(&args.state->began, 1);
+}
+
+/* Keeps the GPU busy until the host has launched the dependent. */
+KERNEL(ask_busy) { (void)k_poll(args.state, &args.state->finished, 1, HALF_BOUND_NS); }
 
 KERNEL(ask_silent)
 {
@@ -350,15 +364,20 @@ static int open_hand(struct hand *hand)
     return 1;
 }
 
-#define HALVES 24u
-#define HALF_LOOKS 20000u
+#define FAR_LOOKS 20000u
 
-/* 1 once a block of the kernel has triggered; its stream is asked all the while, which makes no difference. */
-static int has_half_begun(struct host_room *room, cudaStream_t stream)
+/* How far the primary is when its dependent is launched. */
+enum far { FAR_HALF_TRIGGERED, FAR_ENDING, FARS };
+static const char *const far_text[FARS] = { "stale after the wait for a primary that had triggered in part",
+                                            "stale after the wait for a primary that was about to end" };
+static const unsigned far_trials[FARS] = { 24, 96 };
+
+/* 1 once the kernel has told so; its stream is asked all the while, which makes no difference. */
+static int is_so_far(struct host_room *room, cudaStream_t stream)
 {
     unsigned i;
 
-    for (i = 0; i < HALF_LOOKS; i++) {
+    for (i = 0; i < FAR_LOOKS; i++) {
         if (*(volatile uint32_t *)&room->state.began)
             return 1;
         if (cudaStreamQuery(stream) != cudaErrorNotReady)
@@ -368,42 +387,51 @@ static int has_half_begun(struct host_room *room, cudaStream_t stream)
     return 0;
 }
 
-static cudaError_t try_half(struct host_room *room, const struct kernel_args *args, cudaStream_t stream, unsigned *halves)
+static cudaError_t launch_primary(struct ask *ask, const struct kernel_args *args, enum far far)
+{
+    cudaError_t error;
+
+    if (far == FAR_HALF_TRIGGERED)
+        return launch_blocks((const void *)SYMBOL(ask_half), args, 2, ASK_WORDS / 2, ask->stream, NULL, 0);
+    error = launch_one((const void *)SYMBOL(ask_busy), args, ASK_WORDS / 2, ask->side, NULL, 0);
+    return error == cudaSuccess ? launch_one((const void *)SYMBOL(ask_ending), args, ASK_WORDS / 2, ask->stream, NULL, 0) : error;
+}
+
+static cudaError_t try_far(struct ask *ask, struct host_room *room, const struct kernel_args *args, enum far far, unsigned *asked)
 {
     cudaLaunchAttribute attribute = serialization(1);
-    cudaError_t error = launch_blocks((const void *)SYMBOL(ask_half), args, 2, ASK_WORDS / 2, stream, NULL, 0), end;
-    int half = error == cudaSuccess && has_half_begun(room, stream);
+    cudaError_t error = launch_primary(ask, args, far), end;
+    int so_far = error == cudaSuccess && is_so_far(room, ask->stream);
 
     if (error == cudaSuccess)
-        error = launch_one((const void *)SYMBOL(ask_reader), args, ASK_WORDS / 2, stream, &attribute, 1);
+        error = launch_one((const void *)SYMBOL(ask_reader), args, ASK_WORDS / 2, ask->stream, &attribute, 1);
     *(volatile uint32_t *)&room->state.finished = 1;
-    end = cudaStreamSynchronize(stream);
-    *halves += (unsigned)half;
+    end = cudaDeviceSynchronize();
+    *asked += (unsigned)so_far;
     return error == cudaSuccess ? end : error;
 }
 
-/* Dependents that are launched when their primary has triggered in part. */
-static void ask_halves(struct ask *ask)
+static void ask_far(struct ask *ask, enum far far)
 {
     struct kernel_args args = PDL_ZERO;
     struct host_room *room = NULL;
     cudaError_t error = cudaSuccess;
-    unsigned trial, halves = 0, stale = 0;
+    unsigned trial, asked = 0, stale = 0;
 
     if (!open_room(&room, &args)) {
         ask_skip(ask, "pinned host memory", "none was given");
         return;
     }
-    for (trial = 0; trial < HALVES && error == cudaSuccess; trial++) {
+    for (trial = 0; trial < far_trials[far] && error == cudaSuccess; trial++) {
         prepare_trial(room, trial);
-        error = try_half(room, &args, ask->stream, &halves);
+        error = try_far(ask, room, &args, far, &asked);
         stale += copy_is_stale(room);
     }
-    ask_expect(ask, "launches behind a primary that has triggered in part", error, cudaSuccess);
-    if (halves == 0)
-        ask_skip(ask, "stale after the wait for a primary that had triggered in part", "not asked, no primary had");
+    ask_expect(ask, "launches after a primary that is so far", error, cudaSuccess);
+    if (asked == 0)
+        ask_skip(ask, far_text[far], "not asked, no primary was found so far");
     else
-        ask_expect_none(ask, "stale after the wait for a primary that had triggered in part", stale, halves);
+        ask_expect_none(ask, far_text[far], stale, asked);
     (void)cudaFreeHost(room);
 }
 
@@ -428,7 +456,8 @@ static void ask_crew(struct ask *ask)
         ask_skip(ask, "stale after the wait", "not asked, the pairs hardly overlapped");
     else
         ask_expect_none(ask, "stale after the wait", stale, CREW * ASK_TRIALS);
-    ask_halves(ask);
+    ask_far(ask, FAR_HALF_TRIGGERED);
+    ask_far(ask, FAR_ENDING);
 }
 
 static const struct pair ask_pairs[] = {

@@ -40,6 +40,7 @@ struct part {
 };
 
 struct drawn {
+    int mps;                   /* others share the GPU through MPS */
     struct part part[PARTS];
     unsigned parts;
     enum made made;
@@ -98,7 +99,7 @@ static int may_lie_in(const struct drawn *d, enum part_kind kind, unsigned paren
 #endif
     if (is_conditional(kind)) /* one executable graph of its graph is all that an H100 makes */
         return (d->executable == EXECUTABLE_FIRST || d->executable == EXECUTABLE_UPDATED) && !lies_in(d, parent, 0);
-    return !lies_in(d, parent, 1) || (kind < PART_HOST && kind != PART_COOPERATIVE) || kind == PART_CHILD;
+    return !lies_in(d, parent, 1) || (kind < PART_HOST && !(kind == PART_COOPERATIVE && d->mps)) || kind == PART_CHILD;
 }
 
 static void draw_row(struct drawn *d, struct dice *dice, unsigned parent, unsigned depth);
@@ -153,6 +154,17 @@ static unsigned after(const struct drawn *d, unsigned part)
     return i;
 }
 
+/* Of any kind that may lie where it lies. */
+static enum part_kind draw_kernel(const struct drawn *d, struct dice *dice, unsigned part)
+{
+    enum part_kind kind;
+
+    do
+        kind = (enum part_kind)below(dice, PART_COOPERATIVE + 1);
+    while (!may_lie_in(d, kind, d->part[part].parent));
+    return kind;
+}
+
 /* The first node of all that does something is slow. */
 static void draw_first(struct drawn *d, struct dice *dice)
 {
@@ -163,7 +175,7 @@ static void draw_first(struct drawn *d, struct dice *dice)
         i++;
     if (d->ahead != AHEAD_INSIDE)
         return;
-    d->part[i].kind = (enum part_kind)below(dice, PART_COOPERATIVE);
+    d->part[i].kind = draw_kernel(d, dice, i);
     d->part[i].slow = 1;
 }
 
@@ -172,20 +184,20 @@ static int may_become_kernel(const struct drawn *d, unsigned part)
     return part != d->record && part != d->wait && part != d->beside && d->part[part].kind < PART_LEAVES;
 }
 
-/* In a third of the trials two kernels with a programmatic edge between them, which is the only one: what its end does not wait for,
+/* In half of the trials two kernels with a programmatic edge between them, which is the only one: what its end does not wait for,
  * others do not come after. */
 static void draw_programmatic(struct drawn *d, struct dice *dice)
 {
-    unsigned from = below(dice, 3 * d->parts), i, at, first;
+    unsigned from = below(dice, 2 * d->parts), i, at, first;
 
     for (i = 0; i < d->parts && from < d->parts; i++) {
         at = (from + i) % d->parts;
         first = before(d, at);
         if (first == NOWHERE || !may_become_kernel(d, at) || !may_become_kernel(d, first))
             continue;
-        d->part[first].kind = (enum part_kind)below(dice, PART_COOPERATIVE);
+        d->part[first].kind = draw_kernel(d, dice, first);
         d->part[first].slow = (int)below(dice, 2);
-        d->part[at].kind = (enum part_kind)below(dice, PART_COOPERATIVE);
+        d->part[at].kind = draw_kernel(d, dice, at);
         d->part[at].programmatic = 1;
         d->part[at].fork = d->part[first].fork = STREETS;
         return;
@@ -252,11 +264,12 @@ static void draw_cells(struct drawn *d)
             d->record = NOWHERE; /* the words change once more */
 }
 
-static void draw_trial(struct drawn *d, struct dice *dice)
+static void draw_trial(struct drawn *d, struct dice *dice, int mps)
 {
     static const struct drawn nothing = PDL_ZERO;
 
     *d = nothing;
+    d->mps = mps;
     d->made = (enum made)(below(dice, 2) ? (unsigned)MADE_CAPTURED : below(dice, MADE_CAPTURED));
     d->executable = (enum executable)below(dice, EXECUTABLES);
     d->street = (enum street)below(dice, STREETS);

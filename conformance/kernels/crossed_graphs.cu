@@ -66,6 +66,7 @@ struct crossed {
     cudaStream_t street[STREETS];
     cudaEvent_t event[EVENT_KINDS][EVENTS];
     struct drawn drawn;
+    int mps;
     unsigned trial;
     uint64_t key;
     unsigned decoy;            /* 1 while a graph is made that is not launched */
@@ -276,7 +277,7 @@ static cudaError_t run_crossed(struct crossed *c, unsigned *too_soon)
     cudaError_t error;
 
     c->key = dice.state;
-    draw_trial(&c->drawn, &dice);
+    draw_trial(&c->drawn, &dice, c->mps);
     error = make_graph(c, 0, &graph);
     if (error == cudaSuccess)
         error = make_executable(c, graph, exec);

@@ -187,6 +187,23 @@ static bool is_many(const struct node *n)
     return n->type == cudaGraphNodeTypeKernel && n->kernel->grid[0] > 64;
 }
 
+/* The programmatic edges whose start the wait does not cover on broken devices. */
+static bool arc_uncovered(const struct arc *a)
+{
+    const struct faults *f = &device.faults;
+    const struct request *from = a->from->kernel, *to = a->to->kernel;
+    bool updated = (queued_features & HAS(updated)) != 0, in_body = graph_is_inside(a->to->graph, cudaGraphNodeTypeConditional);
+    if ((is_many(a->from) || is_many(a->to)) &&
+        ((f->large_fan_uncovered && a->into > 1) || (f->large_of_event_uncovered && a->of_event) ||
+         (f->large_third_launch_uncovered && queued_launches > 2)))
+        return true;
+    if ((f->updated_cooperative_uncovered && updated && to != NULL && to->cooperative) ||
+        (f->cooperative_in_body_uncovered && in_body && from != NULL && from->cooperative))
+        return true;
+    return (f->made_first_uncovered && a->from->index > a->to->index) || (f->ninth_cover_lost && a->into >= 8) ||
+           (f->ninth_dependent_uncovered && a->nth >= 8) || (f->legacy_graph_uncovers && queued_in_legacy && is_many(a->to));
+}
+
 /* What an edge means: EDGE-01, EDGE-09, EDGE-10; (2,0,default) is F18's launch completion, which no wait covers. */
 static void arc_orders(const struct arc *a)
 {
@@ -242,13 +259,7 @@ static void arc_orders(const struct arc *a)
         kind = EDGE_TRIGGERED;
     if (!ignored)
         op_after(a->to->op, from, kind);
-    uncovered |= port_lost || (device.faults.made_first_uncovered && a->from->index > a->to->index);
-    uncovered |= (device.faults.ninth_cover_lost && a->into >= 8) || (device.faults.ninth_dependent_uncovered && a->nth >= 8);
-    uncovered |= device.faults.legacy_graph_uncovers && queued_in_legacy && is_many(a->to);
-    if (is_many(a->from) || is_many(a->to))
-        uncovered |= (device.faults.large_fan_uncovered && a->into > 1) || (device.faults.large_of_event_uncovered && a->of_event) ||
-                     (device.faults.large_third_launch_uncovered && queued_launches > 2);
-    if (programmatic && !uncovered)
+    if (programmatic && !port_lost && !uncovered && !arc_uncovered(a))
         op_covers(a->to->op, a->from->last);
     device.edge_features = 0;
 }

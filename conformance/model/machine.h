@@ -316,7 +316,8 @@ struct faults {
     bool idle_halves_forget_events, external_times_in_tenths, captured_flagged_record_lost;
     bool first_starts_count, clusters_share_memory, grids_share_memory, fork_loses_order, far_node_times_zero;
     bool record_behind_shared_lost, record_behind_cluster_lost, shared_dependent_uncovered, shared_forgets_events, polled_timed_event_lost;
-    bool half_triggered_uncovered, large_by_thread_uncovered, large_primary_by_thread_uncovered;
+    bool half_triggered_uncovered, ended_uncovered, large_by_thread_uncovered, large_primary_by_thread_uncovered;
+    bool updated_cooperative_uncovered, cooperative_in_body_uncovered;
     bool large_fan_uncovered, large_of_event_uncovered, large_third_launch_uncovered;
     bool cooperative_cluster_forgets_events, cooperative_behind_graph_forgets_events, domain_dependent_forgets_events;
     bool dependent_forgets_many_events, host_forgets_many_events, halves_forget_events;

@@ -170,7 +170,7 @@ static bool left_uncovered(const struct op *op, const struct op *pred)
         return true;
     if (f->shared_dependent_uncovered && op->grid != NULL && op->grid->dynamic_shared != 0)
         return true;
-    if (f->half_triggered_uncovered && pred->triggered_any && !pred->triggered_all)
+    if ((f->half_triggered_uncovered && pred->triggered_any && !pred->triggered_all) || (f->ended_uncovered && pred->exited_all))
         return true;
     if (f->nvlink_hint_uncovers && op_given(op, 16))
         return true;
