@@ -182,9 +182,7 @@ static void ask_odd(struct ask *ask)
         cudaEventCreateWithFlags(&two, cudaEventDisableTiming) != cudaSuccess)
         return;
     attrs[0] = serialization(1);
-    attrs[1].id = cudaLaunchAttributeProgrammaticEvent;
-    attrs[1].val = serialization(0).val;
-    attrs[1].val.programmaticEvent.event = one;
+    attrs[1] = recording(one);
     ask_note(ask, "6 with 7", try_attrs(ask, attrs, 2));
     attrs[0] = attrs[1];
     attrs[1].id = cudaLaunchAttributeLaunchCompletionEvent;
@@ -370,6 +368,8 @@ static int open_hand(struct hand *hand)
 enum far { FAR_HALF_TRIGGERED, FAR_ENDING, FARS };
 static const char *const far_text[FARS] = { "stale after the wait for a primary that had triggered in part",
                                             "stale after the wait for a primary that was about to end" };
+static const char *const far_call[FARS] = { "launches after a primary that has triggered in part",
+                                            "launches after a primary that is about to end" };
 static const unsigned far_trials[FARS] = { 24, 96 };
 
 /* 1 once the kernel has told so; its stream is asked all the while, which makes no difference. */
@@ -427,7 +427,7 @@ static void ask_far(struct ask *ask, enum far far)
         error = try_far(ask, room, &args, far, &asked);
         stale += copy_is_stale(room);
     }
-    ask_expect(ask, "launches after a primary that is so far", error, cudaSuccess);
+    ask_expect(ask, far_call[far], error, cudaSuccess);
     if (asked == 0)
         ask_skip(ask, far_text[far], "not asked, no primary was found so far");
     else

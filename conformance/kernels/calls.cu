@@ -276,8 +276,7 @@ static void ask_cluster(struct ask *ask)
     cudaLaunchAttribute attrs[2] = PDL_ZERO;
     cudaError_t error, end;
 
-    attrs[0].id = cudaLaunchAttributeClusterDimension;
-    attrs[0].val.clusterDim.x = attrs[0].val.clusterDim.y = attrs[0].val.clusterDim.z = 1;
+    attrs[0] = in_clusters(1);
     attrs[1].id = cudaLaunchAttributePreferredClusterDimension;
     attrs[1].val.preferredClusterDim.x = attrs[1].val.preferredClusterDim.y = attrs[1].val.preferredClusterDim.z = 1;
     error = launch_one((const void *)SYMBOL(calls_nothing), &args, 1, ask->stream, attrs, 2);

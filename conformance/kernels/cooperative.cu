@@ -74,10 +74,8 @@ static cudaError_t launch_grid(const struct meeting *m, unsigned grid, unsigned 
     config.blockDim.x = GRID_THREADS;
     config.stream = m->stream[grid % 2];
     config.attrs = attrs;
-    if (!CROWDED) {
-        attrs[config.numAttrs].id = cudaLaunchAttributeCooperative;
-        attrs[config.numAttrs++].val.cooperative = 1;
-    }
+    if (!CROWDED)
+        attrs[config.numAttrs++] = cooperatively();
     if (grid >= 2)
         attrs[config.numAttrs++] = serialization(1);
     return cudaLaunchKernelExC(&config, (const void *)SYMBOL(cooperative_meeting), params);

@@ -30,15 +30,10 @@ static void shape_of(enum part_kind kind, unsigned *blocks, unsigned *threads)
 /* What a launch of this kind has beside attribute 6; how many. */
 static unsigned attributes_of(enum part_kind kind, cudaLaunchAttribute *attribute)
 {
-    if (kind == PART_CLUSTER) {
-        attribute->id = cudaLaunchAttributeClusterDimension;
-        attribute->val.clusterDim.x = 2;
-        attribute->val.clusterDim.y = attribute->val.clusterDim.z = 1;
-    }
-    if (kind == PART_COOPERATIVE) {
-        attribute->id = cudaLaunchAttributeCooperative;
-        attribute->val.cooperative = 1;
-    }
+    if (kind == PART_CLUSTER)
+        *attribute = in_clusters(2);
+    if (kind == PART_COOPERATIVE)
+        *attribute = cooperatively();
     return kind == PART_CLUSTER || kind == PART_COOPERATIVE;
 }
 

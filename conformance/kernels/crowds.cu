@@ -283,20 +283,12 @@ static const char *const within_name[WITHIN] = { "in an ordinary grid", "in a cl
 
 static cudaLaunchAttribute within_attribute(unsigned how)
 {
-    cudaLaunchAttribute attribute = serialization(1);
-
-    if (how == 1) {
-        attribute.id = cudaLaunchAttributeClusterDimension;
-        attribute.val.clusterDim.x = 2;
-        attribute.val.clusterDim.y = attribute.val.clusterDim.z = 1;
-    } else if (how == 2) {
-        attribute.id = cudaLaunchAttributeCooperative;
-        attribute.val.cooperative = 1;
-    } else if (how == 3) {
-        attribute.id = cudaLaunchAttributeMemSyncDomain;
-        attribute.val.memSyncDomain = cudaLaunchMemSyncDomainRemote;
+    switch (how) {
+    case 1: return in_clusters(2);
+    case 2: return cooperatively();
+    case 3: return in_remote_domain();
+    default: return serialization(1);
     }
-    return attribute;
 }
 
 static cudaError_t run_within(struct crowd *crowd, unsigned how, unsigned trial)

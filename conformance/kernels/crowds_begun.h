@@ -31,7 +31,7 @@ struct begun {
     size_t shared_bytes;       /* of which an SM has enough for one block, and for what needs none beside it */
     cudaEvent_t event;
     int greatest;              /* priority */
-    unsigned early, trials, seen, controls;
+    unsigned early, trials, seen;
 };
 
 static cudaError_t open_begun(struct begun *b, struct crowd *crowd)
@@ -76,11 +76,9 @@ static void close_begun(struct begun *b)
 static cudaError_t launch_waiter(struct begun *b, int control)
 {
     cudaStream_t side = b->crowd->ask->side;
-    cudaLaunchAttribute urgent = PDL_ZERO;
+    cudaLaunchAttribute urgent = of_priority(b->greatest); /* else it could queue after blocks that have not begun */
     cudaError_t error;
 
-    urgent.id = cudaLaunchAttributePriority;
-    urgent.val.priority = b->greatest; /* else it could queue after blocks that have not begun */
     error = control ? launch_one((const void *)SYMBOL(crowds_spacer), &b->args, 1, side, &urgent, 1) : cudaStreamWaitEvent(side, b->event, 0);
     return error == cudaSuccess ? launch_one((const void *)SYMBOL(crowds_waiter), &b->args, 1, side, &urgent, 1) : error;
 }
@@ -88,14 +86,12 @@ static cudaError_t launch_waiter(struct begun *b, int control)
 static cudaError_t run_begun(struct begun *b, unsigned blocks, int control)
 {
     cudaStream_t stream = b->crowd->ask->stream;
-    cudaLaunchAttribute at_start = PDL_ZERO;
+    cudaLaunchAttribute at_start = recording(b->event);
     struct trial_state state;
     cudaError_t error = cudaMemset(b->args.state, 0, sizeof(state));
 
     if (error == cudaSuccess)
         error = cudaDeviceSynchronize();
-    at_start.id = cudaLaunchAttributeProgrammaticEvent;
-    at_start.val.programmaticEvent.event = b->event;
     at_start.val.programmaticEvent.triggerAtBlockStart = 1;
     if (error == cudaSuccess)
         error = launch_sized((const void *)SYMBOL(crowds_busy), &b->args, blocks, 1, b->shared_bytes, stream, &at_start, 1);
@@ -107,7 +103,7 @@ static cudaError_t run_begun(struct begun *b, unsigned blocks, int control)
         error = cudaMemcpy(&state, b->args.state, sizeof(state), cudaMemcpyDeviceToHost);
     if (error != cudaSuccess)
         return error;
-    *(control ? &b->controls : &b->trials) += 1;
+    b->trials += control ? 0 : 1;
     *(control ? &b->seen : &b->early) += state.early != 0;
     return cudaSuccess;
 }

@@ -51,20 +51,6 @@ struct times {
     cudaGraphExec_t single[2]; /* one of the events */
 };
 
-static cudaError_t record_alone(cudaGraphExec_t *exec, cudaEvent_t event)
-{
-    cudaGraph_t graph;
-    cudaGraphNode_t node;
-    cudaError_t error = cudaGraphCreate(&graph, 0);
-
-    if (error == cudaSuccess)
-        error = cudaGraphAddEventRecordNode(&node, graph, NULL, 0, event);
-    if (error == cudaSuccess)
-        error = cudaGraphInstantiate(exec, graph, 0);
-    (void)cudaGraphDestroy(graph);
-    return error;
-}
-
 static cudaError_t record_around(struct times *times, unsigned crowd)
 {
     cudaGraph_t graph;
@@ -94,8 +80,8 @@ static cudaError_t make_graphs(struct times *times)
     if (error == cudaSuccess)
         error = record_around(times, TIMES_CROWD);
     if (error == cudaSuccess)
-        error = record_alone(&times->single[0], times->event[0]);
-    return error == cudaSuccess ? record_alone(&times->single[1], times->event[1]) : error;
+        error = ask_graph_of_one(&times->single[0], times->event[0]);
+    return error == cudaSuccess ? ask_graph_of_one(&times->single[1], times->event[1]) : error;
 }
 
 enum recorder { RECORDED_BY_STREAM, RECORDED_BY_GRAPH, RECORDED_BY_TWO, RECORDED_BY_GRAPHS, RECORDERS };

@@ -107,11 +107,9 @@ static int has_call(const struct given *g, enum call call)
 
 static cudaError_t launch_config(const struct shape *s, void **params, cudaStream_t stream, int cooperative)
 {
-    cudaLaunchAttribute attribute = PDL_ZERO;
+    cudaLaunchAttribute attribute = cooperatively();
     cudaLaunchConfig_t config = PDL_ZERO;
 
-    attribute.id = cudaLaunchAttributeCooperative;
-    attribute.val.cooperative = 1;
     config.gridDim = sizes(s->grid);
     config.blockDim = sizes(s->block);
     config.dynamicSmemBytes = s->shared;

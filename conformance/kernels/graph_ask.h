@@ -69,6 +69,22 @@ static cudaError_t ask_graph_of_kernel(cudaGraphExec_t *exec, const void *functi
     return error;
 }
 
+/* An executable graph of one node, which records this event, or, with NULL, does nothing. */
+static cudaError_t ask_graph_of_one(cudaGraphExec_t *exec, cudaEvent_t event)
+{
+    cudaGraph_t graph;
+    cudaGraphNode_t node;
+    cudaError_t error = cudaGraphCreate(&graph, 0);
+
+    if (error != cudaSuccess)
+        return error;
+    error = event ? cudaGraphAddEventRecordNode(&node, graph, NULL, 0, event) : cudaGraphAddEmptyNode(&node, graph, NULL, 0);
+    if (error == cudaSuccess)
+        error = cudaGraphInstantiate(exec, graph, 0);
+    (void)cudaGraphDestroy(graph);
+    return error;
+}
+
 /* Launches the graph once, and waits for it. */
 static cudaError_t ask_run_once(cudaGraph_t graph, cudaStream_t stream)
 {

@@ -357,6 +357,7 @@ static void tell_hand(const struct hand *h, char *text, size_t room)
     }
 }
 
+#include "handed_room.h"
 #include "handed_steps.h"
 
 /* ---- a trial ---- */

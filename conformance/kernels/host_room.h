@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 
+#include "launch_attributes.h"
 #include "pair.h"
 #include "visibility.h"
 
@@ -123,15 +124,6 @@ static inline int run_in_thread(void (*run)(void *of), void *of)
 
     return cudaGetDevice(&other.device) == cudaSuccess && !pthread_create(&thread, NULL, other_thread_runs, &other) &&
            !pthread_join(thread, NULL) && other.set == cudaSuccess;
-}
-
-static inline cudaLaunchAttribute serialization(int value)
-{
-    cudaLaunchAttribute attribute = PDL_ZERO;
-
-    attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    attribute.val.programmaticStreamSerializationAllowed = value;
-    return attribute;
 }
 
 struct host_room {               /* pinned host memory of the two kernels, and what the host saw */

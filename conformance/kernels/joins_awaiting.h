@@ -30,27 +30,14 @@ static cudaError_t record_aside(struct joins *joins, unsigned how, int late, cud
 /* How a follower is launched beside its attribute; the last one: the primary is a large grid, too. */
 enum dress { DRESS_PLAIN, DRESS_CLUSTER, DRESS_COOPERATIVE, DRESS_EVENT, DRESS_LARGE, DRESSES };
 
-static cudaError_t launch_dressed(struct joins *joins, const void *then, unsigned dress, cudaStream_t stream)
+static cudaError_t launch_follower(struct joins *joins, const void *then, unsigned dress, cudaStream_t stream)
 {
-    cudaLaunchAttribute attribute[2] = { serialization(1), PDL_ZERO };
     unsigned blocks = dress == DRESS_CLUSTER ? 2 : 1;
     cudaEvent_t unawaited = NULL;
     cudaError_t error = cudaEventCreateWithFlags(&unawaited, cudaEventDisableTiming);
+    cudaLaunchAttribute attribute[2] = { serialization(1), dress == DRESS_CLUSTER ? in_clusters(blocks) : dress == DRESS_COOPERATIVE ? cooperatively()
+                                                           : recording(unawaited) };
 
-    switch (dress) {
-    case DRESS_CLUSTER:
-        attribute[1].id = cudaLaunchAttributeClusterDimension;
-        attribute[1].val.clusterDim.x = blocks;
-        attribute[1].val.clusterDim.y = attribute[1].val.clusterDim.z = 1;
-        break;
-    case DRESS_COOPERATIVE:
-        attribute[1].id = cudaLaunchAttributeCooperative;
-        attribute[1].val.cooperative = 1;
-        break;
-    default:
-        attribute[1].id = cudaLaunchAttributeProgrammaticEvent;
-        attribute[1].val.programmaticEvent.event = unawaited;
-    }
     if (error == cudaSuccess)
         error = launch_blocks(then, &joins->follower[0], blocks, PLACE_WORDS, stream, attribute, dress == DRESS_PLAIN ? 1 : 2);
     if (unawaited)
@@ -77,7 +64,7 @@ static cudaError_t await_between(struct joins *joins, const void *first, const v
     if (error == cudaSuccess)
         error = large ? launch_blocks((const void *)SYMBOL(joins_large_follower), &joins->follower[0], blocks, threads, FOLLOWS_IN(joins, stream),
                                       &attribute, 1)
-                      : launch_dressed(joins, then, how % DRESSES, FOLLOWS_IN(joins, stream));
+                      : launch_follower(joins, then, how % DRESSES, FOLLOWS_IN(joins, stream));
     if (error == cudaSuccess)
         error = cudaDeviceSynchronize();
     if (event)
@@ -174,21 +161,13 @@ static cudaError_t after_joined_capture(struct joins *joins)
     return error == cudaSuccess ? follow(joins, 0, joins->stream[1]) : error;
 }
 
-static cudaError_t await_across_capture(struct joins *joins)
+static cudaError_t join_capture_of_third(struct joins *joins, cudaStream_t stream, cudaEvent_t event)
 {
-    cudaEvent_t event = NULL;
-    cudaError_t error = work_and_record(joins, 1, &event);
-
-    if (error == cudaSuccess)
-        error = cudaStreamWaitEvent(joins->stream[1], event, 0);
-    if (error == cudaSuccess)
-        error = join_capture(joins->stream[2], joins->stream[1]);
-    if (error == cudaSuccess)
-        error = follow(joins, 0, joins->stream[1]);
-    if (event)
-        (void)cudaEventDestroy(event);
-    return error;
+    (void)event;
+    return join_capture(joins->stream[2], stream);
 }
+
+static cudaError_t await_across_capture(struct joins *joins) { return call_after_wait(joins, join_capture_of_third); }
 
 /* Between work and a follower with the attribute, the stream is given an attribute that it has. */
 static cudaError_t after_attribute(struct joins *joins)

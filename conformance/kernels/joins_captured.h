@@ -48,8 +48,7 @@ static cudaError_t capture_events(struct joins *joins, const cudaEvent_t *event,
 
     if (error != cudaSuccess)
         return error;
-    attrs[0].id = cudaLaunchAttributeProgrammaticEvent;
-    attrs[0].val.programmaticEvent.event = event[0];
+    attrs[0] = recording(event[0]);
     attrs[0].val.programmaticEvent.triggerAtBlockStart = joins->trial / 4 % 2 != 0;
     attrs[1].id = cudaLaunchAttributeLaunchCompletionEvent;
     attrs[1].val.launchCompletionEvent.event = event[events - 1];

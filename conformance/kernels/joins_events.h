@@ -64,15 +64,14 @@ static cudaError_t ask_once(cudaEvent_t event)
 /* The work records a programmatic event itself, and `awaits` waits for that. */
 static cudaError_t launch_and_await(struct joins *joins, unsigned flags, cudaStream_t awaits)
 {
-    cudaLaunchAttribute attribute = PDL_ZERO;
+    cudaLaunchAttribute attribute;
     cudaEvent_t event;
     cudaError_t error = cudaEventCreateWithFlags(&event, flags);
 
     prepare(joins, 1, 1);
     if (error != cudaSuccess)
         return error;
-    attribute.id = cudaLaunchAttributeProgrammaticEvent;
-    attribute.val.programmaticEvent.event = event;
+    attribute = recording(event);
     error = launch_one((const void *)SYMBOL(joins_work), &joins->work[0], PLACE_WORDS, joins->stream[0], &attribute, 1);
     if (error == cudaSuccess && joins->trial / 22 % 2)
         error = ask_once(event);
@@ -136,12 +135,10 @@ static cudaError_t join_own(struct joins *joins)
 /* The launch of no threads records nothing. */
 static cudaError_t join_refused(struct joins *joins)
 {
-    cudaLaunchAttribute attribute = PDL_ZERO;
     cudaEvent_t event;
     cudaError_t error = work_and_record(joins, 1, &event);
+    cudaLaunchAttribute attribute = recording(event);
 
-    attribute.id = cudaLaunchAttributeProgrammaticEvent;
-    attribute.val.programmaticEvent.event = event;
     if (error == cudaSuccess && launch_one((const void *)SYMBOL(joins_follower), &joins->follower[1], 0, joins->stream[2], &attribute, 1) == cudaSuccess)
         error = cudaErrorUnknown;
     (void)cudaGetLastError();

@@ -79,7 +79,7 @@ static cudaError_t record_outside(struct joins *joins, cudaStream_t stream, cuda
 }
 
 /* Between a stream's wait for an event and its follower. */
-static cudaError_t idle_behind_wait(struct joins *joins, idle_call call)
+static cudaError_t call_after_wait(struct joins *joins, idle_call call)
 {
     cudaEvent_t event = NULL;
     cudaError_t error = work_and_record(joins, 1, &event);
@@ -94,13 +94,13 @@ static cudaError_t idle_behind_wait(struct joins *joins, idle_call call)
     return error;
 }
 
-static cudaError_t idle_copy(struct joins *joins) { return idle_behind_wait(joins, copy_nothing); }
-static cudaError_t idle_set(struct joins *joins) { return idle_behind_wait(joins, set_nothing); }
-static cudaError_t idle_wait(struct joins *joins) { return idle_behind_wait(joins, wait_for_none); }
-static cudaError_t idle_launch(struct joins *joins) { return idle_behind_wait(joins, launch_no_threads); }
-static cudaError_t idle_plain_launch(struct joins *joins) { return idle_behind_wait(joins, launch_no_threads_plainly); }
-static cudaError_t idle_direction(struct joins *joins) { return idle_behind_wait(joins, copy_nowhere); }
-static cudaError_t idle_attribute(struct joins *joins) { return idle_behind_wait(joins, give_attribute); }
+static cudaError_t idle_copy(struct joins *joins) { return call_after_wait(joins, copy_nothing); }
+static cudaError_t idle_set(struct joins *joins) { return call_after_wait(joins, set_nothing); }
+static cudaError_t idle_wait(struct joins *joins) { return call_after_wait(joins, wait_for_none); }
+static cudaError_t idle_launch(struct joins *joins) { return call_after_wait(joins, launch_no_threads); }
+static cudaError_t idle_plain_launch(struct joins *joins) { return call_after_wait(joins, launch_no_threads_plainly); }
+static cudaError_t idle_direction(struct joins *joins) { return call_after_wait(joins, copy_nowhere); }
+static cudaError_t idle_attribute(struct joins *joins) { return call_after_wait(joins, give_attribute); }
 
 /* The record that is refused leaves the event what it stood for. */
 static cudaError_t idle_record(struct joins *joins)

@@ -98,12 +98,8 @@ static cudaError_t capture_large(struct joins *joins, cudaEvent_t event, cudaEve
 {
     const void *work = (const void *)SYMBOL(joins_large_work), *follower = (const void *)SYMBOL(joins_large_follower);
     cudaStream_t stream = joins->stream[0], side = joins->stream[1];
-    cudaLaunchAttribute attribute = PDL_ZERO;
-    cudaError_t error;
-
-    attribute.id = cudaLaunchAttributeProgrammaticEvent;
-    attribute.val.programmaticEvent.event = event;
-    error = launch_blocks(work, &joins->work[0], LARGE_BLOCKS, 1, stream, &attribute, 1);
+    cudaLaunchAttribute attribute = recording(event);
+    cudaError_t error = launch_blocks(work, &joins->work[0], LARGE_BLOCKS, 1, stream, &attribute, 1);
     if (error == cudaSuccess)
         error = cudaStreamWaitEvent(side, event, 0);
     if (error == cudaSuccess && FOLLOWS_IN_GRAPH)

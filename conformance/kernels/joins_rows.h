@@ -253,8 +253,7 @@ static cudaError_t beside_many(struct joins *joins)
 
     prepare(joins, 1, 1);
     memset(attrs, 0, sizeof(attrs)); /* id 0: ignored */
-    attrs[MANY_ATTRIBUTES - 1].id = cudaLaunchAttributeProgrammaticEvent;
-    attrs[MANY_ATTRIBUTES - 1].val.programmaticEvent.event = event;
+    attrs[MANY_ATTRIBUTES - 1] = recording(event);
     if (error == cudaSuccess)
         error = launch_one((const void *)SYMBOL(joins_work), &joins->work[0], PLACE_WORDS, joins->stream[0], attrs, MANY_ATTRIBUTES);
     if (error == cudaSuccess)

@@ -105,7 +105,7 @@ static void ask_chains_of(struct ask *ask, draw_chain *draw, const char *what)
     }
     ask_expect(ask, "launches of chains", error, cudaSuccess);
     for (kind = 0; kind < CHAIN_KINDS; kind++) {
-        snprintf(text, sizeof(text), "stale after %s: %s", what, name_of_link(kind));
+        snprintf(text, sizeof(text), "%s %s", what, name_of_link(kind));
         if (trials[kind] || error != cudaSuccess)
             ask_expect_none(ask, text, stale[kind], trials[kind]);
     }
@@ -154,12 +154,12 @@ static unsigned draw_past_port(struct chain *chain, unsigned trial, uint64_t see
     return chain->kind[0];
 }
 
-static void ask_chains(struct ask *ask) { ask_chains_of(ask, draw_pair, "two nodes, by the kind of the first"); }
-static void ask_past(struct ask *ask) { ask_chains_of(ask, draw_past, "a disabled kernel or copy, by the kind of what comes after it"); }
-static void ask_past_set(struct ask *ask) { ask_chains_of(ask, draw_past_set, "a disabled memset, by the kind of what comes after it"); }
+static void ask_chains(struct ask *ask) { ask_chains_of(ask, draw_pair, "stale after two nodes, the first of kind"); }
+static void ask_past(struct ask *ask) { ask_chains_of(ask, draw_past, "stale past a disabled kernel or copy to"); }
+static void ask_past_set(struct ask *ask) { ask_chains_of(ask, draw_past_set, "stale past a disabled memset to"); }
 static void ask_past_port(struct ask *ask)
 {
-    ask_chains_of(ask, draw_past_port, "a disabled kernel with a programmatic edge, by the kind of what comes before it");
+    ask_chains_of(ask, draw_past_port, "stale past a disabled kernel from");
 }
 
 #endif

@@ -271,13 +271,11 @@ static void close_recorders(struct recorders *r)
 static cudaError_t work_recorded(struct recorders *r, enum recorder by, cudaStream_t stream)
 {
     const struct kernel_args *args = &r->polled.args;
-    cudaLaunchAttribute attribute = PDL_ZERO;
+    cudaLaunchAttribute attribute = recording(r->event[by]);
     cudaError_t error;
 
     if (by == BY_NODE)
         return cudaGraphLaunch(r->exec, stream);
-    attribute.id = cudaLaunchAttributeProgrammaticEvent;
-    attribute.val.programmaticEvent.event = r->event[by];
     if (by == BY_LAUNCH)
         return launch_one((const void *)SYMBOL(polled_stores_first), args, ASK_WORDS / 2, stream, &attribute, 1);
     error = launch_one((const void *)SYMBOL(polled_work), args, ASK_WORDS / 2, stream, NULL, 0);

@@ -7,6 +7,7 @@
 
 #include "graph_ask.h"
 #include "kernel.h"
+#include "launch_attributes.h"
 
 KERNEL(capture_p) { (void)args; }
 KERNEL(capture_m) { (void)args; }
@@ -65,19 +66,15 @@ static cudaError_t launch_plain(const void *function, cudaStream_t stream) { ret
 
 static cudaError_t launch_attr(const void *function, cudaStream_t stream, int value)
 {
-    cudaLaunchAttribute attribute = PDL_ZERO;
+    cudaLaunchAttribute attribute = serialization(value);
 
-    attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    attribute.val.programmaticStreamSerializationAllowed = value;
     return launch_with(function, stream, &attribute, 1);
 }
 
 static cudaError_t launch_event(const void *function, cudaStream_t stream, cudaEvent_t event, int at_start, int flags)
 {
-    cudaLaunchAttribute attribute = PDL_ZERO;
+    cudaLaunchAttribute attribute = recording(event);
 
-    attribute.id = cudaLaunchAttributeProgrammaticEvent;
-    attribute.val.programmaticEvent.event = event;
     attribute.val.programmaticEvent.flags = flags;
     attribute.val.programmaticEvent.triggerAtBlockStart = at_start;
     return launch_with(function, stream, &attribute, 1);

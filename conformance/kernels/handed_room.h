@@ -1,0 +1,267 @@
+/* handed_room.h - what the trials of handed.cu need: streams, events, graphs and cells, and what the cells have to hold in the end. */
+#ifndef HANDED_ROOM_H_INCLUDED
+#define HANDED_ROOM_H_INCLUDED
+
+#define HOLD_NS 15000u         /* of the slow work, as plan_works() gives it to a work that is alone */
+#define AREA (2 * SPAN)        /* words: the cells, and what the last step found in them */
+#define SET_FIRST 0x51
+#define SET_LAST 0x5A
+#define LONG 32768u            /* words before the cells that a long copy or memset takes along */
+#define MEMORY (2 * (LONG + AREA) + CELL + SPAN) /* words: two areas with what stands before them, what joined work stores for a copy, zeroes */
+
+struct pinned {                /* both sides see it */
+    struct trial_plan plan[PLACES + 1];
+    struct trial_state state[2]; /* of the slow work, and of the joined one */
+    uint32_t area[AREA], fetched[AREA];
+};
+
+struct carry {                 /* what a host function copies */
+    const uint32_t *from;
+    uint32_t *to;
+    unsigned words;
+};
+
+struct handed {
+    struct ask *ask;
+    cudaStream_t stream[2][KINDS], third, loose; /* stream: from, to */
+    cudaEvent_t event[EVENTS], begin, fork, join, back;
+    cudaEvent_t told, more[MORE]; /* what launches record that nobody awaits; other events that the last stream awaits */
+    struct pinned *pinned;
+    char *device_of_pinned;
+    uint32_t *memory;          /* of the device: MEMORY words */
+    uint32_t *area[2], *copied; /* as the device sees them: its own cells, the pinned ones; the device's second area */
+    void *set_wide, *set_words; /* cuMemsetD16Async, cuMemsetD32Async */
+    cudaGraphExec_t node[EVENTS], graph[2][2][2]; /* node: records the event. graph: of [device, pinned][first, last step][first, second] */
+    cudaGraphExec_t empty, made; /* empty: of one node that does nothing. made: of this trial */
+    struct carry carry[2];
+    uint32_t want[AREA];
+    unsigned trial, pins;      /* pins: the cells of this trial are pinned */
+    int copies_long;           /* the first step of this trial is a long copy */
+    int timed;                 /* in this trial */
+};
+
+static struct kernel_args args_of(struct handed *d, unsigned pins, enum place place)
+{
+    struct kernel_args args = PDL_ZERO;
+    uint32_t *area = d->area[pins];
+
+    args.plan = (const struct trial_plan *)(d->device_of_pinned + offsetof(struct pinned, plan)) + place;
+    args.state = (struct trial_state *)(d->device_of_pinned + offsetof(struct pinned, state)) + (place == PLACE_JOINED);
+    args.data = place == PLACE_JOINED ? area + CELL : place == PLACE_LAST && d->copies_long ? d->copied : area;
+    args.seen = place == PLACE_LAST ? area + SPAN : area + 2 * CELL;
+    return args;
+}
+
+/* ---- opened once ---- */
+
+static cudaError_t open_streams_of(struct handed *d, unsigned end, int greatest)
+{
+    cudaStream_t *stream = d->stream[end];
+    cudaError_t error = cudaStreamCreateWithFlags(&stream[KIND_NON_BLOCKING], cudaStreamNonBlocking);
+
+    if (error == cudaSuccess)
+        error = cudaStreamCreateWithPriority(&stream[KIND_URGENT_NON_BLOCKING], cudaStreamNonBlocking, greatest);
+    stream[KIND_PER_THREAD] = cudaStreamPerThread;
+    stream[KIND_LEGACY] = cudaStreamLegacy;
+    if (error == cudaSuccess)
+        error = cudaStreamCreateWithFlags(&stream[KIND_BLOCKING], cudaStreamDefault);
+    return error == cudaSuccess ? cudaStreamCreateWithPriority(&stream[KIND_URGENT], cudaStreamDefault, greatest) : error;
+}
+
+static cudaError_t open_events_of(struct handed *d)
+{
+    cudaError_t error = cudaEventCreateWithFlags(&d->begin, cudaEventDefault);
+    cudaEvent_t *plain[] = { &d->fork, &d->join, &d->back, &d->told };
+    unsigned i;
+
+    for (i = 0; i < MORE && error == cudaSuccess; i++)
+        error = cudaEventCreateWithFlags(&d->more[i], cudaEventDisableTiming);
+    for (i = 0; i < 4 && error == cudaSuccess; i++)
+        error = cudaEventCreateWithFlags(plain[i], cudaEventDisableTiming);
+    for (i = 0; i < EVENTS && error == cudaSuccess; i++) {
+        error = cudaEventCreateWithFlags(&d->event[i], event_flags[i]);
+        if (i == EVENT_IPC && error != cudaSuccess) { /* not everywhere */
+            (void)cudaGetLastError();
+            error = cudaEventCreateWithFlags(&d->event[i], cudaEventDisableTiming);
+        }
+        if (error == cudaSuccess && i != EVENT_IPC)
+            error = ask_graph_of_one(&d->node[i], d->event[i]);
+    }
+    return error;
+}
+
+/* Two executable graphs of one graph, of which the second is uploaded. */
+static cudaError_t open_graphs_of(struct handed *d, unsigned pins, unsigned end)
+{
+    struct kernel_args args = args_of(d, pins, end ? PLACE_LAST : PLACE_FIRST);
+    cudaGraph_t graph;
+    cudaGraphNode_t node;
+    cudaError_t error = cudaGraphCreate(&graph, 0);
+
+    if (error != cudaSuccess)
+        return error;
+    error = ask_add_kernel(&node, graph, (const void *)SYMBOL(handed_step), &args, CELL);
+    if (error == cudaSuccess)
+        error = cudaGraphInstantiate(&d->graph[pins][end][0], graph, 0);
+    if (error == cudaSuccess)
+        error = cudaGraphInstantiate(&d->graph[pins][end][1], graph, 0);
+    if (error == cudaSuccess)
+        error = cudaGraphUpload(d->graph[pins][end][1], d->loose);
+    (void)cudaGraphDestroy(graph);
+    return error;
+}
+
+static cudaError_t open_handed(struct handed *d, struct ask *ask)
+{
+    int least = 0, greatest = 0;
+    cudaError_t error = cudaHostAlloc((void **)&d->pinned, sizeof(*d->pinned), cudaHostAllocMapped);
+
+    d->ask = ask;
+    if (error == cudaSuccess)
+        error = cudaHostGetDevicePointer((void **)&d->device_of_pinned, d->pinned, 0);
+    if (error == cudaSuccess)
+        error = cudaMalloc((void **)&d->memory, MEMORY * sizeof(uint32_t));
+    if (error == cudaSuccess)
+        error = cudaMemset(d->memory, 0, MEMORY * sizeof(uint32_t));
+    if (error == cudaSuccess)
+        error = driver_function("cuMemsetD16Async", 3020, &d->set_wide);
+    if (error == cudaSuccess)
+        error = driver_function("cuMemsetD32Async", 3020, &d->set_words);
+    if (error != cudaSuccess)
+        return error;
+    d->area[0] = d->memory + LONG;
+    d->copied = d->area[0] + AREA + LONG;
+    d->area[1] = (uint32_t *)(d->device_of_pinned + offsetof(struct pinned, area));
+    error = cudaDeviceGetStreamPriorityRange(&least, &greatest);
+    if (error == cudaSuccess)
+        error = open_streams_of(d, 0, greatest);
+    if (error == cudaSuccess)
+        error = open_streams_of(d, 1, greatest);
+    if (error == cudaSuccess)
+        error = cudaStreamCreateWithFlags(&d->third, cudaStreamNonBlocking);
+    if (error == cudaSuccess)
+        error = cudaStreamCreateWithFlags(&d->loose, cudaStreamNonBlocking);
+    if (error == cudaSuccess)
+        error = open_events_of(d);
+    if (error == cudaSuccess)
+        error = ask_graph_of_one(&d->empty, NULL);
+    for (least = 0; least < 4 && error == cudaSuccess; least++)
+        error = open_graphs_of(d, (unsigned)least / 2, (unsigned)least % 2);
+    return error;
+}
+
+static void destroy_event(cudaEvent_t event)
+{
+    if (event)
+        (void)cudaEventDestroy(event);
+}
+
+static void destroy_exec(cudaGraphExec_t exec)
+{
+    if (exec)
+        (void)cudaGraphExecDestroy(exec);
+}
+
+static void destroy_stream(cudaStream_t stream)
+{
+    if (stream)
+        (void)cudaStreamDestroy(stream);
+}
+
+static void close_handed(struct handed *d)
+{
+    unsigned i;
+
+    (void)cudaDeviceSynchronize();
+    for (i = 0; i < 2 * KIND_PER_THREAD; i++) /* those before it were made */
+        destroy_stream(d->stream[i / KIND_PER_THREAD][i % KIND_PER_THREAD]);
+    destroy_stream(d->third);
+    destroy_stream(d->loose);
+    for (i = 0; i < 8; i++)
+        destroy_exec(d->graph[i / 4][i / 2 % 2][i % 2]);
+    for (i = 0; i < EVENTS; i++) {
+        destroy_exec(d->node[i]);
+        destroy_event(d->event[i]);
+    }
+    destroy_event(d->begin);
+    destroy_event(d->fork);
+    destroy_event(d->join);
+    destroy_event(d->back);
+    destroy_event(d->told);
+    for (i = 0; i < MORE; i++)
+        destroy_event(d->more[i]);
+    destroy_exec(d->empty);
+    (void)cudaFree(d->memory);
+    (void)cudaFreeHost(d->pinned);
+    (void)cudaGetLastError();
+}
+
+/* ---- what is expected ---- */
+
+static void fill_bytes(uint32_t *words, int byte, unsigned count) { memset(words, byte, count * sizeof(*words)); }
+
+/* Until it is stored to, a word is what nobody stores. */
+static void expect_hand(struct handed *d, const struct hand *h)
+{
+    const struct trial_plan *plan = d->pinned->plan;
+    uint32_t *want = d->want;
+    unsigned i;
+
+    for (i = 0; i < AREA; i++)
+        want[i] = ~words_fresh(plan[PLACE_WORK].key, i);
+    for (i = 0; i < CELL; i++) {
+        want[i] = words_fresh(plan[PLACE_WORK].key, i);
+        want[CELL + i] = h->joins ? words_fresh(plan[PLACE_JOINED].key, i) : want[CELL + i];
+        if (h->first == STEP_EARLY)
+            want[2 * CELL + i] = words_fresh(plan[PLACE_FIRST].key, i);
+    }
+    if (is_set(h->first))
+        fill_bytes(want, h->first == STEP_REPLACE ? 0 : SET_FIRST, CELL);
+    else if (h->first != STEP_NONE && h->first != STEP_EARLY && h->first != STEP_LONG_COPY)
+        memcpy(want + 2 * CELL, want, CELL * sizeof(*want));
+    if (is_set(h->last))
+        fill_bytes(want, h->last == STEP_REPLACE ? 0 : SET_LAST, SPAN);
+    else
+        memcpy(want + SPAN, want, SPAN * sizeof(*want));
+}
+
+static cudaError_t prepare_hand(struct handed *d, const struct hand *h)
+{
+    struct pinned *pinned = d->pinned;
+    struct trial_state empty = PDL_ZERO;
+    unsigned i;
+
+    plan_works(pinned->plan, PLACES, 0x4A4D, d->trial, h->joins ? 2 : 1, 0);
+    pinned->plan[PLACE_WORK].hold_ns = HOLD_NS;
+    pinned->plan[PLACE_FIRST].words = CELL;
+    pinned->plan[PLACE_LAST].words = SPAN;
+    pinned->state[0] = pinned->state[1] = empty;
+    d->pins = h->first == STEP_HOST || h->last == STEP_HOST;
+    d->copies_long = h->first == STEP_LONG_COPY;
+    d->made = NULL;
+    d->timed = 0;
+    expect_hand(d, h);
+    for (i = 0; i < AREA; i++)
+        pinned->area[i] = ~words_fresh(pinned->plan[PLACE_WORK].key, i);
+    return d->pins ? cudaSuccess : cudaMemcpy(d->area[0], pinned->area, sizeof(pinned->area), cudaMemcpyHostToDevice);
+}
+
+static cudaError_t fetch_hand(struct handed *d)
+{
+    struct pinned *pinned = d->pinned;
+
+    if (!d->pins)
+        return cudaMemcpy(pinned->fetched, d->area[0], sizeof(pinned->fetched), cudaMemcpyDeviceToHost);
+    memcpy(pinned->fetched, pinned->area, sizeof(pinned->fetched));
+    return cudaSuccess;
+}
+
+static int hand_is_stale(const struct handed *d) { return memcmp(d->pinned->fetched, d->want, sizeof(d->want)) != 0; }
+
+static void close_hand(struct handed *d)
+{
+    destroy_exec(d->made);
+    d->made = NULL;
+}
+
+#endif
