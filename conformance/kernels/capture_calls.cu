@@ -1,8 +1,8 @@
 /* capture_calls.cu - what a capture takes and tells, beside the edges that it makes.
  *
  * pair       rules    what is asked
- * forbidden  EDGE-40  waits across the border of a capture, ends in another stream or another thread, looks at what is captured, the device's end, a capture
- *                     of the legacy stream: each is refused, and what it spoils is told as spoiled
+ * forbidden  EDGE-40  waits across the border of a capture, ends in another stream or another thread, looks at what is captured, the
+ *                     device's end, a capture of the legacy stream: each is refused, and what it spoils is told as spoiled
  * spoiled    EDGE-40a what a capture of two streams refuses once it is invalid, what its end says, and what its streams do then
  * told       EDGE-41  the ids of a capture's streams, the mode of captures that a thread gives back, the dependents of a captured node,
  *                     the state of the legacy stream beside a capture

@@ -5,7 +5,8 @@
 KERNEL(capture_calls_set) { k_store(args.data, 1); }
 
 enum late_work { LATE_LAUNCH, LATE_ATTRIBUTE, LATE_SET, LATE_SET_ROWS, LATE_COPY, LATE_COPY_ROWS, LATE_HOST, LATE_RECORD, LATE_WAIT, LATE_WORKS };
-static const char *const late_name[LATE_WORKS] = { "a launch", "a launch with the attribute", "a memset", "a memset of rows", "a copy", "a copy of rows",
+static const char *const late_name[LATE_WORKS] = { "a launch", "a launch with the attribute", "a memset", "a memset of rows", "a copy",
+                                                 "a copy of rows",
                                                    "a host function", "a record", "a wait for a captured event" };
 #define LATE_SETS ((1u << LATE_RECORD) - 1) /* all but the last two set the word of their number */
 
@@ -70,7 +71,8 @@ static void ask_late_works(struct spoiled *s, const char *spoiler, int in_fork)
     unsigned work;
 
     for (work = 0; work < LATE_WORKS; work++) {
-        snprintf(text, sizeof(text), "%s in %s of a capture that was spoiled by %s", late_name[work], in_fork ? "another stream" : "the first stream", spoiler);
+        snprintf(text, sizeof(text), "%s in %s of a capture that was spoiled by %s", late_name[work], in_fork ? "another stream" : "the first stream",
+                 spoiler);
         ask_expect_refusal(s->c.ask, text, late_work(s, (enum late_work)work, stream));
     }
 }
@@ -116,7 +118,8 @@ static void ask_captured_again(struct spoiled *s)
 /* "This call will take the associated streams out of capture mode, but will also return an error value and a NULL graph." */
 static void ask_spoiled_by(struct spoiled *s, unsigned way)
 {
-    static const char *const ways[] = { "waiting for its first stream", "waiting for its other stream", "asking its first stream", "asking its other stream" };
+    static const char *const ways[] = { "waiting for its first stream", "waiting for its other stream", "asking its first stream",
+                                         "asking its other stream" };
     const struct capture *c = &s->c;
     cudaGraph_t graph = NULL;
     cudaError_t error = begin(c->stream);

@@ -6,7 +6,8 @@ KERNEL(answers_reader) { reader_copies(&args, 0); }
 
 /* When the node is given the second event; BACK: and the first one again. */
 enum given { GIVEN_SOURCE, GIVEN_EXEC, GIVEN_LAUNCHED, GIVEN_BACK, GIVEN_TWICE, GIVEN_LATE, GIVEN_ELSEWHERE, GIVENS };
-static const char *const given_name[GIVENS] = { "in its graph", "in an executable graph", "in one that was launched", "in an executable graph and back",
+static const char *const given_name[GIVENS] = { "in its graph", "in an executable graph", "in one that was launched",
+                                               "in an executable graph and back",
                                                 "in an executable graph twice", "in its graph, once that was made executable",
                                                 "in an executable graph by another host thread" };
 

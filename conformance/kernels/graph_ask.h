@@ -130,7 +130,8 @@ static cudaError_t ask_completion_edges(const void *function)
     if (error == cudaSuccess)
         error = ask_add_kernel(&node[1], graph, function, &args, 1);
     if (error == cudaSuccess)
-        edges_refuse_completion(edges_add(graph, &node[0], &node[1], &data, 1) != cudaSuccess || cudaGraphInstantiate(&exec, graph, 0) != cudaSuccess);
+        edges_refuse_completion(edges_add(graph, &node[0], &node[1], &data, 1) != cudaSuccess ||
+                                cudaGraphInstantiate(&exec, graph, 0) != cudaSuccess);
     if (exec)
         (void)cudaGraphExecDestroy(exec);
     (void)cudaGetLastError();

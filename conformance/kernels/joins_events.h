@@ -139,7 +139,8 @@ static cudaError_t join_refused(struct joins *joins)
     cudaError_t error = work_and_record(joins, 1, &event);
     cudaLaunchAttribute attribute = recording(event);
 
-    if (error == cudaSuccess && launch_one((const void *)SYMBOL(joins_follower), &joins->follower[1], 0, joins->stream[2], &attribute, 1) == cudaSuccess)
+    if (error == cudaSuccess &&
+        launch_one((const void *)SYMBOL(joins_follower), &joins->follower[1], 0, joins->stream[2], &attribute, 1) == cudaSuccess)
         error = cudaErrorUnknown;
     (void)cudaGetLastError();
     return await_and_follow(joins, event, error);

@@ -1,4 +1,5 @@
-/* joins_graphs.h - the pairs of joins.cu with graphs in streams: graphs in which nothing runs, or that are only uploaded, and graphs beside the default streams. */
+/* joins_graphs.h - the pairs of joins.cu with graphs in streams: graphs in which nothing runs, or that are only uploaded, and graphs beside the
+ * default streams. */
 #ifndef JOINS_GRAPHS_H_INCLUDED
 #define JOINS_GRAPHS_H_INCLUDED
 

@@ -328,7 +328,8 @@ static void ask_called(struct ask *ask)
     unsigned count = sizeof(joins) / sizeof(joins[0]);
     int device, cooperative = 1;
 
-    if (cudaGetDevice(&device) == cudaSuccess && cudaDeviceGetAttribute(&cooperative, cudaDevAttrCooperativeLaunch, device) == cudaSuccess && !cooperative)
+    if (cudaGetDevice(&device) == cudaSuccess &&
+        cudaDeviceGetAttribute(&cooperative, cudaDevAttrCooperativeLaunch, device) == cudaSuccess && !cooperative)
         count -= 2; /* it has no such launches */
     ask_joins(ask, joins, count, cudaStreamNonBlocking);
 }

@@ -259,7 +259,8 @@ static cudaError_t beside_many(struct joins *joins)
     if (error == cudaSuccess)
         error = cudaStreamWaitEvent(joins->stream[1], event, 0);
     if (error == cudaSuccess)
-        error = launch_one((const void *)SYMBOL(joins_waiting_follower), &joins->follower[0], PLACE_WORDS, FOLLOWS_IN(joins, joins->stream[1]), NULL, 0);
+        error = launch_one((const void *)SYMBOL(joins_waiting_follower), &joins->follower[0], PLACE_WORDS, FOLLOWS_IN(joins, joins->stream[1]),
+                           NULL, 0);
     (void)cudaEventDestroy(event);
     return error;
 }

@@ -7,7 +7,8 @@
  * sources  COMP-06c  a host function or a copy writes pinned memory in one of them, then a copy in the other one reads it
  *
  * A follower is a kernel that does not wait, one with the attribute that waits, a copy, a graph, or a memset of the words of the work.
- * Work is a kernel that triggers first thing, launched or in a graph. Mutant `otherstream`: what stands in the legacy stream goes to a non-blocking one.
+ * Work is a kernel that triggers first thing, launched or in a graph. Mutant `otherstream`: what stands in the legacy stream goes to a
+ * non-blocking one.
  */
 #include <string.h>
 
