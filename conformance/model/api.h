@@ -141,7 +141,10 @@ struct event *event_of(cudaEvent_t handle);
 void streams_reset(void);
 void streams_forget_retired(void);
 bool stream_is_legacy(const struct stream *s);
+bool stream_is_per_thread(const struct stream *s);
 struct stream *stream_legacy(void);
+struct stream *stream_new(unsigned flags, int priority); /* NULL: no memory */
+bool moves_memory(const struct op *op);
 /* Orders op after all that the stream holds and makes it the stream's last. */
 void stream_append(struct stream *s, struct op *op, bool programmatic);
 void stream_awaits(struct stream *s, struct pending_wait wait);

@@ -1,0 +1,231 @@
+/* The calls about streams. */
+#include "api.h"
+
+static bool only_waits(const struct stream *s)
+{
+    return s->waits != 0 && (s->tail == NULL || s->tail->retired);
+}
+
+/* Devices on which a stream is said to have ended whatever it holds */
+static bool always_ended(const struct stream *s)
+{
+    const struct faults *f = &device.faults;
+    if ((f->per_thread_poll_succeeds && stream_is_per_thread(s)) || (f->urgent_poll_succeeds && s->priority < 0))
+        return true;
+    if (f->other_thread_poll_succeeds && device.other_thread)
+        return true;
+    if (f->poll_forgets_event && only_waits(s))
+        return true;
+    if (s->tail == NULL)
+        return false;
+    if (f->poll_behind_large_succeeds && s->tail->kind == OP_KERNEL && s->tail->grid->blocks > 64)
+        return true;
+    if ((f->poll_behind_graph_succeeds && s->behind_graph) || (f->poll_behind_record_succeeds && s->tail->kind == OP_RECORD))
+        return true;
+    return (f->poll_behind_host_succeeds && s->tail->kind == OP_HOST) || (f->poll_behind_move_succeeds && moves_memory(s->tail));
+}
+
+/* Devices on which the host does not wait for a stream's end */
+static bool not_awaited(const struct stream *s)
+{
+    const struct faults *f = &device.faults;
+    if ((f->per_thread_sync_early && stream_is_per_thread(s)) || (f->sync_forgets_event && only_waits(s)))
+        return true;
+    if (f->legacy_sync_behind_move_early && stream_is_legacy(s) && s->kernel_tail == NULL)
+        return true;
+    return f->other_thread_sync_early && device.other_thread;
+}
+
+/* What a host that polls is told; it is not what a host that waits is told on one broken device. */
+static bool seems_ended(const struct op *op, enum edge_kind kind)
+{
+    if (device.faults.poll_before_flush && op->kind == OP_KERNEL)
+        return op->exited_all;
+    return op_reached(op, kind);
+}
+
+/* ---- the calls ---- */
+
+static cudaError_t stream_create(cudaStream_t *out, unsigned flags, int priority)
+{
+    FAIL_IF(out == NULL || (flags & ~(unsigned)cudaStreamNonBlocking) != 0, cudaErrorInvalidValue);
+    FAIL_IF(device.faults.priority_not_clamped && (priority < -5 || priority > 0), cudaErrorInvalidValue);
+    priority = priority < -5 ? -5 : priority > 0 ? 0 : priority; /* clamped */
+    if (device.faults.blocking_priority_lost && flags == 0)
+        priority = 0;
+    struct stream *s = stream_new(flags, priority);
+    FAIL_IF(s == NULL, cudaErrorMemoryAllocation);
+    s->late = streams_alive() > 60;
+    *out = (cudaStream_t)(void *)s;
+    return cudaSuccess;
+}
+
+cudaError_t CUDARTAPI cudaStreamCreate(cudaStream_t *out)
+{
+    CALL(cudaStreamCreate);
+    return stream_create(out, 0, 0);
+}
+
+cudaError_t CUDARTAPI cudaStreamCreateWithFlags(cudaStream_t *out, unsigned flags)
+{
+    CALL(cudaStreamCreateWithFlags);
+    return stream_create(out, flags, 0);
+}
+
+cudaError_t CUDARTAPI cudaStreamCreateWithPriority(cudaStream_t *out, unsigned flags, int priority)
+{
+    CALL(cudaStreamCreateWithPriority);
+    return stream_create(out, flags, priority);
+}
+
+/* What a dropped host function is, on the device destruction-drops-host */
+static void CUDART_CB no_call(void *data)
+{
+    (void)data;
+}
+
+cudaError_t CUDARTAPI cudaStreamDestroy(cudaStream_t handle)
+{
+    CALL(cudaStreamDestroy);
+    struct stream *s = stream_of(handle);
+    FAIL_IF(s == NULL || stream_is_legacy(s) || stream_is_per_thread(s), cudaErrorInvalidResourceHandle);
+    if (device.faults.destroyed_stream_frees_exec)
+        execs_leave(s);
+    if (device.faults.destruction_drops_host && s->tail != NULL && s->tail->kind == OP_HOST && !s->tail->done)
+        s->tail->host.call = no_call;
+    s->magic = 0; /* its work goes on; the legacy stream still waits for it */
+    return cudaSuccess;
+}
+
+cudaError_t CUDARTAPI cudaStreamGetFlags(cudaStream_t handle, unsigned *flags)
+{
+    CALL(cudaStreamGetFlags);
+    const struct stream *s = stream_of(handle);
+    FAIL_IF(s == NULL, cudaErrorInvalidResourceHandle);
+    FAIL_IF(flags == NULL, cudaErrorInvalidValue);
+    *flags = s->flags;
+    return cudaSuccess;
+}
+
+cudaError_t CUDARTAPI cudaStreamGetPriority(cudaStream_t handle, int *priority)
+{
+    CALL(cudaStreamGetPriority);
+    const struct stream *s = stream_of(handle);
+    FAIL_IF(s == NULL, cudaErrorInvalidResourceHandle);
+    FAIL_IF(priority == NULL, cudaErrorInvalidValue);
+    *priority = s->priority;
+    return cudaSuccess;
+}
+
+/* ATTR-06: a stream cannot be switched to overlap as a whole */
+static bool is_stream_attribute(int id)
+{
+    return id == 1 || id == 3 || id == 8 || id == 9 || id == 10;
+}
+
+cudaError_t CUDARTAPI cudaStreamSetAttribute(cudaStream_t handle, cudaLaunchAttributeID id,
+                                             const cudaLaunchAttributeValue *value)
+{
+    CALL(cudaStreamSetAttribute);
+    struct stream *s = stream_of(handle);
+    FAIL_IF(s == NULL, cudaErrorInvalidResourceHandle);
+    FAIL_IF(value == NULL || !is_stream_attribute((int)id), cudaErrorInvalidValue);
+    if (id == cudaLaunchAttributePriority && !device.faults.late_priority_lost)
+        s->priority = value->priority;
+    s->attribute[id] = *value;
+    s->given = true;
+    if (device.faults.stream_attribute_eats_waits)
+        s->waits = 0;
+    if (device.faults.stream_attribute_cuts)
+        stream_cuts(s);
+    return cudaSuccess;
+}
+
+cudaError_t CUDARTAPI cudaStreamGetAttribute(cudaStream_t handle, cudaLaunchAttributeID id, cudaLaunchAttributeValue *value)
+{
+    CALL(cudaStreamGetAttribute);
+    const struct stream *s = stream_of(handle);
+    FAIL_IF(s == NULL, cudaErrorInvalidResourceHandle);
+    FAIL_IF(value == NULL || !is_stream_attribute((int)id), cudaErrorInvalidValue);
+    *value = s->attribute[id];
+    if (id == cudaLaunchAttributePriority)
+        value->priority = s->priority;
+    return cudaSuccess;
+}
+
+/* A capture that the host tries to look behind is over. */
+static cudaError_t capture_forbids(const struct stream *s)
+{
+    if (s->capture == NULL && (!legacy_is_forbidden(s) || device.faults.legacy_sync_beside_capture))
+        return cudaSuccess;
+    if (s->capture != NULL) {
+        capture_invalidate(s->capture);
+        return cudaErrorStreamCaptureUnsupported;
+    }
+    capture_invalidate_all();
+    return cudaErrorStreamCaptureImplicit;
+}
+
+cudaError_t CUDARTAPI cudaStreamSynchronize(cudaStream_t handle)
+{
+    CALL(cudaStreamSynchronize);
+    struct stream *s = stream_of(handle);
+    FAIL_IF(s == NULL, cudaErrorInvalidResourceHandle);
+    cudaError_t forbidden = capture_forbids(s);
+    FAIL_IF(forbidden != cudaSuccess, forbidden);
+    bool unseen = not_awaited(s);
+    stream_closes(s);
+    s->idle = true;
+    if (unseen)
+        return call_result(run_a_little());
+    int policy = (int)s->attribute[cudaLaunchAttributeSynchronizationPolicy].syncPolicy;
+    if ((device.faults.blocking_policy_early && policy == cudaSyncPolicyBlockingSync) ||
+        (device.faults.spin_policy_early && policy == cudaSyncPolicySpin) ||
+        (device.faults.yield_policy_early && policy == cudaSyncPolicyYield))
+        return call_result(run_a_little());
+    if (device.faults.host_learns_early && s->tail != NULL)
+        return call_result(run_until_done(s->tail));
+    return call_result(run_until_retired(s->tail));
+}
+
+cudaError_t CUDARTAPI cudaStreamQuery(cudaStream_t handle)
+{
+    CALL(cudaStreamQuery);
+    struct stream *s = stream_of(handle);
+    FAIL_IF(s == NULL, cudaErrorInvalidResourceHandle);
+    cudaError_t forbidden = capture_forbids(s);
+    FAIL_IF(forbidden != cudaSuccess, forbidden);
+    if (device.faults.query_forgets_events)
+        s->waits = 0;
+    if (always_ended(s))
+        return cudaSuccess;
+    stream_closes(s);
+    if (s->tail == NULL || seems_ended(s->tail, EDGE_RETIRED))
+        return cudaSuccess;
+    cudaError_t error = run_a_little();
+    FAIL_IF(error != cudaSuccess, error);
+    return call_result(s->tail == NULL || seems_ended(s->tail, EDGE_RETIRED) ? cudaSuccess : cudaErrorNotReady);
+}
+
+cudaError_t CUDARTAPI cudaLaunchHostFunc(cudaStream_t handle, cudaHostFn_t call, void *data)
+{
+    CALL(cudaLaunchHostFunc);
+    struct stream *s = stream_of(handle);
+    FAIL_IF(s == NULL, cudaErrorInvalidResourceHandle);
+    FAIL_IF(call == NULL, cudaErrorInvalidValue);
+    FAIL_IF(!device.faults.legacy_host_beside_capture && legacy_use_spoils(s), cudaErrorStreamCaptureImplicit);
+    if (device.faults.spoiled_takes_host && capture_broken(s))
+        return cudaSuccess;
+    if (s->capture != NULL) {
+        struct node *n = node_new(capture_graph(s), cudaGraphNodeTypeHost);
+        n->host.fn = call;
+        n->host.userData = data;
+        return call_result(capture_node(s, n));
+    }
+    struct op *op = op_new(OP_HOST);
+    op->host.call = call;
+    op->host.data = device.faults.many_hosts_share_data && s->items > 32 && s->tail->kind == OP_HOST ? s->tail->host.data : data;
+    stream_append(s, op, false);
+    op_submit(op);
+    return cudaSuccess;
+}
