@@ -97,9 +97,10 @@ static cudaError_t end_event(const struct capture *c)
     return error;
 }
 
-/* "It is invalid to merge two separate capture graphs" */
+/* "It is invalid to merge two separate capture graphs": "any associated capture graphs are invalidated" */
 static void ask_merge(const struct capture *c)
 {
+    enum cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
     cudaError_t error = begin(c->stream);
 
     if (error == cudaSuccess)
@@ -109,6 +110,8 @@ static void ask_merge(const struct capture *c)
     ask_expect(c->ask, "two captures and an event of one", error, cudaSuccess);
     ask_expect_refusal(c->ask, "a wait in the other one", cudaStreamWaitEvent(c->stream, c->event, 0));
     expect_spoiled(c, "a capture that was to wait for an event of another one");
+    ask_expect(c->ask, "the other one", cudaStreamIsCapturing(c->side, &status), cudaSuccess);
+    ask_expect_number(c->ask, "the other one", (long)status, (long)cudaStreamCaptureStatusInvalidated);
     drop(c->side);
 }
 
@@ -228,14 +231,15 @@ static void ask_forbidden(struct ask *ask)
 
 /* ---- told ---- */
 
-static cudaError_t id_of(cudaStream_t stream, unsigned long long *id)
+/* graph, or NULL: receives what is captured into. */
+static cudaError_t id_of(cudaStream_t stream, cudaGraph_t *graph, unsigned long long *id)
 {
     enum cudaStreamCaptureStatus status;
     const cudaGraphNode_t *nodes = NULL;
     const cudaGraphEdgeData *data = NULL;
     size_t count = 0;
 
-    return edges_of_capture(stream, &status, id, NULL, &nodes, &data, &count);
+    return edges_of_capture(stream, &status, id, graph, &nodes, &data, &count);
 }
 
 static int are_both(const cudaGraphNode_t *is, cudaGraphNode_t one, cudaGraphNode_t other)
@@ -265,8 +269,10 @@ static void ask_fork(const struct capture *c)
     if (error == cudaSuccess)
         error = launch_nothing(c->side);
     ask_expect(c->ask, "a capture of two streams", error, cudaSuccess);
-    ask_expect(c->ask, "the id of the first stream's capture", id_of(c->stream, &first), cudaSuccess);
-    ask_expect(c->ask, "the id of the second one's", id_of(c->side, &second), cudaSuccess);
+    ask_expect(c->ask, "the id of the first stream's capture", id_of(c->stream, NULL, &first), cudaSuccess);
+    ask_expect(c->ask, "the same beside its graph", id_of(c->stream, &graph, &second), cudaSuccess);
+    ask_expect_number(c->ask, "they are the same", first == second, 1);
+    ask_expect(c->ask, "the id of the second one's", id_of(c->side, NULL, &second), cudaSuccess);
     ask_expect_number(c->ask, "they are the same", first == second, 1);
     ask_expect(c->ask, "a launch in the first stream", launch_nothing(c->stream), cudaSuccess);
     ask_expect(c->ask, "an event of the second one", cudaEventRecord(c->event, c->side), cudaSuccess);
@@ -392,7 +398,7 @@ static void ask_legacy_status(const struct capture *c)
     if (graph)
         (void)cudaGraphDestroy(graph);
     ask_expect(c->ask, "another capture of it", begin(c->blocking), cudaSuccess);
-    ask_expect(c->ask, "the id of the legacy stream's capture", id_of(cudaStreamLegacy, &id), cudaErrorStreamCaptureImplicit);
+    ask_expect(c->ask, "the id of the legacy stream's capture", id_of(cudaStreamLegacy, NULL, &id), cudaErrorStreamCaptureImplicit);
     drop(c->blocking); /* whether that question spoils it is open */
 }
 

@@ -80,8 +80,8 @@ static cudaError_t make_graphs(struct times *times)
     if (error == cudaSuccess)
         error = record_around(times, TIMES_CROWD);
     if (error == cudaSuccess)
-        error = ask_graph_of_one(&times->single[0], times->event[0]);
-    return error == cudaSuccess ? ask_graph_of_one(&times->single[1], times->event[1]) : error;
+        error = ask_graph_of_one(&times->single[0], NODE_RECORD, times->event[0]);
+    return error == cudaSuccess ? ask_graph_of_one(&times->single[1], NODE_RECORD, times->event[1]) : error;
 }
 
 enum recorder { RECORDED_BY_STREAM, RECORDED_BY_GRAPH, RECORDED_BY_TWO, RECORDED_BY_GRAPHS, RECORDERS };
@@ -370,6 +370,29 @@ static void ask_pending(struct told *told)
         (void)cudaGraphExecDestroy(exec);
 }
 
+/* "If cudaEventRecord() has not been called on event, ... cudaSuccess", also a second time. */
+static void ask_fresh(struct ask *ask)
+{
+    static const unsigned flags[] = { cudaEventDefault, cudaEventDisableTiming, cudaEventBlockingSync, cudaEventBlockingSync | cudaEventDisableTiming };
+    unsigned i;
+
+    for (i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
+        cudaEvent_t fresh = NULL;
+        cudaError_t error = cudaEventCreateWithFlags(&fresh, flags[i]);
+        if (error == cudaSuccess)
+            error = cudaEventQuery(fresh);
+        if (error == cudaSuccess)
+            error = cudaEventSynchronize(fresh);
+        if (error == cudaSuccess)
+            error = cudaStreamWaitEvent(ask->side, fresh, 0);
+        if (error == cudaSuccess)
+            error = cudaEventQuery(fresh);
+        ask_expect(ask, "an event that was never recorded", error, cudaSuccess);
+        if (fresh)
+            (void)cudaEventDestroy(fresh);
+    }
+}
+
 static void ask_refusals(struct told *told)
 {
     struct ask *ask = told->ask;
@@ -400,6 +423,7 @@ static void ask_told(struct ask *ask)
         ask_pending(&told);
     if (error == cudaSuccess)
         ask_refusals(&told);
+    ask_fresh(ask);
     if (error == cudaSuccess && told.not_ready < TOLD_ROUNDS / 4)
         ask_skip(ask, "events that are recorded again", "the work had ended before the host could ask");
     ask_expect_none(ask, "events that were said to be complete and were not", told.early, told.rounds);

@@ -69,22 +69,6 @@ static cudaError_t ask_graph_of_kernel(cudaGraphExec_t *exec, const void *functi
     return error;
 }
 
-/* An executable graph of one node, which records this event, or, with NULL, does nothing. */
-static cudaError_t ask_graph_of_one(cudaGraphExec_t *exec, cudaEvent_t event)
-{
-    cudaGraph_t graph;
-    cudaGraphNode_t node;
-    cudaError_t error = cudaGraphCreate(&graph, 0);
-
-    if (error != cudaSuccess)
-        return error;
-    error = event ? cudaGraphAddEventRecordNode(&node, graph, NULL, 0, event) : cudaGraphAddEmptyNode(&node, graph, NULL, 0);
-    if (error == cudaSuccess)
-        error = cudaGraphInstantiate(exec, graph, 0);
-    (void)cudaGraphDestroy(graph);
-    return error;
-}
-
 /* Launches the graph once, and waits for it. */
 static cudaError_t ask_run_once(cudaGraph_t graph, cudaStream_t stream)
 {
@@ -237,6 +221,24 @@ static cudaError_t ask_add_after(cudaGraphNode_t *node, cudaGraph_t graph, const
 static cudaError_t ask_add(cudaGraphNode_t *node, cudaGraph_t graph, enum node_kind kind, const struct node_room *room)
 {
     return ask_add_after(node, graph, NULL, 0, kind, room);
+}
+
+/* An executable graph of one node: of one that records this event or waits for it, or of an empty one. */
+static cudaError_t ask_graph_of_one(cudaGraphExec_t *exec, enum node_kind kind, cudaEvent_t event)
+{
+    struct node_room room = PDL_ZERO;
+    cudaGraph_t graph;
+    cudaGraphNode_t node;
+    cudaError_t error = cudaGraphCreate(&graph, 0);
+
+    room.event = event;
+    if (error != cudaSuccess)
+        return error;
+    error = ask_add(&node, graph, kind, &room);
+    if (error == cudaSuccess)
+        error = cudaGraphInstantiate(exec, graph, 0);
+    (void)cudaGraphDestroy(graph);
+    return error;
 }
 
 /* ---- text ---- */

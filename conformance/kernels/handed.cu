@@ -140,6 +140,7 @@ struct hand {                  /* what is drawn for a trial */
     enum recorder recorder;
     unsigned event, mode;      /* mode: 0 if all but an external record is launched */
     int asks;                  /* the host asks for the event before a stream waits for it */
+    int by_node;               /* the wait for the event is a node of a graph */
     enum dress dress[PLACES];  /* of those that are kernels */
     unsigned joins;            /* the first stream awaits a third one: JOINS_* */
     unsigned more;             /* so many other events the last stream awaits as well */
@@ -173,8 +174,8 @@ static void mend_steps(struct hand *h)
     }
     if (h->first == STEP_EARLY && waits(h->last))
         h->first = STEP_KERNEL; /* that it has ended does not say that the work before it has */
-    if (h->joins && h->last == STEP_LARGE_WAITING)
-        h->last = STEP_WAITING; /* a grid that may begin at once could leave the third stream's work no room */
+    if ((h->joins || h->by_node) && h->last == STEP_LARGE_WAITING)
+        h->last = STEP_WAITING; /* a grid that may begin at once could leave no room for work that it has to wait for */
     if (h->first == STEP_LONG_COPY && (h->last == STEP_HOST || is_set(h->last) || is_graph(h->last)))
         h->last = STEP_KERNEL; /* the last step reads what was copied, in the device's memory */
     if (h->first == STEP_HOST && (h->last == STEP_LONG_COPY || h->last == STEP_LONG_SET)) /* what is long lies in the device's memory */
@@ -234,7 +235,7 @@ static void mend(struct hand *h)
     if (!may_capture || h->from == KIND_LEGACY || h->to == KIND_LEGACY || is_graph(h->first) || is_graph(h->last))
         h->mode = 0;
     if (h->mode || h->link != LINK_EVENT)
-        h->asks = 0;
+        h->asks = h->by_node = 0;
     if (h->mode)
         h->recorder = h->recorder == BY_CALL ? BY_CALL : BY_FLAGS_CALL;
     if (h->recorder == BY_EXTERNAL && (h->from == KIND_LEGACY || is_graph(h->first)))
@@ -243,6 +244,8 @@ static void mend(struct hand *h)
         h->event = 2;
     if (h->recorder == BY_LAUNCH && has_timing(h->event)) /* "must disable timing" */
         h->event = 2;
+    if (h->event == EVENT_IPC || h->recorder == BY_LAUNCH) /* who waits by a node has no primary */
+        h->by_node = 0;
     if (h->link == LINK_LEGACY && h->first == STEP_NONE)
         h->joins = JOINS_NOTHING; /* a wait that nothing came after is no work that the legacy stream waits for */
     mend_place(h);
@@ -309,6 +312,7 @@ static struct hand draw_hand(uint64_t seed, unsigned trial)
     h.mode = drawn(seed, trial, 8, 2) ? 1 + drawn(seed, trial, 9, 3) : 0;
     h.joins = drawn(seed, trial, 10, 3) ? JOINS_NOTHING : JOINS_WORK + drawn(seed, trial, 10, 6) / 3;
     h.asks = drawn(seed, trial, 11, 3) == 0;
+    h.by_node = drawn(seed, trial, 29, 3) == 0;
     for (i = 0; i < PLACES; i++)
         h.dress[i] = drawn(seed, trial, 12 + i, 2) ? DRESS_NONE : (enum dress)(1 + drawn(seed, trial, 12 + PLACES + i, DRESSES - 1));
     h.more = drawn(seed, trial, 24, 2) ? 0 : more_events[drawn(seed, trial, 25, COUNT(more_events))];
@@ -333,12 +337,13 @@ static void tell_hand(const struct hand *h, char *text, size_t room)
         ask_append(text, room, " ");
         ask_append(text, room, recorder_name[h->recorder]);
         ask_append(text, room, h->asks ? " and asked for" : "");
+        ask_append(text, room, h->by_node ? " and awaited by a node" : "");
     }
     if (h->more) {
         snprintf(more, sizeof(more), ", and after %u others that are recorded %s", h->more, h->more_first ? "before the work" : "after it");
         ask_append(text, room, more);
     }
-    ask_append(text, room, h->behind_graph ? ", behind an empty graph: " : ": ");
+    ask_append(text, room, h->behind_graph ? ", after an empty graph: " : ": ");
     ask_append(text, room, step_name[h->last]);
     if (h->link != LINK_SAME) {
         ask_append(text, room, " in ");

@@ -31,7 +31,7 @@ struct handed {
     uint32_t *memory;          /* of the device: MEMORY words */
     uint32_t *area[2], *copied; /* as the device sees them: its own cells, the pinned ones; the device's second area */
     void *set_wide, *set_words; /* cuMemsetD16Async, cuMemsetD32Async */
-    cudaGraphExec_t node[EVENTS], graph[2][2][2]; /* node: records the event. graph: of [device, pinned][first, last step][first, second] */
+    cudaGraphExec_t node[EVENTS], awaits[EVENTS], graph[2][2][2]; /* node: records the event. awaits: waits for it. graph: of [device, pinned][first, last step][first, second] */
     cudaGraphExec_t empty, made; /* empty: of one node that does nothing. made: of this trial */
     struct carry carry[2];
     uint32_t want[AREA];
@@ -85,7 +85,9 @@ static cudaError_t open_events_of(struct handed *d)
             error = cudaEventCreateWithFlags(&d->event[i], cudaEventDisableTiming);
         }
         if (error == cudaSuccess && i != EVENT_IPC)
-            error = ask_graph_of_one(&d->node[i], d->event[i]);
+            error = ask_graph_of_one(&d->node[i], NODE_RECORD, d->event[i]);
+        if (error == cudaSuccess && i != EVENT_IPC)
+            error = ask_graph_of_one(&d->awaits[i], NODE_WAIT, d->event[i]);
     }
     return error;
 }
@@ -144,7 +146,7 @@ static cudaError_t open_handed(struct handed *d, struct ask *ask)
     if (error == cudaSuccess)
         error = open_events_of(d);
     if (error == cudaSuccess)
-        error = ask_graph_of_one(&d->empty, NULL);
+        error = ask_graph_of_one(&d->empty, NODE_EMPTY, NULL);
     for (least = 0; least < 4 && error == cudaSuccess; least++)
         error = open_graphs_of(d, (unsigned)least / 2, (unsigned)least % 2);
     return error;
@@ -181,6 +183,7 @@ static void close_handed(struct handed *d)
         destroy_exec(d->graph[i / 4][i / 2 % 2][i % 2]);
     for (i = 0; i < EVENTS; i++) {
         destroy_exec(d->node[i]);
+        destroy_exec(d->awaits[i]);
         destroy_event(d->event[i]);
     }
     destroy_event(d->begin);

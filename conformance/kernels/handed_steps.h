@@ -287,7 +287,7 @@ static cudaError_t come_after(struct handed *d, const struct hand *h, cudaStream
     if (error != cudaSuccess)
         return error;
     switch (h->link) {
-    case LINK_EVENT: return cudaStreamWaitEvent(to, event, 0);
+    case LINK_EVENT: return h->by_node ? cudaGraphLaunch(d->awaits[h->event], to) : cudaStreamWaitEvent(to, event, 0);
     case LINK_EVENT_SYNC: return cudaEventSynchronize(event);
     case LINK_EVENT_POLL: return poll(query_event, event, wait_event);
     case LINK_STREAM_SYNC: return cudaStreamSynchronize(from);

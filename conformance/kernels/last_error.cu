@@ -2,9 +2,11 @@
  *
  * pair   rules     what is asked
  * order  ATTR-15a  after two failures, and after a failure and calls of many kinds that succeed
+ * kinds  ATTR-15a  after failures of every kind: of captures, graphs, edges, events, launches and attributes
  * whose  ATTR-15a  in another thread after a failure in this one, and here after a failure there
  */
 #include "cleared.h"
+#include "graph_ask.h"
 #include "host_room.h"
 
 KERNEL(last_error_count) { k_add(&args.state->finished, 1); }
@@ -92,6 +94,197 @@ static void ask_order(struct ask *ask)
     close_calls(&calls);
 }
 
+/* ---- of every kind ---- */
+
+/* Ends what is left of a capture, whatever comes of it. */
+static void drop_capture(cudaStream_t stream)
+{
+    cudaGraph_t graph = NULL;
+
+    (void)cudaStreamEndCapture(stream, &graph);
+    if (graph)
+        (void)cudaGraphDestroy(graph);
+}
+
+static cudaError_t begin(cudaStream_t stream) { return cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal); }
+
+/* A capture that leads into the side stream ends before it leads back. */
+static cudaError_t end_unjoined(const struct calls *calls)
+{
+    cudaGraph_t graph = NULL;
+    cudaError_t error = begin(calls->ask->stream);
+
+    if (error == cudaSuccess)
+        error = cudaEventRecord(calls->event, calls->ask->stream);
+    if (error == cudaSuccess)
+        error = cudaStreamWaitEvent(calls->ask->side, calls->event, 0);
+    if (error == cudaSuccess)
+        error = launch_one((const void *)SYMBOL(last_error_count), &calls->args, 1, calls->ask->side, NULL, 0);
+    return error == cudaSuccess ? cudaStreamEndCapture(calls->ask->stream, &graph) : cudaSuccess;
+}
+
+static cudaError_t merge_captures(const struct calls *calls)
+{
+    cudaError_t error = begin(calls->ask->stream);
+
+    if (error == cudaSuccess)
+        error = begin(calls->ask->side);
+    if (error == cudaSuccess)
+        error = cudaEventRecord(calls->event, calls->ask->side);
+    return error == cudaSuccess ? cudaStreamWaitEvent(calls->ask->stream, calls->event, 0) : cudaSuccess;
+}
+
+static cudaError_t end_captured(const struct calls *calls)
+{
+    return begin(calls->ask->stream) == cudaSuccess ? cudaStreamSynchronize(calls->ask->stream) : cudaSuccess;
+}
+
+static cudaError_t end_spoiled(const struct calls *calls)
+{
+    cudaGraph_t graph = NULL;
+
+    (void)end_captured(calls);
+    (void)cudaGetLastError();
+    return cudaStreamEndCapture(calls->ask->stream, &graph);
+}
+
+static cudaError_t end_none(const struct calls *calls)
+{
+    cudaGraph_t graph = NULL;
+
+    return cudaStreamEndCapture(calls->ask->stream, &graph);
+}
+
+static cudaError_t capture_legacy(const struct calls *calls)
+{
+    (void)calls;
+    return begin(cudaStreamLegacy);
+}
+
+/* The two nodes of a graph depend on each other, or the second one on the first by a programmatic edge. */
+static cudaError_t make_pair(const struct calls *calls, cudaGraph_t *graph, cudaGraphNode_t node[2], int cycle)
+{
+    struct kernel_args args = calls->args;
+    cudaGraphEdgeData data = edges_data(cycle ? 0 : 1, 0, cycle ? 0 : 1);
+    cudaError_t error = cudaGraphCreate(graph, 0);
+    unsigned i;
+
+    for (i = 0; i < 2 && error == cudaSuccess; i++)
+        error = ask_add_kernel(&node[i], *graph, (const void *)SYMBOL(last_error_count), &args, 1);
+    if (error == cudaSuccess)
+        error = edges_add(*graph, &node[0], &node[1], &data, 1);
+    return error == cudaSuccess && cycle ? edges_add(*graph, &node[1], &node[0], &data, 1) : error;
+}
+
+static cudaError_t instantiate_cycle(const struct calls *calls)
+{
+    cudaGraphNode_t node[2];
+    cudaGraph_t graph = NULL;
+    cudaGraphExec_t exec = NULL;
+    cudaError_t error = make_pair(calls, &graph, node, 1);
+
+    error = error == cudaSuccess ? cudaGraphInstantiate(&exec, graph, 0) : cudaSuccess;
+    (void)cudaGraphDestroy(graph);
+    return error;
+}
+
+/* The data of the edge are not asked for. */
+static cudaError_t lose_data(const struct calls *calls)
+{
+    cudaGraphNode_t node[2], from, to;
+    cudaGraph_t graph = NULL;
+    size_t count = 1;
+    cudaError_t error = make_pair(calls, &graph, node, 0);
+
+    error = error == cudaSuccess ? edges_of_graph(graph, &from, &to, NULL, &count) : cudaSuccess;
+    (void)cudaGraphDestroy(graph);
+    return error;
+}
+
+static cudaError_t add_edge_twice(const struct calls *calls)
+{
+    cudaGraphEdgeData data = edges_data(1, 0, 1);
+    cudaGraphNode_t node[2];
+    cudaGraph_t graph = NULL;
+    cudaError_t error = make_pair(calls, &graph, node, 0);
+
+    error = error == cudaSuccess ? edges_add(graph, &node[0], &node[1], &data, 1) : cudaSuccess;
+    (void)cudaGraphDestroy(graph);
+    return error;
+}
+
+static cudaError_t time_untimed(const struct calls *calls)
+{
+    float ms;
+
+    return cudaEventElapsedTime(&ms, calls->event, calls->event);
+}
+
+static cudaError_t allow_too_much(const struct calls *calls)
+{
+    (void)calls;
+    return cudaFuncSetAttribute((const void *)SYMBOL(last_error_count), cudaFuncAttributeMaxDynamicSharedMemorySize, 1 << 30);
+}
+
+static cudaError_t launch_crowd(const struct calls *calls)
+{
+    cudaLaunchAttribute attribute = cooperatively();
+
+    return launch_blocks((const void *)SYMBOL(last_error_count), &calls->args, 1u << 20, 1, calls->ask->stream, &attribute, 1);
+}
+
+static cudaError_t copy_nowhere(const struct calls *calls)
+{
+    return cudaMemcpyAsync(calls->args.state, (char *)calls->args.state + 8, 4, (enum cudaMemcpyKind)7, calls->ask->stream);
+}
+
+static cudaError_t set_no_attribute(const struct calls *calls)
+{
+    return cudaStreamSetAttribute(calls->ask->stream, cudaLaunchAttributePriority, NULL);
+}
+
+static const struct {
+    const char *what;
+    cudaError_t (*call)(const struct calls *);
+} failing[] = {
+    { "the last error after the end of a capture with a loose end", end_unjoined },
+    { "the last error after a wait for an event of another capture", merge_captures },
+    { "the last error after waiting for a stream that captures", end_captured },
+    { "the last error after the end of a spoiled capture", end_spoiled },
+    { "the last error after the end of no capture", end_none },
+    { "the last error after a capture of the legacy stream", capture_legacy },
+    { "the last error after a graph with a cycle", instantiate_cycle },
+    { "the last error after edges without their data", lose_data },
+    { "the last error after an edge that there is", add_edge_twice },
+    { "the last error after the time of an event without timing", time_untimed },
+    { "the last error after a limit beyond the device's", allow_too_much },
+    { "the last error after a cooperative grid of too many blocks", launch_crowd },
+    { "the last error after a copy without a direction", copy_nowhere },
+    { "the last error after an attribute without a value", set_no_attribute },
+};
+
+/* "Returns the last error that has been produced by any of the runtime calls" */
+static void ask_kinds(struct ask *ask)
+{
+    struct calls calls = PDL_ZERO;
+    cudaError_t error = open_calls(&calls, ask), failed, seen;
+    unsigned i;
+
+    ask_expect(ask, "memory and an event", error, cudaSuccess);
+    for (i = 0; i < sizeof(failing) / sizeof(failing[0]) && error == cudaSuccess; i++) {
+        failed = failing[i].call(&calls);
+        seen = cudaPeekAtLastError();
+        drop_capture(ask->stream);
+        drop_capture(ask->side);
+        (void)cudaGetLastError();
+        if (failed == cudaSuccess)
+            ask_skip(ask, failing[i].what, "the call did not fail");
+        else
+            ask_expect(ask, failing[i].what, seen, failed);
+    }
+    close_calls(&calls);
+}
+
 /* ---- whose ---- */
 
 struct other {
@@ -140,6 +333,7 @@ static void ask_whose(struct ask *ask)
 
 static const struct pair last_error_pairs[] = {
     PAIR_ASK("order", ask_order),
+    PAIR_ASK("kinds", ask_kinds),
     PAIR_ASK("whose", ask_whose),
 };
 IMAGE(last_error, last_error_pairs)

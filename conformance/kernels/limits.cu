@@ -103,10 +103,8 @@ static cudaError_t launch_it(const struct limits *limits, const struct launch *l
     config.attrs = attrs;
     if (how == HOW_ATTRIBUTE)
         attrs[config.numAttrs++] = serialization(1);
-    if (launch->cooperative) {
-        attrs[config.numAttrs].id = cudaLaunchAttributeCooperative;
-        attrs[config.numAttrs++].val.cooperative = 1;
-    }
+    if (launch->cooperative)
+        attrs[config.numAttrs++] = cooperatively();
     if (launch->cluster) {
         attrs[config.numAttrs].id = cudaLaunchAttributeClusterDimension;
         attrs[config.numAttrs].val.clusterDim.x = size_of(launch->cluster & 255);
@@ -152,6 +150,8 @@ static void ask_launch(struct ask *ask, const struct limits *limits, const struc
         ask_expect(ask, "the last error", last, error);
         if (fits)
             ask_expect(ask, text, error, cudaSuccess);
+        else if (launch->cooperative)
+            ask_expect(ask, text, error, cudaErrorCooperativeLaunchTooLarge);
         else
             ask_expect_refusal(ask, text, error);
         snprintf(text, sizeof(text), "threads that ran of %s%s", launch->what, how_text[how]);
@@ -213,14 +213,11 @@ static void ask_grids(struct ask *ask, const struct limits *limits)
 
 static int cluster_fits(struct ask *ask, const struct limits *limits, const struct launch *launch)
 {
-    cudaLaunchAttribute attribute = PDL_ZERO;
+    cudaLaunchAttribute attribute = in_clusters(launch->cluster);
     cudaLaunchConfig_t config = PDL_ZERO;
     cudaError_t error;
     int fit = 0;
 
-    attribute.id = cudaLaunchAttributeClusterDimension;
-    attribute.val.clusterDim.x = launch->cluster;
-    attribute.val.clusterDim.y = attribute.val.clusterDim.z = 1;
     config.gridDim = sizes_of(launch->grid);
     config.blockDim = sizes_of(launch->block);
     config.attrs = &attribute;

@@ -2,7 +2,7 @@
  *
  * pair    rules    what is asked
  * bodies  EDGE-39  graphs with a node of each kind in the body of a conditional node, in a body inside it and in a child graph inside it
- * events  EVT-16   each call that takes an event, without one
+ * events  EVT-16   each call that takes an event, without one; a launch whose event keeps time, which does not run if it is refused
  */
 #include <stdio.h>
 
@@ -108,16 +108,32 @@ static cudaError_t call_without_event(unsigned call, cudaStream_t stream, cudaEv
     }
 }
 
-/* Between two kernels of a stream, both of which run all the same. */
+/* A launch that records this event, which keeps time: whether it is taken is asked elsewhere (EVT-04). */
+static cudaError_t launch_with(struct ask *ask, const struct kernel_args *args, cudaEvent_t event, int completion)
+{
+    cudaLaunchAttribute attribute = recording(event);
+
+    if (completion) {
+        attribute.id = cudaLaunchAttributeLaunchCompletionEvent;
+        attribute.val.launchCompletionEvent.event = event;
+        attribute.val.launchCompletionEvent.flags = 0;
+    }
+    return launch_one((const void *)SYMBOL(refused_count), args, 1, ask->stream, &attribute, 1);
+}
+
+/* Between two kernels of a stream, both of which run all the same. A launch that is refused does not run. */
 static void ask_call(struct ask *ask, unsigned call, const struct kernel_args *args, cudaEvent_t event)
 {
     struct trial_state before = PDL_ZERO, after = PDL_ZERO;
-    cudaError_t error = cudaMemcpy(&before, args->state, sizeof(before), cudaMemcpyDeviceToHost);
+    cudaError_t error = cudaMemcpy(&before, args->state, sizeof(before), cudaMemcpyDeviceToHost), answer;
     cudaLaunchAttribute attribute = serialization(1);
 
     if (error == cudaSuccess)
         error = launch_one((const void *)SYMBOL(refused_count), args, 1, ask->stream, NULL, 0);
-    ask_expect_refusal(ask, event_call[call], call_without_event(call, ask->stream, event));
+    answer = call < EVENT_CALLS ? call_without_event(call, ask->stream, event) : launch_with(ask, args, event, call > EVENT_CALLS);
+    if (call < EVENT_CALLS)
+        ask_expect_refusal(ask, event_call[call], answer);
+    (void)cudaGetLastError();
     if (error == cudaSuccess)
         error = launch_one((const void *)SYMBOL(refused_count), args, 1, ask->stream, &attribute, 1);
     if (error == cudaSuccess)
@@ -125,23 +141,29 @@ static void ask_call(struct ask *ask, unsigned call, const struct kernel_args *a
     if (error == cudaSuccess)
         error = cudaMemcpy(&after, args->state, sizeof(after), cudaMemcpyDeviceToHost);
     ask_expect(ask, "the kernels before and after it", error, cudaSuccess);
-    ask_expect_number(ask, "kernels that ran", (long)(after.finished - before.finished), 2);
+    ask_expect_number(ask, "kernels that ran", (long)(after.finished - before.finished), call >= EVENT_CALLS && answer == cudaSuccess ? 3 : 2);
 }
 
 static void ask_events(struct ask *ask)
 {
     struct kernel_args args = PDL_ZERO;
-    cudaEvent_t event = NULL;
+    cudaEvent_t event = NULL, sleeping = NULL;
     cudaError_t error = cleared_alloc((void **)&args.state, sizeof(struct trial_state));
     unsigned call;
 
     if (error == cudaSuccess)
         error = cudaEventCreate(&event);
     if (error == cudaSuccess)
+        error = cudaEventCreateWithFlags(&sleeping, cudaEventBlockingSync);
+    if (error == cudaSuccess)
         error = cudaEventRecord(event, ask->stream);
-    ask_expect(ask, "memory and an event", error, cudaSuccess);
-    for (call = 0; call < EVENT_CALLS && error == cudaSuccess; call++)
+    ask_expect(ask, "memory and two events", error, cudaSuccess);
+    for (call = 0; call < EVENT_CALLS + 2 && error == cudaSuccess; call++)
         ask_call(ask, call, &args, event);
+    for (call = EVENT_CALLS; call < EVENT_CALLS + 2 && error == cudaSuccess; call++)
+        ask_call(ask, call, &args, sleeping);
+    if (sleeping)
+        (void)cudaEventDestroy(sleeping);
     if (event)
         (void)cudaEventDestroy(event);
     (void)cudaFree(args.state);

@@ -282,6 +282,8 @@ cudaError_t CUDARTAPI cudaFuncSetAttribute(const void *func, enum cudaFuncAttrib
     FAIL_IF(f == NULL, cudaErrorInvalidDeviceFunction);
     if (attribute == cudaFuncAttributeMaxDynamicSharedMemorySize) {
         long most = MODEL_BLOCK_SHARED - (long)f->kernel->static_shared_bytes;
+        if (value > most && device.faults.refused_limit_stays)
+            f->max_dynamic_shared = (int)most;
         FAIL_IF(value < 0 || (value > most && !device.faults.shared_limit_clamped), cudaErrorInvalidValue);
         if (value >= f->max_dynamic_shared || !device.faults.shared_limit_only_grows)
             f->max_dynamic_shared = value < most ? value : (int)most;

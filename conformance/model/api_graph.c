@@ -470,7 +470,7 @@ static void list_nodes(struct graph *g, bool roots, cudaGraphNode_t *nodes, size
     }
     for (size_t i = n; i < room; i++)
         nodes[i] = NULL;
-    *count = nodes != NULL && room < n ? room : n;
+    *count = nodes != NULL && room < n && !device.faults.short_list_counts_all ? room : n;
 }
 
 cudaError_t CUDARTAPI cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t *nodes, size_t *count)

@@ -138,7 +138,7 @@ static cudaError_t check_cooperative(const struct request *r, const struct funct
     uint64_t blocks = (uint64_t)r->grid[0] * r->grid[1] * r->grid[2];
     uint64_t most = (uint64_t)device.sms * (unsigned)blocks_per_sm(f, threads, r->shared_bytes);
     if (r->cooperative && !device.faults.crowds_accepted && blocks > most + device.faults.crowd_of_one_more_accepted)
-        return cudaErrorCooperativeLaunchTooLarge;
+        return device.faults.crowd_is_configuration ? cudaErrorInvalidConfiguration : cudaErrorCooperativeLaunchTooLarge;
     return cudaSuccess;
 }
 
@@ -321,6 +321,10 @@ cudaError_t CUDARTAPI cudaLaunchKernelExC(const cudaLaunchConfig_t *config, cons
     cudaError_t error = request_fill(&r, config, func, args);
     if (device.faults.misfits_dropped && error == cudaErrorInvalidConfiguration)
         return cudaSuccess;
+    if (error == cudaErrorNotSupported && device.faults.refused_recorder_runs) {
+        r.event = r.launch_event = NULL;
+        (void)launch_in_stream(&r);
+    }
     if (error != cudaSuccess && config != NULL)
         refusal_acts(config);
     return call_result(error != cudaSuccess ? error : launch_in_stream(&r));

@@ -132,6 +132,8 @@ cudaError_t CUDARTAPI cudaStreamSetAttribute(cudaStream_t handle, cudaLaunchAttr
     FAIL_IF(value == NULL || !is_stream_attribute((int)id), cudaErrorInvalidValue);
     if (id == cudaLaunchAttributePriority && !device.faults.late_priority_lost)
         s->priority = value->priority;
+    if ((int)id == 10 && device.faults.domain_resets_priority)
+        s->priority = 0;
     s->attribute[id] = *value;
     s->given = true;
     if (device.faults.stream_attribute_eats_waits)

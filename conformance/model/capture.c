@@ -367,7 +367,8 @@ cudaError_t capture_wait(struct stream *s, struct event *e)
     if (s->capture != NULL && s->capture != c && device.faults.merge_ignored)
         return cudaSuccess;
     if (s->capture != NULL && s->capture != c) {
-        c->invalid = s->capture->invalid = true;
+        c->invalid = !device.faults.merge_spoils_one;
+        s->capture->invalid = true;
         return cudaErrorStreamCaptureMerge;
     }
     if (c->invalid)
@@ -560,7 +561,7 @@ cudaError_t capture_info(cudaStream_t handle, enum cudaStreamCaptureStatus *stat
     }
     FAIL_IF(lossy && deps != NULL && data == NULL && !device.faults.lossy_query_succeeds, cudaErrorLossyQuery);
     if (id != NULL)
-        *id = c->id + (device.faults.fork_has_other_id && c->origin != s ? 1000 : 0);
+        *id = device.faults.id_beside_graph_only && graph == NULL ? 0 : c->id + (device.faults.fork_has_other_id && c->origin != s ? 1000 : 0);
     if (graph != NULL)
         *graph = device.faults.fork_graph_hidden && c->origin != s ? NULL : (cudaGraph_t)(void *)c->graph;
     if (deps != NULL)

@@ -357,6 +357,8 @@ cudaError_t CUDARTAPI cudaEventQuery(cudaEvent_t handle)
     struct event *e = event_of(handle);
     FAIL_IF(e == NULL, cudaErrorInvalidResourceHandle);
     FAIL_IF(e->recorded == RECORDED_IN_CAPTURE, cudaErrorCapturedEvent);
+    if (device.faults.timed_fresh_not_ready && e->recorded == RECORDED_NEVER && (e->flags & cudaEventDisableTiming) == 0)
+        return cudaErrorNotReady;
     if (device.faults.fresh_event_not_ready && e->recorded == RECORDED_NEVER && unfired_destroyed)
         return cudaErrorNotReady;
     if (e->recorded != RECORDED_NEVER && event_fired_for_host(e))

@@ -107,6 +107,7 @@ static struct op *wait_op(const struct node *n)
     struct op *op = op_new(OP_JOIN);
     const struct event *e = event_of(n->event);
     bool unseen = device.faults.launch_event_not_awaited && e != NULL && e->recorded != RECORDED_ORDINARY;
+    unseen |= device.faults.wait_node_passes_graph && e != NULL && e->behind_graph;
     if (e != NULL && e->op != NULL && !device.faults.wait_node_early && !unseen)
         op_after(op, e->op, e->device_at);
     return op;

@@ -317,6 +317,8 @@ struct faults {
     bool first_starts_count, clusters_share_memory, grids_share_memory, fork_loses_order, far_node_times_zero;
     bool record_behind_shared_lost, record_behind_cluster_lost, shared_dependent_uncovered, shared_forgets_events, polled_timed_event_lost;
     bool half_triggered_uncovered, ended_uncovered, large_by_thread_uncovered, large_primary_by_thread_uncovered;
+    bool merge_spoils_one, refused_limit_stays, id_beside_graph_only, wait_node_passes_graph, capture_error_not_last, short_list_counts_all;
+    bool crowd_is_configuration, refused_recorder_runs, timed_fresh_not_ready, domain_resets_priority;
     bool updated_cooperative_uncovered, cooperative_in_body_uncovered;
     bool large_fan_uncovered, large_of_event_uncovered, large_third_launch_uncovered;
     bool cooperative_cluster_forgets_events, cooperative_behind_graph_forgets_events, domain_dependent_forgets_events;

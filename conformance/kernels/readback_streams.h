@@ -1,0 +1,219 @@
+/* readback_streams.h - the pair of readback.cu with streams: their flags, priorities and attributes. */
+#ifndef READBACK_STREAMS_H_INCLUDED
+#define READBACK_STREAMS_H_INCLUDED
+
+/* The node of a kernel that is captured from this stream, with an attribute or NULL; its graph is the caller's. */
+static cudaError_t capture_one(cudaStream_t stream, cudaLaunchAttribute *attribute, cudaGraph_t *graph, cudaGraphNode_t *node)
+{
+    struct kernel_args args = PDL_ZERO;
+    cudaLaunchConfig_t config = PDL_ZERO;
+    size_t count = 1;
+    void *params[1];
+    cudaError_t error = cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), end;
+
+    if (error != cudaSuccess)
+        return error;
+    params[0] = &args;
+    config.gridDim.x = config.gridDim.y = config.gridDim.z = 1;
+    config.blockDim = config.gridDim;
+    config.stream = stream;
+    config.attrs = attribute;
+    config.numAttrs = attribute ? 1 : 0;
+    error = cudaLaunchKernelExC(&config, (const void *)SYMBOL(readback_nothing), params);
+    end = cudaStreamEndCapture(stream, graph);
+    error = error == cudaSuccess ? end : error;
+    return error == cudaSuccess ? cudaGraphGetNodes(*graph, node, &count) : error;
+}
+
+/* "Priorities are only available on kernel nodes, and are copied from stream priority during stream capture." */
+static void ask_priority_of(struct ask *ask, cudaStream_t stream, int priority, const char *given)
+{
+    cudaLaunchAttributeValue value;
+    cudaGraph_t graph = NULL;
+    cudaGraphNode_t node = NULL;
+    int is = priority + 1;
+    char text[96];
+
+    memset(&value, 0x5A, sizeof(value));
+    snprintf(text, sizeof(text), "priority %d, given %s, of the stream", priority, given);
+    ask_expect(ask, text, cudaStreamGetPriority(stream, &is), cudaSuccess);
+    ask_expect_number(ask, text, is, priority);
+    snprintf(text, sizeof(text), "priority %d, given %s, as an attribute", priority, given);
+    ask_expect(ask, text, cudaStreamGetAttribute(stream, cudaLaunchAttributePriority, &value), cudaSuccess);
+    ask_expect_number(ask, text, value.priority, priority);
+    memset(&value, 0x5A, sizeof(value));
+    snprintf(text, sizeof(text), "priority %d, given %s, of a captured kernel", priority, given);
+    ask_expect(ask, text, capture_one(stream, NULL, &graph, &node), cudaSuccess);
+    ask_expect(ask, text, cudaGraphKernelNodeGetAttribute(node, cudaLaunchAttributePriority, &value), cudaSuccess);
+    ask_expect_number(ask, text, value.priority, priority);
+    if (graph)
+        (void)cudaGraphDestroy(graph);
+}
+
+/* A launch's own priority counts, whatever its stream has. */
+static void ask_own_priority(struct ask *ask, cudaStream_t stream, int priority)
+{
+    cudaLaunchAttribute attribute = PDL_ZERO;
+    cudaLaunchAttributeValue value;
+    cudaGraph_t graph = NULL;
+    cudaGraphNode_t node = NULL;
+    char text[64];
+
+    memset(&value, 0x5A, sizeof(value));
+    attribute.id = cudaLaunchAttributePriority;
+    attribute.val.priority = priority;
+    snprintf(text, sizeof(text), "priority %d of a captured launch", priority);
+    ask_expect(ask, text, capture_one(stream, &attribute, &graph, &node), cudaSuccess);
+    ask_expect(ask, text, cudaGraphKernelNodeGetAttribute(node, cudaLaunchAttributePriority, &value), cudaSuccess);
+    ask_expect_number(ask, text, value.priority, priority);
+    if (graph)
+        (void)cudaGraphDestroy(graph);
+}
+
+/* "If the specified priority is outside the numerical range, it will automatically be clamped" */
+static void ask_clamped(struct ask *ask, int least, int greatest)
+{
+    cudaStream_t made;
+
+    ask_expect(ask, "a stream beyond the least priority", cudaStreamCreateWithPriority(&made, cudaStreamNonBlocking, least + 1), cudaSuccess);
+    ask_priority_of(ask, made, least, "as one less");
+    ask_own_priority(ask, made, greatest);
+    (void)cudaStreamDestroy(made);
+    ask_expect(ask, "a stream beyond the greatest priority", cudaStreamCreateWithPriority(&made, cudaStreamNonBlocking, greatest - 1), cudaSuccess);
+    ask_priority_of(ask, made, greatest, "as one more");
+    ask_own_priority(ask, made, least);
+    (void)cudaStreamDestroy(made);
+}
+
+static void ask_priorities(struct ask *ask)
+{
+    cudaLaunchAttributeValue value = PDL_ZERO;
+    int least = 0, greatest = 0, priority;
+    cudaStream_t made, changed;
+
+    ask_expect(ask, "the range of priorities", cudaDeviceGetStreamPriorityRange(&least, &greatest), cudaSuccess);
+    for (priority = greatest; priority <= least; priority++) {
+        value.priority = priority;
+        ask_expect(ask, "a stream", cudaStreamCreateWithPriority(&made, cudaStreamNonBlocking, priority), cudaSuccess);
+        ask_expect(ask, "another", cudaStreamCreateWithFlags(&changed, cudaStreamNonBlocking), cudaSuccess);
+        ask_priority_of(ask, made, priority, "when it was made");
+        ask_expect(ask, "a priority", cudaStreamSetAttribute(changed, cudaLaunchAttributePriority, &value), cudaSuccess);
+        ask_priority_of(ask, changed, priority, "later");
+        (void)cudaStreamDestroy(made);
+        ask_expect(ask, "a blocking stream", cudaStreamCreateWithPriority(&made, cudaStreamDefault, priority), cudaSuccess);
+        ask_priority_of(ask, made, priority, "when the blocking stream was made");
+        (void)cudaStreamDestroy(made);
+        (void)cudaStreamDestroy(changed);
+    }
+    ask_clamped(ask, least, greatest);
+}
+
+static const int policies[] = { cudaSyncPolicySpin, cudaSyncPolicyYield, cudaSyncPolicyBlockingSync, cudaSyncPolicyAuto };
+static const int domains[] = { cudaLaunchMemSyncDomainRemote, cudaLaunchMemSyncDomainDefault };
+
+static void ask_attribute(struct ask *ask, cudaStream_t stream, cudaLaunchAttributeID id, const char *what, int number)
+{
+    cudaLaunchAttributeValue value = PDL_ZERO;
+    int domain = id == cudaLaunchAttributeMemSyncDomain;
+    char text[64];
+
+    if (domain)
+        value.memSyncDomain = (cudaLaunchMemSyncDomain)number;
+    else
+        value.syncPolicy = (enum cudaSynchronizationPolicy)number;
+    snprintf(text, sizeof(text), "%s %d of a stream", what, number);
+    ask_expect(ask, text, cudaStreamSetAttribute(stream, id, &value), cudaSuccess);
+    memset(&value, 0x5A, sizeof(value));
+    ask_expect(ask, text, cudaStreamGetAttribute(stream, id, &value), cudaSuccess);
+    ask_expect_number(ask, text, domain ? (long)value.memSyncDomain : (long)value.syncPolicy, number);
+}
+
+static void ask_domain_map(struct ask *ask, cudaStream_t stream, unsigned char plain, unsigned char remote)
+{
+    cudaLaunchAttributeValue value = PDL_ZERO;
+    char text[64];
+
+    value.memSyncDomainMap.default_ = plain;
+    value.memSyncDomainMap.remote = remote;
+    snprintf(text, sizeof(text), "domains %u and %u of a stream", plain, remote);
+    ask_expect(ask, text, cudaStreamSetAttribute(stream, cudaLaunchAttributeMemSyncDomainMap, &value), cudaSuccess);
+    memset(&value, 0x5A, sizeof(value));
+    ask_expect(ask, text, cudaStreamGetAttribute(stream, cudaLaunchAttributeMemSyncDomainMap, &value), cudaSuccess);
+    ask_expect_number(ask, text, value.memSyncDomainMap.default_ * 256l + value.memSyncDomainMap.remote, plain * 256l + remote);
+}
+
+/* Only the domains that the device has may be named. */
+static void ask_domain_maps(struct ask *ask, cudaStream_t stream)
+{
+    int device, domains = 0;
+
+    if (cudaGetDevice(&device) != cudaSuccess || cudaDeviceGetAttribute(&domains, cudaDevAttrMemSyncDomainCount, device) != cudaSuccess) {
+        ask_skip(ask, "the number of domains", "it cannot be read");
+        return;
+    }
+    ask_domain_map(ask, stream, 0, 0);
+    if (domains < 2)
+        return;
+    ask_domain_map(ask, stream, 1, 0);
+    ask_domain_map(ask, stream, 0, 1);
+}
+
+#define TOGETHER 4u
+
+static int same_value(cudaLaunchAttributeID id, const cudaLaunchAttributeValue *a, const cudaLaunchAttributeValue *b)
+{
+    switch (id) {
+    case cudaLaunchAttributePriority: return a->priority == b->priority;
+    case cudaLaunchAttributeSynchronizationPolicy: return a->syncPolicy == b->syncPolicy;
+    case cudaLaunchAttributeMemSyncDomain: return a->memSyncDomain == b->memSyncDomain;
+    default: return a->memSyncDomainMap.default_ == b->memSyncDomainMap.default_ && a->memSyncDomainMap.remote == b->memSyncDomainMap.remote;
+    }
+}
+
+/* All attributes of a stream, each in turn as the last one: none changes another one. */
+static void ask_together(struct ask *ask)
+{
+    static const cudaLaunchAttributeID ids[TOGETHER] = { cudaLaunchAttributePriority, cudaLaunchAttributeSynchronizationPolicy,
+                                                         cudaLaunchAttributeMemSyncDomain, cudaLaunchAttributeMemSyncDomainMap };
+    cudaLaunchAttributeValue value[TOGETHER] = PDL_ZERO, told;
+    unsigned last, i, changed = 0;
+    cudaStream_t stream = NULL;
+    int least, greatest = 0;
+    cudaError_t error = cudaDeviceGetStreamPriorityRange(&least, &greatest);
+
+    value[0].priority = greatest;
+    value[1].syncPolicy = cudaSyncPolicyBlockingSync;
+    value[2].memSyncDomain = cudaLaunchMemSyncDomainRemote;
+    for (last = 0; last < TOGETHER && error == cudaSuccess; last++) { /* both domains stay the first one: a device may have but one */
+        error = cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
+        for (i = 0; i < TOGETHER && error == cudaSuccess; i++)
+            error = cudaStreamSetAttribute(stream, ids[(last + 1 + i) % TOGETHER], &value[(last + 1 + i) % TOGETHER]);
+        for (i = 0; i < TOGETHER && error == cudaSuccess; i++) {
+            error = cudaStreamGetAttribute(stream, ids[i], &told);
+            changed += error == cudaSuccess && !same_value(ids[i], &told, &value[i]);
+        }
+        if (stream)
+            (void)cudaStreamDestroy(stream);
+        stream = NULL;
+    }
+    ask_expect(ask, "several attributes of a stream", error, cudaSuccess);
+    ask_expect_none(ask, "attributes that another one has changed", changed, TOGETHER * TOGETHER);
+}
+
+static void ask_streams(struct ask *ask)
+{
+    cudaStream_t stream;
+    unsigned i;
+
+    ask_priorities(ask);
+    ask_together(ask);
+    ask_expect(ask, "a stream", cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
+    for (i = 0; i < sizeof(policies) / sizeof(policies[0]); i++)
+        ask_attribute(ask, stream, cudaLaunchAttributeSynchronizationPolicy, "policy", policies[i]);
+    for (i = 0; i < sizeof(domains) / sizeof(domains[0]); i++)
+        ask_attribute(ask, stream, cudaLaunchAttributeMemSyncDomain, "domain", domains[i]);
+    ask_domain_maps(ask, stream);
+    (void)cudaStreamDestroy(stream);
+}
+
+#endif
