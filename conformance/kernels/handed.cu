@@ -20,12 +20,13 @@
 #define CELLS 3u               /* the slow work's, that of work which is joined, and the first step's */
 #define SPAN (CELLS * CELL)
 #define LARGE_BLOCKS 1025u
-#define TEXT 512u
+#define TEXT 640u
 #define HANDS 8u               /* for each trial of the profile */
 #define TURNS 8u               /* what trials are for in turn: see pair_steps() */
 #define MORE 16u               /* other events that a stream awaits, at most */
 
 KERNEL(handed_work) { slow_stores(&args); }
+KERNEL(handed_later) { (void)args; }
 KERNEL(handed_step) { follower_copies(&args, 0); }
 KERNEL(handed_waiting) { follower_copies(&args, 1); }
 
@@ -128,6 +129,10 @@ static const char *const dress_name[DRESSES] = { "", "in clusters", "cooperative
 enum place { PLACE_WORK, PLACE_JOINED, PLACE_FIRST, PLACE_LAST, PLACES };
 static const char *const place_name[PLACES] = { "the work", "the joined work", "the first step", "the last step" };
 
+enum give { GIVE_NOTHING, GIVE_PRIORITY, GIVE_DOMAIN, GIVE_POLICY, GIVE_WINDOW, GIVES }; /* what a stream is given before the trial */
+static const char *const give_name[GIVES] = { "", "another priority", "the remote memory-sync domain", "another synchronization policy",
+                                              "an access policy window" };
+
 struct way {                   /* how a step is launched */
     enum step step;
     enum dress dress;
@@ -146,6 +151,9 @@ struct hand {                  /* what is drawn for a trial */
     unsigned more;             /* so many other events the last stream awaits as well */
     int more_first;            /* those are recorded before the work, not after it */
     int behind_graph;          /* in the last stream stands an empty graph, before what it awaits */
+    enum give give[2];         /* of the two streams, if they are made by a call */
+    int leaves;                /* the first stream is made for this trial, and destroyed once the event is recorded */
+    int later;                 /* another kernel comes after the record, in the first stream */
     int by_thread;             /* another thread of the host makes the calls */
 };
 
@@ -156,6 +164,7 @@ static unsigned drawn(uint64_t seed, unsigned trial, unsigned purpose, unsigned 
     return (words_fresh(seed ^ 0x9E3779B97F4A7C15ull * (purpose + 1), trial) >> 4) % below;
 }
 
+static int is_made(enum kind kind) { return kind < KIND_PER_THREAD; }
 static int blocks_legacy(enum kind kind) { return kind == KIND_BLOCKING || kind == KIND_URGENT || kind == KIND_PER_THREAD; }
 static int is_graph(enum step step) { return step == STEP_GRAPH || step == STEP_SECOND_GRAPH; }
 static int is_set(enum step step) { return step >= STEP_SET && step <= STEP_REPLACE; }
@@ -224,6 +233,19 @@ static void mend_place(struct hand *h)
         h->to = KIND_BLOCKING;
 }
 
+/* A stream that leaves is not needed any more; who is fenced makes its words visible in its own domain. */
+static void mend_streams(struct hand *h)
+{
+    int later = h->link == LINK_EVENT || h->link == LINK_EVENT_SYNC || h->link == LINK_EVENT_POLL;
+
+    if (h->mode || !is_made(h->from) || !(later || h->link == LINK_LEGACY))
+        h->leaves = 0;
+    if (h->mode || !later)
+        h->later = 0;
+    h->give[0] = is_made(h->from) && !(h->first == STEP_FENCED && h->give[0] == GIVE_DOMAIN) ? h->give[0] : GIVE_NOTHING;
+    h->give[1] = is_made(h->to) && h->link != LINK_SAME ? h->give[1] : GIVE_NOTHING;
+}
+
 static void mend(struct hand *h)
 {
     int may_capture = h->link == LINK_SAME || h->link == LINK_EVENT;
@@ -252,6 +274,7 @@ static void mend(struct hand *h)
     mend_steps(h);
     mend_dress(h->first, &h->dress[PLACE_FIRST]);
     mend_dress(h->last, &h->dress[PLACE_LAST]);
+    mend_streams(h);
 }
 
 /* What stands in a row, in each way that needs more than a priority. */
@@ -318,6 +341,10 @@ static struct hand draw_hand(uint64_t seed, unsigned trial)
     h.more = drawn(seed, trial, 24, 2) ? 0 : more_events[drawn(seed, trial, 25, COUNT(more_events))];
     h.more_first = drawn(seed, trial, 26, 2) != 0;
     h.behind_graph = drawn(seed, trial, 27, 2) != 0;
+    for (i = 0; i < 2; i++)
+        h.give[i] = drawn(seed, trial, 30 + i, 2) ? GIVE_NOTHING : (enum give)(1 + drawn(seed, trial, 32 + i, GIVES - 1));
+    h.leaves = drawn(seed, trial, 34, 4) == 0;
+    h.later = drawn(seed, trial, 35, 3) == 0;
     pair_steps(&h, trial);
     h.by_thread = drawn(seed, trial, 28, 8) == 0 || (trial % 2 == 0 && (is_large(h.first) || is_large(h.last)));
     mend(&h);
@@ -343,6 +370,8 @@ static void tell_hand(const struct hand *h, char *text, size_t room)
         snprintf(more, sizeof(more), ", and after %u others that are recorded %s", h->more, h->more_first ? "before the work" : "after it");
         ask_append(text, room, more);
     }
+    ask_append(text, room, h->later ? ", before a later kernel" : "");
+    ask_append(text, room, h->leaves ? ", whose stream is destroyed then" : "");
     ask_append(text, room, h->behind_graph ? ", after an empty graph: " : ": ");
     ask_append(text, room, step_name[h->last]);
     if (h->link != LINK_SAME) {
@@ -352,6 +381,12 @@ static void tell_hand(const struct hand *h, char *text, size_t room)
     ask_append(text, room, "; ");
     ask_append(text, room, mode_name[h->mode]);
     ask_append(text, room, h->by_thread ? " by another thread" : "");
+    for (i = 0; i < 2; i++) {
+        if (!h->give[i])
+            continue;
+        ask_append(text, room, i ? "; the last stream was given " : "; the first stream was given ");
+        ask_append(text, room, give_name[h->give[i]]);
+    }
     for (i = 0; i < PLACES; i++) {
         if (!h->dress[i] || (i == PLACE_JOINED && !h->joins))
             continue;
@@ -375,7 +410,7 @@ struct handed_answers {
 static cudaError_t run_hand(struct handed *d, const struct hand *h, struct handed_answers *answers)
 {
     float ms = 0;
-    cudaError_t error = prepare_hand(d, h);
+    cudaError_t error = prepare_hand(d, h), closed;
 
     if (error == cudaSuccess)
         error = h->mode ? capture_hand(d, h) : h->by_thread ? launch_by_thread(d, h) : launch_hand(d, h);
@@ -388,9 +423,9 @@ static cudaError_t run_hand(struct handed *d, const struct hand *h, struct hande
         answers->times++;
         answers->short_times += error == cudaSuccess && (double)ms * 1e6 < HOLD_NS / 2.0;
     }
-    close_hand(d);
-    if (error != cudaSuccess)
-        return error;
+    closed = close_hand(d, h);
+    if (error != cudaSuccess || closed != cudaSuccess)
+        return error != cudaSuccess ? error : closed;
     if (hand_is_stale(d) && answers->stale[h->link]++ == 0)
         tell_hand(h, answers->first[h->link], sizeof(answers->first[h->link]));
     answers->trials[h->link]++;

@@ -24,6 +24,8 @@ struct carry {                 /* what a host function copies */
 struct handed {
     struct ask *ask;
     cudaStream_t stream[2][KINDS], third, loose; /* stream: from, to */
+    cudaStream_t leaving;      /* of this trial */
+    int greatest;              /* priority */
     cudaEvent_t event[EVENTS], begin, fork, join, back;
     cudaEvent_t told, more[MORE]; /* what launches record that nobody awaits; other events that the last stream awaits */
     struct pinned *pinned;
@@ -54,18 +56,25 @@ static struct kernel_args args_of(struct handed *d, unsigned pins, enum place pl
 
 /* ---- opened once ---- */
 
-static cudaError_t open_streams_of(struct handed *d, unsigned end, int greatest)
-{
-    cudaStream_t *stream = d->stream[end];
-    cudaError_t error = cudaStreamCreateWithFlags(&stream[KIND_NON_BLOCKING], cudaStreamNonBlocking);
+static int is_urgent(enum kind kind) { return kind == KIND_URGENT || kind == KIND_URGENT_NON_BLOCKING; }
 
-    if (error == cudaSuccess)
-        error = cudaStreamCreateWithPriority(&stream[KIND_URGENT_NON_BLOCKING], cudaStreamNonBlocking, greatest);
-    stream[KIND_PER_THREAD] = cudaStreamPerThread;
-    stream[KIND_LEGACY] = cudaStreamLegacy;
-    if (error == cudaSuccess)
-        error = cudaStreamCreateWithFlags(&stream[KIND_BLOCKING], cudaStreamDefault);
-    return error == cudaSuccess ? cudaStreamCreateWithPriority(&stream[KIND_URGENT], cudaStreamDefault, greatest) : error;
+static cudaError_t make_stream(const struct handed *d, enum kind kind, cudaStream_t *stream)
+{
+    unsigned flags = kind == KIND_NON_BLOCKING || kind == KIND_URGENT_NON_BLOCKING ? cudaStreamNonBlocking : cudaStreamDefault;
+
+    return is_urgent(kind) ? cudaStreamCreateWithPriority(stream, flags, d->greatest) : cudaStreamCreateWithFlags(stream, flags);
+}
+
+static cudaError_t open_streams_of(struct handed *d, unsigned end)
+{
+    cudaError_t error = cudaSuccess;
+    unsigned kind;
+
+    for (kind = 0; kind < KIND_PER_THREAD && error == cudaSuccess; kind++) /* those before it are made */
+        error = make_stream(d, (enum kind)kind, &d->stream[end][kind]);
+    d->stream[end][KIND_PER_THREAD] = cudaStreamPerThread;
+    d->stream[end][KIND_LEGACY] = cudaStreamLegacy;
+    return error;
 }
 
 static cudaError_t open_events_of(struct handed *d)
@@ -115,7 +124,8 @@ static cudaError_t open_graphs_of(struct handed *d, unsigned pins, unsigned end)
 
 static cudaError_t open_handed(struct handed *d, struct ask *ask)
 {
-    int least = 0, greatest = 0;
+    unsigned i;
+    int least;
     cudaError_t error = cudaHostAlloc((void **)&d->pinned, sizeof(*d->pinned), cudaHostAllocMapped);
 
     d->ask = ask;
@@ -134,11 +144,9 @@ static cudaError_t open_handed(struct handed *d, struct ask *ask)
     d->area[0] = d->memory + LONG;
     d->copied = d->area[0] + AREA + LONG;
     d->area[1] = (uint32_t *)(d->device_of_pinned + offsetof(struct pinned, area));
-    error = cudaDeviceGetStreamPriorityRange(&least, &greatest);
-    if (error == cudaSuccess)
-        error = open_streams_of(d, 0, greatest);
-    if (error == cudaSuccess)
-        error = open_streams_of(d, 1, greatest);
+    error = cudaDeviceGetStreamPriorityRange(&least, &d->greatest);
+    for (i = 0; i < 2 && error == cudaSuccess; i++)
+        error = open_streams_of(d, i);
     if (error == cudaSuccess)
         error = cudaStreamCreateWithFlags(&d->third, cudaStreamNonBlocking);
     if (error == cudaSuccess)
@@ -147,8 +155,8 @@ static cudaError_t open_handed(struct handed *d, struct ask *ask)
         error = open_events_of(d);
     if (error == cudaSuccess)
         error = ask_graph_of_one(&d->empty, NODE_EMPTY, NULL);
-    for (least = 0; least < 4 && error == cudaSuccess; least++)
-        error = open_graphs_of(d, (unsigned)least / 2, (unsigned)least % 2);
+    for (i = 0; i < 4 && error == cudaSuccess; i++)
+        error = open_graphs_of(d, i / 2, i % 2);
     return error;
 }
 
@@ -228,10 +236,51 @@ static void expect_hand(struct handed *d, const struct hand *h)
         memcpy(want + SPAN, want, SPAN * sizeof(*want));
 }
 
+/* Gives a stream what was drawn, or takes it back. A device may have no such windows. */
+static cudaError_t give(const struct handed *d, enum kind kind, enum give give, int back, cudaStream_t stream)
+{
+    static const enum cudaSynchronizationPolicy policies[] = { cudaSyncPolicySpin, cudaSyncPolicyYield, cudaSyncPolicyBlockingSync };
+    cudaLaunchAttributeValue value = PDL_ZERO;
+    cudaError_t error;
+
+    switch (give) {
+    case GIVE_PRIORITY:
+        value.priority = is_urgent(kind) == back ? d->greatest : 0;
+        return cudaStreamSetAttribute(stream, cudaLaunchAttributePriority, &value);
+    case GIVE_DOMAIN:
+        value.memSyncDomain = back ? cudaLaunchMemSyncDomainDefault : cudaLaunchMemSyncDomainRemote;
+        return cudaStreamSetAttribute(stream, cudaLaunchAttributeMemSyncDomain, &value);
+    case GIVE_POLICY:
+        value.syncPolicy = back ? cudaSyncPolicyAuto : policies[d->trial % 3];
+        return cudaStreamSetAttribute(stream, cudaLaunchAttributeSynchronizationPolicy, &value);
+    case GIVE_WINDOW:
+        value.accessPolicyWindow.base_ptr = d->memory;
+        value.accessPolicyWindow.num_bytes = back ? 0 : 4096;
+        value.accessPolicyWindow.hitRatio = back ? 0.0f : 1.0f;
+        value.accessPolicyWindow.hitProp = back ? cudaAccessPropertyNormal : cudaAccessPropertyStreaming;
+        error = cudaStreamSetAttribute(stream, cudaLaunchAttributeAccessPolicyWindow, &value);
+        (void)cudaGetLastError();
+        return error == cudaErrorInvalidValue || error == cudaErrorNotSupported ? cudaSuccess : error;
+    default: return cudaSuccess;
+    }
+}
+
+static cudaStream_t stream_from(const struct handed *d, const struct hand *h) { return h->leaves ? d->leaving : d->stream[0][h->from]; }
+
+static cudaError_t prepare_streams(struct handed *d, const struct hand *h)
+{
+    cudaError_t error = h->leaves ? make_stream(d, h->from, &d->leaving) : cudaSuccess;
+
+    if (error == cudaSuccess)
+        error = give(d, h->from, h->give[0], 0, stream_from(d, h));
+    return error == cudaSuccess ? give(d, h->to, h->give[1], 0, d->stream[1][h->to]) : error;
+}
+
 static cudaError_t prepare_hand(struct handed *d, const struct hand *h)
 {
     struct pinned *pinned = d->pinned;
     struct trial_state empty = PDL_ZERO;
+    cudaError_t error = prepare_streams(d, h);
     unsigned i;
 
     plan_works(pinned->plan, PLACES, 0x4A4D, d->trial, h->joins ? 2 : 1, 0);
@@ -246,7 +295,7 @@ static cudaError_t prepare_hand(struct handed *d, const struct hand *h)
     expect_hand(d, h);
     for (i = 0; i < AREA; i++)
         pinned->area[i] = ~words_fresh(pinned->plan[PLACE_WORK].key, i);
-    return d->pins ? cudaSuccess : cudaMemcpy(d->area[0], pinned->area, sizeof(pinned->area), cudaMemcpyHostToDevice);
+    return d->pins || error != cudaSuccess ? error : cudaMemcpy(d->area[0], pinned->area, sizeof(pinned->area), cudaMemcpyHostToDevice);
 }
 
 static cudaError_t fetch_hand(struct handed *d)
@@ -261,10 +310,15 @@ static cudaError_t fetch_hand(struct handed *d)
 
 static int hand_is_stale(const struct handed *d) { return memcmp(d->pinned->fetched, d->want, sizeof(d->want)) != 0; }
 
-static void close_hand(struct handed *d)
+static cudaError_t close_hand(struct handed *d, const struct hand *h)
 {
+    cudaError_t error = h->leaves ? cudaSuccess : give(d, h->from, h->give[0], 1, d->stream[0][h->from]);
+
     destroy_exec(d->made);
+    destroy_stream(d->leaving);
     d->made = NULL;
+    d->leaving = NULL;
+    return error == cudaSuccess ? give(d, h->to, h->give[1], 1, d->stream[1][h->to]) : error;
 }
 
 #endif

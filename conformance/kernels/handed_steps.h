@@ -82,16 +82,13 @@ static int is_clustered(enum dress dress) { return dress == DRESS_CLUSTER || dre
 static unsigned fill_dress(const struct handed *d, enum dress dress, cudaLaunchAttribute *attribute)
 {
     unsigned count = 0;
-    int least, greatest = 0;
 
     if (is_clustered(dress))
         attribute[count++] = in_clusters(CLUSTER);
     if (is_cooperative(dress))
         attribute[count++] = cooperatively();
-    if (dress == DRESS_URGENT) {
-        (void)cudaDeviceGetStreamPriorityRange(&least, &greatest);
-        attribute[count++] = of_priority(greatest);
-    }
+    if (dress == DRESS_URGENT)
+        attribute[count++] = of_priority(d->greatest);
     if (dress == DRESS_DOMAIN)
         attribute[count++] = in_remote_domain();
     if (dress == DRESS_EVENT)
@@ -272,6 +269,18 @@ static cudaError_t ask_for(cudaEvent_t event)
     return error == cudaErrorNotReady ? cudaSuccess : error;
 }
 
+/* A later kernel in the first stream, and the end of that stream, whose work goes on. */
+static cudaError_t leave(struct handed *d, const struct hand *h, cudaStream_t from)
+{
+    static const struct kernel_args none = PDL_ZERO;
+    cudaError_t error = h->later ? launch_one((const void *)SYMBOL(handed_later), &none, 1, from, NULL, 0) : cudaSuccess;
+
+    if (error != cudaSuccess || !h->leaves)
+        return error;
+    d->leaving = NULL;
+    return cudaStreamDestroy(from);
+}
+
 static cudaError_t come_after(struct handed *d, const struct hand *h, cudaStream_t from, cudaStream_t to)
 {
     cudaEvent_t event = d->event[h->event];
@@ -280,6 +289,8 @@ static cudaError_t come_after(struct handed *d, const struct hand *h, cudaStream
 
     if (error == cudaSuccess && h->asks)
         error = ask_for(event);
+    if (error == cudaSuccess)
+        error = leave(d, h, from);
     if (error == cudaSuccess && h->behind_graph)
         error = cudaGraphLaunch(d->empty, to);
     for (i = 0; i < h->more && error == cudaSuccess; i++)
@@ -309,7 +320,7 @@ static cudaStream_t stream_to(const struct handed *d, const struct hand *h)
 
 static cudaError_t launch_hand(struct handed *d, const struct hand *h)
 {
-    cudaStream_t from = d->stream[0][h->from], to = stream_to(d, h);
+    cudaStream_t from = stream_from(d, h), to = stream_to(d, h);
     int external = h->recorder == BY_EXTERNAL && has_event(h);
     cudaError_t error = cudaSuccess;
 
@@ -345,7 +356,7 @@ static cudaError_t launch_by_thread(struct handed *d, const struct hand *h)
 
 static cudaError_t capture_hand(struct handed *d, const struct hand *h)
 {
-    cudaStream_t from = d->stream[0][h->from], to = stream_to(d, h);
+    cudaStream_t from = stream_from(d, h), to = stream_to(d, h);
     cudaError_t error = cudaStreamBeginCapture(from, mode_of[h->mode]);
 
     if (error != cudaSuccess)
