@@ -11,6 +11,7 @@
  * flights  COMP-12b  one executable graph, launched three times in a row in three streams, one of which is destroyed meanwhile
  * idle     COMP-04c  calls that have nothing to do or are refused, between a wait and its follower: copies and memsets of no bytes, waits,
  *                    launches, copies and records that are refused, an attribute of the stream, an event that is destroyed
+ * refused  COMP-04c  calls that are refused: between work and its follower, between work and a dependent that waits, after a wait
  * hollow   COMP-12c  graphs in which nothing runs, between work and follower: without nodes, all of them disabled, with an empty child graph
  * across   COMP-06e  graphs in the default streams and in blocking ones, as work or as followers of each other
  * kinds    COMP-12d  a graph between work of each kind: what is before it, and what comes after it
@@ -249,6 +250,7 @@ static void ask_joins(struct ask *ask, const struct join *join, unsigned count, 
 #include "joins_many.h"
 #include "joins_rows.h"
 #include "joins_awaiting.h"
+#include "joins_refused.h"
 #include "joins_kinds.h"
 
 /* ---- by the legacy stream ---- */
@@ -355,6 +357,7 @@ static const struct pair joins_pairs[] = {
     PAIR_ASK("legacy", ask_legacy),
     PAIR_ASK("flights", ask_flights),
     PAIR_ASK("idle", ask_idle),
+    PAIR_ASK("refused", ask_refused),
     PAIR_ASK("hollow", ask_hollow),
     PAIR_ASK("across", ask_across),
     PAIR_ASK("kinds", ask_kinds),

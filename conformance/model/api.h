@@ -141,6 +141,7 @@ struct event *event_of(cudaEvent_t handle);
 void streams_reset(void);
 void streams_forget_retired(void);
 bool stream_is_legacy(const struct stream *s);
+bool stream_given(const struct stream *s, int id); /* an attribute of this id, by a call */
 bool stream_is_per_thread(const struct stream *s);
 struct stream *stream_legacy(void);
 struct stream *stream_new(unsigned flags, int priority); /* NULL: no memory */

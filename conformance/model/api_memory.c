@@ -268,6 +268,8 @@ static cudaError_t set_rows(struct move move, struct stream *s, bool wait)
         s->waits = 0;
     if (empty)
         return cudaSuccess;
+    if (device.faults.refused_memset_cuts && !memory_contains(move.to, 1))
+        stream_cuts(s);
     FAIL_IF((move.rows > 1 && move.pitch < move.bytes) || !memory_contains(move.to, (move.rows - 1) * move.pitch + move.bytes),
             cudaErrorInvalidValue);
     if (s->capture != NULL) {

@@ -18,6 +18,8 @@ static bool always_ended(const struct stream *s)
         return true;
     if (s->tail == NULL)
         return false;
+    if ((f->given_priority_poll_succeeds && stream_given(s, 8)) || (f->given_policy_poll_succeeds && stream_given(s, 3)))
+        return true;
     if (f->poll_behind_large_succeeds && s->tail->kind == OP_KERNEL && s->tail->grid->blocks > 64)
         return true;
     if ((f->poll_behind_graph_succeeds && s->behind_graph) || (f->poll_behind_record_succeeds && s->tail->kind == OP_RECORD))
@@ -29,6 +31,8 @@ static bool always_ended(const struct stream *s)
 static bool not_awaited(const struct stream *s)
 {
     const struct faults *f = &device.faults;
+    if ((f->given_priority_sync_early && stream_given(s, 8)) || (f->given_domain_sync_early && stream_given(s, 10)))
+        return true;
     if ((f->per_thread_sync_early && stream_is_per_thread(s)) || (f->sync_forgets_event && only_waits(s)))
         return true;
     if (f->legacy_sync_behind_move_early && stream_is_legacy(s) && s->kernel_tail == NULL)
@@ -129,6 +133,8 @@ cudaError_t CUDARTAPI cudaStreamSetAttribute(cudaStream_t handle, cudaLaunchAttr
     CALL(cudaStreamSetAttribute);
     struct stream *s = stream_of(handle);
     FAIL_IF(s == NULL, cudaErrorInvalidResourceHandle);
+    if (device.faults.refused_attribute_cuts && !is_stream_attribute((int)id))
+        stream_cuts(s);
     FAIL_IF(value == NULL || !is_stream_attribute((int)id), cudaErrorInvalidValue);
     if (id == cudaLaunchAttributePriority && !device.faults.late_priority_lost)
         s->priority = value->priority;
@@ -214,6 +220,8 @@ cudaError_t CUDARTAPI cudaLaunchHostFunc(cudaStream_t handle, cudaHostFn_t call,
     CALL(cudaLaunchHostFunc);
     struct stream *s = stream_of(handle);
     FAIL_IF(s == NULL, cudaErrorInvalidResourceHandle);
+    if (device.faults.refused_host_cuts && call == NULL)
+        stream_cuts(s);
     FAIL_IF(call == NULL, cudaErrorInvalidValue);
     FAIL_IF(!device.faults.legacy_host_beside_capture && legacy_use_spoils(s), cudaErrorStreamCaptureImplicit);
     if (device.faults.spoiled_takes_host && capture_broken(s))

@@ -483,6 +483,8 @@ cudaError_t CUDARTAPI cudaStreamEndCapture(cudaStream_t handle, cudaGraph_t *out
     struct stream *s = stream_of(handle);
     FAIL_IF(s == NULL, cudaErrorInvalidResourceHandle);
     FAIL_IF(out == NULL, cudaErrorInvalidValue);
+    if (device.faults.refused_end_cuts && s->capture == NULL)
+        stream_cuts(s);
     FAIL_IF(s->capture == NULL, cudaErrorIllegalState);
     struct capture *c = s->capture;
     bool elsewhere = c->mode != cudaStreamCaptureModeRelaxed && !pthread_equal(c->thread, pthread_self());

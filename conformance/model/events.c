@@ -108,6 +108,8 @@ static bool record_is_lost(const struct stream *s, bool flagged)
         return true;
     if (s->tail == NULL)
         return false;
+    if (f->given_priority_record_lost && stream_given(s, 8))
+        return true;
     const struct grid *grid = s->tail->grid;
     if (grid != NULL && ((f->record_behind_shared_lost && grid->dynamic_shared != 0) || (f->record_behind_cluster_lost && grid->cluster > 1)))
         return true;
@@ -206,6 +208,8 @@ cudaError_t CUDARTAPI cudaStreamWaitEvent(cudaStream_t handle, cudaEvent_t event
     bool unknown = (flags & ~(unsigned)cudaEventWaitExternal) != 0;
     if (device.faults.refused_wait_eats_waits && s != NULL && (e == NULL || unknown))
         s->waits = 0;
+    if (device.faults.refused_wait_cuts && s != NULL && e == NULL)
+        stream_cuts(s);
     FAIL_IF(s == NULL || e == NULL, cudaErrorInvalidResourceHandle);
     FAIL_IF(unknown, cudaErrorInvalidValue);
     if (s->capture != NULL && (flags & cudaEventWaitExternal) != 0)
@@ -321,6 +325,8 @@ static bool seems_fired(const struct event *e)
     const struct faults *f = &device.faults;
     if ((f->other_thread_event_succeeds && device.other_thread) || (f->left_event_succeeds && stream_is_gone(e)))
         return true;
+    if (f->overtaken_event_succeeds && e->in != NULL && e->in->tail != e->op)
+        return true;
     if (f->second_timed_poll_succeeds && e->polled && (e->flags & cudaEventDisableTiming) == 0)
         return true;
     if (f->legacy_event_succeeds && e->in != NULL && stream_is_legacy(e->in))
@@ -347,6 +353,8 @@ static bool event_not_awaited(const struct event *e)
         return true;
     if (e->in == NULL)
         return false;
+    if (f->given_policy_event_early && stream_given(e->in, 3))
+        return true;
     return (f->urgent_event_sync_early && e->in->priority < 0) || (f->legacy_event_sync_early && stream_is_legacy(e->in)) ||
            (f->per_thread_event_sync_early && e->in == stream_of(cudaStreamPerThread));
 }

@@ -107,7 +107,10 @@ static struct op *wait_op(const struct node *n)
     struct op *op = op_new(OP_JOIN);
     const struct event *e = event_of(n->event);
     bool unseen = device.faults.launch_event_not_awaited && e != NULL && e->recorded != RECORDED_ORDINARY;
-    unseen |= device.faults.wait_node_passes_graph && e != NULL && e->behind_graph;
+    if (e != NULL && e->in != NULL)
+        unseen |= (device.faults.wait_node_passes_legacy && stream_is_legacy(e->in)) || (device.faults.wait_node_passes_left && e->in->magic == 0) ||
+                  (device.faults.wait_node_passes_urgent && e->in->priority < 0);
+    unseen |= e != NULL && ((device.faults.wait_node_passes_graph && e->behind_graph) || (device.faults.wait_node_passes_nodes && e->by_node));
     if (e != NULL && e->op != NULL && !device.faults.wait_node_early && !unseen)
         op_after(op, e->op, e->device_at);
     return op;
@@ -376,6 +379,8 @@ cudaError_t graph_queue(struct graph_exec *exec, struct stream *s)
     bool running = exec->running != NULL && !exec->running->retired;
     if (device.faults.running_graph_passes_stream && running && exec->in != s)
         stream_cuts(s);
+    if (device.faults.graph_passes_given && stream_given(s, 8))
+        stream_cuts(s);
     if (cuts(exec->copy) || (device.faults.graph_passes_empty && s->behind_empty))
         stream_cuts(s);
     if (device.faults.graph_root_overlaps && before != NULL) {
@@ -490,6 +495,8 @@ cudaError_t CUDARTAPI cudaGraphLaunch(cudaGraphExec_t handle, cudaStream_t strea
     CALL(cudaGraphLaunch);
     struct graph_exec *e = exec_of(handle);
     struct stream *s = stream_of(stream);
+    if (device.faults.refused_graph_cuts && e == NULL && s != NULL)
+        stream_cuts(s);
     FAIL_IF(e == NULL, cudaErrorInvalidValue);
     FAIL_IF(s == NULL, cudaErrorInvalidResourceHandle);
     FAIL_IF(legacy_use_spoils(s), cudaErrorStreamCaptureImplicit);

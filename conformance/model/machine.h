@@ -317,6 +317,11 @@ struct faults {
     bool first_starts_count, clusters_share_memory, grids_share_memory, fork_loses_order, far_node_times_zero;
     bool record_behind_shared_lost, record_behind_cluster_lost, shared_dependent_uncovered, shared_forgets_events, polled_timed_event_lost;
     bool half_triggered_uncovered, ended_uncovered, large_by_thread_uncovered, large_primary_by_thread_uncovered;
+    bool refused_memset_cuts, refused_host_cuts, refused_attribute_cuts, refused_wait_cuts, refused_graph_cuts, refused_end_cuts;
+    bool given_priority_sync_early, given_domain_sync_early, given_priority_poll_succeeds, given_policy_poll_succeeds, legacy_passes_given;
+    bool legacy_host_passes_records, given_priority_forgets_events, given_domain_forgets_events, given_priority_uncovers, given_window_uncovers;
+    bool given_priority_record_lost, overtaken_event_succeeds, given_policy_event_early, wait_node_passes_legacy, wait_node_passes_left;
+    bool wait_node_passes_urgent, wait_node_passes_nodes, graph_passes_given;
     bool merge_spoils_one, refused_limit_stays, id_beside_graph_only, wait_node_passes_graph, capture_error_not_last, short_list_counts_all;
     bool crowd_is_configuration, refused_recorder_runs, timed_fresh_not_ready, domain_resets_priority;
     bool updated_cooperative_uncovered, cooperative_in_body_uncovered;

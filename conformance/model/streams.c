@@ -3,6 +3,7 @@
 #include "choices.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static struct stream legacy, per_thread;
 static struct stream *streams; /* all that were created, destroyed ones too: a stale handle must be told from a good one */
@@ -53,6 +54,12 @@ struct stream *stream_legacy(void)
 bool stream_is_per_thread(const struct stream *s)
 {
     return s == &per_thread;
+}
+
+bool stream_given(const struct stream *s, int id)
+{
+    static const cudaLaunchAttributeValue none;
+    return memcmp(&s->attribute[id], &none, sizeof none) != 0;
 }
 
 struct stream *stream_new(unsigned flags, int priority)
@@ -131,6 +138,9 @@ static void order_behind_others(struct stream *s, struct op *op)
             continue;
         if ((device.faults.legacy_passes_urgent && o->priority < 0) || (device.faults.legacy_passes_awaiting && o->tail_awaited))
             continue;
+        if ((device.faults.legacy_passes_given && stream_given(o, 8)) ||
+            (device.faults.legacy_host_passes_records && op->kind == OP_HOST && o->tail->kind == OP_RECORD))
+            continue;
         if (device.faults.legacy_kernel_passes_copies && o->tail->kind == OP_COPY && op->kind == OP_KERNEL)
             continue;
         if (device.faults.ninth_blocking_not_joined && o->magic != 0 && joined++ >= 8)
@@ -151,6 +161,8 @@ static bool forgets_events(const struct stream *s, const struct op *op)
 {
     const struct faults *f = &device.faults;
     bool idle = s->tail == NULL || s->tail->retired;
+    if ((f->given_priority_forgets_events && stream_given(s, 8)) || (f->given_domain_forgets_events && stream_given(s, 10)))
+        return true;
     if ((f->dependent_forgets_many_events && op->attributed && s->waits > 4) || (f->host_forgets_many_events && op->kind == OP_HOST && s->waits > 16))
         return true;
     if ((f->halves_forget_events && op->kind == OP_SET && op->move.width == 2 && s->waits > 1) ||
@@ -267,6 +279,8 @@ static bool launch_uncovered(const struct stream *s, const struct op *op, const 
 {
     const struct faults *f = &device.faults;
     if (s->waits != 0 && ((f->awaited_grouped_uncovered && op->grid->cluster > 1) || (f->awaited_large_uncovered && op->grid->blocks > 64)))
+        return true;
+    if ((f->given_priority_uncovers && stream_given(s, 8)) || (f->given_window_uncovers && stream_given(s, 1)))
         return true;
     if (f->large_per_thread_uncovered && s == &per_thread && pred->grid->blocks > 64)
         return true;

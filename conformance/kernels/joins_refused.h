@@ -1,0 +1,137 @@
+/* joins_refused.h - the pair of joins.cu in which a refused call stands between work and its follower, in their stream or after a wait. */
+#ifndef JOINS_REFUSED_H_INCLUDED
+#define JOINS_REFUSED_H_INCLUDED
+
+static cudaError_t refused_memset(struct joins *joins, cudaStream_t stream, cudaEvent_t event)
+{
+    (void)joins, (void)event;
+    return whatever(cudaMemsetAsync(NULL, 0, 4, stream));
+}
+
+static cudaError_t refused_rows(struct joins *joins, cudaStream_t stream, cudaEvent_t event)
+{
+    (void)event;
+    return whatever(cudaMemset2DAsync(joins->work[0].data, 4, 0, 8, 2, stream)); /* rows that are longer than their pitch */
+}
+
+static cudaError_t refused_host(struct joins *joins, cudaStream_t stream, cudaEvent_t event)
+{
+    (void)joins, (void)event;
+    return whatever(cudaLaunchHostFunc(stream, NULL, NULL));
+}
+
+static cudaError_t refused_graph(struct joins *joins, cudaStream_t stream, cudaEvent_t event)
+{
+    (void)joins, (void)event;
+    return whatever(cudaGraphLaunch(NULL, stream));
+}
+
+static cudaError_t refused_upload(struct joins *joins, cudaStream_t stream, cudaEvent_t event)
+{
+    (void)joins, (void)event;
+    return whatever(cudaGraphUpload(NULL, stream));
+}
+
+/* No stream as a whole can be switched to overlap. */
+static cudaError_t refused_attribute(struct joins *joins, cudaStream_t stream, cudaEvent_t event)
+{
+    cudaLaunchAttributeValue value = serialization(1).val;
+
+    (void)joins, (void)event;
+    return whatever(cudaStreamSetAttribute(stream, cudaLaunchAttributeProgrammaticStreamSerialization, &value));
+}
+
+static cudaError_t refused_record(struct joins *joins, cudaStream_t stream, cudaEvent_t event)
+{
+    (void)joins, (void)event;
+    return whatever(cudaEventRecord(NULL, stream));
+}
+
+/* For captures only; of an event that nobody waits for. */
+static cudaError_t refused_external(struct joins *joins, cudaStream_t stream, cudaEvent_t event)
+{
+    cudaEvent_t other;
+    cudaError_t error = cudaEventCreateWithFlags(&other, cudaEventDisableTiming);
+
+    (void)joins, (void)event;
+    if (error != cudaSuccess)
+        return error;
+    (void)cudaEventRecordWithFlags(other, stream, cudaEventRecordExternal);
+    return whatever(cudaEventDestroy(other));
+}
+
+static cudaError_t refused_end(struct joins *joins, cudaStream_t stream, cudaEvent_t event)
+{
+    cudaGraph_t graph = NULL;
+
+    (void)joins, (void)event;
+    return whatever(cudaStreamEndCapture(stream, &graph)); /* of no capture */
+}
+
+static cudaError_t refused_dependencies(struct joins *joins, cudaStream_t stream, cudaEvent_t event)
+{
+    (void)joins, (void)event;
+    return whatever(edges_update_capture(stream, NULL, NULL, 0, cudaStreamSetCaptureDependencies)); /* of no capture */
+}
+
+static cudaError_t refused_dependent(struct joins *joins, cudaStream_t stream, cudaEvent_t event)
+{
+    cudaLaunchAttribute attribute = serialization(1);
+
+    (void)event;
+    return whatever(launch_one((const void *)SYMBOL(joins_waiting_follower), &joins->follower[0], 0, stream, &attribute, 1)); /* no threads */
+}
+
+static const idle_call refused_calls[] = { refused_memset, refused_rows, refused_host, refused_graph, refused_upload, refused_attribute,
+                                           refused_record, refused_external, wait_for_none, refused_end, refused_dependencies,
+                                           refused_dependent, launch_no_threads, copy_nowhere };
+#define REFUSED (sizeof(refused_calls) / sizeof(refused_calls[0]))
+
+/* Between work and its follower, or a dependent that waits. */
+static cudaError_t refused_in_line(struct joins *joins, idle_call call, int dependent)
+{
+    cudaLaunchAttribute attribute = serialization(1);
+    cudaStream_t stream = joins->stream[0];
+    cudaError_t error;
+
+    prepare(joins, 1, 1);
+    error = work(joins, 0, stream);
+    if (error == cudaSuccess)
+        error = call(joins, stream, NULL);
+    if (error != cudaSuccess || !dependent)
+        return error == cudaSuccess ? follow(joins, 0, stream) : error;
+    return launch_one((const void *)SYMBOL(AWAITING_FOLLOWER), &joins->follower[0], PLACE_WORDS, FOLLOWS_IN(joins, stream), &attribute, 1);
+}
+
+/* Each call in turn, at each place in turn. */
+static cudaError_t refused_between(struct joins *joins)
+{
+    idle_call call = refused_calls[joins->trial % REFUSED];
+    unsigned place = joins->trial / REFUSED % 3;
+
+    return place == 2 ? call_after_wait(joins, call) : refused_in_line(joins, call, place == 1);
+}
+
+static void ask_refused(struct ask *ask)
+{
+    static const struct join joins[REFUSED] = {
+        { "stale after a memset of nothing", refused_between },
+        { "stale after a memset of rows that overlap", refused_between },
+        { "stale after no host function", refused_between },
+        { "stale after no graph", refused_between },
+        { "stale after an upload of no graph", refused_between },
+        { "stale after attribute 6 of the stream", refused_between },
+        { "stale after a record of no event", refused_between },
+        { "stale after a record that is for captures only", refused_between },
+        { "stale after a wait for no event", refused_between },
+        { "stale after the end of no capture", refused_between },
+        { "stale after dependencies of no capture", refused_between },
+        { "stale after a launch with the attribute of no threads", refused_between },
+        { "stale after a launch of no threads", refused_between },
+        { "stale after a copy without a direction", refused_between },
+    };
+
+    ask_joins(ask, joins, REFUSED, cudaStreamNonBlocking);
+}
+
+#endif
