@@ -1,7 +1,7 @@
 /* crowds.cu - grids of many blocks, and words that are handed over while both kernels run.
  *
  * pair    rules    what is asked
- * blocks  COMP-16  grids around 256 blocks and of 65,536, and on a GPU more around 65,536: the dependent begins after the trigger of
+ * blocks  COMP-16  grids of each number of blocks up to 320, in steps, and of 65,536, and on a GPU more around 65,536: the dependent begins after the trigger of
  *                  the last block, and its last blocks, which alone wait, see the words that the primary stored last; so do those of a
  *                  kernel without the attribute, which does not wait. Who waits for an event at block starts begins after the last
  *                  block has begun (crowds_begun.h)
@@ -26,6 +26,7 @@
 #define LAST 8u                /* blocks at the end of each grid that do something */
 #define FIRST 32u              /* blocks that tell when they began: so many messages to the host take long */
 #define HANDED 24u             /* words */
+#define MOST_SWEPT 330u         /* blocks */
 #define TWO_BYTES 65536u       /* blocks: the first number that two bytes do not hold */
 #define PLAIN_BOUND_NS 50000u
 #define CROWD_BOUND_NS 2000000u /* time for the blocks before the last ones to come and go */
@@ -234,6 +235,8 @@ static void ask_blocks(struct ask *ask)
         error = run_crowd(&crowd, sizes[i % count]);
     if (error == cudaSuccess)
         error = run_crowd(&crowd, TWO_BYTES);
+    for (i = LAST + (unsigned)(ask->seed % LAST); i < MOST_SWEPT && error == cudaSuccess; i += LAST)
+        error = run_crowd(&crowd, i); /* each block up to there is one of the last ones once */
     for (plain = 0; plain < 2 * count && error == cudaSuccess; plain++)
         error = run_plain_crowd(&crowd, sizes[plain % count], plain);
     ask_expect(ask, "grids of many blocks", error, cudaSuccess);

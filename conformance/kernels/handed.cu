@@ -20,23 +20,23 @@
 #define CELLS 3u               /* the slow work's, that of work which is joined, and the first step's */
 #define SPAN (CELLS * CELL)
 #define LARGE_BLOCKS 1025u
-#define TEXT 640u
+#define TEXT 768u
 #define HANDS 8u               /* for each trial of the profile */
 #define TURNS 8u               /* what trials are for in turn: see pair_steps() */
-#define MORE 16u               /* other events that a stream awaits, at most */
+#define MORE 40u               /* other events that a stream awaits, at most */
 
 KERNEL(handed_work) { slow_stores(&args); }
 KERNEL(handed_later) { (void)args; }
 KERNEL(handed_step) { follower_copies(&args, 0); }
 KERNEL(handed_waiting) { follower_copies(&args, 1); }
 
-/* Some of the first and some of the last of many blocks copy a word each. */
+/* Some of many blocks copy a word each: others in each trial. */
 DEVICE_FN void some_blocks_copy(const struct kernel_args *args)
 {
     struct trial_plan plan = k_plan(args);
-    uint32_t back = k_blocks() - 1 - k_block(), word = back / (LARGE_BLOCKS / SPAN);
+    uint32_t back = k_blocks() - 1 - k_block(), each = LARGE_BLOCKS / SPAN, word = back / each;
 
-    if (back % (LARGE_BLOCKS / SPAN) == 0 && word < plan.words)
+    if (back % each == plan.key % each && word < plan.words)
         k_store(args->seen + word, k_load(args->data + word));
 }
 
@@ -68,6 +68,18 @@ KERNEL(handed_fenced)
     k_fence_system();
     k_barrier();
     k_trigger();
+}
+
+/* Triggers before it stores: who waits for the launch's event, and in its kernel, finds the words. */
+KERNEL(handed_late)
+{
+    struct trial_plan plan = k_plan(&args);
+    uint32_t word = k_thread() < plan.words ? k_load(args.data + k_thread()) : 0;
+
+    k_trigger();
+    k_delay(args.state, plan.hold_ns);
+    if (k_thread() < plan.words)
+        k_store(args.seen + k_thread(), word);
 }
 
 enum step { STEP_KERNEL, STEP_LARGE, STEP_COPY, STEP_ROWS, STEP_LONG_COPY, STEP_SET, STEP_WIDE_SET, STEP_WORD_SET, STEP_SET_ROWS,
@@ -152,8 +164,13 @@ struct hand {                  /* what is drawn for a trial */
     int more_first;            /* those are recorded before the work, not after it */
     int behind_graph;          /* in the last stream stands an empty graph, before what it awaits */
     enum give give[2];         /* of the two streams, if they are made by a call */
+    unsigned items;            /* small copies and memsets of other words between the work and the first step */
+    unsigned awaited;          /* so often another stream was told to wait for the event before */
+    int fresh, asked_fresh, awaited_fresh; /* the event is made for this trial; it was asked for, or awaited, before it was recorded */
+    int late;                  /* the launch's event says nothing of its words yet */
     int leaves;                /* the first stream is made for this trial, and destroyed once the event is recorded */
-    int later;                 /* another kernel comes after the record, in the first stream */
+    unsigned later;            /* so many kernels come after the record, in the first stream */
+    int marked;                /* an event that nobody waits for is recorded after the work, in the first stream */
     int by_thread;             /* another thread of the host makes the calls */
 };
 
@@ -241,7 +258,13 @@ static void mend_streams(struct hand *h)
     if (h->mode || !is_made(h->from) || !(later || h->link == LINK_LEGACY))
         h->leaves = 0;
     if (h->mode || !later)
-        h->later = 0;
+        h->later = h->awaited = h->fresh = 0;
+    if (h->mode)
+        h->marked = 0;
+    if (h->by_node || h->recorder == BY_NODE)
+        h->fresh = 0; /* nodes name events that are there */
+    if (h->recorder != BY_LAUNCH || h->link != LINK_EVENT)
+        h->late = 0; /* the host waits for no kernel by its event */
     h->give[0] = is_made(h->from) && !(h->first == STEP_FENCED && h->give[0] == GIVE_DOMAIN) ? h->give[0] : GIVE_NOTHING;
     h->give[1] = is_made(h->to) && h->link != LINK_SAME ? h->give[1] : GIVE_NOTHING;
 }
@@ -296,7 +319,7 @@ static const struct way ways_last[] = {
     { STEP_LONG_SET, DRESS_NONE }, { STEP_REPLACE, DRESS_NONE }, { STEP_HOST, DRESS_NONE }, { STEP_GRAPH, DRESS_NONE }
 };
 
-static const unsigned more_events[] = { 0, 1, 3, 5, 16 };
+static const unsigned more_events[] = { 0, 1, 3, 5, 16, 40 };
 
 /* In 1 of 8 trials a step stands right after another one in their stream, in 1 of 8 after several events: each with each, in turn, because
  * drawing leaves some out. */
@@ -322,6 +345,7 @@ static struct hand draw_hand(uint64_t seed, unsigned trial)
 {
     static const enum link links[] = { LINK_SAME, LINK_SAME, LINK_EVENT, LINK_EVENT, LINK_LEGACY, LINK_EVENT_SYNC, LINK_EVENT_POLL,
                                        LINK_STREAM_SYNC, LINK_STREAM_POLL, LINK_EVENT };
+    static const unsigned kernels[16] = { 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 2, 2, 10, 40, 80, 300 };
     struct hand h;
     unsigned i;
 
@@ -344,7 +368,14 @@ static struct hand draw_hand(uint64_t seed, unsigned trial)
     for (i = 0; i < 2; i++)
         h.give[i] = drawn(seed, trial, 30 + i, 2) ? GIVE_NOTHING : (enum give)(1 + drawn(seed, trial, 32 + i, GIVES - 1));
     h.leaves = drawn(seed, trial, 34, 4) == 0;
-    h.later = drawn(seed, trial, 35, 3) == 0;
+    h.later = drawn(seed, trial, 35, 3) == 0 ? kernels[drawn(seed, trial, 36, 16)] : 0;
+    h.items = drawn(seed, trial, 37, 8) == 0 ? 12 : 0;
+    h.awaited = drawn(seed, trial, 38, 3) == 0 ? 1 + drawn(seed, trial, 39, 8) * 3 : 0;
+    h.fresh = drawn(seed, trial, 40, 4) == 0;
+    h.asked_fresh = drawn(seed, trial, 41, 2) != 0;
+    h.awaited_fresh = drawn(seed, trial, 42, 2) != 0;
+    h.late = drawn(seed, trial, 43, 2) != 0;
+    h.marked = drawn(seed, trial, 44, 4) == 0;
     pair_steps(&h, trial);
     h.by_thread = drawn(seed, trial, 28, 8) == 0 || (trial % 2 == 0 && (is_large(h.first) || is_large(h.last)));
     mend(&h);
@@ -370,7 +401,15 @@ static void tell_hand(const struct hand *h, char *text, size_t room)
         snprintf(more, sizeof(more), ", and after %u others that are recorded %s", h->more, h->more_first ? "before the work" : "after it");
         ask_append(text, room, more);
     }
-    ask_append(text, room, h->later ? ", before a later kernel" : "");
+    ask_append(text, room, h->items ? ", after 12 copies and memsets" : "");
+    ask_append(text, room, h->late ? ", which stores after its trigger" : "");
+    ask_append(text, room, h->marked ? ", which a record follows" : "");
+    ask_append(text, room, h->fresh ? ", a new event" : "");
+    ask_append(text, room, h->awaited ? ", which another stream awaits as well" : "");
+    if (h->later) {
+        snprintf(more, sizeof(more), ", before %u later kernels", h->later);
+        ask_append(text, room, more);
+    }
     ask_append(text, room, h->leaves ? ", whose stream is destroyed then" : "");
     ask_append(text, room, h->behind_graph ? ", after an empty graph: " : ": ");
     ask_append(text, room, step_name[h->last]);
@@ -419,7 +458,7 @@ static cudaError_t run_hand(struct handed *d, const struct hand *h, struct hande
     if (error == cudaSuccess)
         error = fetch_hand(d);
     if (error == cudaSuccess && d->timed) {
-        error = cudaEventElapsedTime(&ms, d->begin, d->event[h->event]);
+        error = cudaEventElapsedTime(&ms, d->begin, event_of(d, h));
         answers->times++;
         answers->short_times += error == cudaSuccess && (double)ms * 1e6 < HOLD_NS / 2.0;
     }

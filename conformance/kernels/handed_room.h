@@ -8,6 +8,9 @@
 #define SET_LAST 0x5A
 #define LONG 32768u            /* words before the cells that a long copy or memset takes along */
 #define MEMORY (2 * (LONG + AREA) + CELL + SPAN) /* words: two areas with what stands before them, what joined work stores for a copy, zeroes */
+#define SCRATCH 2u             /* words after these that nobody looks at */
+#define BYSTANDERS 36u
+#define IDLE_EVENTS 104u
 
 struct pinned {                /* both sides see it */
     struct trial_plan plan[PLACES + 1];
@@ -27,6 +30,11 @@ struct handed {
     cudaStream_t leaving;      /* of this trial */
     int greatest;              /* priority */
     cudaEvent_t event[EVENTS], begin, fork, join, back;
+    cudaEvent_t fresh;         /* of this trial */
+    cudaStream_t bystander[BYSTANDERS]; /* blocking ones that do nothing, made before the others */
+    cudaEvent_t idle[IDLE_EVENTS];
+    unsigned cluster;          /* blocks, in this trial */
+    int eight;                 /* clusters of 8 fit */
     cudaEvent_t told, more[MORE]; /* what launches record that nobody awaits; other events that the last stream awaits */
     struct pinned *pinned;
     char *device_of_pinned;
@@ -122,6 +130,36 @@ static cudaError_t open_graphs_of(struct handed *d, unsigned pins, unsigned end)
     return error;
 }
 
+/* So many streams and events are there before those that are asked about. */
+static cudaError_t open_bystanders(struct handed *d)
+{
+    cudaError_t error = cudaSuccess;
+    unsigned i;
+
+    for (i = 0; i < BYSTANDERS && error == cudaSuccess; i++)
+        error = cudaStreamCreate(&d->bystander[i]);
+    for (i = 0; i < IDLE_EVENTS && error == cudaSuccess; i++)
+        error = cudaEventCreateWithFlags(&d->idle[i], cudaEventDisableTiming);
+    return error;
+}
+
+/* Parts of devices may be too small for the largest ones. */
+static int clusters_of_eight_fit(void)
+{
+    cudaLaunchAttribute attribute = in_clusters(8);
+    cudaLaunchConfig_t config = PDL_ZERO;
+    int fit = 0;
+
+    config.gridDim.x = 8;
+    config.gridDim.y = config.gridDim.z = config.blockDim.y = config.blockDim.z = 1;
+    config.blockDim.x = CELL;
+    config.attrs = &attribute;
+    config.numAttrs = 1;
+    if (cudaOccupancyMaxActiveClusters(&fit, (const void *)SYMBOL(handed_work), &config) != cudaSuccess)
+        (void)cudaGetLastError();
+    return fit > 0;
+}
+
 static cudaError_t open_handed(struct handed *d, struct ask *ask)
 {
     unsigned i;
@@ -129,12 +167,13 @@ static cudaError_t open_handed(struct handed *d, struct ask *ask)
     cudaError_t error = cudaHostAlloc((void **)&d->pinned, sizeof(*d->pinned), cudaHostAllocMapped);
 
     d->ask = ask;
+    d->eight = clusters_of_eight_fit();
     if (error == cudaSuccess)
         error = cudaHostGetDevicePointer((void **)&d->device_of_pinned, d->pinned, 0);
     if (error == cudaSuccess)
-        error = cudaMalloc((void **)&d->memory, MEMORY * sizeof(uint32_t));
+        error = cudaMalloc((void **)&d->memory, (MEMORY + SCRATCH) * sizeof(uint32_t));
     if (error == cudaSuccess)
-        error = cudaMemset(d->memory, 0, MEMORY * sizeof(uint32_t));
+        error = cudaMemset(d->memory, 0, (MEMORY + SCRATCH) * sizeof(uint32_t));
     if (error == cudaSuccess)
         error = driver_function("cuMemsetD16Async", 3020, &d->set_wide);
     if (error == cudaSuccess)
@@ -144,7 +183,9 @@ static cudaError_t open_handed(struct handed *d, struct ask *ask)
     d->area[0] = d->memory + LONG;
     d->copied = d->area[0] + AREA + LONG;
     d->area[1] = (uint32_t *)(d->device_of_pinned + offsetof(struct pinned, area));
-    error = cudaDeviceGetStreamPriorityRange(&least, &d->greatest);
+    error = open_bystanders(d);
+    if (error == cudaSuccess)
+        error = cudaDeviceGetStreamPriorityRange(&least, &d->greatest);
     for (i = 0; i < 2 && error == cudaSuccess; i++)
         error = open_streams_of(d, i);
     if (error == cudaSuccess)
@@ -201,6 +242,10 @@ static void close_handed(struct handed *d)
     destroy_event(d->told);
     for (i = 0; i < MORE; i++)
         destroy_event(d->more[i]);
+    for (i = 0; i < BYSTANDERS; i++)
+        destroy_stream(d->bystander[i]);
+    for (i = 0; i < IDLE_EVENTS; i++)
+        destroy_event(d->idle[i]);
     destroy_exec(d->empty);
     (void)cudaFree(d->memory);
     (void)cudaFreeHost(d->pinned);
@@ -267,9 +312,51 @@ static cudaError_t give(const struct handed *d, enum kind kind, enum give give, 
 
 static cudaStream_t stream_from(const struct handed *d, const struct hand *h) { return h->leaves ? d->leaving : d->stream[0][h->from]; }
 
+struct made_by {
+    struct handed *d;
+    enum kind kind;
+    cudaError_t error;
+};
+
+static void make_leaving(void *of)
+{
+    struct made_by *by = (struct made_by *)of;
+
+    by->error = make_stream(by->d, by->kind, &by->d->leaving);
+}
+
+/* Every second one is made by another thread of the host. */
+static cudaError_t make_leaving_stream(struct handed *d, enum kind kind)
+{
+    struct made_by by = { d, kind, cudaSuccess };
+
+    if (d->trial % 2 == 0 || !run_in_thread(make_leaving, &by))
+        make_leaving(&by);
+    return by.error;
+}
+
+/* The event is made for this trial, asked for and awaited before it is recorded. */
+static cudaError_t make_fresh_event(struct handed *d, const struct hand *h)
+{
+    cudaError_t error = cudaEventCreateWithFlags(&d->fresh, event_flags[h->event]);
+
+    if (h->event == EVENT_IPC && error != cudaSuccess) { /* not everywhere */
+        (void)cudaGetLastError();
+        error = cudaEventCreateWithFlags(&d->fresh, cudaEventDisableTiming);
+    }
+    if (error == cudaSuccess && h->asked_fresh)
+        error = cudaEventQuery(d->fresh);
+    return error == cudaSuccess && h->awaited_fresh ? cudaStreamWaitEvent(d->third, d->fresh, 0) : error;
+}
+
+static cudaEvent_t event_of(const struct handed *d, const struct hand *h) { return h->fresh ? d->fresh : d->event[h->event]; }
+
 static cudaError_t prepare_streams(struct handed *d, const struct hand *h)
 {
-    cudaError_t error = h->leaves ? make_stream(d, h->from, &d->leaving) : cudaSuccess;
+    cudaError_t error = h->leaves ? make_leaving_stream(d, h->from) : cudaSuccess;
+
+    if (error == cudaSuccess && h->fresh)
+        error = make_fresh_event(d, h);
 
     if (error == cudaSuccess)
         error = give(d, h->from, h->give[0], 0, stream_from(d, h));
@@ -289,6 +376,7 @@ static cudaError_t prepare_hand(struct handed *d, const struct hand *h)
     pinned->plan[PLACE_LAST].words = SPAN;
     pinned->state[0] = pinned->state[1] = empty;
     d->pins = h->first == STEP_HOST || h->last == STEP_HOST;
+    d->cluster = d->eight && d->trial % 3 == 0 ? 8 : d->trial % 3 == 1 ? 4 : 2;
     d->copies_long = h->first == STEP_LONG_COPY;
     d->made = NULL;
     d->timed = 0;
@@ -316,8 +404,10 @@ static cudaError_t close_hand(struct handed *d, const struct hand *h)
 
     destroy_exec(d->made);
     destroy_stream(d->leaving);
+    destroy_event(d->fresh);
     d->made = NULL;
     d->leaving = NULL;
+    d->fresh = NULL;
     return error == cudaSuccess ? give(d, h->to, h->give[1], 1, d->stream[1][h->to]) : error;
 }
 

@@ -3,7 +3,6 @@
 #define HANDED_STEPS_H_INCLUDED
 
 #define POLLS 64u
-#define CLUSTER 2u             /* blocks */
 #define SHARED_BYTES 12288u    /* of a block of a kernel with shared memory */
 
 /* ---- steps ---- */
@@ -84,7 +83,7 @@ static unsigned fill_dress(const struct handed *d, enum dress dress, cudaLaunchA
     unsigned count = 0;
 
     if (is_clustered(dress))
-        attribute[count++] = in_clusters(CLUSTER);
+        attribute[count++] = in_clusters(d->cluster);
     if (is_cooperative(dress))
         attribute[count++] = cooperatively();
     if (dress == DRESS_URGENT)
@@ -104,7 +103,7 @@ static cudaError_t launch_dressed(const struct handed *d, const void *function, 
     size_t shared_bytes = dress == DRESS_SHARED ? SHARED_BYTES : 0;
     unsigned count = fill_dress(d, dress, attribute);
 
-    blocks = is_clustered(dress) ? CLUSTER : blocks;
+    blocks = is_clustered(dress) ? d->cluster : blocks;
     if (more)
         attribute[count++] = *more;
     return launch_sized(function, args, blocks, threads, shared_bytes, stream, attribute, count);
@@ -116,11 +115,11 @@ static cudaError_t step_kernel(struct handed *d, const struct hand *h, unsigned 
     struct kernel_args args = args_of(d, d->pins, end ? PLACE_LAST : PLACE_FIRST);
     const void *function = step == STEP_LARGE     ? (const void *)SYMBOL(handed_large)
                            : step == STEP_EARLY   ? (const void *)SYMBOL(handed_early)
-                           : step == STEP_FENCED  ? (const void *)SYMBOL(handed_fenced)
+                           : step == STEP_FENCED  ? h->late ? (const void *)SYMBOL(handed_late) : (const void *)SYMBOL(handed_fenced)
                            : step == STEP_WAITING ? (const void *)SYMBOL(handed_waiting)
                            : step == STEP_LARGE_WAITING ? (const void *)SYMBOL(handed_large_waiting)
                                                   : (const void *)SYMBOL(handed_step);
-    cudaLaunchAttribute attribute = step == STEP_FENCED ? recording(d->event[h->event]) : serialization(1);
+    cudaLaunchAttribute attribute = step == STEP_FENCED ? recording(event_of(d, h)) : serialization(1);
     unsigned blocks = is_large(step) ? LARGE_BLOCKS : 1, threads = is_large(step) ? 1 : CELL;
     int attributed = step == STEP_EARLY || step == STEP_FENCED || (waits(step) && h->first != STEP_FENCED);
 
@@ -185,6 +184,17 @@ static cudaError_t record_more(struct handed *d, const struct hand *h, cudaStrea
     return error;
 }
 
+static cudaError_t queue_items(const struct handed *d, const struct hand *h, cudaStream_t stream)
+{
+    uint32_t *scratch = d->memory + MEMORY;
+    cudaError_t error = cudaSuccess;
+    unsigned i;
+
+    for (i = 0; i < h->items && error == cudaSuccess; i++)
+        error = i % 2 ? cudaMemsetAsync(scratch, 0, sizeof(uint32_t), stream) : copy_words(scratch, scratch + 1, 1, 0, stream);
+    return error;
+}
+
 /* The slow work, work of a third stream that is joined, and the first step. */
 static cudaError_t launch_first(struct handed *d, const struct hand *h, cudaStream_t stream)
 {
@@ -201,7 +211,11 @@ static cudaError_t launch_first(struct handed *d, const struct hand *h, cudaStre
         error = launch_joined(d, h);
     if (error == cudaSuccess && h->joins)
         error = record_and_await(d->join, d->third, stream);
-    return error == cudaSuccess ? take_step(d, h, 0, stream) : error;
+    if (error == cudaSuccess)
+        error = queue_items(d, h, stream);
+    if (error == cudaSuccess)
+        error = take_step(d, h, 0, stream);
+    return error == cudaSuccess && h->marked ? cudaEventRecord(d->told, stream) : error;
 }
 
 static cudaError_t end_and_launch(struct handed *d, cudaStream_t stream, cudaError_t captured)
@@ -226,15 +240,15 @@ static cudaError_t first_and_external(struct handed *d, const struct hand *h, cu
         return error;
     error = launch_first(d, h, stream);
     if (error == cudaSuccess)
-        error = cudaEventRecordWithFlags(d->event[h->event], stream, cudaEventRecordExternal);
+        error = cudaEventRecordWithFlags(event_of(d, h), stream, cudaEventRecordExternal);
     return end_and_launch(d, stream, error);
 }
 
 static cudaError_t record_as_drawn(struct handed *d, const struct hand *h, cudaStream_t stream)
 {
     switch (h->recorder) {
-    case BY_CALL: return cudaEventRecord(d->event[h->event], stream);
-    case BY_FLAGS_CALL: return cudaEventRecordWithFlags(d->event[h->event], stream, cudaEventRecordDefault);
+    case BY_CALL: return cudaEventRecord(event_of(d, h), stream);
+    case BY_FLAGS_CALL: return cudaEventRecordWithFlags(event_of(d, h), stream, cudaEventRecordDefault);
     case BY_NODE: return cudaGraphLaunch(d->node[h->event], stream);
     default: return cudaSuccess; /* it is recorded by then */
     }
@@ -269,12 +283,17 @@ static cudaError_t ask_for(cudaEvent_t event)
     return error == cudaErrorNotReady ? cudaSuccess : error;
 }
 
-/* A later kernel in the first stream, and the end of that stream, whose work goes on. */
+/* Another stream waits for the event as well, later kernels come in the first stream, and that stream ends, whose work goes on. */
 static cudaError_t leave(struct handed *d, const struct hand *h, cudaStream_t from)
 {
     static const struct kernel_args none = PDL_ZERO;
-    cudaError_t error = h->later ? launch_one((const void *)SYMBOL(handed_later), &none, 1, from, NULL, 0) : cudaSuccess;
+    cudaError_t error = cudaSuccess;
+    unsigned i;
 
+    for (i = 0; i < h->awaited && error == cudaSuccess; i++)
+        error = cudaStreamWaitEvent(d->third, event_of(d, h), 0);
+    for (i = 0; i < h->later && error == cudaSuccess; i++)
+        error = launch_one((const void *)SYMBOL(handed_later), &none, 1, from, NULL, 0);
     if (error != cudaSuccess || !h->leaves)
         return error;
     d->leaving = NULL;
@@ -283,7 +302,7 @@ static cudaError_t leave(struct handed *d, const struct hand *h, cudaStream_t fr
 
 static cudaError_t come_after(struct handed *d, const struct hand *h, cudaStream_t from, cudaStream_t to)
 {
-    cudaEvent_t event = d->event[h->event];
+    cudaEvent_t event = event_of(d, h);
     unsigned i;
     cudaError_t error = has_event(h) ? record_as_drawn(d, h, from) : cudaSuccess;
 

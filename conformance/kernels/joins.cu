@@ -6,7 +6,7 @@
  *                    that leads through ten streams
  * fans     COMP-04b  a node with twelve programmatic edges, into it or out of it; a full edge in a child graph six deep; large grids after
  *                    several ones, or after a captured event, in a graph that is launched three times
- * legacy   COMP-06d  twelve blocking streams; one that is destroyed; a host function; a wait in the legacy stream for an event of another
+ * legacy   COMP-06d  twelve and forty blocking streams; one that is destroyed; a host function; a wait in the legacy stream for an event of another
  *                    stream; stream 0; blocking streams that wait for events; another thread; an event that the legacy stream records
  * flights  COMP-12b  one executable graph, launched three times in a row in three streams, one of which is destroyed meanwhile
  * idle     COMP-04c  calls that have nothing to do or are refused, between a wait and its follower: copies and memsets of no bytes, waits,
@@ -345,6 +345,7 @@ static void ask_legacy(struct ask *ask)
         { "stale in a copy to the host in the legacy stream, after a blocking one", join_copy_in_legacy },
         { "stale in a copy to the host in a blocking stream, after the legacy one", join_copy_after_legacy },
         { "stale after an event that the legacy stream recorded after a blocking one", join_recorded },
+        { "stale in the legacy stream, after forty blocking ones", join_forty },
     };
 
     ask_joins(ask, joins, sizeof(joins) / sizeof(joins[0]), cudaStreamDefault);

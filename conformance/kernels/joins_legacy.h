@@ -68,6 +68,31 @@ static cudaError_t join_legacy_row(struct joins *joins)
     return error == cudaSuccess ? follow(joins, 0, joins->stream[joins->trial % PLACES]) : error;
 }
 
+#define FORTY 40u
+
+/* All blocking streams hold work, one of them the slow one. */
+static cudaError_t join_forty(struct joins *joins)
+{
+    cudaStream_t stream[FORTY] = { NULL };
+    cudaError_t error = cudaSuccess;
+    unsigned i;
+
+    prepare(joins, 1, 1);
+    for (i = 0; i < FORTY && error == cudaSuccess; i++)
+        error = cudaStreamCreate(&stream[i]);
+    for (i = 0; i < FORTY && error == cudaSuccess; i++)
+        error = i == joins->trial * 7 % FORTY ? work(joins, 0, stream[i])
+                                              : launch_one((const void *)SYMBOL(joins_silent), &joins->work[0], 1, stream[i], NULL, 0);
+    if (error == cudaSuccess)
+        error = follow(joins, 0, cudaStreamLegacy);
+    if (error == cudaSuccess)
+        error = cudaDeviceSynchronize();
+    for (i = 0; i < FORTY; i++)
+        if (stream[i])
+            (void)cudaStreamDestroy(stream[i]);
+    return error;
+}
+
 /* What the legacy stream records stands for all that it comes after, with timing or without. */
 static cudaError_t join_recorded(struct joins *joins)
 {

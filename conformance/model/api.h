@@ -108,6 +108,7 @@ struct stream {
     bool given; /* an attribute, since its last work; for the device set-attribute-uncovers */
     bool idle; /* nothing was queued since it was synchronized; for the device idle-attribute-refused */
     bool tail_awaited; /* its last work waited for an event; for the device legacy-passes-awaiting */
+    unsigned place; /* how many there were once it was made: for the devices seventeenth-* */
     bool late; /* made while 60 others existed: for the device sixtieth-stream-unordered */
     struct capture *capture;
     struct stream *next;
@@ -129,8 +130,9 @@ struct event {
     struct half_edge *captured;
     unsigned captured_count;
     struct stream *in, *waiter[16]; /* where it was recorded last; who waits for it, for the device fifth-waiter-unordered */
-    unsigned waiters;
+    unsigned waiters, awaited; /* awaited: so often by streams, since it was recorded: for the device awaited-sync-early */
     bool by_node, by_captured, was_fired, behind_graph; /* by_captured: by a node that was captured */
+    bool asked_fresh;        /* was asked for before it was recorded: for the device asked-fresh-record-lost */
     bool late;               /* made while 1,000 others existed: for the device thousandth-event-lost */
     uint64_t launched_at;
     struct event *next;

@@ -139,6 +139,10 @@ static void event_record(struct event *e, struct stream *s, bool flagged)
         e->op = before, e->device_at = EDGE_STARTED;
     if ((device.faults.many_events_lost && events_alive() > 512) || e->late || lost)
         e->op = NULL;
+    if (device.faults.asked_fresh_record_lost && e->asked_fresh)
+        e->op = NULL;
+    e->asked_fresh = false;
+    e->awaited = 0;
     if (forgets)
         e->device_at = EDGE_DONE; /* the stream itself stays in order */
     if (device.faults.event_at_launch)
@@ -162,6 +166,8 @@ static bool is_late_waiter(struct event *e, struct stream *s)
 static bool event_passed(const struct stream *s, const struct event *e)
 {
     const struct faults *f = &device.faults;
+    if (f->old_event_passed && device.serial - e->serial > 256)
+        return true;
     bool timed = (e->flags & cudaEventDisableTiming) == 0, sleeping = (e->flags & cudaEventBlockingSync) != 0;
     bool urgent = s->priority < 0, blocking = (s->flags & cudaStreamNonBlocking) == 0, per_thread = s == stream_of(cudaStreamPerThread);
     if (e->by_node && ((f->node_event_lost_in_per_thread && per_thread) || (f->node_event_lost_in_blocking && blocking) ||
@@ -178,11 +184,13 @@ static void event_awaited(struct stream *s, struct event *e)
 {
     if (device.faults.idle_event_frees && e->op == NULL)
         s->waits = 0;
+    e->awaited++;
     if (event_passed(s, e))
         return;
     if (e->op == NULL || op_reached(e->op, EDGE_RETIRED))
         return;
     bool covered = e->recorded == RECORDED_PROGRAMMATIC && !device.faults.program_event_not_covered;
+    covered &= !(device.faults.fired_launch_uncovers && e->was_fired);
     covered &= !(device.faults.polled_launch_event_uncovered && e->polled);
     struct pending_wait w = {e->op, e->device_at, covered};
     stream_awaits(s, w);
@@ -325,6 +333,8 @@ static bool seems_fired(const struct event *e)
     const struct faults *f = &device.faults;
     if ((f->other_thread_event_succeeds && device.other_thread) || (f->left_event_succeeds && stream_is_gone(e)))
         return true;
+    if (f->old_event_succeeds && device.serial - e->serial > 64)
+        return true;
     if (f->overtaken_event_succeeds && e->in != NULL && e->in->tail != e->op)
         return true;
     if (f->second_timed_poll_succeeds && e->polled && (e->flags & cudaEventDisableTiming) == 0)
@@ -353,6 +363,8 @@ static bool event_not_awaited(const struct event *e)
         return true;
     if (e->in == NULL)
         return false;
+    if (f->awaited_sync_early && e->awaited != 0)
+        return true;
     if (f->given_policy_event_early && stream_given(e->in, 3))
         return true;
     return (f->urgent_event_sync_early && e->in->priority < 0) || (f->legacy_event_sync_early && stream_is_legacy(e->in)) ||
@@ -365,6 +377,7 @@ cudaError_t CUDARTAPI cudaEventQuery(cudaEvent_t handle)
     struct event *e = event_of(handle);
     FAIL_IF(e == NULL, cudaErrorInvalidResourceHandle);
     FAIL_IF(e->recorded == RECORDED_IN_CAPTURE, cudaErrorCapturedEvent);
+    e->asked_fresh = e->recorded == RECORDED_NEVER;
     if (device.faults.timed_fresh_not_ready && e->recorded == RECORDED_NEVER && (e->flags & cudaEventDisableTiming) == 0)
         return cudaErrorNotReady;
     if (device.faults.fresh_event_not_ready && e->recorded == RECORDED_NEVER && unfired_destroyed)

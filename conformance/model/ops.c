@@ -432,6 +432,8 @@ static bool covered_enough(const struct op *op, const struct op *pred)
 bool wait_may_return(const struct thread *thread)
 {
     const struct op *op = thread->block->op;
+    if (device.faults.hundredth_block_does_not_wait && thread->block->index == 100)
+        return true;
     if (device.faults.late_blocks_do_not_wait && thread->block->index >= 256)
         return true;
     if (device.faults.late_threads_return && thread->index >= 16)

@@ -104,6 +104,8 @@ bool legacy_use_spoils(const struct stream *s)
 static bool skips_legacy_order(const struct stream *s)
 {
     const struct faults *f = &device.faults;
+    if (s != &legacy && f->seventeenth_stream_skips_legacy && s->place > 16)
+        return true;
     if (s == &legacy)
         return f->other_thread_legacy_alone && device.other_thread;
     return (f->first_behind_event_skips_legacy && s->tail == NULL && s->waits != 0) || (f->other_thread_skips_legacy && device.other_thread);
@@ -124,7 +126,7 @@ static void order_behind_others(struct stream *s, struct op *op)
     }
     if ((device.faults.timed_legacy_record_alone && op->timed) || (device.faults.legacy_record_alone && op->kind == OP_RECORD) || (device.faults.legacy_graph_alone && op->kind == OP_JOIN))
         return;
-    unsigned joined = 0;
+    unsigned joined = 0, held = 0;
     if ((device.faults.legacy_host_alone && op->kind == OP_HOST) || (device.faults.legacy_copy_out_alone && op->to_host))
         return;
     if (per_thread.tail != NULL && !(device.faults.legacy_passes_per_thread_items && per_thread.tail->kind != OP_KERNEL))
@@ -142,6 +144,8 @@ static void order_behind_others(struct stream *s, struct op *op)
             (device.faults.legacy_host_passes_records && op->kind == OP_HOST && o->tail->kind == OP_RECORD))
             continue;
         if (device.faults.legacy_kernel_passes_copies && o->tail->kind == OP_COPY && op->kind == OP_KERNEL)
+            continue;
+        if (device.faults.legacy_joins_sixteen && o->magic != 0 && held++ >= 16)
             continue;
         if (device.faults.ninth_blocking_not_joined && o->magic != 0 && joined++ >= 8)
             continue;
@@ -281,6 +285,8 @@ static bool launch_uncovered(const struct stream *s, const struct op *op, const 
     if (s->waits != 0 && ((f->awaited_grouped_uncovered && op->grid->cluster > 1) || (f->awaited_large_uncovered && op->grid->blocks > 64)))
         return true;
     if ((f->given_priority_uncovers && stream_given(s, 8)) || (f->given_window_uncovers && stream_given(s, 1)))
+        return true;
+    if (f->eight_in_a_cluster_uncovered && op->grid->cluster == 8)
         return true;
     if (f->large_per_thread_uncovered && s == &per_thread && pred->grid->blocks > 64)
         return true;
