@@ -285,11 +285,11 @@ static void mend(struct hand *h)
         h->recorder = h->recorder == BY_CALL ? BY_CALL : BY_FLAGS_CALL;
     if (h->recorder == BY_EXTERNAL && (h->from == KIND_LEGACY || is_graph(h->first)))
         h->recorder = BY_CALL;
-    if (h->event == EVENT_IPC && (h->mode || h->recorder == BY_NODE || h->recorder == BY_EXTERNAL || h->recorder == BY_LAUNCH))
+    if (h->event == EVENT_IPC && (h->mode || h->recorder == BY_EXTERNAL || h->recorder == BY_LAUNCH))
         h->event = 2;
     if (h->recorder == BY_LAUNCH && has_timing(h->event)) /* "must disable timing" */
         h->event = 2;
-    if (h->event == EVENT_IPC || h->recorder == BY_LAUNCH) /* who waits by a node has no primary */
+    if (h->recorder == BY_LAUNCH) /* who waits by a node has no primary */
         h->by_node = 0;
     if (h->link == LINK_LEGACY && h->first == STEP_NONE)
         h->joins = JOINS_NOTHING; /* a wait that nothing came after is no work that the legacy stream waits for */

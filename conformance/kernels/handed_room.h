@@ -85,6 +85,19 @@ static cudaError_t open_streams_of(struct handed *d, unsigned end)
     return error;
 }
 
+/* Graphs that record the event, and wait for it. Where nodes take no interprocess event, calls do it. */
+static cudaError_t open_nodes(struct handed *d, unsigned event)
+{
+    cudaError_t error = ask_graph_of_one(&d->node[event], NODE_RECORD, d->event[event]);
+
+    if (error == cudaSuccess)
+        error = ask_graph_of_one(&d->awaits[event], NODE_WAIT, d->event[event]);
+    if (event != EVENT_IPC)
+        return error;
+    (void)cudaGetLastError();
+    return cudaSuccess;
+}
+
 static cudaError_t open_events_of(struct handed *d)
 {
     cudaError_t error = cudaEventCreateWithFlags(&d->begin, cudaEventDefault);
@@ -101,10 +114,8 @@ static cudaError_t open_events_of(struct handed *d)
             (void)cudaGetLastError();
             error = cudaEventCreateWithFlags(&d->event[i], cudaEventDisableTiming);
         }
-        if (error == cudaSuccess && i != EVENT_IPC)
-            error = ask_graph_of_one(&d->node[i], NODE_RECORD, d->event[i]);
-        if (error == cudaSuccess && i != EVENT_IPC)
-            error = ask_graph_of_one(&d->awaits[i], NODE_WAIT, d->event[i]);
+        if (error == cudaSuccess)
+            error = open_nodes(d, i);
     }
     return error;
 }

@@ -249,7 +249,7 @@ static cudaError_t record_as_drawn(struct handed *d, const struct hand *h, cudaS
     switch (h->recorder) {
     case BY_CALL: return cudaEventRecord(event_of(d, h), stream);
     case BY_FLAGS_CALL: return cudaEventRecordWithFlags(event_of(d, h), stream, cudaEventRecordDefault);
-    case BY_NODE: return cudaGraphLaunch(d->node[h->event], stream);
+    case BY_NODE: return d->node[h->event] ? cudaGraphLaunch(d->node[h->event], stream) : cudaEventRecord(event_of(d, h), stream);
     default: return cudaSuccess; /* it is recorded by then */
     }
 }
@@ -317,7 +317,7 @@ static cudaError_t come_after(struct handed *d, const struct hand *h, cudaStream
     if (error != cudaSuccess)
         return error;
     switch (h->link) {
-    case LINK_EVENT: return h->by_node ? cudaGraphLaunch(d->awaits[h->event], to) : cudaStreamWaitEvent(to, event, 0);
+    case LINK_EVENT: return h->by_node && d->awaits[h->event] ? cudaGraphLaunch(d->awaits[h->event], to) : cudaStreamWaitEvent(to, event, 0);
     case LINK_EVENT_SYNC: return cudaEventSynchronize(event);
     case LINK_EVENT_POLL: return poll(query_event, event, wait_event);
     case LINK_STREAM_SYNC: return cudaStreamSynchronize(from);

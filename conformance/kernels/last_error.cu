@@ -238,9 +238,11 @@ static cudaError_t copy_nowhere(const struct calls *calls)
     return cudaMemcpyAsync(calls->args.state, (char *)calls->args.state + 8, 4, (enum cudaMemcpyKind)7, calls->ask->stream);
 }
 
-static cudaError_t set_no_attribute(const struct calls *calls)
+static cudaError_t overlap_whole_stream(const struct calls *calls)
 {
-    return cudaStreamSetAttribute(calls->ask->stream, cudaLaunchAttributePriority, NULL);
+    cudaLaunchAttributeValue value = serialization(1).val;
+
+    return cudaStreamSetAttribute(calls->ask->stream, cudaLaunchAttributeProgrammaticStreamSerialization, &value);
 }
 
 static const struct {
@@ -260,7 +262,7 @@ static const struct {
     { "the last error after a limit beyond the device's", allow_too_much },
     { "the last error after a cooperative grid of too many blocks", launch_crowd },
     { "the last error after a copy without a direction", copy_nowhere },
-    { "the last error after an attribute without a value", set_no_attribute },
+    { "the last error after attribute 6 of a stream", overlap_whole_stream },
 };
 
 /* "Returns the last error that has been produced by any of the runtime calls" */

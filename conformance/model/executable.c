@@ -110,7 +110,8 @@ static struct op *wait_op(const struct node *n)
     if (e != NULL && e->in != NULL)
         unseen |= (device.faults.wait_node_passes_legacy && stream_is_legacy(e->in)) || (device.faults.wait_node_passes_left && e->in->magic == 0) ||
                   (device.faults.wait_node_passes_urgent && e->in->priority < 0);
-    unseen |= e != NULL && ((device.faults.wait_node_passes_graph && e->behind_graph) || (device.faults.wait_node_passes_nodes && e->by_node));
+    unseen |= e != NULL && ((device.faults.wait_node_passes_graph && e->behind_graph) || (device.faults.wait_node_passes_nodes && e->by_node) ||
+                            (device.faults.wait_node_passes_ipc && (e->flags & cudaEventInterprocess) != 0));
     if (e != NULL && e->op != NULL && !device.faults.wait_node_early && !unseen)
         op_after(op, e->op, e->device_at);
     return op;

@@ -737,6 +737,7 @@ static const struct variant variants[] = {
     BROKEN("seventeenth-stream-skips-legacy", seventeenth_stream_skips_legacy, "COMP-17", "a blocking stream that was made beside 16 others does not wait for the legacy stream"),
     BROKEN("eight-in-a-cluster-uncovered", eight_in_a_cluster_uncovered, "COMP-17", "the wait covers nothing in clusters of 8"),
     BROKEN("hundredth-block-does-not-wait", hundredth_block_does_not_wait, "COMP-16", "the block with index 100 does not wait"),
+    BROKEN("wait-node-passes-ipc", wait_node_passes_ipc, "COMP-17", "a wait node does not wait for an interprocess event"),
     BROKEN("merge-spoils-one", merge_spoils_one, "EDGE-40", "a wait for an event of another capture leaves that capture as it was"),
     BROKEN("refused-limit-stays", refused_limit_stays, "ATTR-15b", "a refused limit of dynamic shared memory sets the limit to all that there is"),
     BROKEN("id-beside-graph-only", id_beside_graph_only, "EDGE-41", "the id of a capture is told only beside its graph"),
