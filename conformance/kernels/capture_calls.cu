@@ -1,8 +1,8 @@
 /* capture_calls.cu - what a capture takes and tells, beside the edges that it makes.
  *
  * pair       rules    what is asked
- * forbidden  EDGE-40  waits across the border of a capture, ends in another stream or another thread, looks at what is captured, the
- *                     device's end, a capture of the legacy stream: each is refused, and what it spoils is told as spoiled
+ * forbidden  EDGE-40  waits across the border of a capture, ends in another stream or another thread, looks at what is captured
+ *                     or was, the device's end, a capture of the legacy stream: each is refused, and what it spoils is told as spoiled
  * spoiled    EDGE-40a what a capture of two streams refuses once it is invalid, what its end says, and what its streams do then
  * told       EDGE-41  the ids of a capture's streams, the mode of captures that a thread gives back, the dependents of a captured node,
  *                     the state of the legacy stream beside a capture
@@ -191,6 +191,30 @@ static void ask_spoilers(const struct capture *c)
     }
 }
 
+/* "The operation is not permitted on an event which was last recorded in a capturing stream": nor is it when the capture has ended. The event
+ * serves again once it is recorded anew. */
+static void ask_past(const struct capture *c)
+{
+    cudaGraph_t graph = NULL;
+    cudaError_t error = begin(c->stream);
+
+    if (error == cudaSuccess)
+        error = cudaEventRecord(c->event, c->stream);
+    ask_expect(c->ask, "a record in a capture", error, cudaSuccess);
+    ask_expect(c->ask, "the end of the capture", cudaStreamEndCapture(c->stream, &graph), cudaSuccess);
+    ask_expect_refusal(c->ask, "a wait for an event of a capture that has ended", cudaStreamWaitEvent(c->side, c->event, 0));
+    ask_expect_refusal(c->ask, "a wait for it in the stream of the capture", cudaStreamWaitEvent(c->stream, c->event, 0));
+    ask_expect_refusal(c->ask, "asking for it", cudaEventQuery(c->event));
+    ask_expect_refusal(c->ask, "the host's wait for it", cudaEventSynchronize(c->event));
+    if (graph)
+        (void)cudaGraphDestroy(graph);
+    ask_expect_refusal(c->ask, "a wait for it when the graph is gone", cudaStreamWaitEvent(c->side, c->event, 0));
+    ask_expect_refusal(c->ask, "asking for it when the graph is gone", cudaEventQuery(c->event));
+    ask_expect(c->ask, "recording it anew", cudaEventRecord(c->event, c->stream), cudaSuccess);
+    ask_expect(c->ask, "a wait for it then", cudaStreamWaitEvent(c->side, c->event, 0), cudaSuccess);
+    ask_expect(c->ask, "the host's wait for it then", cudaEventSynchronize(c->event), cudaSuccess);
+}
+
 static cudaError_t open_capture(struct capture *c, struct ask *ask)
 {
     c->ask = ask;
@@ -219,6 +243,7 @@ static void ask_forbidden(struct ask *ask)
         return;
     ask_spoilers(&c);
     ask_merge(&c);
+    ask_past(&c);
     ask_other_end(&c);
     ask_other_thread(&c, cudaStreamCaptureModeGlobal, "a capture's end in another thread");
     ask_other_thread(&c, cudaStreamCaptureModeThreadLocal, "the end of a capture of its thread in another thread");

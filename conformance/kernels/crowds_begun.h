@@ -1,5 +1,6 @@
 /* crowds_begun.h - what crowds.cu asks of events at block starts: in grids of which a few blocks have room at a time, the waiter begins after
- * the last one has begun. */
+ * the last one has begun, and the host is told of it no sooner. A launch-completion event is released "once all blocks of the kernel have begun
+ * execution", which "is a best effort": of that one it is only asked that it is not released while its kernel waits for its turn. */
 #ifndef CROWDS_BEGUN_H_INCLUDED
 #define CROWDS_BEGUN_H_INCLUDED
 
@@ -25,19 +26,35 @@ KERNEL(crowds_spacer)
     (void)k_poll(args.state, &args.state->left, 1, plan.bound_ns);
 }
 
+/* Each block stores its word last of all. */
+KERNEL(crowds_leaver)
+{
+    struct trial_plan plan = k_plan(&args);
+
+    k_delay(args.state, plan.hold_ns);
+    k_store(args.data + k_block(), 1);
+    k_fence_system();
+}
+
+#define BEGUN_MOST 65537u      /* blocks */
+#define TOLD_HOLD_NS 100000u
+
 struct begun {
     struct crowd *crowd;
     struct kernel_args args;   /* its state lies in the device's memory: each block adds to it */
     size_t shared_bytes;       /* of which an SM has enough for one block, and for what needs none beside it */
     cudaEvent_t event;
     int greatest;              /* priority */
+    uint32_t *left;            /* pinned; a word of each block that has left */
     unsigned early, trials, seen;
+    unsigned told_early, told; /* of those that the host is told of */
 };
 
 static cudaError_t open_begun(struct begun *b, struct crowd *crowd)
 {
     const void *function = (const void *)SYMBOL(crowds_busy);
-    const void *const all[] = { function, (const void *)SYMBOL(crowds_spacer), (const void *)SYMBOL(crowds_waiter) };
+    const void *const all[] = { function, (const void *)SYMBOL(crowds_leaver), (const void *)SYMBOL(crowds_spacer),
+                                (const void *)SYMBOL(crowds_waiter) };
     unsigned i;
     int device = 0, sms = 0, per_sm = 0, fit = 0, least;
     cudaError_t error = cudaGetDevice(&device);
@@ -49,10 +66,10 @@ static cudaError_t open_begun(struct begun *b, struct crowd *crowd)
     if (error == cudaSuccess)
         error = cudaDeviceGetAttribute(&per_sm, cudaDevAttrMaxSharedMemoryPerMultiprocessor, device);
     b->shared_bytes = (size_t)per_sm / 2 + 1024;
-    for (i = 0; i < 3 && error == cudaSuccess; i++) /* the same for all, so that no SM has to be idle between them */
+    for (i = 0; i < 4 && error == cudaSuccess; i++) /* the same for all, so that no SM has to be idle between them */
         error = cudaFuncSetAttribute(all[i], cudaFuncAttributePreferredSharedMemoryCarveout, cudaSharedmemCarveoutMaxShared);
-    if (error == cudaSuccess)
-        error = cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)b->shared_bytes);
+    for (i = 0; i < 2 && error == cudaSuccess; i++)
+        error = cudaFuncSetAttribute(all[i], cudaFuncAttributeMaxDynamicSharedMemorySize, (int)b->shared_bytes);
     if (error == cudaSuccess)
         error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fit, function, 1, b->shared_bytes);
     crowd->room->plan.residents = (uint32_t)(sms * fit);
@@ -60,6 +77,8 @@ static cudaError_t open_begun(struct begun *b, struct crowd *crowd)
         error = cudaDeviceGetStreamPriorityRange(&least, &b->greatest);
     if (error == cudaSuccess)
         error = cudaMalloc((void **)&b->args.state, sizeof(*b->args.state));
+    if (error == cudaSuccess)
+        error = cudaMallocHost((void **)&b->left, BEGUN_MOST * sizeof(uint32_t));
     return error == cudaSuccess ? cudaEventCreateWithFlags(&b->event, cudaEventDisableTiming) : error;
 }
 
@@ -70,6 +89,7 @@ static void close_begun(struct begun *b)
         (void)cudaEventDestroy(b->event);
     if (b->args.state != b->crowd->args.state)
         (void)cudaFree(b->args.state);
+    (void)cudaFreeHost(b->left);
 }
 
 /* In the side stream, after the event of the grid's launch; as a control after a kernel that has seen that the grid runs. */
@@ -108,11 +128,84 @@ static cudaError_t run_begun(struct begun *b, unsigned blocks, int control)
     return cudaSuccess;
 }
 
+/* The host waits for the event, or asks until it is complete; then it looks at the words of the blocks that have left. */
+static cudaError_t be_told(struct begun *b, unsigned blocks, int polls, unsigned *left)
+{
+    volatile const uint32_t *words = b->left;
+    cudaError_t error;
+    unsigned i;
+
+    do
+        error = polls ? cudaEventQuery(b->event) : cudaEventSynchronize(b->event);
+    while (error == cudaErrorNotReady);
+    for (i = *left = 0; i < blocks; i++)
+        *left += words[i];
+    b->told += error == cudaSuccess;
+    return error;
+}
+
+/* When the last block has begun, no more than have room have not left. */
+static cudaError_t tell_of_starts(struct begun *b, unsigned blocks, int polls)
+{
+    cudaLaunchAttribute at_start = recording(b->event);
+    struct kernel_args args = b->args;
+    unsigned left = 0;
+    cudaError_t error;
+
+    at_start.val.programmaticEvent.triggerAtBlockStart = 1;
+    memset(b->left, 0, blocks * sizeof(uint32_t));
+    args.data = b->left;
+    error = launch_sized((const void *)SYMBOL(crowds_leaver), &args, blocks, 1, b->shared_bytes, b->crowd->ask->stream, &at_start, 1);
+    if (error == cudaSuccess)
+        error = be_told(b, blocks, polls, &left);
+    b->told_early += error == cudaSuccess && left + b->crowd->room->plan.residents < blocks;
+    return error == cudaSuccess ? cudaDeviceSynchronize() : error;
+}
+
+/* A kernel, and one that comes after it in its stream, whose event the host is told of. */
+static cudaError_t tell_of_completion(struct begun *b, int polls)
+{
+    cudaStream_t stream = b->crowd->ask->stream;
+    cudaLaunchAttribute completes = PDL_ZERO;
+    struct kernel_args args = b->args;
+    unsigned left = 0;
+    cudaError_t error;
+
+    completes.id = cudaLaunchAttributeLaunchCompletionEvent;
+    completes.val.launchCompletionEvent.event = b->event;
+    b->left[0] = b->left[1] = 0;
+    args.data = b->left;
+    error = launch_one((const void *)SYMBOL(crowds_leaver), &args, 1, stream, NULL, 0);
+    args.data++;
+    if (error == cudaSuccess)
+        error = launch_one((const void *)SYMBOL(crowds_leaver), &args, 1, stream, &completes, 1);
+    if (error == cudaSuccess)
+        error = be_told(b, 1, polls, &left);
+    b->told_early += error == cudaSuccess && left == 0;
+    return error == cudaSuccess ? cudaDeviceSynchronize() : error;
+}
+
+static void ask_told(struct begun *b, const unsigned *sizes, unsigned count)
+{
+    struct crowd *crowd = b->crowd;
+    cudaError_t error = cudaSuccess;
+    unsigned i;
+
+    for (i = 0; i < 2 * count && error == cudaSuccess; i++)
+        if (sizes[i / 2] > 2 * crowd->room->plan.residents)
+            error = tell_of_starts(b, sizes[i / 2], i % 2);
+    crowd->room->plan.hold_ns = TOLD_HOLD_NS;
+    for (i = 0; i < 4 && error == cudaSuccess; i++)
+        error = tell_of_completion(b, i % 2);
+    ask_expect(crowd->ask, "events of starts that the host is told of", error, cudaSuccess);
+    ask_expect_none(crowd->ask, "events that the host was told of before the last block, or the kernel, had begun", b->told_early, b->told);
+}
+
 static void ask_begun(struct crowd *crowd)
 {
     static const unsigned sizes[] = { 65, 257, 300,
 #ifndef PDL_MODEL
-                                      513, 1025, 65537
+                                      513, 1025, BEGUN_MOST
 #endif
     };
     unsigned count = sizeof(sizes) / sizeof(sizes[0]), i;
@@ -130,6 +223,8 @@ static void ask_begun(struct crowd *crowd)
     if (error == cudaSuccess && b.seen == 0)
         ask_skip(crowd->ask, "events at block starts", "no kernel without dependency had room beside the grid");
     ask_expect_none(crowd->ask, "waiters for an event at block starts that began before the last block", b.early, b.trials);
+    if (error == cudaSuccess)
+        ask_told(&b, sizes, count);
     close_begun(&b);
 }
 

@@ -2,7 +2,8 @@
  *
  * pair   rules   what is asked
  * times  EVT-15  the time between two events, of the default kind or with blocking synchronization, that are recorded again and again, by one
- *                stream, by two, or by nodes of one graph or of two, with one kernel or many between them
+ *                stream, by two, or by nodes of one graph or of two, with one kernel or many between them; since an event of a
+ *                stream that is gone, and between an event and itself
  * told   EVT-17  whether an event is complete that was complete before and is recorded again, by the stream or by a node of a graph; who
  *                comes after an event that either records again while a record of it is still to come; the time of events that are not
  *                complete, were never recorded or keep no time; a record that only captures may ask for
@@ -157,6 +158,48 @@ static void ask_rounds(struct times *times)
     ask_expect_none(times->ask, "times between two events that are not those of their last records", wrong, round);
 }
 
+/* Work between two events of a stream that is destroyed before the time is asked for; the second one is recorded there or in another stream. */
+static cudaError_t time_left(const struct times *times, int apart, float *ms)
+{
+    cudaStream_t left;
+    cudaError_t error = cudaStreamCreateWithFlags(&left, cudaStreamNonBlocking), ended;
+
+    if (error != cudaSuccess)
+        return error;
+    error = cudaEventRecord(times->event[0], left);
+    if (error == cudaSuccess)
+        error = launch_timed((const void *)SYMBOL(answers_between), &times->args, left);
+    if (error == cudaSuccess)
+        error = record_end(times, RECORDED_BY_TWO, left, apart ? times->ask->side : left);
+    ended = cudaStreamDestroy(left);
+    if (error == cudaSuccess)
+        error = cudaEventSynchronize(times->event[1]);
+    if (error == cudaSuccess)
+        error = ended;
+    return error == cudaSuccess ? cudaEventElapsedTime(ms, times->event[0], times->event[1]) : error;
+}
+
+/* Events outlive their streams; and no time passes between an event and itself. */
+static void ask_left(struct times *times)
+{
+    double left = 5000.0 + 2.0 * (double)times->room->state.target_ns;
+    cudaError_t error = cudaSuccess;
+    unsigned i, wrong = 0, passed = 0;
+
+    times->room->plan.hold_ns = TIMES_HOLD_NS + 4 * (uint32_t)times->room->state.target_ns;
+    for (i = 0; i < 4 && error == cudaSuccess; i++) {
+        float ms = -1.0f, none = -1.0f;
+        error = time_left(times, i % 2, &ms);
+        wrong += error == cudaSuccess && (double)ms * 1e6 < (double)times->room->plan.hold_ns - left;
+        if (error == cudaSuccess)
+            error = cudaEventElapsedTime(&none, times->event[i / 2], times->event[i / 2]);
+        passed += error == cudaSuccess && none != 0.0f;
+    }
+    ask_expect(times->ask, "the time between events of a stream that is gone", error, cudaSuccess);
+    ask_expect_none(times->ask, "times that are too short since an event of a stream that is gone", wrong, i);
+    ask_expect_none(times->ask, "times that passed between an event and itself", passed, i);
+}
+
 static void close_times(struct times *times)
 {
     unsigned i;
@@ -175,12 +218,18 @@ static void close_times(struct times *times)
     }
 }
 
+static void ask_times_between(struct times *times)
+{
+    ask_rounds(times);
+    ask_left(times);
+}
+
 /* Two events with these flags, and one without timing. */
 static void ask_times_of(struct times *times, unsigned flags)
 {
     if (cudaEventCreateWithFlags(&times->event[0], flags) == cudaSuccess && cudaEventCreateWithFlags(&times->event[1], flags) == cudaSuccess &&
         cudaEventCreateWithFlags(&times->event[2], cudaEventDisableTiming) == cudaSuccess)
-        ask_rounds(times);
+        ask_times_between(times);
     else
         ask_skip(times->ask, "an event", "none was made");
     close_times(times);

@@ -28,7 +28,13 @@
 KERNEL(handed_work) { slow_stores(&args); }
 KERNEL(handed_later) { (void)args; }
 KERNEL(handed_step) { follower_copies(&args, 0); }
-KERNEL(handed_waiting) { follower_copies(&args, 1); }
+/* Meets in barriers before it waits. */
+KERNEL(handed_waiting)
+{
+    k_barrier();
+    k_barrier();
+    follower_copies(&args, 1);
+}
 
 /* Some of many blocks copy a word each: others in each trial. */
 DEVICE_FN void some_blocks_copy(const struct kernel_args *args)

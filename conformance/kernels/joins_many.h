@@ -284,9 +284,11 @@ struct host_item {
 };
 
 struct host_items {              /* of host functions */
-    unsigned next, wrong;
+    unsigned next, wrong, without; /* without: calls of those that get no data */
     struct host_item item[MANY_HOSTS];
 };
+
+static struct host_items host_items;
 
 static void CUDART_CB take_place(void *opaque)
 {
@@ -295,26 +297,44 @@ static void CUDART_CB take_place(void *opaque)
     item->all->wrong += item->place != item->all->next++;
 }
 
+/* NULL is what it is given, whatever the one before it got. */
+static void CUDART_CB take_nothing(void *opaque)
+{
+    host_items.without++;
+    host_items.wrong += opaque != NULL;
+}
+
+/* Every third one is given no data. */
+static cudaError_t take_turns(cudaStream_t stream)
+{
+    cudaError_t error = cudaSuccess;
+    unsigned i;
+
+    for (i = 0; i < MANY_HOSTS && error == cudaSuccess; i++) {
+        host_items.item[i].all = &host_items;
+        host_items.item[i].place = i;
+        error = cudaLaunchHostFunc(stream, take_place, &host_items.item[i]);
+        if (error == cudaSuccess && i % 3 == 0)
+            error = cudaLaunchHostFunc(stream, take_nothing, NULL);
+    }
+    return error;
+}
+
 /* All of them wait for the work. */
 static cudaError_t many_hosts(struct joins *joins)
 {
-    static struct host_items items;
     cudaError_t error;
-    unsigned i;
 
     prepare(joins, 1, 1);
-    items.next = items.wrong = 0;
+    host_items.next = host_items.wrong = host_items.without = 0;
     error = work(joins, 0, joins->stream[0]);
-    for (i = 0; i < MANY_HOSTS && error == cudaSuccess; i++) {
-        items.item[i].all = &items;
-        items.item[i].place = i;
-        error = cudaLaunchHostFunc(joins->stream[0], take_place, &items.item[i]);
-    }
+    if (error == cudaSuccess)
+        error = take_turns(joins->stream[0]);
     if (error == cudaSuccess)
         error = follow(joins, 0, joins->stream[0]);
     if (error == cudaSuccess)
         error = cudaDeviceSynchronize();
-    joins->pinned->host_is_stale = items.wrong != 0 || items.next != MANY_HOSTS;
+    joins->pinned->host_is_stale = host_items.wrong != 0 || host_items.next != MANY_HOSTS || host_items.without != (MANY_HOSTS + 2) / 3;
     return error;
 }
 
@@ -326,7 +346,7 @@ static void ask_many(struct ask *ask)
         { "stale after an event that was recorded many times", many_records },
         { "stale in the last of many executable graphs", many_execs },
         { "stale in one of many launches of one executable graph", many_launches },
-        { "another one's turn in one of many host functions", many_hosts },
+        { "another one's turn or data in one of many host functions", many_hosts },
     };
 
     ask_joins(ask, joins, sizeof(joins) / sizeof(joins[0]), cudaStreamNonBlocking);

@@ -3,6 +3,7 @@
  * pair   rules     what is asked
  * order  ATTR-15a  after two failures, and after a failure and calls of many kinds that succeed
  * kinds  ATTR-15a  after failures of every kind: of captures, graphs, edges, events, launches and attributes
+ * names  ATTR-15e  the names and the texts of the errors that calls give which take part in PDL
  * whose  ATTR-15a  in another thread after a failure in this one, and here after a failure there
  */
 #include "cleared.h"
@@ -15,6 +16,7 @@ struct calls {
     struct ask *ask;
     struct kernel_args args;
     cudaEvent_t event;
+    cudaGraphExec_t exec;      /* of one empty node */
 };
 
 static cudaError_t open_calls(struct calls *calls, struct ask *ask)
@@ -24,12 +26,16 @@ static cudaError_t open_calls(struct calls *calls, struct ask *ask)
     calls->ask = ask;
     if (error == cudaSuccess)
         error = cudaEventCreateWithFlags(&calls->event, cudaEventDisableTiming);
+    if (error == cudaSuccess)
+        error = ask_graph_of_one(&calls->exec, NODE_EMPTY, NULL);
     (void)cudaGetLastError();
     return error;
 }
 
 static void close_calls(struct calls *calls)
 {
+    if (calls->exec)
+        (void)cudaGraphExecDestroy(calls->exec);
     if (calls->event)
         (void)cudaEventDestroy(calls->event);
     (void)cudaFree(calls->args.state);
@@ -43,14 +49,35 @@ static cudaError_t fail(const struct calls *calls, int how)
 }
 
 static const char *const success_names[] = { "a launch", "a launch with the attribute", "a memset", "a record of an event", "a wait for an event",
-                                             "the end of a stream", "a query of a stream", "a copy to the host" };
+                                             "the end of a stream", "a query of a stream", "the end of the device's work", "a query of an event",
+                                             "the end of an event", "a copy in a stream", "a launch of a graph", "a new stream, and its end",
+                                             "a new event, and its end", "the attributes of a function", "a number of the device",
+                                             "a copy to the host" };
 #define SUCCESSES (sizeof(success_names) / sizeof(success_names[0]))
+
+static cudaError_t make_stream(void)
+{
+    cudaStream_t stream;
+    cudaError_t error = cudaStreamCreate(&stream);
+
+    return error == cudaSuccess ? cudaStreamDestroy(stream) : error;
+}
+
+static cudaError_t make_event(void)
+{
+    cudaEvent_t event;
+    cudaError_t error = cudaEventCreate(&event);
+
+    return error == cudaSuccess ? cudaEventDestroy(event) : error;
+}
 
 static cudaError_t succeed(const struct calls *calls, unsigned how)
 {
     cudaLaunchAttribute attribute = serialization(1);
     cudaStream_t stream = calls->ask->stream;
+    struct cudaFuncAttributes attributes;
     struct trial_state state;
+    int device;
 
     switch (how) {
     case 0: return launch_one((const void *)SYMBOL(last_error_count), &calls->args, 1, stream, NULL, 0);
@@ -60,6 +87,15 @@ static cudaError_t succeed(const struct calls *calls, unsigned how)
     case 4: return cudaStreamWaitEvent(stream, calls->event, 0);
     case 5: return cudaStreamSynchronize(stream);
     case 6: return cudaStreamQuery(stream); /* of one that has just ended */
+    case 7: return cudaDeviceSynchronize();
+    case 8: return cudaEventQuery(calls->event); /* of what has just ended */
+    case 9: return cudaEventSynchronize(calls->event);
+    case 10: return cudaMemcpyAsync(calls->args.state, (char *)calls->args.state + 8, 4, cudaMemcpyDeviceToDevice, stream);
+    case 11: return cudaGraphLaunch(calls->exec, stream);
+    case 12: return make_stream();
+    case 13: return make_event();
+    case 14: return cudaFuncGetAttributes(&attributes, (const void *)SYMBOL(last_error_count));
+    case 15: return cudaGetDevice(&device);
     default: return cudaMemcpy(&state, calls->args.state, sizeof(state), cudaMemcpyDeviceToHost);
     }
 }
@@ -287,6 +323,40 @@ static void ask_kinds(struct ask *ask)
     close_calls(&calls);
 }
 
+/* ---- names ---- */
+
+#define NAMED(code) { code, #code }
+static const struct { cudaError_t error; const char *name; } named[] = {
+    NAMED(cudaErrorInvalidValue), NAMED(cudaErrorMemoryAllocation), NAMED(cudaErrorInvalidConfiguration), NAMED(cudaErrorInvalidDeviceFunction),
+    NAMED(cudaErrorNoDevice), NAMED(cudaErrorInvalidResourceHandle), NAMED(cudaErrorNotReady), NAMED(cudaErrorNotSupported),
+    NAMED(cudaErrorIllegalState), NAMED(cudaErrorLossyQuery), NAMED(cudaErrorIllegalAddress), NAMED(cudaErrorLaunchTimeout),
+    NAMED(cudaErrorLaunchFailure), NAMED(cudaErrorLaunchOutOfResources), NAMED(cudaErrorCooperativeLaunchTooLarge),
+    NAMED(cudaErrorStreamCaptureUnsupported), NAMED(cudaErrorStreamCaptureInvalidated), NAMED(cudaErrorStreamCaptureMerge),
+    NAMED(cudaErrorStreamCaptureUnmatched), NAMED(cudaErrorStreamCaptureUnjoined), NAMED(cudaErrorStreamCaptureIsolation),
+    NAMED(cudaErrorStreamCaptureImplicit), NAMED(cudaErrorStreamCaptureWrongThread), NAMED(cudaErrorCapturedEvent),
+    NAMED(cudaErrorGraphExecUpdateFailure), NAMED(cudaErrorInvalidClusterSize), NAMED(cudaErrorUnknown),
+};
+
+/* "Returns a string containing the name of an error code in the enum. If the error code is not recognized, 'unrecognized error code' is
+ * returned." Each has a description, which is not that of success, nor of a code that is none. */
+static void ask_names(struct ask *ask)
+{
+    static const char *const unknown = "unrecognized error code";
+    const char *success = cudaGetErrorString(cudaSuccess);
+    unsigned i;
+
+    ask_expect_number(ask, "the name of success", strcmp(cudaGetErrorName(cudaSuccess), "cudaSuccess"), 0);
+    for (i = 0; i < sizeof(named) / sizeof(named[0]); i++) {
+        const char *name = cudaGetErrorName(named[i].error), *text = cudaGetErrorString(named[i].error);
+        char what[96];
+
+        snprintf(what, sizeof(what), "another name of %s", named[i].name);
+        ask_expect_number(ask, what, !name || strcmp(name, named[i].name) != 0, 0);
+        snprintf(what, sizeof(what), "no text of its own for %s", named[i].name);
+        ask_expect_number(ask, what, !text || !text[0] || strcmp(text, success) == 0 || strcmp(text, unknown) == 0, 0);
+    }
+}
+
 /* ---- whose ---- */
 
 struct other {
@@ -336,6 +406,7 @@ static void ask_whose(struct ask *ask)
 static const struct pair last_error_pairs[] = {
     PAIR_ASK("order", ask_order),
     PAIR_ASK("kinds", ask_kinds),
+    PAIR_ASK("names", ask_names),
     PAIR_ASK("whose", ask_whose),
 };
 IMAGE(last_error, last_error_pairs)

@@ -5,7 +5,7 @@
  *                    both sides of 64 KiB, after unfinished work
  * pinned   COMP-05d  the same with pinned memory, also in another thread; copies from host memory to host memory, pinned and pageable; and
  *                    memsets of pinned memory
- * memsets  COMP-05c  memsets of 0, 1, 127, 128, 255 and -1
+ * memsets  COMP-05c  memsets of 0, 1, 127, 128, 255, -1 and of values of which a byte is but a part
  * values   COMP-05c  memsets of values of 1, 2 and 4 bytes by the driver's calls, launched and captured
  */
 #include <stdlib.h>
@@ -239,7 +239,7 @@ static void ask_pinned(struct ask *ask)
 
 static void ask_memsets(struct ask *ask)
 {
-    static const int values[] = { 0, 1, 127, 128, 255, -1 };
+    static const int values[] = { 0, 1, 127, 128, 255, -1, -2, 0x105, 0x1FE, 0x12300 };
     unsigned i, wrong = 0, count = sizeof(values) / sizeof(values[0]);
     struct pageable p = PDL_ZERO;
     cudaError_t error = cudaSuccess;

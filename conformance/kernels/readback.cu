@@ -5,19 +5,38 @@
  * lists     EDGE-36  nodes, roots, edges, a node's dependencies and dependents: counted without room, and read with room for 1 and more
  * nodes     EDGE-36a what a node of each kind tells of itself: as it was made, changed, in a clone, in a child graph, captured
  * flags     EDGE-36b the flags that an executable graph was made with
- * streams   ATTR-16  every priority, policy and domain, given to a stream when it is made or later; what kernels captured from it have
+ * streams   ATTR-16  every priority, policy and domain, given to a stream when it is made or later; what kernels captured from it have; a stream
+ *                    that was given work, and one that is made after another was destroyed
  * handles   EDGE-37  three conditional nodes, whose handles were made in any order
- * functions ATTR-15b a function's limit of dynamic shared memory, raised and lowered, its carve-out, and those of another function; how
- *                    many blocks and clusters of it fit
+ * functions ATTR-15b a function's limit of dynamic shared memory, raised and lowered, its carve-out, and those of another function; its
+ *                    static shared memory; how many blocks and clusters of it fit
  */
 #include <stdio.h>
 
 #include "cleared.h"
 #include "graph_ask.h"
 #include "kernel.h"
+#include "launch_attributes.h"
 
 KERNEL(readback_nothing) { (void)args; }
 KERNEL(readback_other) { (void)args; }
+
+/* A kernel with static shared memory. */
+#define ROOM_BYTES 4096u
+#ifdef PDL_MODEL
+#define MODEL_KERNEL_WITH_ROOM(NAME) MODEL_KERNEL_OF(NAME, struct kernel_args, 32, ROOM_BYTES, MODEL_KERNEL_PTX, 90)
+MODEL_KERNEL_WITH_ROOM(SYMBOL(readback_room)) { (void)args; }
+#else
+KERNEL(readback_room)
+{
+    __shared__ uint32_t room[ROOM_BYTES / sizeof(uint32_t)];
+
+    ((volatile uint32_t *)room)[k_thread()] = 0;
+    k_barrier();
+    if (((volatile uint32_t *)room)[k_thread()] != 0) /* never: keeps the room */
+        k_store(args.seen, 1);
+}
+#endif
 
 /* ---- lists ---- */
 
@@ -313,19 +332,20 @@ static void ask_other_function(struct ask *ask, int most)
     ask_expect_number(ask, "the limit of another function", after.maxDynamicSharedSizeBytes, before.maxDynamicSharedSizeBytes);
 }
 
-static cudaError_t count_clusters(int *clusters, unsigned size, int bytes)
+/* The clusters' attribute stands before attribute 6 or after it. */
+static cudaError_t count_clusters(int *clusters, unsigned size, int bytes, int after)
 {
-    cudaLaunchAttribute attribute = PDL_ZERO;
+    cudaLaunchAttribute attributes[2];
     cudaLaunchConfig_t config = PDL_ZERO;
 
-    attribute.id = cudaLaunchAttributeClusterDimension;
-    attribute.val.clusterDim.x = config.gridDim.x = size;
-    attribute.val.clusterDim.y = attribute.val.clusterDim.z = 1;
+    attributes[after ? 1 : 0] = in_clusters(size);
+    attributes[after ? 0 : 1] = serialization(1);
+    config.gridDim.x = size;
     config.gridDim.y = config.gridDim.z = config.blockDim.y = config.blockDim.z = 1;
     config.blockDim.x = 32;
     config.dynamicSmemBytes = (size_t)bytes;
-    config.attrs = &attribute;
-    config.numAttrs = 1;
+    config.attrs = attributes;
+    config.numAttrs = 2;
     return cudaOccupancyMaxActiveClusters(clusters, (const void *)SYMBOL(readback_nothing), &config);
 }
 
@@ -334,7 +354,7 @@ static cudaError_t count_clusters(int *clusters, unsigned size, int bytes)
 static void ask_fit(struct ask *ask, int bytes, int sms)
 {
     const void *function = (const void *)SYMBOL(readback_nothing);
-    int blocks = 0, flagged = 0, clusters = 0;
+    int blocks = 0, flagged = 0, clusters = 0, again = -1;
     unsigned size;
 
     ask_expect(ask, "how many blocks fit", cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, function, 32, (size_t)bytes), cudaSuccess);
@@ -342,14 +362,33 @@ static void ask_fit(struct ask *ask, int bytes, int sms)
                cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(&flagged, function, 32, (size_t)bytes, cudaOccupancyDefault), cudaSuccess);
     ask_expect_number(ask, "blocks that fit by the call with flags", flagged, blocks);
     for (size = 2; size <= 8; size *= 2) {
-        cudaError_t error = count_clusters(&clusters, size, bytes);
+        cudaError_t error = count_clusters(&clusters, size, bytes, 0);
         if (error == cudaErrorInvalidClusterSize) { /* a part of a device may be too small for it */
             (void)cudaGetLastError();
             continue;
         }
         ask_expect(ask, "how many clusters fit", error, cudaSuccess);
         ask_expect_number(ask, "blocks of all clusters that fit, beyond all blocks that fit", (long)clusters * size > (long)blocks * sms, 0);
+        ask_expect(ask, "how many clusters fit, by the second attribute", count_clusters(&again, size, bytes, 1), cudaSuccess);
+        ask_expect_number(ask, "clusters that fit by the second attribute", again, clusters);
     }
+}
+
+/* "The size in bytes of statically-allocated shared memory per block": of the function's own. Together with the dynamic one it "cannot exceed
+ * the device attribute". */
+static void ask_static(struct ask *ask, int most)
+{
+    const void *function = (const void *)SYMBOL(readback_room);
+    struct cudaFuncAttributes told = PDL_ZERO;
+
+    ask_expect(ask, "the attributes of a function without static shared memory", cudaFuncGetAttributes(&told, (const void *)SYMBOL(readback_nothing)), cudaSuccess);
+    ask_expect_number(ask, "its static shared memory", (long)told.sharedSizeBytes, 0);
+    ask_expect(ask, "the attributes of a function with static shared memory", cudaFuncGetAttributes(&told, function), cudaSuccess);
+    ask_expect_number(ask, "its static shared memory", (long)told.sharedSizeBytes, (long)ROOM_BYTES);
+    ask_expect_refusal(ask, "a limit that leaves no room for the static shared memory",
+                       cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize, most - (int)ROOM_BYTES + 1));
+    ask_expect(ask, "a limit that leaves just the room for the static shared memory",
+               cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize, most - (int)ROOM_BYTES), cudaSuccess);
 }
 
 static void ask_functions(struct ask *ask)
@@ -371,6 +410,7 @@ static void ask_functions(struct ask *ask)
     ask_limit(ask, most, most);
     ask_limit(ask, 2048, most);
     ask_other_function(ask, most);
+    ask_static(ask, most);
     ask_fit(ask, 0, sms);
     ask_fit(ask, most / 2, sms);
     ask_fit(ask, most, sms);

@@ -50,6 +50,30 @@ static void ask_priority_of(struct ask *ask, cudaStream_t stream, int priority, 
         (void)cudaGraphDestroy(graph);
 }
 
+/* Work in a stream changes neither its priority nor its flags, while it runs and later. */
+static void ask_used(struct ask *ask, cudaStream_t stream, int priority, unsigned flags)
+{
+    struct kernel_args args = PDL_ZERO;
+    cudaLaunchConfig_t config = PDL_ZERO;
+    void *params[1];
+    unsigned is, i;
+
+    params[0] = &args;
+    config.gridDim.x = config.gridDim.y = config.gridDim.z = 1;
+    config.blockDim = config.gridDim;
+    config.stream = stream;
+    ask_expect(ask, "a launch", cudaLaunchKernelExC(&config, (const void *)SYMBOL(readback_nothing), params), cudaSuccess);
+    for (i = 0; i < 2; i++) {
+        int told = priority + 1;
+        is = flags + 1;
+        ask_expect(ask, "the priority of a stream that was given work", cudaStreamGetPriority(stream, &told), cudaSuccess);
+        ask_expect_number(ask, "the priority of a stream that was given work", told, priority);
+        ask_expect(ask, "the flags of a stream that was given work", cudaStreamGetFlags(stream, &is), cudaSuccess);
+        ask_expect_number(ask, "the flags of a stream that was given work", (long)is, (long)flags);
+        ask_expect(ask, "its end", cudaStreamSynchronize(stream), cudaSuccess);
+    }
+}
+
 /* A launch's own priority counts, whatever its stream has. */
 static void ask_own_priority(struct ask *ask, cudaStream_t stream, int priority)
 {
@@ -99,9 +123,12 @@ static void ask_priorities(struct ask *ask)
         ask_priority_of(ask, made, priority, "when it was made");
         ask_expect(ask, "a priority", cudaStreamSetAttribute(changed, cudaLaunchAttributePriority, &value), cudaSuccess);
         ask_priority_of(ask, changed, priority, "later");
+        ask_used(ask, made, priority, cudaStreamNonBlocking);
+        ask_used(ask, changed, priority, cudaStreamNonBlocking);
         (void)cudaStreamDestroy(made);
         ask_expect(ask, "a blocking stream", cudaStreamCreateWithPriority(&made, cudaStreamDefault, priority), cudaSuccess);
         ask_priority_of(ask, made, priority, "when the blocking stream was made");
+        ask_used(ask, made, priority, cudaStreamDefault);
         (void)cudaStreamDestroy(made);
         (void)cudaStreamDestroy(changed);
     }
@@ -170,11 +197,71 @@ static int same_value(cudaLaunchAttributeID id, const cudaLaunchAttributeValue *
     }
 }
 
+static const cudaLaunchAttributeID ids[TOGETHER] = { cudaLaunchAttributePriority, cudaLaunchAttributeSynchronizationPolicy,
+                                                     cudaLaunchAttributeMemSyncDomain, cudaLaunchAttributeMemSyncDomainMap };
+
+static cudaError_t read_all(cudaStream_t stream, cudaLaunchAttributeValue *told)
+{
+    cudaError_t error = cudaSuccess;
+    unsigned i;
+
+    memset(told, 0x5A, TOGETHER * sizeof(*told));
+    for (i = 0; i < TOGETHER && error == cudaSuccess; i++)
+        error = cudaStreamGetAttribute(stream, ids[i], &told[i]);
+    return error;
+}
+
+/* Gives a stream an attribute, and destroys it. */
+static cudaError_t give_and_destroy(unsigned which, const cudaLaunchAttributeValue *value)
+{
+    cudaStream_t stream;
+    cudaError_t error = cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
+
+    if (error != cudaSuccess)
+        return error;
+    error = cudaStreamSetAttribute(stream, ids[which], value);
+    (void)cudaStreamDestroy(stream);
+    return error;
+}
+
+/* A new stream is as one that was made before it, whatever attributes a stream had that was destroyed in between. */
+static void ask_fresh_streams(struct ask *ask)
+{
+    cudaLaunchAttributeValue value = PDL_ZERO, first[TOGETHER], told[TOGETHER];
+    cudaStream_t before = NULL, fresh;
+    unsigned i, j, differ = 0;
+    int least, greatest = 0;
+    cudaError_t error = cudaDeviceGetStreamPriorityRange(&least, &greatest);
+
+    if (error == cudaSuccess)
+        error = cudaStreamCreateWithFlags(&before, cudaStreamNonBlocking);
+    if (error == cudaSuccess)
+        error = read_all(before, first);
+    for (i = 0; i < 2 * (TOGETHER - 1) && error == cudaSuccess; i++) { /* two values of each but the domains: a device may have but one */
+        switch (i % (TOGETHER - 1)) {
+        case 0: value.priority = i ? least : greatest; break;
+        case 1: value.syncPolicy = i == 1 ? cudaSyncPolicyYield : cudaSyncPolicyBlockingSync; break;
+        default: value.memSyncDomain = i == 2 ? cudaLaunchMemSyncDomainRemote : cudaLaunchMemSyncDomainDefault; break;
+        }
+        error = give_and_destroy(i % (TOGETHER - 1), &value);
+        if (error == cudaSuccess)
+            error = cudaStreamCreateWithFlags(&fresh, cudaStreamNonBlocking);
+        if (error != cudaSuccess)
+            break;
+        error = read_all(fresh, told);
+        for (j = 0; j < TOGETHER && error == cudaSuccess; j++)
+            differ += !same_value(ids[j], &told[j], &first[j]);
+        (void)cudaStreamDestroy(fresh);
+    }
+    if (before)
+        (void)cudaStreamDestroy(before);
+    ask_expect(ask, "a stream after one that had attributes", error, cudaSuccess);
+    ask_expect_none(ask, "attributes of a new stream that one before it had", differ, i * TOGETHER);
+}
+
 /* All attributes of a stream, each in turn as the last one: none changes another one. */
 static void ask_together(struct ask *ask)
 {
-    static const cudaLaunchAttributeID ids[TOGETHER] = { cudaLaunchAttributePriority, cudaLaunchAttributeSynchronizationPolicy,
-                                                         cudaLaunchAttributeMemSyncDomain, cudaLaunchAttributeMemSyncDomainMap };
     cudaLaunchAttributeValue value[TOGETHER] = PDL_ZERO, told;
     unsigned last, i, changed = 0;
     cudaStream_t stream = NULL;
@@ -205,6 +292,7 @@ static void ask_streams(struct ask *ask)
     cudaStream_t stream;
     unsigned i;
 
+    ask_fresh_streams(ask);
     ask_priorities(ask);
     ask_together(ask);
     ask_expect(ask, "a stream", cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);

@@ -246,7 +246,10 @@ cudaError_t CUDARTAPI cudaDeviceSynchronize(void)
         return call_result(streams_run_but_per_thread());
     if (device.faults.other_thread_device_sync_early && device.other_thread)
         return call_result(run_a_little());
-    return call_result(run_until_idle());
+    cudaError_t error = run_until_idle();
+    if (device.faults.device_sync_clears_error && error == cudaSuccess)
+        (void)cudaGetLastError();
+    return call_result(error);
 }
 
 cudaError_t CUDARTAPI cudaDeviceReset(void)
@@ -265,7 +268,7 @@ cudaError_t CUDARTAPI cudaFuncGetAttributes(struct cudaFuncAttributes *a, const 
     const struct function *f = function_find(func);
     FAIL_IF(f == NULL, cudaErrorInvalidDeviceFunction);
     memset(a, 0, sizeof *a);
-    a->sharedSizeBytes = f->kernel->static_shared_bytes;
+    a->sharedSizeBytes = device.faults.static_shared_told_0 ? 0 : f->kernel->static_shared_bytes;
     a->maxThreadsPerBlock = f->kernel->max_threads > 0 ? f->kernel->max_threads : MODEL_MAX_THREADS;
     a->numRegs = f->kernel->registers;
     a->ptxVersion = function_ptx(f);
@@ -338,7 +341,7 @@ cudaError_t CUDARTAPI cudaOccupancyMaxActiveClusters(int *clusters, const void *
     unsigned size = 1;
     cudaError_t error = occupancy(&blocks, func, (int)config->blockDim.x, config->dynamicSmemBytes);
     for (unsigned i = 0; i < config->numAttrs; i++)
-        if (config->attrs[i].id == cudaLaunchAttributeClusterDimension)
+        if (config->attrs[i].id == cudaLaunchAttributeClusterDimension && (i == 0 || !device.faults.clusters_of_first_attribute))
             size = config->attrs[i].val.clusterDim.x * config->attrs[i].val.clusterDim.y * config->attrs[i].val.clusterDim.z;
     if (device.faults.clusters_told_as_blocks && size != 0 && size <= 8)
         size = 1;

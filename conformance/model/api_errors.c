@@ -1,6 +1,5 @@
 /* Names and sentences of the error codes that the model can return. */
-#include <cuda_runtime_api.h>
-#include <stddef.h>
+#include "api.h"
 
 #define ERRORS(X)                                                                                                    \
     X(cudaSuccess, "no error") X(cudaErrorInvalidValue, "invalid argument") X(cudaErrorMemoryAllocation, "out of memory") \
@@ -34,6 +33,8 @@
 
 const char *CUDARTAPI cudaGetErrorName(cudaError_t error)
 {
+    if (device.faults.lossy_has_other_name && error == cudaErrorLossyQuery)
+        error = cudaErrorInvalidValue;
     switch ((int)error) {
         ERRORS(NAME_CASE)
     }
@@ -42,6 +43,8 @@ const char *CUDARTAPI cudaGetErrorName(cudaError_t error)
 
 const char *CUDARTAPI cudaGetErrorString(cudaError_t error)
 {
+    if (device.faults.lossy_has_no_text && error == cudaErrorLossyQuery)
+        error = cudaSuccess;
     switch ((int)error) {
         ERRORS(TEXT_CASE)
     }

@@ -287,6 +287,8 @@ static cudaError_t set_rows(struct move move, struct stream *s, bool wait)
 static cudaError_t set(void *to, size_t pitch, int value, size_t bytes, size_t rows, struct stream *s, bool wait)
 {
     struct move move = {.to = to, .bytes = bytes, .width = 1, .rows = rows, .pitch = pitch, .value = (unsigned char)value};
+    if (device.faults.large_value_saturates && value > 255)
+        move.value = 255;
     if (device.faults.negative_memset_zero && value < 0)
         move.value = 0;
     return set_rows(move, s, wait);

@@ -120,7 +120,7 @@ cudaError_t CUDARTAPI cudaStreamGetPriority(cudaStream_t handle, int *priority)
     const struct stream *s = stream_of(handle);
     FAIL_IF(s == NULL, cudaErrorInvalidResourceHandle);
     FAIL_IF(priority == NULL, cudaErrorInvalidValue);
-    *priority = s->priority;
+    *priority = device.faults.used_priority_told_0 && s->tail != NULL ? 0 : s->priority;
     return cudaSuccess;
 }
 
@@ -237,6 +237,10 @@ cudaError_t CUDARTAPI cudaLaunchHostFunc(cudaStream_t handle, cudaHostFn_t call,
     }
     struct op *op = op_new(OP_HOST);
     op->host.call = call;
+    static void *last_data;
+    if (data == NULL && device.faults.host_without_data_gets_last)
+        data = last_data;
+    last_data = data;
     op->host.data = device.faults.many_hosts_share_data && s->items > 32 && s->tail->kind == OP_HOST ? s->tail->host.data : data;
     stream_append(s, op, false);
     op_submit(op);

@@ -73,7 +73,7 @@ void event_takes(struct event *e, enum recorded how, struct op *op, bool at_bloc
     if (takes_overlap())
         e->device_at = soonest;
     if (!device.faults.never_overlaps && choose(2) != 0)
-        e->host_at = soonest;
+        e->host_at = device.faults.first_start_told && how == RECORDED_PROGRAMMATIC && at_block_start ? EDGE_TOUCHED : soonest;
 }
 
 bool event_fired_for_host(struct event *e)
@@ -346,6 +346,8 @@ static bool seems_fired(const struct event *e)
     if (e->in != NULL && ((f->ipc_event_succeeds && (e->flags & cudaEventInterprocess) != 0 && e->in->priority == 0) ||
                           (f->blocking_launch_event_succeeds && e->recorded == RECORDED_PROGRAMMATIC && (e->in->flags & cudaStreamNonBlocking) == 0)))
         return true;
+    if (f->completion_event_succeeds && e->recorded == RECORDED_LAUNCH && e->op != NULL && !e->op->started_all)
+        return true;
     return e->was_fired && (f->fired_stays_fired || (f->fired_launch_event_stays && e->recorded == RECORDED_PROGRAMMATIC));
 }
 
@@ -358,6 +360,8 @@ static bool event_not_awaited(const struct event *e)
         return true;
     if ((e->flags & cudaEventDisableTiming) == 0 &&
         ((f->timed_event_after_graph_early && e->behind_graph) || (f->timed_node_event_early && e->by_node)))
+        return true;
+    if (f->completion_event_sync_early && e->recorded == RECORDED_LAUNCH && e->op != NULL && !e->op->retired)
         return true;
     if ((f->node_event_sync_early && e->by_node) || (f->launch_event_sync_early && e->recorded == RECORDED_PROGRAMMATIC))
         return true;
@@ -434,6 +438,10 @@ cudaError_t CUDARTAPI cudaEventElapsedTime(float *ms, cudaEvent_t start, cudaEve
         ticks = 0;
     if ((device.faults.node_times_in_tenths && b->by_node) || (device.faults.external_times_in_tenths && b->by_captured))
         ticks /= 10;
+    if (device.faults.same_event_time_told && a == b)
+        ticks = 1 << 20;
+    if (device.faults.left_start_times_zero && stream_is_gone(a))
+        ticks = 0;
     *ms = (float)ticks / (1024.0f * 1e6f);
     return cudaSuccess;
 }

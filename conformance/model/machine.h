@@ -327,6 +327,10 @@ struct faults {
     bool wait_node_passes_urgent, wait_node_passes_nodes, graph_passes_given;
     bool merge_spoils_one, refused_limit_stays, id_beside_graph_only, wait_node_passes_graph, capture_error_not_last, short_list_counts_all;
     bool crowd_is_configuration, refused_recorder_runs, timed_fresh_not_ready, domain_resets_priority;
+    bool fresh_stream_has_old_values, used_priority_told_0, host_without_data_gets_last, same_event_time_told, left_start_times_zero;
+    bool past_captured_event_taken, large_value_saturates, second_barrier_frees_wait, clusters_of_first_attribute, static_shared_told_0;
+    bool device_sync_clears_error, lossy_not_last_error, lossy_has_no_text, completion_event_succeeds, completion_event_sync_early;
+    bool first_start_told, lossy_has_other_name;
     bool updated_cooperative_uncovered, cooperative_in_body_uncovered;
     bool large_fan_uncovered, large_of_event_uncovered, large_third_launch_uncovered;
     bool cooperative_cluster_forgets_events, cooperative_behind_graph_forgets_events, domain_dependent_forgets_events;

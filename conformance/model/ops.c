@@ -436,6 +436,8 @@ bool wait_may_return(const struct thread *thread)
         return true;
     if (device.faults.late_blocks_do_not_wait && thread->block->index >= 256)
         return true;
+    if (device.faults.second_barrier_frees_wait && thread->block->stores->epoch >= 2)
+        return true;
     if (device.faults.late_threads_return && thread->index >= 16)
         return true;
     if (device.faults.second_wait_hangs && thread->waits > 1)

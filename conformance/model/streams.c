@@ -68,6 +68,11 @@ struct stream *stream_new(unsigned flags, int priority)
     if (s == NULL)
         return NULL;
     stream_begin(s, flags, priority);
+    for (const struct stream *o = streams; device.faults.fresh_stream_has_old_values && o != NULL; o = o->next)
+        if (o->magic == 0) {
+            memcpy(s->attribute, o->attribute, sizeof s->attribute);
+            break;
+        }
     s->next = streams;
     streams = s;
     return s;
