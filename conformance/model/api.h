@@ -102,6 +102,7 @@ struct stream {
     struct pending_wait wait[MAX_WAITS];
     unsigned waits;
     bool leaked_attribute; /* for the devices attribute-leaks and refused-attribute-leaks */
+    uint64_t behind_graph_of; /* the number of the graph whose executable graph was launched last */
     bool behind_graph, behind_empty; /* its last work is a graph, one without nodes: for devices that pass it */
     bool deaf; /* waits for nothing more until its next operation; for the device many-waits-lose-one */
     unsigned items; /* since the last kernel; for the device two-items-hide-primary */
@@ -206,6 +207,7 @@ struct node {
     struct op *op, *last;     /* while a launch is being put together: where it begins and ends */
     unsigned index, incoming, outgoing; /* place in its graph; edges that end and begin here */
     bool captured, reenabled, late; /* late: added to the graph of a child graph node */
+    uint64_t child_of; /* the number of the graph that this child graph was copied from */
     unsigned renewed; /* how often it was given parameters in an executable graph: for the device second-params-ignored */
 };
 
@@ -254,6 +256,8 @@ void graphs_reset(void);
 void graphs_follow_attribute(const struct node *original, const cudaLaunchAttribute *a);
 void graphs_follow(const struct node *original); /* for the devices source-changes-copies and source-items-change-copies */
 void execs_reset(void);
+void execs_free(const struct graph *source); /* lets its executable graphs overlap themselves, for the device that does so */
+void node_takes_back(const struct node *n); /* the memset that the node was copied from, if there still is one */
 void execs_leave(const struct stream *s);
 const struct graph_exec *exec_newest(const struct graph_exec *e); /* of its graph: for the device flags-told-of-newest */
 bool exec_made(const struct graph *g);

@@ -196,6 +196,8 @@ cudaError_t CUDARTAPI cudaGraphExecUpdate(cudaGraphExec_t handle, cudaGraph_t gr
     if (info->result != cudaGraphExecUpdateSuccess && device.faults.refused_update_moves)
         moves_in_part(e->copy, g);
     if (info->result != cudaGraphExecUpdateSuccess) {
+        if (device.faults.refused_update_frees_exec)
+            e->running = NULL;
         tell_refusal(info, &refusal);
         return call_result(cudaErrorGraphExecUpdateFailure);
     }
@@ -258,6 +260,8 @@ cudaError_t CUDARTAPI cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec, cud
     n->disabled &= !device.faults.params_enable;
     unsigned grid_y = n->kernel->grid[1];
     cudaError_t error = kernel_replace(n->kernel, p);
+    if (device.faults.refused_params_free_exec && error != cudaSuccess)
+        exec_of(exec)->running = NULL;
     if (device.faults.exec_params_keep_grid_y)
         n->kernel->grid[1] = grid_y;
     n->disabled |= error != cudaSuccess && device.faults.refused_params_disable;
@@ -359,6 +363,8 @@ cudaError_t CUDARTAPI cudaGraphExecMemsetNodeSetParams(cudaGraphExec_t exec, cud
     cudaError_t error = set_changes(n, p);
     if (device.faults.exec_set_keeps_element && error == cudaSuccess)
         keep_element(&n->move, element);
+    if (device.faults.refused_set_params_stop && error != cudaSuccess && n != NULL)
+        n->move.rows = 0;
     if (device.faults.set_params_keep_value && error == cudaSuccess)
         n->move.value = value;
     if (device.faults.memset_params_enable && error == cudaSuccess)
@@ -377,6 +383,8 @@ cudaError_t CUDARTAPI cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t exec, c
     size_t before = n != NULL ? n->move.bytes : 0;
     FAIL_IF(n != NULL && n->move.rows > 1, cudaErrorInvalidValue); /* "the original memory operands are multidimensional" */
     cudaError_t error = copy_changes(n, to, from, device.faults.copy_params_keep_size ? before : bytes);
+    if (device.faults.refused_copy_params_stop && error != cudaSuccess && n != NULL)
+        n->move.rows = 0;
     if (device.faults.copy_params_enable && error == cudaSuccess)
         n->disabled = false;
     return error;
@@ -388,6 +396,8 @@ cudaError_t CUDARTAPI cudaGraphExecHostNodeSetParams(cudaGraphExec_t exec, cudaG
     struct node *n = exec_node(exec, handle, cudaGraphNodeTypeHost);
     cudaHostFn_t function = n != NULL ? n->host.fn : NULL;
     cudaError_t error = host_changes(n, p);
+    if (device.faults.refused_host_params_forget_data && error != cudaSuccess && n != NULL)
+        n->host.userData = p != NULL ? p->userData : NULL;
     if (device.faults.host_params_keep_function && error == cudaSuccess)
         n->host.fn = function;
     return error;
@@ -460,6 +470,8 @@ cudaError_t CUDARTAPI cudaGraphExecNodeSetParams(cudaGraphExec_t exec, cudaGraph
     if (device.faults.general_host_params_reach_running && runs)
         n->op->host.call = p->host.fn, n->op->host.data = p->host.userData;
     n->disabled &= !device.faults.general_params_enable;
+    if (device.faults.general_after_update_lost && e->features & HAS(updated))
+        return cudaSuccess;
     return node_changes(n, p);
 }
 #endif

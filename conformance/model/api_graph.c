@@ -299,6 +299,7 @@ cudaError_t CUDARTAPI cudaGraphAddChildGraphNode(cudaGraphNode_t *out, cudaGraph
     if (device.faults.child_edges_full)
         edges_become_full(copy);
     node_owns(n, copy);
+    n->child_of = copy->copied_from;
     return node_finish(out, n, deps, NULL, count);
 }
 

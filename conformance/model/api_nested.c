@@ -37,6 +37,10 @@ cudaError_t CUDARTAPI cudaGraphNodeFindInClone(cudaGraphNode_t *out, cudaGraphNo
             *out = (cudaGraphNode_t)(void *)g->node[i];
             return cudaSuccess;
         }
+    if (device.faults.find_late_in_clone && g->copied_from == node_of(original)->graph->number && g->nodes != 0) {
+        *out = (cudaGraphNode_t)(void *)g->node[g->nodes - 1];
+        return cudaSuccess;
+    }
     return call_result(cudaErrorInvalidValue);
 }
 
@@ -84,7 +88,8 @@ cudaError_t CUDARTAPI cudaGraphNodeGetEnabled(cudaGraphExec_t exec, cudaGraphNod
     FAIL_IF(n == NULL || enabled == NULL, cudaErrorInvalidValue);
     if (device.faults.sibling_tells_enabled)
         n = execs_oldest(n);
-    *enabled = !n->disabled || device.faults.enabled_always;
+    bool updated = (exec_of(exec)->features & HAS(updated)) != 0;
+    *enabled = !n->disabled || device.faults.enabled_always || (device.faults.enabled_told_after_update && updated);
     return cudaSuccess;
 }
 
@@ -194,6 +199,7 @@ struct node *nested_node(struct graph *g, struct cudaGraphNodeParams *p)
     }
 #endif
     node_owns(n, graph_copy(child));
+    n->child_of = child->number;
     return n;
 }
 

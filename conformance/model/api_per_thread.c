@@ -60,7 +60,7 @@ cudaError_t CUDARTAPI cudaMemcpy_ptds(void *to, const void *from, size_t bytes, 
 
 cudaError_t CUDARTAPI cudaMemset_ptds(void *to, int value, size_t bytes)
 {
-    return cudaMemsetAsync(to, value, bytes, cudaStreamPerThread);
+    return cudaMemsetAsync(to, value, bytes, device.faults.unit_sync_memset_in_legacy ? cudaStreamLegacy : cudaStreamPerThread);
 }
 
 cudaError_t CUDARTAPI cudaStreamSynchronize_ptsz(cudaStream_t stream)
@@ -133,7 +133,11 @@ cudaError_t CUDARTAPI WITH_DATA(cudaStreamGetCaptureInfo, _v3)(cudaStream_t stre
                                                                size_t *count)
 {
     CALL(cudaStreamGetCaptureInfo);
-    return capture_info(own(stream, false), status, id, graph, deps, data, count);
+    static const edge_data full[64];
+    cudaError_t error = capture_info(own(stream, false), status, id, graph, deps, data, count);
+    if (device.faults.unit_info_loses_data && error == cudaSuccess && data != NULL)
+        *data = full;
+    return error;
 }
 
 cudaError_t CUDARTAPI WITH_DATA(cudaStreamUpdateCaptureDependencies, _v2)(cudaStream_t stream, cudaGraphNode_t *deps,
@@ -141,5 +145,5 @@ cudaError_t CUDARTAPI WITH_DATA(cudaStreamUpdateCaptureDependencies, _v2)(cudaSt
                                                                           unsigned flags)
 {
     CALL(cudaStreamUpdateCaptureDependencies);
-    return capture_update(own(stream, false), deps, data, count, flags);
+    return capture_update(own(stream, false), deps, device.faults.unit_update_loses_data ? NULL : data, count, flags);
 }

@@ -477,6 +477,17 @@ static bool all_joined(const struct capture *c)
     return true;
 }
 
+/* What the end of a capture changes beside it, on the devices that do so. */
+static void end_spoils(const struct capture *c, bool failed)
+{
+    if (device.faults.failed_capture_id_again && failed)
+        capture_ids--;
+    if (device.faults.end_resets_thread_mode && c->mode == cudaStreamCaptureModeRelaxed)
+        thread_mode = cudaStreamCaptureModeGlobal;
+    for (struct capture *o = captures; device.faults.failed_end_spoils_others && failed && o != NULL; o = o->next)
+        o->invalid = true;
+}
+
 cudaError_t CUDARTAPI cudaStreamEndCapture(cudaStream_t handle, cudaGraph_t *out)
 {
     CALL(cudaStreamEndCapture);
@@ -502,6 +513,7 @@ cudaError_t CUDARTAPI cudaStreamEndCapture(cudaStream_t handle, cudaGraph_t *out
     else if (c->owns_graph)
         graph_delete(c->graph);
     s->leaked_attribute |= device.faults.failed_capture_leaks && error != cudaSuccess;
+    end_spoils(c, error != cudaSuccess);
     capture_free(c);
     return call_result(error);
 }
@@ -571,7 +583,7 @@ cudaError_t capture_info(cudaStream_t handle, enum cudaStreamCaptureStatus *stat
     if (data != NULL)
         *data = c->answer_data;
     if (count != NULL)
-        *count = l->halves;
+        *count = device.faults.count_without_nodes_zero && deps == NULL ? 0 : l->halves;
     return cudaSuccess;
 }
 

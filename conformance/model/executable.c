@@ -32,6 +32,13 @@ void execs_shift(const struct node *n)
             e->copy->node[i]->original = e->copy->node[i + 1]->original;
 }
 
+void execs_free(const struct graph *source)
+{
+    for (struct graph_exec *e = execs; e != NULL; e = e->next)
+        if (e->made_from == source->number)
+            e->running = NULL;
+}
+
 void execs_leave(const struct stream *s)
 {
     for (struct graph_exec *e = execs; e != NULL; e = e->next)
@@ -250,6 +257,7 @@ static void arc_orders(const struct arc *a)
     cut |= device.faults.fan_of_sixteen_cut && a->nth >= 16;
     cut |= device.faults.fourth_into_empty_lost && a->into >= 3 && a->to->type == cudaGraphNodeTypeEmpty;
     cut |= device.faults.idle_condition_cuts && of_body && node_body(a->from) == NULL;
+    cut |= device.faults.second_child_cut && children && a->from->child_of == a->to->child_of;
     cut |= crossing_cuts(a) || disabling_cuts(a);
     bool port_lost = device.faults.disabled_port_lost && programmatic && a->from->disabled;
     bool ignored = cut || port_lost || (device.faults.one_edge_is_enough && !a->first) || (device.faults.sixth_edge_ignored && a->into >= 5);
@@ -382,6 +390,10 @@ cudaError_t graph_queue(struct graph_exec *exec, struct stream *s)
         stream_cuts(s);
     if (device.faults.graph_passes_given && stream_given(s, 8))
         stream_cuts(s);
+    bool sibling = s->behind_graph && s->behind_graph_of == exec->made_from && exec->in != s;
+    if (device.faults.siblings_pass && sibling && s->tail != NULL && !s->tail->retired)
+        stream_cuts(s);
+    s->behind_graph_of = exec->made_from;
     if (cuts(exec->copy) || (device.faults.graph_passes_empty && s->behind_empty))
         stream_cuts(s);
     if (device.faults.graph_root_overlaps && before != NULL) {
@@ -540,6 +552,8 @@ cudaError_t CUDARTAPI cudaGraphExecDestroy(cudaGraphExec_t handle)
             o->running = NULL;
     if (e->running != NULL && !e->running->retired)
         stop_running(e->copy);
+    for (size_t i = 0; device.faults.exec_end_writes_back && i < e->copy->nodes; i++)
+        node_takes_back(e->copy->node[i]);
     graph_delete(e->copy);
     free(e);
     return cudaSuccess;

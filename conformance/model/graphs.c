@@ -186,6 +186,14 @@ struct node *node_new(struct graph *g, enum cudaGraphNodeType type)
     return n;
 }
 
+void node_takes_back(const struct node *n)
+{
+    for (const struct graph *g = graphs; g != NULL; g = g->next)
+        for (size_t i = 0; i < g->nodes; i++)
+            if (g->node[i] == n->original && n->type == cudaGraphNodeTypeMemset)
+                g->node[i]->move = n->move;
+}
+
 /* Edges from each node before n to each after it, on the device that makes them when n goes. */
 static void bridge(const struct node *n)
 {
@@ -202,6 +210,8 @@ static void node_remove(struct node *n)
 {
     struct graph *g = n->graph;
     g->lost_node = true;
+    if (device.faults.source_node_end_frees_exec)
+        execs_free(g);
     if (device.faults.destroy_takes_edge && g->arcs != 0)
         graph_drop_arc(g, 0);
     if (device.faults.destroyed_child_takes_edge && n->type == cudaGraphNodeTypeGraph && g->arcs != 0)
@@ -252,8 +262,8 @@ static bool edge_is_legal(const struct node *from, const struct node *to, edge_d
     to_kernel |= device.faults.programmatic_into_conditional && to->type == cudaGraphNodeTypeConditional;
     if (d.type == cudaGraphDependencyTypeDefault)
         return d.from_port == 0 || (d.from_port == 2 && from_kernel);
-    return d.type == cudaGraphDependencyTypeProgrammatic && (d.from_port == 1 || d.from_port == 2) && from_kernel &&
-           to_kernel;
+    return d.type == cudaGraphDependencyTypeProgrammatic && (d.from_port == 1 || d.from_port == 2 || (device.faults.high_port_accepted && d.from_port > 3)) &&
+           from_kernel && to_kernel;
 }
 
 /* EDGE-05 to EDGE-08 and the table of model.h */
@@ -337,6 +347,7 @@ static void node_copy(struct graph *into, const struct node *from)
     n->outgoing = from->outgoing;
     n->captured = from->captured;
     n->late = from->late;
+    n->child_of = from->child_of;
     n->choice = from->choice;
     n->condition = from->condition;
     n->original = from;

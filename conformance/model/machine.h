@@ -325,6 +325,11 @@ struct faults {
     bool legacy_host_passes_records, given_priority_forgets_events, given_domain_forgets_events, given_priority_uncovers, given_window_uncovers;
     bool given_priority_record_lost, overtaken_event_succeeds, given_policy_event_early, wait_node_passes_legacy, wait_node_passes_left;
     bool wait_node_passes_urgent, wait_node_passes_nodes, graph_passes_given;
+    bool failed_capture_id_again, end_resets_thread_mode, failed_end_spoils_others, count_without_nodes_zero, exec_end_writes_back;
+    bool source_node_end_frees_exec, refused_update_frees_exec, refused_params_free_exec, siblings_pass, second_child_cut;
+    bool high_port_accepted, refused_set_params_stop, refused_copy_params_stop, refused_host_params_forget_data, event_after_update_lost;
+    bool general_after_update_lost, enabled_told_after_update, find_late_in_clone, unit_info_loses_data, unit_update_loses_data;
+    bool unit_sync_memset_in_legacy;
     bool merge_spoils_one, refused_limit_stays, id_beside_graph_only, wait_node_passes_graph, capture_error_not_last, short_list_counts_all;
     bool crowd_is_configuration, refused_recorder_runs, timed_fresh_not_ready, domain_resets_priority;
     bool fresh_stream_has_old_values, used_priority_told_0, host_without_data_gets_last, same_event_time_told, left_start_times_zero;
