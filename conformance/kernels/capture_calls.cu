@@ -2,10 +2,11 @@
  *
  * pair       rules    what is asked
  * forbidden  EDGE-40  waits across the border of a capture, ends in another stream or another thread, looks at what is captured
- *                     or was, the device's end, a capture of the legacy stream: each is refused, and what it spoils is told as spoiled
+ *                     or was, the device's end, a capture of the legacy stream: each is refused, and what it spoils is told as spoiled;
+ *                     a capture beside one that fails goes on
  * spoiled    EDGE-40a what a capture of two streams refuses once it is invalid, what its end says, and what its streams do then
- * told       EDGE-41  the ids of a capture's streams, the mode of captures that a thread gives back, the dependents of a captured node,
- *                     the state of the legacy stream beside a capture
+ * told       EDGE-41  the ids of a capture's streams and of captures that follow each other, the mode of captures that a thread gives back,
+ *                     the dependents of a captured node, the state of the legacy stream beside a capture
  */
 #include "graph_ask.h"
 #include "host_room.h"
@@ -113,6 +114,43 @@ static void ask_merge(const struct capture *c)
     ask_expect(c->ask, "the other one", cudaStreamIsCapturing(c->side, &status), cudaSuccess);
     ask_expect_number(c->ask, "the other one", (long)status, (long)cudaStreamCaptureStatusInvalidated);
     drop(c->side);
+}
+
+/* A capture whose end fails, as a stream that joined it does not lead back. */
+static void fail_capture(const struct capture *c)
+{
+    cudaGraph_t graph = NULL;
+    cudaError_t error = begin(c->stream);
+
+    if (error == cudaSuccess)
+        error = lead(c, c->stream, c->blocking);
+    if (error == cudaSuccess)
+        error = launch_nothing(c->blocking);
+    ask_expect(c->ask, "a capture that leads into another stream and not back", error, cudaSuccess);
+    ask_expect_refusal(c->ask, "its end", cudaStreamEndCapture(c->stream, &graph));
+    (void)cudaGetLastError();
+    if (graph)
+        (void)cudaGraphDestroy(graph);
+}
+
+/* What fails is the one capture: another one that goes on beside it gives its graph. */
+static void ask_failed_beside(const struct capture *c)
+{
+    enum cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+    cudaGraph_t graph = NULL;
+    size_t nodes = 0;
+
+    ask_expect(c->ask, "a capture beside one that fails", begin(c->side), cudaSuccess);
+    fail_capture(c);
+    ask_expect(c->ask, "its state then", cudaStreamIsCapturing(c->side, &status), cudaSuccess);
+    ask_expect_number(c->ask, "its state then", (long)status, (long)cudaStreamCaptureStatusActive);
+    ask_expect(c->ask, "another launch in it", launch_nothing(c->side), cudaSuccess);
+    ask_expect(c->ask, "the end of the capture beside one that failed", cudaStreamEndCapture(c->side, &graph), cudaSuccess);
+    if (graph)
+        ask_expect(c->ask, "its nodes", cudaGraphGetNodes(graph, NULL, &nodes), cudaSuccess);
+    ask_expect_number(c->ask, "its nodes", (long)nodes, 2);
+    if (graph)
+        (void)cudaGraphDestroy(graph);
 }
 
 /* The capture ends in the stream that it began in. */
@@ -244,6 +282,7 @@ static void ask_forbidden(struct ask *ask)
     ask_spoilers(&c);
     ask_merge(&c);
     ask_past(&c);
+    ask_failed_beside(&c);
     ask_other_end(&c);
     ask_other_thread(&c, cudaStreamCaptureModeGlobal, "a capture's end in another thread");
     ask_other_thread(&c, cudaStreamCaptureModeThreadLocal, "the end of a capture of its thread in another thread");
@@ -331,6 +370,9 @@ static void expect_dependencies(const struct capture *c, const char *what, cudaS
 
     ask_expect(c->ask, what, edges_of_capture(stream, &status, NULL, NULL, &nodes, &data, &count), cudaSuccess);
     ask_expect_number(c->ask, what, (long)count, want);
+    count = 0;
+    ask_expect(c->ask, what, edges_of_capture(stream, &status, NULL, NULL, NULL, NULL, &count), cudaSuccess);
+    ask_expect_number(c->ask, "the number alone", (long)count, want);
 }
 
 /* A stream that joined a capture waits for its first stream once more; or is given that one's kernel as a dependency. */
@@ -388,6 +430,41 @@ static void ask_spoiled_fork(const struct capture *c)
         (void)cudaGraphDestroy(graph);
 }
 
+/* "unique over the lifetime of the process": of captures that gave a graph, and of one that failed. */
+static void ask_ids(const struct capture *c)
+{
+    unsigned long long id[3] = { 0, 0, 0 };
+    unsigned i;
+
+    for (i = 0; i < 3; i++) {
+        ask_expect(c->ask, "a capture", begin(c->stream), cudaSuccess);
+        ask_expect(c->ask, "its id", id_of(c->stream, NULL, &id[i]), cudaSuccess);
+        drop(c->stream);
+        if (i == 0)
+            fail_capture(c);
+        if (i == 1) {
+            ask_expect(c->ask, "a capture that fails", begin(c->stream), cudaSuccess);
+            ask_expect(c->ask, "its id", id_of(c->stream, NULL, &id[i]), cudaSuccess);
+            ask_expect_refusal(c->ask, "what spoils it", cudaStreamSynchronize(c->stream));
+            drop(c->stream);
+        }
+    }
+    ask_expect_number(c->ask, "captures have ids of their own", id[0] != id[1] && id[1] != id[2] && id[0] != id[2], 1);
+}
+
+/* A capture, in whatever mode, leaves its thread the mode that it had. */
+static void ask_mode_after(const struct capture *c, enum cudaStreamCaptureMode thread, enum cudaStreamCaptureMode mode)
+{
+    enum cudaStreamCaptureMode before = thread, after;
+
+    ask_expect(c->ask, "a mode", cudaThreadExchangeStreamCaptureMode(&before), cudaSuccess);
+    ask_expect(c->ask, "a capture", cudaStreamBeginCapture(c->stream, mode), cudaSuccess);
+    drop(c->stream);
+    after = before;
+    ask_expect(c->ask, "the mode of the beginning", cudaThreadExchangeStreamCaptureMode(&after), cudaSuccess);
+    ask_expect_number(c->ask, "the mode of a thread after a capture", (long)after, (long)thread);
+}
+
 /* What a thread gives back is the mode that it had. */
 static void ask_modes(struct ask *ask)
 {
@@ -430,6 +507,7 @@ static void ask_legacy_status(const struct capture *c)
 static void ask_told(struct ask *ask)
 {
     struct capture c;
+    unsigned i;
     cudaError_t error = open_capture(&c, ask);
 
     ask_expect(ask, "a stream and an event", error, cudaSuccess);
@@ -439,7 +517,10 @@ static void ask_told(struct ask *ask)
     ask_second_wait(&c, 0);
     ask_second_wait(&c, 1);
     ask_spoiled_fork(&c);
+    ask_ids(&c);
     ask_modes(ask);
+    for (i = 0; i < 9; i++)
+        ask_mode_after(&c, (enum cudaStreamCaptureMode)(i / 3), (enum cudaStreamCaptureMode)(i % 3));
     ask_legacy_status(&c);
     close_capture(&c);
 }

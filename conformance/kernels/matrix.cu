@@ -1,7 +1,7 @@
 /* matrix.cu - which edges a graph takes, and what it says of those it has.
  *
  * pair       rules     what is asked
- * ports      EDGE-02   ports 1 and 2 of anything but a kernel, port 3 of anything
+ * ports      EDGE-02   ports 1 and 2 of anything but a kernel, port 3 of anything, higher ports of kernels
  * to_port    EDGE-03   edges into a port that is not 0
  * reserved   EDGE-04   reserved bytes that are not 0
  * types      EDGE-05   the programmatic type: taken between kernels from ports 1 and 2, refused elsewhere

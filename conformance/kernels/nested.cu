@@ -2,10 +2,11 @@
  *
  * pair      rules     what is launched
  * around    EDGE-25a  a writer that triggers, a graph of one kernel between full edges, a reader that does not wait: the graph a
- *                     child, a child after a child, all of it inside a child, the body of a conditional node; a writer with
+ *                     child, a child after a child, one graph twice, all of it inside a child, the body of a conditional node; a writer with
  *                     twelve readers; and a reader after 24 kernels, the last of which is the writer
  * launches  COMP-12a  a graph after an event of another stream, also while it still runs; and one executable graph in two streams
- *                     at once, perhaps changed meanwhile, or after the host has waited for something else
+ *                     at once, perhaps changed meanwhile, or refused a change, or after the host has waited for something else;
+ *                     and two executable graphs of one graph in a stream
  * changed   EDGE-23b  an executable graph that was launched, then given new parameters or another graph's
  * chains    EDGE-25b  a writer that triggers, two nodes of each two kinds that there are, a reader that does not wait, in a row
  * past      EDGE-27c  the same, and a disabled kernel or copy between the two
@@ -281,6 +282,49 @@ static void ask_one_around(struct ask *ask, struct nested *n, enum around around
         (void)cudaGraphDestroy(graph);
 }
 
+/* One graph is a child graph twice, the second time after the first: its kernel counts both. */
+static cudaError_t make_twice(struct nested *n, cudaGraph_t *graph, cudaGraphExec_t *exec)
+{
+    cudaGraph_t child = NULL;
+    cudaGraphNode_t node[2] = { NULL, NULL };
+    cudaError_t error = cudaGraphCreate(graph, 0);
+
+    if (error == cudaSuccess)
+        error = cudaGraphCreate(&child, 0);
+    if (error == cudaSuccess)
+        error = ask_add_kernel(&node[0], child, (const void *)SYMBOL(nested_turn), &n->args, PART);
+    if (error == cudaSuccess)
+        error = cudaGraphAddChildGraphNode(&node[0], *graph, NULL, 0, child);
+    if (error == cudaSuccess)
+        error = cudaGraphAddChildGraphNode(&node[1], *graph, node, EDGES_KEPT, child);
+    if (child)
+        (void)cudaGraphDestroy(child);
+    return error == cudaSuccess ? cudaGraphInstantiate(exec, *graph, 0) : error;
+}
+
+static void ask_twice_around(struct ask *ask, struct nested *n)
+{
+    cudaGraph_t graph = NULL;
+    cudaGraphExec_t exec = NULL;
+    unsigned trial, lost = 0;
+    cudaError_t error = make_twice(n, &graph, &exec);
+
+    for (trial = 0; ask_goes_on(ask, trial, ask->trials) && error == cudaSuccess; trial++) {
+        error = prepare_nested(n, trial);
+        if (error == cudaSuccess)
+            error = cudaGraphLaunch(exec, ask->stream);
+        if (error == cudaSuccess)
+            error = cudaStreamSynchronize(ask->stream);
+        lost += error == cudaSuccess && n->room->state.began != 2;
+    }
+    ask_expect(ask, "launches of a graph that has another one twice", error, cudaSuccess);
+    ask_expect_none(ask, "child graphs of one graph that were two at a time", lost, ask->trials);
+    if (exec)
+        (void)cudaGraphExecDestroy(exec);
+    if (graph)
+        (void)cudaGraphDestroy(graph);
+}
+
 static void ask_around(struct ask *ask)
 {
     struct nested n = PDL_ZERO;
@@ -290,6 +334,8 @@ static void ask_around(struct ask *ask)
         ask_skip(ask, "memory", "none was given");
     for (around = 0; around < AROUNDS && n.args.data; around++)
         ask_one_around(ask, &n, (enum around)around);
+    if (n.args.data)
+        ask_twice_around(ask, &n);
     close_nested(&n);
 }
 

@@ -5,7 +5,7 @@
 /* What is done to the executable graph, or instead, between a launch and the next one; no launch under way may take notice. */
 enum meddle {
     MEDDLE_NOT, MEDDLE_WAIT, MEDDLE_DISABLED, MEDDLE_ENABLED, MEDDLE_KERNEL, MEDDLE_SET, MEDDLE_COPY, MEDDLE_HOST, MEDDLE_CHILD, MEDDLE_GENERAL,
-    MEDDLE_WHOLE, MEDDLES
+    MEDDLE_WHOLE, MEDDLE_SOURCE, MEDDLE_REFUSED_WHOLE, MEDDLE_REFUSED_KERNEL, MEDDLES
 };
 
 /* A kernel; then a disabled one, a memset, a copy, a host function and a child graph, which do nothing that is asked about; then an empty kernel. */
@@ -23,7 +23,7 @@ struct launches {
     cudaGraphExec_t reader;
     struct repeated turn, again;
     cudaStream_t elsewhere, idle;
-    unsigned stale, stale_again, lost;
+    unsigned stale, stale_again, lost, passed;
 };
 
 /* ---- graphs ---- */
@@ -164,6 +164,38 @@ static cudaError_t renew_all(struct nested *n, struct repeated *r)
     return error;
 }
 
+/* The graph that it was made of loses a node: its last one, and then one that it is given. */
+static cudaError_t lose_node(struct repeated *r)
+{
+    cudaGraphNode_t *last = &r->node[REPEATED_LAST];
+    cudaError_t error = *last ? cudaSuccess : cudaGraphAddEmptyNode(last, r->graph, NULL, 0);
+
+    if (error == cudaSuccess)
+        error = cudaGraphDestroyNode(*last);
+    *last = NULL;
+    return error;
+}
+
+/* An update from a graph of another shape, or a kernel without threads. */
+static cudaError_t is_refused(struct nested *n, const struct repeated *r, int whole)
+{
+    cudaGraphExecUpdateResultInfo info = PDL_ZERO;
+    struct cudaKernelNodeParams params = PDL_ZERO;
+    void *values[1];
+    cudaError_t error;
+
+    values[0] = &n->args;
+    params.func = (void *)r->function;
+    params.gridDim.x = params.gridDim.y = params.gridDim.z = 1;
+    params.blockDim = params.gridDim;
+    params.blockDim.x = 0;
+    params.kernelParams = values;
+    error = whole ? cudaGraphExecUpdate(r->exec[0], r->child, &info)
+                  : cudaGraphExecKernelNodeSetParams(r->exec[0], r->node[REPEATED_KERNEL], &params);
+    (void)cudaGetLastError();
+    return error == cudaSuccess ? cudaErrorUnknown : cudaSuccess;
+}
+
 static cudaError_t meddle(struct launches *l, struct repeated *r, enum meddle how)
 {
     uint32_t *aside = l->n.args.seen + 2 * PART;
@@ -182,6 +214,9 @@ static cudaError_t meddle(struct launches *l, struct repeated *r, enum meddle ho
     case MEDDLE_HOST: return cudaGraphExecHostNodeSetParams(r->exec[0], r->node[REPEATED_HOST], &host);
     case MEDDLE_CHILD: return cudaGraphExecChildGraphNodeSetParams(r->exec[0], r->node[REPEATED_CHILD], r->child);
     case MEDDLE_WHOLE: return renew_all(&l->n, r);
+    case MEDDLE_SOURCE: return lose_node(r);
+    case MEDDLE_REFUSED_WHOLE:
+    case MEDDLE_REFUSED_KERNEL: return is_refused(&l->n, r, how == MEDDLE_REFUSED_WHOLE);
     default: return cudaSuccess;
     }
 }
@@ -237,6 +272,23 @@ static cudaError_t launch_twice(struct launches *l, unsigned trial)
     if (error == cudaSuccess)
         error = cudaDeviceSynchronize();
     l->lost += error == cudaSuccess && l->n.room->state.began != 2;
+    return error;
+}
+
+/* Two executable graphs of one graph in one stream: one after the other. */
+static cudaError_t launch_siblings(struct launches *l, unsigned trial)
+{
+    struct ask *ask = l->n.ask;
+    cudaError_t error = prepare_nested(&l->n, trial);
+
+    l->n.room->plan.hold_ns = 30000;
+    if (error == cudaSuccess)
+        error = cudaGraphLaunch(l->turn.exec[trial % 2], ask->stream);
+    if (error == cudaSuccess)
+        error = cudaGraphLaunch(l->turn.exec[1 - trial % 2], EDGES_KEPT ? ask->stream : ask->side);
+    if (error == cudaSuccess)
+        error = cudaDeviceSynchronize();
+    l->passed += error == cudaSuccess && l->n.room->state.began != 2;
     return error;
 }
 
@@ -304,11 +356,14 @@ static void ask_launches(struct ask *ask)
             error = launch_twice(&l, trial);
         if (error == cudaSuccess)
             error = launch_again(&l, trial);
+        if (error == cudaSuccess)
+            error = launch_siblings(&l, trial);
     }
     ask_expect(ask, "launches of graphs", error, cudaSuccess);
     ask_expect_none(ask, "stale in a graph after an event", l.stale, ask->trials);
     ask_expect_none(ask, "stale in a graph that is launched again while it runs", l.stale_again, ask->trials);
     ask_expect_none(ask, "launches of one executable graph at a time that were two", l.lost, ask->trials);
+    ask_expect_none(ask, "executable graphs of one graph in one stream that were two at a time", l.passed, ask->trials);
     close_launches(&l);
 }
 

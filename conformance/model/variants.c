@@ -537,7 +537,7 @@ static const struct variant variants[] = {
     BROKEN("refused-params-free-exec", refused_params_free_exec, "COMP-12a", "an executable graph that was refused parameters of a kernel may run beside itself"),
     BROKEN("siblings-pass", siblings_pass, "COMP-12a", "an executable graph does not come after another one of its graph in its stream"),
     BROKEN("second-child-cut", second_child_cut, "EDGE-25a", "a child graph does not come after another one that was made of the same graph"),
-    BROKEN("high-port-accepted", high_port_accepted, "EDGE-05", "programmatic edges from ports beyond 3 are accepted"),
+    BROKEN("high-port-accepted", high_port_accepted, "EDGE-02", "programmatic edges from ports beyond 3 are accepted"),
     BROKEN("refused-set-params-stop", refused_set_params_stop, "EDGE-44", "a memset of an executable graph that was refused parameters sets nothing"),
     BROKEN("refused-copy-params-stop", refused_copy_params_stop, "EDGE-44", "a copy of an executable graph that was refused parameters copies nothing"),
     BROKEN("refused-host-params-forget-data", refused_host_params_forget_data, "EDGE-44", "a host function of an executable graph that was refused parameters is given other data"),
