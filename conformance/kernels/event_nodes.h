@@ -5,11 +5,11 @@
 KERNEL(answers_reader) { reader_copies(&args, 0); }
 
 /* When the node is given the second event; BACK: and the first one again. */
-enum given { GIVEN_SOURCE, GIVEN_EXEC, GIVEN_LAUNCHED, GIVEN_BACK, GIVEN_TWICE, GIVEN_LATE, GIVEN_ELSEWHERE, GIVENS };
+enum given { GIVEN_SOURCE, GIVEN_EXEC, GIVEN_LAUNCHED, GIVEN_BACK, GIVEN_TWICE, GIVEN_LATE, GIVEN_ELSEWHERE, GIVEN_UPDATED, GIVENS };
 static const char *const given_name[GIVENS] = { "in its graph", "in an executable graph", "in one that was launched",
                                                "in an executable graph and back",
                                                 "in an executable graph twice", "in its graph, once that was made executable",
-                                                "in an executable graph by another host thread" };
+                                                "in an executable graph by another host thread", "in one that was updated" };
 
 struct moved {
     struct ask *ask;
@@ -80,6 +80,7 @@ static unsigned has_then(enum given given) { return given == GIVEN_BACK || given
 
 static cudaError_t give_event(struct moved *m, enum given given)
 {
+    cudaGraphExecUpdateResultInfo info = PDL_ZERO;
     cudaError_t error = given == GIVEN_SOURCE ? give_source(m, m->event[1]) : cudaSuccess;
 
     if (error == cudaSuccess)
@@ -88,6 +89,8 @@ static cudaError_t give_event(struct moved *m, enum given given)
         error = cudaGraphLaunch(m->exec, m->ask->stream);
     if (error == cudaSuccess && given == GIVEN_LATE)
         error = give_source(m, m->event[1]);
+    if (error == cudaSuccess && given == GIVEN_UPDATED)
+        error = cudaGraphExecUpdate(m->exec, m->graph, &info);
     if (error == cudaSuccess && given == GIVEN_ELSEWHERE)
         error = give_elsewhere(m);
     else if (error == cudaSuccess && given != GIVEN_SOURCE && given != GIVEN_LATE)

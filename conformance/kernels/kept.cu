@@ -11,9 +11,9 @@
  * source    EDGE-43  after an update from another graph the nodes of the first one are still known, and kernels in children of children are
  *                    changed; what is added to a graph, or to the source of a child graph, later does not run
  * refused   EDGE-44  a graph that was no executable one because of a cycle becomes one without it; a node that is refused is not added; an
- *                    executable graph that was refused an update or new parameters does what it did, and takes the next ones
+ *                    executable graph that was refused an update or new parameters, whatever its node, does what it did, and takes the next ones
  * handed    EDGE-43b a graph in a child graph node, or in a body, is changed where it is: nodes, parameters and edges
- * apart     EDGE-43c clones, and executable graphs of one graph, that are changed side by side with it and with each other
+ * apart     EDGE-43c clones, and executable graphs of one graph, that are changed side by side with it and with each other; they go
  * orders    EDGE-43d uploads, parameters, updates, launches, a node left out and back, another executable graph: three of them in every order;
  *                    updates from one graph that is changed in between; changes that another host thread makes
  * declined  EDGE-44b an update from nodes of other kinds, or a longer graph for a child graph, changes nothing
@@ -129,6 +129,14 @@ static cudaError_t give_word(struct kept *kept, cudaGraphExec_t exec, cudaGraphN
     return cudaGraphExecKernelNodeSetParams(exec, node, &params);
 }
 
+static void expect_enabled(struct kept *kept, cudaGraphExec_t exec, cudaGraphNode_t node, const char *what, long want)
+{
+    unsigned enabled = 2;
+
+    ask_expect(kept->ask, what, cudaGraphNodeGetEnabled(exec, node, &enabled), cudaSuccess);
+    ask_expect_number(kept->ask, what, (long)enabled, want);
+}
+
 /* ---- status ---- */
 
 /* "Enable state is unaffected by individual node update or whole graph update with cudaGraphExecUpdate()." */
@@ -156,8 +164,10 @@ static void ask_kept_status(struct ask *ask, int upload)
         ask_expect_update(ask, "an update", update_from(exec, other));
         expect_words(&kept, exec, "a launch after an update", 0);
     }
+    expect_enabled(&kept, exec, node, "whether it is enabled then", 0);
     ask_expect(ask, "enabling it", cudaGraphNodeSetEnabled(exec, node, 1), cudaSuccess);
     expect_words(&kept, exec, "a launch when it is enabled again", upload ? 1 : 4);
+    expect_enabled(&kept, exec, node, "whether it is enabled in the end", 1);
     (void)cudaGraphExecDestroy(exec);
     (void)cudaGraphDestroy(graph);
     (void)cudaGraphDestroy(other);
@@ -382,24 +392,27 @@ static void ask_refused_changes(struct kept *kept)
     (void)cudaGraphDestroy(other);
 }
 
-static void ask_refused(struct ask *ask)
-{
-    struct kept kept = PDL_ZERO;
-
-    if (!open_kept(&kept, ask))
-        return;
-    ask_refused_changes(&kept);
-    ask_without_cycle(&kept);
-    ask_not_added(&kept);
-    close_kept(&kept);
-}
-
 #include "kept_items.h"
 #include "kept_apart.h"
 #include "kept_orders.h"
 #include "kept_captured.h"
 #include "kept_named.h"
 #include "kept_enabled.h"
+
+static void ask_refused(struct ask *ask)
+{
+    struct kept kept = PDL_ZERO;
+    unsigned single;
+
+    if (!open_kept(&kept, ask))
+        return;
+    ask_refused_changes(&kept);
+    for (single = ITEM_SET; single <= SINGLE_HOST; single++)
+        ask_unsound(&kept, single);
+    ask_without_cycle(&kept);
+    ask_not_added(&kept);
+    close_kept(&kept);
+}
 
 static const struct pair kept_pairs[] = {
     PAIR_ASK("inside", ask_inside),

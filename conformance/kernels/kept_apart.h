@@ -299,6 +299,23 @@ static void expect_graph(struct kept *kept, const char *what, cudaGraph_t graph,
     (void)cudaGraphExecDestroy(exec);
 }
 
+/* "originalNode must have been in the original graph at the time of the call to cudaGraphClone": one that came later is not in the clone. */
+static void expect_not_found(struct kept *kept, cudaGraph_t graph, cudaGraph_t clone, const cudaGraphNode_t *node, const cudaGraphNode_t *cloned)
+{
+    struct ask *ask = kept->ask;
+    cudaGraphNode_t late = NULL, found = NULL;
+    unsigned i;
+
+    ask_expect(ask, "a node that comes after the clone", cudaGraphAddEmptyNode(&late, graph, NULL, 0), cudaSuccess);
+    ask_expect_refusal(ask, "that node in the clone", cudaGraphNodeFindInClone(&found, late, clone));
+    (void)cudaGetLastError();
+    for (i = 0; i < ITEMS; i++) {
+        ask_expect(ask, "a node of before in the clone", cudaGraphNodeFindInClone(&found, node[i], clone), cudaSuccess);
+        ask_expect_number(ask, "it is the clone's", found == cloned[i], 1);
+    }
+    ask_expect(ask, "the end of the node that came later", cudaGraphDestroyNode(late), cudaSuccess);
+}
+
 /* Each of two graphs, one of them a clone of the other, is changed after that. "The original graph may be modified after this call without
  * affecting the clone." */
 static void ask_clone_apart(struct kept *kept, int clone_first)
@@ -330,6 +347,7 @@ static void ask_clone_apart(struct kept *kept, int clone_first)
     ask_expect(ask, "other parameters of the graph", move_item(kept, node, ITEM_KERNEL, LAST_WORD), cudaSuccess);
     ask_expect(ask, "other parameters of the clone", move_item(kept, cloned, ITEM_SET, LAST_WORD), cudaSuccess);
     expect_graph(kept, "a launch of the clone", clone, MOVED(ITEM_SET));
+    expect_not_found(kept, graph, clone, node, cloned);
     ask_expect(ask, "the end of the clone", cudaGraphDestroy(clone), cudaSuccess);
     expect_edges(ask, "the edges of the graph without its clone", graph, 2);
     expect_graph(kept, "a launch of the graph without its clone", graph, MOVED(ITEM_KERNEL));
@@ -436,6 +454,30 @@ static void ask_two(struct kept *kept)
     (void)cudaGraphDestroy(graph);
 }
 
+/* What an executable graph was given goes with it: its graph is as it was. */
+static void ask_given_and_gone(struct kept *kept, enum item item)
+{
+    struct ask *ask = kept->ask;
+    struct cudaMemsetParams set = set_params(kept);
+    cudaGraph_t graph = NULL;
+    cudaGraphExec_t exec = NULL;
+    cudaGraphNode_t node[ITEMS] = { NULL };
+    cudaError_t error;
+
+    set.dst = kept->args[LAST_WORD].data;
+    ask_expect(ask, "a graph", make_items(kept, &graph, node), cudaSuccess);
+    ask_expect(ask, "an executable one", cudaGraphInstantiate(&exec, graph, 0), cudaSuccess);
+    error = item == ITEM_KERNEL ? give_word(kept, exec, node[item], LAST_WORD)
+            : item == ITEM_SET  ? cudaGraphExecMemsetNodeSetParams(exec, node[item], &set)
+                                : cudaGraphExecMemcpyNodeSetParams1D(exec, node[item], kept->args[LAST_WORD].data, kept->args[0].data + WORDS, 4,
+                                                                     cudaMemcpyDefault);
+    ask_expect(ask, "new parameters of it", error, cudaSuccess);
+    expect_words(kept, exec, "a launch with new parameters", MOVED(item));
+    ask_expect(ask, "its end", cudaGraphExecDestroy(exec), cudaSuccess);
+    expect_graph(kept, "a launch of what the graph was before and is still", graph, ALL_ITEMS);
+    (void)cudaGraphDestroy(graph);
+}
+
 static void ask_apart(struct ask *ask)
 {
     struct kept kept = PDL_ZERO;
@@ -451,6 +493,8 @@ static void ask_apart(struct ask *ask)
         ask_again(&kept, (enum change)change, 1);
     }
     ask_two(&kept);
+    for (change = 0; change < ITEMS; change++)
+        ask_given_and_gone(&kept, (enum item)change);
     close_kept(&kept);
 }
 

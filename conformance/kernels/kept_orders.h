@@ -6,7 +6,7 @@
 
 /* A graph of one node that sets one word: one of the items, a host function, or a child graph of a kernel. */
 enum single { SINGLE_HOST = ITEMS, SINGLE_CHILD, SINGLES };
-enum call { CALL_UPLOAD, CALL_PARAMS, CALL_UPDATE, CALL_LAUNCH, CALL_OUT_AND_IN, CALL_SIBLING, CALLS };
+enum call { CALL_UPLOAD, CALL_PARAMS, CALL_UPDATE, CALL_LAUNCH, CALL_OUT_AND_IN, CALL_SIBLING, CALL_GENERAL, CALLS };
 
 static cudaError_t make_single(struct kept *kept, unsigned single, unsigned word, cudaGraph_t *graph, cudaGraphNode_t *node)
 {
@@ -55,6 +55,42 @@ static cudaError_t give_single(struct kept *kept, unsigned single, cudaGraphExec
         error = cudaGraphExecChildGraphNodeSetParams(exec, node, child);
     (void)cudaGraphDestroy(child);
     return error;
+}
+
+/* ... by the call for nodes of every kind, where it takes this kind. */
+static cudaError_t give_single_generally(struct kept *kept, unsigned single, cudaGraphExec_t exec, cudaGraphNode_t node, unsigned word)
+{
+#if CUDART_VERSION >= 12040
+    struct cudaGraphNodeParams params = PDL_ZERO;
+    struct cudaMemsetParams set = set_params(kept);
+    struct cudaHostNodeParams host = PDL_ZERO;
+    void *values[1];
+
+    values[0] = &kept->args[word];
+    fill_host(kept, word, &host);
+    if (single == ITEM_KERNEL) {
+        params.type = cudaGraphNodeTypeKernel;
+        params.kernel.func = (void *)SYMBOL(kept_set);
+        params.kernel.gridDim.x = params.kernel.gridDim.y = params.kernel.gridDim.z = 1;
+        params.kernel.blockDim = params.kernel.gridDim;
+        params.kernel.kernelParams = values;
+    } else if (single == ITEM_SET) {
+        params.type = cudaGraphNodeTypeMemset;
+        params.memset.dst = kept->args[word].data;
+        params.memset.value = set.value;
+        params.memset.elementSize = set.elementSize;
+        params.memset.width = params.memset.height = 1;
+    } else if (single == SINGLE_HOST) {
+        params.type = cudaGraphNodeTypeHost;
+        params.host.fn = host.fn;
+        params.host.userData = host.userData;
+    } else {
+        return give_single(kept, single, exec, node, word);
+    }
+    return cudaGraphExecNodeSetParams(exec, node, &params);
+#else
+    return give_single(kept, single, exec, node, word);
+#endif
 }
 
 struct ordered {
@@ -108,6 +144,7 @@ static cudaError_t call_once(struct ordered *o, enum call call)
     case CALL_UPDATE: o->word = (o->word + 1) % WORDS; return update_single(o);
     case CALL_LAUNCH: o->launched |= 1u << o->word; return cudaGraphLaunch(o->exec, o->kept->ask->stream);
     case CALL_OUT_AND_IN: return leave_out_and_in(o);
+    case CALL_GENERAL: o->word = (o->word + 1) % WORDS; return give_single_generally(o->kept, o->single, o->exec, o->node, o->word);
     default: return sibling(o);
     }
 }
@@ -311,6 +348,47 @@ static void ask_orders(struct ask *ask)
         ask_updated_again(&kept, (enum item)single, 1);
     }
     close_kept(&kept);
+}
+
+/* ---- refused, of other kinds than kernels ---- */
+
+/* Parameters that make no sense: an element of three bytes, no target, no function. Of the first one the documents say that it is refused. */
+static cudaError_t give_unsound(struct kept *kept, unsigned single, cudaGraphExec_t exec, cudaGraphNode_t node)
+{
+    struct cudaMemsetParams set = set_params(kept);
+    struct cudaHostNodeParams host = PDL_ZERO;
+
+    set.dst = kept->args[LAST_WORD].data;
+    set.elementSize = 3;
+    host.userData = kept->words + LAST_WORD;
+    switch (single) {
+    case ITEM_SET: return cudaGraphExecMemsetNodeSetParams(exec, node, &set);
+    case ITEM_COPY: return cudaGraphExecMemcpyNodeSetParams1D(exec, node, NULL, kept->args[0].data + WORDS, 4, cudaMemcpyDefault);
+    default: return cudaGraphExecHostNodeSetParams(exec, node, &host);
+    }
+}
+
+static void ask_unsound(struct kept *kept, unsigned single)
+{
+    static const char *const names[SINGLES] = { "a kernel", "a memset of elements of three bytes", "a copy to nowhere", "no host function", "" };
+    struct ask *ask = kept->ask;
+    cudaError_t error;
+    cudaGraph_t graph = NULL;
+    cudaGraphExec_t exec = NULL;
+    cudaGraphNode_t node = NULL;
+
+    ask_expect(ask, "a graph of one node", make_single(kept, single, 0, &graph, &node), cudaSuccess);
+    ask_expect(ask, "an executable one", cudaGraphInstantiate(&exec, graph, 0), cudaSuccess);
+    error = give_unsound(kept, single, exec, node);
+    (void)cudaGetLastError();
+    if (single == ITEM_SET)
+        ask_expect_refusal(ask, names[single], error);
+    if (error != cudaSuccess)
+        expect_words(kept, exec, names[single], 1);
+    ask_expect(ask, "new parameters", give_single(kept, single, exec, node, 1), cudaSuccess);
+    expect_words(kept, exec, "a launch after them", 2);
+    (void)cudaGraphExecDestroy(exec);
+    (void)cudaGraphDestroy(graph);
 }
 
 /* ---- declined ---- */
