@@ -2,7 +2,8 @@
  * the calling thread's stream.
  *
  * pair      rule     what is asked
- * captured  ATTR-14  what becomes a node of a capture of the per-thread stream: each of these calls, given stream 0
+ * captured  ATTR-14  what becomes a node of a capture of the per-thread stream: each of these calls, given stream 0;
+ *                    the edge data that such a capture is given and tells; cudaMemset beside a capture that the legacy stream must not disturb
  * waits     ATTR-14  which work the host finds done once it waited in stream 0, or was told that it has ended: that of the per-thread stream
  */
 #include <string.h>
@@ -26,7 +27,19 @@ cudaError_t CUDARTAPI cudaStreamIsCapturing_ptsz(cudaStream_t stream, enum cudaS
 cudaError_t CUDARTAPI cudaStreamSynchronize_ptsz(cudaStream_t stream);
 cudaError_t CUDARTAPI cudaStreamQuery_ptsz(cudaStream_t stream);
 cudaError_t CUDARTAPI cudaGraphLaunch_ptsz(cudaGraphExec_t exec, cudaStream_t stream);
+cudaError_t CUDARTAPI cudaMemset_ptds(void *to, int value, size_t bytes);
 cudaError_t CUDARTAPI cudaMemcpy_ptds(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind);
+#if CUDART_VERSION >= 13000
+#define UNIT_NAME(name, version) name##_ptsz
+#else
+#define UNIT_NAME(name, version) name##version##_ptsz
+#endif
+#define unit_of_capture UNIT_NAME(cudaStreamGetCaptureInfo, _v3)
+#define unit_update_capture UNIT_NAME(cudaStreamUpdateCaptureDependencies, _v2)
+cudaError_t CUDARTAPI unit_of_capture(cudaStream_t stream, enum cudaStreamCaptureStatus *status, unsigned long long *id, cudaGraph_t *graph,
+                                      const cudaGraphNode_t **nodes, const cudaGraphEdgeData **data, size_t *count);
+cudaError_t CUDARTAPI unit_update_capture(cudaStream_t stream, cudaGraphNode_t *nodes, const cudaGraphEdgeData *data, size_t count,
+                                          unsigned flags);
 PAIR_EXTERN_C_END
 
 KERNEL(per_thread_work) { slow_stores(&args); }
@@ -132,6 +145,85 @@ static void ask_call(struct unit *u, unsigned call, int begun_by_name)
     (void)cudaGetLastError();
 }
 
+/* What the next node in stream 0 depends on, by the calls of such code: one node, by an edge with these data. */
+static void expect_unit_edge(struct unit *u, const char *what, cudaGraphNode_t *node, cudaGraphEdgeData want)
+{
+    enum cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+    const cudaGraphNode_t *nodes = NULL;
+    const cudaGraphEdgeData *data = NULL;
+    size_t count = 0;
+
+    ask_expect(u->ask, what, unit_of_capture(0, &status, NULL, NULL, &nodes, &data, &count), cudaSuccess);
+    ask_expect_number(u->ask, what, (long)status, (long)cudaStreamCaptureStatusActive);
+    ask_expect_number(u->ask, what, (long)count, 1);
+    if (count == 1 && nodes && data) {
+        ask_expect_number(u->ask, what, memcmp(&data[0], &want, sizeof(want)) == 0, 1);
+        *node = nodes[0];
+    }
+}
+
+/* The edge of a captured graph of two kernels. */
+static void expect_captured_edge(struct unit *u, cudaGraph_t graph, cudaGraphEdgeData want)
+{
+    cudaGraphNode_t from[2], to[2];
+    cudaGraphEdgeData data[2];
+    size_t count = 2;
+
+    ask_expect(u->ask, "the edges of the capture", edges_of_graph(graph, from, to, data, &count), cudaSuccess);
+    ask_expect_number(u->ask, "the edges of the capture", (long)count, 1);
+    ask_expect_number(u->ask, "the data of its edge are those that the update gave", count == 1 && memcmp(&data[0], &want, sizeof(want)) == 0, 1);
+}
+
+/* A kernel, then its stream is to depend on it by a programmatic edge, then another kernel. */
+static void ask_unit_data(struct unit *u)
+{
+    cudaGraphEdgeData full = edges_data(0, 0, 0), programmatic = edges_data(1, 0, 1);
+    cudaGraphNode_t node = NULL;
+    cudaGraph_t graph = NULL;
+    cudaError_t error = cudaStreamBeginCapture_ptsz(0, cudaStreamCaptureModeThreadLocal);
+
+    if (error == cudaSuccess)
+        error = launch_plainly(u);
+    ask_expect(u->ask, "a captured kernel", error, cudaSuccess);
+    expect_unit_edge(u, "what a stream depends on after a kernel", &node, full);
+    if (node)
+        ask_expect(u->ask, "an update of that", unit_update_capture(0, &node, &programmatic, 1, cudaStreamSetCaptureDependencies), cudaSuccess);
+    expect_unit_edge(u, "what a stream depends on after an update", &node, programmatic);
+    ask_expect(u->ask, "another kernel", launch_plainly(u), cudaSuccess);
+    ask_expect(u->ask, "the end of the capture", cudaStreamEndCapture_ptsz(0, &graph), cudaSuccess);
+    if (graph)
+        expect_captured_edge(u, graph, programmatic);
+    if (graph)
+        (void)cudaGraphDestroy(graph);
+    (void)cudaGetLastError();
+}
+
+/* While a blocking stream captures, the legacy stream takes no work; a memset of such code is none of its work. */
+static void ask_set_beside(struct unit *u)
+{
+    cudaStream_t blocking = NULL;
+    cudaGraph_t graph = NULL;
+    uint32_t word = 0;
+    cudaError_t error = cudaStreamCreate(&blocking), end;
+
+    if (error == cudaSuccess)
+        error = cudaStreamBeginCapture(blocking, cudaStreamCaptureModeRelaxed);
+    ask_expect(u->ask, "a capture of a blocking stream", error, cudaSuccess);
+    if (error == cudaSuccess) {
+        error = cudaMemset_ptds(u->words, 1, sizeof(word));
+        end = cudaStreamEndCapture(blocking, &graph);
+        ask_expect(u->ask, "cudaMemset of a unit with per-thread streams beside it", error, cudaSuccess);
+        ask_expect(u->ask, "the end of the capture", end, cudaSuccess);
+        ask_expect(u->ask, "what it set", cudaMemcpy_ptds(&word, u->words, sizeof(word), cudaMemcpyDeviceToHost), cudaSuccess);
+        ask_expect_number(u->ask, "what it set", (long)word, 0x01010101);
+    }
+    if (graph)
+        (void)cudaGraphDestroy(graph);
+    if (blocking)
+        (void)cudaStreamDestroy(blocking);
+    (void)cudaGetLastError();
+}
+
 static void ask_captured_units(struct ask *ask)
 {
     struct unit u = PDL_ZERO;
@@ -144,6 +236,10 @@ static void ask_captured_units(struct ask *ask)
     ask_expect(ask, "memory and an event", error, cudaSuccess);
     for (call = 0; call < 2 * UNIT_CALLS && error == cudaSuccess; call++)
         ask_call(&u, call / 2, (int)(call % 2));
+    if (error == cudaSuccess) {
+        ask_unit_data(&u);
+        ask_set_beside(&u);
+    }
     if (u.event)
         (void)cudaEventDestroy(u.event);
     (void)cudaFree(u.words);
