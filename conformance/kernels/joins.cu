@@ -9,6 +9,7 @@
  * legacy   COMP-06d  twelve and forty blocking streams; one that is destroyed; a host function; a wait in the legacy stream for an event of another
  *                    stream; stream 0; blocking streams that wait for events; another thread; an event that the legacy stream records
  * flights  COMP-12b  one executable graph, launched three times in a row in three streams, one of which is destroyed meanwhile
+ * sources  COMP-12b  so of one that another host thread made, and of one whose graph is destroyed before the launches or between them
  * idle     COMP-04c  calls that have nothing to do or are refused, between a wait and its follower: copies and memsets of no bytes, waits,
  *                    launches, copies and records that are refused, an attribute of the stream, an event that is destroyed
  * refused  COMP-04c  calls that are refused: between work and its follower, between work and a dependent that waits, after a wait
@@ -16,8 +17,8 @@
  * across   COMP-06e  graphs in the default streams and in blocking ones, as work or as followers of each other
  * kinds    COMP-12d  a graph between work of each kind: what is before it, and what comes after it
  * called   COMP-04d  followers that are queued by the other calls: copies by direction or of many rows, cudaLaunchKernel, cudaLaunchCooperativeKernel
- * many     COMP-04e  the last of 64 streams, an event among 1024, one that is recorded a hundred times, the last of 70 executable graphs or launches,
- *                    a hundred host functions
+ * many     COMP-04e  the last of 64 streams, an event among 1024, one that is recorded a hundred times, the last of 70 executable graphs, one of
+ *                    130 launches, a hundred host functions
  * rows     MEM-06c   rows of kernels that trigger and neither wait nor store, launched and captured, with a join or in a fork
  * captured EDGE-41a  captures in which a launch or a second begin is refused; what streams are told that wait for the events of a captured launch
  * external EVT-18    a record and a wait with the flag "external", captured: they are event nodes of the graph
@@ -244,6 +245,7 @@ static void ask_joins(struct ask *ask, const struct join *join, unsigned count, 
 
 #include "joins_events.h"
 #include "joins_in_graphs.h"
+#include "joins_sources.h"
 #include "joins_idle.h"
 #include "joins_graphs.h"
 #include "joins_captured.h"
@@ -357,6 +359,7 @@ static const struct pair joins_pairs[] = {
     PAIR_ASK("fans", ask_fans),
     PAIR_ASK("legacy", ask_legacy),
     PAIR_ASK("flights", ask_flights),
+    PAIR_ASK("sources", ask_sources),
     PAIR_ASK("idle", ask_idle),
     PAIR_ASK("refused", ask_refused),
     PAIR_ASK("hollow", ask_hollow),

@@ -144,6 +144,7 @@ static void ask_ended(struct ask *ask)
 #define MANY_STREAMS 64u
 #define MANY_EVENTS 1024u
 #define MANY_EXECS 70u
+#define MANY_LAUNCHES 130u
 #define MANY_ATTRIBUTES 12u
 
 /* The followers are in the last streams of many. */
@@ -262,7 +263,7 @@ static cudaError_t many_launches(struct joins *joins)
     error = make_pair(joins, &graph);
     if (error == cudaSuccess)
         error = cudaGraphInstantiate(&exec, graph, 0);
-    for (i = 0; i < MANY_EXECS && error == cudaSuccess; i++) {
+    for (i = 0; i < MANY_LAUNCHES && error == cudaSuccess; i++) {
         prepare(joins, 1, 1);
         error = cudaGraphLaunch(exec, joins->stream[0]);
         if (error == cudaSuccess)

@@ -18,6 +18,8 @@
  *                    updates from one graph that is changed in between; changes that another host thread makes
  * declined  EDGE-44b an update from nodes of other kinds, or a longer graph for a child graph, changes nothing
  * named     EDGE-38a an update that is refused names the node that it is refused for, and changes nothing
+ * copies    EDGE-43  nodes, edges and all that go from a graph stay in the clones, children and executable graphs that it was copied to
+ * often     EDGE-43d parameters, updates and both of them in turn, twenty times, for a node of each kind, with a launch after each
  * caught    EDGE-43e a graph that came of a capture: its nodes get parameters or go, its edges go and come, others are added
  */
 #include <string.h>
@@ -395,6 +397,8 @@ static void ask_refused_changes(struct kept *kept)
 #include "kept_items.h"
 #include "kept_apart.h"
 #include "kept_orders.h"
+#include "kept_copies.h"
+#include "kept_often.h"
 #include "kept_captured.h"
 #include "kept_named.h"
 #include "kept_enabled.h"
@@ -425,6 +429,8 @@ static const struct pair kept_pairs[] = {
     PAIR_ASK("handed", ask_handed),
     PAIR_ASK("apart", ask_apart),
     PAIR_ASK("orders", ask_orders),
+    PAIR_ASK("copies", ask_copies),
+    PAIR_ASK("often", ask_often),
     PAIR_ASK("declined", ask_declined),
     PAIR_ASK("caught", ask_caught),
     PAIR_ASK("named", ask_named),

@@ -221,6 +221,7 @@ struct graph {
     bool refused;
     bool lost_node;    /* one was destroyed; for the device late-nodes-edgeless */
     bool cloned, made; /* has a clone, an executable graph; for devices on which it cannot be changed then */
+    unsigned clones;   /* so many were made of it */
     size_t roots_of;   /* so many edges it had when its roots were told; for the device roots-remembered */
     uint64_t copied_from;
     struct node *owner; /* of a child graph or a body */
@@ -238,6 +239,7 @@ struct graph_exec {
     uint64_t features; /* for drawn devices */
     unsigned long long flags; /* that it was made with */
     struct op *running; /* the end of its last launch; NULL once it is known to have passed */
+    bool made_elsewhere, source_gone; /* by another host thread; its graph was destroyed */
     unsigned launches, updates; /* so far */
     bool refused;       /* an update, for the device refused-update-sticks */
     unsigned in_flight; /* launches that were queued while another one ran */
@@ -253,11 +255,13 @@ struct graph *graph_new(void);
 void graph_delete(struct graph *g);
 struct graph *graph_copy(const struct graph *g);
 void graphs_reset(void);
+void graphs_lose_arc(const struct node *from, const struct node *to); /* for the device removal-reaches-children */
 void graphs_follow_attribute(const struct node *original, const cudaLaunchAttribute *a);
 void graphs_follow(const struct node *original); /* for the devices source-changes-copies and source-items-change-copies */
 void execs_reset(void);
 void execs_free(const struct graph *source); /* lets its executable graphs overlap themselves, for the device that does so */
 void node_takes_back(const struct node *n); /* the memset that the node was copied from, if there still is one */
+void execs_lose_source(const struct graph *source); /* which is destroyed */
 void execs_leave(const struct stream *s);
 const struct graph_exec *exec_newest(const struct graph_exec *e); /* of its graph: for the device flags-told-of-newest */
 bool exec_made(const struct graph *g);

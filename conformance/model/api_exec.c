@@ -206,6 +206,7 @@ cudaError_t CUDARTAPI cudaGraphExecUpdate(cudaGraphExec_t handle, cudaGraph_t gr
     bool ignored = (device.faults.update_after_launch_ignored && e->features & HAS(again)) || (device.faults.uploaded_takes_no_update && e->features & HAS(uploaded));
     ignored |= device.faults.other_thread_update_ignored && device.other_thread;
     ignored |= device.faults.update_from_same_ignored && e->updated_from == g->number;
+    ignored |= (device.faults.tenth_update_ignored && e->updates++ >= 10) || (device.faults.update_from_clone_ignored && g->copied_from == e->made_from);
     e->updated_from = g->number;
     if (ignored || (device.faults.second_update_ignored && e->updates++ != 0))
         return cudaSuccess;
@@ -252,6 +253,7 @@ cudaError_t CUDARTAPI cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec, cud
     bool ignored = (device.faults.params_after_launch_ignored && e->features & HAS(again)) || (device.faults.late_params_ignored && e->launches > 1) ||
                    (device.faults.other_thread_params_ignored && device.other_thread) ||
                    (device.faults.disabled_takes_no_params && n->disabled) || (device.faults.captured_params_ignored && n->captured);
+    ignored |= device.faults.tenth_params_ignored && n->renewed++ >= 10;
     struct node *next = n->index + 1 < e->copy->nodes ? e->copy->node[n->index + 1] : NULL;
     if (device.faults.params_to_next_too && next != NULL && next->kernel != NULL)
         (void)kernel_replace(next->kernel, p);

@@ -26,6 +26,7 @@ cudaError_t CUDARTAPI cudaGraphDestroy(cudaGraph_t handle)
     CALL(cudaGraphDestroy);
     struct graph *g = graph_of(handle);
     FAIL_IF(g == NULL || g->owner != NULL, cudaErrorInvalidValue);
+    execs_lose_source(g);
     graph_clone_ends(g);
     graph_delete(g);
     return cudaSuccess;
@@ -62,7 +63,12 @@ cudaError_t CUDARTAPI cudaGraphClone(cudaGraph_t *out, cudaGraph_t handle)
     struct graph *g = graph_of(handle);
     FAIL_IF(out == NULL || g == NULL || graph_has_condition(g), cudaErrorInvalidValue);
     struct graph *copy = graph_copy(g);
+    g->clones++;
     g->cloned = true;
+    if (device.faults.third_clone_loses_edge && g->clones >= 3 && copy->arcs != 0)
+        graph_drop_arc(copy, copy->arcs - 1);
+    if (device.faults.others_clone_full && device.other_thread)
+        edges_become_full(copy);
     if (device.faults.clone_loses_edges)
         edges_become_full(copy);
     for (size_t i = 0; device.faults.clone_forgets_child_edges && i < copy->nodes; i++)
@@ -377,6 +383,8 @@ cudaError_t graph_remove_dependencies(cudaGraph_t graph, const cudaGraphNode_t *
     for (size_t i = 0; i < (device.faults.removal_stops_early ? count != 0 : count); i++) {
         size_t at = arc_find(g, node_of(from[i]), node_of(to[i]), data_at(data, i));
         bool stays = device.faults.captured_edges_stay && at < g->arcs && g->arc[at].from->captured && g->arc[at].to->captured;
+        if (at < g->arcs && !stays)
+            graphs_lose_arc(g->arc[at].from, g->arc[at].to);
         if (at < g->arcs && !stays)
             graph_drop_arc(g, device.faults.neighbour_removed && at > 0 ? at - 1 : at);
     }

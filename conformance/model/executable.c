@@ -37,6 +37,17 @@ void execs_free(const struct graph *source)
     for (struct graph_exec *e = execs; e != NULL; e = e->next)
         if (e->made_from == source->number)
             e->running = NULL;
+void execs_lose_source(const struct graph *source)
+{
+    for (struct graph_exec *e = execs; e != NULL; e = e->next) {
+        if (e->made_from != source->number)
+            continue;
+        e->source_gone = true;
+        if (device.faults.source_end_frees_exec)
+            e->running = NULL;
+        for (size_t i = 0; device.faults.source_end_enables && i < e->copy->nodes; i++)
+            e->copy->node[i]->disabled = false;
+    }
 }
 
 void execs_leave(const struct stream *s)
@@ -268,6 +279,8 @@ static void arc_orders(const struct arc *a)
         level++;
     full_lets_go |= device.faults.fourth_level_unordered && level >= 4;
     full_lets_go |= device.faults.many_blocks_in_body_let_go && is_many(a->from) && graph_is_inside(in, cudaGraphNodeTypeConditional);
+    if (device.faults.hundredth_launch_lets_go && kind == EDGE_DONE && queued_launches >= 100)
+        kind = EDGE_STARTED;
     if (full_lets_go && kind == EDGE_DONE)
         kind = EDGE_TRIGGERED;
     if (!ignored)
@@ -411,6 +424,8 @@ cudaError_t graph_queue(struct graph_exec *exec, struct stream *s)
     }
     if ((device.faults.other_thread_launch_overlaps && device.other_thread) || (device.faults.disabled_node_frees_exec && has_disabled(exec->copy)))
         exec->running = NULL;
+    if ((device.faults.others_exec_overlaps && exec->made_elsewhere) || (device.faults.sourceless_exec_overlaps && exec->source_gone))
+        exec->running = NULL;
     if (!running)
         exec->in_flight = 0;
     bool third = device.faults.third_in_flight_free && exec->in_flight++ >= 2;
@@ -461,8 +476,10 @@ static cudaError_t instantiate(cudaGraphExec_t *out, cudaGraph_t handle, unsigne
     }
     e->features |= alike != 0 ? HAS(secondexec) : 0;
     bool drops_edge = (device.faults.third_exec_drops_edge && alike >= 2) || (device.faults.ninth_exec_loses_edge && others >= 8);
+    drops_edge |= device.faults.exec_of_cloned_loses_edge && g->clones >= 3;
     if (drops_edge && e->copy->arcs != 0)
         graph_drop_arc(e->copy, e->copy->arcs - 1);
+    e->made_elsewhere = device.other_thread;
     e->made_from = g->number;
     e->flags = flags & ~(unsigned long long)cudaGraphInstantiateFlagUpload; /* that one is not told */
     e->next = execs;

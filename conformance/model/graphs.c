@@ -97,6 +97,20 @@ void graph_delete(struct graph *g)
     free(g);
 }
 
+/* Which copies lose what the graph loses, on the devices where any do. */
+static bool loses_too(const struct graph *g, bool clones, bool children)
+{
+    return g->owner != NULL ? children && graph_is_inside(g, cudaGraphNodeTypeGraph) : clones && !exec_made(g);
+}
+
+void graphs_lose_arc(const struct node *from, const struct node *to)
+{
+    for (struct graph *g = graphs; g != NULL; g = g->next)
+        for (size_t i = g->arcs; loses_too(g, false, device.faults.removal_reaches_children) && i > 0; i--)
+            if (g->arc[i - 1].from->original == from && g->arc[i - 1].to->original == to)
+                graph_drop_arc(g, i - 1);
+}
+
 void graphs_follow_attribute(const struct node *original, const cudaLaunchAttribute *a)
 {
     for (const struct graph *g = graphs; g != NULL; g = g->next)
@@ -230,6 +244,16 @@ static void node_remove(struct node *n)
     node_delete(n);
 }
 
+/* What a graph loses its copies lose, too, on the devices destruction-reaches-clones and destruction-reaches-children. */
+static void copies_lose_node(const struct node *original)
+{
+    const struct faults *f = &device.faults;
+    for (const struct graph *g = graphs; g != NULL; g = g->next)
+        for (size_t i = g->nodes; loses_too(g, f->destruction_reaches_clones, f->destruction_reaches_children) && i > 0; i--)
+            if (g->node[i - 1]->original == original)
+                node_remove(g->node[i - 1]);
+}
+
 cudaError_t CUDARTAPI cudaGraphDestroyNode(cudaGraphNode_t handle)
 {
     CALL(cudaGraphDestroyNode);
@@ -240,6 +264,7 @@ cudaError_t CUDARTAPI cudaGraphDestroyNode(cudaGraphNode_t handle)
     if ((device.faults.child_nodes_stay && graph_is_inside(n->graph, cudaGraphNodeTypeGraph)) ||
         (device.faults.body_nodes_stay && graph_is_inside(n->graph, cudaGraphNodeTypeConditional)))
         return cudaSuccess;
+    copies_lose_node(n);
     node_remove(n);
     return cudaSuccess;
 }

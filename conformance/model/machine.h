@@ -187,6 +187,9 @@ struct faults {
     bool second_params_ignored, update_keeps_hosts, seventeenth_edge_ignored, nested_child_begins_early, child_behind_child_early;
     bool clone_forgets_child_edges, second_empty_cuts, fourth_bare_edge_lost, update_keeps_shape, params_to_next_too, late_params_ignored;
     bool set_params_keep_value, child_params_ignored, child_before_body_lost, source_changes_copies, join_record_keeps_last, per_thread_join_lost;
+    bool hundredth_launch_lets_go, tenth_update_ignored, tenth_params_ignored, source_end_frees_exec, sourceless_exec_overlaps;
+    bool others_exec_overlaps, destruction_reaches_clones, destruction_reaches_children, removal_reaches_children, update_from_clone_ignored;
+    bool source_end_enables, third_clone_loses_edge, exec_of_cloned_loses_edge, others_clone_full;
     bool body_before_set_lost, set_before_body_lost, update_keeps_last_host, clone_loses_attributes, source_edges_cut_copies;
     bool disabled_orders_one, set_takes_bytes, set_takes_one_row, copy_params_keep_size, source_moves_copies, begin_skips_empty;
     bool disabled_takes_no_params, clone_swaps_axes, renewed_loses_cluster;
