@@ -3,7 +3,7 @@
  * One source, two devices: every .cu of conformance/kernels is CUDA C++ for nvcc and C for the model. All accesses are
  * volatile PTX, so that what is tested is the device and not the compiler (conformance/lint/shapes checks that).
  * KERNEL(name) opens a kernel whose only parameter is `struct kernel_args args`; SYMBOL(name) adds the image's suffix,
- * because CMake compiles a family's file once per tag.
+ * because CMake compiles a family's file once per tag. KERNEL_OF(name, type) opens one whose only parameter is `type args`.
  */
 #ifndef KERNEL_H_INCLUDED
 #define KERNEL_H_INCLUDED
@@ -27,6 +27,7 @@
 
 #define DEVICE_FN static inline
 #define KERNEL(name) MODEL_KERNEL(SYMBOL(name))
+#define KERNEL_OF(name, type) MODEL_KERNEL_OF_TYPE(SYMBOL(name), type)
 #define K_WARP_SIZE 4u
 #define k_thread() model_thread()
 #define k_block() model_block()
@@ -72,6 +73,7 @@ DEVICE_FN void k_shape(uint32_t *shape)
 
 #define DEVICE_FN static __device__ __forceinline__
 #define KERNEL(name) extern "C" __global__ void SYMBOL(name)(struct kernel_args args)
+#define KERNEL_OF(name, type) extern "C" __global__ void SYMBOL(name)(type args)
 #define K_WARP_SIZE 32u
 #define k_thread() threadIdx.x
 #define k_block() blockIdx.x

@@ -269,7 +269,7 @@ cudaError_t CUDARTAPI cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec, cud
     n->disabled |= error != cudaSuccess && device.faults.refused_params_disable;
     bool runs = e->running != NULL && !e->running->retired && n->op != NULL && n->op->grid != NULL && !n->op->ready;
     if (device.faults.params_reach_running && runs)
-        memcpy(n->op->grid->args, n->kernel->args, sizeof n->kernel->args);
+        memcpy(n->op->grid->args, n->kernel->args, n->op->grid->kernel->args_bytes);
     return error;
 }
 

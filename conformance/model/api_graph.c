@@ -85,6 +85,9 @@ cudaError_t CUDARTAPI cudaGraphClone(cudaGraph_t *out, cudaGraph_t handle)
             copy->arc[i].data = full_edge;
     if (device.faults.second_clone_drops_edge && g->nodes != 0 && g->node[0]->original != NULL && copy->arcs != 0)
         graph_drop_arc(copy, copy->arcs - 1);
+    struct request *first = copy->nodes != 0 ? copy->node[0]->kernel : NULL;
+    if (device.faults.clone_cuts_args && first != NULL && first->kernel->args_bytes > 64)
+        memset(first->args + 64, 0, first->kernel->args_bytes - 64);
     if (device.faults.clone_drops_edge && copy->arcs > 8)
         graph_drop_arc(copy, copy->arcs - 1);
     *out = (cudaGraph_t)(void *)copy;
@@ -545,6 +548,9 @@ cudaError_t kernel_replace(struct request *r, const struct cudaKernelNodeParams 
     if (!device.faults.params_keep_shared)
         r->shared_bytes = fresh.shared_bytes;
     memcpy(r->args, fresh.args, sizeof r->args);
+    size_t most = device.faults.params_end_at_64 ? 64 : device.faults.params_end_at_128 ? 128 : sizeof r->args;
+    if (r->kernel->args_bytes > most)
+        memset(r->args + most, 0, r->kernel->args_bytes - most);
     if (device.faults.params_lose_cooperative)
         request_loses_cooperative(r);
     if (device.faults.renewed_loses_cluster)

@@ -303,6 +303,8 @@ cudaError_t capture_kernel(struct stream *s, struct request *r)
     for (unsigned i = 0; device.faults.domain_not_captured && i < r->num_attrs; i++)
         if ((int)r->attrs[i].id == 10)
             n->kernel->attrs[i].val.pad[0] = 0;
+    if (device.faults.captured_args_end_at_64 && r->kernel->args_bytes > 64)
+        memset(n->kernel->args + 64, 0, r->kernel->args_bytes - 64);
     if (device.faults.capture_loses_cooperative)
         request_loses_cooperative(n->kernel);
     if (device.faults.large_capture_cut && r->grid[0] > 64 && r->cluster == 1)

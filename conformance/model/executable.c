@@ -223,6 +223,8 @@ static bool arc_uncovered(const struct arc *a)
     if ((f->updated_cooperative_uncovered && updated && to != NULL && to->cooperative) ||
         (f->cooperative_in_body_uncovered && in_body && from != NULL && from->cooperative))
         return true;
+    if (f->long_args_uncover && a->to->kernel != NULL && a->to->kernel->kernel->args_bytes > 128)
+        return true;
     return (f->made_first_uncovered && a->from->index > a->to->index) || (f->ninth_cover_lost && a->into >= 8) ||
            (f->ninth_dependent_uncovered && a->nth >= 8) || (f->legacy_graph_uncovers && queued_in_legacy && is_many(a->to));
 }

@@ -51,7 +51,7 @@ struct grid { /* the kernel part of an op */
     unsigned gone, exited, low_exited; /* blocks that ended; ... without a trigger; ... of the lower half */
     struct block *resident; /* list by next_of_grid */
     struct store_buffer *unflushed;
-    _Alignas(16) unsigned char args[MODEL_ARGS_MAX];
+    _Alignas(16) unsigned char args[]; /* as many as the kernel takes */
 };
 
 struct move { /* a copy, or a memset of rows */
@@ -209,6 +209,8 @@ struct faults {
     bool misfits_dropped, crowds_accepted, legacy_beside_capture, legacy_sets_beside, cycles_accepted, first_time_stays, node_params_ignored;
     bool late_priority_lost, priority_not_captured, short_list_overruns, handles_confused, clone_is_moved, host_wait_forgets_exec, host_wait_forgets_events, any_shape_updates;
     bool child_shape_ignored, body_shape_ignored;
+    bool args_end_at_64, args_end_at_100, args_end_at_200, args_end_at_1024, params_end_at_64, params_end_at_128, captured_args_end_at_64;
+    bool clone_cuts_args, long_args_uncover;
     bool timed_legacy_record_alone, joined_capture_cuts, joined_capture_forgets_events, set_attribute_uncovers, many_hosts_share_data, rows_copy_stops;
     bool late_edges_lost, rows_set_passed, awaited_grouped_uncovered, awaited_large_uncovered, large_per_thread_uncovered;
     bool grid_in_parts, host_node_in_body, event_node_in_body, no_event_ignored;
@@ -435,7 +437,7 @@ size_t memory_in_use(void);
 /* ops.c: life of an operation */
 void ops_reset(void);
 struct op *op_new(enum op_kind kind);
-struct grid *grid_new(void);
+struct grid *grid_new(size_t args_bytes);
 void op_after(struct op *op, struct op *pred, enum edge_kind kind);
 void op_covers(struct op *op, struct op *pred);
 bool op_reached(const struct op *op, enum edge_kind kind);

@@ -12,7 +12,7 @@
 extern "C" {
 #endif
 
-enum { MODEL_ARGS_MAX = 256 };
+enum { MODEL_ARGS_MAX = 4096 };
 
 struct model_kernel {
     const char *name;
@@ -56,6 +56,7 @@ void model_register_kernel(const struct model_kernel *kernel);
 #endif
 #define MODEL_KERNEL(NAME) MODEL_KERNEL_NAMED(NAME)
 #define MODEL_KERNEL_NAMED(NAME) MODEL_KERNEL_OF(NAME, struct kernel_args, 32, 0, MODEL_KERNEL_PTX, 90)
+#define MODEL_KERNEL_OF_TYPE(NAME, TYPE) MODEL_KERNEL_OF(NAME, TYPE, 32, 0, MODEL_KERNEL_PTX, 90)
 
 /* What stays the same while a thread runs, so that a kernel that asks again in each turn of a loop need not call. */
 #if defined(__GNUC__)

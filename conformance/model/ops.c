@@ -100,9 +100,9 @@ struct op *op_new(enum op_kind kind)
     return op;
 }
 
-struct grid *grid_new(void)
+struct grid *grid_new(size_t args_bytes)
 {
-    return carve(sizeof(struct grid));
+    return carve(sizeof(struct grid) + args_bytes);
 }
 
 bool op_reached(const struct op *op, enum edge_kind kind)

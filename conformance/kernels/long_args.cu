@@ -1,0 +1,341 @@
+/* long_args.cu - kernels with arguments of 64 to 4,096 bytes: every byte reaches the kernel, and its wait covers what it would with few.
+ *
+ * pair      rules     what is asked
+ * launches  ATTR-15f  launched by cudaLaunchKernel, launched with attribute 6 after a kernel that triggers early, and the same captured
+ * nodes     ATTR-15f  the second of two nodes with a programmatic edge between them: added; given parameters in the graph, in a clone, in the
+ *                     executable graph, and there while it is disabled; cloned, updated, in a child graph, disabled and enabled
+ *
+ * "the parameters must be less than 4096 bytes" was the limit before toolkit 12.1; now it is 32,764 bytes.
+ */
+#include <string.h>
+
+#include "graph_ask.h"
+#include "host_room.h"
+
+#define MOST_WORDS 1024u       /* of all arguments */
+
+KERNEL(long_args_work) { slow_stores(&args); }
+
+/* A kernel of so many bytes of arguments copies the first half of the words after its wait, and tells all its words of arguments. */
+#define LONG_KERNEL(bytes)                                                                                     \
+    struct long_args_##bytes {                                                                                 \
+        struct kernel_args head;                                                                               \
+        uint32_t more[((bytes) - sizeof(struct kernel_args)) / 4];                                             \
+    };                                                                                                         \
+    KERNEL_OF(long_args_of_##bytes, struct long_args_##bytes)                                                  \
+    {                                                                                                          \
+        uint32_t i;                                                                                            \
+                                                                                                               \
+        reader_copies(&args.head, 1);                                                                          \
+        for (i = k_thread(); i < sizeof(args.more) / 4; i += k_threads())                                      \
+            k_store(args.head.seen + i, args.more[i]);                                                         \
+    }
+LONG_KERNEL(64)
+LONG_KERNEL(72)
+LONG_KERNEL(96)
+LONG_KERNEL(104)
+LONG_KERNEL(200)
+LONG_KERNEL(208)
+LONG_KERNEL(256)
+LONG_KERNEL(264)
+LONG_KERNEL(1024)
+LONG_KERNEL(1032)
+LONG_KERNEL(4000)
+LONG_KERNEL(4096)
+
+struct taker {
+    const void *kernel;
+    unsigned words;            /* of its arguments, beside the first ones, which every kernel has */
+};
+#define TAKER(bytes) { (const void *)SYMBOL(long_args_of_##bytes), ((bytes) - sizeof(struct kernel_args)) / 4 }
+static const struct taker takers[] = { TAKER(64),  TAKER(72),  TAKER(96),   TAKER(104),  TAKER(200),  TAKER(208),
+                                       TAKER(256), TAKER(264), TAKER(1024), TAKER(1032), TAKER(4000), TAKER(4096) };
+#define TAKERS (sizeof(takers) / sizeof(takers[0]))
+
+struct all_args {
+    struct kernel_args head;
+    uint32_t more[MOST_WORDS];
+};
+
+struct long_ask {
+    struct ask *ask;
+    struct host_room *room;
+    uint32_t *told;            /* what the kernel tells of its arguments, in pinned memory */
+    const struct taker *taker;
+    struct all_args args, other;
+    unsigned trial, stale, wrong;
+};
+
+static int open_long(struct long_ask *l, struct ask *ask)
+{
+    void *device = NULL;
+
+    l->ask = ask;
+    if (open_room(&l->room, &l->args.head) && cudaHostAlloc((void **)&l->told, MOST_WORDS * 4, cudaHostAllocMapped) == cudaSuccess &&
+        cudaHostGetDevicePointer(&device, l->told, 0) == cudaSuccess) {
+        l->args.head.seen = (uint32_t *)device;
+        return 1;
+    }
+    ask_skip(ask, "pinned host memory", "not given");
+    return 0;
+}
+
+static void close_long(struct long_ask *l)
+{
+    ask_expect_none(l->ask, "kernels with long arguments whose wait did not cover the kernel before", l->stale, l->trial);
+    ask_expect_none(l->ask, "kernels that found other arguments than they were last given", l->wrong, l->trial);
+    (void)cudaFreeHost(l->told);
+    (void)cudaFreeHost(l->room);
+}
+
+static uint32_t word_of(unsigned trial, uint32_t i) { return words_fresh(0xA46ull * (trial + 1), i); }
+
+/* The arguments of the next trial, and others that differ in every word but the first ones. */
+static void next_args(struct long_ask *l)
+{
+    uint32_t i;
+
+    prepare_trial(l->room, l->trial);
+    memset(l->told, 0, MOST_WORDS * 4);
+    l->other.head = l->args.head;
+    for (i = 0; i < MOST_WORDS; i++) {
+        l->args.more[i] = word_of(l->trial, i);
+        l->other.more[i] = ~l->args.more[i];
+    }
+}
+
+static cudaError_t look_at_args(struct long_ask *l)
+{
+    cudaError_t error = cudaStreamSynchronize(l->ask->stream);
+    volatile const uint32_t *told = l->told;
+    unsigned differs = 0;
+    uint32_t i;
+
+    for (i = 0; i < MOST_WORDS; i++)
+        differs |= told[i] != (i < l->taker->words ? word_of(l->trial, i) : 0);
+    l->wrong += error == cudaSuccess && differs;
+    l->stale += error == cudaSuccess && (work_is_stale(l->room) || copy_is_stale(l->room));
+    l->trial++;
+    return error;
+}
+
+/* ---- launches ---- */
+
+/* The kernel may look at its arguments after the caller has written over them: the launch has taken a copy. */
+static cudaError_t launch_long(struct long_ask *l, cudaLaunchAttribute *attrs, unsigned count)
+{
+    cudaLaunchConfig_t config = PDL_ZERO;
+    struct all_args copy = l->args;
+    void *params[1];
+    cudaError_t error;
+
+    params[0] = &copy;
+    config.gridDim.x = config.gridDim.y = config.gridDim.z = 1;
+    config.blockDim = config.gridDim;
+    config.blockDim.x = ASK_WORDS / 2;
+    config.stream = l->ask->stream;
+    config.attrs = attrs;
+    config.numAttrs = count;
+    error = count ? cudaLaunchKernelExC(&config, l->taker->kernel, params)
+                  : cudaLaunchKernel(l->taker->kernel, config.gridDim, config.blockDim, params, 0, config.stream);
+    memset(&copy, 0xEE, sizeof(copy));
+    return error;
+}
+
+static cudaError_t launch_both(struct long_ask *l, int overlaps)
+{
+    cudaLaunchAttribute attribute = serialization(1);
+    cudaError_t error = launch_one((const void *)SYMBOL(long_args_work), &l->args.head, ASK_WORDS / 2, l->ask->stream, NULL, 0);
+
+    return error == cudaSuccess ? launch_long(l, &attribute, overlaps ? 1 : 0) : error;
+}
+
+static cudaError_t run_launched(struct long_ask *l, int overlaps, int captured)
+{
+    cudaStream_t stream = l->ask->stream;
+    cudaError_t error = cudaSuccess;
+
+    next_args(l);
+    if (captured)
+        error = cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal);
+    if (error == cudaSuccess)
+        error = launch_both(l, overlaps);
+    if (captured)
+        error = ask_run_capture(stream, error);
+    return error == cudaSuccess ? look_at_args(l) : error;
+}
+
+static void ask_launches(struct ask *ask)
+{
+    static const char *const names[] = { "a launch", "a captured launch", "a launch with attribute 6", "a captured launch with attribute 6" };
+    static struct long_ask asked;
+    struct long_ask *l = &asked;
+    unsigned way, i;
+
+    memset(l, 0, sizeof(*l));
+    if (!open_long(l, ask))
+        return;
+    for (way = 0; way < 4; way++) {
+        cudaError_t error = cudaSuccess;
+        for (i = 0; i < TAKERS && error == cudaSuccess; i++) {
+            l->taker = &takers[i];
+            error = run_launched(l, way / 2, way % 2);
+        }
+        ask_expect(ask, names[way], error, cudaSuccess);
+    }
+    close_long(l);
+}
+
+/* ---- nodes ---- */
+
+enum long_way { WAY_ADDED, WAY_SET, WAY_SET_IN_CLONE, WAY_CLONED, WAY_EXEC, WAY_EXEC_DISABLED, WAY_ENABLED, WAY_UPDATE, WAY_CHILD, LONG_WAYS };
+static const char *const way_names[LONG_WAYS] = { "a node", "cudaGraphKernelNodeSetParams", "cudaGraphKernelNodeSetParams in a clone",
+                                                  "cudaGraphClone", "cudaGraphExecKernelNodeSetParams",
+                                                  "cudaGraphExecKernelNodeSetParams of a disabled node", "cudaGraphNodeSetEnabled",
+                                                  "cudaGraphExecUpdate", "cudaGraphAddChildGraphNode" };
+
+static struct cudaKernelNodeParams params_of(const struct long_ask *l, void **values)
+{
+    struct cudaKernelNodeParams params = PDL_ZERO;
+
+    params.func = (void *)l->taker->kernel;
+    params.gridDim.x = params.gridDim.y = params.gridDim.z = 1;
+    params.blockDim = params.gridDim;
+    params.blockDim.x = ASK_WORDS / 2;
+    params.kernelParams = values;
+    return params;
+}
+
+/* The kernel that works, and after a programmatic edge the one with long arguments; every other graph has that one as its first node. */
+static cudaError_t long_graph(struct long_ask *l, struct all_args *args, cudaGraph_t *graph, cudaGraphNode_t *node)
+{
+    cudaGraphEdgeData data = edges_data(1, 0, 1);
+    void *values[1];
+    struct cudaKernelNodeParams params = params_of(l, values);
+    cudaGraphNode_t work = NULL;
+    unsigned turn;
+    cudaError_t error = cudaGraphCreate(graph, 0);
+
+    values[0] = args;
+    for (turn = 0; turn < 2 && error == cudaSuccess; turn++)
+        error = turn == l->trial % 2 ? cudaGraphAddKernelNode(node, *graph, NULL, 0, &params)
+                                     : ask_add_kernel(&work, *graph, (const void *)SYMBOL(long_args_work), &l->args.head, ASK_WORDS / 2);
+    return error == cudaSuccess ? edges_add(*graph, &work, node, &data, 1) : error;
+}
+
+/* Makes of the graph the one that is to be run. */
+static cudaError_t change_graph(struct long_ask *l, enum long_way way, cudaGraph_t *graph, cudaGraphNode_t *node)
+{
+    void *values[1];
+    struct cudaKernelNodeParams params = params_of(l, values);
+    cudaGraph_t before = *graph;
+    cudaGraphNode_t child;
+    cudaError_t error = cudaSuccess;
+
+    values[0] = &l->args;
+    if (way == WAY_CHILD) {
+        error = cudaGraphCreate(graph, 0);
+        if (error == cudaSuccess)
+            error = cudaGraphAddChildGraphNode(&child, *graph, NULL, 0, before);
+    } else if (way == WAY_CLONED || way == WAY_SET_IN_CLONE) {
+        error = cudaGraphClone(graph, before);
+        if (error == cudaSuccess)
+            error = cudaGraphNodeFindInClone(node, *node, *graph);
+    }
+    if (error == cudaSuccess && (way == WAY_SET || way == WAY_SET_IN_CLONE))
+        error = cudaGraphKernelNodeSetParams(*node, &params);
+    if (*graph != before)
+        (void)cudaGraphDestroy(before);
+    return error;
+}
+
+static cudaError_t update_long(struct long_ask *l, cudaGraphExec_t exec)
+{
+    cudaGraphExecUpdateResultInfo info;
+    cudaGraph_t other = NULL;
+    cudaGraphNode_t node;
+    cudaError_t error = long_graph(l, &l->args, &other, &node);
+
+    if (error == cudaSuccess)
+        error = cudaGraphExecUpdate(exec, other, &info);
+    (void)cudaGraphDestroy(other);
+    return error;
+}
+
+/* The same of the executable graph. While a node is disabled, the graph is launched once without it. */
+static cudaError_t change_exec(struct long_ask *l, enum long_way way, cudaGraphExec_t exec, cudaGraphNode_t node)
+{
+    int rests = way == WAY_ENABLED || way == WAY_EXEC_DISABLED;
+    void *values[1];
+    struct cudaKernelNodeParams params = params_of(l, values);
+    cudaError_t error = way == WAY_UPDATE ? update_long(l, exec) : cudaSuccess;
+
+    values[0] = &l->args;
+    if (rests) {
+        error = cudaGraphNodeSetEnabled(exec, node, 0);
+        if (error == cudaSuccess)
+            error = cudaGraphLaunch(exec, l->ask->stream);
+    }
+    if (error == cudaSuccess && (way == WAY_EXEC || way == WAY_EXEC_DISABLED))
+        error = cudaGraphExecKernelNodeSetParams(exec, node, &params);
+    if (error == cudaSuccess && rests)
+        error = cudaStreamSynchronize(l->ask->stream);
+    if (error == cudaSuccess && rests) {
+        prepare_trial(l->room, l->trial);
+        error = cudaGraphNodeSetEnabled(exec, node, 1);
+    }
+    return error;
+}
+
+static cudaError_t run_node(struct long_ask *l, enum long_way way)
+{
+    int has_other = way == WAY_SET || way == WAY_SET_IN_CLONE || way == WAY_EXEC || way == WAY_EXEC_DISABLED || way == WAY_UPDATE;
+    cudaGraph_t graph = NULL;
+    cudaGraphNode_t node = NULL;
+    cudaGraphExec_t exec = NULL;
+    cudaError_t error;
+
+    next_args(l);
+    error = long_graph(l, has_other ? &l->other : &l->args, &graph, &node);
+    if (error == cudaSuccess)
+        error = change_graph(l, way, &graph, &node);
+    if (error == cudaSuccess)
+        error = cudaGraphInstantiate(&exec, graph, 0);
+    if (error == cudaSuccess)
+        error = change_exec(l, way, exec, node);
+    if (error == cudaSuccess)
+        error = cudaGraphLaunch(exec, l->ask->stream);
+    if (error == cudaSuccess)
+        error = look_at_args(l);
+    if (exec)
+        (void)cudaGraphExecDestroy(exec);
+    if (graph)
+        (void)cudaGraphDestroy(graph);
+    return error;
+}
+
+static void ask_nodes(struct ask *ask)
+{
+    static struct long_ask asked;
+    struct long_ask *l = &asked;
+    unsigned way, i;
+
+    memset(l, 0, sizeof(*l));
+    if (!open_long(l, ask))
+        return;
+    for (way = 0; way < LONG_WAYS; way++) {
+        cudaError_t error = cudaSuccess;
+        for (i = 0; i < 2 * TAKERS && error == cudaSuccess; i++) {
+            l->taker = &takers[i / 2];
+            error = run_node(l, (enum long_way)way);
+        }
+        ask_expect(ask, way_names[way], error, cudaSuccess);
+    }
+    close_long(l);
+}
+
+static const struct pair long_args_pairs[] = {
+    PAIR_ASK("launches", ask_launches),
+    PAIR_ASK("nodes", ask_nodes),
+};
+IMAGE(long_args, long_args_pairs)
