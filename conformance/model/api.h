@@ -134,6 +134,7 @@ struct event {
     unsigned waiters, awaited; /* awaited: so often by streams, since it was recorded: for the device awaited-sync-early */
     bool by_node, by_captured, was_fired, behind_graph; /* by_captured: by a node that was captured */
     bool asked_fresh;        /* was asked for before it was recorded: for the device asked-fresh-record-lost */
+    bool at_start;           /* of a launch, at block starts: for the device first-start-told */
     bool late;               /* made while 1,000 others existed: for the device thousandth-event-lost */
     uint64_t launched_at;
     struct event *next;

@@ -59,6 +59,7 @@ void event_takes(struct event *e, enum recorded how, struct op *op, bool at_bloc
     e->by_node = e->by_captured = e->behind_graph = false;
     e->capture = NULL;
     e->device_at = e->host_at = EDGE_RETIRED;
+    e->at_start = at_block_start && how == RECORDED_PROGRAMMATIC;
     e->serial = op->serial;
     e->polled = false;
     if (how == RECORDED_ORDINARY)
@@ -73,12 +74,13 @@ void event_takes(struct event *e, enum recorded how, struct op *op, bool at_bloc
     if (takes_overlap())
         e->device_at = soonest;
     if (!device.faults.never_overlaps && choose(2) != 0)
-        e->host_at = device.faults.first_start_told && how == RECORDED_PROGRAMMATIC && at_block_start ? EDGE_TOUCHED : soonest;
+        e->host_at = soonest;
 }
 
 bool event_fired_for_host(struct event *e)
 {
     bool told = (device.faults.node_record_host_early && e->by_node) || (device.faults.record_behind_graph_told && e->behind_graph);
+    told |= device.faults.first_start_told && e->at_start && e->op != NULL && e->op->grid->next_block != 0;
     return e->op == NULL || op_reached(e->op, e->host_at) || told;
 }
 

@@ -808,7 +808,7 @@ static const struct variant variants[] = {
     BROKEN("lossy-has-other-name", lossy_has_other_name, "ATTR-15e", "a lossy query has the name of another error"),
     BROKEN("completion-event-succeeds", completion_event_succeeds, "COMP-16", "a launch-completion event is said to be complete before its kernel has begun"),
     BROKEN("completion-event-sync-early", completion_event_sync_early, "COMP-16", "the host does not wait for a launch-completion event"),
-    BROKEN("first-start-told", first_start_told, "COMP-16", "the host is told of an event at block starts when the first block has ended"),
+    BROKEN("first-start-told", first_start_told, "COMP-16", "the host is told of an event at block starts when the first block has begun"),
     BROKEN("updated-cooperative-uncovered", updated_cooperative_uncovered, "EDGE-45", "in an updated graph the wait of a cooperative kernel does not cover the start of a programmatic edge"),
     BROKEN("cooperative-in-body-uncovered", cooperative_in_body_uncovered, "EDGE-45", "in a conditional body the wait does not cover a cooperative kernel"),
     BROKEN("large-fan-uncovered", large_fan_uncovered, "COMP-04b", "the wait does not cover the third programmatic edge between grids of more than 64 blocks"),
