@@ -37,6 +37,8 @@ void execs_free(const struct graph *source)
     for (struct graph_exec *e = execs; e != NULL; e = e->next)
         if (e->made_from == source->number)
             e->running = NULL;
+}
+
 void execs_lose_source(const struct graph *source)
 {
     for (struct graph_exec *e = execs; e != NULL; e = e->next) {
