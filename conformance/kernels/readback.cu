@@ -379,9 +379,10 @@ static void ask_fit(struct ask *ask, int bytes, int sms)
 static void ask_static(struct ask *ask, int most)
 {
     const void *function = (const void *)SYMBOL(readback_room);
+    const void *without = (const void *)SYMBOL(readback_nothing);
     struct cudaFuncAttributes told = PDL_ZERO;
 
-    ask_expect(ask, "the attributes of a function without static shared memory", cudaFuncGetAttributes(&told, (const void *)SYMBOL(readback_nothing)), cudaSuccess);
+    ask_expect(ask, "the attributes of a function without static shared memory", cudaFuncGetAttributes(&told, without), cudaSuccess);
     ask_expect_number(ask, "its static shared memory", (long)told.sharedSizeBytes, 0);
     ask_expect(ask, "the attributes of a function with static shared memory", cudaFuncGetAttributes(&told, function), cudaSuccess);
     ask_expect_number(ask, "its static shared memory", (long)told.sharedSizeBytes, (long)ROOM_BYTES);
