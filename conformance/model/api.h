@@ -300,6 +300,7 @@ struct node *event_node(struct graph *g, enum cudaGraphNodeType type, cudaEvent_
 cudaError_t node_finish(cudaGraphNode_t *out, struct node *n, const cudaGraphNode_t *deps, const edge_data *data, size_t count);
 cudaError_t kernel_replace(struct request *r, const struct cudaKernelNodeParams *p);
 
+void thread_mode_reset(void); /* api_streams.c: the mode of captures that the thread began with */
 void captures_reset(void);
 cudaError_t capture_kernel(struct stream *s, struct request *r);
 cudaError_t capture_node(struct stream *s, struct node *n);

@@ -246,3 +246,22 @@ cudaError_t CUDARTAPI cudaLaunchHostFunc(cudaStream_t handle, cudaHostFn_t call,
     op_submit(op);
     return cudaSuccess;
 }
+
+/* ---- the mode of captures that the thread has ---- */
+
+static enum cudaStreamCaptureMode thread_mode = cudaStreamCaptureModeGlobal;
+
+void thread_mode_reset(void)
+{
+    thread_mode = cudaStreamCaptureModeGlobal;
+}
+
+cudaError_t CUDARTAPI cudaThreadExchangeStreamCaptureMode(enum cudaStreamCaptureMode *mode)
+{
+    CALL(cudaThreadExchangeStreamCaptureMode);
+    FAIL_IF(mode == NULL || (unsigned)*mode > cudaStreamCaptureModeRelaxed, cudaErrorInvalidValue);
+    enum cudaStreamCaptureMode old = thread_mode;
+    thread_mode = *mode;
+    *mode = device.faults.exchange_forgets ? cudaStreamCaptureModeGlobal : old;
+    return cudaSuccess;
+}

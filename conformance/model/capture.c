@@ -32,7 +32,6 @@ struct capture {
 
 static struct capture *captures;
 static unsigned long long capture_ids;
-static enum cudaStreamCaptureMode thread_mode = cudaStreamCaptureModeGlobal;
 static const edge_data full_edge;
 
 static void lane_free(struct lane *l)
@@ -65,7 +64,7 @@ void captures_reset(void)
     while (captures != NULL)
         capture_free(captures);
     capture_ids = 0;
-    thread_mode = cudaStreamCaptureModeGlobal;
+    thread_mode_reset();
 }
 
 bool capture_is_active(void)
@@ -482,10 +481,9 @@ static bool all_joined(const struct capture *c)
 /* What the end of a capture changes beside it, on the devices that do so. */
 static void end_spoils(const struct capture *c, bool failed)
 {
-    if (device.faults.failed_capture_id_again && failed)
-        capture_ids--;
+    capture_ids -= device.faults.failed_capture_id_again && failed ? 1 : 0;
     if (device.faults.end_resets_thread_mode && c->mode == cudaStreamCaptureModeRelaxed)
-        thread_mode = cudaStreamCaptureModeGlobal;
+        thread_mode_reset();
     for (struct capture *o = captures; device.faults.failed_end_spoils_others && failed && o != NULL; o = o->next)
         o->invalid = true;
 }
@@ -531,16 +529,6 @@ cudaError_t CUDARTAPI cudaStreamIsCapturing(cudaStream_t handle, enum cudaStream
     *status = s->capture == NULL || hides ? cudaStreamCaptureStatusNone
               : s->capture->invalid && !device.faults.invalid_capture_is_active ? cudaStreamCaptureStatusInvalidated
                                     : cudaStreamCaptureStatusActive;
-    return cudaSuccess;
-}
-
-cudaError_t CUDARTAPI cudaThreadExchangeStreamCaptureMode(enum cudaStreamCaptureMode *mode)
-{
-    CALL(cudaThreadExchangeStreamCaptureMode);
-    FAIL_IF(mode == NULL || (unsigned)*mode > cudaStreamCaptureModeRelaxed, cudaErrorInvalidValue);
-    enum cudaStreamCaptureMode old = thread_mode;
-    thread_mode = *mode;
-    *mode = device.faults.exchange_forgets ? cudaStreamCaptureModeGlobal : old;
     return cudaSuccess;
 }
 
