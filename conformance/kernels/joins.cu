@@ -19,6 +19,8 @@
  * called   COMP-04d  followers that are queued by the other calls: copies by direction or of many rows, cudaLaunchKernel, cudaLaunchCooperativeKernel
  * many     COMP-04e  the last of 64 streams, an event among 1024, one that is recorded a hundred times, the last of 70 executable graphs, one of
  *                    130 launches, a hundred host functions
+ * wide     COMP-04b  144 works or primaries before one reader, or one work before 144 readers; 2,100 empty nodes between work and reader
+ * captures COMP-04e  a capture of 1,100 nodes, one of 33 streams, and four captures at once
  * rows     MEM-06c   rows of kernels that trigger and neither wait nor store, launched and captured, with a join or in a fork
  * captured EDGE-41a  captures in which a launch or a second begin is refused; what streams are told that wait for the events of a captured launch
  * external EVT-18    a record and a wait with the flag "external", captured: they are event nodes of the graph
@@ -250,6 +252,7 @@ static void ask_joins(struct ask *ask, const struct join *join, unsigned count, 
 #include "joins_graphs.h"
 #include "joins_captured.h"
 #include "joins_many.h"
+#include "joins_wide.h"
 #include "joins_rows.h"
 #include "joins_awaiting.h"
 #include "joins_refused.h"
@@ -368,6 +371,8 @@ static const struct pair joins_pairs[] = {
     PAIR_ASK("called", ask_called),
     PAIR_ASK("ended", ask_ended),
     PAIR_ASK("many", ask_many),
+    PAIR_ASK("wide", ask_wide),
+    PAIR_ASK("captures", ask_captures),
     PAIR_ASK("rows", ask_rows),
     PAIR_ASK("captured", ask_captured),
     PAIR_ASK("beside", ask_beside),

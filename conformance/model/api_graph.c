@@ -129,6 +129,7 @@ static cudaError_t connect_all(struct graph *g, struct node *n, const cudaGraphN
 
 cudaError_t node_finish(cudaGraphNode_t *out, struct node *n, const cudaGraphNode_t *deps, const edge_data *data, size_t count)
 {
+    count -= device.faults.new_node_loses_65th && count > 64;
     bool edgeless = device.faults.late_nodes_edgeless && n->graph->lost_node;
     cudaError_t error = connect_all(n->graph, n, deps, data, edgeless ? 0 : count);
     FAIL_IF(error != cudaSuccess, error);
@@ -480,6 +481,8 @@ static void list_nodes(struct graph *g, bool roots, cudaGraphNode_t *nodes, size
             nodes[n] = (cudaGraphNode_t)(void *)g->node[i];
         n++;
     }
+    if (device.faults.told_nodes_repeat && nodes != NULL && n >= 257 && room >= n)
+        nodes[n - 1] = nodes[0];
     for (size_t i = n; i < room; i++)
         nodes[i] = NULL;
     *count = nodes != NULL && room < n && !device.faults.short_list_counts_all ? room : n;

@@ -185,6 +185,9 @@ static cudaError_t attach(struct stream *s, struct node *n, bool programmatic)
 {
     struct lane *l = lane_of(s->capture, s);
     struct graph *g = s->capture->graph;
+    bool crowded = (device.faults.captured_1026th_free && g->nodes > 1025) ||
+                   (device.faults.third_capture_unordered && s->capture->next != NULL && s->capture->next->next != NULL);
+    l->halves = crowded ? 0 : l->halves;
     n->captured = true;
     bool all_programmatic = l->halves != 0, events_too = programmatic && reads_boldly(); /* AMB-09 */
     for (unsigned i = 0; i < l->halves; i++) {
@@ -395,6 +398,8 @@ cudaError_t capture_wait(struct stream *s, struct event *e)
         l->halves = 0;
     if (device.faults.join_forgets_overlapped)
         l->behinds = 0;
+    if (device.faults.lane_17_lost && is_new && lanes >= 16)
+        return cudaSuccess;
     bool sleeping = (e->flags & cudaEventBlockingSync) != 0;
     bool lost = (device.faults.sleeping_join_lost && sleeping) || (device.faults.per_thread_join_lost && s == stream_of(cudaStreamPerThread));
     lost |= (device.faults.idle_origin_not_joined && l->halves == 0 && c->origin == s) ||

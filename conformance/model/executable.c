@@ -212,6 +212,17 @@ static bool is_many(const struct node *n)
     return n->type == cudaGraphNodeTypeKernel && n->kernel->grid[0] > 64;
 }
 
+/* The edges that are lost on devices where a graph, or a node, has no room for many. */
+static bool crowd_cuts(const struct arc *a)
+{
+    const struct faults *f = &device.faults;
+    bool to_empty = a->to->type == cudaGraphNodeTypeEmpty;
+    size_t place = (size_t)(a - a->to->graph->arc);
+    return (f->edge_1025_ignored && place >= 1024) || (f->edge_2049_ignored && place >= 2048) || (f->edge_65_into_ignored && a->into >= 64) ||
+           (f->edge_129_into_ignored && a->into >= 128) || (f->edge_65_out_ignored && a->nth >= 64) ||
+           (f->edge_129_out_ignored && a->nth >= 128) || (f->edge_17_into_empty_lost && to_empty && a->into >= 16);
+}
+
 /* The programmatic edges whose start the wait does not cover on broken devices. */
 static bool arc_uncovered(const struct arc *a)
 {
@@ -226,6 +237,7 @@ static bool arc_uncovered(const struct arc *a)
         (f->cooperative_in_body_uncovered && in_body && from != NULL && from->cooperative))
         return true;
     if (f->long_args_uncover && a->to->kernel != NULL && a->to->kernel->kernel->args_bytes > 128)
+    if ((f->edge_17_uncovered && a->into >= 16) || (f->edge_33_uncovered && a->into >= 32))
         return true;
     return (f->made_first_uncovered && a->from->index > a->to->index) || (f->ninth_cover_lost && a->into >= 8) ||
            (f->ninth_dependent_uncovered && a->nth >= 8) || (f->legacy_graph_uncovers && queued_in_legacy && is_many(a->to));
@@ -274,6 +286,7 @@ static void arc_orders(const struct arc *a)
     cut |= device.faults.idle_condition_cuts && of_body && node_body(a->from) == NULL;
     cut |= device.faults.second_child_cut && children && a->from->child_of == a->to->child_of;
     cut |= crossing_cuts(a) || disabling_cuts(a);
+    cut |= crossing_cuts(a) || disabling_cuts(a) || crowd_cuts(a);
     bool port_lost = device.faults.disabled_port_lost && programmatic && a->from->disabled;
     bool ignored = cut || port_lost || (device.faults.one_edge_is_enough && !a->first) || (device.faults.sixth_edge_ignored && a->into >= 5);
     bool full_lets_go = (device.faults.second_exec_full && queued_features & HAS(secondexec)) || (device.faults.third_launch_full && queued_launches > 2) ||

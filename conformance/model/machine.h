@@ -190,6 +190,9 @@ struct faults {
     bool hundredth_launch_lets_go, tenth_update_ignored, tenth_params_ignored, source_end_frees_exec, sourceless_exec_overlaps;
     bool others_exec_overlaps, destruction_reaches_clones, destruction_reaches_children, removal_reaches_children, update_from_clone_ignored;
     bool source_end_enables, third_clone_loses_edge, exec_of_cloned_loses_edge, others_clone_full;
+    bool edge_65_into_ignored, edge_129_into_ignored, edge_65_out_ignored, edge_129_out_ignored, edge_17_uncovered;
+    bool edge_33_uncovered, edge_17_into_empty_lost, edge_1025_ignored, edge_2049_ignored, new_node_loses_65th;
+    bool told_nodes_repeat, captured_1026th_free, lane_17_lost, third_capture_unordered;
     bool body_before_set_lost, set_before_body_lost, update_keeps_last_host, clone_loses_attributes, source_edges_cut_copies;
     bool disabled_orders_one, set_takes_bytes, set_takes_one_row, copy_params_keep_size, source_moves_copies, begin_skips_empty;
     bool disabled_takes_no_params, clone_swaps_axes, renewed_loses_cluster;

@@ -1,0 +1,353 @@
+/* joins_wide.h - the pairs of joins.cu with graphs of very many edges, and with captures of very many nodes or streams, or several at once. */
+#ifndef JOINS_WIDE_H_INCLUDED
+#define JOINS_WIDE_H_INCLUDED
+
+#define WIDE_PLACES 9u
+#define WIDE_NODES (WIDE_PLACES * PLACE_WORDS)
+#define FAR_NODES 2100u
+#define WIDE_WAYS 5u
+
+/* One of many works: its last thread's word. */
+KERNEL(joins_word)
+{
+    struct trial_plan plan = k_plan(&args);
+    uint32_t last = k_threads() - 1;
+
+    k_trigger();
+    if (k_thread() != last)
+        return;
+    k_delay(args.state, plan.hold_ns);
+    k_store(args.data, words_fresh(plan.key, last));
+}
+
+/* The works of the last place hold longest, or those of the first. */
+static void prepare_wide(struct joins *joins, unsigned places, unsigned followers, unsigned from_last)
+{
+    unsigned i;
+
+    prepare(joins, places, followers);
+    for (i = 0; i < places; i++)
+        joins->pinned->plan[i].hold_ns = 3000 + 1500 * (from_last ? places - 1 - i : i);
+}
+
+/* The arguments of the work that stores this one of all words. */
+static struct kernel_args word_args(const struct joins *joins, unsigned word)
+{
+    struct kernel_args args = joins->work[word / PLACE_WORDS];
+
+    args.data += word % PLACE_WORDS;
+    return args;
+}
+
+static cudaError_t add_words(struct joins *joins, cudaGraph_t graph, cudaGraphNode_t *node)
+{
+    cudaError_t error = cudaSuccess;
+    unsigned i;
+
+    for (i = 0; i < WIDE_NODES && error == cudaSuccess; i++) {
+        struct kernel_args args = word_args(joins, i);
+        error = ask_add_kernel(&node[i], graph, (const void *)SYMBOL(joins_word), &args, i % PLACE_WORDS + 1);
+    }
+    return error;
+}
+
+/* A reader that gets all its full edges as it is made. */
+static cudaError_t add_reader_after(struct joins *joins, cudaGraph_t graph, const cudaGraphNode_t *after, unsigned count)
+{
+    cudaGraphNode_t node;
+
+    if (!FOLLOWS_IN_GRAPH)
+        return add_follower(joins, graph, 0, after, count, 0);
+    return ask_add_kernel_after(&node, graph, after, count, (const void *)SYMBOL(joins_follower), &joins->follower[0], 1, PLACE_WORDS);
+}
+
+enum wide { WIDE_BARE, WIDE_FULL, WIDE_PROGRAMMATIC, WIDE_THROUGH };
+
+/* From many works into one reader: by full edges, by programmatic ones, or through a node of another kind, which is an empty one most often. */
+static cudaError_t wide_in(struct joins *joins, enum wide wide)
+{
+    cudaGraphNode_t node[WIDE_NODES], between;
+    cudaGraph_t graph;
+    unsigned turn = joins->trial / WIDE_WAYS, kind = turn % 3 ? turn % 5 : 0;
+    cudaError_t error = cudaGraphCreate(&graph, 0);
+
+    prepare_wide(joins, WIDE_PLACES, 1, turn % 2);
+    if (error == cudaSuccess)
+        error = add_words(joins, graph, node);
+    if (error == cudaSuccess && wide == WIDE_BARE)
+        error = add_reader_after(joins, graph, node, WIDE_NODES);
+    else if (error == cudaSuccess && wide == WIDE_THROUGH)
+        error = add_between(joins, graph, kind, node, WIDE_NODES, &between);
+    else if (error == cudaSuccess)
+        error = add_follower(joins, graph, 0, node, WIDE_NODES, wide == WIDE_PROGRAMMATIC);
+    if (error == cudaSuccess && wide == WIDE_THROUGH)
+        error = add_follower(joins, graph, 0, &between, 1, 0);
+    if (error == cudaSuccess)
+        error = ask_run_once(graph, joins->stream[0]);
+    (void)cudaGraphDestroy(graph);
+    return error;
+}
+
+/* Each trial by another way, so that the lists are asked as well as single edges. */
+static cudaError_t wide_full(struct joins *joins) { return wide_in(joins, joins->trial / WIDE_WAYS / 2 % 2 ? WIDE_FULL : WIDE_BARE); }
+static cudaError_t wide_programmatic(struct joins *joins) { return wide_in(joins, WIDE_PROGRAMMATIC); }
+static cudaError_t wide_through(struct joins *joins) { return wide_in(joins, WIDE_THROUGH); }
+
+/* Of this one of many readers: what it saw lies after what those before it saw. */
+static struct kernel_args reader_args(const struct joins *joins, unsigned reader)
+{
+    struct kernel_args args = joins->follower[0];
+
+    args.seen += reader * joins->works * PLACE_WORDS;
+    return args;
+}
+
+/* So many readers' first place of words. */
+static unsigned readers_are_stale(const struct joins *joins, unsigned readers)
+{
+    const uint32_t *seen = joins->pinned->seen[0];
+    unsigned stale = 0, i;
+
+    for (i = 0; i < readers; i++)
+        stale |= differs(joins->pinned, seen + i * joins->works * PLACE_WORDS, PLACE_WORDS);
+    return stale;
+}
+
+static cudaError_t add_one_reader(struct joins *joins, cudaGraph_t graph, cudaGraphNode_t after, unsigned reader, unsigned port)
+{
+    const void *function = port ? (const void *)SYMBOL(joins_waiting_follower) : (const void *)SYMBOL(joins_follower);
+    struct kernel_args args = reader_args(joins, reader);
+    cudaGraphEdgeData data = edges_data(port, 0, port != 0);
+    cudaGraphNode_t node;
+    cudaError_t error;
+
+    if (!FOLLOWS_IN_GRAPH)
+        return launch_one(function, &args, PLACE_WORDS, joins->loose, NULL, 0);
+    error = ask_add_kernel(&node, graph, function, &args, PLACE_WORDS);
+    return error == cudaSuccess ? edges_add(graph, &after, &node, &data, 1) : error;
+}
+
+/* From one work into many readers. */
+static cudaError_t wide_out(struct joins *joins)
+{
+    cudaGraphNode_t node;
+    cudaGraph_t graph;
+    unsigned port = joins->trial / WIDE_WAYS % 2, i;
+    cudaError_t error = cudaGraphCreate(&graph, 0);
+
+    prepare(joins, 1, 0);
+    if (error == cudaSuccess)
+        error = add_work(joins, graph, 0, &node);
+    for (i = 0; i < WIDE_NODES && error == cudaSuccess; i++)
+        error = add_one_reader(joins, graph, node, i, port);
+    if (error == cudaSuccess)
+        error = ask_run_once(graph, joins->stream[0]);
+    if (error == cudaSuccess)
+        error = cudaDeviceSynchronize();
+    joins->pinned->host_is_stale = readers_are_stale(joins, WIDE_NODES);
+    (void)cudaGraphDestroy(graph);
+    return error;
+}
+
+/* Whether the graph tells so many nodes, no two of them the same. */
+static unsigned tells_all(cudaGraph_t graph, size_t want)
+{
+    static cudaGraphNode_t list[FAR_NODES + 8];
+    size_t count = sizeof(list) / sizeof(list[0]), i, k;
+
+    if (cudaGraphGetNodes(graph, list, &count) != cudaSuccess || count != want)
+        return 0;
+    for (i = 0; i < count; i++)
+        for (k = 0; k < i; k++)
+            if (list[i] == list[k])
+                return 0;
+    return 1;
+}
+
+/* The reader comes after the work by a line of many empty nodes. */
+static cudaError_t wide_far(struct joins *joins)
+{
+    cudaGraphNode_t node, next;
+    cudaGraph_t graph;
+    cudaError_t error = cudaGraphCreate(&graph, 0);
+    unsigned i;
+
+    prepare(joins, 1, 1);
+    if (error == cudaSuccess)
+        error = add_work(joins, graph, 0, &node);
+    for (i = 0; i < FAR_NODES && error == cudaSuccess; i++) {
+        error = cudaGraphAddEmptyNode(&next, graph, &node, 1);
+        node = next;
+    }
+    if (error == cudaSuccess)
+        error = add_follower(joins, graph, 0, &node, 1, 0);
+    if (error == cudaSuccess)
+        error = ask_run_once(graph, joins->stream[0]);
+    joins->pinned->host_is_stale = error == cudaSuccess && !tells_all(graph, FAR_NODES + 1 + FOLLOWS_IN_GRAPH);
+    (void)cudaGraphDestroy(graph);
+    return error;
+}
+
+static void ask_wide(struct ask *ask)
+{
+    static const struct join joins[WIDE_WAYS] = {
+        { "stale after 144 works", wide_full },
+        { "stale after 144 primaries", wide_programmatic },
+        { "stale after 144 works and a node of another kind", wide_through },
+        { "stale in one of 144 readers", wide_out },
+        { "stale after work and 2,100 empty nodes, or these are not told", wide_far },
+    };
+
+    ask_joins(ask, joins, WIDE_WAYS, cudaStreamNonBlocking);
+}
+
+/* ---- captures ---- */
+
+#define CAPTURE_NODES 1100u
+#define CAPTURE_LANES 32u
+#define CAPTURES 4u
+
+/* The follower comes after the work by a row of memsets and kernels. */
+static cudaError_t capture_long_row(struct joins *joins, cudaEvent_t fork, cudaEvent_t back)
+{
+    cudaStream_t stream = joins->stream[0];
+    uint32_t *aside = joins->follower[PLACES - 1].seen;
+    cudaError_t error = work(joins, 0, stream);
+    unsigned i;
+
+    (void)fork;
+    (void)back;
+    for (i = 0; i < CAPTURE_NODES && error == cudaSuccess; i++)
+        error = i % 4 ? cudaMemsetAsync(aside, 0, 4, stream)
+                      : launch_one((const void *)SYMBOL(joins_silent), &joins->work[0], 1, stream, NULL, 0);
+    return error == cudaSuccess ? follow(joins, 0, stream) : error;
+}
+
+static cudaError_t captured_long_row(struct joins *joins) { return join_captured_streams(joins, 1, capture_long_row); }
+
+struct lanes {
+    cudaStream_t stream[CAPTURE_LANES];
+    cudaEvent_t fork, back;
+};
+
+/* In this stream one of many readers of the first work, then a work of its own. */
+static cudaError_t fill_lane(struct joins *joins, const struct lanes *lanes, unsigned i)
+{
+    struct kernel_args reader = reader_args(joins, i), word = word_args(joins, PLACE_WORDS + i);
+    cudaError_t error = cudaStreamWaitEvent(lanes->stream[i], lanes->fork, 0);
+
+    if (error == cudaSuccess)
+        error = launch_one((const void *)SYMBOL(joins_follower), &reader, PLACE_WORDS, FOLLOWS_IN(joins, lanes->stream[i]), NULL, 0);
+    return error == cudaSuccess ? launch_one((const void *)SYMBOL(joins_word), &word, i % PLACE_WORDS + 1, lanes->stream[i], NULL, 0) : error;
+}
+
+static cudaError_t fill_lanes(struct joins *joins, const struct lanes *lanes)
+{
+    cudaError_t error = work(joins, 0, joins->stream[0]);
+    unsigned i;
+
+    if (error == cudaSuccess)
+        error = cudaEventRecord(lanes->fork, joins->stream[0]);
+    for (i = 0; i < CAPTURE_LANES && error == cudaSuccess; i++)
+        error = fill_lane(joins, lanes, i);
+    for (i = 0; i < CAPTURE_LANES && error == cudaSuccess; i++) {
+        error = cudaEventRecord(lanes->back, lanes->stream[i]);
+        if (error == cudaSuccess)
+            error = cudaStreamWaitEvent(joins->stream[0], lanes->back, 0);
+    }
+    return error == cudaSuccess ? follow(joins, PLACES - 1, joins->stream[0]) : error;
+}
+
+static cudaError_t capture_many_lanes(struct joins *joins, const struct lanes *lanes)
+{
+    const struct pinned *pinned = joins->pinned;
+    cudaError_t error;
+
+    prepare_wide(joins, 1 + CAPTURE_LANES / PLACE_WORDS, 0, joins->trial / 3 % 2);
+    error = cudaStreamBeginCapture(joins->stream[0], cudaStreamCaptureModeThreadLocal);
+    if (error == cudaSuccess)
+        error = ask_run_capture(joins->stream[0], fill_lanes(joins, lanes));
+    if (error == cudaSuccess)
+        error = cudaDeviceSynchronize();
+    joins->pinned->host_is_stale = readers_are_stale(joins, CAPTURE_LANES) |
+                                   differs(pinned, pinned->seen[PLACES - 1], joins->works * PLACE_WORDS);
+    return error;
+}
+
+/* Many streams come after one in a capture, and it comes after all of them. */
+static cudaError_t captured_lanes(struct joins *joins)
+{
+    struct lanes lanes = PDL_ZERO;
+    cudaError_t error = cudaEventCreateWithFlags(&lanes.fork, cudaEventDisableTiming);
+    unsigned made = 0, i;
+
+    if (error == cudaSuccess)
+        error = cudaEventCreateWithFlags(&lanes.back, cudaEventDisableTiming);
+    for (; made < CAPTURE_LANES && error == cudaSuccess; made += error == cudaSuccess)
+        error = cudaStreamCreateWithFlags(&lanes.stream[made], cudaStreamNonBlocking);
+    if (error == cudaSuccess)
+        error = capture_many_lanes(joins, &lanes);
+    for (i = 0; i < made; i++)
+        (void)cudaStreamDestroy(lanes.stream[i]);
+    if (lanes.fork)
+        (void)cudaEventDestroy(lanes.fork);
+    if (lanes.back)
+        (void)cudaEventDestroy(lanes.back);
+    return error;
+}
+
+/* Ends each of so many captures that were begun, and runs what it captured after the ones before. */
+static cudaError_t run_captures(struct joins *joins, unsigned begun, cudaError_t captured)
+{
+    cudaGraph_t graph[CAPTURES] = { NULL };
+    cudaError_t error = captured, end;
+    unsigned i;
+
+    for (i = 0; i < begun; i++) {
+        end = cudaStreamEndCapture(joins->stream[i], &graph[i]);
+        error = error == cudaSuccess ? end : error;
+    }
+    for (i = 0; i < begun; i++) {
+        if (error == cudaSuccess)
+            error = ask_run_once(graph[i], joins->stream[i]);
+        if (graph[i])
+            (void)cudaGraphDestroy(graph[i]);
+    }
+    return error;
+}
+
+/* Several captures at once, in each of them work and a follower. What they captured runs one after the other. */
+static cudaError_t captured_together(struct joins *joins)
+{
+    cudaError_t error = cudaSuccess;
+    unsigned begun = 0, i;
+
+    prepare(joins, CAPTURES, 0);
+    for (i = 0; i < CAPTURES; i++)
+        joins->pinned->plan[i].hold_ns = 5000;
+    for (; begun < CAPTURES && error == cudaSuccess; begun += error == cudaSuccess)
+        error = cudaStreamBeginCapture(joins->stream[begun], cudaStreamCaptureModeThreadLocal);
+    for (i = 0; i < CAPTURES && error == cudaSuccess; i++)
+        error = work(joins, i, joins->stream[i]);
+    for (i = 0; i < CAPTURES && error == cudaSuccess; i++)
+        error = follow(joins, i, joins->stream[i]);
+    error = run_captures(joins, begun, error);
+    if (error == cudaSuccess)
+        error = cudaDeviceSynchronize();
+    for (i = 0; i < CAPTURES; i++) /* when it ran, those before it had ended */
+        joins->pinned->host_is_stale |= differs(joins->pinned, joins->pinned->seen[i], (i + 1) * PLACE_WORDS);
+    return error;
+}
+
+static void ask_captures(struct ask *ask)
+{
+    static const struct join joins[] = {
+        { "stale after a captured row of 1,100", captured_long_row },
+        { "stale in one of 32 captured streams, or after all of them", captured_lanes },
+        { "stale in one of four captures at once", captured_together },
+    };
+
+    ask_joins(ask, joins, sizeof(joins) / sizeof(joins[0]), cudaStreamNonBlocking);
+}
+
+#endif
