@@ -6,8 +6,9 @@
 #define WIDE_NODES (WIDE_PLACES * PLACE_WORDS)
 #define FAR_NODES 2100u
 #define WIDE_WAYS 5u
+#define WIDE_HOLD 40000u       /* nanoseconds */
 
-/* One of many works: its last thread's word. */
+/* One of many works: its last thread's word. plan.withhold is the thread number, counted from 1, whose word comes much later than all others. */
 KERNEL(joins_word)
 {
     struct trial_plan plan = k_plan(&args);
@@ -16,18 +17,20 @@ KERNEL(joins_word)
     k_trigger();
     if (k_thread() != last)
         return;
-    k_delay(args.state, plan.hold_ns);
+    k_delay(args.state, plan.hold_ns + (plan.withhold == last + 1 ? WIDE_HOLD : 0));
     k_store(args.data, words_fresh(plan.key, last));
 }
 
-/* The works of the last place hold longest, or those of the first. */
+/* The later of many works hold longer, and the last one longest; or the earlier ones do, and any one longest. */
 static void prepare_wide(struct joins *joins, unsigned places, unsigned followers, unsigned from_last)
 {
-    unsigned i;
+    unsigned words = places * PLACE_WORDS, longest = from_last ? joins->trial * 37 % words : words - 1, i;
 
     prepare(joins, places, followers);
-    for (i = 0; i < places; i++)
-        joins->pinned->plan[i].hold_ns = 3000 + 1500 * (from_last ? places - 1 - i : i);
+    for (i = 0; i < places; i++) {
+        joins->pinned->plan[i].hold_ns = 3000 + 1000 * (from_last ? places - 1 - i : i);
+        joins->pinned->plan[i].withhold = i == longest / PLACE_WORDS ? longest % PLACE_WORDS + 1 : 0;
+    }
 }
 
 /* The arguments of the work that stores this one of all words. */
