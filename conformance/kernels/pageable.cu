@@ -7,6 +7,9 @@
  *                    memsets of pinned memory
  * memsets  COMP-05c  memsets of 0, 1, 127, 128, 255, -1 and of values of which a byte is but a part
  * values   COMP-05c  memsets of values of 1, 2 and 4 bytes by the driver's calls, launched and captured
+ * set_rows COMP-05c  memsets of rows: one and several, shorter than their pitch, of more than 1 KiB; launched and captured
+ * rows     COMP-05e  copies of such rows, whose pitches are the same or differ, between memory of every kind; launched, captured and nodes
+ * large    COMP-05e  copies of more than 1 MiB between memory of every kind
  */
 #include <stdlib.h>
 #include <string.h>
@@ -266,11 +269,15 @@ static void ask_memsets(struct ask *ask)
 }
 
 #include "pageable_values.h"
+#include "pageable_rows.h"
 
 static const struct pair pageable_pairs[] = {
     PAIR_ASK("copies", ask_copies),
     PAIR_ASK("pinned", ask_pinned),
     PAIR_ASK("memsets", ask_memsets),
     PAIR_ASK("values", ask_values),
+    PAIR_ASK("set_rows", ask_set_rows),
+    PAIR_ASK("rows", ask_rows),
+    PAIR_ASK("large", ask_large),
 };
 IMAGE(pageable, pageable_pairs)

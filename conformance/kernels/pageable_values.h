@@ -6,7 +6,7 @@
 
 #include "driver_function.h"
 
-#define VALUE_ROOM 32768u       /* bytes that are looked at; what lies after the memset stays as it was */
+#define VALUE_MARGIN 4096u      /* bytes after the memset that are looked at; they stay as they were */
 
 static const char *const set_names[] = { "cuMemsetD8Async", "cuMemsetD16Async", "cuMemsetD32Async" };
 static const unsigned char value_bytes[] = { 0xA1, 0xB2, 0xC3, 0xD4 };
@@ -47,8 +47,8 @@ static cudaError_t try_value(struct values *v, unsigned width, size_t count, int
 {
     struct pageable *p = v->pageable;
     cudaStream_t stream = p->ask->stream;
-    size_t bytes = count << width, i;
-    cudaError_t error = cudaMemsetAsync(p->device, 0x5A, VALUE_ROOM, stream);
+    size_t bytes = count << width, room = bytes + VALUE_MARGIN, i;
+    cudaError_t error = cudaMemsetAsync(p->device, 0x5A, room, stream);
     unsigned differs = 0;
 
     if (error == cudaSuccess)
@@ -56,8 +56,8 @@ static cudaError_t try_value(struct values *v, unsigned width, size_t count, int
     if (error == cudaSuccess)
         error = cudaStreamSynchronize(stream);
     if (error == cudaSuccess)
-        error = cudaMemcpy(p->back, p->device, VALUE_ROOM, cudaMemcpyDeviceToHost);
-    for (i = 0; i < VALUE_ROOM; i++)
+        error = cudaMemcpy(p->back, p->device, room, cudaMemcpyDeviceToHost);
+    for (i = 0; i < room; i++)
         differs |= p->back[i] != (i < bytes ? value_bytes[i % (1u << width)] : 0x5A);
     v->wrong += error == cudaSuccess && differs;
     v->trials++;
@@ -66,7 +66,7 @@ static cudaError_t try_value(struct values *v, unsigned width, size_t count, int
 
 static void ask_values(struct ask *ask)
 {
-    static const size_t counts[] = { 1, 2, 63, 64, 65, 257, 4096 };
+    static const size_t counts[] = { 1, 2, 63, 64, 65, 257, 4096, 70001 };
     const unsigned each = sizeof(counts) / sizeof(counts[0]);
     struct pageable p = PDL_ZERO;
     struct values v = PDL_ZERO;

@@ -168,6 +168,29 @@ static void stage(struct move *move)
     move->from_pitch = move->bytes;
 }
 
+/* What some devices leave out of a copy, or take from elsewhere. */
+static void cut_copy(struct move *move, enum cudaMemcpyKind kind)
+{
+    if (device.faults.large_copy_in_cut && kind == cudaMemcpyHostToDevice && move->bytes > 1048576)
+        move->bytes = 1048576;
+    if (device.faults.rows_copy_takes_one_pitch && move->rows > 1)
+        move->from_pitch = move->pitch;
+    if (device.faults.lone_row_copied_short && move->rows == 1 && move->pitch > move->bytes)
+        move->bytes--;
+    if (device.faults.long_rows_cut && move->rows > 1 && move->bytes > 1024)
+        move->bytes = 1024;
+}
+
+/* ... and of a memset. */
+static void cut_set(struct move *move)
+{
+    if (device.faults.lone_row_set_short && move->rows == 1 && move->pitch > move->bytes)
+        move->bytes--;
+    bool cut = (device.faults.driver_sets_64k_of_halves && move->width == 2) || (device.faults.driver_sets_64k_of_words && move->width == 4);
+    if (cut && move->bytes > 65536)
+        move->bytes = 65536;
+}
+
 static cudaError_t copy_rows(struct move move, enum cudaMemcpyKind kind, struct stream *s, bool wait)
 {
     void *to = move.to;
@@ -189,6 +212,7 @@ static cudaError_t copy_rows(struct move move, enum cudaMemcpyKind kind, struct 
     op->move = move;
     if (device.faults.long_device_copy_cut && kind == cudaMemcpyDeviceToDevice && bytes > 65536)
         op->move.bytes = 65536;
+    cut_copy(&op->move, kind);
     op->to_host = kind == cudaMemcpyDeviceToHost;
     op->from_host = kind == cudaMemcpyHostToDevice;
     op->in_host = kind == cudaMemcpyHostToHost;
@@ -281,6 +305,7 @@ static cudaError_t set_rows(struct move move, struct stream *s, bool wait)
     }
     struct op *op = op_new(OP_SET);
     op->move = move;
+    cut_set(&op->move);
     return call_result(stream_move(s, op, wait));
 }
 

@@ -1,0 +1,245 @@
+/* pageable_rows.h - the pairs of pageable.cu with copies and memsets of rows, and with copies of more than 1 MiB. */
+#ifndef PAGEABLE_ROWS_H_INCLUDED
+#define PAGEABLE_ROWS_H_INCLUDED
+
+#define PLACE_BYTES ((1u << 20) + 80000u)
+#define PLACE_MARGIN 256u      /* bytes after a copy that are looked at */
+#define GAP_BYTE 0x5A          /* of what a copy leaves alone */
+
+enum place { PLACE_PAGEABLE, PLACE_PINNED, PLACE_DEVICE, PLACES };
+
+struct places {
+    struct ask *ask;
+    unsigned char *memory[2][PLACES]; /* to copy from, and to */
+    unsigned char *seen;
+    unsigned wrong, trials;
+};
+
+struct rows {
+    size_t bytes, rows, from_pitch, pitch; /* of one row, in the source and in the target */
+};
+/* Pitches that are the same, that differ either way, and that are the row's length; one row of a wide pitch; short rows and long ones. */
+static const struct rows all_rows[] = {
+    { 16, 5, 32, 32 },       { 16, 5, 24, 40 },       { 16, 5, 40, 24 },        { 100, 3, 100, 128 }, { 100, 3, 128, 100 },
+    { 7, 1, 32, 64 },        { 250, 1, 250, 1024 },   { 250, 1, 1024, 250 },    { 3, 33, 5, 4 },      { 1025, 3, 1025, 1025 },
+    { 1500, 4, 1536, 2048 }, { 2049, 3, 4096, 2052 }, { 4100, 17, 4200, 5000 }, { 70000, 2, 70016, 70400 }
+};
+#define ALL_ROWS (sizeof(all_rows) / sizeof(all_rows[0]))
+
+static int open_places(struct places *p, struct ask *ask)
+{
+    unsigned i, given = 1;
+
+    p->ask = ask;
+    p->seen = (unsigned char *)malloc(PLACE_BYTES);
+    for (i = 0; i < 2 && given; i++) {
+        p->memory[i][PLACE_PAGEABLE] = (unsigned char *)malloc(PLACE_BYTES);
+        given = p->seen && p->memory[i][PLACE_PAGEABLE] && cudaMallocHost((void **)&p->memory[i][PLACE_PINNED], PLACE_BYTES) == cudaSuccess &&
+                cudaMalloc((void **)&p->memory[i][PLACE_DEVICE], PLACE_BYTES) == cudaSuccess;
+    }
+    if (!given)
+        ask_skip(ask, "memory", "none was given");
+    return (int)given;
+}
+
+static void close_places(struct places *p)
+{
+    unsigned i;
+
+    (void)cudaDeviceSynchronize();
+    for (i = 0; i < 2; i++) {
+        (void)cudaFree(p->memory[i][PLACE_DEVICE]);
+        (void)cudaFreeHost(p->memory[i][PLACE_PINNED]);
+        free(p->memory[i][PLACE_PAGEABLE]);
+    }
+    free(p->seen);
+}
+
+static size_t span_of(const struct rows *r, size_t pitch) { return (r->rows - 1) * pitch + r->bytes; }
+
+/* The target holds gaps, and the source what is to be copied. */
+static cudaError_t fill_places(struct places *p, const struct rows *r, enum place from, enum place to, unsigned salt)
+{
+    size_t target = span_of(r, r->pitch) + PLACE_MARGIN, source = span_of(r, r->from_pitch) + PLACE_MARGIN;
+    cudaError_t error;
+
+    memset(p->seen, GAP_BYTE, target);
+    error = cudaMemcpy(p->memory[1][to], p->seen, target, cudaMemcpyDefault);
+    fill(p->seen, source, salt);
+    return error == cudaSuccess ? cudaMemcpy(p->memory[0][from], p->seen, source, cudaMemcpyDefault) : error;
+}
+
+/* value: of every byte of a row that was set; negative: the rows were copied. */
+static cudaError_t look_at_rows(struct places *p, const struct rows *r, enum place to, unsigned salt, int value)
+{
+    size_t target = span_of(r, r->pitch) + PLACE_MARGIN, i;
+    unsigned differs = 0;
+    cudaError_t error = cudaStreamSynchronize(p->ask->stream);
+
+    if (error == cudaSuccess)
+        error = cudaMemcpy(p->seen, p->memory[1][to], target, cudaMemcpyDefault);
+    for (i = 0; i < target && error == cudaSuccess; i++) {
+        size_t row = r->rows > 1 ? i / r->pitch : 0, at = i - row * r->pitch, source = row * r->from_pitch + at;
+        int inside = row < r->rows && at < r->bytes;
+        unsigned char moved = value < 0 ? (unsigned char)(source * 7 + (source >> 8) + salt) : (unsigned char)value;
+        differs |= p->seen[i] != (inside ? moved : GAP_BYTE);
+    }
+    p->wrong += error == cudaSuccess && differs;
+    p->trials++;
+    return error;
+}
+
+/* ---- rows ---- */
+
+enum row_way { ROWS_LAUNCHED, ROWS_CAPTURED, ROWS_NODE, ROW_WAYS };
+
+/* Every second copy leaves it to the driver to tell which memory is where. */
+static enum cudaMemcpyKind kind_between(enum place from, enum place to, unsigned trial)
+{
+    static const enum cudaMemcpyKind kinds[2][2] = { { cudaMemcpyHostToHost, cudaMemcpyHostToDevice },
+                                                     { cudaMemcpyDeviceToHost, cudaMemcpyDeviceToDevice } };
+
+    return direction(kinds[from == PLACE_DEVICE][to == PLACE_DEVICE], trial);
+}
+
+static cudaError_t copy_by_node(struct places *p, const struct rows *r, enum place from, enum place to, enum cudaMemcpyKind kind)
+{
+    struct cudaMemcpy3DParms copy = PDL_ZERO;
+    cudaGraph_t graph;
+    cudaGraphNode_t node;
+    cudaError_t error = cudaGraphCreate(&graph, 0);
+
+    if (error != cudaSuccess)
+        return error;
+    copy.srcPtr.ptr = p->memory[0][from];
+    copy.dstPtr.ptr = p->memory[1][to];
+    copy.srcPtr.pitch = r->from_pitch;
+    copy.dstPtr.pitch = r->pitch;
+    copy.srcPtr.xsize = copy.dstPtr.xsize = copy.extent.width = r->bytes;
+    copy.srcPtr.ysize = copy.dstPtr.ysize = copy.extent.height = r->rows;
+    copy.extent.depth = 1;
+    copy.kind = kind;
+    error = cudaGraphAddMemcpyNode(&node, graph, NULL, 0, &copy);
+    if (error == cudaSuccess)
+        error = ask_run_once(graph, p->ask->stream);
+    (void)cudaGraphDestroy(graph);
+    return error;
+}
+
+static cudaError_t try_rows(struct places *p, const struct rows *r, enum place from, enum place to, enum row_way way)
+{
+    cudaStream_t stream = p->ask->stream;
+    enum cudaMemcpyKind kind = kind_between(from, to, p->trials);
+    unsigned salt = p->trials;
+    cudaError_t error = fill_places(p, r, from, to, salt);
+
+    if (error == cudaSuccess && way == ROWS_NODE)
+        error = copy_by_node(p, r, from, to, kind);
+    if (error == cudaSuccess && way == ROWS_CAPTURED)
+        error = cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal);
+    if (error == cudaSuccess && way != ROWS_NODE)
+        error = cudaMemcpy2DAsync(p->memory[1][to], r->pitch, p->memory[0][from], r->from_pitch, r->bytes, r->rows, kind, stream);
+    if (way == ROWS_CAPTURED)
+        error = ask_run_capture(stream, error);
+    return error == cudaSuccess ? look_at_rows(p, r, to, salt, -1) : error;
+}
+
+/* Pageable memory is copied by launches alone. */
+static void ask_rows(struct ask *ask)
+{
+    static const char *const names[ROW_WAYS] = { "copies of rows", "captured copies of rows", "nodes that copy rows" };
+    struct places p = PDL_ZERO;
+    unsigned way, between, i;
+
+    if (!open_places(&p, ask)) {
+        close_places(&p);
+        return;
+    }
+    for (way = 0; way < ROW_WAYS; way++) {
+        cudaError_t error = cudaSuccess;
+        for (between = 0; between < PLACES * PLACES; between++) {
+            enum place from = (enum place)(between % PLACES), to = (enum place)(between / PLACES);
+            int pageable = from == PLACE_PAGEABLE || to == PLACE_PAGEABLE;
+            for (i = 0; i < ALL_ROWS && (way == ROWS_LAUNCHED || !pageable) && error == cudaSuccess; i++)
+                error = try_rows(&p, &all_rows[i], from, to, (enum row_way)way);
+        }
+        ask_expect(ask, names[way], error, cudaSuccess);
+    }
+    ask_expect_none(ask, "copies of rows that left other bytes", p.wrong, p.trials);
+    close_places(&p);
+}
+
+/* ---- large ---- */
+
+/* A copy is a row. Every second one is asynchronous; its source stays as it is until it has ended. */
+static cudaError_t try_large(struct places *p, size_t bytes, enum place from, enum place to)
+{
+    struct rows r = PDL_ZERO;
+    enum cudaMemcpyKind kind = kind_between(from, to, p->trials / 2);
+    void *target = p->memory[1][to], *source = p->memory[0][from];
+    unsigned salt = p->trials;
+    cudaError_t error;
+
+    r.bytes = r.pitch = r.from_pitch = bytes;
+    r.rows = 1;
+    error = fill_places(p, &r, from, to, salt);
+    if (error == cudaSuccess)
+        error = p->trials % 2 ? cudaMemcpyAsync(target, source, bytes, kind, p->ask->stream) : cudaMemcpy(target, source, bytes, kind);
+    return error == cudaSuccess ? look_at_rows(p, &r, to, salt, -1) : error;
+}
+
+static void ask_large(struct ask *ask)
+{
+    static const size_t sizes[] = { (1u << 20) + 1, (1u << 20) + 70000 };
+    struct places p = PDL_ZERO;
+    cudaError_t error = cudaSuccess;
+    unsigned trial;
+
+    if (!open_places(&p, ask)) {
+        close_places(&p);
+        return;
+    }
+    for (trial = 0; trial < 2 * PLACES * PLACES && error == cudaSuccess; trial++)
+        error = try_large(&p, sizes[trial % 2], (enum place)(trial / 2 % PLACES), (enum place)(trial / 2 / PLACES));
+    for (; trial < 4 * PLACES * PLACES && error == cudaSuccess; trial += 5) /* some of them the other way */
+        error = try_large(&p, sizes[trial % 2], (enum place)(trial / 2 % PLACES), (enum place)(trial / 2 / PLACES % PLACES));
+    ask_expect(ask, "copies of more than 1 MiB", error, cudaSuccess);
+    ask_expect_none(ask, "copies of more than 1 MiB that left other bytes", p.wrong, p.trials);
+    close_places(&p);
+}
+
+/* ---- memsets of rows ---- */
+
+static cudaError_t try_set_rows(struct places *p, const struct rows *r, enum place to, int captured)
+{
+    cudaStream_t stream = p->ask->stream;
+    int value = (int)(p->trials % 90 + 1);
+    cudaError_t error = fill_places(p, r, PLACE_PAGEABLE, to, p->trials);
+
+    if (error == cudaSuccess && captured)
+        error = cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal);
+    if (error == cudaSuccess)
+        error = cudaMemset2DAsync(p->memory[1][to], r->pitch, value, r->bytes, r->rows, stream);
+    if (captured)
+        error = ask_run_capture(stream, error);
+    return error == cudaSuccess ? look_at_rows(p, r, to, p->trials, value) : error;
+}
+
+static void ask_set_rows(struct ask *ask)
+{
+    struct places p = PDL_ZERO;
+    cudaError_t error = cudaSuccess;
+    unsigned i;
+
+    if (!open_places(&p, ask)) {
+        close_places(&p);
+        return;
+    }
+    for (i = 0; i < 4 * ALL_ROWS && error == cudaSuccess; i++)
+        error = try_set_rows(&p, &all_rows[i % ALL_ROWS], i / ALL_ROWS % 2 ? PLACE_PINNED : PLACE_DEVICE, i / ALL_ROWS / 2);
+    ask_expect(ask, "memsets of rows", error, cudaSuccess);
+    ask_expect_none(ask, "memsets of rows that left other bytes", p.wrong, p.trials);
+    close_places(&p);
+}
+
+#endif
