@@ -5,6 +5,8 @@
  * nodes    ATTR-15c  nodes of graphs that had another shape before: by each call that gives parameters, by an update, in a clone and in a child
  *                    graph; captured launches by each call
  * sets     ATTR-15d  memset nodes that had another place, value, width or element before, in the same ways
+ * hosts    ATTR-15f  40 host functions in a graph, each with data of its own: in a line and side by side; added, captured, given other data
+ *                    in the graph and in the executable one, cloned, updated and in a child graph
  * crowds   ATTR-15c  cooperative launches of more blocks than fit, by each call: refused, and nothing runs
  */
 #include <string.h>
@@ -487,6 +489,7 @@ static void ask_nodes(struct ask *ask)
 }
 
 #include "given_sets.h"
+#include "given_hosts.h"
 
 /* ---- crowds ---- */
 
@@ -520,6 +523,7 @@ static const struct pair given_pairs[] = {
     PAIR_ASK("calls", ask_calls),
     PAIR_ASK("nodes", ask_nodes),
     PAIR_ASK("sets", ask_sets),
+    PAIR_ASK("hosts", ask_hosts),
     PAIR_ASK("crowds", ask_crowds),
 };
 IMAGE(given, given_pairs)

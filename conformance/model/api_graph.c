@@ -554,6 +554,8 @@ cudaError_t kernel_replace(struct request *r, const struct cudaKernelNodeParams 
     size_t most = device.faults.params_end_at_64 ? 64 : device.faults.params_end_at_128 ? 128 : sizeof r->args;
     if (r->kernel->args_bytes > most)
         memset(r->args + most, 0, r->kernel->args_bytes - most);
+    if (device.faults.params_lose_attributes && r->num_attrs > 1)
+        r->num_attrs = 1;
     if (device.faults.params_lose_cooperative)
         request_loses_cooperative(r);
     if (device.faults.renewed_loses_cluster)
@@ -600,6 +602,10 @@ cudaError_t CUDARTAPI cudaGraphKernelNodeSetAttribute(cudaGraphNode_t handle, cu
                 r->attrs[i].val = *value;
             return cudaSuccess;
         }
+    const struct faults *f = &device.faults;
+    if ((f->fifth_node_attribute_lost && r->num_attrs >= 4) || (f->captured_takes_no_attribute && node_of(handle)->captured) ||
+        (f->other_thread_attribute_lost && device.other_thread) || (f->made_takes_no_attribute && node_of(handle)->graph->made))
+        return cudaSuccess;
     FAIL_IF(r->num_attrs == MODEL_MAX_ATTRS, cudaErrorInvalidValue);
     memset(&r->attrs[r->num_attrs], 0, sizeof r->attrs[0]);
     r->attrs[r->num_attrs].id = id;

@@ -139,6 +139,8 @@ cudaError_t CUDARTAPI cudaStreamSetAttribute(cudaStream_t handle, cudaLaunchAttr
     if (device.faults.refused_attribute_cuts && !is_stream_attribute((int)id))
         stream_cuts(s);
     FAIL_IF(value == NULL || !is_stream_attribute((int)id), cudaErrorInvalidValue);
+    if (device.faults.other_thread_stream_attribute_lost && device.other_thread)
+        return cudaSuccess;
     if (id == cudaLaunchAttributePriority && !device.faults.late_priority_lost)
         s->priority = value->priority;
     if ((int)id == 10 && device.faults.domain_resets_priority)

@@ -137,6 +137,17 @@ static struct op *wait_op(const struct node *n)
     return op;
 }
 
+/* What a host function is called with: on some devices another's. */
+static void *host_data_of(const struct node *n)
+{
+    const struct node *first = n->graph->node[0], *before = n->index > 0 ? n->graph->node[n->index - 1] : NULL;
+    if (device.faults.fifth_host_takes_data && n->index >= 4 && before->type == cudaGraphNodeTypeHost)
+        return before->host.userData;
+    if (device.faults.seventeenth_host_takes_data && n->index >= 16 && first->type == cudaGraphNodeTypeHost)
+        return first->host.userData;
+    return n->host.userData;
+}
+
 struct op *node_op(const struct node *n)
 {
     struct op *op;
@@ -153,7 +164,7 @@ struct op *node_op(const struct node *n)
     case cudaGraphNodeTypeHost:
         op = op_new(OP_HOST);
         op->host.call = n->host.fn;
-        op->host.data = n->host.userData;
+        op->host.data = host_data_of(n);
         return op;
     case cudaGraphNodeTypeEventRecord: return record_op(n);
     case cudaGraphNodeTypeWaitEvent: return wait_op(n);

@@ -212,6 +212,8 @@ struct faults {
     bool misfits_dropped, crowds_accepted, legacy_beside_capture, legacy_sets_beside, cycles_accepted, first_time_stays, node_params_ignored;
     bool late_priority_lost, priority_not_captured, short_list_overruns, handles_confused, clone_is_moved, host_wait_forgets_exec, host_wait_forgets_events, any_shape_updates;
     bool child_shape_ignored, body_shape_ignored;
+    bool fifth_host_takes_data, seventeenth_host_takes_data, other_thread_attribute_lost, other_thread_stream_attribute_lost;
+    bool fifth_node_attribute_lost, captured_takes_no_attribute, made_takes_no_attribute, params_lose_attributes;
     bool large_copy_in_cut, rows_copy_takes_one_pitch, lone_row_copied_short, long_rows_cut, lone_row_set_short, driver_sets_64k_of_halves;
     bool driver_sets_64k_of_words;
     bool args_end_at_64, args_end_at_100, args_end_at_200, args_end_at_1024, params_end_at_64, params_end_at_128, captured_args_end_at_64;

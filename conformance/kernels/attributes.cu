@@ -1,0 +1,242 @@
+/* attributes.cu - several attributes of one kernel node or stream, whoever set them and when: each tells what it was last given.
+ *
+ * pair     rules     what is asked
+ * nodes    ATTR-15g  five attributes of a node that was added or captured, of a clone, and of a node whose graph was made executable;
+ *                    set by this thread or by another; read then, after other values, and after new parameters
+ * streams  ATTR-15g  attributes of a stream that another thread set
+ */
+#include <string.h>
+
+#include "graph_ask.h"
+#include "host_room.h"
+
+KERNEL(attributes_nothing) { (void)args; }
+
+struct kind {
+    cudaLaunchAttributeID id;
+    const char *name;
+};
+/* Each is "valid for graph nodes" by driver_types.h. */
+static const struct kind node_kinds[] = {
+    { cudaLaunchAttributeCooperative, "cooperative" },
+    { cudaLaunchAttributePriority, "the priority" },
+    { cudaLaunchAttributeMemSyncDomain, "the memory domain" },
+    { cudaLaunchAttributeMemSyncDomainMap, "the map of memory domains" },
+    { cudaLaunchAttributeClusterSchedulingPolicyPreference, "the cluster scheduling policy" },
+};
+/* ... and each of these "valid for streams". */
+static const struct kind stream_kinds[] = {
+    { cudaLaunchAttributePriority, "the priority" },
+    { cudaLaunchAttributeMemSyncDomain, "the memory domain" },
+    { cudaLaunchAttributeMemSyncDomainMap, "the map of memory domains" },
+    { cudaLaunchAttributeSynchronizationPolicy, "the synchronization policy" },
+};
+#define NODE_ATTRIBUTES (sizeof(node_kinds) / sizeof(node_kinds[0]))
+#define STREAM_ATTRIBUTES (sizeof(stream_kinds) / sizeof(stream_kinds[0]))
+
+struct holder {
+    struct ask *ask;
+    const struct kind *kinds;
+    unsigned count;
+    cudaGraphNode_t node;      /* NULL: the stream has them */
+    cudaStream_t stream;
+    int least, greatest;       /* priorities */
+    unsigned set, first;       /* which values, and which attribute is set first */
+    cudaError_t error;
+};
+
+/* What it is to be, in the first set of values or in the second; as a number, too. */
+static long value_of(const struct holder *h, cudaLaunchAttributeID id, unsigned set, cudaLaunchAttributeValue *value)
+{
+    memset(value, 0, sizeof(*value));
+    switch ((int)id) {
+    case cudaLaunchAttributeCooperative: return value->cooperative = set == 0;
+    case cudaLaunchAttributePriority: return value->priority = set == 0 ? h->greatest : h->least;
+    case cudaLaunchAttributeMemSyncDomain:
+        value->memSyncDomain = set == 0 ? cudaLaunchMemSyncDomainRemote : cudaLaunchMemSyncDomainDefault;
+        return (long)value->memSyncDomain;
+    case cudaLaunchAttributeMemSyncDomainMap:
+        value->memSyncDomainMap.default_ = (unsigned char)(set == 0 ? 1 : 0);
+        value->memSyncDomainMap.remote = (unsigned char)(set == 0 ? 0 : 1);
+        return value->memSyncDomainMap.default_ * 256L + value->memSyncDomainMap.remote;
+    case cudaLaunchAttributeSynchronizationPolicy:
+        value->syncPolicy = set == 0 ? cudaSyncPolicyBlockingSync : cudaSyncPolicyYield;
+        return (long)value->syncPolicy;
+    default:
+        value->clusterSchedulingPolicyPreference = set == 0 ? cudaClusterSchedulingPolicySpread : cudaClusterSchedulingPolicyLoadBalancing;
+        return (long)value->clusterSchedulingPolicyPreference;
+    }
+}
+
+static long number_in(cudaLaunchAttributeID id, const cudaLaunchAttributeValue *value)
+{
+    switch ((int)id) {
+    case cudaLaunchAttributeCooperative: return value->cooperative;
+    case cudaLaunchAttributePriority: return value->priority;
+    case cudaLaunchAttributeMemSyncDomain: return (long)value->memSyncDomain;
+    case cudaLaunchAttributeMemSyncDomainMap: return value->memSyncDomainMap.default_ * 256L + value->memSyncDomainMap.remote;
+    case cudaLaunchAttributeSynchronizationPolicy: return (long)value->syncPolicy;
+    default: return (long)value->clusterSchedulingPolicyPreference;
+    }
+}
+
+/* All of them, beginning with h->first. */
+static void set_all(void *opaque)
+{
+    struct holder *h = (struct holder *)opaque;
+    cudaLaunchAttributeValue value;
+    unsigned i;
+
+    h->error = cudaSuccess;
+    for (i = 0; i < h->count && h->error == cudaSuccess; i++) {
+        cudaLaunchAttributeID id = h->kinds[(h->first + i) % h->count].id;
+        (void)value_of(h, id, h->set, &value);
+        h->error = h->node ? cudaGraphKernelNodeSetAttribute(h->node, id, &value) : cudaStreamSetAttribute(h->stream, id, &value);
+    }
+}
+
+static void set_by(struct holder *h, unsigned set, int by_thread)
+{
+    h->set = set;
+    if (by_thread && !run_in_thread(set_all, h))
+        ask_skip(h->ask, "another thread", "none could be had");
+    else if (!by_thread)
+        set_all(h);
+    ask_expect(h->ask, "several attributes", h->error, cudaSuccess);
+}
+
+static void expect_all(struct holder *h, const char *when, cudaGraphNode_t node, unsigned set)
+{
+    cudaLaunchAttributeValue want, is;
+    char text[128];
+    unsigned i;
+
+    for (i = 0; i < h->count; i++) {
+        cudaLaunchAttributeID id = h->kinds[i].id;
+        memset(&is, 0x5A, sizeof(is));
+        snprintf(text, sizeof(text), "%s %s", h->kinds[i].name, when);
+        ask_expect(h->ask, text, node ? cudaGraphKernelNodeGetAttribute(node, id, &is) : cudaStreamGetAttribute(h->stream, id, &is),
+                   cudaSuccess);
+        ask_expect_number(h->ask, text, number_in(id, &is), value_of(h, id, set, &want));
+    }
+}
+
+/* ---- nodes ---- */
+
+static cudaError_t capture_node(struct ask *ask, cudaGraph_t *graph, cudaGraphNode_t *node)
+{
+    struct kernel_args args = PDL_ZERO;
+    size_t one = 1;
+    cudaError_t error = cudaStreamBeginCapture(ask->stream, cudaStreamCaptureModeThreadLocal), end;
+
+    if (error != cudaSuccess)
+        return error;
+    error = launch_one((const void *)SYMBOL(attributes_nothing), &args, 1, ask->stream, NULL, 0);
+    end = cudaStreamEndCapture(ask->stream, graph);
+    error = error == cudaSuccess ? end : error;
+    return error == cudaSuccess ? cudaGraphGetNodes(*graph, node, &one) : error;
+}
+
+static cudaError_t add_node(cudaGraph_t *graph, cudaGraphNode_t *node)
+{
+    struct kernel_args args = PDL_ZERO;
+    cudaError_t error = cudaGraphCreate(graph, 0);
+
+    return error == cudaSuccess ? ask_add_kernel(node, *graph, (const void *)SYMBOL(attributes_nothing), &args, 1) : error;
+}
+
+static cudaError_t renew(cudaGraphNode_t node)
+{
+    struct cudaKernelNodeParams params = PDL_ZERO;
+    struct kernel_args args = PDL_ZERO;
+    void *values[1];
+
+    values[0] = &args;
+    params.func = (void *)SYMBOL(attributes_nothing);
+    params.gridDim.x = 2;
+    params.gridDim.y = params.gridDim.z = 1;
+    params.blockDim.x = params.blockDim.y = params.blockDim.z = 1;
+    params.kernelParams = values;
+    return cudaGraphKernelNodeSetParams(node, &params);
+}
+
+/* made: the graph was made executable before the attributes are set. */
+static void ask_node(struct holder *h, int captured, int made, int by_thread)
+{
+    struct ask *ask = h->ask;
+    cudaGraph_t graph = NULL, clone = NULL;
+    cudaGraphNode_t cloned = NULL;
+    cudaGraphExec_t exec = NULL;
+
+    ask_expect(ask, "a node", captured ? capture_node(ask, &graph, &h->node) : add_node(&graph, &h->node), cudaSuccess);
+    if (!h->node)
+        return;
+    if (made)
+        ask_expect(ask, "an executable graph", cudaGraphInstantiate(&exec, graph, 0), cudaSuccess);
+    set_by(h, 0, by_thread);
+    expect_all(h, "of a node", h->node, 0);
+    ask_expect(ask, "new parameters", renew(h->node), cudaSuccess);
+    expect_all(h, "of a node with new parameters", h->node, 0);
+    ask_expect(ask, "a clone", cudaGraphClone(&clone, graph), cudaSuccess);
+    ask_expect(ask, "its node", cudaGraphNodeFindInClone(&cloned, h->node, clone), cudaSuccess);
+    set_by(h, 1, by_thread);
+    expect_all(h, "of a node that was given other values", h->node, 1);
+    if (cloned)
+        expect_all(h, "of the node of a clone", cloned, 0);
+    if (exec)
+        (void)cudaGraphExecDestroy(exec);
+    if (clone)
+        (void)cudaGraphDestroy(clone);
+    (void)cudaGraphDestroy(graph);
+}
+
+static int open_holder(struct holder *h, struct ask *ask, const struct kind *kinds, unsigned count)
+{
+    cudaError_t error = cudaDeviceGetStreamPriorityRange(&h->least, &h->greatest);
+
+    h->ask = ask;
+    h->kinds = kinds;
+    h->count = count;
+    ask_expect(ask, "the range of priorities", error, cudaSuccess);
+    return error == cudaSuccess;
+}
+
+static void ask_nodes(struct ask *ask)
+{
+    struct holder h = PDL_ZERO;
+    unsigned i;
+
+    if (!open_holder(&h, ask, node_kinds, NODE_ATTRIBUTES))
+        return;
+    for (i = 0; i < 8 * NODE_ATTRIBUTES; i++) {
+        h.first = i / 8;
+        h.node = NULL;
+        ask_node(&h, i & 1, i >> 1 & 1, (int)(i >> 2 & 1));
+    }
+}
+
+/* ---- streams ---- */
+
+static void ask_streams(struct ask *ask)
+{
+    struct holder h = PDL_ZERO;
+    unsigned i;
+
+    if (!open_holder(&h, ask, stream_kinds, STREAM_ATTRIBUTES))
+        return;
+    for (i = 0; i < 4 * STREAM_ATTRIBUTES; i++) {
+        h.first = i / 4;
+        ask_expect(ask, "a stream", cudaStreamCreateWithFlags(&h.stream, i & 1 ? cudaStreamNonBlocking : cudaStreamDefault), cudaSuccess);
+        set_by(&h, i >> 1 & 1, 1);
+        expect_all(&h, "of a stream that another thread set", NULL, i >> 1 & 1);
+        set_by(&h, !(i >> 1 & 1), 1);
+        expect_all(&h, "of a stream that another thread set to another value", NULL, !(i >> 1 & 1));
+        (void)cudaStreamDestroy(h.stream);
+    }
+}
+
+static const struct pair attributes_pairs[] = {
+    PAIR_ASK("nodes", ask_nodes),
+    PAIR_ASK("streams", ask_streams),
+};
+IMAGE(attributes, attributes_pairs)
