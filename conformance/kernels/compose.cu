@@ -1,7 +1,7 @@
 /* compose.cu - pairs whose launches carry more than the attribute.
  *
  * pair                  rules     what is special
- * cluster               COMP-01   both in clusters of two blocks
+ * cluster               COMP-01   both in clusters of two blocks, small grids in clusters of four or eight where their blocks allow it
  * cluster_withhold      COMP-01   the same; one block withholds its trigger and watches: blocks are counted, not clusters
  * cooperative_primary   COMP-02   the primary is a cooperative launch
  * cooperative_dependent COMP-02a  the dependent is a cooperative launch
@@ -90,11 +90,21 @@ static cudaError_t queue_both(const struct queue *queue, const struct trial_laun
     return error == cudaSuccess ? queue_dependent_with(queue, trial, queue->stream, dependent) : error;
 }
 
+/* The most blocks in a cluster, up to the eight that every device takes, in which so many blocks can be launched. Large grids stay in
+ * clusters of two, which find room wherever the blocks do. */
+static unsigned widest_cluster(unsigned blocks)
+{
+    if (blocks > 64)
+        return 2;
+    return blocks % 8 == 0 ? 8 : blocks % 4 == 0 ? 4 : 2;
+}
+
 static cudaError_t queue_cluster(const struct queue *queue, const struct trial_launch *trial)
 {
     pdl_options primary = PDL_ZERO, dependent = PDL_ZERO;
 
-    primary.cluster_x = dependent.cluster_x = 2;
+    primary.cluster_x = widest_cluster(trial->primary_blocks);
+    dependent.cluster_x = widest_cluster(trial->dependent_blocks);
     return queue_both(queue, trial, &primary, &dependent);
 }
 

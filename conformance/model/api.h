@@ -135,6 +135,7 @@ struct event {
     bool by_node, by_captured, was_fired, behind_graph; /* by_captured: by a node that was captured */
     bool asked_fresh;        /* was asked for before it was recorded: for the device asked-fresh-record-lost */
     bool at_start;           /* of a launch, at block starts: for the device first-start-told */
+    bool by_other;           /* made by another host thread than the first: for the device event-of-other-thread-passed */
     bool late;               /* made while 1,000 others existed: for the device thousandth-event-lost */
     uint64_t launched_at;
     struct event *next;
@@ -308,6 +309,7 @@ struct graph *capture_graph(struct stream *s);
 cudaError_t capture_record(struct stream *s, struct event *e);
 cudaError_t capture_wait(struct stream *s, struct event *e);
 bool capture_is_active(void);
+void capture_loses_event(const struct event *e); /* it is destroyed */
 void capture_invalidate(struct capture *c);
 void capture_invalidate_all(void);
 bool capture_broken(const struct stream *s);

@@ -67,6 +67,21 @@ void captures_reset(void)
     thread_mode_reset();
 }
 
+/* An event that was destroyed means nothing to the capture that recorded it, but on two devices. */
+void capture_loses_event(const struct event *e)
+{
+    struct capture *c = e->recorded == RECORDED_IN_CAPTURE ? captures : NULL;
+    while (c != NULL && c->id != e->capture_id)
+        c = c->next;
+    if (c == NULL)
+        return;
+    c->invalid |= device.faults.destroyed_event_spoils_capture;
+    for (struct lane *l = c->lanes; l != NULL && device.faults.destroyed_event_unjoins; l = l->next)
+        for (unsigned k = 0; k < e->captured_count; k++)
+            if (l->stream != c->origin && l->halves == 1 && l->half[0].node == e->captured[k].node)
+                l->halves = 0;
+}
+
 bool capture_is_active(void)
 {
     return captures != NULL;
@@ -517,6 +532,8 @@ cudaError_t CUDARTAPI cudaStreamEndCapture(cudaStream_t handle, cudaGraph_t *out
         *out = (cudaGraph_t)(void *)c->graph;
     else if (c->owns_graph)
         graph_delete(c->graph);
+    if (device.faults.other_thread_end_loses_edge && error == cudaSuccess && device.other_thread && c->graph->arcs != 0)
+        graph_drop_arc(c->graph, c->graph->arcs - 1);
     s->leaked_attribute |= device.faults.failed_capture_leaks && error != cudaSuccess;
     end_spoils(c, error != cudaSuccess);
     capture_free(c);

@@ -175,7 +175,7 @@ static bool event_passed(const struct stream *s, const struct event *e)
     if (e->by_node && ((f->node_event_lost_in_per_thread && per_thread) || (f->node_event_lost_in_blocking && blocking) ||
                        (f->timed_node_event_lost && timed) || (f->sleeping_node_event_lost && sleeping)))
         return true;
-    if (f->polled_timed_event_lost && timed && e->polled)
+    if ((f->polled_timed_event_lost && timed && e->polled) || (f->other_thread_event_passed && e->by_other))
         return true;
     return (f->timed_sleeping_event_lost && timed && sleeping) || (f->timed_event_after_graph_lost && timed && e->behind_graph) ||
            (f->urgent_stream_passes_timed_event && urgent && !blocking && timed) ||
@@ -260,6 +260,7 @@ static cudaError_t event_create(cudaEvent_t *out, unsigned flags)
     FAIL_IF(e == NULL, cudaErrorMemoryAllocation);
     e->magic = EVENT_MAGIC;
     e->flags = flags;
+    e->by_other = device.other_thread;
     e->late = device.faults.thousandth_event_lost && events_alive() >= 1000;
     e->next = events;
     events = e;
@@ -285,6 +286,7 @@ cudaError_t CUDARTAPI cudaEventDestroy(cudaEvent_t handle)
     struct event *e = event_of(handle);
     FAIL_IF(e == NULL, cudaErrorInvalidResourceHandle);
     e->magic = 0;
+    capture_loses_event(e);
     if (device.faults.destroyed_event_cuts && e->op != NULL && e->in != NULL && e->in->tail == e->op)
         stream_cuts(e->in);
     unfired_destroyed |= e->op != NULL && !e->op->retired;

@@ -212,6 +212,8 @@ struct faults {
     bool misfits_dropped, crowds_accepted, legacy_beside_capture, legacy_sets_beside, cycles_accepted, first_time_stays, node_params_ignored;
     bool late_priority_lost, priority_not_captured, short_list_overruns, handles_confused, clone_is_moved, host_wait_forgets_exec, host_wait_forgets_events, any_shape_updates;
     bool child_shape_ignored, body_shape_ignored;
+    bool cluster_of_eight_triggers, other_thread_end_loses_edge, destroyed_event_spoils_capture, destroyed_event_unjoins;
+    bool other_thread_event_passed;
     bool fifth_host_takes_data, seventeenth_host_takes_data, other_thread_attribute_lost, other_thread_stream_attribute_lost;
     bool fifth_node_attribute_lost, captured_takes_no_attribute, made_takes_no_attribute, params_lose_attributes;
     bool large_copy_in_cut, rows_copy_takes_one_pitch, lone_row_copied_short, long_rows_cut, lone_row_set_short, driver_sets_64k_of_halves;
