@@ -5,7 +5,7 @@
  * nodes    ATTR-15c  nodes of graphs that had another shape before: by each call that gives parameters, by an update, in a clone and in a child
  *                    graph; captured launches by each call
  * sets     ATTR-15d  memset nodes that had another place, value, width or element before, in the same ways
- * hosts    ATTR-15f  40 host functions in a graph, each with data of its own: in a line and side by side; added, captured, given other data
+ * hosts    ATTR-15h  40 host functions in a graph, each with data of its own: in a line and side by side; added, captured, given other data
  *                    in the graph and in the executable one, cloned, updated and in a child graph
  * crowds   ATTR-15c  cooperative launches of more blocks than fit, by each call: refused, and nothing runs
  */
