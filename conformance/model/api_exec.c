@@ -206,7 +206,8 @@ cudaError_t CUDARTAPI cudaGraphExecUpdate(cudaGraphExec_t handle, cudaGraph_t gr
     bool ignored = (device.faults.update_after_launch_ignored && e->features & HAS(again)) || (device.faults.uploaded_takes_no_update && e->features & HAS(uploaded));
     ignored |= device.faults.other_thread_update_ignored && device.other_thread;
     ignored |= device.faults.update_from_same_ignored && e->updated_from == g->number;
-    ignored |= (device.faults.tenth_update_ignored && e->updates++ >= 10) || (device.faults.update_from_clone_ignored && g->copied_from == e->made_from);
+    ignored |= (device.faults.tenth_update_ignored && e->updates++ >= 10) ||
+               (device.faults.update_from_clone_ignored && g->copied_from == e->made_from);
     e->updated_from = g->number;
     if (ignored || (device.faults.second_update_ignored && e->updates++ != 0))
         return cudaSuccess;
