@@ -134,7 +134,10 @@ static cudaError_t capture_node(struct ask *ask, cudaGraph_t *graph, cudaGraphNo
     error = launch_one((const void *)SYMBOL(attributes_nothing), &args, 1, ask->stream, NULL, 0);
     end = cudaStreamEndCapture(ask->stream, graph);
     error = error == cudaSuccess ? end : error;
-    return error == cudaSuccess ? cudaGraphGetNodes(*graph, node, &one) : error;
+    if (error == cudaSuccess)
+        error = cudaGraphGetNodes(*graph, node, &one);
+    ask_expect_number(ask, "the nodes of a captured launch", (long)one, 1);
+    return error;
 }
 
 static cudaError_t add_node(cudaGraph_t *graph, cudaGraphNode_t *node)
@@ -169,8 +172,12 @@ static void ask_node(struct holder *h, int captured, int made, int by_thread)
     cudaGraphExec_t exec = NULL;
 
     ask_expect(ask, "a node", captured ? capture_node(ask, &graph, &h->node) : add_node(&graph, &h->node), cudaSuccess);
-    if (!h->node)
+    ask_expect_number(ask, "there is a node", h->node != NULL, 1);
+    if (!h->node) {
+        if (graph)
+            (void)cudaGraphDestroy(graph);
         return;
+    }
     if (made)
         ask_expect(ask, "an executable graph", cudaGraphInstantiate(&exec, graph, 0), cudaSuccess);
     set_by(h, 0, by_thread);
@@ -179,6 +186,7 @@ static void ask_node(struct holder *h, int captured, int made, int by_thread)
     expect_all(h, "of a node with new parameters", h->node, 0);
     ask_expect(ask, "a clone", cudaGraphClone(&clone, graph), cudaSuccess);
     ask_expect(ask, "its node", cudaGraphNodeFindInClone(&cloned, h->node, clone), cudaSuccess);
+    ask_expect_number(ask, "there is one", cloned != NULL, 1);
     set_by(h, 1, by_thread);
     expect_all(h, "of a node that was given other values", h->node, 1);
     if (cloned)

@@ -239,7 +239,7 @@ static cudaError_t change_graph(struct long_ask *l, enum long_way way, cudaGraph
             error = cudaGraphAddChildGraphNode(&child, *graph, NULL, 0, before);
     } else if (way == WAY_CLONED || way == WAY_SET_IN_CLONE) {
         error = cudaGraphClone(graph, before);
-        if (error == cudaSuccess)
+        if (error == cudaSuccess && way == WAY_SET_IN_CLONE)
             error = cudaGraphNodeFindInClone(node, *node, *graph);
     }
     if (error == cudaSuccess && (way == WAY_SET || way == WAY_SET_IN_CLONE))
@@ -262,6 +262,19 @@ static cudaError_t update_long(struct long_ask *l, cudaGraphExec_t exec)
     return error;
 }
 
+/* The graph was launched while the node is disabled: the other kernel has worked, and this one told nothing. */
+static cudaError_t look_at_rest(struct long_ask *l)
+{
+    cudaError_t error = cudaStreamSynchronize(l->ask->stream);
+    volatile const uint32_t *told = l->told;
+    unsigned i, ran = 0;
+
+    for (i = 0; i < MOST_WORDS; i++)
+        ran |= told[i] != 0;
+    l->wrong += error == cudaSuccess && (ran || work_is_stale(l->room));
+    return error;
+}
+
 /* The same of the executable graph. While a node is disabled, the graph is launched once without it. */
 static cudaError_t change_exec(struct long_ask *l, enum long_way way, cudaGraphExec_t exec, cudaGraphNode_t node)
 {
@@ -279,7 +292,7 @@ static cudaError_t change_exec(struct long_ask *l, enum long_way way, cudaGraphE
     if (error == cudaSuccess && (way == WAY_EXEC || way == WAY_EXEC_DISABLED))
         error = cudaGraphExecKernelNodeSetParams(exec, node, &params);
     if (error == cudaSuccess && rests)
-        error = cudaStreamSynchronize(l->ask->stream);
+        error = look_at_rest(l);
     if (error == cudaSuccess && rests) {
         prepare_trial(l->room, l->trial);
         error = cudaGraphNodeSetEnabled(exec, node, 1);
