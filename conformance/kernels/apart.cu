@@ -25,7 +25,7 @@ struct apart {
 
 /* How a trial goes. */
 struct course {
-    int captured, in_line, made_by_thread, destroyed, ended_by_thread;
+    unsigned captured, in_line, made_by_thread, destroyed, ended_by_thread;
 };
 
 static int open_apart(struct apart *a, struct ask *ask)
@@ -156,7 +156,7 @@ static void ask_events(struct ask *ask)
     if (!open_apart(&a, ask))
         return;
     for (i = 0; ask_goes_on(ask, i, 96) && error == cudaSuccess; i++) {
-        struct course course = { i & 1, i >> 1 & 1, i >> 2 & 1, i >> 3 & 1, (int)(i >> 4 & 1) };
+        struct course course = { i & 1, i >> 1 & 1, i >> 2 & 1, i >> 3 & 1, i >> 4 & 1 };
         error = try_course(&a, &course);
     }
     ask_expect(ask, "streams ordered by events", error, cudaSuccess);
