@@ -173,6 +173,7 @@ struct hand {                  /* what is drawn for a trial */
     unsigned items;            /* small copies and memsets of other words between the work and the first step */
     unsigned awaited;          /* so often another stream was told to wait for the event before */
     int fresh, asked_fresh, awaited_fresh; /* the event is made for this trial; it was asked for, or awaited, before it was recorded */
+    enum recorder again;       /* how the event is recorded again once a stream waits for it; BY_LAUNCH: it is not */
     int late;                  /* the launch's event says nothing of its words yet */
     int leaves;                /* the first stream is made for this trial, and destroyed once the event is recorded */
     unsigned later;            /* so many kernels come after the record, in the first stream */
@@ -267,7 +268,9 @@ static void mend_streams(struct hand *h)
         h->later = h->awaited = h->fresh = 0;
     if (h->mode)
         h->marked = 0;
-    if (h->by_node || h->recorder == BY_NODE)
+    if (h->mode || h->link != LINK_EVENT || (h->by_node && h->again == BY_NODE))
+        h->again = BY_LAUNCH;
+    if (h->by_node || h->recorder == BY_NODE || h->again == BY_NODE)
         h->fresh = 0; /* nodes name events that are there */
     if (h->recorder != BY_LAUNCH || h->link != LINK_EVENT)
         h->late = 0; /* the host waits for no kernel by its event */
@@ -347,11 +350,16 @@ static void pair_steps(struct hand *h, unsigned trial)
     h->dress[PLACE_LAST] = last.dress;
 }
 
+/* Mostly few, now and then very many. */
+static unsigned some_kernels(unsigned of_64)
+{
+    return of_64 < 40 ? 1 : of_64 < 50 ? 2 : of_64 < 54 ? 10 : of_64 < 57 ? 40 : of_64 < 61 ? 80 : of_64 < 63 ? 300 : 1100;
+}
+
 static struct hand draw_hand(uint64_t seed, unsigned trial)
 {
     static const enum link links[] = { LINK_SAME, LINK_SAME, LINK_EVENT, LINK_EVENT, LINK_LEGACY, LINK_EVENT_SYNC, LINK_EVENT_POLL,
                                        LINK_STREAM_SYNC, LINK_STREAM_POLL, LINK_EVENT };
-    static const unsigned kernels[16] = { 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 2, 2, 10, 40, 80, 300 };
     struct hand h;
     unsigned i;
 
@@ -374,8 +382,9 @@ static struct hand draw_hand(uint64_t seed, unsigned trial)
     for (i = 0; i < 2; i++)
         h.give[i] = drawn(seed, trial, 30 + i, 2) ? GIVE_NOTHING : (enum give)(1 + drawn(seed, trial, 32 + i, GIVES - 1));
     h.leaves = drawn(seed, trial, 34, 4) == 0;
-    h.later = drawn(seed, trial, 35, 3) == 0 ? kernels[drawn(seed, trial, 36, 16)] : 0;
-    h.items = drawn(seed, trial, 37, 8) == 0 ? 12 : 0;
+    h.later = drawn(seed, trial, 35, 3) == 0 ? some_kernels(drawn(seed, trial, 36, 64)) : 0;
+    h.items = drawn(seed, trial, 37, 8) ? 0 : drawn(seed, trial, 45, 24) ? 12 : 1100;
+    h.again = drawn(seed, trial, 46, 4) ? BY_LAUNCH : drawn(seed, trial, 47, 2) ? BY_CALL : BY_NODE;
     h.awaited = drawn(seed, trial, 38, 3) == 0 ? 1 + drawn(seed, trial, 39, 8) * 3 : 0;
     h.fresh = drawn(seed, trial, 40, 4) == 0;
     h.asked_fresh = drawn(seed, trial, 41, 2) != 0;
@@ -407,7 +416,11 @@ static void tell_hand(const struct hand *h, char *text, size_t room)
         snprintf(more, sizeof(more), ", and after %u others that are recorded %s", h->more, h->more_first ? "before the work" : "after it");
         ask_append(text, room, more);
     }
-    ask_append(text, room, h->items ? ", after 12 copies and memsets" : "");
+    if (h->items) {
+        snprintf(more, sizeof(more), ", after %u copies and memsets", h->items);
+        ask_append(text, room, more);
+    }
+    ask_append(text, room, h->again != BY_LAUNCH ? ", an event that is recorded again" : "");
     ask_append(text, room, h->late ? ", which stores after its trigger" : "");
     ask_append(text, room, h->marked ? ", which a record follows" : "");
     ask_append(text, room, h->fresh ? ", a new event" : "");

@@ -73,16 +73,33 @@ static cudaError_t make_stream(const struct handed *d, enum kind kind, cudaStrea
     return is_urgent(kind) ? cudaStreamCreateWithPriority(stream, flags, d->greatest) : cudaStreamCreateWithFlags(stream, flags);
 }
 
-static cudaError_t open_streams_of(struct handed *d, unsigned end)
+struct made_by {               /* a thread that makes the streams of one end */
+    struct handed *d;
+    unsigned end;
+    cudaError_t error;
+};
+
+static void make_streams(void *of)
 {
-    cudaError_t error = cudaSuccess;
+    struct made_by *by = (struct made_by *)of;
+    cudaStream_t *stream = by->d->stream[by->end];
     unsigned kind;
 
-    for (kind = 0; kind < KIND_PER_THREAD && error == cudaSuccess; kind++) /* those before it are made */
-        error = make_stream(d, (enum kind)kind, &d->stream[end][kind]);
-    d->stream[end][KIND_PER_THREAD] = cudaStreamPerThread;
-    d->stream[end][KIND_LEGACY] = cudaStreamLegacy;
-    return error;
+    by->error = cudaSuccess;
+    for (kind = 0; kind < KIND_PER_THREAD && by->error == cudaSuccess; kind++) /* those before it are made */
+        by->error = make_stream(by->d, (enum kind)kind, &stream[kind]);
+    stream[KIND_PER_THREAD] = cudaStreamPerThread;
+    stream[KIND_LEGACY] = cudaStreamLegacy;
+}
+
+/* The streams of the last steps are made by another thread of the host. */
+static cudaError_t open_streams_of(struct handed *d, unsigned end)
+{
+    struct made_by by = { d, end, cudaSuccess };
+
+    if (end == 0 || !run_in_thread(make_streams, &by))
+        make_streams(&by);
+    return by.error;
 }
 
 /* Graphs that record the event, and wait for it. Where nodes take no interprocess event, calls do it. */
@@ -323,29 +340,6 @@ static cudaError_t give(const struct handed *d, enum kind kind, enum give give, 
 
 static cudaStream_t stream_from(const struct handed *d, const struct hand *h) { return h->leaves ? d->leaving : d->stream[0][h->from]; }
 
-struct made_by {
-    struct handed *d;
-    enum kind kind;
-    cudaError_t error;
-};
-
-static void make_leaving(void *of)
-{
-    struct made_by *by = (struct made_by *)of;
-
-    by->error = make_stream(by->d, by->kind, &by->d->leaving);
-}
-
-/* Every second one is made by another thread of the host. */
-static cudaError_t make_leaving_stream(struct handed *d, enum kind kind)
-{
-    struct made_by by = { d, kind, cudaSuccess };
-
-    if (d->trial % 2 == 0 || !run_in_thread(make_leaving, &by))
-        make_leaving(&by);
-    return by.error;
-}
-
 /* The event is made for this trial, asked for and awaited before it is recorded. */
 static cudaError_t make_fresh_event(struct handed *d, const struct hand *h)
 {
@@ -364,7 +358,7 @@ static cudaEvent_t event_of(const struct handed *d, const struct hand *h) { retu
 
 static cudaError_t prepare_streams(struct handed *d, const struct hand *h)
 {
-    cudaError_t error = h->leaves ? make_leaving_stream(d, h->from) : cudaSuccess;
+    cudaError_t error = h->leaves ? make_stream(d, h->from, &d->leaving) : cudaSuccess;
 
     if (error == cudaSuccess && h->fresh)
         error = make_fresh_event(d, h);

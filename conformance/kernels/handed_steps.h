@@ -33,6 +33,14 @@ static cudaError_t copy_words(uint32_t *to, const uint32_t *from, unsigned words
     return cudaMemcpyAsync(to, from, words * sizeof(uint32_t), cudaMemcpyDefault, stream);
 }
 
+static cudaError_t copy_by_way(const struct handed *d, uint32_t *to, const uint32_t *from, unsigned words, cudaStream_t stream)
+{
+    size_t bytes = words * sizeof(uint32_t);
+    cudaError_t error = cudaMemcpyAsync(d->copied, from, bytes, cudaMemcpyHostToDevice, stream);
+
+    return error == cudaSuccess ? cudaMemcpyAsync(to, d->copied, bytes, cudaMemcpyDeviceToHost, stream) : error;
+}
+
 /* From host to host the call itself would wait, so pinned words go by way of the device. */
 static cudaError_t step_copy(struct handed *d, unsigned end, int rows, cudaStream_t stream)
 {
@@ -43,6 +51,8 @@ static cudaError_t step_copy(struct handed *d, unsigned end, int rows, cudaStrea
 
     if (!d->pins)
         return copy_words(to, from, words, rows, stream);
+    if (!rows && d->trial % 2)
+        return copy_by_way(d, to, from, words, stream);
     error = copy_words(d->copied, from, words, rows, stream);
     return error == cudaSuccess ? copy_words(to, d->copied, words, rows, stream) : error;
 }
@@ -300,6 +310,17 @@ static cudaError_t leave(struct handed *d, const struct hand *h, cudaStream_t fr
     return cudaStreamDestroy(from);
 }
 
+/* The wait stands for the record before it, whoever records the event again then. */
+static cudaError_t await_and_record(struct handed *d, const struct hand *h, cudaStream_t to)
+{
+    cudaEvent_t event = event_of(d, h);
+    cudaError_t error = h->by_node && d->awaits[h->event] ? cudaGraphLaunch(d->awaits[h->event], to) : cudaStreamWaitEvent(to, event, 0);
+
+    if (error != cudaSuccess || h->again == BY_LAUNCH)
+        return error;
+    return h->again == BY_NODE && d->node[h->event] ? cudaGraphLaunch(d->node[h->event], d->third) : cudaEventRecord(event, d->third);
+}
+
 static cudaError_t come_after(struct handed *d, const struct hand *h, cudaStream_t from, cudaStream_t to)
 {
     cudaEvent_t event = event_of(d, h);
@@ -317,7 +338,7 @@ static cudaError_t come_after(struct handed *d, const struct hand *h, cudaStream
     if (error != cudaSuccess)
         return error;
     switch (h->link) {
-    case LINK_EVENT: return h->by_node && d->awaits[h->event] ? cudaGraphLaunch(d->awaits[h->event], to) : cudaStreamWaitEvent(to, event, 0);
+    case LINK_EVENT: return await_and_record(d, h, to);
     case LINK_EVENT_SYNC: return cudaEventSynchronize(event);
     case LINK_EVENT_POLL: return poll(query_event, event, wait_event);
     case LINK_STREAM_SYNC: return cudaStreamSynchronize(from);
@@ -343,7 +364,7 @@ static cudaError_t launch_hand(struct handed *d, const struct hand *h)
     int external = h->recorder == BY_EXTERNAL && has_event(h);
     cudaError_t error = cudaSuccess;
 
-    d->timed = has_event(h) && has_timing(h->event);
+    d->timed = has_event(h) && has_timing(h->event) && h->again == BY_LAUNCH; /* else the time is that of the other record */
     if (d->timed)
         error = cudaEventRecord(d->begin, from);
     if (error == cudaSuccess)

@@ -51,12 +51,13 @@ static cudaError_t await_between(struct joins *joins, const void *first, const v
     unsigned how = joins->trial / AWAITING, large = first == (const void *)SYMBOL(joins_work) && how % DRESSES == DRESS_LARGE;
     unsigned blocks = large ? LARGE_BLOCKS : 1, threads = large ? 1 : PLACE_WORDS;
     cudaStream_t stream = how % 6 == 2 || how % 6 == 4 ? cudaStreamPerThread : joins->stream[0]; /* the event is another stream's */
-    cudaLaunchAttribute attribute = serialization(1);
+    cudaLaunchAttribute attribute = serialization(1), ways[] = { attribute, in_remote_domain(), cooperatively() };
     cudaEvent_t event = NULL;
     cudaError_t error;
 
     prepare(joins, late ? 2 : 1, 1);
-    error = launch_blocks(large ? (const void *)SYMBOL(joins_large_work) : first, &joins->work[0], blocks, threads, stream, &attribute, how / 4 % 2);
+    error = launch_blocks(large ? (const void *)SYMBOL(joins_large_work) : first, &joins->work[0], blocks, threads, stream, &ways[large ? 0 : how % 3],
+                          how / 4 % 2);
     if (error == cudaSuccess)
         error = record_aside(joins, how, late, &event);
     if (error == cudaSuccess)

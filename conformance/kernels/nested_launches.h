@@ -5,7 +5,7 @@
 /* What is done to the executable graph, or instead, between a launch and the next one; no launch under way may take notice. */
 enum meddle {
     MEDDLE_NOT, MEDDLE_WAIT, MEDDLE_DISABLED, MEDDLE_ENABLED, MEDDLE_KERNEL, MEDDLE_SET, MEDDLE_COPY, MEDDLE_HOST, MEDDLE_CHILD, MEDDLE_GENERAL,
-    MEDDLE_WHOLE, MEDDLE_SOURCE, MEDDLE_REFUSED_WHOLE, MEDDLE_REFUSED_KERNEL, MEDDLES
+    MEDDLE_WHOLE, MEDDLE_SOURCE, MEDDLE_REFUSED_WHOLE, MEDDLE_REFUSED_KERNEL, MEDDLE_CLONE, MEDDLES
 };
 
 /* A kernel; then a disabled one, a memset, a copy, a host function and a child graph, which do nothing that is asked about; then an empty kernel. */
@@ -196,6 +196,15 @@ static cudaError_t is_refused(struct nested *n, const struct repeated *r, int wh
     return error == cudaSuccess ? cudaErrorUnknown : cudaSuccess;
 }
 
+/* A clone of its graph comes and goes. */
+static cudaError_t clone_and_destroy(const struct repeated *r)
+{
+    cudaGraph_t clone;
+    cudaError_t error = cudaGraphClone(&clone, r->graph);
+
+    return error == cudaSuccess ? cudaGraphDestroy(clone) : error;
+}
+
 static cudaError_t meddle(struct launches *l, struct repeated *r, enum meddle how)
 {
     uint32_t *aside = l->n.args.seen + 2 * PART;
@@ -217,6 +226,7 @@ static cudaError_t meddle(struct launches *l, struct repeated *r, enum meddle ho
     case MEDDLE_SOURCE: return lose_node(r);
     case MEDDLE_REFUSED_WHOLE:
     case MEDDLE_REFUSED_KERNEL: return is_refused(&l->n, r, how == MEDDLE_REFUSED_WHOLE);
+    case MEDDLE_CLONE: return clone_and_destroy(r);
     default: return cudaSuccess;
     }
 }

@@ -66,7 +66,9 @@ static cudaError_t fill_places(struct places *p, const struct rows *r, enum plac
     memset(p->seen, GAP_BYTE, target);
     error = cudaMemcpy(p->memory[1][to], p->seen, target, cudaMemcpyDefault);
     fill(p->seen, source, salt);
-    return error == cudaSuccess ? cudaMemcpy(p->memory[0][from], p->seen, source, cudaMemcpyDefault) : error;
+    if (error == cudaSuccess)
+        error = cudaMemcpy(p->memory[0][from], p->seen, source, cudaMemcpyDefault);
+    return error == cudaSuccess ? cudaStreamSynchronize(cudaStreamLegacy) : error; /* a copy to the device may still be on its way */
 }
 
 /* value: of every byte of a row that was set; negative: the rows were copied. */

@@ -1,7 +1,7 @@
 /* polled.cu - what a host finds that asks a stream whether its work has ended, or waits for it.
  *
  * pair       rules    what is asked
- * streams    MEM-09c  streams of each kind, after a kernel, a memset, a copy, a host function, a graph, an event record, and a wait for the
+ * streams    MEM-09c  streams of each kind, after a kernel, a memset, copies, a host function, a graph, an event record, and a wait for the
  *                     event of another stream, from this thread and from another one
  * events     MEM-09c  events after work, whose stream was destroyed, that were asked for before, and in another thread
  * recorders  MEM-09c  events of each kind, recorded in streams of each kind: by a call, by a node of a graph, and by a launch
@@ -28,7 +28,7 @@ KERNEL(polled_stores_first)
     k_trigger();
 }
 
-enum last { LAST_KERNEL, LAST_MEMSET, LAST_COPY, LAST_HOST, LAST_GRAPH, LAST_RECORD, LAST_AWAITED, LASTS };
+enum last { LAST_KERNEL, LAST_MEMSET, LAST_COPY, LAST_COPY_IN, LAST_COPY_OUT, LAST_HOST, LAST_GRAPH, LAST_RECORD, LAST_AWAITED, LASTS };
 #define STREAMS 4u             /* non-blocking, blocking with the highest priority, per-thread default, legacy default */
 #define WAYS 3u                /* asks and then waits; waits; asks and then waits in another thread */
 #define PLACES (LASTS * STREAMS * WAYS)
@@ -87,6 +87,8 @@ static cudaError_t put_last(struct polled *p, enum last last, cudaStream_t strea
     switch (last) {
     case LAST_MEMSET: return cudaMemsetAsync(p->words, 0, sizeof(uint32_t), stream);
     case LAST_COPY: return cudaMemcpyAsync(p->words, p->words + 1, sizeof(uint32_t), cudaMemcpyDeviceToDevice, stream);
+    case LAST_COPY_IN: return cudaMemcpyAsync(p->words, &p->room->looks, sizeof(uint32_t), cudaMemcpyHostToDevice, stream);
+    case LAST_COPY_OUT: return cudaMemcpyAsync(&p->room->looks, p->words, sizeof(uint32_t), cudaMemcpyDeviceToHost, stream);
     case LAST_HOST: return cudaLaunchHostFunc(stream, ask_host_nothing, NULL);
     case LAST_GRAPH: return cudaGraphLaunch(p->nothing, stream);
     case LAST_RECORD: return cudaEventRecord(p->mark, stream);

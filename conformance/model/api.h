@@ -261,7 +261,7 @@ void graphs_lose_arc(const struct node *from, const struct node *to); /* for the
 void graphs_follow_attribute(const struct node *original, const cudaLaunchAttribute *a);
 void graphs_follow(const struct node *original); /* for the devices source-changes-copies and source-items-change-copies */
 void execs_reset(void);
-void execs_free(const struct graph *source); /* lets its executable graphs overlap themselves, for the device that does so */
+void execs_free(uint64_t source); /* lets its executable graphs overlap themselves, for the device that does so */
 void node_takes_back(const struct node *n); /* the memset that the node was copied from, if there still is one */
 void execs_lose_source(const struct graph *source); /* which is destroyed */
 void execs_leave(const struct stream *s);

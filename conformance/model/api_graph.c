@@ -27,6 +27,8 @@ cudaError_t CUDARTAPI cudaGraphDestroy(cudaGraph_t handle)
     struct graph *g = graph_of(handle);
     FAIL_IF(g == NULL || g->owner != NULL, cudaErrorInvalidValue);
     execs_lose_source(g);
+    if (device.faults.clone_end_frees_exec && g->copied_from != 0)
+        execs_free(g->copied_from);
     graph_clone_ends(g);
     graph_delete(g);
     return cudaSuccess;

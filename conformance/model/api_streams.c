@@ -18,6 +18,8 @@ static bool always_ended(const struct stream *s)
         return true;
     if (s->tail == NULL)
         return false;
+    if (f->poll_after_copy_in_succeeds && s->tail->from_host)
+        return true;
     if (f->seventeenth_stream_polls && s->place > 16)
         return true;
     if ((f->given_priority_poll_succeeds && stream_given(s, 8)) || (f->given_policy_poll_succeeds && stream_given(s, 3)))

@@ -32,10 +32,10 @@ void execs_shift(const struct node *n)
             e->copy->node[i]->original = e->copy->node[i + 1]->original;
 }
 
-void execs_free(const struct graph *source)
+void execs_free(uint64_t source)
 {
     for (struct graph_exec *e = execs; e != NULL; e = e->next)
-        if (e->made_from == source->number)
+        if (e->made_from == source)
             e->running = NULL;
 }
 
@@ -110,6 +110,8 @@ static struct op *record_op(const struct node *n)
     const struct event *e = event_of(n->event);
     if (e == NULL || (device.faults.record_node_keeps_pending && e->by_node && e->op != NULL && !e->op->retired))
         return op;
+    if (device.faults.node_record_frees_waiters && e->op != NULL)
+        streams_drop(e->op);
     event_takes(event_of(n->event), RECORDED_ORDINARY, op, false);
     if (device.faults.record_node_records_both && event_of(n->old_event) != NULL)
         event_takes(event_of(n->old_event), RECORDED_ORDINARY, op, false);

@@ -225,7 +225,7 @@ static void node_remove(struct node *n)
     struct graph *g = n->graph;
     g->lost_node = true;
     if (device.faults.source_node_end_frees_exec)
-        execs_free(g);
+        execs_free(g->number);
     if (device.faults.destroy_takes_edge && g->arcs != 0)
         graph_drop_arc(g, 0);
     if (device.faults.destroyed_child_takes_edge && n->type == cudaGraphNodeTypeGraph && g->arcs != 0)

@@ -331,7 +331,7 @@ struct faults {
     bool first_starts_count, clusters_share_memory, grids_share_memory, fork_loses_order, far_node_times_zero;
     bool record_behind_shared_lost, record_behind_cluster_lost, shared_dependent_uncovered, shared_forgets_events, polled_timed_event_lost;
     bool half_triggered_uncovered, ended_uncovered, large_by_thread_uncovered, large_primary_by_thread_uncovered;
-    bool wait_node_passes_ipc;
+    bool wait_node_passes_ipc, clone_end_frees_exec, node_record_frees_waiters, poll_after_copy_in_succeeds;
     bool seventeenth_stream_polls, old_event_succeeds, awaited_sync_early, asked_fresh_record_lost, fired_launch_uncovers, old_event_passed;
     bool legacy_joins_sixteen, seventeenth_stream_skips_legacy, eight_in_a_cluster_uncovered, hundredth_block_does_not_wait;
     bool refused_memset_cuts, refused_host_cuts, refused_attribute_cuts, refused_wait_cuts, refused_graph_cuts, refused_end_cuts;
