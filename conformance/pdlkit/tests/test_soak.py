@@ -61,6 +61,15 @@ def test_rounds_add_up() -> None:
     assert entry["bound95"] == pytest.approx(3 / 3000, rel=0.01) and entry["shape_bound95"] == 0.01
 
 
+@pytest.mark.parametrize(("seconds", "goes_on"), [(6.0, False), (7.0, False), (7.1, True), (100.0, True)])
+def test_no_round_begins_when_the_time_is_nearly_up(seconds: float, goes_on: bool) -> None:
+    total = Total()
+    assert total.has_time(0.1)
+    for wall_s in (4.0, 2.0):
+        total.add(1, report("CONFORMS", wall_s=wall_s))
+    assert total.has_time(seconds) is goes_on
+
+
 @pytest.mark.parametrize(("verdicts", "worst", "number"), [
     (("CONFORMS", "VIOLATES", "CONFORMS"), "VIOLATES", 2), (("VIOLATES", "INVALID"), "INVALID", 2),
     (("CONFORMS", "NOT_APPLICABLE"), "NOT_APPLICABLE", 2), (("UNPROVEN", "CONFORMS"), "UNPROVEN", 1),
@@ -161,7 +170,7 @@ def test_a_soak_of_one_round_and_on(tmp_path: Path) -> None:
     assert first.code == 0, first.err
     one = first.report["soak"]
     assert one["rounds"] == 1 and one["bound95"] is not None and "worst verdict CONFORMS" in first.err
-    longer = run_fake(tmp_path, {}, *ONLY, "--for", f"{one['wall_s'] + 0.05}s", device="cuda")
+    longer = run_fake(tmp_path, {}, *ONLY, "--for", f"{1.5 * one['wall_s'] + 0.05}s", device="cuda")
     assert longer.report["soak"]["rounds"] > 1
     assert longer.report["soak"]["exercised"] == longer.report["soak"]["rounds"] * one["exercised"]
     seeds = {json.loads(path.read_text())["run"]["seed"] for path in tmp_path.glob("rounds/*/report.json")}
@@ -172,7 +181,7 @@ def test_a_round_that_failed_stays_failed(tmp_path: Path) -> None:
     first = run_fake(tmp_path, {"WAIT-05": "fail"}, *ONLY, "--for", "0.01s")
     before = first.report
     assert first.code == 1
-    again = run_fake(tmp_path, {}, *ONLY, "--for", f"{before['soak']['wall_s'] + 0.05}s")
+    again = run_fake(tmp_path, {}, *ONLY, "--for", f"{1.5 * before['soak']['wall_s'] + 0.05}s")
     assert again.code == 1 and again.report["verdict"] == "VIOLATES" and again.report["soak"]["worst_round"] == 1
     assert again.report["soak"]["rounds"] > 1
     assert again.report["reasons"] == before["reasons"] and again.report["tests"] == before["tests"]
