@@ -170,7 +170,7 @@ def test_a_soak_of_one_round_and_on(tmp_path: Path) -> None:
     assert first.code == 0, first.err
     one = first.report["soak"]
     assert one["rounds"] == 1 and one["bound95"] is not None and "worst verdict CONFORMS" in first.err
-    longer = run_fake(tmp_path, {}, *ONLY, "--for", f"{1.5 * one['wall_s'] + 0.05}s", device="cuda")
+    longer = run_fake(tmp_path, {}, *ONLY, "--for", f"{2 * one['wall_s'] + 0.2}s", device="cuda")
     assert longer.report["soak"]["rounds"] > 1
     assert longer.report["soak"]["exercised"] == longer.report["soak"]["rounds"] * one["exercised"]
     seeds = {json.loads(path.read_text())["run"]["seed"] for path in tmp_path.glob("rounds/*/report.json")}
@@ -181,7 +181,7 @@ def test_a_round_that_failed_stays_failed(tmp_path: Path) -> None:
     first = run_fake(tmp_path, {"WAIT-05": "fail"}, *ONLY, "--for", "0.01s")
     before = first.report
     assert first.code == 1
-    again = run_fake(tmp_path, {}, *ONLY, "--for", f"{1.5 * before['soak']['wall_s'] + 0.05}s")
+    again = run_fake(tmp_path, {}, *ONLY, "--for", f"{2 * before['soak']['wall_s'] + 0.2}s")
     assert again.code == 1 and again.report["verdict"] == "VIOLATES" and again.report["soak"]["worst_round"] == 1
     assert again.report["soak"]["rounds"] > 1
     assert again.report["reasons"] == before["reasons"] and again.report["tests"] == before["tests"]
