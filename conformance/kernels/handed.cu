@@ -341,6 +341,8 @@ static void pair_steps(struct hand *h, unsigned trial)
     if (turn > 1)
         return;
     h->mode = 0;
+    h->items = 0;
+    h->marked = 0; /* nothing stands between them */
     h->link = turn ? LINK_EVENT : LINK_SAME;
     h->recorder = BY_CALL;
     h->more = turn ? more_events[other] : 0;

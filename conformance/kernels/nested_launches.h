@@ -307,12 +307,13 @@ static cudaError_t launch_again(struct launches *l, unsigned trial)
 {
     struct nested *n = &l->n;
     struct ask *ask = n->ask;
+    unsigned place = trial / MEDDLES % 3;
     cudaError_t error = prepare_nested(n, trial);
 
     n->room->plan.hold_ns = 30000;
     if (error == cudaSuccess)
-        error = cudaGraphLaunch(l->again.exec[0], trial % 3 == 1 ? ask->stream : l->elsewhere);
-    if (error == cudaSuccess && trial % 3 < 2)
+        error = cudaGraphLaunch(l->again.exec[0], place == 1 ? ask->stream : l->elsewhere);
+    if (error == cudaSuccess && place < 2)
         error = await_writer(n, trial % 2 != 0);
     else if (error == cudaSuccess)
         error = launch_one((const void *)SYMBOL(nested_writer), &n->args, PART, EDGES_KEPT ? ask->stream : ask->side, NULL, 0);

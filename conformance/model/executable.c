@@ -250,6 +250,7 @@ static bool arc_uncovered(const struct arc *a)
         (f->cooperative_in_body_uncovered && in_body && from != NULL && from->cooperative))
         return true;
     if (f->long_args_uncover && a->to->kernel != NULL && a->to->kernel->kernel->args_bytes > 128)
+        return true;
     if ((f->edge_17_uncovered && a->into >= 16) || (f->edge_33_uncovered && a->into >= 32))
         return true;
     return (f->made_first_uncovered && a->from->index > a->to->index) || (f->ninth_cover_lost && a->into >= 8) ||
