@@ -1,10 +1,11 @@
 /* crowds.cu - grids of many blocks, and words that are handed over while both kernels run.
  *
  * pair    rules    what is asked
- * blocks  COMP-16  grids of each number of blocks up to 320, in steps, and of 65,536, and on a GPU more around 65,536: the dependent begins after the trigger of
- *                  the last block, and its last blocks, which alone wait, see the words that the primary stored last; so do those of a
- *                  kernel without the attribute, which does not wait. Who waits for an event at block starts, the host too, goes on
- *                  after the last block has begun; the host is not told of a launch-completion event before its kernel's turn (crowds_begun.h)
+ * blocks  COMP-16  grids of each number of blocks up to 320, in steps, and of 65,536, and on a GPU more around 65,536: the dependent
+ *                  begins after the trigger of the last block, and its last blocks, which alone wait, see the words that the primary
+ *                  stored last; so do those of a kernel without the attribute, which does not wait. Who waits for an event at block
+ *                  starts, the host too, goes on after the last block has begun; the host is not told of a launch-completion event
+ *                  before its kernel's turn (crowds_begun.h)
  * handed  MEM-10   the primary stores words, by one thread or by several that meet in a barrier; one thread fences and raises a flag. One
  *                  thread of the dependent polls the flag and fences; the same and after a barrier the others read. They have read words
  *                  of the same lines before, which nobody stores to

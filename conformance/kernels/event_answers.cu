@@ -422,7 +422,8 @@ static void ask_pending(struct told *told)
 /* "If cudaEventRecord() has not been called on event, ... cudaSuccess", also a second time. */
 static void ask_fresh(struct ask *ask)
 {
-    static const unsigned flags[] = { cudaEventDefault, cudaEventDisableTiming, cudaEventBlockingSync, cudaEventBlockingSync | cudaEventDisableTiming };
+    static const unsigned flags[] = { cudaEventDefault, cudaEventDisableTiming, cudaEventBlockingSync,
+                                      cudaEventBlockingSync | cudaEventDisableTiming };
     unsigned i;
 
     for (i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {

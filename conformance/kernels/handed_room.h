@@ -41,7 +41,8 @@ struct handed {
     uint32_t *memory;          /* of the device: MEMORY words */
     uint32_t *area[2], *copied; /* as the device sees them: its own cells, the pinned ones; the device's second area */
     void *set_wide, *set_words; /* cuMemsetD16Async, cuMemsetD32Async */
-    cudaGraphExec_t node[EVENTS], awaits[EVENTS], graph[2][2][2]; /* node: records the event. awaits: waits for it. graph: of [device, pinned][first, last step][first, second] */
+    cudaGraphExec_t node[EVENTS], awaits[EVENTS]; /* that record the event, and that wait for it */
+    cudaGraphExec_t graph[2][2][2]; /* of [device, pinned][first, last step][first, second] */
     cudaGraphExec_t empty, made; /* empty: of one node that does nothing. made: of this trial */
     struct carry carry[2];
     uint32_t want[AREA];

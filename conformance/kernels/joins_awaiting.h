@@ -56,8 +56,8 @@ static cudaError_t await_between(struct joins *joins, const void *first, const v
     cudaError_t error;
 
     prepare(joins, late ? 2 : 1, 1);
-    error = launch_blocks(large ? (const void *)SYMBOL(joins_large_work) : first, &joins->work[0], blocks, threads, stream, &ways[large ? 0 : how % 3],
-                          how / 4 % 2);
+    error = launch_blocks(large ? (const void *)SYMBOL(joins_large_work) : first, &joins->work[0], blocks, threads, stream,
+                          &ways[large ? 0 : how % 3], how / 4 % 2);
     if (error == cudaSuccess)
         error = record_aside(joins, how, late, &event);
     if (error == cudaSuccess)
