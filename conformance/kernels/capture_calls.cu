@@ -62,17 +62,6 @@ static void expect_spoiled(const struct capture *c, const char *what)
         (void)cudaGraphDestroy(graph);
 }
 
-/* Ends what is left of a capture, whose graph and whose errors nobody asks for. */
-static void drop(cudaStream_t stream)
-{
-    cudaGraph_t graph = NULL;
-
-    (void)cudaStreamEndCapture(stream, &graph);
-    (void)cudaGetLastError();
-    if (graph)
-        (void)cudaGraphDestroy(graph);
-}
-
 /* "It is invalid to wait on a non-captured event from a stream which is being captured" */
 static cudaError_t wait_for_before(const struct capture *c) { return cudaStreamWaitEvent(c->stream, c->event, 0); }
 static cudaError_t end_stream(const struct capture *c) { return cudaStreamSynchronize(c->stream); }
@@ -113,7 +102,7 @@ static void ask_merge(const struct capture *c)
     expect_spoiled(c, "a capture that was to wait for an event of another one");
     ask_expect(c->ask, "the other one", cudaStreamIsCapturing(c->side, &status), cudaSuccess);
     ask_expect_number(c->ask, "the other one", (long)status, (long)cudaStreamCaptureStatusInvalidated);
-    drop(c->side);
+    ask_drop_capture(c->side);
 }
 
 /* A capture whose end fails, as a stream that joined it does not lead back. */
@@ -168,7 +157,7 @@ static void ask_other_end(const struct capture *c)
     ask_expect(c->ask, "a capture that leads into another stream and back", error, cudaSuccess);
     ask_expect_refusal(c->ask, "its end in that stream", cudaStreamEndCapture(c->side, &graph));
     ask_expect_number(c->ask, "a graph came of it", graph != NULL, 0);
-    drop(c->stream);
+    ask_drop_capture(c->stream);
 }
 
 struct ending {
@@ -203,7 +192,7 @@ static void ask_other_thread(const struct capture *c, enum cudaStreamCaptureMode
     if (ending.graph)
         (void)cudaGraphDestroy(ending.graph);
     else
-        drop(c->stream);
+        ask_drop_capture(c->stream);
 }
 
 static void ask_spoilers(const struct capture *c)
@@ -224,7 +213,7 @@ static void ask_spoilers(const struct capture *c)
         if (spoilers[i].spoils)
             expect_spoiled(c, spoilers[i].what);
         else
-            drop(c->stream);
+            ask_drop_capture(c->stream);
         (void)cudaGetLastError();
     }
 }
@@ -439,14 +428,14 @@ static void ask_ids(const struct capture *c)
     for (i = 0; i < 3; i++) {
         ask_expect(c->ask, "a capture", begin(c->stream), cudaSuccess);
         ask_expect(c->ask, "its id", id_of(c->stream, NULL, &id[i]), cudaSuccess);
-        drop(c->stream);
+        ask_drop_capture(c->stream);
         if (i == 0)
             fail_capture(c);
         if (i == 1) {
             ask_expect(c->ask, "a capture that fails", begin(c->stream), cudaSuccess);
             ask_expect(c->ask, "its id", id_of(c->stream, NULL, &id[i]), cudaSuccess);
             ask_expect_refusal(c->ask, "what spoils it", cudaStreamSynchronize(c->stream));
-            drop(c->stream);
+            ask_drop_capture(c->stream);
         }
     }
     ask_expect_number(c->ask, "captures have ids of their own", id[0] != id[1] && id[1] != id[2] && id[0] != id[2], 1);
@@ -459,7 +448,7 @@ static void ask_mode_after(const struct capture *c, enum cudaStreamCaptureMode t
 
     ask_expect(c->ask, "a mode", cudaThreadExchangeStreamCaptureMode(&before), cudaSuccess);
     ask_expect(c->ask, "a capture", cudaStreamBeginCapture(c->stream, mode), cudaSuccess);
-    drop(c->stream);
+    ask_drop_capture(c->stream);
     after = before;
     ask_expect(c->ask, "the mode of the beginning", cudaThreadExchangeStreamCaptureMode(&after), cudaSuccess);
     ask_expect_number(c->ask, "the mode of a thread after a capture", (long)after, (long)thread);
@@ -501,7 +490,7 @@ static void ask_legacy_status(const struct capture *c)
         (void)cudaGraphDestroy(graph);
     ask_expect(c->ask, "another capture of it", begin(c->blocking), cudaSuccess);
     ask_expect(c->ask, "the id of the legacy stream's capture", id_of(cudaStreamLegacy, NULL, &id), cudaErrorStreamCaptureImplicit);
-    drop(c->blocking); /* whether that question spoils it is open */
+    ask_drop_capture(c->blocking); /* whether that question spoils it is open */
 }
 
 static void ask_told(struct ask *ask)

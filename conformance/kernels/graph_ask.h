@@ -98,6 +98,17 @@ static cudaError_t ask_run_capture(cudaStream_t stream, cudaError_t captured)
     return error;
 }
 
+/* Ends what is left of a capture, whose graph and whose errors nobody asks for. */
+static void ask_drop_capture(cudaStream_t stream)
+{
+    cudaGraph_t graph = NULL;
+
+    (void)cudaStreamEndCapture(stream, &graph);
+    (void)cudaGetLastError();
+    if (graph)
+        (void)cudaGraphDestroy(graph);
+}
+
 /* Finds out which launch-completion edges this device takes; edges_completion() gives those from now on. */
 static cudaError_t ask_completion_edges(const void *function)
 {

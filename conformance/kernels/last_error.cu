@@ -132,16 +132,6 @@ static void ask_order(struct ask *ask)
 
 /* ---- of every kind ---- */
 
-/* Ends what is left of a capture, whatever comes of it. */
-static void drop_capture(cudaStream_t stream)
-{
-    cudaGraph_t graph = NULL;
-
-    (void)cudaStreamEndCapture(stream, &graph);
-    if (graph)
-        (void)cudaGraphDestroy(graph);
-}
-
 static cudaError_t begin(cudaStream_t stream) { return cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal); }
 
 /* A capture that leads into the side stream ends before it leads back. */
@@ -312,9 +302,8 @@ static void ask_kinds(struct ask *ask)
     for (i = 0; i < sizeof(failing) / sizeof(failing[0]) && error == cudaSuccess; i++) {
         failed = failing[i].call(&calls);
         seen = cudaPeekAtLastError();
-        drop_capture(ask->stream);
-        drop_capture(ask->side);
-        (void)cudaGetLastError();
+        ask_drop_capture(ask->stream);
+        ask_drop_capture(ask->side);
         if (failed == cudaSuccess)
             ask_skip(ask, failing[i].what, "the call did not fail");
         else
