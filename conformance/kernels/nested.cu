@@ -125,6 +125,16 @@ static cudaError_t prepare_nested(struct nested *n, unsigned trial)
     return error == cudaSuccess ? cudaStreamSynchronize(n->ask->stream) : error;
 }
 
+/* Launches the graph in the question's stream, and waits for it. */
+static cudaError_t launch_nested(struct nested *n, unsigned trial, cudaGraphExec_t exec)
+{
+    cudaError_t error = prepare_nested(n, trial);
+
+    if (error == cudaSuccess)
+        error = cudaGraphLaunch(exec, n->ask->stream);
+    return error == cudaSuccess ? cudaStreamSynchronize(n->ask->stream) : error;
+}
+
 /* 1 if a reader did not see the writer's words, or, with `inner`, what the inner kernel made of them. */
 static int readers_are_stale(const struct nested *n, unsigned readers, int inner)
 {
@@ -267,11 +277,7 @@ static void ask_one_around(struct ask *ask, struct nested *n, enum around around
     cudaError_t error = make_around(n, around, &graph, &exec);
 
     for (trial = 0; ask_goes_on(ask, trial, ask->trials) && error == cudaSuccess; trial++) {
-        error = prepare_nested(n, trial);
-        if (error == cudaSuccess)
-            error = cudaGraphLaunch(exec, ask->stream);
-        if (error == cudaSuccess)
-            error = cudaStreamSynchronize(ask->stream);
+        error = launch_nested(n, trial, exec);
         stale += error == cudaSuccess && readers_are_stale(n, readers, around < AROUND_FAN_OUT);
     }
     ask_expect(ask, "launches of that graph", error, cudaSuccess);
@@ -310,11 +316,7 @@ static void ask_twice_around(struct ask *ask, struct nested *n)
     cudaError_t error = make_twice(n, &graph, &exec);
 
     for (trial = 0; ask_goes_on(ask, trial, ask->trials) && error == cudaSuccess; trial++) {
-        error = prepare_nested(n, trial);
-        if (error == cudaSuccess)
-            error = cudaGraphLaunch(exec, ask->stream);
-        if (error == cudaSuccess)
-            error = cudaStreamSynchronize(ask->stream);
+        error = launch_nested(n, trial, exec);
         lost += error == cudaSuccess && n->room->state.began != 2;
     }
     ask_expect(ask, "launches of a graph that has another one twice", error, cudaSuccess);

@@ -53,15 +53,6 @@ static cudaError_t make_chain(struct nested *n, struct chain *chain, const struc
     return error;
 }
 
-static cudaError_t launch_chain(struct nested *n, unsigned trial, cudaGraphExec_t exec)
-{
-    cudaError_t error = prepare_nested(n, trial);
-
-    if (error == cudaSuccess)
-        error = cudaGraphLaunch(exec, n->ask->stream);
-    return error == cudaSuccess ? cudaStreamSynchronize(n->ask->stream) : error;
-}
-
 static cudaError_t run_chain(struct nested *n, struct chain *chain, unsigned trial, const struct node_room room[LINKS])
 {
     cudaGraph_t graph = NULL;
@@ -75,7 +66,7 @@ static cudaError_t run_chain(struct nested *n, struct chain *chain, unsigned tri
     if (error == cudaSuccess && chain->disabled < LINKS)
         error = cudaGraphNodeSetEnabled(exec, chain->node[1 + chain->disabled], 0);
     if (error == cudaSuccess)
-        error = launch_chain(n, trial, exec);
+        error = launch_nested(n, trial, exec);
     if (exec)
         (void)cudaGraphExecDestroy(exec);
     if (graph)
