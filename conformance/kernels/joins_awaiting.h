@@ -170,8 +170,8 @@ static cudaError_t join_capture_of_third(struct joins *joins, cudaStream_t strea
 
 static cudaError_t await_across_capture(struct joins *joins) { return call_after_wait(joins, join_capture_of_third); }
 
-/* Between work and a follower with the attribute, the stream is given an attribute that it has. */
-static cudaError_t after_attribute(struct joins *joins)
+/* Between work and its follower, or a dependent that waits. */
+static cudaError_t call_in_line(struct joins *joins, idle_call call, int dependent)
 {
     cudaLaunchAttribute attribute = serialization(1);
     cudaStream_t stream = joins->stream[0];
@@ -180,11 +180,14 @@ static cudaError_t after_attribute(struct joins *joins)
     prepare(joins, 1, 1);
     error = work(joins, 0, stream);
     if (error == cudaSuccess)
-        error = give_attribute(joins, stream, NULL);
-    return error == cudaSuccess
-               ? launch_one((const void *)SYMBOL(AWAITING_FOLLOWER), &joins->follower[0], PLACE_WORDS, FOLLOWS_IN(joins, stream), &attribute, 1)
-               : error;
+        error = call(joins, stream, NULL);
+    if (error != cudaSuccess || !dependent)
+        return error == cudaSuccess ? follow(joins, 0, stream) : error;
+    return launch_one((const void *)SYMBOL(AWAITING_FOLLOWER), &joins->follower[0], PLACE_WORDS, FOLLOWS_IN(joins, stream), &attribute, 1);
 }
+
+/* The stream is given an attribute that it has. */
+static cudaError_t after_attribute(struct joins *joins) { return call_in_line(joins, give_attribute, 1); }
 
 static void ask_awaiting(struct ask *ask)
 {

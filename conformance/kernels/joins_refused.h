@@ -82,55 +82,46 @@ static cudaError_t refused_dependent(struct joins *joins, cudaStream_t stream, c
     return whatever(launch_one((const void *)SYMBOL(joins_waiting_follower), &joins->follower[0], 0, stream, &attribute, 1)); /* no threads */
 }
 
-static const idle_call refused_calls[] = { refused_memset, refused_rows, refused_host, refused_graph, refused_upload, refused_attribute,
-                                           refused_record, refused_external, wait_for_none, refused_end, refused_dependencies,
-                                           refused_dependent, launch_no_threads, copy_nowhere };
+struct refused {
+    const char *name;
+    idle_call call;
+};
+static const struct refused refused_calls[] = {
+    { "stale after a memset of nothing", refused_memset },
+    { "stale after a memset of rows that overlap", refused_rows },
+    { "stale after no host function", refused_host },
+    { "stale after no graph", refused_graph },
+    { "stale after an upload of no graph", refused_upload },
+    { "stale after attribute 6 of the stream", refused_attribute },
+    { "stale after a record of no event", refused_record },
+    { "stale after a record that is for captures only", refused_external },
+    { "stale after a wait for no event", wait_for_none },
+    { "stale after the end of no capture", refused_end },
+    { "stale after dependencies of no capture", refused_dependencies },
+    { "stale after a launch with the attribute of no threads", refused_dependent },
+    { "stale after a launch of no threads", launch_no_threads },
+    { "stale after a copy without a direction", copy_nowhere },
+};
 #define REFUSED (sizeof(refused_calls) / sizeof(refused_calls[0]))
-
-/* Between work and its follower, or a dependent that waits. */
-static cudaError_t refused_in_line(struct joins *joins, idle_call call, int dependent)
-{
-    cudaLaunchAttribute attribute = serialization(1);
-    cudaStream_t stream = joins->stream[0];
-    cudaError_t error;
-
-    prepare(joins, 1, 1);
-    error = work(joins, 0, stream);
-    if (error == cudaSuccess)
-        error = call(joins, stream, NULL);
-    if (error != cudaSuccess || !dependent)
-        return error == cudaSuccess ? follow(joins, 0, stream) : error;
-    return launch_one((const void *)SYMBOL(AWAITING_FOLLOWER), &joins->follower[0], PLACE_WORDS, FOLLOWS_IN(joins, stream), &attribute, 1);
-}
 
 /* Each call in turn, at each place in turn. */
 static cudaError_t refused_between(struct joins *joins)
 {
-    idle_call call = refused_calls[joins->trial % REFUSED];
+    idle_call call = refused_calls[joins->trial % REFUSED].call;
     unsigned place = joins->trial / REFUSED % 3;
 
-    return place == 2 ? call_after_wait(joins, call) : refused_in_line(joins, call, place == 1);
+    return place == 2 ? call_after_wait(joins, call) : call_in_line(joins, call, place == 1);
 }
 
 static void ask_refused(struct ask *ask)
 {
-    static const struct join joins[REFUSED] = {
-        { "stale after a memset of nothing", refused_between },
-        { "stale after a memset of rows that overlap", refused_between },
-        { "stale after no host function", refused_between },
-        { "stale after no graph", refused_between },
-        { "stale after an upload of no graph", refused_between },
-        { "stale after attribute 6 of the stream", refused_between },
-        { "stale after a record of no event", refused_between },
-        { "stale after a record that is for captures only", refused_between },
-        { "stale after a wait for no event", refused_between },
-        { "stale after the end of no capture", refused_between },
-        { "stale after dependencies of no capture", refused_between },
-        { "stale after a launch with the attribute of no threads", refused_between },
-        { "stale after a launch of no threads", refused_between },
-        { "stale after a copy without a direction", refused_between },
-    };
+    struct join joins[REFUSED];
+    unsigned i;
 
+    for (i = 0; i < REFUSED; i++) {
+        joins[i].name = refused_calls[i].name;
+        joins[i].make = refused_between;
+    }
     ask_joins(ask, joins, REFUSED, cudaStreamNonBlocking);
 }
 
