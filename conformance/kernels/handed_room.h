@@ -116,6 +116,17 @@ static cudaError_t open_nodes(struct handed *d, unsigned event)
     return cudaSuccess;
 }
 
+/* Interprocess events are not had everywhere: then it is one without timing. */
+static cudaError_t make_event(unsigned event, cudaEvent_t *made)
+{
+    cudaError_t error = cudaEventCreateWithFlags(made, event_flags[event]);
+
+    if (event != EVENT_IPC || error == cudaSuccess)
+        return error;
+    (void)cudaGetLastError();
+    return cudaEventCreateWithFlags(made, cudaEventDisableTiming);
+}
+
 static cudaError_t open_events_of(struct handed *d)
 {
     cudaError_t error = cudaEventCreateWithFlags(&d->begin, cudaEventDefault);
@@ -127,11 +138,7 @@ static cudaError_t open_events_of(struct handed *d)
     for (i = 0; i < 4 && error == cudaSuccess; i++)
         error = cudaEventCreateWithFlags(plain[i], cudaEventDisableTiming);
     for (i = 0; i < EVENTS && error == cudaSuccess; i++) {
-        error = cudaEventCreateWithFlags(&d->event[i], event_flags[i]);
-        if (i == EVENT_IPC && error != cudaSuccess) { /* not everywhere */
-            (void)cudaGetLastError();
-            error = cudaEventCreateWithFlags(&d->event[i], cudaEventDisableTiming);
-        }
+        error = make_event(i, &d->event[i]);
         if (error == cudaSuccess)
             error = open_nodes(d, i);
     }
@@ -344,12 +351,8 @@ static cudaStream_t stream_from(const struct handed *d, const struct hand *h) { 
 /* The event is made for this trial, asked for and awaited before it is recorded. */
 static cudaError_t make_fresh_event(struct handed *d, const struct hand *h)
 {
-    cudaError_t error = cudaEventCreateWithFlags(&d->fresh, event_flags[h->event]);
+    cudaError_t error = make_event(h->event, &d->fresh);
 
-    if (h->event == EVENT_IPC && error != cudaSuccess) { /* not everywhere */
-        (void)cudaGetLastError();
-        error = cudaEventCreateWithFlags(&d->fresh, cudaEventDisableTiming);
-    }
     if (error == cudaSuccess && h->asked_fresh)
         error = cudaEventQuery(d->fresh);
     return error == cudaSuccess && h->awaited_fresh ? cudaStreamWaitEvent(d->third, d->fresh, 0) : error;
@@ -363,7 +366,6 @@ static cudaError_t prepare_streams(struct handed *d, const struct hand *h)
 
     if (error == cudaSuccess && h->fresh)
         error = make_fresh_event(d, h);
-
     if (error == cudaSuccess)
         error = give(d, h->from, h->give[0], 0, stream_from(d, h));
     return error == cudaSuccess ? give(d, h->to, h->give[1], 0, d->stream[1][h->to]) : error;
