@@ -223,7 +223,7 @@ static cudaError_t long_graph(struct long_ask *l, struct all_args *args, cudaGra
     return error == cudaSuccess ? edges_add(*graph, &work, node, &data, 1) : error;
 }
 
-/* Makes of the graph the one that is to be run. */
+/* Turns *graph and *node into those that are run. */
 static cudaError_t change_graph(struct long_ask *l, enum long_way way, cudaGraph_t *graph, cudaGraphNode_t *node)
 {
     void *values[1];

@@ -57,7 +57,7 @@ static void close_places(struct places *p)
 
 static size_t span_of(const struct rows *r, size_t pitch) { return (r->rows - 1) * pitch + r->bytes; }
 
-/* The target holds gaps, and the source what is to be copied. */
+/* Every byte of the target is a gap; the source holds what is copied. */
 static cudaError_t fill_places(struct places *p, const struct rows *r, enum place from, enum place to, unsigned salt)
 {
     size_t target = span_of(r, r->pitch) + PLACE_MARGIN, source = span_of(r, r->from_pitch) + PLACE_MARGIN;
