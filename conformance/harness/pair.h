@@ -174,6 +174,8 @@ cudaError_t queue_dependent_with(const struct queue *queue, const struct trial_l
 /* By the raw call, with these attributes and no others. */
 cudaError_t queue_dependent_attrs(const struct queue *queue, const struct trial_launch *trial, cudaLaunchAttribute *attrs,
                                   unsigned count);
+/* From here on what is queued in `to` comes after what is in `from`. */
+cudaError_t record_and_await(cudaEvent_t event, cudaStream_t from, cudaStream_t to);
 /* Both streams come after what is queued in the first; the way back. */
 cudaError_t queue_enter_side(const struct queue *queue);
 cudaError_t queue_leave_side(const struct queue *queue);

@@ -122,17 +122,15 @@ cudaError_t queue_spacer(const struct queue *queue, const struct trial_launch *t
     return launch(&queue->spacer, &one, 1, 0, queue->side, &options);
 }
 
-cudaError_t queue_enter_side(const struct queue *queue)
+cudaError_t record_and_await(cudaEvent_t event, cudaStream_t from, cudaStream_t to)
 {
-    cudaError_t error = cudaEventRecord(queue->fork, queue->stream);
-    return error == cudaSuccess ? cudaStreamWaitEvent(queue->side, queue->fork, 0) : error;
+    cudaError_t error = cudaEventRecord(event, from);
+    return error == cudaSuccess ? cudaStreamWaitEvent(to, event, 0) : error;
 }
 
-cudaError_t queue_leave_side(const struct queue *queue)
-{
-    cudaError_t error = cudaEventRecord(queue->join, queue->side);
-    return error == cudaSuccess ? cudaStreamWaitEvent(queue->stream, queue->join, 0) : error;
-}
+cudaError_t queue_enter_side(const struct queue *queue) { return record_and_await(queue->fork, queue->stream, queue->side); }
+
+cudaError_t queue_leave_side(const struct queue *queue) { return record_and_await(queue->join, queue->side, queue->stream); }
 
 cudaError_t queue_unordered(const struct queue *queue, const struct trial_launch *trial)
 {

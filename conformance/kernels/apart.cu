@@ -66,10 +66,7 @@ static cudaError_t destroy_event(struct apart *a, unsigned i)
 /* What comes in `to` comes after what is in `from`. "in the case of cudaEventDestroy, resources are released once the event has completed" */
 static cudaError_t lead(struct apart *a, const struct course *course, unsigned i, cudaStream_t from, cudaStream_t to)
 {
-    cudaError_t error = cudaEventRecord(a->event[i], from);
-
-    if (error == cudaSuccess)
-        error = cudaStreamWaitEvent(to, a->event[i], 0);
+    cudaError_t error = record_and_await(a->event[i], from, to);
     return error == cudaSuccess && course->destroyed ? destroy_event(a, i) : error;
 }
 

@@ -236,9 +236,7 @@ static cudaError_t fork_and_back(struct ask *ask, const struct studio *s, enum w
     if (error == cudaSuccess)
         error = launch_plain(P, s->stream);
     if (error == cudaSuccess)
-        error = cudaEventRecord(s->fork, s->stream);
-    if (error == cudaSuccess)
-        error = cudaStreamWaitEvent(s->side, s->fork, 0);
+        error = record_and_await(s->fork, s->stream, s->side);
     if (error == cudaSuccess)
         error = launch_event(M, s->side, s->released, 0, 0);
     if (error == cudaSuccess && way <= WAY_EVENT_AND_KERNEL)

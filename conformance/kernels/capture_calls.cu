@@ -31,9 +31,7 @@ struct capture {
 /* From here on what follows in `to` comes after what stands in `from`. */
 static cudaError_t lead(const struct capture *c, cudaStream_t from, cudaStream_t to)
 {
-    cudaError_t error = cudaEventRecord(c->event, from);
-
-    return error == cudaSuccess ? cudaStreamWaitEvent(to, c->event, 0) : error;
+    return record_and_await(c->event, from, to);
 }
 
 /* A capture of one kernel so far. */

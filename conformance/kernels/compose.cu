@@ -149,9 +149,7 @@ static cudaError_t queue_in(const struct queue *queue, const struct trial_launch
     if (error == cudaSuccess)
         error = queue_dependent(&there, trial);
     if (error == cudaSuccess)
-        error = cudaEventRecord(queue->join, stream);
-    if (error == cudaSuccess)
-        error = cudaStreamWaitEvent(queue->stream, queue->join, 0);
+        error = record_and_await(queue->join, stream, queue->stream);
     return error == cudaSuccess ? gather(queue, trial) : error;
 }
 
@@ -173,9 +171,7 @@ static cudaError_t queue_across(const struct queue *queue, const struct trial_la
 
     if (trial->control == CONTROL_UNORDERED)
         return queue_unordered(queue, trial);
-    error = cudaEventRecord(queue->fork, queue->stream);
-    if (error == cudaSuccess)
-        error = cudaStreamWaitEvent(first, queue->fork, 0);
+    error = record_and_await(queue->fork, queue->stream, first);
     there.stream = first;
     if (error == cudaSuccess)
         error = queue_primary(&there, trial, 0);
@@ -183,8 +179,8 @@ static cudaError_t queue_across(const struct queue *queue, const struct trial_la
     if (error == cudaSuccess)
         error = queue_dependent_plain(&there, trial);
     if (error == cudaSuccess)
-        error = cudaEventRecord(queue->join, second);
-    return error == cudaSuccess ? cudaStreamWaitEvent(queue->stream, queue->join, 0) : error;
+        error = record_and_await(queue->join, second, queue->stream);
+    return error;
 }
 
 static cudaError_t queue_from_per_thread(const struct queue *queue, const struct trial_launch *trial)

@@ -140,9 +140,7 @@ static cudaError_t queue_relayed(const struct queue *queue, const struct trial_l
         return queue_unordered(queue, trial);
     error = queue_primary(queue, trial, 0);
     if (error == cudaSuccess)
-        error = cudaEventRecord(queue->fork, queue->stream);
-    if (error == cudaSuccess)
-        error = cudaStreamWaitEvent(queue->stream, queue->fork, 0); /* its own: nothing to wait for */
+        error = record_and_await(queue->fork, queue->stream, queue->stream); /* its own: nothing to wait for */
     if (error == cudaSuccess)
         error = cudaStreamWaitEvent(queue->side, queue->fork, 0);
     if (error == cudaSuccess)
@@ -196,8 +194,7 @@ static cudaError_t queue_at_start(const struct queue *queue, const struct trial_
 /* The stream waits for all that `other` did. */
 static cudaError_t bring_back(const struct queue *queue, cudaStream_t other)
 {
-    cudaError_t error = cudaEventRecord(queue->fork, other);
-    return error == cudaSuccess ? cudaStreamWaitEvent(queue->stream, queue->fork, 0) : error;
+    return record_and_await(queue->fork, other, queue->stream);
 }
 
 /* Launches `kernel`, with the event, in a stream that begins after the queue's. */

@@ -163,13 +163,6 @@ static cudaError_t take_step(struct handed *d, const struct hand *h, unsigned en
 
 /* ---- links ---- */
 
-static cudaError_t record_and_await(cudaEvent_t event, cudaStream_t from, cudaStream_t to)
-{
-    cudaError_t error = cudaEventRecord(event, from);
-
-    return error == cudaSuccess ? cudaStreamWaitEvent(to, event, 0) : error;
-}
-
 /* Work of the third stream, and the copy that may hand it on. */
 static cudaError_t launch_joined(struct handed *d, const struct hand *h)
 {

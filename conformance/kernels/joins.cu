@@ -311,9 +311,7 @@ static cudaError_t join_action(struct joins *joins)
     if (error == cudaSuccess)
         error = work(joins, 0, joins->ask->side);
     if (error == cudaSuccess)
-        error = cudaEventRecord(event, joins->ask->side);
-    if (error == cudaSuccess)
-        error = cudaStreamWaitEvent(cudaStreamLegacy, event, 0);
+        error = record_and_await(event, joins->ask->side, cudaStreamLegacy);
     if (error == cudaSuccess)
         error = follow(joins, 0, joins->stream[joins->trial % PLACES]);
     (void)cudaEventDestroy(event);

@@ -137,13 +137,9 @@ static cudaError_t join_capture(cudaStream_t origin, cudaStream_t stream)
         error = cudaStreamBeginCapture(origin, cudaStreamCaptureModeThreadLocal);
     if (error != cudaSuccess)
         return error;
-    error = cudaEventRecord(event, origin);
+    error = record_and_await(event, origin, stream);
     if (error == cudaSuccess)
-        error = cudaStreamWaitEvent(stream, event, 0);
-    if (error == cudaSuccess)
-        error = cudaEventRecord(event, stream);
-    if (error == cudaSuccess)
-        error = cudaStreamWaitEvent(origin, event, 0);
+        error = record_and_await(event, stream, origin);
     end = cudaStreamEndCapture(origin, &graph);
     if (graph)
         (void)cudaGraphDestroy(graph);

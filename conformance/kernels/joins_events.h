@@ -194,9 +194,7 @@ static cudaError_t capture_lanes(struct joins *joins, cudaEvent_t fork, cudaEven
     for (i = 1; i < LANES && error == cudaSuccess; i++)
         error = follow(joins, i, joins->stream[i]);
     for (i = 1; i < LANES && error == cudaSuccess; i++) {
-        error = cudaEventRecord(back, joins->stream[i]);
-        if (error == cudaSuccess)
-            error = cudaStreamWaitEvent(joins->stream[0], back, 0);
+        error = record_and_await(back, joins->stream[i], joins->stream[0]);
     }
     return error == cudaSuccess ? follow(joins, 0, joins->stream[0]) : error;
 }
@@ -204,16 +202,11 @@ static cudaError_t capture_lanes(struct joins *joins, cudaEvent_t fork, cudaEven
 /* The first stream holds nothing when the second comes to the capture and does the work, after which the first one comes. */
 static cudaError_t capture_aside(struct joins *joins, cudaEvent_t fork, cudaEvent_t back)
 {
-    cudaError_t error = cudaEventRecord(fork, joins->stream[0]);
-
-    if (error == cudaSuccess)
-        error = cudaStreamWaitEvent(joins->stream[1], fork, 0);
+    cudaError_t error = record_and_await(fork, joins->stream[0], joins->stream[1]);
     if (error == cudaSuccess)
         error = work(joins, 0, joins->stream[1]);
     if (error == cudaSuccess)
-        error = cudaEventRecord(back, joins->stream[1]);
-    if (error == cudaSuccess)
-        error = cudaStreamWaitEvent(joins->stream[0], back, 0);
+        error = record_and_await(back, joins->stream[1], joins->stream[0]);
     return error == cudaSuccess ? follow(joins, 0, joins->stream[0]) : error;
 }
 

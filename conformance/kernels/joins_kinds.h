@@ -139,15 +139,12 @@ static cudaError_t carry_by_kernel(struct chain *c, cudaStream_t stream, unsigne
 /* Through the stream beside, which the stream waits for then. */
 static cudaError_t carry_beside(struct chain *c, unsigned step)
 {
-    cudaError_t error = cudaEventRecord(c->event, c->stream);
-
-    if (error == cudaSuccess)
-        error = cudaStreamWaitEvent(c->beside, c->event, 0);
+    cudaError_t error = record_and_await(c->event, c->stream, c->beside);
     if (error == cudaSuccess)
         error = carry_by_kernel(c, c->beside, step);
     if (error == cudaSuccess)
-        error = cudaEventRecord(c->back, c->beside);
-    return error == cudaSuccess ? cudaStreamWaitEvent(c->stream, c->back, 0) : error;
+        error = record_and_await(c->back, c->beside, c->stream);
+    return error;
 }
 
 static cudaError_t copy_in(struct chain *c)

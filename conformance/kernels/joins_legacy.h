@@ -105,9 +105,7 @@ static cudaError_t join_recorded(struct joins *joins)
     prepare(joins, 1, 1);
     error = work(joins, 0, joins->stream[joins->trial % PLACES]);
     if (error == cudaSuccess)
-        error = cudaEventRecord(event, cudaStreamLegacy);
-    if (error == cudaSuccess)
-        error = cudaStreamWaitEvent(joins->ask->side, event, 0); /* it is none of the blocking ones */
+        error = record_and_await(event, cudaStreamLegacy, joins->ask->side); /* it is none of the blocking ones */
     if (error == cudaSuccess)
         error = follow(joins, 0, joins->ask->side);
     (void)cudaEventDestroy(event);

@@ -183,9 +183,7 @@ static cudaError_t many_events(struct joins *joins)
     if (error == cudaSuccess)
         error = work(joins, 0, joins->stream[0]);
     for (i = 0; i + 1 < PLACES && error == cudaSuccess; i++) {
-        error = cudaEventRecord(event[made - 1 - i], joins->stream[i]);
-        if (error == cudaSuccess)
-            error = cudaStreamWaitEvent(joins->stream[i + 1], event[made - 1 - i], 0);
+        error = record_and_await(event[made - 1 - i], joins->stream[i], joins->stream[i + 1]);
     }
     for (i = 0; i < PLACES && error == cudaSuccess; i++)
         error = follow(joins, i, joins->stream[i]);
@@ -207,9 +205,7 @@ static cudaError_t many_records(struct joins *joins)
     if (error == cudaSuccess)
         error = work(joins, 0, joins->stream[0]);
     if (error == cudaSuccess)
-        error = cudaEventRecord(event, joins->stream[0]);
-    if (error == cudaSuccess)
-        error = cudaStreamWaitEvent(joins->stream[1], event, 0);
+        error = record_and_await(event, joins->stream[0], joins->stream[1]);
     if (error == cudaSuccess)
         error = follow(joins, 0, joins->stream[1]);
     if (event)

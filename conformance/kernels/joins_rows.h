@@ -35,13 +35,6 @@ static cudaError_t row_alone(struct joins *joins, unsigned ahead, unsigned kerne
     return error;
 }
 
-static cudaError_t record_and_wait(cudaEvent_t event, cudaStream_t from, cudaStream_t to)
-{
-    cudaError_t error = cudaEventRecord(event, from);
-
-    return error == cudaSuccess ? cudaStreamWaitEvent(to, event, 0) : error;
-}
-
 typedef cudaError_t (*row_maker)(struct joins *joins, unsigned ahead, unsigned kernels, cudaEvent_t event);
 
 /* A row, and a follower without the attribute. joined: the event of a join with another stream, or NULL. */
@@ -49,14 +42,14 @@ static cudaError_t row(struct joins *joins, unsigned ahead, unsigned kernels, cu
 {
     cudaLaunchAttribute early = serialization(1);
     cudaStream_t stream = joins->stream[0], side = joins->stream[1];
-    cudaError_t error = joined ? record_and_wait(joined, stream, side) : cudaSuccess;
+    cudaError_t error = joined ? record_and_await(joined, stream, side) : cudaSuccess;
 
     if (error == cudaSuccess)
         error = row_alone(joins, ahead, kernels, stream);
     if (error == cudaSuccess && joined)
         error = launch_one((const void *)SYMBOL(joins_silent), &joins->work[0], 1, side, NULL, 0);
     if (error == cudaSuccess && joined)
-        error = record_and_wait(joined, side, stream);
+        error = record_and_await(joined, side, stream);
     if (error == cudaSuccess)
         error = launch_one((const void *)SYMBOL(joins_follower), &joins->follower[0], PLACE_WORDS, stream, &early, ROW_ENDS_EARLY);
     return error;
@@ -66,12 +59,12 @@ static cudaError_t row(struct joins *joins, unsigned ahead, unsigned kernels, cu
 static cudaError_t row_in_fork(struct joins *joins, unsigned ahead, unsigned kernels, cudaEvent_t event)
 {
     cudaStream_t stream = joins->stream[0], fork = joins->stream[1];
-    cudaError_t error = record_and_wait(event, stream, fork);
+    cudaError_t error = record_and_await(event, stream, fork);
 
     if (error == cudaSuccess)
         error = row_alone(joins, ahead, kernels, fork);
     if (error == cudaSuccess)
-        error = record_and_wait(event, fork, stream);
+        error = record_and_await(event, fork, stream);
     return error == cudaSuccess ? follow(joins, 0, stream) : error;
 }
 

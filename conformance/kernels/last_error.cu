@@ -141,9 +141,7 @@ static cudaError_t end_unjoined(const struct calls *calls)
     cudaError_t error = begin(calls->ask->stream);
 
     if (error == cudaSuccess)
-        error = cudaEventRecord(calls->event, calls->ask->stream);
-    if (error == cudaSuccess)
-        error = cudaStreamWaitEvent(calls->ask->side, calls->event, 0);
+        error = record_and_await(calls->event, calls->ask->stream, calls->ask->side);
     if (error == cudaSuccess)
         error = launch_one((const void *)SYMBOL(last_error_count), &calls->args, 1, calls->ask->side, NULL, 0);
     return error == cudaSuccess ? cudaStreamEndCapture(calls->ask->stream, &graph) : cudaSuccess;
