@@ -49,6 +49,7 @@ struct drawn {
     enum cudaStreamCaptureMode mode;
     enum ahead ahead;
     int uploaded, again, backwards; /* backwards: the last edge is added first */
+    int by_thread;             /* another host thread makes the graph, and what is executable of it */
     unsigned beside, wait;     /* what comes after a second node as well, or after work of another stream */
     unsigned reader;           /* the kernel that reads what that stored */
     int beside_slow, beside_first;
@@ -284,6 +285,7 @@ static void draw_trial(struct drawn *d, struct dice *dice, int mps)
     draw_events(d);
     draw_programmatic(d, dice);
     draw_cells(d);
+    d->by_thread = below(dice, 4) == 0;
 }
 
 /* ---- in words ---- */
@@ -333,10 +335,10 @@ static void tell_trial(const struct drawn *d, unsigned trial, unsigned meant, ch
 {
     unsigned first = meant < PARTS ? before(d, meant) : NOWHERE;
 
-    snprintf(text, room, "%s%s%s%s, trial %u, %s%s%s, %s%s in a %s stream: %s", meant < PARTS ? part_name[d->part[meant].kind] : "graph",
+    snprintf(text, room, "%s%s%s%s, trial %u, %s%s%s%s, %s%s in a %s stream: %s", meant < PARTS ? part_name[d->part[meant].kind] : "graph",
              first == NOWHERE ? "" : " after ", first == NOWHERE ? "" : part_name[d->part[first].kind],
              meant < PARTS ? place_name[place_of(d, meant)] : "", trial, made_name[d->made], d->made == MADE_CAPTURED ? " from " : "",
-             d->made == MADE_CAPTURED ? street_name[d->origin] : "", executable_name[d->executable], d->again ? " launched again" : "",
+             d->made == MADE_CAPTURED ? street_name[d->origin] : "", d->by_thread ? " by another thread" : "", executable_name[d->executable], d->again ? " launched again" : "",
              street_name[d->street], ahead_text[d->ahead]);
     tell_row(d, NOWHERE, meant, text, room);
 }

@@ -214,6 +214,22 @@ static cudaError_t make_executable(struct crossed *c, cudaGraph_t graph, cudaGra
     }
 }
 
+struct making {
+    struct crossed *c;
+    cudaGraph_t graph;
+    cudaGraphExec_t exec[2];
+    cudaError_t error;
+};
+
+static void make_both(void *opaque)
+{
+    struct making *making = (struct making *)opaque;
+
+    making->error = make_graph(making->c, 0, &making->graph);
+    if (making->error == cudaSuccess)
+        making->error = make_executable(making->c, making->graph, making->exec);
+}
+
 /* What the event stands for that a node waits for. */
 static cudaError_t launch_awaited(struct crossed *c)
 {
@@ -271,27 +287,26 @@ static cudaError_t launch(struct crossed *c, cudaGraphExec_t exec)
 static cudaError_t run_crossed(struct crossed *c, unsigned *too_soon)
 {
     struct dice dice = { c->ask->seed ^ (uint64_t)c->trial * 0xD1342543DE82EF95ull };
-    cudaGraph_t graph = NULL;
-    cudaGraphExec_t exec[2] = { NULL, NULL };
+    struct making making = { c, NULL, { NULL, NULL }, cudaSuccess };
     unsigned i;
     cudaError_t error;
 
     c->key = dice.state;
     draw_trial(&c->drawn, &dice, c->mps);
-    error = make_graph(c, 0, &graph);
+    if (!c->drawn.by_thread || !run_in_thread(make_both, &making))
+        make_both(&making);
+    error = making.error;
     if (error == cudaSuccess)
-        error = make_executable(c, graph, exec);
-    if (error == cudaSuccess)
-        error = launch(c, exec[0]);
+        error = launch(c, making.exec[0]);
     if (error == cudaSuccess && c->drawn.again)
-        error = launch(c, exec[0]);
+        error = launch(c, making.exec[0]);
     if (error == cudaSuccess)
         error = find_too_soon(c, too_soon);
     for (i = 0; i < 2; i++)
-        if (exec[i])
-            (void)cudaGraphExecDestroy(exec[i]);
-    if (graph)
-        (void)cudaGraphDestroy(graph);
+        if (making.exec[i])
+            (void)cudaGraphExecDestroy(making.exec[i]);
+    if (making.graph)
+        (void)cudaGraphDestroy(making.graph);
     return error;
 }
 

@@ -221,15 +221,12 @@ static cudaError_t queue_part(struct crossed *c, unsigned part, cudaStream_t str
 static cudaError_t queue_beside(struct crossed *c, unsigned part, cudaStream_t origin, cudaStream_t fork)
 {
     const cudaEvent_t *event = c->event[(c->trial + part) % EVENT_KINDS];
-    cudaError_t error = cudaEventRecord(event[EVENT_FORK], origin);
-
-    if (error == cudaSuccess)
-        error = cudaStreamWaitEvent(fork, event[EVENT_FORK], 0);
+    cudaError_t error = record_and_await(event[EVENT_FORK], origin, fork);
     if (error == cudaSuccess)
         error = queue_part(c, part, fork);
     if (error == cudaSuccess)
-        error = cudaEventRecord(event[EVENT_JOIN], fork);
-    return error == cudaSuccess ? cudaStreamWaitEvent(origin, event[EVENT_JOIN], 0) : error;
+        error = record_and_await(event[EVENT_JOIN], fork, origin);
+    return error;
 }
 
 /* What the stream depends on becomes what the row's next node does. */

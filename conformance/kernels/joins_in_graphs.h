@@ -105,8 +105,8 @@ static cudaError_t capture_large(struct joins *joins, cudaEvent_t event, cudaEve
     if (error == cudaSuccess && FOLLOWS_IN_GRAPH)
         error = launch_blocks(follower, &joins->follower[0], LARGE_BLOCKS, 1, side, NULL, 0);
     if (error == cudaSuccess)
-        error = cudaEventRecord(back, side);
-    return error == cudaSuccess ? cudaStreamWaitEvent(stream, back, 0) : error;
+        error = record_and_await(back, side, stream);
+    return error;
 }
 
 static cudaError_t make_captured_large(struct joins *joins, cudaGraph_t *graph)
@@ -194,12 +194,13 @@ static cudaError_t add_between(struct joins *joins, cudaGraph_t graph, unsigned 
     return error;
 }
 
-/* Two to twelve works, full edges from all of them to a node of another kind, and from that to followers. */
+/* Two to twelve works, full edges from all of them to a node of another kind, and from that to one to twelve followers. */
 static cudaError_t join_through(struct joins *joins)
 {
+    static const unsigned readers[] = { 2, 12, 7, 1, 9 };
     cudaGraphNode_t node[PLACES], between;
     cudaGraph_t graph;
-    unsigned turn = joins->trial / FANS, works = 2 + turn * 4 % 11, followers = 1 + turn * 3 % 7, i;
+    unsigned turn = joins->trial / FANS, works = 2 + turn * 4 % 11, followers = readers[turn / 5 % 5], i;
     cudaError_t error = cudaGraphCreate(&graph, 0);
 
     prepare(joins, works, followers);

@@ -130,17 +130,20 @@ static cudaError_t add_one_reader(struct joins *joins, cudaGraph_t graph, cudaGr
     return error == cudaSuccess ? edges_add(graph, &after, &node, &data, 1) : error;
 }
 
-/* From one work into many readers. */
+/* From one work into many readers; in every other turn from a node of another kind that comes after the work. */
 static cudaError_t wide_out(struct joins *joins)
 {
-    cudaGraphNode_t node;
+    cudaGraphNode_t node, first;
     cudaGraph_t graph;
-    unsigned port = joins->trial / WIDE_WAYS % 2, i;
+    unsigned turn = joins->trial / WIDE_WAYS, port = turn % 4 == 2, i;
     cudaError_t error = cudaGraphCreate(&graph, 0);
 
     prepare(joins, 1, 0);
     if (error == cudaSuccess)
         error = add_work(joins, graph, 0, &node);
+    first = node;
+    if (error == cudaSuccess && turn % 2)
+        error = add_between(joins, graph, turn / 2 % 5, &first, 1, &node);
     for (i = 0; i < WIDE_NODES && error == cudaSuccess; i++)
         error = add_one_reader(joins, graph, node, i, port);
     if (error == cudaSuccess)
@@ -244,6 +247,19 @@ static cudaError_t fill_lane(struct joins *joins, const struct lanes *lanes, uns
     return error == cudaSuccess ? launch_one((const void *)SYMBOL(joins_word), &word, i % PLACE_WORDS + 1, lanes->stream[i], NULL, 0) : error;
 }
 
+/* In the first stream, or in another one that waits for a record of it, which stands for the last nodes of all of them. */
+static cudaError_t follow_lanes(struct joins *joins, const struct lanes *lanes)
+{
+    cudaStream_t stream = joins->trial / 3 % 4 < 2 ? joins->stream[0] : lanes->stream[0];
+    cudaError_t error = cudaSuccess;
+
+    if (stream != joins->stream[0])
+        error = record_and_await(lanes->fork, joins->stream[0], stream);
+    if (error == cudaSuccess)
+        error = follow(joins, PLACES - 1, stream);
+    return error == cudaSuccess && stream != joins->stream[0] ? record_and_await(lanes->back, stream, joins->stream[0]) : error;
+}
+
 static cudaError_t fill_lanes(struct joins *joins, const struct lanes *lanes)
 {
     cudaError_t error = work(joins, 0, joins->stream[0]);
@@ -254,11 +270,9 @@ static cudaError_t fill_lanes(struct joins *joins, const struct lanes *lanes)
     for (i = 0; i < CAPTURE_LANES && error == cudaSuccess; i++)
         error = fill_lane(joins, lanes, i);
     for (i = 0; i < CAPTURE_LANES && error == cudaSuccess; i++) {
-        error = cudaEventRecord(lanes->back, lanes->stream[i]);
-        if (error == cudaSuccess)
-            error = cudaStreamWaitEvent(joins->stream[0], lanes->back, 0);
+        error = record_and_await(lanes->back, lanes->stream[i], joins->stream[0]);
     }
-    return error == cudaSuccess ? follow(joins, PLACES - 1, joins->stream[0]) : error;
+    return error == cudaSuccess ? follow_lanes(joins, lanes) : error;
 }
 
 static cudaError_t capture_many_lanes(struct joins *joins, const struct lanes *lanes)
