@@ -221,6 +221,7 @@ struct graph {
     struct arc *arc;
     size_t arcs, arc_room;
     bool refused;
+    bool made_elsewhere; /* by another host thread */
     bool lost_node;    /* one was destroyed; for the device late-nodes-edgeless */
     bool cloned, made; /* has a clone, an executable graph; for devices on which it cannot be changed then */
     unsigned clones;   /* so many were made of it */

@@ -71,6 +71,7 @@ static cudaError_t exec_event_changes(cudaGraphExec_t exec, cudaGraphNode_t node
     struct node *n = exec_node(exec, node, type);
     keeps |= device.faults.other_thread_event_not_taken && device.other_thread;
     keeps |= device.faults.exec_takes_no_third_event && n != NULL && n->old_event != NULL && event != n->old_event;
+    keeps |= device.faults.captured_takes_no_event && n != NULL && n->captured;
     keeps |= device.faults.event_after_update_lost && n != NULL && (exec_of(exec)->features & HAS(updated)) != 0;
     return keeps && n != NULL ? cudaSuccess : event_changes(n, event);
 }

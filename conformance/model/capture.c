@@ -362,6 +362,8 @@ cudaError_t capture_record(struct stream *s, struct event *e)
         e->captured[0] = e->captured[count - 1];
         count = 1;
     }
+    if (device.faults.record_keeps_eight && count > 8)
+        count = 8;
     if (device.faults.per_thread_record_keeps_one && count > 1 && s == stream_of(cudaStreamPerThread))
         count = 1;
     for (unsigned i = 0; i < count; i++)

@@ -438,6 +438,8 @@ cudaError_t CUDARTAPI cudaEventElapsedTime(float *ms, cudaEvent_t start, cudaEve
         (device.faults.crowded_times_zero && b->serial - a->serial > 64) || (device.faults.mixed_times_zero && a->by_node != b->by_node) ||
         (device.faults.per_thread_times_zero && a->in == stream_of(cudaStreamPerThread)) || (device.faults.times_to_graph_zero && b->behind_graph))
         ticks = 0;
+    if (device.faults.far_times_zero && b->serial - a->serial > 1000)
+        ticks = 0;
     if (device.faults.far_node_times_zero && a->by_node && b->by_node && b->serial - a->serial > 3)
         ticks = 0;
     if ((device.faults.node_times_in_tenths && b->by_node) || (device.faults.external_times_in_tenths && b->by_captured))

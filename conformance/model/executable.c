@@ -233,7 +233,8 @@ static bool crowd_cuts(const struct arc *a)
     size_t place = (size_t)(a - a->to->graph->arc);
     return (f->edge_1025_ignored && place >= 1024) || (f->edge_2049_ignored && place >= 2048) || (f->edge_65_into_ignored && a->into >= 64) ||
            (f->edge_129_into_ignored && a->into >= 128) || (f->edge_65_out_ignored && a->nth >= 64) ||
-           (f->edge_129_out_ignored && a->nth >= 128) || (f->edge_17_into_empty_lost && to_empty && a->into >= 16);
+           (f->edge_129_out_ignored && a->nth >= 128) || (f->edge_17_into_empty_lost && to_empty && a->into >= 16) ||
+           (f->ninth_after_set_lost && a->nth >= 8 && a->from->type == cudaGraphNodeTypeMemset);
 }
 
 /* The programmatic edges whose start the wait does not cover on broken devices. */
@@ -250,6 +251,8 @@ static bool arc_uncovered(const struct arc *a)
         (f->cooperative_in_body_uncovered && in_body && from != NULL && from->cooperative))
         return true;
     if (f->long_args_uncover && a->to->kernel != NULL && a->to->kernel->kernel->args_bytes > 128)
+        return true;
+    if (f->others_graph_uncovers && a->to->graph->made_elsewhere)
         return true;
     if ((f->edge_17_uncovered && a->into >= 16) || (f->edge_33_uncovered && a->into >= 32))
         return true;
@@ -299,7 +302,6 @@ static void arc_orders(const struct arc *a)
     cut |= device.faults.fourth_into_empty_lost && a->into >= 3 && a->to->type == cudaGraphNodeTypeEmpty;
     cut |= device.faults.idle_condition_cuts && of_body && node_body(a->from) == NULL;
     cut |= device.faults.second_child_cut && children && a->from->child_of == a->to->child_of;
-    cut |= crossing_cuts(a) || disabling_cuts(a);
     cut |= crossing_cuts(a) || disabling_cuts(a) || crowd_cuts(a);
     bool port_lost = device.faults.disabled_port_lost && programmatic && a->from->disabled;
     bool ignored = cut || port_lost || (device.faults.one_edge_is_enough && !a->first) || (device.faults.sixth_edge_ignored && a->into >= 5);

@@ -46,6 +46,7 @@ struct graph *graph_new(void)
         abort();
     g->magic = GRAPH_MAGIC;
     g->number = ++graphs_made;
+    g->made_elsewhere = device.other_thread;
     g->next = graphs;
     if (graphs != NULL)
         graphs->previous = g;

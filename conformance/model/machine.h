@@ -356,6 +356,7 @@ struct faults {
     bool dependent_forgets_many_events, host_forgets_many_events, halves_forget_events;
     bool halves_pass_grouped, halves_pass_domain, halves_pass_recorder, halves_pass_shared, memsets_pass_each_other;
     bool domain_passes_halves, recorder_passes_halves, shared_passes_halves, cluster_passes_large, words_pass_large;
+    bool ninth_after_set_lost, others_graph_uncovers, captured_takes_no_event, record_keeps_eight, far_times_zero;
     bool never_overlaps, early, shared, late_copies, pageable_later; /* these conform */
 };
 
