@@ -116,10 +116,11 @@ def test_a_round_that_did_not_come_to_its_end_goes_on(tmp_path: Path) -> None:
     assert _run_round([sys.executable, "-c", "raise SystemExit(130)"], place) is None and _finished(place) is None
 
 
-def test_no_bound_beside_a_round_that_was_not_clean() -> None:
+@pytest.mark.parametrize("verdict", ["VIOLATES", "UNPROVEN", "CONFORMS"])  # CONFORMS: the rule that failed is waived
+def test_no_bound_beside_a_round_that_was_not_clean(verdict: str) -> None:
     total = Total()
     total.add(1, report("CONFORMS"))
-    total.add(2, report("VIOLATES", clean=False))
+    total.add(2, report(verdict, clean=False))
     total.add(3, report("CONFORMS"))  # a clean round after it does not bring the bound back
     assert total.entry(1)["bound95"] is None and total.entry(1)["shape_bound95"] is None
 

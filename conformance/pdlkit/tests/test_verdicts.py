@@ -161,6 +161,8 @@ CASES: list[tuple[str, Case, CaseLog | None, str]] = [
     ("an api rule that asked nothing", case(kind="api"), log(record(planned=0, run=0, exercised=0)), "KIT_ERROR"),
     ("PASS at the floor", case(), log(record(planned=80, run=80, exercised=64)), "PASS"),
     ("PASS below the floor", case(), log(record(planned=81, run=81, exercised=64)), "KIT_ERROR"),
+    *((f"PASS of kind {kind} below the floor", case(kind=kind), log(record(planned=81, run=81, exercised=64)), "KIT_ERROR")
+      for kind in ("start", "progress")),
     ("PASS of a run that was cut short", case(), log(record(planned=100)), "KIT_ERROR"),
     ("PASS of a case that only observes", case(proving=False), log(record()), "KIT_ERROR"),
     ("a trial without an outcome", case(), log({**record(), "outcomes": {"fresh": 63}}), "KIT_ERROR"),
@@ -170,7 +172,8 @@ CASES: list[tuple[str, Case, CaseLog | None, str]] = [
     ("a deadlock tells the call that found it", case(), log({"status": "HANG", "reason": "base"}, error="a call"), "HANG"),
     ("crashed after a forbidden trial", case(), log(None, ended=False, forbidden=[{}], casualty="CRASH"), "FAIL"),
     ("interrupted after a forbidden trial", case(), log(None, ended=False, forbidden=[{}], casualty="NOT_RUN"), "FAIL"),
-    ("crashed after a wrong answer", case(), log(None, ended=False, wrong="nodes: 3", casualty="CRASH"), "FAIL"),
+    *((f"{casualty} after a wrong answer", case(), log(None, ended=False, wrong="nodes: 3", casualty=casualty), "FAIL")
+      for casualty in ("CRASH", "NOT_RUN", "DEVICE_LOST", "HANG")),
     ("PASS beside a wrong answer", case(), log(record(), wrong="nodes: 3"), "KIT_ERROR"),
     ("no end after a forbidden trial", case(), log(None, ended=False, forbidden=[{}]), "FAIL"),
     ("PASS, mutant never run", case(**POWER), log(record(), *KILLED[1:]), "KIT_ERROR"),
@@ -189,6 +192,12 @@ CASES: list[tuple[str, Case, CaseLog | None, str]] = [
     ("PASS, the largest broken wait survived, and no rule says that it must die", case(**POWER),
      log(record(), *KILLED[:2], variant("early-500", kind="broken_wait", x_ns=500),
          variant("early-8000", "SURVIVED", "broken_wait", x_ns=8000)), "KIT_ERROR"),
+    ("PASS, a broken wait without a delay survived, which must die", case(**POWER),
+     log(record(), *KILLED, variant("at-trigger", "SURVIVED", "broken_wait", must_die=True, x_ns=None)), "KIT_ERROR"),
+    *((f"{kind} SURVIVED, then KILLED", case(**POWER), log(record(), variant(tag, "SURVIVED", kind), *KILLED), "KIT_ERROR")
+      for kind, tag in (("control", "attron"), ("broken_wait", "early-8000"))),
+    *((f"PASS, mutant survived with {kills} kills", case(mutants=("nowait",)),
+       log(record(), {**variant("nowait", "SURVIVED"), "kills": kills}), "KIT_ERROR") for kills in (1, 11)),
     ("a broken wait KILLED by one kill", case(**POWER),
      log(record(), *KILLED[:2], {**variant("early-8000", kind="broken_wait", must_die=True), "kills": 1}), "KIT_ERROR"),
     ("KILLED by eleven kills", case(mutants=("nowait",)), log(record(), {**variant("nowait"), "kills": 11}), "KIT_ERROR"),
@@ -323,6 +332,9 @@ def test_a_capability_counts_its_rules() -> None:
     (said,) = judge_capabilities(results)
     assert said == {"capability": case().capability, "verdict": "VIOLATES", "failing": ["A-01"], "unproven": ["A-03"], "holding": 1}
     assert judge_capabilities([]) == []
+    for open_status in ("INCONCLUSIVE", "NOT_RUN", "DEVICE_LOST", "CRASH", "KIT_ERROR"):
+        (left,) = judge_capabilities([result("A-01", "PASS"), result("A-02", open_status)])
+        assert (left["unproven"], left["holding"]) == (["A-02"], 1), open_status
     (hung,) = judge_capabilities([result("A-01", "HANG"), result("A-01", "CRASH")])
     assert (hung["failing"], hung["unproven"], hung["holding"]) == (["A-01"], [], 0)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import date
+from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
@@ -106,6 +106,9 @@ def test_a_crash_is_waived_only_by_name() -> None:
     failed = CaseResult(case(rule="SAME-03", pair="x"), "FAIL", None)
     assert waivers.apply([crash], [failed], "NVIDIA H200", "580", TODAY).rules == ()
     assert judge_run([failed, GOOD], (), (), (), ["SAME-03"]).verdict == "VIOLATES"
+    assert judge_run([crashed, failed, GOOD], (), (), (), ["SAME-03"]).verdict == "VIOLATES", "a waived crash hides no failure beside it"
+    late = waivers.apply([crash], [crashed, GOOD], "NVIDIA H200", "580", TODAY + timedelta(days=1))
+    assert (late.crashes, len(late.notes)) == ((), 1)
     for status in ("INCONCLUSIVE", "NOT_RUN", "DEVICE_LOST", "KIT_ERROR", "HANG"):
         assert judge_run([CaseResult(case(rule="SAME-03"), status, "x"), GOOD], (), (), (), ["SAME-03"]).verdict != "CONFORMS", status
 
