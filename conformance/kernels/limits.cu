@@ -1,5 +1,5 @@
 /* limits.cu - what must be refused is refused, and leaves nothing behind: launches beyond a limit, the legacy stream beside a capture, graphs
- * with a cycle, updates that change a graph's shape; and what two events say of the time between them.
+ * with a cycle, updates that change a graph's shape.
  *
  * pair     rules    what is asked
  * shapes   ATTR-15  launches at each limit of grids, blocks, shared memory, clusters and cooperative kernels, and one beyond it; with the
@@ -486,128 +486,7 @@ static void ask_cycles(struct ask *ask)
             ask_cycle(ask, nodes, port);
 }
 
-/* ---- updates ---- */
-
-#define UPDATE_NODES 4u
-
-struct shape {                   /* a graph of kernels, and what becomes of an executable graph of the first shape that is updated from it */
-    const char *what;
-    unsigned nodes, edges, from_to[3][2];
-    unsigned empty, cooperative; /* a bit for each node */
-    int refused;
-    enum cudaGraphExecUpdateResult result;
-};
-
-static const struct shape shapes[] = {
-    { "the same", 3, 2, { { 0, 1 }, { 1, 2 } }, 0, 0, 0, cudaGraphExecUpdateSuccess },
-    { "a node more", 4, 3, { { 0, 1 }, { 1, 2 }, { 2, 3 } }, 0, 0, 1, cudaGraphExecUpdateErrorTopologyChanged },
-    { "a node less", 2, 1, { { 0, 1 } }, 0, 0, 1, cudaGraphExecUpdateErrorTopologyChanged },
-    { "an edge more", 3, 3, { { 0, 1 }, { 1, 2 }, { 0, 2 } }, 0, 0, 1, cudaGraphExecUpdateErrorTopologyChanged },
-    { "an edge less", 3, 1, { { 0, 1 } }, 0, 0, 1, cudaGraphExecUpdateErrorTopologyChanged },
-    { "an edge from another node", 3, 2, { { 0, 1 }, { 0, 2 } }, 0, 0, 1, cudaGraphExecUpdateErrorTopologyChanged },
-    { "an empty node instead of a kernel", 3, 2, { { 0, 1 }, { 1, 2 } }, 4, 0, 1, cudaGraphExecUpdateErrorNodeTypeChanged },
-    { "a cooperative kernel instead of one that is not", 3, 2, { { 0, 1 }, { 1, 2 } }, 0, 2, 1, cudaGraphExecUpdateErrorAttributesChanged },
-};
-
-static cudaError_t fill_shape(cudaGraph_t graph, const struct shape *shape, unsigned port)
-{
-    struct kernel_args args = PDL_ZERO;
-    cudaGraphEdgeData data = edges_data(port, 0, port != 0), full = edges_data(0, 0, 0);
-    cudaLaunchAttributeValue cooperative = PDL_ZERO;
-    cudaGraphNode_t node[UPDATE_NODES];
-    cudaError_t error = cudaSuccess;
-    unsigned i;
-
-    cooperative.cooperative = 1;
-    for (i = 0; i < shape->nodes && error == cudaSuccess; i++) {
-        error = shape->empty >> i & 1 ? cudaGraphAddEmptyNode(&node[i], graph, NULL, 0)
-                                      : ask_add_kernel(&node[i], graph, (const void *)SYMBOL(limits_count), &args, 1);
-        if (error == cudaSuccess && shape->cooperative >> i & 1)
-            error = cudaGraphKernelNodeSetAttribute(node[i], cudaLaunchAttributeCooperative, &cooperative);
-    }
-    for (i = 0; i < shape->edges && error == cudaSuccess; i++) {
-        unsigned to = shape->from_to[i][1];
-        error = edges_add(graph, &node[shape->from_to[i][0]], &node[to], shape->empty >> to & 1 ? &full : &data, 1);
-    }
-    return error;
-}
-
-/* Where the shape is: an update compares what lies inside, too. */
-enum inside {
-    IN_GRAPH, IN_CHILD, IN_CHILD_OF_CHILD,
-#if CUDART_VERSION >= 12040
-    IN_BODY,
-#endif
-    INSIDES
-};
-static const char *const inside_name[] = { "", " in a child graph", " in a child graph's child graph", " in a body" };
-
-static cudaError_t add_child_of_shape(cudaGraph_t graph, const struct shape *shape, unsigned port, unsigned deep)
-{
-    cudaGraphNode_t node;
-    cudaGraph_t child = NULL;
-    cudaError_t error = cudaGraphCreate(&child, 0);
-
-    if (error == cudaSuccess)
-        error = deep > 1 ? add_child_of_shape(child, shape, port, deep - 1) : fill_shape(child, shape, port);
-    if (error == cudaSuccess)
-        error = cudaGraphAddChildGraphNode(&node, graph, NULL, 0, child);
-    if (child)
-        (void)cudaGraphDestroy(child);
-    return error;
-}
-
-static cudaError_t make_shape(cudaGraph_t *graph, const struct shape *shape, unsigned port, enum inside inside)
-{
-    cudaError_t error = cudaGraphCreate(graph, 0);
-
-    if (error != cudaSuccess || inside == IN_GRAPH)
-        return error == cudaSuccess ? fill_shape(*graph, shape, port) : error;
-#if CUDART_VERSION >= 12040
-    if (inside == IN_BODY) {
-        cudaGraphNode_t node;
-        cudaGraph_t body;
-        error = ask_add_if(&node, *graph, *graph, 1, &body);
-        return error == cudaSuccess ? fill_shape(body, shape, port) : error;
-    }
-#endif
-    return add_child_of_shape(*graph, shape, port, inside == IN_CHILD_OF_CHILD ? 2 : 1);
-}
-
-static void ask_update(struct ask *ask, const struct shape *shape, unsigned port, enum inside inside)
-{
-    cudaGraphExecUpdateResultInfo info = PDL_ZERO;
-    cudaGraph_t graph[2] = { NULL, NULL };
-    cudaGraphExec_t exec = NULL;
-    cudaError_t error = make_shape(&graph[0], &shapes[0], port, inside);
-    char text[144];
-
-    if (error == cudaSuccess)
-        error = make_shape(&graph[1], shape, port, inside);
-    if (error == cudaSuccess)
-        error = cudaGraphInstantiate(&exec, graph[0], 0);
-    snprintf(text, sizeof(text), "an update by edges of port %u with %s%s", port, shape->what, inside_name[inside]);
-    ask_expect(ask, text, error, cudaSuccess);
-    if (error == cudaSuccess) {
-        error = cudaGraphExecUpdate(exec, graph[1], &info);
-        (void)cudaGetLastError();
-        ask_expect(ask, text, error, shape->refused ? cudaErrorGraphExecUpdateFailure : cudaSuccess);
-        ask_expect_number(ask, text, (long)info.result, (long)shape->result);
-        (void)cudaGraphExecDestroy(exec);
-    }
-    (void)cudaGraphDestroy(graph[0]);
-    (void)cudaGraphDestroy(graph[1]);
-}
-
-static void ask_updates(struct ask *ask)
-{
-    unsigned inside, port, i;
-
-    for (inside = 0; inside < INSIDES; inside++)
-        for (port = 0; port < 2; port++)
-            for (i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++)
-                ask_update(ask, &shapes[i], port, (enum inside)inside);
-}
+#include "limits_updates.h"
 
 static const struct pair limits_pairs[] = {
     PAIR_ASK("shapes", ask_shapes),
