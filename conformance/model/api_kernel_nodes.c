@@ -1,0 +1,118 @@
+/* Kernel nodes of graphs: the calls that tell and change their parameters and attributes. */
+#include "api.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static struct request *kernel_of(cudaGraphNode_t handle)
+{
+    struct node *n = node_of(handle);
+    return n != NULL && n->type == cudaGraphNodeTypeKernel ? n->kernel : NULL;
+}
+
+cudaError_t CUDARTAPI cudaGraphKernelNodeGetParams(cudaGraphNode_t handle, struct cudaKernelNodeParams *p)
+{
+    CALL(cudaGraphKernelNodeGetParams);
+    struct request *r = kernel_of(handle);
+    FAIL_IF(r == NULL || p == NULL, cudaErrorInvalidValue);
+    memset(p, 0, sizeof *p);
+    memcpy(&p->func, &r->kernel->func, sizeof p->func);
+    p->gridDim.x = r->grid[0];
+    p->gridDim.y = r->grid[1];
+    p->gridDim.z = r->grid[2];
+    p->blockDim.x = r->block[0];
+    p->blockDim.y = r->block[1];
+    p->blockDim.z = r->block[2];
+    p->sharedMemBytes = (unsigned)r->shared_bytes;
+    r->told[0] = device.faults.argument_of_first_told ? r->first_args : r->args;
+    p->kernelParams = r->told;
+    return cudaSuccess;
+}
+
+/* The attributes stay. */
+cudaError_t kernel_replace(struct request *r, const struct cudaKernelNodeParams *p)
+{
+    struct request fresh;
+    cudaError_t error = request_fill_node(&fresh, p->func, p->gridDim, p->blockDim, p->sharedMemBytes, p->kernelParams);
+    FAIL_IF(error != cudaSuccess, error);
+    if (!device.faults.params_keep_function)
+        r->kernel = fresh.kernel;
+    memcpy(r->grid, fresh.grid, sizeof r->grid);
+    memcpy(r->block, fresh.block, (device.faults.params_keep_block_z ? 2 : 3) * sizeof r->block[0]);
+    if (!device.faults.params_keep_shared)
+        r->shared_bytes = fresh.shared_bytes;
+    memcpy(r->args, fresh.args, sizeof r->args);
+    size_t most = device.faults.params_end_at_64 ? 64 : device.faults.params_end_at_128 ? 128 : sizeof r->args;
+    if (r->kernel->args_bytes > most)
+        memset(r->args + most, 0, r->kernel->args_bytes - most);
+    if (device.faults.params_lose_attributes && r->num_attrs > 1)
+        r->num_attrs = 1;
+    if (device.faults.params_lose_cooperative)
+        request_loses_cooperative(r);
+    if (device.faults.renewed_loses_cluster)
+        r->cluster = r->clusters[0] = r->clusters[1] = r->clusters[2] = 1;
+    return cudaSuccess;
+}
+
+cudaError_t CUDARTAPI cudaGraphKernelNodeSetParams(cudaGraphNode_t handle, const struct cudaKernelNodeParams *p)
+{
+    CALL(cudaGraphKernelNodeSetParams);
+    struct request *r = kernel_of(handle);
+    FAIL_IF(r == NULL || p == NULL, cudaErrorInvalidValue);
+    if (node_is_fixed(node_of(handle)))
+        return cudaSuccess;
+    cudaError_t error = kernel_replace(r, p);
+    if (error == cudaSuccess && device.faults.source_changes_copies)
+        graphs_follow(node_of(handle));
+    return error;
+}
+
+/* ATTR-06: overlap in a graph lives on edges, not on nodes */
+static bool is_node_attribute(int id)
+{
+    return id == 1 || id == 2 || id == 4 || id == 5 || id == 8 || id == 9 || id == 10 || id == 11 || id == 13 || id == 14;
+}
+
+cudaError_t CUDARTAPI cudaGraphKernelNodeSetAttribute(cudaGraphNode_t handle, cudaLaunchAttributeID id,
+                                                      const cudaLaunchAttributeValue *value)
+{
+    CALL(cudaGraphKernelNodeSetAttribute);
+    struct request *r = kernel_of(handle);
+    FAIL_IF(r == NULL || value == NULL || !is_node_attribute((int)id), cudaErrorInvalidValue);
+    cudaLaunchAttribute attribute;
+    memset(&attribute, 0, sizeof attribute);
+    attribute.id = id;
+    attribute.val = *value;
+    cudaError_t error = request_attribute(r, &attribute);
+    FAIL_IF(error != cudaSuccess, error);
+    if (device.faults.source_attribute_changes_copies)
+        graphs_follow_attribute(node_of(handle), &attribute);
+    for (unsigned i = 0; i < r->num_attrs; i++)
+        if (r->attrs[i].id == id) {
+            if (!device.faults.attribute_set_once)
+                r->attrs[i].val = *value;
+            return cudaSuccess;
+        }
+    const struct faults *f = &device.faults;
+    if ((f->fifth_node_attribute_lost && r->num_attrs >= 4) || (f->captured_takes_no_attribute && node_of(handle)->captured) ||
+        (f->other_thread_attribute_lost && device.other_thread) || (f->made_takes_no_attribute && node_of(handle)->graph->made))
+        return cudaSuccess;
+    FAIL_IF(r->num_attrs == MODEL_MAX_ATTRS, cudaErrorInvalidValue);
+    memset(&r->attrs[r->num_attrs], 0, sizeof r->attrs[0]);
+    r->attrs[r->num_attrs].id = id;
+    r->attrs[r->num_attrs++].val = *value;
+    return cudaSuccess;
+}
+
+cudaError_t CUDARTAPI cudaGraphKernelNodeGetAttribute(cudaGraphNode_t handle, cudaLaunchAttributeID id,
+                                                      cudaLaunchAttributeValue *value)
+{
+    CALL(cudaGraphKernelNodeGetAttribute);
+    const struct request *r = kernel_of(handle);
+    FAIL_IF(r == NULL || value == NULL || !is_node_attribute((int)id), cudaErrorInvalidValue);
+    memset(value, 0, sizeof *value);
+    for (unsigned i = 0; i < r->num_attrs; i++)
+        if (r->attrs[i].id == id)
+            *value = r->attrs[i].val;
+    return cudaSuccess;
+}
