@@ -34,8 +34,8 @@ unsigned variants_of_case(struct variant *variants, const struct case_info *info
 
 unsigned long long run_trials(const struct case_info *info, enum profile profile, int is_model)
 {
-    (void)info, (void)profile, (void)is_model;
-    return 1;
+    (void)info;
+    return 1 + 10 * (unsigned)profile + 100 * (unsigned)is_model;
 }
 
 static double now_s = 1000.0;
@@ -84,6 +84,24 @@ void record_asked(struct record *record, const struct case_info *info, enum case
 static uint64_t drawn_from;
 
 static void keep_seed(struct ask *ask) { drawn_from = ask->seed; }
+
+static unsigned long long asked_trials;
+
+static void keep_trials(struct ask *ask) { asked_trials = ask->trials; }
+
+/* How much is asked in this profile. */
+static unsigned long long trials_of(enum profile profile, int is_model)
+{
+    struct device device = { .is_model = is_model };
+    struct record record = { 0 };
+    struct case_info info = { .name = "a case" };
+    struct run run = { .device = &device, .record = &record, .profile = profile };
+    struct pair pair = { .ask = keep_trials };
+    enum case_status status;
+
+    ask_case(&run, &info, &pair, &status);
+    return asked_trials;
+}
 
 static uint64_t seed_of(uint64_t run_seed, const char *name)
 {
@@ -300,6 +318,8 @@ int main(void)
     check(seed_of(1, "A-01.pair.widened.built") != seed_of(2, "A-01.pair.widened.built"), "another seed draws other questions");
     check(seed_of(1, "A-01.pair.widened.built") != seed_of(1, "A-02.pair.widened.built"), "another case draws other questions");
     check(seed_of(1, "A-01.pair.widened.built") == seed_of(1, "A-01.pair.widened.built"), "the same seed draws the same ones");
+    check(trials_of(PROFILE_SMOKE, 0) == 1 && trials_of(PROFILE_SOAK, 0) == 31 && trials_of(PROFILE_QUICK, 1) == 111,
+          "as much is asked as the profile says, on a GPU and on the model");
     ask_it(ask_wrongly, 0);
     check(strcmp(said_so_far, "{\"record\":\"wrong\",\"case\":\"A-01\",\"what\":\"the second question\",\"answer\":\"1\"}\n") == 0,
           "the first wrong answer is recorded at once, and no other one");

@@ -70,6 +70,74 @@ static void check_rotation(unsigned sms)
     check(outside == 0, "none further than there are readers");
 }
 
+/* What a variation says holds for each trial of the batch. */
+static void check_variation(void)
+{
+    struct part part;
+    unsigned i, other = 0, flags = 0;
+
+    open_part(&part, 132, 256);
+    part.variation.broken_wait = BROKEN_EARLY;
+    part.variation.x_ns = 125;
+    part.variation.set_flags = PLAN_WITNESS;
+    part.variation.skip = 3;
+    batch_layout(&layout, &part, 0);
+    batch_plan(first, &part, &layout, 0);
+    for (i = 0; i < layout.slots; i++) {
+        other += first[i].broken_wait != BROKEN_EARLY || first[i].x_ns != 125 || first[i].skip != 3;
+        flags += (first[i].flags & PLAN_WITNESS) != 0;
+    }
+    check(other == 0, "each trial of a broken wait has the variation's wait, time and blocks to skip");
+    check(flags == layout.slots, "and the flags that it sets");
+}
+
+/* A part runs at least as often as it was asked to; each of its groups as often as the others. */
+static void check_groups(uint64_t trials, int graphed)
+{
+    static unsigned batches[1 << 17];
+    struct part part;
+    uint64_t planned, batch, group, groups;
+    unsigned wrong = 0;
+
+    open_part(&part, 132, trials);
+    planned = part_divide(&part, trials, graphed);
+    check(planned >= trials && planned <= trials + trials / 4 + 8 * 16 * part.slots, "a part is as long as it was asked to be, or little longer");
+    groups = 2 * (uint64_t)part.pairs;
+    memset(batches, 0, sizeof(batches));
+    for (batch = 0; batch < part_batches(&part); batch++) {
+        group = part_group(&part, batch);
+        wrong += group >= groups || groups > sizeof(batches) / sizeof(batches[0]);
+        if (!wrong)
+            batches[group]++;
+    }
+    for (group = 0; group < groups && !wrong; group++)
+        wrong += batches[group] != part.replays;
+    check(wrong == 0, "each group of a part is replayed as often as the others");
+    if (trials >= 100000)
+        check(groups >= 16, "a part of some length has shapes of its own in sixteen groups");
+    if (trials >= 1000000)
+        check(groups > 16, "a long part has more shapes than a short one");
+}
+
+/* No batch of a long part has the trials of another one. */
+static void check_far_keys(void)
+{
+    struct part part;
+    uint64_t far;
+    unsigned i, same;
+
+    open_part(&part, 132, 40000000);
+    check(part_batches(&part) > 65536, "the part of the test has many batches");
+    batch_layout(&layout, &part, 0);
+    batch_plan(first, &part, &layout, 0);
+    for (far = 64; far <= 65536; far *= 2) {
+        batch_plan(second, &part, &layout, far);
+        for (i = 0, same = 0; i < layout.slots; i++)
+            same += first[i].key == second[i].key;
+        check(same == 0 && first[0].batch_key != second[0].batch_key, "a batch far after another one has keys of its own");
+    }
+}
+
 /* Buffers as a device would leave them on which everything went well: each word fresh, each primary witnessed. */
 static void fill(struct buffers *b, const struct part *part, uint64_t batch)
 {
@@ -469,6 +537,13 @@ int main(void)
     check_lanes();
     check_update();
     check_refused_update();
+    check_variation();
+    check_groups(64, 1);
+    check_groups(100000, 1);
+    check_groups(4000000, 1);
+    check_groups(1000, 0);
+    check_groups(4000000, 0);
+    check_far_keys();
     check_keys(4);
     check_keys(132);
     check_rotation(4);

@@ -382,6 +382,27 @@ static void test_flow(void)
     check(status == CASE_INCONCLUSIVE && strstr(noted, "observing"), "an observing case does not pass");
 }
 
+/* Base, mutants and triage run as often as the profile asks. */
+static void test_profiles(void)
+{
+    open_case();
+    run.profile = PROFILE_FULL;
+    info.mutants = mutants;
+    script_count = 2;
+    script[1] = script[0];
+    script[0].image = "nowait";
+    script[0].forbidden = 12;
+    (void)call('r');
+    check(strncmp(noted, "graphed 200000 ", 15) == 0 && strstr(noted, "graphed 2048 ") != NULL, "a full run of a base and of its mutant");
+    (void)call('s');
+    check(strncmp(noted, "graphed 200000 ", 15) == 0, "and its plan");
+    open_case();
+    run.profile = PROFILE_QUICK;
+    script[0].forbidden = 1;
+    (void)call('r');
+    check(strncmp(noted, "graphed 20000 ", 14) == 0 && strstr(noted, "graphed 2048 ") != NULL, "a quick run and its triage");
+}
+
 static void test_variants(void)
 {
     static const char *const first = BASE "graphed 64 graph x0 c0 f0 s0 i0; ";
@@ -650,6 +671,7 @@ int main(void)
 {
     test_numbers();
     test_flow();
+    test_profiles();
     test_variants();
     test_controls();
     test_fail();

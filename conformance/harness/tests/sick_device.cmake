@@ -20,3 +20,17 @@ execute_process(COMMAND ${HARNESS} --family wait --case WAIT-05.rewait.widened.s
 if(NOT got EQUAL 1)
   message(FATAL_ERROR "a case that hung ended with ${got} instead of 1")
 endif()
+
+# Nor has one that failed, or that proved nothing; one that passed has, and of one that only observes nothing is said.
+function(expect_end case device code)
+  execute_process(COMMAND ${HARNESS} --family wait --case ${case} --profile smoke --device ${device} OUTPUT_QUIET RESULT_VARIABLE got)
+  if(NOT got EQUAL code)
+    message(FATAL_ERROR "${case} on ${device} ended with ${got} instead of ${code}")
+  endif()
+endfunction()
+expect_end(WAIT-01.store.widened.captured model:wait-at-trigger 1)
+expect_end(WAIT-01.store.natural.captured model:wait-at-trigger 1)
+expect_end(WAIT-01.store.widened.captured model:never-overlaps 2)
+expect_end(WAIT-01.store.widened.captured model 0)
+expect_end(WAIT-01.store.natural.captured model 77)
+expect_end(ATTR-02.store.widened.captured model 77)

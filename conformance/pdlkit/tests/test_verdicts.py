@@ -201,6 +201,7 @@ CASES: list[tuple[str, Case, CaseLog | None, str]] = [
     ("a broken wait KILLED by one kill", case(**POWER),
      log(record(), *KILLED[:2], {**variant("early-8000", kind="broken_wait", must_die=True), "kills": 1}), "KIT_ERROR"),
     ("KILLED by eleven kills", case(mutants=("nowait",)), log(record(), {**variant("nowait"), "kills": 11}), "KIT_ERROR"),
+    ("a control KILLED by one kill", case(controls=("attron",)), log(record(), {**variant("attron", kind="control"), "kills": 1}), "KIT_ERROR"),
     ("a candidate equivalent KILLED by one kill", case(mutants=("same",)), log(record(), {**variant("same"), "kills": 1}), "PASS"),
     ("more kills than trials", case(mutants=("nowait",)), log(record(), {**variant("nowait"), "kills": 65}), "KIT_ERROR"),
     ("KILLED twice", case(mutants=("nowait",)), log(record(), variant("nowait"), variant("nowait")), "KIT_ERROR"),

@@ -1,0 +1,56 @@
+/* device_test.c - that what is opened is the device that was named, and what is said of it is its own: on a model of two devices. */
+#include <stdio.h>
+#include <string.h>
+
+#include "check.h"
+#include "device.h"
+#include "model.h"
+
+static int driver_version = 13050;
+
+cudaError_t __real_cudaDriverGetVersion(int *version);
+cudaError_t __wrap_cudaDriverGetVersion(int *version);
+cudaError_t __wrap_cudaDriverGetVersion(int *version)
+{
+    *version = driver_version;
+    return cudaSuccess;
+}
+
+static void check_second(void)
+{
+    static struct device device;
+    struct fault fault;
+    int current = -1;
+
+    model_reset("", 1);
+    model_set_devices(2);
+    model_set_cc_of(1, 10, 0);
+    check(device_open(&device, 1, 1, &fault), "the second device opens");
+    check(cudaGetDevice(&current) == cudaSuccess && current == 1, "calls go to it from then on");
+    check(device.ordinal == 1 && device.cc == 100, "and what is said is said of it");
+    check(device.driver_version == driver_version, "the driver's version is what the driver tells");
+    check(device.toolkit_version == CUDART_VERSION, "the toolkit's that which the kit was built with");
+    device_close(&device);
+}
+
+/* Clocks are compared with a slack of their own step, which a kernel measures; the model's is known. */
+static void check_tick(void)
+{
+    static struct device device;
+    struct fault fault;
+
+    model_reset("", 1);
+    check(device_open(&device, 0, 1, &fault), "the model opens");
+    check(device_measure(&device, &fault) && device.size.tick_ns == 32, "the model's step is not measured");
+    device.is_model = 0;
+    check(device_measure(&device, &fault) && device.size.tick_ns - 1 < 1000000 && device.size.tick_ns != 32, "a GPU's step is the one that a kernel found");
+    device_close(&device);
+}
+
+int main(void)
+{
+    check_second();
+    check_tick();
+    printf("%u passed, %u failed\n", passed, failed);
+    return failed != 0;
+}
