@@ -2,7 +2,8 @@
  *
  * pair     rules     what is launched
  * at_once  COMP-02c  two cooperative grids in each of two streams, the second with the attribute; each fills the device, or more than half of
- *                    it. Every block waits, for a bounded time, until all blocks of its grid have begun.
+ *                    it: by its blocks, by its clusters, or by its shared memory. Every block waits, for a bounded time, until all blocks of
+ *                    its grid have begun.
  *
  * Mutant `crowded`: a plain kernel of one block more than fit. Its first blocks wait in vain.
  */
@@ -36,16 +37,50 @@ KERNEL(cooperative_meeting)
     }
 }
 
+#define SHARED_BYTES 40960u    /* which any kernel may have */
+enum kind { KIND_PLAIN, KIND_CLUSTERS, KIND_SHARED, KINDS };
+
 struct meeting {
     struct kernel_args args;   /* of the first grid; `state` is an array, one for each grid */
-    unsigned most;             /* blocks that are on the device at once */
+    enum kind kind;            /* of the grids of this round */
+    unsigned most[KINDS];      /* blocks that are on the device at once; of clusters of two, an even number */
     cudaStream_t stream[2];
     unsigned blocks, alone, missing; /* of all rounds: launched, without all the others of their grid, never run */
 };
 
+static void fill_launch(cudaLaunchConfig_t *config, cudaLaunchAttribute *attrs, enum kind kind)
+{
+    config->gridDim.x = 2;
+    config->gridDim.y = config->gridDim.z = config->blockDim.y = config->blockDim.z = 1;
+    config->blockDim.x = GRID_THREADS;
+    config->dynamicSmemBytes = kind == KIND_SHARED ? SHARED_BYTES : 0;
+    config->attrs = attrs;
+    if (kind == KIND_CLUSTERS)
+        attrs[config->numAttrs++] = in_clusters(2);
+}
+
+static cudaError_t count_most(struct meeting *m, int processors)
+{
+    const void *function = (const void *)SYMBOL(cooperative_meeting);
+    cudaLaunchAttribute attribute;
+    cudaLaunchConfig_t config = PDL_ZERO;
+    int fit = 0, with_shared = 0, clusters = 0;
+    cudaError_t error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fit, function, GRID_THREADS, 0);
+
+    if (error == cudaSuccess)
+        error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&with_shared, function, GRID_THREADS, SHARED_BYTES);
+    fill_launch(&config, &attribute, KIND_CLUSTERS);
+    if (error == cudaSuccess)
+        error = cudaOccupancyMaxActiveClusters(&clusters, function, &config);
+    m->most[KIND_PLAIN] = (unsigned)(processors * fit);
+    m->most[KIND_SHARED] = (unsigned)(processors * with_shared);
+    m->most[KIND_CLUSTERS] = 2 * (unsigned)clusters;
+    return error;
+}
+
 static cudaError_t open_meeting(struct meeting *m, const struct ask *ask)
 {
-    int device, processors = 0, fit = 0;
+    int device, processors = 0;
     cudaError_t error = cudaGetDevice(&device);
 
     m->stream[0] = ask->stream;
@@ -54,26 +89,21 @@ static cudaError_t open_meeting(struct meeting *m, const struct ask *ask)
         error = cudaMalloc((void **)&m->args.state, GRIDS * sizeof(struct trial_state));
     if (error == cudaSuccess)
         error = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
-    if (error == cudaSuccess)
-        error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fit, (const void *)SYMBOL(cooperative_meeting), GRID_THREADS, 0);
-    m->most = (unsigned)(processors * fit);
-    return error;
+    return error == cudaSuccess ? count_most(m, processors) : error;
 }
 
 static cudaError_t launch_grid(const struct meeting *m, unsigned grid, unsigned blocks)
 {
-    cudaLaunchAttribute attrs[2] = PDL_ZERO;
+    cudaLaunchAttribute attrs[3] = PDL_ZERO;
     cudaLaunchConfig_t config = PDL_ZERO;
     struct kernel_args args = m->args;
     void *params[1];
 
     params[0] = &args;
     args.state += grid;
+    fill_launch(&config, attrs, m->kind);
     config.gridDim.x = blocks;
-    config.gridDim.y = config.gridDim.z = config.blockDim.y = config.blockDim.z = 1;
-    config.blockDim.x = GRID_THREADS;
     config.stream = m->stream[grid % 2];
-    config.attrs = attrs;
     if (!CROWDED)
         attrs[config.numAttrs++] = cooperatively();
     if (grid >= 2)
@@ -85,11 +115,14 @@ static cudaError_t launch_grid(const struct meeting *m, unsigned grid, unsigned 
 static cudaError_t run_round(struct meeting *m, unsigned round)
 {
     struct trial_state state[GRIDS];
-    unsigned blocks[GRIDS], grid;
+    unsigned blocks[GRIDS], grid, most, half;
     cudaError_t error = clear_memory(m->args.state, sizeof(state));
 
+    m->kind = CROWDED ? KIND_PLAIN : (enum kind)(round % KINDS);
+    most = m->most[m->kind];
+    half = m->kind == KIND_CLUSTERS ? most / 4 * 2 + 2 : most / 2 + 1;
     for (grid = 0; grid < GRIDS_MADE && error == cudaSuccess; grid++) {
-        blocks[grid] = CROWDED ? m->most + 1 : round >> grid & 1 ? m->most / 2 + 1 : m->most;
+        blocks[grid] = CROWDED ? most + 1 : round / KINDS >> grid & 1 && half <= most ? half : most;
         error = launch_grid(m, grid, blocks[grid]);
     }
     for (grid = 0; grid < 2 && error == cudaSuccess; grid++)

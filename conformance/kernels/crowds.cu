@@ -10,7 +10,8 @@
  *                  thread of the dependent polls the flag and fences; the same and after a barrier the others read. They have read words
  *                  of the same lines before, which nobody stores to
  * within  MEM-10a  the same from the first block of a grid to the second, in grids of each kind; each block's shared memory is its own
- *                  (crowds_kept.h)
+ *                  (crowds_kept.h); all threads of many blocks run, meet in barriers and find there what the others stored, and atomics
+ *                  add to what was stored before them (crowds_counted.h)
  *
  * Mutants: `nowait`, nobody waits; `eager`, the last block triggers at once and the flag is raised before the words are stored.
  */
@@ -118,12 +119,19 @@ DEVICE_FN void takes(const struct kernel_args *args)
 KERNEL(crowds_giver) { gives(&args); }
 KERNEL(crowds_taker) { takes(&args); }
 
-KERNEL(crowds_both)
+DEVICE_FN void gives_and_takes(const struct kernel_args *args)
 {
     if (k_block() == 0)
-        gives(&args);
+        gives(args);
     else
-        takes(&args);
+        takes(args);
+}
+
+KERNEL(crowds_both) { gives_and_takes(&args); }
+KERNEL(crowds_both_waited)
+{
+    k_wait_device();
+    gives_and_takes(&args);
 }
 
 static cudaError_t launch_crowd(const void *function, const struct kernel_args *args, unsigned blocks, unsigned threads, cudaStream_t stream,
@@ -282,8 +290,10 @@ static void ask_handed(struct ask *ask)
 
 #define WITHIN 5u
 #define WITHIN_SIX (WITHIN - 1u)
-static const char *const within_name[WITHIN] = { "in an ordinary grid", "in a cluster", "in a cooperative grid", "in another memory-sync domain",
-                                                 "in a grid with attribute 6" };
+enum { WITHIN_LAYERS = WITHIN, WITHIN_WAITED, WITHIN_NODE, WITHIN_CAPTURED, WITHIN_BODY, ALL_WITHIN };
+static const char *const within_name[] = { "in an ordinary grid", "in a cluster", "in a cooperative grid", "in another memory-sync domain",
+                                           "in a grid with attribute 6", "in a grid of two layers", "in a grid that has waited", "in a node",
+                                           "in a captured grid", "in a body of a conditional node" };
 
 static cudaLaunchAttribute within_attribute(unsigned how)
 {
@@ -295,38 +305,108 @@ static cudaLaunchAttribute within_attribute(unsigned how)
     }
 }
 
+/* Two layers of two blocks each, which store the same. */
+static cudaError_t launch_layers(const struct crowd *crowd, unsigned threads)
+{
+    struct kernel_args args = crowd->args;
+    void *params[1];
+    dim3 grid, block;
+
+    params[0] = &args;
+    grid.x = grid.z = 2;
+    grid.y = block.y = block.z = 1;
+    block.x = threads;
+    return cudaLaunchKernel((const void *)SYMBOL(crowds_both), grid, block, params, 0, crowd->ask->stream);
+}
+
+/* After another kernel, which stores nothing that they use. */
+static cudaError_t launch_waited(const struct crowd *crowd, unsigned threads)
+{
+    cudaError_t error = launch_crowd((const void *)SYMBOL(crowds_tick), &crowd->args, 1, 1, crowd->ask->stream, 0);
+
+    return error == cudaSuccess ? launch_crowd((const void *)SYMBOL(crowds_both_waited), &crowd->args, 2, threads, crowd->ask->stream, 1) : error;
+}
+
+static cudaError_t launch_captured(const struct crowd *crowd, unsigned threads)
+{
+    cudaStream_t stream = crowd->ask->stream;
+    cudaError_t error = cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal);
+
+    return error == cudaSuccess ? ask_run_capture(stream, launch_crowd((const void *)SYMBOL(crowds_both), &crowd->args, 2, threads, stream, 0)) : error;
+}
+
+/* As a node of a graph, or of the body of one. */
+static cudaError_t launch_node(struct crowd *crowd, unsigned threads, int inside)
+{
+    cudaGraph_t graph, body;
+    cudaGraphNode_t node;
+    cudaError_t error = cudaGraphCreate(&graph, 0);
+
+    body = graph;
+#if CUDART_VERSION >= 12040
+    if (error == cudaSuccess && inside)
+        error = ask_add_if(&node, graph, graph, 1, &body);
+#endif
+    if (error == cudaSuccess)
+        error = ask_add_kernel_after(&node, body, NULL, 0, (const void *)SYMBOL(crowds_both), &crowd->args, 2, threads);
+    if (error == cudaSuccess)
+        error = ask_run_once(graph, crowd->ask->stream);
+    (void)cudaGraphDestroy(graph);
+    return error;
+}
+
 static cudaError_t run_within(struct crowd *crowd, unsigned how, unsigned trial)
 {
     cudaStream_t stream = crowd->ask->stream;
+    unsigned threads = trial / ALL_WITHIN % 3 ? HANDED : 1;
     cudaLaunchAttribute attribute = within_attribute(how);
     cudaError_t error;
 
     prepare_trial(crowd->room, trial);
-    error = launch_blocks((const void *)SYMBOL(crowds_both), &crowd->args, 2, trial / WITHIN % 3 ? HANDED : 1, stream, &attribute, how ? 1 : 0);
+    switch (how) {
+    case WITHIN_LAYERS: error = launch_layers(crowd, threads); break;
+    case WITHIN_WAITED: error = launch_waited(crowd, threads); break;
+    case WITHIN_NODE:
+    case WITHIN_BODY: error = launch_node(crowd, threads, how == WITHIN_BODY); break;
+    case WITHIN_CAPTURED: error = launch_captured(crowd, threads); break;
+    default: error = launch_blocks((const void *)SYMBOL(crowds_both), &crowd->args, 2, threads, stream, &attribute, how ? 1 : 0);
+    }
     return error == cudaSuccess ? cudaStreamSynchronize(stream) : error;
 }
 
 #include "crowds_kept.h"
+#include "crowds_counted.h"
+
+/* Conditional nodes came with 12.4. */
+static int lacks_bodies(void)
+{
+    int driver = 0;
+
+    return CUDART_VERSION < 12040 || cudaDriverGetVersion(&driver) != cudaSuccess || driver < 12040;
+}
 
 static void ask_within(struct ask *ask)
 {
     struct crowd crowd = PDL_ZERO;
-    unsigned wrong[WITHIN] = { 0 }, seen[WITHIN] = { 0 }, trial, how;
+    unsigned wrong[ALL_WITHIN] = { 0 }, seen[ALL_WITHIN] = { 0 }, trial, how, ways = lacks_bodies() ? (unsigned)WITHIN_BODY : (unsigned)ALL_WITHIN;
     cudaError_t error = open_crowd(&crowd, ask);
 
-    for (trial = 0; ask_goes_on(ask, trial, WITHIN * ASK_TRIALS / 2) && error == cudaSuccess; trial++) {
-        error = run_within(&crowd, trial % WITHIN, trial);
-        seen[trial % WITHIN] += error == cudaSuccess && crowd.room->state.witnessed;
-        wrong[trial % WITHIN] += error == cudaSuccess && crowd.room->state.early;
+    for (trial = 0; ask_goes_on(ask, trial, ways * ASK_TRIALS / 2) && error == cudaSuccess; trial++) {
+        how = trial % ways;
+        error = run_within(&crowd, how, trial);
+        seen[how] += error == cudaSuccess && crowd.room->state.witnessed;
+        wrong[how] += error == cudaSuccess && crowd.room->state.early;
     }
     ask_expect(ask, "grids of two blocks", error, cudaSuccess);
-    for (how = 0; how < WITHIN; how++) {
+    for (how = 0; how < ways; how++) {
         if (error == cudaSuccess && seen[how] < ASK_TRIALS / 4)
             ask_skip(ask, within_name[how], "the two blocks hardly met");
         ask_expect_none(ask, within_name[how], wrong[how], seen[how]);
     }
     if (error == cudaSuccess)
         ask_kept(&crowd);
+    if (error == cudaSuccess)
+        ask_counted(&crowd);
     (void)cudaFreeHost(crowd.room);
 }
 

@@ -144,6 +144,9 @@ enum dress { DRESS_NONE, DRESS_CLUSTER, DRESS_COOPERATIVE, DRESS_SHARED, DRESS_U
 static const char *const dress_name[DRESSES] = { "", "in clusters", "cooperative", "with shared memory", "of the highest priority",
                                                  "in the remote memory-sync domain", "with a programmatic event that nobody awaits",
                                                  "cooperative and in clusters" };
+enum hint { HINT_NONE, HINT_CARVEOUT, HINT_MAP, HINT_SCHEDULING, HINT_WINDOW, HINT_NVLINK, HINTS }; /* what the launch has besides */
+static const char *const hint_name[HINTS] = { "", "a carve-out", "a map of memory-sync domains", "a scheduling policy", "an access policy window",
+                                              "NVLink-centric scheduling" };
 enum place { PLACE_WORK, PLACE_JOINED, PLACE_FIRST, PLACE_LAST, PLACES };
 static const char *const place_name[PLACES] = { "the work", "the joined work", "the first step", "the last step" };
 
@@ -165,6 +168,7 @@ struct hand {                  /* what is drawn for a trial */
     int asks;                  /* the host asks for the event before a stream waits for it */
     int by_node;               /* the wait for the event is a node of a graph */
     enum dress dress[PLACES];  /* of those that are kernels */
+    enum hint hint[PLACES];    /* the same */
     unsigned joins;            /* the first stream awaits a third one: JOINS_* */
     unsigned more;             /* so many other events the last stream awaits as well */
     int more_first;            /* those are recorded before the work, not after it */
@@ -232,6 +236,17 @@ static void mend_dress(enum step step, enum dress *dress)
         *dress = DRESS_NONE;
     if (step == STEP_FENCED && (grouped || *dress == DRESS_DOMAIN || *dress == DRESS_EVENT))
         *dress = DRESS_NONE;
+}
+
+/* Who is fenced makes its words visible in its own domain. */
+static void mend_hints(struct hand *h)
+{
+    if (!is_kernel(h->first) || (h->first == STEP_FENCED && h->hint[PLACE_FIRST] == HINT_MAP))
+        h->hint[PLACE_FIRST] = HINT_NONE;
+    if (!is_kernel(h->last))
+        h->hint[PLACE_LAST] = HINT_NONE;
+    if (!h->joins)
+        h->hint[PLACE_JOINED] = HINT_NONE;
 }
 
 /* What is captured, wholly or up to an external record, records no event for others. Another thread does not capture, and its own stream
@@ -306,6 +321,7 @@ static void mend(struct hand *h)
     mend_steps(h);
     mend_dress(h->first, &h->dress[PLACE_FIRST]);
     mend_dress(h->last, &h->dress[PLACE_LAST]);
+    mend_hints(h);
     mend_streams(h);
 }
 
@@ -378,6 +394,8 @@ static struct hand draw_hand(uint64_t seed, unsigned trial)
     h.by_node = drawn(seed, trial, 29, 3) == 0;
     for (i = 0; i < PLACES; i++)
         h.dress[i] = drawn(seed, trial, 12 + i, 2) ? DRESS_NONE : (enum dress)(1 + drawn(seed, trial, 12 + PLACES + i, DRESSES - 1));
+    for (i = 0; i < PLACES; i++)
+        h.hint[i] = drawn(seed, trial, 48 + i, 3) ? HINT_NONE : (enum hint)(1 + drawn(seed, trial, 48 + PLACES + i, HINTS - 1));
     h.more = drawn(seed, trial, 24, 2) ? 0 : more_events[drawn(seed, trial, 25, COUNT(more_events))];
     h.more_first = drawn(seed, trial, 26, 2) != 0;
     h.behind_graph = drawn(seed, trial, 27, 2) != 0;
@@ -454,6 +472,14 @@ static void tell_hand(const struct hand *h, char *text, size_t room)
         ask_append(text, room, place_name[i]);
         ask_append(text, room, " ");
         ask_append(text, room, dress_name[h->dress[i]]);
+    }
+    for (i = 0; i < PLACES; i++) {
+        if (!h->hint[i])
+            continue;
+        ask_append(text, room, "; ");
+        ask_append(text, room, place_name[i]);
+        ask_append(text, room, " with ");
+        ask_append(text, room, hint_name[h->hint[i]]);
     }
 }
 

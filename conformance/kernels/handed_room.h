@@ -35,6 +35,7 @@ struct handed {
     cudaEvent_t idle[IDLE_EVENTS];
     unsigned cluster;          /* blocks, in this trial */
     int eight;                 /* clusters of 8 fit */
+    int takes[HINTS];          /* this device takes launches with it */
     cudaEvent_t told, more[MORE]; /* what launches record that nobody awaits; other events that the last stream awaits */
     struct pinned *pinned;
     char *device_of_pinned;
@@ -196,6 +197,34 @@ static int clusters_of_eight_fit(void)
     return fit > 0;
 }
 
+static cudaLaunchAttributeID id_of(enum hint hint)
+{
+    switch (hint) {
+    case HINT_CARVEOUT: return (cudaLaunchAttributeID)14; /* which older toolkits do not name */
+    case HINT_MAP: return cudaLaunchAttributeMemSyncDomainMap;
+    case HINT_SCHEDULING: return cudaLaunchAttributeClusterSchedulingPolicyPreference;
+    case HINT_WINDOW: return cudaLaunchAttributeAccessPolicyWindow;
+#if CUDART_VERSION >= 13000
+    case HINT_NVLINK: return cudaLaunchAttributeNvlinkUtilCentricScheduling;
+#endif
+    default: return cudaLaunchAttributeIgnore;
+    }
+}
+
+/* Devices and older drivers may refuse what is only a hint. */
+static void find_hints(struct handed *d)
+{
+    struct kernel_args args = PDL_ZERO;
+    unsigned i;
+
+    for (i = HINT_NONE + 1; i < HINTS; i++) {
+        cudaLaunchAttribute hint = hint_of(id_of((enum hint)i));
+        d->takes[i] = hint.id != cudaLaunchAttributeIgnore &&
+                      launch_one((const void *)SYMBOL(handed_later), &args, 1, d->ask->stream, &hint, 1) == cudaSuccess;
+        (void)cudaGetLastError();
+    }
+}
+
 static cudaError_t open_handed(struct handed *d, struct ask *ask)
 {
     unsigned i;
@@ -204,6 +233,7 @@ static cudaError_t open_handed(struct handed *d, struct ask *ask)
 
     d->ask = ask;
     d->eight = clusters_of_eight_fit();
+    find_hints(d);
     if (error == cudaSuccess)
         error = cudaHostGetDevicePointer((void **)&d->device_of_pinned, d->pinned, 0);
     if (error == cudaSuccess)

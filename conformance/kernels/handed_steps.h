@@ -87,10 +87,13 @@ static cudaError_t step_word_set(struct handed *d, unsigned end, cudaStream_t st
 
 static int is_clustered(enum dress dress) { return dress == DRESS_CLUSTER || dress == DRESS_COOPERATIVE_CLUSTER; }
 
-/* The attributes of a dress; how many. */
-static unsigned fill_dress(const struct handed *d, enum dress dress, cudaLaunchAttribute *attribute)
+/* The attributes of a dress, and a hint; how many. */
+static unsigned fill_dress(const struct handed *d, enum dress dress, enum hint hint, cudaLaunchAttribute *attribute)
 {
     unsigned count = 0;
+
+    if (d->takes[hint] && d->trial % 2)
+        attribute[count++] = hint_of(id_of(hint));
 
     if (is_clustered(dress))
         attribute[count++] = in_clusters(d->cluster);
@@ -102,16 +105,19 @@ static unsigned fill_dress(const struct handed *d, enum dress dress, cudaLaunchA
         attribute[count++] = in_remote_domain();
     if (dress == DRESS_EVENT)
         attribute[count++] = recording(d->told);
+    if (d->takes[hint] && d->trial % 2 == 0)
+        attribute[count++] = hint_of(id_of(hint));
     return count;
 }
 
 /* This kernel as its place is dressed, with one attribute more or none. The blocks of a cluster do the same. */
-static cudaError_t launch_dressed(const struct handed *d, const void *function, const struct kernel_args *args, enum dress dress, unsigned blocks,
-                                  unsigned threads, cudaStream_t stream, const cudaLaunchAttribute *more)
+static cudaError_t launch_dressed(const struct handed *d, const struct hand *h, enum place place, const void *function, const struct kernel_args *args,
+                                  unsigned blocks, unsigned threads, cudaStream_t stream, const cudaLaunchAttribute *more)
 {
-    cudaLaunchAttribute attribute[3] = PDL_ZERO;
+    cudaLaunchAttribute attribute[4] = PDL_ZERO;
+    enum dress dress = h->dress[place];
     size_t shared_bytes = dress == DRESS_SHARED ? SHARED_BYTES : 0;
-    unsigned count = fill_dress(d, dress, attribute);
+    unsigned count = fill_dress(d, dress, h->hint[place], attribute);
 
     blocks = is_clustered(dress) ? d->cluster : blocks;
     if (more)
@@ -133,7 +139,7 @@ static cudaError_t step_kernel(struct handed *d, const struct hand *h, unsigned 
     unsigned blocks = is_large(step) ? LARGE_BLOCKS : 1, threads = is_large(step) ? 1 : CELL;
     int attributed = step == STEP_EARLY || step == STEP_FENCED || (waits(step) && h->first != STEP_FENCED);
 
-    return launch_dressed(d, function, &args, h->dress[end ? PLACE_LAST : PLACE_FIRST], blocks, threads, stream, attributed ? &attribute : NULL);
+    return launch_dressed(d, h, end ? PLACE_LAST : PLACE_FIRST, function, &args, blocks, threads, stream, attributed ? &attribute : NULL);
 }
 
 /* end: 0 for the first step, 1 for the last one. */
@@ -172,7 +178,7 @@ static cudaError_t launch_joined(struct handed *d, const struct hand *h)
 
     if (h->joins == JOINS_COPY)
         work.data = d->memory + MEMORY - SPAN - CELL;
-    error = launch_dressed(d, (const void *)SYMBOL(handed_work), &work, h->dress[PLACE_JOINED], 1, CELL, d->third, NULL);
+    error = launch_dressed(d, h, PLACE_JOINED, (const void *)SYMBOL(handed_work), &work, 1, CELL, d->third, NULL);
     return error == cudaSuccess && h->joins == JOINS_COPY ? copy_words(cell, work.data, CELL, 0, d->third) : error;
 }
 
@@ -207,7 +213,7 @@ static cudaError_t launch_first(struct handed *d, const struct hand *h, cudaStre
     if (error == cudaSuccess && h->more_first)
         error = record_more(d, h, stream);
     if (error == cudaSuccess)
-        error = launch_dressed(d, (const void *)SYMBOL(handed_work), &work, h->dress[PLACE_WORK], 1, CELL, stream, NULL);
+        error = launch_dressed(d, h, PLACE_WORK, (const void *)SYMBOL(handed_work), &work, 1, CELL, stream, NULL);
     if (error == cudaSuccess && !h->more_first)
         error = record_more(d, h, stream);
     if (error == cudaSuccess && h->joins)

@@ -140,6 +140,7 @@ static void ask_ended(struct ask *ask)
 
 /* ---- many of them at once ---- */
 
+#define MANY_WAYS 7u
 #define MANY_HOSTS 100u
 #define MANY_STREAMS 64u
 #define MANY_EVENTS 1024u
@@ -335,18 +336,59 @@ static cudaError_t many_hosts(struct joins *joins)
     return error;
 }
 
+#define LONG_HOLD 4000000u     /* nanoseconds: more than anybody may wait who gives up */
+
+/* Until the device, the stream or an event of it has ended. */
+static cudaError_t wait_long(const struct joins *joins, unsigned way)
+{
+    cudaEvent_t event;
+    cudaError_t error;
+
+    if (way == 0)
+        return cudaDeviceSynchronize();
+    if (way == 1)
+        return cudaStreamSynchronize(joins->stream[0]);
+    error = cudaEventCreateWithFlags(&event, cudaEventDisableTiming | cudaEventBlockingSync);
+    if (error != cudaSuccess)
+        return error;
+    error = cudaEventRecord(event, joins->stream[0]);
+    if (error == cudaSuccess)
+        error = cudaEventSynchronize(event);
+    (void)cudaEventDestroy(event);
+    return error;
+}
+
+/* The host waits for work of several milliseconds; or a kernel that begins at once does. */
+static cudaError_t many_nanoseconds(struct joins *joins)
+{
+    unsigned way = joins->trial / MANY_WAYS % 4, waits = way == 3;
+    cudaLaunchAttribute six = serialization(1);
+    cudaError_t error;
+
+    prepare(joins, 1, waits);
+    joins->pinned->plan[0].hold_ns = LONG_HOLD;
+    error = work(joins, 0, joins->stream[0]);
+    if (error == cudaSuccess && waits)
+        error = launch_one((const void *)SYMBOL(joins_waiting_follower), &joins->follower[0], PLACE_WORDS, FOLLOWS_IN(joins, joins->stream[0]), &six, 1);
+    if (error == cudaSuccess && !waits)
+        error = wait_long(joins, way);
+    joins->pinned->host_is_stale = error == cudaSuccess && !waits && differs(joins->pinned, joins->pinned->words, PLACE_WORDS);
+    return error;
+}
+
 static void ask_many(struct ask *ask)
 {
-    static const struct join joins[] = {
+    static const struct join joins[MANY_WAYS] = {
         { "stale in the last of many streams", many_streams },
         { "stale after one of many events", many_events },
         { "stale after an event that was recorded many times", many_records },
         { "stale in the last of many executable graphs", many_execs },
         { "stale in one of many launches of one executable graph", many_launches },
         { "another one's turn or data in one of many host functions", many_hosts },
+        { "stale after work of many nanoseconds", many_nanoseconds },
     };
 
-    ask_joins(ask, joins, sizeof(joins) / sizeof(joins[0]), cudaStreamNonBlocking);
+    ask_joins(ask, joins, MANY_WAYS, cudaStreamNonBlocking);
 }
 
 #endif

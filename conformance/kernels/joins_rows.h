@@ -176,26 +176,7 @@ static void ask_rows(struct ask *ask)
 
 /* ---- launches with other attributes beside those of PDL ---- */
 
-/* The attributes of a launch: what else there is, and attribute 6 in front or behind. */
-static unsigned fill_beside(cudaLaunchAttribute *attrs, cudaLaunchAttributeID id, unsigned trial)
-{
-    cudaLaunchAttribute other = PDL_ZERO;
-
-    other.id = id;
-    if (id == cudaLaunchAttributeMemSyncDomainMap)
-        other.val.memSyncDomainMap.default_ = 1;
-    else if (id == cudaLaunchAttributeClusterSchedulingPolicyPreference)
-        other.val.clusterSchedulingPolicyPreference = cudaClusterSchedulingPolicySpread;
-    else if (id == cudaLaunchAttributeAccessPolicyWindow)
-        other.val.accessPolicyWindow.hitProp = other.val.accessPolicyWindow.missProp = cudaAccessPropertyNormal;
-#if CUDART_VERSION >= 13000
-    else if (id == cudaLaunchAttributeNvlinkUtilCentricScheduling)
-        other.val.nvlinkUtilCentricScheduling = 1;
-#endif
-    attrs[trial & 1] = serialization(1);
-    attrs[1 - (trial & 1)] = other;
-    return 2;
-}
+#define BESIDE_WAYS 7u
 
 #ifdef MUTANT_otherstream
 #define WAITS_BESIDE 0
@@ -203,22 +184,33 @@ static unsigned fill_beside(cudaLaunchAttribute *attrs, cudaLaunchAttributeID id
 #define WAITS_BESIDE 1
 #endif
 
-/* The follower waits. What a device refuses is launched with attribute 6 alone. */
-static cudaError_t beside(struct joins *joins, cudaLaunchAttributeID id)
+/* With this hint before or after attribute 6, or with it alone. What a device refuses is launched without the hint. */
+static cudaError_t launch_hinted(const void *function, const struct kernel_args *args, cudaStream_t stream, cudaLaunchAttributeID id, unsigned turn,
+                                 int six)
 {
-    const void *function = WAITS_BESIDE ? (const void *)SYMBOL(joins_early_follower) : (const void *)SYMBOL(joins_follower);
     cudaLaunchAttribute attrs[2], plain = serialization(1);
     cudaError_t error;
 
-    prepare(joins, 1, 1);
-    error = work(joins, 0, joins->stream[0]);
-    if (error != cudaSuccess)
-        return error;
-    error = launch_one(function, &joins->follower[0], PLACE_WORDS, joins->stream[0], attrs, fill_beside(attrs, id, joins->trial / 6));
+    attrs[turn & 1] = serialization(1);
+    attrs[six ? 1 - (turn & 1) : 0] = hint_of(id);
+    error = launch_one(function, args, PLACE_WORDS, stream, attrs, 1 + (six != 0));
     if (error == cudaSuccess)
         return error;
     (void)cudaGetLastError();
-    return launch_one(function, &joins->follower[0], PLACE_WORDS, joins->stream[0], &plain, 1);
+    return launch_one(function, args, PLACE_WORDS, stream, &plain, six != 0);
+}
+
+/* The follower waits; in every third turn it has no attribute 6, and need not. In every other turn the work has the hint, too. */
+static cudaError_t beside(struct joins *joins, cudaLaunchAttributeID id)
+{
+    unsigned turn = joins->trial / BESIDE_WAYS;
+    int six = turn % 3 != 2;
+    const void *function = WAITS_BESIDE && six ? (const void *)SYMBOL(joins_early_follower) : (const void *)SYMBOL(joins_follower);
+    cudaError_t error;
+
+    prepare(joins, 1, 1);
+    error = launch_hinted((const void *)SYMBOL(joins_work), &joins->work[0], joins->stream[0], turn % 2 ? id : cudaLaunchAttributeIgnore, 0, 0);
+    return error == cudaSuccess ? launch_hinted(function, &joins->follower[0], joins->stream[0], id, turn, six) : error;
 }
 
 static cudaError_t beside_map(struct joins *joins) { return beside(joins, cudaLaunchAttributeMemSyncDomainMap); }
@@ -235,6 +227,12 @@ static cudaError_t beside_nvlink(struct joins *joins) { return beside(joins, cud
 static cudaError_t beside_carveout(struct joins *joins) { return beside(joins, (cudaLaunchAttributeID)14); } /* 0 percent */
 #else
 static cudaError_t beside_carveout(struct joins *joins) { return beside(joins, cudaLaunchAttributeIgnore); }
+#endif
+
+#if CUDART_VERSION >= 12080
+static cudaError_t beside_preferred(struct joins *joins) { return beside(joins, cudaLaunchAttributePreferredClusterDimension); }
+#else
+static cudaError_t beside_preferred(struct joins *joins) { return beside(joins, cudaLaunchAttributeIgnore); }
 #endif
 
 /* The last of many attributes is the event that the follower waits for. */
@@ -260,16 +258,17 @@ static cudaError_t beside_many(struct joins *joins)
 
 static void ask_beside(struct ask *ask)
 {
-    static const struct join joins[] = {
+    static const struct join joins[BESIDE_WAYS] = {
         { "stale in a launch with a map of memory-sync domains", beside_map },
         { "stale in a launch with a scheduling policy", beside_scheduling },
         { "stale in a launch with an access policy window", beside_window },
         { "stale in a launch with a carve-out", beside_carveout },
         { "stale in a launch with NVLink-centric scheduling", beside_nvlink },
+        { "stale in a launch with preferred clusters", beside_preferred },
         { "stale after the last of many attributes", beside_many },
     };
 
-    ask_joins(ask, joins, sizeof(joins) / sizeof(joins[0]), cudaStreamNonBlocking);
+    ask_joins(ask, joins, BESIDE_WAYS, cudaStreamNonBlocking);
 }
 
 #endif

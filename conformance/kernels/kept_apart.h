@@ -271,10 +271,12 @@ static void ask_handed(struct ask *ask)
     ask_host_inside(&kept);
 #if CUDART_VERSION >= 12040
     if (kept.driver >= 12040) {
+        unsigned bit;
         ask_body_in_body(&kept, 0);
         ask_body_in_body(&kept, 1);
         ask_bodies(&kept, cudaGraphCondTypeWhile, 1, 0, 0);
-        ask_bodies(&kept, cudaGraphCondTypeIf, 1, 2, 1);
+        for (bit = 1; bit < 32; bit += 6)
+            ask_bodies(&kept, cudaGraphCondTypeIf, 1, 1u << bit, 1);
     }
 #endif
 #if CUDART_VERSION >= 12080

@@ -60,4 +60,28 @@ static inline cudaLaunchAttribute in_remote_domain(void)
     return attribute;
 }
 
+/* An attribute that says how, and never when: a carve-out of 0 %, a map of memory-sync domains, a scheduling policy of clusters, a window of
+ * no bytes, NVLink-centric scheduling, preferred clusters of one block. Devices may refuse it. */
+static inline cudaLaunchAttribute hint_of(cudaLaunchAttributeID id)
+{
+    cudaLaunchAttribute attribute = PDL_ZERO;
+
+    attribute.id = id;
+    if (id == cudaLaunchAttributeMemSyncDomainMap)
+        attribute.val.memSyncDomainMap.default_ = 1;
+    else if (id == cudaLaunchAttributeClusterSchedulingPolicyPreference)
+        attribute.val.clusterSchedulingPolicyPreference = cudaClusterSchedulingPolicySpread;
+    else if (id == cudaLaunchAttributeAccessPolicyWindow)
+        attribute.val.accessPolicyWindow.hitProp = attribute.val.accessPolicyWindow.missProp = cudaAccessPropertyNormal;
+#if CUDART_VERSION >= 12080
+    else if (id == cudaLaunchAttributePreferredClusterDimension)
+        attribute.val.preferredClusterDim.x = attribute.val.preferredClusterDim.y = attribute.val.preferredClusterDim.z = 1;
+#endif
+#if CUDART_VERSION >= 13000
+    else if (id == cudaLaunchAttributeNvlinkUtilCentricScheduling)
+        attribute.val.nvlinkUtilCentricScheduling = 1;
+#endif
+    return attribute;
+}
+
 #endif

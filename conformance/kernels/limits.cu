@@ -31,8 +31,10 @@ struct launch {                  /* in grid and block a size that is not given, 
     long grid[3], block[3];
     long shared;
     unsigned cluster;            /* ALONG(x, y, z), where 0 means 1; 0: none */
-    int cooperative;
+    int cooperative;             /* FIRST of its attributes or LAST, or not */
 };
+#define FIRST 1
+#define LAST 2
 #define NONE (-1)                /* means a size of 0 */
 #define ALONG(x, y, z) ((x) | (y) << 8 | (z) << 16)
 
@@ -86,7 +88,7 @@ static cudaError_t launch_node(const struct limits *limits, const struct launch 
 
 static cudaError_t launch_it(const struct limits *limits, const struct launch *launch, enum how how)
 {
-    cudaLaunchAttribute attrs[3] = PDL_ZERO;
+    cudaLaunchAttribute attrs[5] = PDL_ZERO; /* one that is not filled in is ignored */
     cudaLaunchConfig_t config = PDL_ZERO;
     struct kernel_args args = limits->args;
     void *params[1];
@@ -103,7 +105,7 @@ static cudaError_t launch_it(const struct limits *limits, const struct launch *l
     config.attrs = attrs;
     if (how == HOW_ATTRIBUTE)
         attrs[config.numAttrs++] = serialization(1);
-    if (launch->cooperative)
+    if (launch->cooperative == FIRST)
         attrs[config.numAttrs++] = cooperatively();
     if (launch->cluster) {
         attrs[config.numAttrs].id = cudaLaunchAttributeClusterDimension;
@@ -111,6 +113,10 @@ static cudaError_t launch_it(const struct limits *limits, const struct launch *l
         attrs[config.numAttrs].val.clusterDim.y = size_of(launch->cluster >> 8 & 255);
         attrs[config.numAttrs].val.clusterDim.z = size_of(launch->cluster >> 16);
         config.numAttrs++;
+    }
+    if (launch->cooperative == LAST) {
+        attrs[4] = cooperatively();
+        config.numAttrs = 5;
     }
     return cudaLaunchKernelExC(&config, kernel_of(limits, launch), params);
 }
@@ -150,7 +156,7 @@ static void ask_launch(struct ask *ask, const struct limits *limits, const struc
         ask_expect(ask, "the last error", last, error);
         if (fits)
             ask_expect(ask, text, error, cudaSuccess);
-        else if (launch->cooperative)
+        else if (launch->cooperative && !launch->cluster)
             ask_expect(ask, text, error, cudaErrorCooperativeLaunchTooLarge);
         else
             ask_expect_refusal(ask, text, error);
@@ -234,15 +240,20 @@ static void ask_resources(struct ask *ask, const struct limits *limits)
     const struct launch fit[] = {
         { "a block of all its shared memory", { 0 }, { 0 }, limits->shared, 0, 0 },
         { "a block of all the shared memory that it may be allowed", { 0 }, { 0 }, limits->shared_allowed, 0, 0 },
-        { "a cooperative grid of as many blocks as fit", { limits->together }, { 32 }, 0, 0, 1 },
-        { "a cooperative grid of as many blocks as fit with all their shared memory", { limits->together_shared }, { 32 }, limits->shared, 0, 1 },
+        { "a cooperative grid of as many blocks as fit", { limits->together }, { 32 }, 0, 0, FIRST },
+        { "a cooperative grid of as many blocks as fit with all their shared memory", { limits->together_shared }, { 32 }, limits->shared, 0, FIRST },
         { "a cluster of 8 blocks", { 16 }, { 32 }, 0, 8, 0 },
     };
     unsigned fits = sizeof(fit) / sizeof(fit[0]) - (cluster_fits(ask, limits, &fit[4]) ? 0 : 1); /* parts of devices have fewer than 8 SMs */
     const struct launch beyond[] = {
         { "a block of one byte more than it may be allowed", { 0 }, { 0 }, limits->shared_allowed + 1, 0, 0 },
-        { "a cooperative grid of one block more than fit", { limits->together + 1 }, { 32 }, 0, 0, 1 },
-        { "a cooperative grid of one block more with all its shared memory", { limits->together_shared + 1 }, { 32 }, limits->shared, 0, 1 },
+        { "a cooperative grid of one block more than fit", { limits->together + 1 }, { 32 }, 0, 0, FIRST },
+        { "a cooperative grid of one block more, by the last of its attributes", { limits->together + 1 }, { 32 }, 0, 0, LAST },
+        { "a cooperative grid of one block more along y", { 0, limits->together + 1 }, { 32 }, 0, 0, FIRST },
+        { "a cooperative grid of one block more along z", { 0, 0, limits->together + 1 }, { 32 }, 0, 0, FIRST },
+        { "a cooperative grid of one block more with all its shared memory", { limits->together_shared + 1 }, { 32 }, limits->shared, 0, FIRST },
+        { "a cooperative grid of clusters that does not fit", { 2 * (limits->together / 2 + 1) }, { 32 }, 0, 2, FIRST },
+        { "a grid of clusters, cooperative by its last attribute, that does not fit", { 2 * (limits->together / 2 + 1) }, { 32 }, 0, 2, LAST },
         { "clusters of 8 in a grid of 12", { 12 }, { 32 }, 0, 8, 0 },
         { "clusters of 3 in a grid of 4", { 4 }, { 32 }, 0, 3, 0 },
         { "clusters of 2 along y in a grid of 3", { 0, 3 }, { 32 }, 0, ALONG(0, 2, 0), 0 },

@@ -190,6 +190,46 @@ static cudaError_t try_large(struct places *p, size_t bytes, enum place from, en
     return error == cudaSuccess ? look_at_rows(p, &r, to, salt, -1) : error;
 }
 
+#define HUGE_BYTES ((33u << 20) + 4u)
+
+/* A memset of all of that memory, and a copy to other memory: the last word of both, and the one after it. */
+static cudaError_t try_huge(struct ask *ask, unsigned char *memory[2], unsigned *wrong)
+{
+    unsigned char seen[2][8];
+    unsigned i;
+    cudaError_t error = cudaMemsetAsync(memory[0] + HUGE_BYTES, 0, 4, ask->stream);
+
+    if (error == cudaSuccess)
+        error = cudaMemsetAsync(memory[1] + HUGE_BYTES - 4, 0, 8, ask->stream);
+    if (error == cudaSuccess)
+        error = cudaMemsetAsync(memory[0], GAP_BYTE, HUGE_BYTES, ask->stream);
+    if (error == cudaSuccess)
+        error = cudaMemcpyAsync(memory[1], memory[0], HUGE_BYTES, cudaMemcpyDeviceToDevice, ask->stream);
+    if (error == cudaSuccess)
+        error = cudaStreamSynchronize(ask->stream);
+    for (i = 0; i < 2 && error == cudaSuccess; i++)
+        error = cudaMemcpy(seen[i], memory[i] + HUGE_BYTES - 4, 8, cudaMemcpyDeviceToHost);
+    for (i = 0; i < 16 && error == cudaSuccess; i++)
+        *wrong += seen[i / 8][i % 8] != (i % 8 < 4 ? GAP_BYTE : 0);
+    return error;
+}
+
+static void ask_huge(struct ask *ask)
+{
+    unsigned char *memory[2] = { NULL, NULL };
+    unsigned wrong = 0;
+    cudaError_t error = cudaMalloc((void **)&memory[0], HUGE_BYTES + 4);
+
+    if (error == cudaSuccess)
+        error = cudaMalloc((void **)&memory[1], HUGE_BYTES + 4);
+    if (error == cudaSuccess)
+        error = try_huge(ask, memory, &wrong);
+    ask_expect(ask, "a memset and a copy of 33 MiB", error, cudaSuccess);
+    ask_expect_none(ask, "bytes at the end of a memset and a copy of 33 MiB that are others", wrong, 16);
+    (void)cudaFree(memory[0]);
+    (void)cudaFree(memory[1]);
+}
+
 static void ask_large(struct ask *ask)
 {
     static const size_t sizes[] = { (1u << 20) + 1, (1u << 20) + 70000 };
@@ -208,6 +248,7 @@ static void ask_large(struct ask *ask)
     ask_expect(ask, "copies of more than 1 MiB", error, cudaSuccess);
     ask_expect_none(ask, "copies of more than 1 MiB that left other bytes", p.wrong, p.trials);
     close_places(&p);
+    ask_huge(ask);
 }
 
 /* ---- memsets of rows ---- */

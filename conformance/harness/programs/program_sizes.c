@@ -1,4 +1,4 @@
-/* program_sizes.c - memsets and copies of graphs, built and captured, of sizes from one byte up: to the last byte and no further. */
+/* program_sizes.c - memsets and copies of graphs, built, captured and in a child graph, of sizes from one byte up: to the last byte and no further. */
 #include "program.h"
 
 #include <stdio.h>
@@ -79,7 +79,24 @@ static cudaError_t launch(cudaGraph_t graph, cudaStream_t stream)
     return error;
 }
 
-static cudaError_t run(const struct item *item, cudaStream_t stream, int captured)
+/* As the only node of the graph. */
+static cudaError_t build_inside(const struct item *item, cudaGraph_t graph)
+{
+    cudaGraph_t child;
+    cudaGraphNode_t node;
+    cudaError_t error;
+
+    TRY(cudaGraphCreate(&child, 0));
+    error = build(item, child);
+    if (error == cudaSuccess)
+        error = cudaGraphAddChildGraphNode(&node, graph, NULL, 0, child);
+    (void)cudaGraphDestroy(child);
+    return error;
+}
+
+enum made_by { ITEM_BUILT, ITEM_CAPTURED, ITEM_INSIDE, ITEM_WAYS };
+
+static cudaError_t run(const struct item *item, cudaStream_t stream, enum made_by made)
 {
     cudaGraph_t graph;
     cudaError_t error;
@@ -87,7 +104,7 @@ static cudaError_t run(const struct item *item, cudaStream_t stream, int capture
     TRY(cudaMemsetAsync(item->set, 0, MOST_BYTES + 1, stream));
     TRY(cudaMemsetAsync(item->copy, BEFORE, MOST_BYTES + 1, stream));
     TRY(cudaGraphCreate(&graph, 0));
-    error = captured ? capture(item, graph, stream) : build(item, graph);
+    error = made == ITEM_CAPTURED ? capture(item, graph, stream) : made == ITEM_INSIDE ? build_inside(item, graph) : build(item, graph);
     if (error == cudaSuccess)
         error = launch(graph, stream);
     (void)cudaGraphDestroy(graph);
@@ -110,9 +127,9 @@ static int is_right(const struct item *item, const unsigned char *memory, size_t
     return 1;
 }
 
-static int is_wrong(const struct item *item, cudaStream_t stream, int captured, unsigned char *host)
+static int is_wrong(const struct item *item, cudaStream_t stream, enum made_by made, unsigned char *host)
 {
-    return run(item, stream, captured) != cudaSuccess || !is_right(item, item->set, item->pitch, 0, host) ||
+    return run(item, stream, made) != cudaSuccess || !is_right(item, item->set, item->pitch, 0, host) ||
            !is_right(item, item->copy, item->copy_pitch, BEFORE, host);
 }
 
@@ -129,13 +146,13 @@ void program_ask_sizes(struct ask *ask)
     if (error == cudaSuccess)
         error = cudaMalloc((void **)&item.copy, MOST_BYTES + 1);
     ask_expect(ask, "memory for memsets and copies", error, cudaSuccess);
-    for (i = 0; error == cudaSuccess && i < 2 * sizeof(sizes) / sizeof(sizes[0]); i++, made++) {
-        item.bytes = sizes[i / 2][0];
-        item.rows = sizes[i / 2][1];
+    for (i = 0; error == cudaSuccess && i < ITEM_WAYS * sizeof(sizes) / sizeof(sizes[0]); i++, made++) {
+        item.bytes = sizes[i / ITEM_WAYS][0];
+        item.rows = sizes[i / ITEM_WAYS][1];
         item.pitch = item.bytes + (item.rows > 1 ? 5 : 0);
         item.copy_pitch = item.pitch + (item.rows > 1 ? 4 : 0);
-        item.begin = i / 2 % 2;
-        wrong += (unsigned)is_wrong(&item, ask->stream, i % 2 != 0, host);
+        item.begin = i / ITEM_WAYS % 2;
+        wrong += (unsigned)is_wrong(&item, ask->stream, (enum made_by)(i % ITEM_WAYS), host);
     }
     ask_expect_none(ask, "memsets and copies of graphs that take other bytes", wrong, made);
     (void)cudaFree(item.set);
