@@ -83,7 +83,10 @@ static cudaError_t read_attribute(struct request *r, const cudaLaunchAttribute *
         memcpy(&percent, a->val.pad, sizeof percent);
         return percent >= -1 && percent <= 100 ? cudaSuccess : cudaErrorInvalidValue;
     }
-    case 2: r->cooperative = a->val.cooperative != 0; return cudaSuccess;
+    case 2:
+        if (!device.faults.cooperative_after_cluster_lost || r->cluster <= 1)
+            r->cooperative = a->val.cooperative != 0;
+        return cudaSuccess;
     case 4:
     case 11: {
         unsigned v[3];
@@ -137,7 +140,9 @@ static cudaError_t check_cooperative(const struct request *r, const struct funct
     unsigned threads = r->block[0] * r->block[1] * r->block[2];
     uint64_t blocks = (uint64_t)r->grid[0] * r->grid[1] * r->grid[2];
     uint64_t most = (uint64_t)device.sms * (unsigned)blocks_per_sm(f, threads, r->shared_bytes);
-    if (r->cooperative && !device.faults.crowds_accepted && blocks > most + device.faults.crowd_of_one_more_accepted)
+    bool accepted = device.faults.crowds_accepted || (device.faults.crowded_clusters_accepted && r->cluster > 1) ||
+                    (device.faults.crowd_along_yz_accepted && r->grid[1] * r->grid[2] > 1);
+    if (r->cooperative && !accepted && blocks > most + device.faults.crowd_of_one_more_accepted)
         return device.faults.crowd_is_configuration ? cudaErrorInvalidConfiguration : cudaErrorCooperativeLaunchTooLarge;
     return cudaSuccess;
 }
@@ -267,12 +272,29 @@ struct op *request_op(const struct request *r)
     return op;
 }
 
+static bool gives(const struct request *r, int id)
+{
+    for (unsigned i = 0; i < r->num_attrs; i++)
+        if ((int)r->attrs[i].id == id)
+            return true;
+    return false;
+}
+
+/* The attributes that let a kernel overlap on devices that take them for attribute 6. */
+static bool other_overlaps(const struct request *r)
+{
+    const struct faults *f = &device.faults;
+    return (f->carve_out_overlaps && gives(r, 14)) || (f->domain_map_overlaps && gives(r, 9)) || (f->scheduling_overlaps && gives(r, 5)) ||
+           (f->nvlink_overlaps && gives(r, 16)) || (f->preferred_overlaps && gives(r, 11));
+}
+
 /* ATTR-02, ATTR-03, ATTR-05: may this launch overlap the kernel before it? A cooperative one may or may not (AMB-19). */
 bool launch_may_overlap(const struct request *r, struct stream *s)
 {
     bool leaked = s->leaked_attribute;
     s->leaked_attribute = device.faults.attribute_leaks && r->programmatic;
     bool third = device.faults.third_plain_overlaps && s->kernel_tail != NULL && s->kernel_tail->depth >= 1;
+    third |= !r->programmatic && other_overlaps(r);
     third |= device.faults.many_blocks_overlap && (uint64_t)r->grid[0] * r->grid[1] * r->grid[2] > 64;
     if (device.faults.plain_overlaps || leaked || third || (device.faults.recorder_overlaps && (r->event != NULL || r->launch_event != NULL)))
         return true;

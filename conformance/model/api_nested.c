@@ -11,6 +11,8 @@ const struct graph *node_body(const struct node *n)
         which = 0;
     if (device.faults.switch_by_one_byte && n->choice == BODY_SWITCH)
         which &= 255;
+    if (device.faults.if_by_one_byte && n->choice == BODY_IF && (n->condition & 255) == 0)
+        which = n->children;
     if (device.faults.idle_body_runs && n->type == cudaGraphNodeTypeConditional && n->children == 1)
         which = 0;
     return !n->disabled && which < n->children ? n->child[which] : NULL;

@@ -103,7 +103,8 @@ static void block_exits(struct block *b)
 
 static void release_barrier(struct block *b)
 {
-    if (b->at_barrier == 0 || b->at_barrier < b->live)
+    bool all_but_one = device.faults.late_barriers_let_go && b->index >= 64 && b->at_barrier > 1 && b->at_barrier + 1 == b->live;
+    if (!all_but_one && (b->at_barrier == 0 || b->at_barrier < b->live))
         return;
     b->at_barrier = 0;
     b->stores->epoch++;
@@ -143,6 +144,9 @@ static void block_prepare(struct block *b, struct op *op)
     b->op = op;
     b->index = g->next_block;
     b->threads = b->live = g->threads;
+    if (b->threads > 1 && ((device.faults.late_blocks_lose_thread && b->index >= 64) ||
+                           (device.faults.last_block_loses_thread && b->index >= 100 && b->index + 1 == g->blocks)))
+        b->threads = b->live = g->threads - 1;
     b->at_barrier = 0;
     b->triggered = false;
     if (b->shared == NULL)

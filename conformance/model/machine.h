@@ -357,6 +357,15 @@ struct faults {
     bool halves_pass_grouped, halves_pass_domain, halves_pass_recorder, halves_pass_shared, memsets_pass_each_other;
     bool domain_passes_halves, recorder_passes_halves, shared_passes_halves, cluster_passes_large, words_pass_large;
     bool ninth_after_set_lost, others_graph_uncovers, captured_takes_no_event, record_keeps_eight, far_times_zero;
+    bool carve_out_overlaps, domain_map_overlaps, scheduling_overlaps, nvlink_overlaps, preferred_overlaps, late_blocks_lose_thread;
+    bool last_block_loses_thread, late_barriers_let_go, barrier_publishes_nothing, atomics_pass_stores, late_adds_lost;
+    bool fence_not_in_layers, fence_not_in_bodies, child_moves_cut, huge_copy_cut, huge_set_cut, if_by_one_byte, clustered_grid_in_parts;
+    bool shared_grid_in_parts;
+    bool fence_not_in_graphs, fence_not_in_captured, fence_not_after_wait;
+    bool stream_sync_gives_up, device_sync_gives_up, carve_out_primary_uncovered, map_primary_uncovered, scheduled_primary_uncovered;
+    bool carve_out_passed, map_passed, copy_passes_window, memset_passes_carve_out, host_passes_nvlink, record_passes_scheduling;
+    bool carve_out_forgets_events, scheduling_forgets_events, cooperative_after_cluster_lost, crowded_clusters_accepted;
+    bool crowd_along_yz_accepted;
     bool never_overlaps, early, shared, late_copies, pageable_later; /* these conform */
 };
 

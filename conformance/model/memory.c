@@ -378,7 +378,8 @@ static uint64_t load_word(struct block *b, uint32_t word, unsigned halves, int c
         value = *l2(word);
     }
     const struct store *own = pending(b->stores, word);
-    if (own != NULL)
+    bool others = own != NULL && own->thread != device.current->index && own->thread != MODEL_MAX_THREADS;
+    if (own != NULL && !(others && device.faults.barrier_publishes_nothing))
         value = blend(value, own->value, own->halves & halves);
     return value;
 }
@@ -463,7 +464,8 @@ static void *at_l2(void *p, size_t bytes)
     access_point();
     size_t at = offset_of(p, bytes);
     device.current->resting_since = 0;
-    settle(device.current->block, (uint32_t)(at >> 3));
+    if (!device.faults.atomics_pass_stores)
+        settle(device.current->block, (uint32_t)(at >> 3));
     return arena + at;
 }
 
@@ -480,7 +482,8 @@ void model_store64_relaxed(void *p, uint64_t value)
 uint32_t model_atomic_add32(void *p, uint32_t value)
 {
     uint32_t *q = at_l2(p, 4), old = *q;
-    *q = old + value;
+    bool lost = device.faults.late_adds_lost && device.current->block->index >= 256;
+    *q = lost ? old : old + value;
     trace(old);
     return old;
 }
@@ -517,7 +520,10 @@ void model_fence(void)
     unsigned taken = 0;
     const struct op *grid = t->block->op;
     if ((device.faults.fence_not_in_domains && grid->domain != 0) || (device.faults.fence_not_in_clusters && grid->grid->cluster > 1) ||
-        (device.faults.fence_not_in_cooperative && grid->grid->cooperative))
+        (device.faults.fence_not_in_cooperative && grid->grid->cooperative) ||
+        (device.faults.fence_not_in_layers && (grid->features & HAS(gridz))) || (device.faults.fence_not_in_bodies && (grid->features & HAS(body))) ||
+        (device.faults.fence_not_in_graphs && (grid->features & HAS(graph))) || (device.faults.fence_not_in_captured && (grid->features & HAS(captured))) ||
+        (device.faults.fence_not_after_wait && t->waits > 0))
         return;
     for (uint64_t left = b->used; left != 0 && !(device.faults.fence_takes_eight && taken >= 8); left &= left - 1) {
         unsigned slot = (unsigned)__builtin_ctzll(left);

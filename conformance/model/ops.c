@@ -116,6 +116,17 @@ bool op_reached(const struct op *op, enum edge_kind kind)
     }
 }
 
+/* Devices on which work goes ahead of a kernel that was launched with one of these attributes. */
+static bool passes_hinted(const struct op *op, const struct op *pred)
+{
+    const struct faults *f = &device.faults;
+    return (f->carve_out_passed && op_given(pred, 14)) || (f->map_passed && op_given(pred, 9)) ||
+           (f->copy_passes_window && op->kind == OP_COPY && op_given(pred, 1)) ||
+           (f->memset_passes_carve_out && op->kind == OP_SET && op_given(pred, 14)) ||
+           (f->host_passes_nvlink && op->kind == OP_HOST && op_given(pred, 16)) ||
+           (f->record_passes_scheduling && op->kind == OP_RECORD && op_given(pred, 5));
+}
+
 /* What a drawn device makes of a dependency; false: nothing at all. */
 static bool drawn_order(const struct op *op, const struct op *pred, enum edge_kind *kind)
 {
@@ -140,6 +151,8 @@ void op_after(struct op *op, struct op *pred, enum edge_kind kind)
     bool passes = (device.faults.copy_to_host_passes_row && op->to_host) || (device.faults.graph_passes_row && op->kind == OP_JOIN);
     if (passes && kind == EDGE_RETIRED && pred->kind == OP_KERNEL)
         kind = EDGE_DONE;
+    if ((kind == EDGE_DONE || kind == EDGE_RETIRED) && pred->grid != NULL && passes_hinted(op, pred))
+        kind = EDGE_STARTED;
     if (pred == op || op_reached(pred, kind))
         return;
     struct edge *e = carve(sizeof *e);
@@ -166,6 +179,9 @@ static bool left_uncovered(const struct op *op, const struct op *pred)
     const struct faults *f = &device.faults;
     if (pred->grid == NULL)
         return false;
+    if ((f->carve_out_primary_uncovered && op_given(pred, 14)) || (f->map_primary_uncovered && op_given(pred, 9)) ||
+        (f->scheduled_primary_uncovered && op_given(pred, 5)))
+        return true;
     if (drawn_acts(EFFECT_uncovered, op, pred) || attribute_uncovers(op))
         return true;
     if (f->shared_dependent_uncovered && op->grid != NULL && op->grid->dynamic_shared != 0)
@@ -307,6 +323,11 @@ static void fill(unsigned char *to, size_t bytes, const void *value, size_t widt
 
 static void move_memory(struct op *op)
 {
+    const size_t huge = (size_t)16 << 20;
+    if (device.faults.child_moves_cut && (op->features & HAS(child)) && op->move.bytes > 4096)
+        op->move.bytes = 4096;
+    if (op->move.bytes > huge && (op->kind == OP_COPY ? device.faults.huge_copy_cut : device.faults.huge_set_cut))
+        op->move.bytes = huge;
     if (op->kind == OP_COPY) {
         for (size_t row = 0; row < op->move.rows; row++)
             memmove((char *)op->move.to + row * op->move.pitch, (const char *)op->move.from + row * op->move.from_pitch,

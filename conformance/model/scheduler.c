@@ -82,10 +82,16 @@ static unsigned placeable(unsigned *sms, const struct op *op)
     return n;
 }
 
+static bool starts_in_parts(const struct grid *g)
+{
+    return !g->cooperative || device.faults.grid_in_parts || (device.faults.clustered_grid_in_parts && g->cluster > 1) ||
+           (device.faults.shared_grid_in_parts && g->dynamic_shared != 0);
+}
+
 /* A cooperative grid starts as a whole or not at all; blocks of equal size make the count enough. */
 static bool cooperative_must_wait(const struct op *op)
 {
-    if (!op->grid->cooperative || op->grid->next_block != 0 || device.faults.grid_in_parts)
+    if (starts_in_parts(op->grid) || op->grid->next_block != 0)
         return false;
     unsigned slots = 0;
     size_t each = op->grid->kernel->static_shared_bytes + op->grid->dynamic_shared;
@@ -114,8 +120,8 @@ static unsigned pick_grid(const unsigned *fit, unsigned n)
 /* The grid that has begun and keeps the free slots for itself, until all its blocks are placed. */
 static const struct op *half_placed(void)
 {
-    for (unsigned i = 0; i < device.placing_count && !device.faults.grid_in_parts; i++)
-        if (device.placing[i]->grid->cooperative && device.placing[i]->grid->next_block != 0)
+    for (unsigned i = 0; i < device.placing_count; i++)
+        if (!starts_in_parts(device.placing[i]->grid) && device.placing[i]->grid->next_block != 0)
             return device.placing[i];
     return NULL;
 }
@@ -225,9 +231,16 @@ static cudaError_t outcome(void)
     return device.sticky;
 }
 
+/* A host that waits for a long time gives up, on devices where it does. */
+static bool gives_up(bool broken, uint64_t since)
+{
+    return broken && device.clock - since > (uint64_t)1000000 * 1024;
+}
+
 cudaError_t run_until_retired(struct op *op)
 {
-    while (op != NULL && !op->retired)
+    const uint64_t since = device.clock;
+    while (op != NULL && !op->retired && !gives_up(device.faults.stream_sync_gives_up, since))
         if (!machine_step()) {
             device_fails(cudaErrorLaunchTimeout);
             break;
@@ -247,7 +260,8 @@ cudaError_t run_until_done(const struct op *op)
 
 cudaError_t run_until_idle(void)
 {
-    while (device.live_ops != 0)
+    const uint64_t since = device.clock;
+    while (device.live_ops != 0 && !gives_up(device.faults.device_sync_gives_up, since))
         if (!machine_step()) {
             device_fails(cudaErrorLaunchTimeout);
             break;

@@ -181,6 +181,8 @@ static bool forgets_events(const struct stream *s, const struct op *op)
     if (cooperative && ((f->cooperative_cluster_forgets_events && op->grid->cluster > 1) ||
                         (f->cooperative_behind_graph_forgets_events && behind_graph)))
         return true;
+    if ((f->carve_out_forgets_events && op_given(op, 14)) || (f->scheduling_forgets_events && op_given(op, 5)))
+        return true;
     if (op->kind == OP_KERNEL)
         return (f->cooperative_forgets_events && op->grid->cooperative) || (f->shared_forgets_events && op->grid->dynamic_shared != 0);
     if (op->kind == OP_COPY)
