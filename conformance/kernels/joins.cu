@@ -34,6 +34,7 @@
  */
 #include <string.h>
 
+#include "driver_launch.h"
 #include "graph_ask.h"
 #include "host_room.h"
 

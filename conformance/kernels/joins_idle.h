@@ -279,6 +279,29 @@ static cudaError_t call_from_pinned(struct joins *joins, int in_graph)
 static cudaError_t call_from_pinned_work(struct joins *joins) { return call_from_pinned(joins, 0); }
 static cudaError_t call_from_pinned_graph(struct joins *joins) { return call_from_pinned(joins, 1); }
 
+/* Another stream waits for an event that the driver's call recorded, without flags. */
+static cudaError_t call_record(struct joins *joins)
+{
+    typedef CUresult(CUDAAPI *record_fn)(CUevent, CUstream, unsigned);
+    void *record = NULL;
+    cudaEvent_t event = NULL;
+    cudaError_t error = cudaEventCreateWithFlags(&event, cudaEventDisableTiming);
+
+    prepare(joins, 1, 1);
+    if (error == cudaSuccess)
+        error = driver_function("cuEventRecordWithFlags", 11010, &record);
+    if (error == cudaSuccess)
+        error = work(joins, 0, joins->stream[0]);
+    if (error == cudaSuccess)
+        error = (cudaError_t)((record_fn)record)((CUevent)event, (CUstream)joins->stream[0], CU_EVENT_RECORD_DEFAULT);
+    if (error == cudaSuccess)
+        error = cudaStreamWaitEvent(joins->stream[1], event, 0);
+    if (error == cudaSuccess)
+        error = follow(joins, 0, joins->stream[1]);
+    (void)cudaEventDestroy(event);
+    return error;
+}
+
 static cudaError_t oldest_launch(struct joins *joins, cudaStream_t stream, int cooperative)
 {
     struct kernel_args copy = joins->follower[0];
@@ -320,6 +343,7 @@ static void ask_called(struct ask *ask)
         { "stale in a copy of many rows", call_rows },
         { "stale in a copy from pinned memory that a kernel writes", call_from_pinned_work },
         { "stale in a copy from pinned memory that a graph writes", call_from_pinned_graph },
+        { "stale after an event that cuEventRecordWithFlags recorded", call_record },
         { "stale after cudaLaunchKernel", call_plainly },
         { "stale after an event and cudaLaunchKernel", call_plainly_waiting },
         { "stale after cudaLaunchCooperativeKernel", call_cooperative },

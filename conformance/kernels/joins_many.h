@@ -146,7 +146,7 @@ static void ask_ended(struct ask *ask)
 #define MANY_EVENTS 1024u
 #define MANY_EXECS 70u
 #define MANY_LAUNCHES 130u
-#define MANY_ATTRIBUTES 12u
+#define MANY_ATTRIBUTES 17u
 
 /* The followers are in the last streams of many. */
 static cudaError_t many_streams(struct joins *joins)

@@ -235,6 +235,23 @@ static cudaError_t beside_preferred(struct joins *joins) { return beside(joins, 
 static cudaError_t beside_preferred(struct joins *joins) { return beside(joins, cudaLaunchAttributeIgnore); }
 #endif
 
+/* By the driver's call in every second trial. */
+static cudaError_t work_with_many(struct joins *joins, cudaLaunchAttribute *attrs)
+{
+    void *values[1];
+    cudaLaunchConfig_t config = PDL_ZERO;
+
+    values[0] = &joins->work[0];
+    config.gridDim.x = config.gridDim.y = config.gridDim.z = 1;
+    config.blockDim = config.gridDim;
+    config.blockDim.x = PLACE_WORDS;
+    config.stream = joins->stream[0];
+    config.attrs = attrs;
+    config.numAttrs = MANY_ATTRIBUTES;
+    return joins->trial / BESIDE_WAYS % 2 ? launch_by_driver(&config, (const void *)SYMBOL(joins_work), values)
+                                : cudaLaunchKernelExC(&config, (const void *)SYMBOL(joins_work), values);
+}
+
 /* The last of many attributes is the event that the follower waits for. */
 static cudaError_t beside_many(struct joins *joins)
 {
@@ -246,7 +263,7 @@ static cudaError_t beside_many(struct joins *joins)
     memset(attrs, 0, sizeof(attrs)); /* id 0: ignored */
     attrs[MANY_ATTRIBUTES - 1] = recording(event);
     if (error == cudaSuccess)
-        error = launch_one((const void *)SYMBOL(joins_work), &joins->work[0], PLACE_WORDS, joins->stream[0], attrs, MANY_ATTRIBUTES);
+        error = work_with_many(joins, attrs);
     if (error == cudaSuccess)
         error = cudaStreamWaitEvent(joins->stream[1], event, 0);
     if (error == cudaSuccess)

@@ -1,7 +1,8 @@
 /* long_args.cu - kernels with arguments of 64 to 4,096 bytes: every byte reaches the kernel, and its wait covers what it would with few.
  *
  * pair      rules     what is asked
- * launches  ATTR-15f  launched by cudaLaunchKernel, launched with attribute 6 after a kernel that triggers early, and the same captured
+ * launches  ATTR-15f  launched after a kernel that triggers early: by cudaLaunchKernel, with attribute 6, cooperative, in clusters, and the
+ *                     same captured; and with a programmatic event
  * nodes     ATTR-15f  the second of two nodes with a programmatic edge between them: added; given parameters in the graph, in a clone, in the
  *                     executable graph, and there while it is disabled; cloned, updated, in a child graph, disabled and enabled
  *
@@ -62,6 +63,7 @@ struct long_ask {
     struct host_room *room;
     uint32_t *told;            /* what the kernel tells of its arguments, in pinned memory */
     const struct taker *taker;
+    cudaEvent_t event;         /* that a launch may be given */
     struct all_args args, other;
     unsigned trial, stale, wrong;
 };
@@ -121,9 +123,31 @@ static cudaError_t look_at_args(struct long_ask *l)
 
 /* ---- launches ---- */
 
-/* The kernel may look at its arguments after the caller has written over them: the launch has taken a copy. */
-static cudaError_t launch_long(struct long_ask *l, cudaLaunchAttribute *attrs, unsigned count)
+/* How the kernel with long arguments is launched: with no attribute, with attribute 6, or with one of these. */
+enum dress { DRESS_NONE, DRESS_OVERLAPS, DRESS_COOPERATIVE, DRESS_CLUSTERS, DRESS_EVENT, DRESSES };
+static const char *const dress_names[DRESSES][2] = {
+    { "a launch", "a captured launch" },
+    { "a launch with attribute 6", "a captured launch with attribute 6" },
+    { "a cooperative launch", "a captured cooperative launch" },
+    { "a launch in clusters", "a captured launch in clusters" },
+    { "a launch with a programmatic event", NULL }, /* a capture in which nobody waits for the event is not asked */
+};
+
+static cudaLaunchAttribute attribute_of(enum dress dress, cudaEvent_t event)
 {
+    switch (dress) {
+    case DRESS_COOPERATIVE: return cooperatively();
+    case DRESS_CLUSTERS: return in_clusters(2);
+    case DRESS_EVENT: return recording(event);
+    default: return serialization(1);
+    }
+}
+
+/* The kernel may look at its arguments after the caller has written over them: the launch has taken a copy. The blocks of a
+ * cluster tell the same words. */
+static cudaError_t launch_long(struct long_ask *l, enum dress dress)
+{
+    cudaLaunchAttribute attribute = attribute_of(dress, l->event);
     cudaLaunchConfig_t config = PDL_ZERO;
     struct all_args copy = l->args;
     void *params[1];
@@ -133,24 +157,24 @@ static cudaError_t launch_long(struct long_ask *l, cudaLaunchAttribute *attrs, u
     config.gridDim.x = config.gridDim.y = config.gridDim.z = 1;
     config.blockDim = config.gridDim;
     config.blockDim.x = ASK_WORDS / 2;
+    config.gridDim.x = dress == DRESS_CLUSTERS ? 2 : 1;
     config.stream = l->ask->stream;
-    config.attrs = attrs;
-    config.numAttrs = count;
-    error = count ? cudaLaunchKernelExC(&config, l->taker->kernel, params)
-                  : cudaLaunchKernel(l->taker->kernel, config.gridDim, config.blockDim, params, 0, config.stream);
+    config.attrs = &attribute;
+    config.numAttrs = 1;
+    error = dress == DRESS_NONE ? cudaLaunchKernel(l->taker->kernel, config.gridDim, config.blockDim, params, 0, config.stream)
+                                : cudaLaunchKernelExC(&config, l->taker->kernel, params);
     memset(&copy, 0xEE, sizeof(copy));
     return error;
 }
 
-static cudaError_t launch_both(struct long_ask *l, int overlaps)
+static cudaError_t launch_both(struct long_ask *l, enum dress dress)
 {
-    cudaLaunchAttribute attribute = serialization(1);
     cudaError_t error = launch_one((const void *)SYMBOL(long_args_work), &l->args.head, ASK_WORDS / 2, l->ask->stream, NULL, 0);
 
-    return error == cudaSuccess ? launch_long(l, &attribute, overlaps ? 1 : 0) : error;
+    return error == cudaSuccess ? launch_long(l, dress) : error;
 }
 
-static cudaError_t run_launched(struct long_ask *l, int overlaps, int captured)
+static cudaError_t run_launched(struct long_ask *l, enum dress dress, int captured)
 {
     cudaStream_t stream = l->ask->stream;
     cudaError_t error = cudaSuccess;
@@ -159,15 +183,34 @@ static cudaError_t run_launched(struct long_ask *l, int overlaps, int captured)
     if (captured)
         error = cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal);
     if (error == cudaSuccess)
-        error = launch_both(l, overlaps);
+        error = launch_both(l, dress);
     if (captured)
         error = ask_run_capture(stream, error);
     return error == cudaSuccess ? look_at_args(l) : error;
 }
 
+/* Each launch has an event of its own. */
+static cudaError_t run_dressed(struct long_ask *l, enum dress dress, int captured)
+{
+    cudaError_t error = cudaEventCreateWithFlags(&l->event, cudaEventDisableTiming);
+
+    if (error != cudaSuccess)
+        return error;
+    error = run_launched(l, dress, captured);
+    (void)cudaEventDestroy(l->event);
+    return error;
+}
+
+static int takes_cooperative(void)
+{
+    int device, takes = 0;
+
+    return cudaGetDevice(&device) == cudaSuccess &&
+           cudaDeviceGetAttribute(&takes, cudaDevAttrCooperativeLaunch, device) == cudaSuccess && takes;
+}
+
 static void ask_launches(struct ask *ask)
 {
-    static const char *const names[] = { "a launch", "a captured launch", "a launch with attribute 6", "a captured launch with attribute 6" };
     static struct long_ask asked;
     struct long_ask *l = &asked;
     unsigned way, i;
@@ -175,13 +218,16 @@ static void ask_launches(struct ask *ask)
     memset(l, 0, sizeof(*l));
     if (!open_long(l, ask))
         return;
-    for (way = 0; way < 4; way++) {
+    for (way = 0; way < 2 * DRESSES; way++) {
         cudaError_t error = cudaSuccess;
+        enum dress dress = (enum dress)(way / 2);
+        if (!dress_names[dress][way % 2] || (dress == DRESS_COOPERATIVE && !takes_cooperative()))
+            continue;
         for (i = 0; i < TAKERS && error == cudaSuccess; i++) {
             l->taker = &takers[i];
-            error = run_launched(l, way / 2, way % 2);
+            error = run_dressed(l, dress, way % 2);
         }
-        ask_expect(ask, names[way], error, cudaSuccess);
+        ask_expect(ask, dress_names[dress][way % 2], error, cudaSuccess);
     }
     close_long(l);
 }

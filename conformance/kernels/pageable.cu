@@ -9,7 +9,7 @@
  * values   COMP-05c  memsets of values of 1, 2 and 4 bytes by the driver's calls, launched and captured
  * set_rows COMP-05c  memsets of rows: one and several, shorter than their pitch, of more than 1 KiB; launched and captured
  * rows     COMP-05e  copies of such rows, whose pitches are the same or differ, between memory of every kind; launched, captured and nodes
- * large    COMP-05e  copies of more than 1 MiB between memory of every kind
+ * large    COMP-05e  copies of more than 1 MiB between memory of every kind, and of any size by the driver's call
  */
 #include <stdlib.h>
 #include <string.h>

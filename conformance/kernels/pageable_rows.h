@@ -1,4 +1,4 @@
-/* pageable_rows.h - the pairs of pageable.cu with copies and memsets of rows, and with copies of more than 1 MiB. */
+/* pageable_rows.h - the pairs of pageable.cu with copies and memsets of rows, and with copies of more than 1 MiB and by the driver. */
 #ifndef PAGEABLE_ROWS_H_INCLUDED
 #define PAGEABLE_ROWS_H_INCLUDED
 
@@ -230,6 +230,38 @@ static void ask_huge(struct ask *ask)
     (void)cudaFree(memory[1]);
 }
 
+/* A copy between the device and memory of any kind. */
+static cudaError_t try_driver(struct places *p, void *copy, size_t bytes, enum place from, enum place to)
+{
+    typedef CUresult(CUDAAPI *copy_fn)(CUdeviceptr, CUdeviceptr, size_t, CUstream);
+    struct rows r = PDL_ZERO;
+    unsigned salt = p->trials;
+    cudaError_t error;
+
+    r.bytes = r.pitch = r.from_pitch = bytes;
+    r.rows = 1;
+    error = fill_places(p, &r, from, to, salt);
+    if (error == cudaSuccess)
+        error = (cudaError_t)((copy_fn)copy)((CUdeviceptr)(uintptr_t)p->memory[1][to], (CUdeviceptr)(uintptr_t)p->memory[0][from], bytes,
+                                             (CUstream)p->ask->stream);
+    return error == cudaSuccess ? look_at_rows(p, &r, to, salt, -1) : error;
+}
+
+static void ask_driver_copies(struct places *p)
+{
+    static const size_t sizes[] = { 1, 4096, 8192, 65537, 131072, (1u << 20) + 70000 };
+    const unsigned ways = 2 * PLACES;
+    void *copy = NULL;
+    cudaError_t error = driver_function("cuMemcpyAsync", 4000, &copy);
+    unsigned trial;
+
+    for (trial = 0; trial < ways * sizeof(sizes) / sizeof(sizes[0]) && error == cudaSuccess; trial++) {
+        enum place other = (enum place)(trial / 2 % PLACES);
+        error = try_driver(p, copy, sizes[trial / ways], trial % 2 ? PLACE_DEVICE : other, trial % 2 ? other : PLACE_DEVICE);
+    }
+    ask_expect(p->ask, "copies by cuMemcpyAsync", error, cudaSuccess);
+}
+
 static void ask_large(struct ask *ask)
 {
     static const size_t sizes[] = { (1u << 20) + 1, (1u << 20) + 70000 };
@@ -247,6 +279,9 @@ static void ask_large(struct ask *ask)
         error = try_large(&p, sizes[trial % 2], (enum place)(trial / 2 % PLACES), (enum place)(trial / 2 / PLACES % PLACES));
     ask_expect(ask, "copies of more than 1 MiB", error, cudaSuccess);
     ask_expect_none(ask, "copies of more than 1 MiB that left other bytes", p.wrong, p.trials);
+    p.wrong = p.trials = 0;
+    ask_driver_copies(&p);
+    ask_expect_none(ask, "copies by cuMemcpyAsync that left other bytes", p.wrong, p.trials);
     close_places(&p);
     ask_huge(ask);
 }
