@@ -30,6 +30,15 @@ static unsigned function_attribute(int *value, int attribute, cudaFunction_t fun
     return cudaSuccess;
 }
 
+/* What the devices do to a launch that take it for another one. */
+static void change_launch(cudaLaunchConfig_t *config)
+{
+    if (device.faults.driver_keeps_eight && config->numAttrs > 8)
+        config->numAttrs = 8;
+    if (device.faults.driver_rounds_shared)
+        config->dynamicSmemBytes &= ~(size_t)255;
+}
+
 /* What the runtime answers, without a last error, as the driver. */
 #define BY_DRIVER(call)                                \
     do {                                               \
@@ -39,6 +48,12 @@ static unsigned function_attribute(int *value, int attribute, cudaFunction_t fun
         (void)call_result(before);                     \
         return (unsigned)said;                         \
     } while (0)
+
+static cudaError_t launch_as_driver(const cudaLaunchConfig_t *config, const struct function *f, void **args)
+{
+    cudaError_t error = cudaLaunchKernelExC(config, f->kernel->func, args);
+    return device.faults.driver_drops_misfits && error == cudaErrorInvalidConfiguration ? cudaSuccess : error;
+}
 
 static unsigned launch(const struct driver_config *c, cudaFunction_t function, void **args, void **extra)
 {
@@ -55,7 +70,8 @@ static unsigned launch(const struct driver_config *c, cudaFunction_t function, v
     config.attrs = c->attrs;
     config.numAttrs = device.faults.driver_launch_loses_attributes ? 0
                       : device.faults.driver_launch_keeps_one_attribute && c->num_attrs > 1 ? 1 : c->num_attrs;
-    BY_DRIVER(cudaLaunchKernelExC(&config, f->kernel->func, args));
+    change_launch(&config);
+    BY_DRIVER(launch_as_driver(&config, f, args));
 }
 
 static unsigned launch_one(cudaFunction_t function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
@@ -112,6 +128,11 @@ cudaError_t CUDARTAPI cudaGetFuncBySymbol(cudaFunction_t *function, const void *
 
 static unsigned copy_async(void *to, const void *from, size_t bytes, cudaStream_t stream)
 {
+    size_t most = device.faults.driver_copies_4096 ? 4096 : device.faults.driver_copies_65536 ? 65536 : bytes;
+    if (device.faults.driver_leaves_pageable && !memory_contains(to, 1))
+        return cudaSuccess;
+    if (bytes > most)
+        bytes = most;
     BY_DRIVER(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, device.faults.driver_moves_in_legacy ? cudaStreamLegacy : stream));
 }
 
@@ -140,6 +161,8 @@ static unsigned record(cudaEvent_t event, cudaStream_t stream)
 
 static unsigned record_with_flags(cudaEvent_t event, cudaStream_t stream, unsigned flags)
 {
+    if (device.faults.driver_records_only_flags && flags == 0)
+        return cudaSuccess;
     BY_DRIVER(cudaEventRecordWithFlags(event, stream, device.faults.driver_record_loses_flags ? 0 : flags));
 }
 

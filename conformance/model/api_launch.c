@@ -180,6 +180,13 @@ cudaError_t request_fill_node(struct request *r, const void *func, dim3 grid, di
     return fill(r, func, grid, block, shared, args);
 }
 
+/* How many attributes of a launch are read. */
+static unsigned attributes_read(void)
+{
+    const struct faults *f = &device.faults;
+    return f->ninth_attribute_lost ? 8 : f->attribute_13_lost ? 12 : f->attribute_17_lost ? 16 : MODEL_MAX_ATTRS;
+}
+
 cudaError_t request_fill(struct request *r, const cudaLaunchConfig_t *config, const void *func, void **args)
 {
     if (config == NULL)
@@ -193,7 +200,7 @@ cudaError_t request_fill(struct request *r, const cudaLaunchConfig_t *config, co
     r->programmatic = device.faults.reads_unread && config->numAttrs == 0 && config->attrs != NULL;
     for (unsigned i = 0; i < config->numAttrs; i++) {
         r->attrs[r->num_attrs++] = config->attrs[i];
-        if ((device.faults.entries_after_ignore_lost && r->ignored_entry) || (device.faults.ninth_attribute_lost && i >= 8))
+        if ((device.faults.entries_after_ignore_lost && r->ignored_entry) || i >= attributes_read())
             break;
         error = read_attribute(r, &config->attrs[i]);
         if (error != cudaSuccess)
@@ -233,9 +240,13 @@ static uint64_t features_of(const struct request *r, const struct grid *g)
 }
 
 /* What arrives of long arguments on the devices that cut them. */
-static void cut_args(unsigned char *args, size_t bytes)
+static void cut_args(const struct request *r, unsigned char *args)
 {
+    size_t bytes = r->kernel->args_bytes;
     size_t most = device.faults.args_end_at_64 ? 64 : device.faults.args_end_at_100 ? 100 : device.faults.args_end_at_200 ? 200 : 1024;
+    if ((device.faults.cooperative_args_end_at_256 && r->cooperative) || (device.faults.cluster_args_end_at_256 && r->cluster > 1) ||
+        (device.faults.recorder_args_end_at_256 && r->event != NULL))
+        most = 256;
     if ((most < 1024 || device.faults.args_end_at_1024) && bytes > most)
         memset(args + most, 0, bytes - most);
 }
@@ -268,7 +279,7 @@ struct op *request_op(const struct request *r)
     op->domain = r->domain;
     op->features = features_of(r, op->grid);
     memcpy(op->grid->args, r->args, r->kernel->args_bytes);
-    cut_args(op->grid->args, r->kernel->args_bytes);
+    cut_args(r, op->grid->args);
     return op;
 }
 

@@ -366,6 +366,9 @@ struct faults {
     bool carve_out_passed, map_passed, copy_passes_window, memset_passes_carve_out, host_passes_nvlink, record_passes_scheduling;
     bool carve_out_forgets_events, scheduling_forgets_events, cooperative_after_cluster_lost, crowded_clusters_accepted;
     bool crowd_along_yz_accepted;
+    bool driver_copies_4096, driver_copies_65536, driver_leaves_pageable, driver_records_only_flags, driver_drops_misfits;
+    bool driver_keeps_eight, driver_rounds_shared, attribute_13_lost, attribute_17_lost, cooperative_args_end_at_256;
+    bool cluster_args_end_at_256, recorder_args_end_at_256;
     bool never_overlaps, early, shared, late_copies, pageable_later; /* these conform */
 };
 

@@ -911,6 +911,18 @@ static const struct variant variants[] = {
     BROKEN("cooperative-after-cluster-lost", cooperative_after_cluster_lost, "ATTR-15", "the cooperative attribute counts only before that of clusters"),
     BROKEN("crowded-clusters-accepted", crowded_clusters_accepted, "ATTR-15", "a cooperative grid with clusters may have more blocks than fit"),
     BROKEN("crowd-along-yz-accepted", crowd_along_yz_accepted, "ATTR-15", "a cooperative grid may have more blocks than fit along y and z"),
+    BROKEN("driver-copies-4096", driver_copies_4096, "COMP-05e", "cuMemcpyAsync copies at most 4,096 bytes"),
+    BROKEN("driver-copies-65536", driver_copies_65536, "COMP-05e", "cuMemcpyAsync copies at most 65,536 bytes"),
+    BROKEN("driver-leaves-pageable", driver_leaves_pageable, "COMP-05e", "cuMemcpyAsync copies nothing to pageable memory"),
+    BROKEN("driver-records-only-flags", driver_records_only_flags, "COMP-04d", "cuEventRecordWithFlags records nothing without flags"),
+    BROKEN("driver-drops-misfits", driver_drops_misfits, "ATTR-15", "cuLaunchKernelEx drops a launch beyond a limit and succeeds"),
+    BROKEN("driver-keeps-eight", driver_keeps_eight, "ATTR-17", "cuLaunchKernelEx takes the first eight attributes and ignores the others"),
+    BROKEN("driver-rounds-shared", driver_rounds_shared, "ATTR-15c", "cuLaunchKernelEx gives dynamic shared memory in whole 256 bytes, rounded down"),
+    BROKEN("attribute-13-lost", attribute_13_lost, "ATTR-17", "of more than twelve attributes of a launch the later ones are not read"),
+    BROKEN("attribute-17-lost", attribute_17_lost, "ATTR-17", "of more than sixteen attributes of a launch the later ones are not read"),
+    BROKEN("cooperative-args-end-at-256", cooperative_args_end_at_256, "ATTR-15f", "of the arguments of a cooperative launch only the first 256 bytes reach the kernel"),
+    BROKEN("cluster-args-end-at-256", cluster_args_end_at_256, "ATTR-15f", "of the arguments of a launch in clusters only the first 256 bytes reach the kernel"),
+    BROKEN("recorder-args-end-at-256", recorder_args_end_at_256, "ATTR-15f", "of the arguments of a launch with a programmatic event only the first 256 bytes reach the kernel"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
