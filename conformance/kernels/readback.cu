@@ -8,8 +8,9 @@
  * streams   ATTR-16  every priority, policy and domain, given to a stream when it is made or later; what kernels captured from it have; a stream
  *                    that was given work, and one that is made after another was destroyed
  * handles   EDGE-37  three conditional nodes, whose handles were made in any order
- * functions ATTR-15b a function's limit of dynamic shared memory, raised and lowered, its carve-out, and those of another function; its
- *                    static shared memory; how many blocks and clusters of it fit
+ * functions ATTR-15b a function's limit of dynamic shared memory, raised and lowered, its carve-out, and those of another function; a
+ *                    launch beyond the limit; its static shared memory; how many blocks and clusters of it fit; its name; what the
+ *                    driver tells of it
  */
 #include <stdio.h>
 
@@ -20,23 +21,6 @@
 
 KERNEL(readback_nothing) { (void)args; }
 KERNEL(readback_other) { (void)args; }
-
-/* A kernel with static shared memory. */
-#define ROOM_BYTES 4096u
-#ifdef PDL_MODEL
-#define MODEL_KERNEL_WITH_ROOM(NAME) MODEL_KERNEL_OF(NAME, struct kernel_args, 32, ROOM_BYTES, MODEL_KERNEL_PTX, 90)
-MODEL_KERNEL_WITH_ROOM(SYMBOL(readback_room)) { (void)args; }
-#else
-KERNEL(readback_room)
-{
-    __shared__ uint32_t room[ROOM_BYTES / sizeof(uint32_t)];
-
-    ((volatile uint32_t *)room)[k_thread()] = 0;
-    k_barrier();
-    if (((volatile uint32_t *)room)[k_thread()] != 0) /* never: keeps the room */
-        k_store(args.seen, 1);
-}
-#endif
 
 /* ---- lists ---- */
 
@@ -290,133 +274,7 @@ static void ask_handles(struct ask *ask)
 static void ask_handles(struct ask *ask) { ask_skip(ask, "conditional nodes", "the toolkit is older than 12.4"); }
 #endif
 
-/* ---- functions ---- */
-
-/* "The sum of this value and the function attribute sharedSizeBytes cannot exceed the device attribute." */
-static void ask_limit(struct ask *ask, int bytes, int most)
-{
-    struct cudaFuncAttributes told = PDL_ZERO;
-    const void *function = (const void *)SYMBOL(readback_nothing);
-    cudaError_t error;
-    int before;
-
-    ask_expect(ask, "the attributes of a function", cudaFuncGetAttributes(&told, function), cudaSuccess);
-    before = told.maxDynamicSharedSizeBytes;
-    error = cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
-    if (bytes > most)
-        ask_expect_refusal(ask, "a limit of dynamic shared memory beyond the device's", error);
-    else
-        ask_expect(ask, "a limit of dynamic shared memory", error, cudaSuccess);
-    ask_expect(ask, "the attributes of a function", cudaFuncGetAttributes(&told, function), cudaSuccess);
-    ask_expect_number(ask, "the limit of dynamic shared memory that was set", told.maxDynamicSharedSizeBytes, bytes > most ? before : bytes);
-}
-
-/* What is set of one function is told of that one, and is nothing to another one. */
-static void ask_other_function(struct ask *ask, int most)
-{
-    struct cudaFuncAttributes told = PDL_ZERO, before = PDL_ZERO, after = PDL_ZERO;
-    const void *function = (const void *)SYMBOL(readback_nothing), *other = (const void *)SYMBOL(readback_other);
-    int percent;
-
-    ask_expect(ask, "the attributes of another function", cudaFuncGetAttributes(&before, other), cudaSuccess);
-    ask_limit(ask, most, most);
-    for (percent = 50; percent >= -1; percent -= 51) { /* -1: the default again */
-        ask_expect(ask, "a carve-out", cudaFuncSetAttribute(function, cudaFuncAttributePreferredSharedMemoryCarveout, percent), cudaSuccess);
-        ask_expect(ask, "the attributes of a function", cudaFuncGetAttributes(&told, function), cudaSuccess);
-        ask_expect_number(ask, "the carve-out that was set", told.preferredShmemCarveout, percent);
-        ask_expect_number(ask, "the limit that was set before the carve-out", told.maxDynamicSharedSizeBytes, most);
-        ask_expect(ask, "the attributes of another function", cudaFuncGetAttributes(&after, other), cudaSuccess);
-        ask_expect_number(ask, "the carve-out of another function", after.preferredShmemCarveout, before.preferredShmemCarveout);
-    }
-    ask_expect_refusal(ask, "a carve-out of more than all", cudaFuncSetAttribute(function, cudaFuncAttributePreferredSharedMemoryCarveout, 101));
-    ask_expect_number(ask, "the limit of another function", after.maxDynamicSharedSizeBytes, before.maxDynamicSharedSizeBytes);
-}
-
-/* The clusters' attribute stands before attribute 6 or after it. */
-static cudaError_t count_clusters(int *clusters, unsigned size, int bytes, int after)
-{
-    cudaLaunchAttribute attributes[2];
-    cudaLaunchConfig_t config = PDL_ZERO;
-
-    attributes[after ? 1 : 0] = in_clusters(size);
-    attributes[after ? 0 : 1] = serialization(1);
-    config.gridDim.x = size;
-    config.gridDim.y = config.gridDim.z = config.blockDim.y = config.blockDim.z = 1;
-    config.blockDim.x = 32;
-    config.dynamicSmemBytes = (size_t)bytes;
-    config.attrs = attributes;
-    config.numAttrs = 2;
-    return cudaOccupancyMaxActiveClusters(clusters, (const void *)SYMBOL(readback_nothing), &config);
-}
-
-/* Flags 0 keep "the default behavior as cudaOccupancyMaxActiveBlocksPerMultiprocessor"; clusters "that could co-exist" are made of blocks that
- * could. */
-static void ask_fit(struct ask *ask, int bytes, int sms)
-{
-    const void *function = (const void *)SYMBOL(readback_nothing);
-    int blocks = 0, flagged = 0, clusters = 0, again = -1;
-    unsigned size;
-
-    ask_expect(ask, "how many blocks fit", cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, function, 32, (size_t)bytes), cudaSuccess);
-    ask_expect(ask, "how many blocks fit, with flags",
-               cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(&flagged, function, 32, (size_t)bytes, cudaOccupancyDefault), cudaSuccess);
-    ask_expect_number(ask, "blocks that fit by the call with flags", flagged, blocks);
-    for (size = 2; size <= 8; size *= 2) {
-        cudaError_t error = count_clusters(&clusters, size, bytes, 0);
-        if (error == cudaErrorInvalidClusterSize) { /* a part of a device may be too small for it */
-            (void)cudaGetLastError();
-            continue;
-        }
-        ask_expect(ask, "how many clusters fit", error, cudaSuccess);
-        ask_expect_number(ask, "blocks of all clusters that fit, beyond all blocks that fit", (long)clusters * size > (long)blocks * sms, 0);
-        ask_expect(ask, "how many clusters fit, by the second attribute", count_clusters(&again, size, bytes, 1), cudaSuccess);
-        ask_expect_number(ask, "clusters that fit by the second attribute", again, clusters);
-    }
-}
-
-/* "The size in bytes of statically-allocated shared memory per block": of the function's own. Together with the dynamic one it "cannot exceed
- * the device attribute". */
-static void ask_static(struct ask *ask, int most)
-{
-    const void *function = (const void *)SYMBOL(readback_room);
-    const void *without = (const void *)SYMBOL(readback_nothing);
-    struct cudaFuncAttributes told = PDL_ZERO;
-
-    ask_expect(ask, "the attributes of a function without static shared memory", cudaFuncGetAttributes(&told, without), cudaSuccess);
-    ask_expect_number(ask, "its static shared memory", (long)told.sharedSizeBytes, 0);
-    ask_expect(ask, "the attributes of a function with static shared memory", cudaFuncGetAttributes(&told, function), cudaSuccess);
-    ask_expect_number(ask, "its static shared memory", (long)told.sharedSizeBytes, (long)ROOM_BYTES);
-    ask_expect_refusal(ask, "a limit that leaves no room for the static shared memory",
-                       cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize, most - (int)ROOM_BYTES + 1));
-    ask_expect(ask, "a limit that leaves just the room for the static shared memory",
-               cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize, most - (int)ROOM_BYTES), cudaSuccess);
-}
-
-static void ask_functions(struct ask *ask)
-{
-    int device = 0, most = 0, sms = 0;
-    cudaError_t error = cudaGetDevice(&device);
-
-    if (error == cudaSuccess)
-        error = cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
-    if (error == cudaSuccess)
-        error = cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device);
-    ask_expect(ask, "limits of the device", error, cudaSuccess);
-    if (error != cudaSuccess)
-        return;
-    ask_limit(ask, 4096, most);
-    ask_limit(ask, most, most);
-    ask_limit(ask, 1024, most);
-    ask_limit(ask, most + 1, most);
-    ask_limit(ask, most, most);
-    ask_limit(ask, 2048, most);
-    ask_other_function(ask, most);
-    ask_static(ask, most);
-    ask_fit(ask, 0, sms);
-    ask_fit(ask, most / 2, sms);
-    ask_fit(ask, most, sms);
-}
-
+#include "readback_functions.h"
 #include "readback_nodes.h"
 #include "readback_streams.h"
 #include "readback_flags.h"

@@ -2,7 +2,12 @@
 #ifndef READBACK_NODES_H_INCLUDED
 #define READBACK_NODES_H_INCLUDED
 
-#define TOLD_BYTES 256u
+#include <cuda.h>
+
+#include "driver_function.h"
+
+#define TOLD_BYTES 262144u
+#define TOLD_LONG 131077u      /* bytes of a copy: neither below 65536 nor whole words */
 #define TOLD_PITCH 32u
 
 struct told {
@@ -12,8 +17,10 @@ struct told {
     struct kernel_args args[2];
 };
 
-enum teller { TELLS_KERNEL, TELLS_SET, TELLS_ROWS, TELLS_COPY, TELLS_HOST, TELLS_RECORD, TELLS_WAIT, TELLERS };
-static const char *const teller_name[TELLERS] = { "a kernel", "a memset", "a memset of rows", "a copy", "a host function", "a record", "a wait" };
+enum teller { TELLS_KERNEL, TELLS_SET, TELLS_ROWS, TELLS_COPY, TELLS_HOST, TELLS_RECORD, TELLS_WAIT, TELLERS, TELLS_HALVES = TELLERS };
+static const char *const teller_name[TELLERS + 1] = { "a kernel", "a memset", "a memset of rows", "a copy", "a host function",
+                                                      "a record", "a wait",   "a memset of two bytes each" };
+static const enum teller captured_tellers[] = { TELLS_KERNEL, TELLS_SET, TELLS_ROWS, TELLS_COPY, TELLS_HOST, TELLS_HALVES };
 
 static void CUDART_CB told_host(void *opaque) { (void)opaque; }
 static void CUDART_CB told_host_too(void *opaque) { *(uint32_t *)opaque += 1; }
@@ -43,7 +50,7 @@ static struct cudaMemsetParams told_set(const struct told *told, unsigned which,
     set.dst = told->words + (which ? 8 : 0);
     set.value = which ? 0x2345 : 0x12;
     set.elementSize = which ? 2 : 1;
-    set.width = which ? 3 : 7;
+    set.width = !which ? 7 : rows ? 3 : 70000;
     set.height = rows ? 2 + which : 1;
     set.pitch = rows ? TOLD_PITCH * (1 + which) : 0;
     return set;
@@ -53,7 +60,7 @@ static void told_copy(const struct told *told, unsigned which, char **to, const 
 {
     *to = (char *)told->words + (which ? 40 : 0);
     *from = (const char *)told->words + TOLD_BYTES + (which ? 4 : 8);
-    *bytes = which ? 12 : 20;
+    *bytes = which ? TOLD_LONG : 20;
 }
 
 static struct cudaHostNodeParams told_call(struct told *told, unsigned which)
@@ -247,7 +254,71 @@ static void ask_teller(struct told *told, enum teller teller)
     (void)cudaGraphDestroy(later);
 }
 
+/* ---- a copy of rows ---- */
+
+#define COPIED_ROWS 3u
+#define COPIED_BYTES 20u       /* of a row */
+
+static void expect_copied_rows(struct told *told, const char *what, cudaGraphNode_t node, const struct cudaMemcpy3DParms *want)
+{
+    struct ask *ask = told->ask;
+    struct cudaMemcpy3DParms is = PDL_ZERO;
+    char text[96];
+
+    ask_expect(ask, what, cudaGraphMemcpyNodeGetParams(node, &is), cudaSuccess);
+    snprintf(text, sizeof(text), "where %s goes", what);
+    ask_expect_number(ask, text, (char *)is.dstPtr.ptr + is.dstPos.y * is.dstPtr.pitch + is.dstPos.x == (char *)want->dstPtr.ptr, 1);
+    snprintf(text, sizeof(text), "where %s comes from", what);
+    ask_expect_number(ask, text, (char *)is.srcPtr.ptr + is.srcPos.y * is.srcPtr.pitch + is.srcPos.x == (char *)want->srcPtr.ptr, 1);
+    snprintf(text, sizeof(text), "the rows of %s", what);
+    ask_expect_number(ask, text, (long)is.extent.width, (long)want->extent.width);
+    ask_expect_number(ask, text, (long)(is.extent.height * (is.extent.depth ? is.extent.depth : 1)), (long)want->extent.height);
+    snprintf(text, sizeof(text), "the pitches of %s", what);
+    ask_expect_number(ask, text, (long)is.dstPtr.pitch, (long)want->dstPtr.pitch);
+    ask_expect_number(ask, text, (long)is.srcPtr.pitch, (long)want->srcPtr.pitch);
+}
+
+static void ask_copied_rows(struct told *told)
+{
+    struct ask *ask = told->ask;
+    struct cudaMemcpy3DParms copy = PDL_ZERO;
+    cudaGraph_t graph = NULL, clone = NULL;
+    cudaGraphNode_t node = NULL, cloned = NULL;
+
+    copy.dstPtr.ptr = told->words;
+    copy.srcPtr.ptr = (char *)told->words + TOLD_BYTES;
+    copy.dstPtr.pitch = 2 * TOLD_PITCH;
+    copy.srcPtr.pitch = TOLD_PITCH;
+    copy.srcPtr.xsize = copy.dstPtr.xsize = copy.extent.width = COPIED_BYTES;
+    copy.srcPtr.ysize = copy.dstPtr.ysize = copy.extent.height = COPIED_ROWS;
+    copy.extent.depth = 1;
+    copy.kind = cudaMemcpyDeviceToDevice;
+    ask_expect(ask, "a graph", cudaGraphCreate(&graph, 0), cudaSuccess);
+    ask_expect(ask, "a copy of rows", cudaGraphAddMemcpyNode(&node, graph, NULL, 0, &copy), cudaSuccess);
+    expect_copied_rows(told, "a copy of rows", node, &copy);
+    ask_expect(ask, "a clone", cudaGraphClone(&clone, graph), cudaSuccess);
+    ask_expect(ask, "its node", cudaGraphNodeFindInClone(&cloned, node, clone), cudaSuccess);
+    expect_copied_rows(told, "a copy of rows of a clone", cloned, &copy);
+    (void)cudaGraphDestroy(graph);
+    (void)cudaGraphDestroy(clone);
+}
+
 /* ---- captured ---- */
+
+#define SET_BYTES 24u          /* of each captured memset, or of a row of it */
+#define SET_ROWS 3u
+#define SET_VALUE 0x41
+#define SET_HALF 0x2345
+
+static cudaError_t set_halves(struct told *told, cudaStream_t stream)
+{
+    typedef CUresult(CUDAAPI *set_16)(CUdeviceptr, unsigned short, size_t, CUstream);
+    CUdeviceptr at = (CUdeviceptr)(uintptr_t)told->words;
+    void *function;
+    cudaError_t error = driver_function("cuMemsetD16Async", 3020, &function);
+
+    return error == cudaSuccess ? (cudaError_t)((set_16)function)(at, SET_HALF, SET_BYTES / 2, stream) : error;
+}
 
 static cudaError_t queue_teller(struct told *told, enum teller teller, cudaStream_t stream)
 {
@@ -267,27 +338,30 @@ static cudaError_t queue_teller(struct told *told, enum teller teller, cudaStrea
         config.dynamicSmemBytes = kernel.sharedMemBytes;
         config.stream = stream;
         return cudaLaunchKernelExC(&config, kernel.func, values);
-    case TELLS_SET: return cudaMemsetAsync(told->words, 0x41, 24, stream);
-    case TELLS_ROWS: return cudaMemset2DAsync(told->words, TOLD_PITCH, 0x41, 24, 3, stream);
+    case TELLS_SET: return cudaMemsetAsync(told->words, SET_VALUE, SET_BYTES, stream);
+    case TELLS_ROWS: return cudaMemset2DAsync(told->words, TOLD_PITCH, SET_VALUE, SET_BYTES, SET_ROWS, stream);
+    case TELLS_HALVES: return set_halves(told, stream);
     case TELLS_COPY: return cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream);
     default: return cudaLaunchHostFunc(stream, told_host_too, &told->args[1]);
     }
 }
 
-/* By whatever elements it sets them. */
-static void expect_captured_set(struct told *told, cudaGraphNode_t node, int rows)
+/* By whatever elements it sets them that hold the value. */
+static void expect_captured_set(struct told *told, enum teller teller, cudaGraphNode_t node)
 {
     struct ask *ask = told->ask;
     struct cudaMemsetParams is = PDL_ZERO;
-    unsigned i;
+    unsigned halves = teller == TELLS_HALVES, rows = teller == TELLS_ROWS, i;
+    long value = halves ? SET_HALF : SET_VALUE << 8 | SET_VALUE;
 
     ask_expect(ask, "a captured memset", cudaGraphMemsetNodeGetParams(node, &is), cudaSuccess);
     ask_expect_number(ask, "where a captured memset goes", is.dst == told->words, 1);
     for (i = 0; i < is.elementSize && i < 4; i++)
-        ask_expect_number(ask, "the value of a captured memset", (long)(is.value >> 8 * i & 255), 0x41);
-    ask_expect_number(ask, "the bytes of a captured memset", (long)(is.width * is.elementSize * (rows ? 1 : is.height)), 24);
+        ask_expect_number(ask, "the value of a captured memset", (long)(is.value >> 8 * i & 255), value >> 8 * (i % 2) & 255);
+    ask_expect_number(ask, "elements of a captured memset that are shorter than its value", is.elementSize < 1 + halves, 0);
+    ask_expect_number(ask, "the bytes of a captured memset", (long)(is.width * is.elementSize * (rows ? 1 : is.height)), (long)SET_BYTES);
     if (rows)
-        ask_expect_number(ask, "the rows of a captured memset", (long)is.height, 3);
+        ask_expect_number(ask, "the rows of a captured memset", (long)is.height, (long)SET_ROWS);
     if (rows)
         ask_expect_number(ask, "the pitch of a captured memset", (long)is.pitch, TOLD_PITCH);
 }
@@ -308,8 +382,8 @@ static void ask_captured_teller(struct told *told, enum teller teller)
     if (error == cudaSuccess)
         error = cudaGraphGetNodes(graph, &node, &one);
     ask_expect(ask, teller_name[teller], error, cudaSuccess);
-    if (error == cudaSuccess && (teller == TELLS_SET || teller == TELLS_ROWS))
-        expect_captured_set(told, node, teller == TELLS_ROWS);
+    if (error == cudaSuccess && (teller == TELLS_SET || teller == TELLS_ROWS || teller == TELLS_HALVES))
+        expect_captured_set(told, teller, node);
     else if (error == cudaSuccess)
         expect_told(told, "that was captured", teller, node, 1);
     if (graph)
@@ -365,8 +439,10 @@ static void ask_nodes(struct ask *ask)
     ask_expect(ask, "memory and events", error, cudaSuccess);
     for (i = 0; i < TELLERS && error == cudaSuccess; i++)
         ask_teller(&told, (enum teller)i);
-    for (i = 0; i <= TELLS_HOST && error == cudaSuccess; i++)
-        ask_captured_teller(&told, (enum teller)i);
+    for (i = 0; i < sizeof(captured_tellers) / sizeof(captured_tellers[0]) && error == cudaSuccess; i++)
+        ask_captured_teller(&told, captured_tellers[i]);
+    if (error == cudaSuccess)
+        ask_copied_rows(&told);
     if (error == cudaSuccess)
         ask_child(&told);
     for (i = 0; i < 2; i++)

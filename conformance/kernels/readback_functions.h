@@ -1,0 +1,275 @@
+/* readback_functions.h - the pair of readback.cu with what is set and told of functions. */
+#ifndef READBACK_FUNCTIONS_H_INCLUDED
+#define READBACK_FUNCTIONS_H_INCLUDED
+
+#include <cuda.h>
+
+#include "driver_function.h"
+
+/* A kernel with static shared memory, and one of few threads; on the model the second is of older PTX as well. */
+#define ROOM_BYTES 4096u
+#define FEW_THREADS 64
+#ifdef PDL_MODEL
+#define MODEL_KERNEL_WITH_ROOM(NAME) MODEL_KERNEL_OF(NAME, struct kernel_args, 32, ROOM_BYTES, MODEL_KERNEL_PTX, 90)
+MODEL_KERNEL_WITH_ROOM(SYMBOL(readback_room)) { (void)args; }
+#define MODEL_KERNEL_OF_FEW(NAME)                                                      \
+    MODEL_KERNEL_OF(NAME, struct kernel_args, 32, 0, 80, 90) { (void)args; }           \
+    static void make_few(void) { NAME##_record.max_threads = FEW_THREADS; }
+#define MODEL_KERNEL_OF_FEW_NAMED(NAME) MODEL_KERNEL_OF_FEW(NAME)
+MODEL_KERNEL_OF_FEW_NAMED(SYMBOL(readback_few))
+#else
+extern "C" __global__ void __launch_bounds__(FEW_THREADS) SYMBOL(readback_few)(struct kernel_args args) { (void)args; }
+static void make_few(void) {} /* the compiler did */
+
+KERNEL(readback_room)
+{
+    __shared__ uint32_t room[ROOM_BYTES / sizeof(uint32_t)];
+
+    ((volatile uint32_t *)room)[k_thread()] = 0;
+    k_barrier();
+    if (((volatile uint32_t *)room)[k_thread()] != 0) /* never: keeps the room */
+        k_store(args.seen, 1);
+}
+#endif
+
+/* "The sum of this value and the function attribute sharedSizeBytes cannot exceed the device attribute." */
+static void ask_limit(struct ask *ask, int bytes, int most)
+{
+    struct cudaFuncAttributes told = PDL_ZERO;
+    const void *function = (const void *)SYMBOL(readback_nothing);
+    cudaError_t error;
+    int refused = bytes < 0 || bytes > most, before;
+
+    ask_expect(ask, "the attributes of a function", cudaFuncGetAttributes(&told, function), cudaSuccess);
+    before = told.maxDynamicSharedSizeBytes;
+    error = cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+    if (refused)
+        ask_expect_refusal(ask, bytes < 0 ? "a limit below zero" : "a limit of dynamic shared memory beyond the device's", error);
+    else
+        ask_expect(ask, "a limit of dynamic shared memory", error, cudaSuccess);
+    ask_expect(ask, "the attributes of a function", cudaFuncGetAttributes(&told, function), cudaSuccess);
+    ask_expect_number(ask, "the limit of dynamic shared memory that was set", told.maxDynamicSharedSizeBytes, refused ? before : bytes);
+}
+
+/* What is set of one function is told of that one, and is nothing to another one. */
+static void ask_other_function(struct ask *ask, int most)
+{
+    struct cudaFuncAttributes told = PDL_ZERO, before = PDL_ZERO, after = PDL_ZERO;
+    const void *function = (const void *)SYMBOL(readback_nothing), *other = (const void *)SYMBOL(readback_other);
+    int percent;
+
+    ask_expect(ask, "the attributes of another function", cudaFuncGetAttributes(&before, other), cudaSuccess);
+    ask_limit(ask, most, most);
+    for (percent = 50; percent >= -1; percent -= 51) { /* -1: the default again */
+        ask_expect(ask, "a carve-out", cudaFuncSetAttribute(function, cudaFuncAttributePreferredSharedMemoryCarveout, percent), cudaSuccess);
+        ask_expect(ask, "the attributes of a function", cudaFuncGetAttributes(&told, function), cudaSuccess);
+        ask_expect_number(ask, "the carve-out that was set", told.preferredShmemCarveout, percent);
+        ask_expect_number(ask, "the limit that was set before the carve-out", told.maxDynamicSharedSizeBytes, most);
+        ask_expect(ask, "the attributes of another function", cudaFuncGetAttributes(&after, other), cudaSuccess);
+        ask_expect_number(ask, "the carve-out of another function", after.preferredShmemCarveout, before.preferredShmemCarveout);
+    }
+    ask_expect_refusal(ask, "a carve-out of more than all", cudaFuncSetAttribute(function, cudaFuncAttributePreferredSharedMemoryCarveout, 101));
+    ask_expect_number(ask, "the limit of another function", after.maxDynamicSharedSizeBytes, before.maxDynamicSharedSizeBytes);
+}
+
+static cudaError_t launch_with(const void *function, int bytes, cudaStream_t stream)
+{
+    struct kernel_args args = PDL_ZERO;
+    cudaLaunchConfig_t config = PDL_ZERO;
+    void *params[1];
+    cudaError_t error;
+
+    params[0] = &args;
+    config.gridDim.x = config.gridDim.y = config.gridDim.z = 1;
+    config.blockDim = config.gridDim;
+    config.dynamicSmemBytes = (size_t)bytes;
+    config.stream = stream;
+    error = cudaLaunchKernelExC(&config, function, params);
+    return error == cudaSuccess ? cudaStreamSynchronize(stream) : error;
+}
+
+/* "If the user-specified dynamic shared memory size is larger than this value, the launch will fail." */
+static void ask_launches(struct ask *ask, int limit)
+{
+    const void *function = (const void *)SYMBOL(readback_other);
+
+    ask_expect(ask, "a limit", cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize, limit), cudaSuccess);
+    ask_expect(ask, "a launch up to the limit", launch_with(function, limit, ask->stream), cudaSuccess);
+    ask_expect_refusal(ask, "a launch beyond the limit", launch_with(function, limit + 1024, ask->stream));
+    ask_expect(ask, "another launch up to the limit", launch_with(function, limit, ask->stream), cudaSuccess);
+}
+
+static const unsigned cluster_shapes[][3] = { { 2, 1, 1 }, { 4, 1, 1 }, { 8, 1, 1 }, { 1, 2, 2 }, { 2, 1, 4 } };
+
+/* The clusters' attribute stands before attribute 6 or after it. */
+static cudaError_t count_clusters(int *clusters, const unsigned *shape, int bytes, int after)
+{
+    cudaLaunchAttribute attributes[2], *clustered = &attributes[after ? 1 : 0];
+    cudaLaunchConfig_t config = PDL_ZERO;
+
+    *clustered = in_clusters(shape[0]);
+    clustered->val.clusterDim.y = shape[1];
+    clustered->val.clusterDim.z = shape[2];
+    attributes[after ? 0 : 1] = serialization(1);
+    config.gridDim.x = shape[0];
+    config.gridDim.y = shape[1];
+    config.gridDim.z = shape[2];
+    config.blockDim.y = config.blockDim.z = 1;
+    config.blockDim.x = 32;
+    config.dynamicSmemBytes = (size_t)bytes;
+    config.attrs = attributes;
+    config.numAttrs = 2;
+    return cudaOccupancyMaxActiveClusters(clusters, (const void *)SYMBOL(readback_nothing), &config);
+}
+
+/* Flags 0 keep "the default behavior as cudaOccupancyMaxActiveBlocksPerMultiprocessor"; clusters "that could co-exist" are made of blocks that
+ * could. */
+static void ask_fit(struct ask *ask, int bytes, int sms)
+{
+    const void *function = (const void *)SYMBOL(readback_nothing);
+    int blocks = 0, flagged = 0, clusters = 0, again = -1;
+    unsigned i;
+
+    ask_expect(ask, "how many blocks fit", cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, function, 32, (size_t)bytes), cudaSuccess);
+    ask_expect(ask, "how many blocks fit, with flags",
+               cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(&flagged, function, 32, (size_t)bytes, cudaOccupancyDefault), cudaSuccess);
+    ask_expect_number(ask, "blocks that fit by the call with flags", flagged, blocks);
+    for (i = 0; i < sizeof(cluster_shapes) / sizeof(cluster_shapes[0]); i++) {
+        const unsigned *shape = cluster_shapes[i];
+        long size = (long)shape[0] * shape[1] * shape[2];
+        cudaError_t error = count_clusters(&clusters, shape, bytes, 0);
+        if (error == cudaErrorInvalidClusterSize) { /* a part of a device may be too small for it */
+            (void)cudaGetLastError();
+            continue;
+        }
+        ask_expect(ask, "how many clusters fit", error, cudaSuccess);
+        ask_expect_number(ask, "blocks of all clusters that fit, beyond all blocks that fit", clusters * size > (long)blocks * sms, 0);
+        ask_expect(ask, "how many clusters fit, by the second attribute", count_clusters(&again, shape, bytes, 1), cudaSuccess);
+        ask_expect_number(ask, "clusters that fit by the second attribute", again, clusters);
+    }
+}
+
+/* "The size in bytes of statically-allocated shared memory per block": of the function's own. Together with the dynamic one it "cannot exceed
+ * the device attribute". */
+static void ask_static(struct ask *ask, int most)
+{
+    const void *function = (const void *)SYMBOL(readback_room);
+    const void *without = (const void *)SYMBOL(readback_nothing);
+    struct cudaFuncAttributes told = PDL_ZERO;
+
+    ask_expect(ask, "the attributes of a function without static shared memory", cudaFuncGetAttributes(&told, without), cudaSuccess);
+    ask_expect_number(ask, "its static shared memory", (long)told.sharedSizeBytes, 0);
+    ask_expect(ask, "the attributes of a function with static shared memory", cudaFuncGetAttributes(&told, function), cudaSuccess);
+    ask_expect_number(ask, "its static shared memory", (long)told.sharedSizeBytes, (long)ROOM_BYTES);
+    ask_expect_refusal(ask, "a limit that leaves no room for the static shared memory",
+                       cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize, most - (int)ROOM_BYTES + 1));
+    ask_expect(ask, "a limit that leaves just the room for the static shared memory",
+               cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize, most - (int)ROOM_BYTES), cudaSuccess);
+}
+
+/* "If the specified attribute cannot be written": there is none of this number. */
+static void ask_unknown_attribute(struct ask *ask)
+{
+    int number = 9999;
+
+    ask_expect_refusal(ask, "an attribute of functions that does not exist",
+                       cudaFuncSetAttribute((const void *)SYMBOL(readback_nothing), (enum cudaFuncAttribute)number, 1));
+}
+
+#if CUDART_VERSION >= 12030
+/* "May return a mangled name": that holds its own. */
+static void ask_name(struct ask *ask, const void *function, const char *own)
+{
+    const char *name = NULL;
+
+    ask_expect(ask, "the name of a function", cudaFuncGetName(&name, function), cudaSuccess);
+    ask_expect_number(ask, "the name of a function is its own", name && strstr(name, own), 1);
+}
+
+static void ask_names(struct ask *ask)
+{
+    ask_name(ask, (const void *)SYMBOL(readback_nothing), "readback_nothing");
+    ask_name(ask, (const void *)SYMBOL(readback_other), "readback_other");
+}
+#else
+static void ask_names(struct ask *ask) { ask_skip(ask, "names of functions", "the toolkit is older than 12.3"); }
+#endif
+
+/* The driver and the runtime tell the same of a function. */
+static void expect_same(struct ask *ask, void *get, CUfunction function, const struct cudaFuncAttributes *told)
+{
+    typedef CUresult(CUDAAPI *get_attribute)(int *, CUfunction_attribute, CUfunction);
+    const struct {
+        const char *what;
+        CUfunction_attribute id;
+        int want;
+    } rows[] = { { "the threads of a block by the driver", CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, told->maxThreadsPerBlock },
+                 { "the static shared memory by the driver", CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, (int)told->sharedSizeBytes },
+                 { "the registers by the driver", CU_FUNC_ATTRIBUTE_NUM_REGS, told->numRegs },
+                 { "the version of the PTX by the driver", CU_FUNC_ATTRIBUTE_PTX_VERSION, told->ptxVersion },
+                 { "the version of the binary by the driver", CU_FUNC_ATTRIBUTE_BINARY_VERSION, told->binaryVersion } };
+    unsigned i;
+
+    for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        int is = -1;
+        ask_expect(ask, rows[i].what, (cudaError_t)((get_attribute)get)(&is, rows[i].id, function), cudaSuccess);
+        ask_expect_number(ask, rows[i].what, is, rows[i].want);
+    }
+}
+
+static void ask_driver(struct ask *ask, void *get, const void *function)
+{
+    struct cudaFuncAttributes told = PDL_ZERO;
+    cudaFunction_t driver = NULL;
+
+    ask_expect(ask, "the attributes of a function", cudaFuncGetAttributes(&told, function), cudaSuccess);
+    ask_expect(ask, "a function of the driver", cudaGetFuncBySymbol(&driver, function), cudaSuccess);
+    if (driver)
+        expect_same(ask, get, (CUfunction)driver, &told);
+}
+
+static void ask_by_driver(struct ask *ask)
+{
+    void *get = NULL;
+    cudaError_t error = driver_function("cuFuncGetAttribute", 2020, &get);
+
+    ask_expect(ask, "cuFuncGetAttribute", error, cudaSuccess);
+    if (error != cudaSuccess)
+        return;
+    make_few();
+    ask_driver(ask, get, (const void *)SYMBOL(readback_nothing));
+    ask_driver(ask, get, (const void *)SYMBOL(readback_room));
+    ask_driver(ask, get, (const void *)SYMBOL(readback_few));
+}
+
+static void ask_functions(struct ask *ask)
+{
+    int device = 0, most = 0, sms = 0;
+    cudaError_t error = cudaGetDevice(&device);
+
+    if (error == cudaSuccess)
+        error = cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
+    if (error == cudaSuccess)
+        error = cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device);
+    ask_expect(ask, "limits of the device", error, cudaSuccess);
+    if (error != cudaSuccess)
+        return;
+    ask_limit(ask, 4096, most);
+    ask_limit(ask, most, most);
+    ask_limit(ask, 1024, most);
+    ask_limit(ask, most + 1, most);
+    ask_limit(ask, -1, most);
+    ask_limit(ask, most, most);
+    ask_limit(ask, 2048, most);
+    ask_other_function(ask, most);
+    ask_unknown_attribute(ask);
+    ask_static(ask, most);
+    ask_launches(ask, most / 2);
+    ask_names(ask);
+    ask_by_driver(ask);
+    ask_fit(ask, 0, sms);
+    ask_fit(ask, most / 2, sms);
+    ask_fit(ask, most, sms);
+}
+
+#endif
