@@ -287,12 +287,16 @@ cudaError_t CUDARTAPI cudaFuncSetAttribute(const void *func, enum cudaFuncAttrib
         long most = MODEL_BLOCK_SHARED - (long)f->kernel->static_shared_bytes;
         if (value > most && device.faults.refused_limit_stays)
             f->max_dynamic_shared = (int)most;
+        if (value < 0 && device.faults.negative_limit_taken)
+            return cudaSuccess;
         FAIL_IF(value < 0 || (value > most && !device.faults.shared_limit_clamped), cudaErrorInvalidValue);
         if (value >= f->max_dynamic_shared || !device.faults.shared_limit_only_grows)
             f->max_dynamic_shared = value < most ? value : (int)most;
         for (int i = 0; device.faults.shared_limit_of_all && i < function_count; i++)
             functions[i].max_dynamic_shared = f->max_dynamic_shared;
     } else if (attribute == cudaFuncAttributePreferredSharedMemoryCarveout) {
+        if ((value > 100 && device.faults.large_carveout_taken) || (value == -1 && device.faults.default_carveout_ignored))
+            return cudaSuccess;
         FAIL_IF(value < -1 || value > 100, cudaErrorInvalidValue);
         f->carveout = device.faults.carveout_not_kept ? -1 : value;
         if (device.faults.carveout_resets_limit)
@@ -300,7 +304,8 @@ cudaError_t CUDARTAPI cudaFuncSetAttribute(const void *func, enum cudaFuncAttrib
         for (int i = 0; device.faults.carveout_of_all && i < function_count; i++)
             functions[i].carveout = value;
     } else {
-        FAIL_IF((int)attribute < 0 || attribute >= cudaFuncAttributeMax, cudaErrorInvalidValue);
+        bool known = (int)attribute >= 0 && attribute < cudaFuncAttributeMax;
+        FAIL_IF(!known && !device.faults.unknown_attribute_taken, cudaErrorInvalidValue);
     }
     return cudaSuccess;
 }
@@ -312,7 +317,7 @@ cudaError_t CUDARTAPI cudaFuncGetName(const char **name, const void *func)
     FAIL_IF(name == NULL, cudaErrorInvalidValue);
     const struct function *f = function_find(func);
     FAIL_IF(f == NULL, cudaErrorInvalidDeviceFunction);
-    *name = f->kernel->name;
+    *name = device.faults.name_of_first_told ? functions[0].kernel->name : f->kernel->name;
     return cudaSuccess;
 }
 #endif
@@ -343,6 +348,9 @@ cudaError_t CUDARTAPI cudaOccupancyMaxActiveClusters(int *clusters, const void *
     for (unsigned i = 0; i < config->numAttrs; i++)
         if (config->attrs[i].id == cudaLaunchAttributeClusterDimension && (i == 0 || !device.faults.clusters_of_first_attribute))
             size = config->attrs[i].val.clusterDim.x * config->attrs[i].val.clusterDim.y * config->attrs[i].val.clusterDim.z;
+    for (unsigned i = 0; device.faults.clusters_counted_along_x && i < config->numAttrs; i++)
+        if (config->attrs[i].id == cudaLaunchAttributeClusterDimension)
+            size = config->attrs[i].val.clusterDim.x;
     if (device.faults.clusters_told_as_blocks && size != 0 && size <= 8)
         size = 1;
     *clusters = size == 0 || size > 8 ? 0 : (int)(device.sms * (unsigned)blocks / size);

@@ -19,10 +19,13 @@ static unsigned function_attribute(int *value, int attribute, cudaFunction_t fun
     const struct function *f = (const struct function *)function;
     if (!function_exists(f))
         return cudaErrorInvalidResourceHandle;
+    if (device.faults.driver_tells_ptx_as_binary && attribute == PTX_VERSION)
+        attribute = BINARY_VERSION;
+    const bool as_device = device.faults.driver_tells_devices_threads;
     switch (attribute) {
-    case MAX_THREADS: *value = f->kernel->max_threads > 0 ? f->kernel->max_threads : MODEL_MAX_THREADS; break;
-    case SHARED_BYTES: *value = (int)f->kernel->static_shared_bytes; break;
-    case REGISTERS: *value = f->kernel->registers; break;
+    case MAX_THREADS: *value = f->kernel->max_threads > 0 && !as_device ? f->kernel->max_threads : MODEL_MAX_THREADS; break;
+    case SHARED_BYTES: *value = device.faults.driver_tells_no_static_shared ? 0 : (int)f->kernel->static_shared_bytes; break;
+    case REGISTERS: *value = device.faults.driver_tells_no_registers ? 0 : f->kernel->registers; break;
     case PTX_VERSION: *value = function_ptx(f); break;
     case BINARY_VERSION: *value = f->kernel->binary_version; break;
     default: return cudaErrorInvalidValue;

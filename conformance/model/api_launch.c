@@ -130,7 +130,7 @@ static cudaError_t check_shape(struct request *r, const struct function *f)
     }
     if (f->kernel->max_threads > 0 && threads > (unsigned)f->kernel->max_threads)
         return cudaErrorLaunchOutOfResources;
-    if (r->shared_bytes > (size_t)f->max_dynamic_shared)
+    if (r->shared_bytes > (size_t)(device.faults.shared_limit_not_enforced ? MODEL_BLOCK_SHARED : f->max_dynamic_shared))
         return cudaErrorInvalidValue;
     return cudaSuccess;
 }

@@ -12,8 +12,12 @@ cudaError_t CUDARTAPI cudaGraphMemsetNodeGetParams(cudaGraphNode_t handle, struc
     *p = (struct cudaMemsetParams){m->to, m->pitch, m->value, (unsigned)m->width, m->bytes / m->width, m->rows};
     if (device.faults.value_told_as_byte)
         p->value &= 255;
-    if (device.faults.rows_not_told)
+    if (device.faults.rows_not_told || (device.faults.captured_set_tells_one_row && n->captured))
         p->height = 1;
+    if (device.faults.set_tells_16_bits)
+        p->width &= 65535;
+    if (device.faults.captured_halves_told_as_bytes && n->captured && p->elementSize == 2)
+        p->elementSize = 1, p->width *= 2;
     if (device.faults.captured_memset_told_as_word && n->captured)
         p->elementSize = 4, p->value *= 0x01010101u;
     return cudaSuccess;
@@ -29,6 +33,14 @@ cudaError_t CUDARTAPI cudaGraphMemcpyNodeGetParams(cudaGraphNode_t handle, struc
     p->dstPtr = (struct cudaPitchedPtr){m->to, m->pitch, m->bytes, m->rows};
     p->srcPtr.pitch = m->from_pitch;
     memcpy(&p->srcPtr.ptr, &m->from, sizeof p->srcPtr.ptr);
+    if (device.faults.copy_tells_one_row)
+        p->extent.height = 1;
+    if (device.faults.copy_tells_pitches_swapped)
+        p->srcPtr.pitch = m->pitch, p->dstPtr.pitch = m->from_pitch;
+    if (device.faults.copy_tells_16_bits)
+        p->extent.width &= 65535;
+    if (device.faults.captured_copy_tells_whole_words && n->captured)
+        p->extent.width &= ~(size_t)3;
     if (device.faults.copy_tells_target_twice)
         p->srcPtr.ptr = m->to;
     p->srcPtr.xsize = m->bytes;
@@ -42,7 +54,7 @@ cudaError_t CUDARTAPI cudaGraphHostNodeGetParams(cudaGraphNode_t handle, struct 
     const struct node *n = node_of_type(handle, cudaGraphNodeTypeHost);
     FAIL_IF(n == NULL || p == NULL, cudaErrorInvalidValue);
     *p = n->host;
-    if (device.faults.host_data_not_told)
+    if (device.faults.host_data_not_told || (device.faults.captured_host_data_not_told && n->captured))
         p->userData = NULL;
     return cudaSuccess;
 }

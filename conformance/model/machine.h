@@ -369,6 +369,10 @@ struct faults {
     bool driver_copies_4096, driver_copies_65536, driver_leaves_pageable, driver_records_only_flags, driver_drops_misfits;
     bool driver_keeps_eight, driver_rounds_shared, attribute_13_lost, attribute_17_lost, cooperative_args_end_at_256;
     bool cluster_args_end_at_256, recorder_args_end_at_256;
+    bool copy_tells_one_row, copy_tells_pitches_swapped, copy_tells_16_bits, captured_copy_tells_whole_words, set_tells_16_bits;
+    bool captured_halves_told_as_bytes, captured_set_tells_one_row, captured_host_data_not_told, driver_tells_ptx_as_binary;
+    bool driver_tells_no_static_shared, driver_tells_devices_threads, driver_tells_no_registers, name_of_first_told, negative_limit_taken;
+    bool unknown_attribute_taken, large_carveout_taken, default_carveout_ignored, clusters_counted_along_x, shared_limit_not_enforced;
     bool never_overlaps, early, shared, late_copies, pageable_later; /* these conform */
 };
 
