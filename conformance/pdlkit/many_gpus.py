@@ -134,11 +134,22 @@ def workers(count: int) -> list[Worker]:
     return _slices(listing) or [Worker(f"gpu-{i}", f"cuda:{i}") for i in range(count)]
 
 
+def _judge_rows(done: Sequence[Worker]) -> list[dict[str, Any]]:
+    """A line for each GPU. What two of them say is their own and the same proves nothing of either; a slice has its GPU's."""
+    rows, seen = [worker.row() for worker in done], dict[str, str]()
+    for worker, row in zip(done, rows, strict=True):
+        first = seen.setdefault(row["uuid_hash"] or row["gpu"], row["gpu"])
+        if first != row["gpu"] and not worker.environment.get("CUDA_VISIBLE_DEVICES"):
+            row.update(verdict="INVALID", exit=INVALID, reasons=[f"it judged the GPU that {first} judged", *row["reasons"]])
+    return rows
+
+
 def machine_report(done: Sequence[Worker]) -> dict[str, Any]:
     """The report of the GPU that decides, with every GPU listed in it."""
-    rows = [worker.row() for worker in done]
+    rows = _judge_rows(done)
     verdict = worst(row["verdict"] for row in rows)
-    deciding = [(row, w.report) for w, row in zip(done, rows, strict=True) if word(row["verdict"]) == verdict]
+    deciding = [(row, w.report if w.report is not None and w.report["verdict"] == row["verdict"] else None)
+                for w, row in zip(done, rows, strict=True) if word(row["verdict"]) == verdict]
     deciding.sort(key=lambda pair: not pair[0]["waived"])  # of equal ones, one that had a waiver's help
     full, decides = (deciding[0][0]["verdict"], deciding[0][1]) if deciding else (verdict, None)
     any_report: dict[str, Any] = next((w.report for w in done if w.report is not None), {})

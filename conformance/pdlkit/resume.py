@@ -17,7 +17,7 @@ from conformance.pdlkit.checked_lines import Damaged, Lines, Writer, read_lines
 from conformance.pdlkit.exits import BadArguments
 from conformance.pdlkit.read_report import Unreadable
 from conformance.pdlkit.records import CaseLog, Record
-from conformance.pdlkit.supervise import Outcome
+from conformance.pdlkit.supervise import Outcome, other_device
 
 FILE = "families.jsonl"
 RECORDS = "records.jsonl"
@@ -136,6 +136,8 @@ def _take_family(line: dict[str, Any], kept: Kept, outcome: Outcome) -> None:
     logs = {log["name"]: CaseLog(**log) for log in line["logs"]}
     kept.families.append(line["family"])
     kept.wall_s = max(kept.wall_s, line["wall_s"])
+    if line["start"] is not None and outcome.start is not None:
+        outcome.problems += [f"family {line['family']}: {text}" for text in other_device(line["start"], outcome.start)]
     outcome.start = outcome.start or line["start"]
     outcome.problems += [text for text in line["problems"] if text not in outcome.problems]
     outcome.processes += line["processes"]

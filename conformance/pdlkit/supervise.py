@@ -86,11 +86,13 @@ def start_problems(start: Record | None, plan: Plan, earlier: Record | None) -> 
     planned = {"profile": plan.profile, "seed": f"{plan.seed:016x}", "rules_hash": plan.rules_hash}
     found = [f"it was built for or ran with another {key}: {start.get(key, 'it says none')} instead of {want}"
              for key, want in planned.items() if want is not None and start.get(key) != want]
-    for key in ("device", "driver", "runtime"):
-        now, before = start.get(key), (earlier or start).get(key)
-        if _untimed(now) != _untimed(before):
-            found.append(f"it met another {key}: {before}, then {now}")
-    return found
+    return found + other_device(start, earlier or start)
+
+
+def other_device(start: Record, earlier: Record) -> list[str]:
+    """What this child found to be another device, driver or runtime than an earlier one."""
+    return [f"it met another {key}: {earlier.get(key)}, then {start.get(key)}" for key in ("device", "driver", "runtime")
+            if _untimed(start.get(key)) != _untimed(earlier.get(key))]
 
 
 def _untimed(value: Any) -> Any:

@@ -385,7 +385,7 @@ cudaError_t __real_cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph, 
 cudaError_t __wrap_cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph, cudaGraphExecUpdateResultInfo *info);
 cudaError_t __wrap_cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph, cudaGraphExecUpdateResultInfo *result)
 {
-    return update_refused ? cudaErrorGraphExecUpdateFailure : __real_cudaGraphExecUpdate(exec, graph, result);
+    return update_refused ? (cudaError_t)update_refused : __real_cudaGraphExecUpdate(exec, graph, result);
 }
 
 static uint32_t *data_of_first, *data_of_last;
@@ -463,13 +463,18 @@ static void check_refused_update(void)
     cudaGraphExec_t exec = NULL;
 
     open_updated(&part, &queue, words, others);
-    update_refused = 1;
+    update_refused = (int)cudaErrorGraphExecUpdateFailure;
     memset(&fault, 0, sizeof(fault));
     check(!batch_graph(&device, &buffers, &part, &layout, &queue, &exec, &fault) && fault.error == cudaErrorGraphExecUpdateFailure,
           "a refused update is a fault");
     pair.flags |= PAIR_RETYPED;
     exec = NULL;
     check(batch_graph(&device, &buffers, &part, &layout, &queue, &exec, &fault) && exec, "unless the edges are others");
+    (void)cudaGraphExecDestroy(exec);
+    update_refused = (int)cudaErrorInvalidValue;
+    exec = NULL;
+    check(!batch_graph(&device, &buffers, &part, &layout, &queue, &exec, &fault) && fault.error == cudaErrorInvalidValue,
+          "another error is a fault whatever the edges are");
     update_refused = 0;
     close_updated(exec);
 }

@@ -78,6 +78,35 @@ static unsigned misjudged_by(unsigned threads)
     return count;
 }
 
+/* A trial of as many words as a GPU's longest has, of which the last one is wrong, or none. */
+static unsigned big_is_misjudged(unsigned wrong)
+{
+    enum { BIG = 65536 };
+    struct crew *crew = crew_open(2);
+    struct word_check *words = word_check_open(BIG, 2);
+    uint32_t word, *const kept = buffers.seen_host, *seen = calloc(BIG, sizeof(*seen));
+    unsigned judged = 1;
+
+    if (crew && words && seen) {
+        buffers.seen_host = seen;
+        layout.slots = 1;
+        layout.slot[0].shape.words = BIG;
+        layout.slot[0].first_word = 0;
+        buffers.plan_host[0].key = 77;
+        buffers.plan_host[0].offset = 0;
+        for (word = 0; word < BIG; word++)
+            seen[word] = words_fresh(77, word);
+        seen[BIG - 1] ^= wrong;
+        check_words(words, crew, &part, &layout, &buffers);
+        judged = words->slot[0].fresh;
+    }
+    buffers.seen_host = kept;
+    word_check_close(words);
+    crew_close(crew);
+    free(seen);
+    return judged != !wrong;
+}
+
 int main(void)
 {
     buffers.plan_host = calloc(BATCH_PLANS, sizeof(*buffers.plan_host));
@@ -89,6 +118,7 @@ int main(void)
     check(misjudged_by(1) == 0, "one thread checks every slot of every batch");
     check(misjudged_by(2) == 0, "so do two");
     check(misjudged_by(8) == 0, "and eight");
+    check(!big_is_misjudged(0) && !big_is_misjudged(1), "a long trial is checked to its last word");
     printf("%u passed, %u failed\n", passed, failed);
     free(buffers.plan_host);
     free(buffers.seen_host);

@@ -157,6 +157,12 @@ static void test_cases(void)
     record_case(&record, &info, &device, &result, CASE_FAIL, "", &resolution, 2.0);
     expect("{\"record\":\"case\"," CASE ",\"status\":\"FAIL\",\"reason\":null," TRIALS "," OUTCOMES ",\"bound95\":null,\"resolution_ns\":null,"
            "\"survived_x\":[]," CASE_TAIL, "a FAIL has no bound");
+    resolution.broken = 1;
+    open_record(0);
+    record_case(&record, &info, &device, &result, CASE_FAIL, "", &resolution, 2.0);
+    expect("{\"record\":\"case\"," CASE ",\"status\":\"FAIL\",\"reason\":null," TRIALS "," OUTCOMES ",\"bound95\":null,\"resolution_ns\":null,"
+           "\"survived_x\":[]," CASE_TAIL, "a resolution that was not measured is not told, whatever survived");
+    resolution.broken = 0;
     result.tally.forbidden = 0;
     result.tally.exercised = 1;
     resolution.measured = 1;

@@ -510,6 +510,10 @@ static void test_unsupported(void)
     info.min_toolkit = 12030;
     info.gpu_only = 1;
     expect(call('r'), 1, BASE "case PASS '' of 201, 0 ns", "what only hardware has runs there");
+    info.proving = 0;
+    (void)call('r');
+    check(strstr(noted, "needs hardware") == NULL, "also where it only observes");
+    info.proving = 1;
     device.is_model = 1;
     expect(call('r'), 1, "unrun NOT_SUPPORTED 'needs hardware'", "and not on the model");
     open_case();

@@ -14,6 +14,14 @@ foreach(asked "--probe" "--family;wait;--profile;smoke")
   expect_code(69 46 ${asked})  # cudaErrorDevicesUnavailable
 endforeach()
 
+# What is asked for is the device that is looked at and judged.
+foreach(asked "--probe" "--family;wait;--case;WAIT-01.store.widened.captured;--profile;smoke")
+  execute_process(COMMAND ${SECOND} ${asked} OUTPUT_VARIABLE said RESULT_VARIABLE got)
+  if(NOT got EQUAL 0 OR NOT said MATCHES "\"cc\":100")
+    message(FATAL_ERROR "${asked} ended with ${got}, and did not speak of the second device: ${said}")
+  endif()
+endforeach()
+
 # A case that CTest runs by itself has not passed where the device hung in it.
 execute_process(COMMAND ${HARNESS} --family wait --case WAIT-05.rewait.widened.stream --profile smoke --device model:second-wait-hangs
                 OUTPUT_QUIET RESULT_VARIABLE got)

@@ -67,6 +67,31 @@ def test_what_one_gpu_adds() -> None:
         {"model": "G", "driver": "590", "gpus": 1, "rules": {"A": {"exercised": 1, "bound95": bound95(1)}}}]
 
 
+def told(index: int, uuid: str, environment: dict[str, str] | None = None, verdict: str = "CONFORMS") -> Worker:
+    of = Worker(f"gpu-{index}", f"cuda:{index}", environment or {})
+    of.report = {"device": {"name": "G", "uuid_hash": uuid}, "driver": {"version": "580"}, "verdict": verdict, "exit": 0,
+                 "reasons": [], "rules": [], "run": {"id": "r"}}
+    return of
+
+
+def test_one_gpu_is_not_judged_twice() -> None:
+    """Neither of them says anything of the second one."""
+    report = many_gpus.machine_report([told(0, "a"), told(1, "a")])
+    rows = report["machine"]["gpus"]
+    assert (report["verdict"], report["exit"], rows[0]["verdict"], rows[1]["verdict"]) == ("INVALID", 70, "CONFORMS", "INVALID")
+    assert rows[1]["reasons"] == ["it judged the GPU that gpu-0 judged"] and report["reasons"] == [f"gpu-1: {rows[1]['reasons'][0]}"]
+    assert many_gpus.machine_report([told(0, "a"), told(1, "b")])["verdict"] == "CONFORMS"
+    slices = [told(i, "a", {"CUDA_VISIBLE_DEVICES": f"MIG-{i}"}) for i in range(2)]
+    assert many_gpus.machine_report(slices)["verdict"] == "CONFORMS"
+
+
+def test_a_gpu_without_a_report_gives_its_own_reasons() -> None:
+    lost = Worker("gpu-1", "cuda:1")
+    lost.lost = "its run ended with 139"
+    report = many_gpus.machine_report([told(0, "a"), lost])
+    assert (report["verdict"], report["reasons"]) == ("INVALID", ["gpu-1: its run ended with 139"])
+
+
 def test_trials_under_two_versions_of_one_branch_are_not_pooled() -> None:
     versions = ("580.159.04", "580.159", "580.95.05")
     pools = many_gpus.pooled(("G", version, {"A": 1}) for version in (*versions, "580.159.04"))

@@ -215,6 +215,16 @@ def test_a_rule_is_as_bad_as_an_observing_case_of_it(status: str) -> None:
     assert said(status) == status and said("INCONCLUSIVE") == said("PASS") == "PASS"
 
 
+def test_only_cases_that_passed_count_for_their_rule() -> None:
+    book = load(places.RULES)
+    rule = next(r for r in book.rules if r.kind == "visibility" and sum(case.proving for case in r.cases) > 1)
+    one, other = [case for case in rule.cases if case.proving][:2]
+    record = {"trials": {"planned": 64, "run": 64, "exercised": 60, "witnessed": 50}, "outcomes": {"fresh": 64}, "shapes": 7, "schedules": 9}
+    facts: Any = SimpleNamespace(results=[CaseResult(one, "PASS", None, record), CaseResult(other, "INCONCLUSIVE", None, record)], on_model=False)
+    entry = rule_entry(facts, rule)
+    assert entry and (entry["exercised"], entry["shapes"], entry["schedules"]) == (60, 7, 9)
+
+
 def test_a_bound_is_over_the_exercised_trials_not_over_those_that_ran() -> None:
     book = load(places.RULES)
     rule = next(r for r in book.rules if r.kind == "visibility" and r.rule_class == "documented" and any(case.proving for case in r.cases))

@@ -16,6 +16,7 @@ from conformance.pdlkit.exits import BadArguments
 from conformance.pdlkit.supervise import Outcome
 from conformance.pdlkit.tests.kit_runs import FAKE, Ran, conformance, interrupt_fake, run_fake
 
+START = {"record": "start", "device": {"name": "H100", "uuid_hash": "1", "tick_ns": 32}, "driver": 13000, "runtime": 13000}
 STUCK, ASIDE = "WAIT-05.rewait.widened.captured", "WAIT-05.rewait.widened.stream"
 DONE = "ATTR-05.zero.widened.stream"
 CASES = ("--only", "ATTR-05", "--only", "WAIT-05")
@@ -46,6 +47,20 @@ def stopped_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def stopped(stopped_once: Path, tmp_path: Path) -> Path:
     """A copy of an interrupted run, because starting one takes long."""
     return Path(shutil.copytree(stopped_once, tmp_path / "run"))
+
+
+@pytest.mark.parametrize(("other", "problems"), [
+    ({}, []), ({"device": {**START["device"], "tick_ns": 64}}, []),
+    ({"device": {**START["device"], "uuid_hash": "2"}}, ["device"]), ({"driver": 13010}, ["driver"]), ({"runtime": 12080}, ["runtime"]),
+])
+def test_kept_families_of_another_device_do_not_count(other: dict[str, object], problems: list[str], tmp_path: Path) -> None:
+    resume.begin(tmp_path, resume.Identity("model", "smoke", f"{1:016x}", [], None), FAKE)
+    for family, start in (("wait", START), ("launch", {**START, **other}), ("mem", START)):
+        resume.keep(tmp_path, family, Outcome(start=start), [], 1.0, "")
+    outcome = Outcome()
+    resume.take_over(tmp_path, FAKE, outcome)
+    assert [text.partition(":")[0] + text.partition("another")[2].partition(":")[0] for text in outcome.problems] == [
+        f"family launch {what}" for what in problems]
 
 
 def test_a_resumed_run_runs_the_rest_only_and_judges_both_parts(stopped: Path) -> None:

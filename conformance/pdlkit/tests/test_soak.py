@@ -105,8 +105,9 @@ def test_a_round_that_did_not_come_to_its_end_goes_on(tmp_path: Path) -> None:
     place = tmp_path / "rounds" / "0001"
     whole = read_report(place)
     assert _finished(place) == whole
-    write_report(identified({**whole, "static_check": UNCHECKED}), place)
-    assert _finished(place) is None
+    for verdict in ("INVALID", "CONFORMS"):
+        write_report(identified({**whole, "static_check": UNCHECKED, "verdict": verdict}), place)
+        assert _finished(place) is None, "lint has the last word, whatever the trials say"
     again = run_fake(tmp_path, {}, *ONLY, "--for", "0.01s", device="cuda")
     assert again.code == 0 and read_report(place)["static_check"] == whole["static_check"]
     with pytest.raises(InvalidRun, match="round 0001 ended with 70, and the report in its folder says 0"):

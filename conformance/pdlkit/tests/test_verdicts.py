@@ -175,6 +175,8 @@ CASES: list[tuple[str, Case, CaseLog | None, str]] = [
     *((f"{casualty} after a wrong answer", case(), log(None, ended=False, wrong="nodes: 3", casualty=casualty), "FAIL")
       for casualty in ("CRASH", "NOT_RUN", "DEVICE_LOST", "HANG")),
     ("PASS beside a wrong answer", case(), log(record(), wrong="nodes: 3"), "KIT_ERROR"),
+    *((f"{casualty} after a forbidden trial", case(), log(None, ended=False, forbidden=[{}], casualty=casualty), "FAIL")
+      for casualty in ("DEVICE_LOST", "HANG")),
     ("no end after a forbidden trial", case(), log(None, ended=False, forbidden=[{}]), "FAIL"),
     ("PASS, mutant never run", case(**POWER), log(record(), *KILLED[1:]), "KIT_ERROR"),
     ("PASS, control never run", case(**POWER), log(record(), KILLED[0], KILLED[2]), "KIT_ERROR"),
