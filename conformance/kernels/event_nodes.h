@@ -39,25 +39,37 @@ static cudaError_t queue_moved(const struct moved *m)
     return error == cudaSuccess && !m->waits ? cudaEventRecordWithFlags(m->event[0], stream, cudaEventRecordExternal) : error;
 }
 
-/* The first node of a captured wait, the last one of a record. */
+/* One of the two nodes is the kernel's, and the other one the node. */
+static cudaError_t find_moved(struct moved *m)
+{
+    cudaGraphNode_t node[2] = { NULL, NULL };
+    enum cudaGraphNodeType type[2] = { cudaGraphNodeTypeEmpty, cudaGraphNodeTypeEmpty };
+    enum cudaGraphNodeType want = m->waits ? cudaGraphNodeTypeWaitEvent : cudaGraphNodeTypeEventRecord;
+    unsigned i, kernels = 0, found = 0;
+    size_t count = 2;
+    cudaError_t error = cudaGraphGetNodes(m->graph, node, &count);
+
+    ask_expect_number(m->ask, "the nodes of a captured kernel and an event's", error == cudaSuccess ? (long)count : 2, 2);
+    for (i = 0; i < 2 && error == cudaSuccess; i++) {
+        error = cudaGraphNodeGetType(node[i], &type[i]);
+        kernels += type[i] == cudaGraphNodeTypeKernel;
+        found += type[i] == want;
+        m->node = type[i] == want ? node[i] : m->node;
+    }
+    ask_expect_number(m->ask, "they are a kernel's and an event's", error != cudaSuccess || (kernels == 1 && found == 1), 1);
+    return error;
+}
+
 static cudaError_t capture_moved(struct moved *m)
 {
     cudaError_t error = cudaStreamBeginCapture(m->ask->stream, cudaStreamCaptureModeThreadLocal), end;
-    cudaGraphNode_t node[2] = { NULL, NULL };
-    enum cudaGraphNodeType type = cudaGraphNodeTypeKernel;
-    size_t count = 2;
 
     if (error != cudaSuccess)
         return error;
     error = queue_moved(m);
     end = cudaStreamEndCapture(m->ask->stream, &m->graph);
     error = error == cudaSuccess ? end : error;
-    if (error == cudaSuccess)
-        error = cudaGraphGetNodes(m->graph, node, &count);
-    if (error == cudaSuccess)
-        error = cudaGraphNodeGetType(node[0], &type);
-    m->node = node[type == cudaGraphNodeTypeKernel];
-    return error;
+    return error == cudaSuccess ? find_moved(m) : error;
 }
 
 /* The work and a record of the first event after it; or a wait for the first event, and a reader after it. */
@@ -181,6 +193,7 @@ static cudaError_t run_moved(struct moved *m, enum given given)
 
     m->graph = NULL;
     m->exec = NULL;
+    m->node = NULL;
     error = m->trials % 2 ? capture_moved(m) : make_moved(m);
     prepare_trial(m->room, m->trials);
     for (i = 0; i < 3 && error == cudaSuccess; i++)
