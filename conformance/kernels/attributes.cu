@@ -1,7 +1,7 @@
 /* attributes.cu - several attributes of one kernel node or stream, whoever set them and when: each tells what it was last given.
  *
  * pair     rules     what is asked
- * nodes    ATTR-15g  five attributes of a node that was added or captured, of a clone, and of a node whose graph was made executable;
+ * nodes    ATTR-15g  attributes of a node that was added or captured, of a clone, and of a node whose graph was made executable;
  *                    set by this thread or by another; read then, after other values, and after new parameters
  * streams  ATTR-15g  attributes of a stream that another thread set
  */
@@ -11,6 +11,9 @@
 #include "host_room.h"
 
 KERNEL(attributes_nothing) { (void)args; }
+
+#define CARVE_OUT ((cudaLaunchAttributeID)14) /* which older toolkits do not name */
+#define WINDOW_BYTES 4096u
 
 struct kind {
     cudaLaunchAttributeID id;
@@ -23,6 +26,10 @@ static const struct kind node_kinds[] = {
     { cudaLaunchAttributeMemSyncDomain, "the memory domain" },
     { cudaLaunchAttributeMemSyncDomainMap, "the map of memory domains" },
     { cudaLaunchAttributeClusterSchedulingPolicyPreference, "the cluster scheduling policy" },
+    { cudaLaunchAttributeAccessPolicyWindow, "the access policy window" },
+#if CUDART_VERSION >= 12050
+    { CARVE_OUT, "the carve-out" },
+#endif
 };
 /* ... and each of these "valid for streams". */
 static const struct kind stream_kinds[] = {
@@ -30,6 +37,7 @@ static const struct kind stream_kinds[] = {
     { cudaLaunchAttributeMemSyncDomain, "the memory domain" },
     { cudaLaunchAttributeMemSyncDomainMap, "the map of memory domains" },
     { cudaLaunchAttributeSynchronizationPolicy, "the synchronization policy" },
+    { cudaLaunchAttributeAccessPolicyWindow, "the access policy window" },
 };
 #define NODE_ATTRIBUTES (sizeof(node_kinds) / sizeof(node_kinds[0]))
 #define STREAM_ATTRIBUTES (sizeof(stream_kinds) / sizeof(stream_kinds[0]))
@@ -41,13 +49,33 @@ struct holder {
     cudaGraphNode_t node;      /* NULL: the stream has them */
     cudaStream_t stream;
     int least, greatest;       /* priorities */
+    void *memory;              /* WINDOW_BYTES of the device */
     unsigned set, first;       /* which values, and which attribute is set first */
     cudaError_t error;
 };
 
+static long number_in(cudaLaunchAttributeID id, const cudaLaunchAttributeValue *value)
+{
+    int percent = 0;
+
+    switch ((int)id) {
+    case cudaLaunchAttributeCooperative: return value->cooperative;
+    case cudaLaunchAttributePriority: return value->priority;
+    case cudaLaunchAttributeMemSyncDomain: return (long)value->memSyncDomain;
+    case cudaLaunchAttributeMemSyncDomainMap: return value->memSyncDomainMap.default_ * 256L + value->memSyncDomainMap.remote;
+    case cudaLaunchAttributeSynchronizationPolicy: return (long)value->syncPolicy;
+    case cudaLaunchAttributeAccessPolicyWindow:
+        return (long)((uintptr_t)value->accessPolicyWindow.base_ptr % 65536 * 65536 + value->accessPolicyWindow.num_bytes);
+    case (int)CARVE_OUT: memcpy(&percent, value, sizeof(percent)); return percent;
+    default: return (long)value->clusterSchedulingPolicyPreference;
+    }
+}
+
 /* What it is to be, in the first set of values or in the second; as a number, too. */
 static long value_of(const struct holder *h, cudaLaunchAttributeID id, unsigned set, cudaLaunchAttributeValue *value)
 {
+    int percent;
+
     memset(value, 0, sizeof(*value));
     switch ((int)id) {
     case cudaLaunchAttributeCooperative: return value->cooperative = set == 0;
@@ -62,21 +90,20 @@ static long value_of(const struct holder *h, cudaLaunchAttributeID id, unsigned 
     case cudaLaunchAttributeSynchronizationPolicy:
         value->syncPolicy = set == 0 ? cudaSyncPolicyBlockingSync : cudaSyncPolicyYield;
         return (long)value->syncPolicy;
+    case cudaLaunchAttributeAccessPolicyWindow:
+        value->accessPolicyWindow.base_ptr = h->memory;
+        value->accessPolicyWindow.num_bytes = set == 0 ? WINDOW_BYTES : WINDOW_BYTES / 2;
+        value->accessPolicyWindow.hitRatio = 1.0f;
+        value->accessPolicyWindow.hitProp = cudaAccessPropertyPersisting;
+        value->accessPolicyWindow.missProp = cudaAccessPropertyStreaming;
+        return number_in(id, value);
+    case (int)CARVE_OUT:
+        percent = set == 0 ? 50 : 25;
+        memcpy(value, &percent, sizeof(percent));
+        return percent;
     default:
         value->clusterSchedulingPolicyPreference = set == 0 ? cudaClusterSchedulingPolicySpread : cudaClusterSchedulingPolicyLoadBalancing;
         return (long)value->clusterSchedulingPolicyPreference;
-    }
-}
-
-static long number_in(cudaLaunchAttributeID id, const cudaLaunchAttributeValue *value)
-{
-    switch ((int)id) {
-    case cudaLaunchAttributeCooperative: return value->cooperative;
-    case cudaLaunchAttributePriority: return value->priority;
-    case cudaLaunchAttributeMemSyncDomain: return (long)value->memSyncDomain;
-    case cudaLaunchAttributeMemSyncDomainMap: return value->memSyncDomainMap.default_ * 256L + value->memSyncDomainMap.remote;
-    case cudaLaunchAttributeSynchronizationPolicy: return (long)value->syncPolicy;
-    default: return (long)value->clusterSchedulingPolicyPreference;
     }
 }
 
@@ -205,7 +232,9 @@ static int open_holder(struct holder *h, struct ask *ask, const struct kind *kin
     h->ask = ask;
     h->kinds = kinds;
     h->count = count;
-    ask_expect(ask, "the range of priorities", error, cudaSuccess);
+    if (error == cudaSuccess)
+        error = cudaMalloc(&h->memory, WINDOW_BYTES);
+    ask_expect(ask, "the range of priorities, and memory", error, cudaSuccess);
     return error == cudaSuccess;
 }
 
@@ -221,6 +250,7 @@ static void ask_nodes(struct ask *ask)
         h.node = NULL;
         ask_node(&h, i & 1, i >> 1 & 1, (int)(i >> 2 & 1));
     }
+    (void)cudaFree(h.memory);
 }
 
 /* ---- streams ---- */
@@ -241,6 +271,7 @@ static void ask_streams(struct ask *ask)
         expect_all(&h, "of a stream that another thread set to another value", NULL, !(i >> 1 & 1));
         (void)cudaStreamDestroy(h.stream);
     }
+    (void)cudaFree(h.memory);
 }
 
 static const struct pair attributes_pairs[] = {

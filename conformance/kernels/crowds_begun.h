@@ -128,6 +128,57 @@ static cudaError_t run_begun(struct begun *b, unsigned blocks, int control)
     return cudaSuccess;
 }
 
+/* The same as nodes: an edge from block starts leads to the waiter. */
+static cudaError_t add_begun(struct begun *b, cudaGraph_t graph, unsigned blocks)
+{
+    struct cudaKernelNodeParams params = PDL_ZERO;
+    cudaLaunchAttribute urgent = of_priority(b->greatest);
+    cudaGraphEdgeData starts = edges_completion();
+    cudaGraphNode_t busy, waiter;
+    void *values[1];
+    cudaError_t error;
+
+    values[0] = &b->args;
+    params.func = (void *)SYMBOL(crowds_busy);
+    params.gridDim.x = blocks;
+    params.gridDim.y = params.gridDim.z = params.blockDim.x = params.blockDim.y = params.blockDim.z = 1;
+    params.sharedMemBytes = (unsigned)b->shared_bytes;
+    params.kernelParams = values;
+    error = cudaGraphAddKernelNode(&busy, graph, NULL, 0, &params);
+    if (error == cudaSuccess)
+        error = ask_add_kernel(&waiter, graph, (const void *)SYMBOL(crowds_waiter), &b->args, 1);
+    if (error == cudaSuccess)
+        error = cudaGraphKernelNodeSetAttribute(waiter, urgent.id, &urgent.val);
+    return error == cudaSuccess ? edges_add(graph, &busy, &waiter, &starts, 1) : error;
+}
+
+static cudaError_t run_begun_nodes(struct begun *b, unsigned blocks)
+{
+    struct trial_state state;
+    cudaGraphExec_t exec = NULL;
+    cudaGraph_t graph;
+    cudaError_t error = cudaGraphCreate(&graph, 0);
+
+    if (error == cudaSuccess)
+        error = cudaMemset(b->args.state, 0, sizeof(state));
+    if (error == cudaSuccess)
+        error = add_begun(b, graph, blocks);
+    if (error == cudaSuccess)
+        error = cudaGraphInstantiate(&exec, graph, cudaGraphInstantiateFlagUseNodePriority);
+    if (error == cudaSuccess)
+        error = cudaGraphLaunch(exec, b->crowd->ask->stream);
+    if (error == cudaSuccess)
+        error = cudaDeviceSynchronize();
+    if (error == cudaSuccess)
+        error = cudaMemcpy(&state, b->args.state, sizeof(state), cudaMemcpyDeviceToHost);
+    b->early += error == cudaSuccess && state.early != 0;
+    b->trials++;
+    if (exec)
+        (void)cudaGraphExecDestroy(exec);
+    (void)cudaGraphDestroy(graph);
+    return error;
+}
+
 /* The host waits for the event, or asks until it is complete; then it looks at the words of the blocks that have left. */
 static cudaError_t be_told(struct begun *b, unsigned blocks, int polls, unsigned *left)
 {
@@ -219,10 +270,15 @@ static void ask_begun(struct crowd *crowd)
     for (i = 0; i < 3 * count && error == cudaSuccess; i++)
         if (sizes[i % count] > 2 * crowd->room->plan.residents)
             error = run_begun(&b, sizes[i % count], i / count == 2);
-    ask_expect(crowd->ask, "events at block starts", error, cudaSuccess);
+    if (error == cudaSuccess)
+        error = ask_completion_edges((const void *)SYMBOL(crowds_waiter));
+    for (i = 0; i < count && error == cudaSuccess; i++)
+        if (sizes[i] > 2 * crowd->room->plan.residents)
+            error = run_begun_nodes(&b, sizes[i]);
+    ask_expect(crowd->ask, "events and edges at block starts", error, cudaSuccess);
     if (error == cudaSuccess && b.seen == 0)
         ask_skip(crowd->ask, "events at block starts", "no kernel without dependency had room beside the grid");
-    ask_expect_none(crowd->ask, "waiters for an event at block starts that began before the last block", b.early, b.trials);
+    ask_expect_none(crowd->ask, "waiters for an event or an edge at block starts that began before the last block", b.early, b.trials);
     if (error == cudaSuccess)
         ask_told(&b, sizes, count);
     close_begun(&b);

@@ -11,6 +11,7 @@
 #include "host_room.h"
 
 KERNEL(last_error_count) { k_add(&args.state->finished, 1); }
+KERNEL(last_error_busy) { k_delay(args.state, 200000); }
 
 struct calls {
     struct ask *ask;
@@ -113,6 +114,24 @@ static void ask_success(const struct calls *calls, unsigned how, int failure)
     ask_expect(calls->ask, "the last error after it was asked for", after, cudaSuccess);
 }
 
+/* cudaErrorNotReady "is not considered an error and is therefore not reported". */
+static void ask_unready(const struct calls *calls)
+{
+    cudaError_t error = launch_one((const void *)SYMBOL(last_error_busy), &calls->args, 1, calls->ask->stream, NULL, 0), stream, event;
+
+    if (error == cudaSuccess)
+        error = cudaEventRecord(calls->event, calls->ask->stream);
+    stream = error == cudaSuccess ? cudaStreamQuery(calls->ask->stream) : error;
+    ask_expect(calls->ask, "the last error after a stream that is busy, looked at", cudaPeekAtLastError(), cudaSuccess);
+    event = error == cudaSuccess ? cudaEventQuery(calls->event) : error;
+    ask_expect(calls->ask, "the last error after an event that is not complete", cudaGetLastError(), cudaSuccess);
+    if (error == cudaSuccess)
+        error = cudaStreamSynchronize(calls->ask->stream);
+    ask_expect(calls->ask, "a busy stream", error, cudaSuccess);
+    if (stream != cudaErrorNotReady && event != cudaErrorNotReady)
+        ask_skip(calls->ask, "the last error after a busy stream", "it was not busy any more");
+}
+
 static void ask_order(struct ask *ask)
 {
     struct calls calls = PDL_ZERO;
@@ -127,6 +146,8 @@ static void ask_order(struct ask *ask)
     }
     for (i = 0; i < 2 * SUCCESSES && error == cudaSuccess; i++)
         ask_success(&calls, i % SUCCESSES, i >= SUCCESSES);
+    if (error == cudaSuccess)
+        ask_unready(&calls);
     close_calls(&calls);
 }
 

@@ -17,6 +17,7 @@
 #include "cleared.h"
 #include "graph_ask.h"
 #include "kernel.h"
+#include "host_room.h"
 #include "launch_attributes.h"
 
 KERNEL(readback_nothing) { (void)args; }

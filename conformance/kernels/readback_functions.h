@@ -8,8 +8,8 @@
 
 /* A kernel with static shared memory, and one of few threads; on the model the second is of older PTX as well. */
 #define ROOM_BYTES 4096u
-#define FEW_THREADS 64
 #ifdef PDL_MODEL
+#define FEW_THREADS 16
 #define MODEL_KERNEL_WITH_ROOM(NAME) MODEL_KERNEL_OF(NAME, struct kernel_args, 32, ROOM_BYTES, MODEL_KERNEL_PTX, 90)
 MODEL_KERNEL_WITH_ROOM(SYMBOL(readback_room)) { (void)args; }
 #define MODEL_KERNEL_OF_FEW(NAME)                                                      \
@@ -18,6 +18,7 @@ MODEL_KERNEL_WITH_ROOM(SYMBOL(readback_room)) { (void)args; }
 #define MODEL_KERNEL_OF_FEW_NAMED(NAME) MODEL_KERNEL_OF_FEW(NAME)
 MODEL_KERNEL_OF_FEW_NAMED(SYMBOL(readback_few))
 #else
+#define FEW_THREADS 64
 extern "C" __global__ void __launch_bounds__(FEW_THREADS) SYMBOL(readback_few)(struct kernel_args args) { (void)args; }
 static void make_few(void) {} /* the compiler did */
 
@@ -51,6 +52,26 @@ static void ask_limit(struct ask *ask, int bytes, int most)
     ask_expect_number(ask, "the limit of dynamic shared memory that was set", told.maxDynamicSharedSizeBytes, refused ? before : bytes);
 }
 
+static cudaError_t launch_with(struct ask *ask, const void *function, unsigned threads, int bytes)
+{
+    struct kernel_args args = PDL_ZERO;
+    cudaError_t error = launch_sized(function, &args, 1, threads, (size_t)bytes, ask->stream, NULL, 0);
+
+    return error == cudaSuccess ? cudaStreamSynchronize(ask->stream) : error;
+}
+
+/* "the maximum number of threads per block, beyond which a launch of the function would fail" */
+static void ask_bounds(struct ask *ask)
+{
+    const void *function = (const void *)SYMBOL(readback_few);
+
+    make_few();
+    ask_expect(ask, "a launch of as many threads as a function may have", launch_with(ask, function, FEW_THREADS, 0), cudaSuccess);
+    ask_expect_refusal(ask, "a launch of one thread more than a function may have", launch_with(ask, function, FEW_THREADS + 1, 0));
+    (void)cudaGetLastError();
+    ask_expect(ask, "the stream after it", cudaStreamSynchronize(ask->stream), cudaSuccess);
+}
+
 /* What is set of one function is told of that one, and is nothing to another one. */
 static void ask_other_function(struct ask *ask, int most)
 {
@@ -72,31 +93,15 @@ static void ask_other_function(struct ask *ask, int most)
     ask_expect_number(ask, "the limit of another function", after.maxDynamicSharedSizeBytes, before.maxDynamicSharedSizeBytes);
 }
 
-static cudaError_t launch_with(const void *function, int bytes, cudaStream_t stream)
-{
-    struct kernel_args args = PDL_ZERO;
-    cudaLaunchConfig_t config = PDL_ZERO;
-    void *params[1];
-    cudaError_t error;
-
-    params[0] = &args;
-    config.gridDim.x = config.gridDim.y = config.gridDim.z = 1;
-    config.blockDim = config.gridDim;
-    config.dynamicSmemBytes = (size_t)bytes;
-    config.stream = stream;
-    error = cudaLaunchKernelExC(&config, function, params);
-    return error == cudaSuccess ? cudaStreamSynchronize(stream) : error;
-}
-
 /* "If the user-specified dynamic shared memory size is larger than this value, the launch will fail." */
 static void ask_launches(struct ask *ask, int limit)
 {
     const void *function = (const void *)SYMBOL(readback_other);
 
     ask_expect(ask, "a limit", cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize, limit), cudaSuccess);
-    ask_expect(ask, "a launch up to the limit", launch_with(function, limit, ask->stream), cudaSuccess);
-    ask_expect_refusal(ask, "a launch beyond the limit", launch_with(function, limit + 1024, ask->stream));
-    ask_expect(ask, "another launch up to the limit", launch_with(function, limit, ask->stream), cudaSuccess);
+    ask_expect(ask, "a launch up to the limit", launch_with(ask, function, 1, limit), cudaSuccess);
+    ask_expect_refusal(ask, "a launch beyond the limit", launch_with(ask, function, 1, limit + 1024));
+    ask_expect(ask, "another launch up to the limit", launch_with(ask, function, 1, limit), cudaSuccess);
 }
 
 static const unsigned cluster_shapes[][3] = { { 2, 1, 1 }, { 4, 1, 1 }, { 8, 1, 1 }, { 1, 2, 2 }, { 2, 1, 4 } };
@@ -254,6 +259,7 @@ static void ask_functions(struct ask *ask)
     ask_expect(ask, "limits of the device", error, cudaSuccess);
     if (error != cudaSuccess)
         return;
+    ask_bounds(ask);
     ask_limit(ask, 4096, most);
     ask_limit(ask, most, most);
     ask_limit(ask, 1024, most);

@@ -3,6 +3,7 @@
  * pair    rules    what is asked
  * bodies  EDGE-39  graphs with a node of each kind in the body of a conditional node, in a body inside it and in a child graph inside it
  * events  EVT-16   each call that takes an event, without one; a launch whose event keeps time, which does not run if it is refused
+ * values  COMP-04g  flags, modes, kinds, sizes, nodes and functions that a call's documents exclude (refused_values.h)
  */
 #include <stdio.h>
 
@@ -169,8 +170,11 @@ static void ask_events(struct ask *ask)
     (void)cudaFree(args.state);
 }
 
+#include "refused_values.h"
+
 static const struct pair refused_pairs[] = {
     PAIR_ASK("bodies", ask_bodies),
     PAIR_ASK("events", ask_events),
+    PAIR_ASK("values", ask_values),
 };
 IMAGE(refused, refused_pairs)

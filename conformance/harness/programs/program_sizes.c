@@ -12,12 +12,14 @@
 
 #define BEFORE 0x33u           /* what the copy's memory holds before */
 
-/* One item of device memory: a memset, of one row or several, then a copy of what it left. */
+/* One item of device memory: a memset, of one row or several, then a copy of what it left: of all but the first row, if there are several. */
 struct item {
     unsigned char *set, *copy; /* in device memory, MOST_BYTES and one more */
     size_t bytes, begin;       /* of a row; begin: where both start */
     size_t rows, pitch, copy_pitch;
 };
+
+static size_t skipped(const struct item *item) { return item->rows > 1; }
 
 static cudaError_t build(const struct item *item, cudaGraph_t graph)
 {
@@ -33,8 +35,9 @@ static cudaError_t build(const struct item *item, cudaGraph_t graph)
     copy.dstPtr.pitch = copy.dstPtr.xsize = item->copy_pitch;
     copy.srcPtr.ysize = copy.dstPtr.ysize = item->rows;
     copy.srcPos.x = copy.dstPos.x = item->begin;
+    copy.srcPos.y = copy.dstPos.y = skipped(item);
     copy.extent.width = item->bytes;
-    copy.extent.height = item->rows;
+    copy.extent.height = item->rows - skipped(item);
     copy.extent.depth = 1;
     memset(&set, 0, sizeof(set));
     set.dst = item->set + item->begin;
@@ -60,8 +63,9 @@ static cudaError_t capture(const struct item *item, cudaGraph_t graph, cudaStrea
                             : cudaMemset2DAsync(item->set + item->begin, item->pitch, VALUE, item->bytes, item->rows, stream);
     if (error == cudaSuccess)
         error = item->rows == 1 ? cudaMemcpyAsync(item->copy + item->begin, item->set + item->begin, item->bytes, cudaMemcpyDeviceToDevice, stream)
-                                : cudaMemcpy2DAsync(item->copy + item->begin, item->copy_pitch, item->set + item->begin, item->pitch, item->bytes,
-                                                    item->rows, cudaMemcpyDeviceToDevice, stream);
+                                : cudaMemcpy2DAsync(item->copy + item->begin + item->copy_pitch, item->copy_pitch,
+                                                    item->set + item->begin + item->pitch, item->pitch, item->bytes, item->rows - 1,
+                                                    cudaMemcpyDeviceToDevice, stream);
     end = cudaStreamEndCapture(stream, &out);
     return error == cudaSuccess ? end : error;
 }
@@ -111,8 +115,8 @@ static cudaError_t run(const struct item *item, cudaStream_t stream, enum made_b
     return error;
 }
 
-/* Whether the rows were written, and what lies around them was not. */
-static int is_right(const struct item *item, const unsigned char *memory, size_t pitch, unsigned before, unsigned char *host)
+/* Whether the rows from this one on were written, and what lies around them was not. */
+static int is_right(const struct item *item, const unsigned char *memory, size_t pitch, size_t first, unsigned before, unsigned char *host)
 {
     size_t all = (item->rows - 1) * pitch + item->bytes, i;
 
@@ -120,7 +124,7 @@ static int is_right(const struct item *item, const unsigned char *memory, size_t
         return 0;
     for (i = 0; i <= MOST_BYTES; i++) {
         size_t at = i - item->begin; /* before it: a large number */
-        int is_set = i >= item->begin && at < all && at % pitch < item->bytes;
+        int is_set = i >= item->begin && at < all && at % pitch < item->bytes && at / pitch >= first;
         if (host[i] != (is_set ? VALUE : before))
             return 0;
     }
@@ -129,8 +133,8 @@ static int is_right(const struct item *item, const unsigned char *memory, size_t
 
 static int is_wrong(const struct item *item, cudaStream_t stream, enum made_by made, unsigned char *host)
 {
-    return run(item, stream, made) != cudaSuccess || !is_right(item, item->set, item->pitch, 0, host) ||
-           !is_right(item, item->copy, item->copy_pitch, BEFORE, host);
+    return run(item, stream, made) != cudaSuccess || !is_right(item, item->set, item->pitch, 0, 0, host) ||
+           !is_right(item, item->copy, item->copy_pitch, skipped(item), BEFORE, host);
 }
 
 void program_ask_sizes(struct ask *ask)

@@ -1,0 +1,410 @@
+/* refused_values.h - the pair of refused.cu with values that a call's documents exclude, each beside others that are right. */
+#ifndef REFUSED_VALUES_H_INCLUDED
+#define REFUSED_VALUES_H_INCLUDED
+
+struct values {
+    struct kernel_args args;
+    cudaStream_t stream;
+    cudaEvent_t event;         /* without timing */
+    uint32_t *memory;          /* of the device, 64 words */
+    cudaGraph_t graph, other;
+    cudaGraphNode_t kernel, foreign, set, record, rows; /* foreign: a node of the other graph. rows: a copy of two rows */
+    cudaGraphExec_t exec;
+};
+
+/* ---- flags, modes and kinds ---- */
+
+static cudaError_t wait_flags(struct values *v) { return cudaStreamWaitEvent(v->stream, v->event, 2); }
+static cudaError_t record_flags(struct values *v) { return cudaEventRecordWithFlags(v->event, v->stream, 2); }
+static cudaError_t copy_kind(struct values *v) { return cudaMemcpyAsync(v->memory, v->memory + 8, 4, (enum cudaMemcpyKind)5, v->stream); }
+
+static cudaError_t event_of(unsigned flags)
+{
+    cudaEvent_t event = NULL;
+    cudaError_t error = cudaEventCreateWithFlags(&event, flags);
+
+    if (error == cudaSuccess)
+        (void)cudaEventDestroy(event);
+    return error;
+}
+
+static cudaError_t event_flags(struct values *v) { (void)v; return event_of(8); }
+/* "cudaEventInterprocess must be specified along with cudaEventDisableTiming." */
+static cudaError_t timed_interprocess(struct values *v) { (void)v; return event_of(cudaEventInterprocess); }
+
+static cudaError_t stream_flags(struct values *v)
+{
+    cudaStream_t stream = NULL;
+    cudaError_t error = cudaStreamCreateWithFlags(&stream, 2);
+
+    (void)v;
+    if (error == cudaSuccess)
+        (void)cudaStreamDestroy(stream);
+    return error;
+}
+
+static cudaError_t begin_mode(struct values *v)
+{
+    cudaError_t error = cudaStreamBeginCapture(v->stream, (enum cudaStreamCaptureMode)3);
+
+    if (error == cudaSuccess)
+        ask_drop_capture(v->stream);
+    return error;
+}
+
+static cudaError_t thread_mode(struct values *v)
+{
+    enum cudaStreamCaptureMode mode = (enum cudaStreamCaptureMode)3;
+    cudaError_t error = cudaThreadExchangeStreamCaptureMode(&mode);
+
+    (void)v;
+    if (error == cudaSuccess)
+        (void)cudaThreadExchangeStreamCaptureMode(&mode);
+    return error;
+}
+
+static cudaError_t stream_attribute(const struct values *v, cudaLaunchAttribute attribute)
+{
+    return cudaStreamSetAttribute(v->stream, attribute.id, &attribute.val);
+}
+
+/* Neither is "valid for streams". */
+static cudaError_t stream_overlaps(struct values *v) { return stream_attribute(v, serialization(1)); }
+static cudaError_t stream_cooperates(struct values *v) { return stream_attribute(v, cooperatively()); }
+
+/* "Does not accept cudaEventRecordExternal." */
+static cudaError_t launch_flags(struct values *v)
+{
+    cudaLaunchAttribute attribute = recording(v->event);
+
+    attribute.val.programmaticEvent.flags = cudaEventRecordExternal;
+    return launch_one((const void *)SYMBOL(refused_count), &v->args, 1, v->stream, &attribute, 1);
+}
+
+/* "The event must not be an interprocess or interop event." Where there are none, no such launch is made. */
+static cudaError_t launch_interprocess(struct values *v)
+{
+    cudaEvent_t event = NULL;
+    cudaError_t error = cudaEventCreateWithFlags(&event, cudaEventInterprocess | cudaEventDisableTiming);
+    cudaLaunchAttribute attribute = recording(event);
+
+    if (error != cudaSuccess)
+        return error;
+    error = launch_one((const void *)SYMBOL(refused_count), &v->args, 1, v->stream, &attribute, 1);
+    (void)cudaEventDestroy(event);
+    return error;
+}
+
+static cudaError_t launch_domain(struct values *v)
+{
+    cudaLaunchAttribute attribute = in_remote_domain();
+
+    attribute.val.memSyncDomain = (cudaLaunchMemSyncDomain)2;
+    return launch_one((const void *)SYMBOL(refused_count), &v->args, 1, v->stream, &attribute, 1);
+}
+
+static cudaError_t launch_nothing(struct values *v) { return launch_one(NULL, &v->args, 1, v->stream, NULL, 0); }
+
+/* ---- copies and memsets ---- */
+
+/* "width must not exceed either dpitch or spitch" */
+static cudaError_t copy_rows(const struct values *v, size_t to_pitch, size_t from_pitch)
+{
+    return cudaMemcpy2DAsync(v->memory, to_pitch, v->memory + 32, from_pitch, 16, 2, cudaMemcpyDeviceToDevice, v->stream);
+}
+static cudaError_t copy_pitch(struct values *v) { return copy_rows(v, 12, 16); }
+static cudaError_t copy_from_pitch(struct values *v) { return copy_rows(v, 16, 12); }
+
+/* "Must be 1, 2, or 4." */
+static cudaError_t set_element(struct values *v)
+{
+    struct cudaMemsetParams set = PDL_ZERO;
+    cudaGraphNode_t node;
+
+    set.dst = v->memory;
+    set.elementSize = 8;
+    set.width = set.height = 1;
+    return cudaGraphAddMemsetNode(&node, v->graph, NULL, 0, &set);
+}
+
+/* "Returns cudaErrorInvalidValue if ... either the original or new memory operands are multidimensional." */
+static cudaError_t rows_as_one(struct values *v)
+{
+    return cudaGraphExecMemcpyNodeSetParams1D(v->exec, v->rows, v->memory, v->memory + 32, 4, cudaMemcpyDeviceToDevice);
+}
+
+/* ---- functions and events that there are not ---- */
+
+static cudaError_t no_function(struct values *v) { return cudaLaunchHostFunc(v->stream, NULL, NULL); }
+
+static cudaError_t no_node_function(struct values *v)
+{
+    struct cudaHostNodeParams host = PDL_ZERO;
+    cudaGraphNode_t node;
+
+    return cudaGraphAddHostNode(&node, v->graph, NULL, 0, &host);
+}
+
+static cudaError_t no_record(struct values *v) { return cudaGraphEventRecordNodeSetEvent(v->record, NULL); }
+static cudaError_t no_exec_record(struct values *v) { return cudaGraphExecEventRecordNodeSetEvent(v->exec, v->record, NULL); }
+
+/* ---- nodes of another kind, or of another graph ---- */
+
+static cudaError_t kernel_for_set(struct values *v)
+{
+    struct cudaKernelNodeParams params = PDL_ZERO;
+    void *values[1];
+
+    values[0] = &v->args;
+    params.func = (void *)SYMBOL(refused_count);
+    params.gridDim.x = params.gridDim.y = params.gridDim.z = 1;
+    params.blockDim = params.gridDim;
+    params.kernelParams = values;
+    return cudaGraphExecKernelNodeSetParams(v->exec, v->set, &params);
+}
+
+static cudaError_t foreign_edge(struct values *v)
+{
+    cudaGraphEdgeData full = edges_data(0, 0, 0);
+
+    return edges_add(v->graph, &v->foreign, &v->kernel, &full, 1);
+}
+
+static cudaError_t begin_after_foreign(struct values *v)
+{
+    cudaGraphEdgeData full = edges_data(0, 0, 0);
+    cudaError_t error = cudaStreamBeginCaptureToGraph(v->stream, v->graph, &v->foreign, &full, 1, cudaStreamCaptureModeThreadLocal);
+
+    if (error == cudaSuccess)
+        ask_drop_capture(v->stream);
+    return error;
+}
+
+/* In a capture of the stream, whose graph nobody uses. */
+static cudaError_t update_capture(const struct values *v, unsigned flags, int foreign)
+{
+    cudaGraphNode_t node = v->foreign;
+    cudaError_t error = cudaStreamBeginCapture(v->stream, cudaStreamCaptureModeThreadLocal);
+
+    if (error != cudaSuccess)
+        return cudaSuccess; /* which is wrong */
+    error = edges_update_capture(v->stream, &node, NULL, foreign ? 1 : 0, flags);
+    ask_drop_capture(v->stream);
+    return error;
+}
+static cudaError_t update_flags(struct values *v) { return update_capture(v, 2, 0); }
+static cudaError_t update_foreign(struct values *v) { return update_capture(v, cudaStreamAddCaptureDependencies, 1); }
+
+/* The legacy stream takes no part in captures. */
+static cudaError_t legacy_joins(struct values *v)
+{
+    cudaError_t error = cudaStreamBeginCapture(v->stream, cudaStreamCaptureModeThreadLocal);
+
+    if (error == cudaSuccess)
+        error = cudaEventRecord(v->event, v->stream);
+    if (error != cudaSuccess)
+        return cudaSuccess; /* which is wrong */
+    error = cudaStreamWaitEvent(cudaStreamLegacy, v->event, 0);
+    ask_drop_capture(v->stream);
+    (void)cudaEventRecord(v->event, v->stream); /* it is no captured one any more */
+    return error;
+}
+
+/* "If the capture sequence had been invalidated, then a NULL graph will be returned." An answer of success is one of another graph. */
+static cudaError_t spoiled_graph(struct values *v)
+{
+    cudaGraph_t graph = v->graph;
+    cudaError_t error = cudaStreamBeginCapture(v->stream, cudaStreamCaptureModeThreadLocal);
+
+    if (error != cudaSuccess)
+        return cudaSuccess;
+    (void)cudaStreamSynchronize(v->stream); /* "may not be called during capture" */
+    (void)cudaGetLastError();
+    error = cudaStreamEndCapture(v->stream, &graph);
+    return graph == NULL ? error : cudaSuccess;
+}
+
+/* ---- conditional nodes ---- */
+
+#if CUDART_VERSION >= 12040
+static cudaError_t handle_flags(struct values *v)
+{
+    cudaGraphConditionalHandle handle;
+
+    return cudaGraphConditionalHandleCreate(&handle, v->other, 0, 2);
+}
+
+/* "Allowed values are 1 for cudaGraphCondTypeWhile", one or two for if-nodes, or more than none. */
+static cudaError_t bodies_of(struct values *v, enum cudaGraphConditionalNodeType type, unsigned size)
+{
+    cudaGraphConditionalHandle handle;
+    cudaGraphNode_t node;
+    cudaGraph_t body[4];
+    cudaError_t error = cudaGraphConditionalHandleCreate(&handle, v->other, 0, cudaGraphCondAssignDefault);
+
+    return error == cudaSuccess ? ask_add_conditional(&node, v->other, handle, type, size, body) : cudaSuccess;
+}
+static cudaError_t two_loops(struct values *v) { return bodies_of(v, cudaGraphCondTypeWhile, 2); }
+static cudaError_t three_bodies(struct values *v) { return bodies_of(v, cudaGraphCondTypeIf, 3); }
+static cudaError_t no_body(struct values *v) { return bodies_of(v, cudaGraphCondTypeIf, 0); }
+#endif
+
+static const struct excluded {
+    const char *what;
+    cudaError_t (*call)(struct values *v);
+} excluded[] = {
+    { "a wait with flags 2", wait_flags },
+    { "a record with flags 2", record_flags },
+    { "a copy of kind 5", copy_kind },
+    { "an event of flags 8", event_flags },
+    { "an interprocess event with timing", timed_interprocess },
+    { "a stream of flags 2", stream_flags },
+    { "a capture in mode 3", begin_mode },
+    { "mode 3 for captures of the thread", thread_mode },
+    { "attribute 6 of a stream", stream_overlaps },
+    { "a cooperative stream", stream_cooperates },
+    { "a launch that records its event as an external one", launch_flags },
+    { "a launch that records an interprocess event", launch_interprocess },
+    { "a launch in memory-sync domain 2", launch_domain },
+    { "a launch of no kernel", launch_nothing },
+    { "a copy of rows that are longer than the target's pitch", copy_pitch },
+    { "a copy of rows that are longer than the source's pitch", copy_from_pitch },
+    { "a memset node of elements of 8 bytes", set_element },
+    { "new parameters of one row for a copy of rows", rows_as_one },
+    { "no host function", no_function },
+    { "a host node without a function", no_node_function },
+    { "no event for a node that records", no_record },
+    { "no event for a node that records in an executable graph", no_exec_record },
+    { "parameters of a kernel for a memset", kernel_for_set },
+    { "an edge from a node of another graph", foreign_edge },
+    { "a capture that begins after a node of another graph", begin_after_foreign },
+    { "an update of a capture with flags 2", update_flags },
+    { "an update of a capture by a node of another graph", update_foreign },
+    { "the legacy stream in a capture", legacy_joins },
+    { "the graph of a capture that was spoiled", spoiled_graph },
+};
+
+#if CUDART_VERSION >= 12040
+static const struct excluded excluded_bodies[] = {
+    { "a handle of a condition with flags 2", handle_flags },
+    { "a loop with two bodies", two_loops },
+    { "three bodies of one condition", three_bodies },
+    { "no body of a condition", no_body },
+};
+#endif
+
+/* ---- asked ---- */
+
+static cudaError_t add_rows(struct values *v)
+{
+    struct cudaMemcpy3DParms copy = PDL_ZERO;
+
+    copy.srcPtr.ptr = v->memory;
+    copy.dstPtr.ptr = v->memory + 32;
+    copy.srcPtr.pitch = copy.dstPtr.pitch = copy.srcPtr.xsize = copy.dstPtr.xsize = 16;
+    copy.srcPtr.ysize = copy.dstPtr.ysize = copy.extent.height = 2;
+    copy.extent.width = 8;
+    copy.extent.depth = 1;
+    copy.kind = cudaMemcpyDeviceToDevice;
+    return cudaGraphAddMemcpyNode(&v->rows, v->graph, NULL, 0, &copy);
+}
+
+static cudaError_t open_values(struct values *v, const struct node_room *room, cudaStream_t stream)
+{
+    cudaError_t error = cleared_alloc((void **)&v->args.state, sizeof(struct trial_state));
+
+    v->stream = stream;
+    if (error == cudaSuccess)
+        error = cudaMalloc((void **)&v->memory, 64 * sizeof(uint32_t));
+    if (error == cudaSuccess)
+        error = cudaEventCreateWithFlags(&v->event, cudaEventDisableTiming);
+    if (error == cudaSuccess)
+        error = cudaGraphCreate(&v->graph, 0);
+    if (error == cudaSuccess)
+        error = cudaGraphCreate(&v->other, 0);
+    if (error == cudaSuccess)
+        error = ask_add_kernel(&v->kernel, v->graph, (const void *)SYMBOL(refused_count), &v->args, 1);
+    if (error == cudaSuccess)
+        error = ask_add(&v->set, v->graph, NODE_MEMSET, room);
+    if (error == cudaSuccess)
+        error = cudaGraphAddEventRecordNode(&v->record, v->graph, NULL, 0, v->event);
+    if (error == cudaSuccess)
+        error = add_rows(v);
+    if (error == cudaSuccess)
+        error = cudaGraphAddEmptyNode(&v->foreign, v->other, NULL, 0);
+    return error == cudaSuccess ? cudaGraphInstantiate(&v->exec, v->graph, 0) : error;
+}
+
+static void close_values(struct values *v)
+{
+    (void)cudaDeviceSynchronize();
+    if (v->exec)
+        (void)cudaGraphExecDestroy(v->exec);
+    if (v->graph)
+        (void)cudaGraphDestroy(v->graph);
+    if (v->other)
+        (void)cudaGraphDestroy(v->other);
+    if (v->event)
+        (void)cudaEventDestroy(v->event);
+    (void)cudaFree(v->memory);
+    (void)cudaFree(v->args.state);
+}
+
+static void ask_excluded(struct ask *ask, struct values *v, const struct excluded *list, size_t count)
+{
+    size_t i;
+
+    for (i = 0; i < count; i++) {
+        ask_expect_refusal(ask, list[i].what, list[i].call(v));
+        (void)cudaGetLastError();
+    }
+}
+
+/* What the refused calls left: a graph of four nodes without edges, and a kernel in it and another one in the stream, which run. */
+static void expect_unchanged(struct ask *ask, struct values *v)
+{
+    struct trial_state state = PDL_ZERO;
+    size_t nodes = 0, edges = 0;
+    cudaError_t error = cudaGraphGetNodes(v->graph, NULL, &nodes);
+
+    if (error == cudaSuccess)
+        error = edges_of_graph(v->graph, NULL, NULL, NULL, &edges);
+    if (error == cudaSuccess)
+        error = cudaGraphLaunch(v->exec, v->stream);
+    if (error == cudaSuccess)
+        error = launch_one((const void *)SYMBOL(refused_count), &v->args, 1, v->stream, NULL, 0);
+    if (error == cudaSuccess)
+        error = cudaStreamSynchronize(v->stream);
+    if (error == cudaSuccess)
+        error = cudaMemcpy(&state, v->args.state, sizeof(state), cudaMemcpyDeviceToHost);
+    ask_expect(ask, "a graph and a kernel after calls that were refused", error, cudaSuccess);
+    ask_expect_number(ask, "nodes of the graph", (long)nodes, 4);
+    ask_expect_number(ask, "edges of the graph", (long)edges, 0);
+    ask_expect_number(ask, "kernels that ran", (long)state.finished, 2);
+}
+
+static void ask_values(struct ask *ask)
+{
+    struct node_room room = PDL_ZERO;
+    struct values v = PDL_ZERO;
+    int driver = 0;
+    cudaError_t error = ask_open_room(&room, (const void *)SYMBOL(refused_count));
+
+    if (error == cudaSuccess)
+        error = open_values(&v, &room, ask->stream);
+    if (error == cudaSuccess)
+        error = cudaDriverGetVersion(&driver);
+    ask_expect(ask, "what the calls need", error, cudaSuccess);
+    if (error == cudaSuccess) {
+        ask_excluded(ask, &v, excluded, sizeof(excluded) / sizeof(excluded[0]));
+#if CUDART_VERSION >= 12040
+        if (driver >= 12040)
+            ask_excluded(ask, &v, excluded_bodies, sizeof(excluded_bodies) / sizeof(excluded_bodies[0]));
+#endif
+        expect_unchanged(ask, &v);
+    }
+    close_values(&v);
+    ask_close_room(&room);
+}
+
+#endif
