@@ -12,7 +12,7 @@
 
 #define BEFORE 0x33u           /* what the copy's memory holds before */
 
-/* One item of device memory: a memset, of one row or several, then a copy of what it left: of all but the first row, if there are several. */
+/* One item of device memory: a memset of one row, or of all but the first of several, then a copy of what it left. */
 struct item {
     unsigned char *set, *copy; /* in device memory, MOST_BYTES and one more */
     size_t bytes, begin;       /* of a row; begin: where both start */
@@ -40,11 +40,11 @@ static cudaError_t build(const struct item *item, cudaGraph_t graph)
     copy.extent.height = item->rows - skipped(item);
     copy.extent.depth = 1;
     memset(&set, 0, sizeof(set));
-    set.dst = item->set + item->begin;
+    set.dst = item->set + item->begin + skipped(item) * item->pitch;
     set.value = VALUE;
     set.elementSize = 1;
     set.width = item->bytes;
-    set.height = item->rows;
+    set.height = item->rows - skipped(item);
     set.pitch = item->pitch;
     TRY(cudaGraphAddMemsetNode(&first, graph, NULL, 0, &set));
     if (item->rows > 1)
@@ -60,7 +60,7 @@ static cudaError_t capture(const struct item *item, cudaGraph_t graph, cudaStrea
 
     TRY(cudaStreamBeginCaptureToGraph(stream, graph, NULL, NULL, 0, cudaStreamCaptureModeThreadLocal));
     error = item->rows == 1 ? cudaMemsetAsync(item->set + item->begin, VALUE, item->bytes, stream)
-                            : cudaMemset2DAsync(item->set + item->begin, item->pitch, VALUE, item->bytes, item->rows, stream);
+                            : cudaMemset2DAsync(item->set + item->begin + item->pitch, item->pitch, VALUE, item->bytes, item->rows - 1, stream);
     if (error == cudaSuccess)
         error = item->rows == 1 ? cudaMemcpyAsync(item->copy + item->begin, item->set + item->begin, item->bytes, cudaMemcpyDeviceToDevice, stream)
                                 : cudaMemcpy2DAsync(item->copy + item->begin + item->copy_pitch, item->copy_pitch,
@@ -133,7 +133,7 @@ static int is_right(const struct item *item, const unsigned char *memory, size_t
 
 static int is_wrong(const struct item *item, cudaStream_t stream, enum made_by made, unsigned char *host)
 {
-    return run(item, stream, made) != cudaSuccess || !is_right(item, item->set, item->pitch, 0, 0, host) ||
+    return run(item, stream, made) != cudaSuccess || !is_right(item, item->set, item->pitch, skipped(item), 0, host) ||
            !is_right(item, item->copy, item->copy_pitch, skipped(item), BEFORE, host);
 }
 
