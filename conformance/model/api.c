@@ -74,7 +74,7 @@ cudaError_t call_result(cudaError_t error)
     bool stays = device.faults.first_error_stays && *last_error() != cudaSuccess;
     stays |= device.faults.capture_error_not_last && (error == cudaErrorStreamCaptureUnjoined || error == cudaErrorStreamCaptureIsolation);
     stays |= device.faults.lossy_not_last_error && error == cudaErrorLossyQuery;
-    if (error != cudaSuccess && error != cudaErrorNotReady && !stays)
+    if (error != cudaSuccess && (error != cudaErrorNotReady || device.faults.unready_is_last) && !stays)
         *last_error() = error;
     return error;
 }

@@ -245,6 +245,8 @@ cudaError_t CUDARTAPI cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec, cud
 {
     CALL(cudaGraphExecKernelNodeSetParams);
     struct node *n = exec_node(exec, handle, cudaGraphNodeTypeKernel);
+    if (n == NULL && node_of(handle) != NULL && device.faults.kernel_params_for_memset)
+        return cudaSuccess;
     FAIL_IF(n == NULL || p == NULL, cudaErrorInvalidValue);
     const struct graph_exec *e = exec_of(exec);
     if (device.faults.params_to_neighbour) {
@@ -384,6 +386,8 @@ cudaError_t CUDARTAPI cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t exec, c
     (void)kind;
     struct node *n = exec_node(exec, handle, cudaGraphNodeTypeMemcpy);
     size_t before = n != NULL ? n->move.bytes : 0;
+    if (n != NULL && n->move.rows > 1 && device.faults.rows_take_one)
+        return cudaSuccess;
     FAIL_IF(n != NULL && n->move.rows > 1, cudaErrorInvalidValue); /* "the original memory operands are multidimensional" */
     cudaError_t error = copy_changes(n, to, from, device.faults.copy_params_keep_size ? before : bytes);
     if (device.faults.refused_copy_params_stop && error != cudaSuccess && n != NULL)

@@ -166,7 +166,7 @@ static cudaError_t add_kernel(cudaGraphNode_t *out, cudaGraph_t graph, const cud
 
 bool set_sound(const struct cudaMemsetParams *p)
 {
-    if (p == NULL || p->height == 0 || (p->elementSize != 1 && p->elementSize != 2 && p->elementSize != 4))
+    if (p == NULL || p->height == 0 || (p->elementSize != 1 && p->elementSize != 2 && p->elementSize != 4 && !device.faults.elements_of_eight_taken))
         return false;
     size_t row = p->width * p->elementSize;
     return (p->height == 1 || p->pitch >= row) && memory_contains(p->dst, (p->height - 1) * p->pitch + row);
@@ -241,7 +241,7 @@ cudaError_t CUDARTAPI cudaGraphAddHostNode(cudaGraphNode_t *out, cudaGraph_t gra
                                            size_t count, const struct cudaHostNodeParams *p)
 {
     CALL(cudaGraphAddHostNode);
-    FAIL_IF(!add_arguments_sound(out, graph, deps, count) || p == NULL || p->fn == NULL, cudaErrorInvalidValue);
+    FAIL_IF(!add_arguments_sound(out, graph, deps, count) || p == NULL || (p->fn == NULL && !device.faults.host_without_function_added), cudaErrorInvalidValue);
     struct node *n = node_new(graph_of(graph), cudaGraphNodeTypeHost);
     n->host.fn = p->fn;
     n->host.userData = p->userData;
@@ -344,7 +344,7 @@ cudaError_t graph_add_dependencies(cudaGraph_t graph, const cudaGraphNode_t *fro
         bool ours = a != NULL && b != NULL && a->graph == g && b->graph == g;
         bool lost = (device.faults.captured_takes_no_edges && ours && a->captured && b->captured) ||
                     (device.faults.other_thread_edges_lost && device.other_thread) || (device.faults.late_edges_lost && g->lost_node);
-        if (lost)
+        if (lost || (a != NULL && b != NULL && !ours && device.faults.foreign_edge_taken))
             continue;
         if (!ours || graph_connect(g, a, b, data_at(data, entry_of(i, count))) != cudaSuccess) {
             while (g->arcs > before) /* all or none */

@@ -114,5 +114,7 @@ cudaError_t CUDARTAPI cudaGraphKernelNodeGetAttribute(cudaGraphNode_t handle, cu
     for (unsigned i = 0; i < r->num_attrs; i++)
         if (r->attrs[i].id == id)
             *value = r->attrs[i].val;
+    if (((int)id == 14 && device.faults.node_carve_out_not_kept) || ((int)id == 1 && device.faults.node_window_not_kept))
+        memset(value, 0, sizeof *value);
     return cudaSuccess;
 }

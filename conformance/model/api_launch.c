@@ -77,7 +77,7 @@ static cudaError_t read_attribute(struct request *r, const cudaLaunchAttribute *
     case 16: /* NVLink hint */ return cudaSuccess;
     case 10:
         r->domain = (unsigned char)a->val.pad[0];
-        return r->domain <= 1 ? cudaSuccess : cudaErrorInvalidValue;
+        return r->domain <= 1 || device.faults.domain_2_taken ? cudaSuccess : cudaErrorInvalidValue;
     case 14: { /* carve-out, percent; -1 is the default */
         int percent;
         memcpy(&percent, a->val.pad, sizeof percent);
@@ -93,11 +93,13 @@ static cudaError_t read_attribute(struct request *r, const cudaLaunchAttribute *
         memcpy(v, a->val.pad, sizeof v);
         if (device.cc < 90)
             return cudaErrorNotSupported;
+        if (!cluster_fits(r, v[0], v[1], v[2]))
+            return cudaErrorInvalidClusterSize;
         r->cluster = v[0] * v[1] * v[2];
         memcpy(r->clusters, v, sizeof r->clusters);
         if (device.faults.cluster_along_x_only)
             r->cluster = r->clusters[0], r->clusters[1] = r->clusters[2] = 1;
-        return cluster_fits(r, v[0], v[1], v[2]) ? cudaSuccess : cudaErrorInvalidClusterSize;
+        return cudaSuccess;
     }
     case 6:
         if (r->programmatic_given && reads_boldly())
@@ -128,7 +130,7 @@ static cudaError_t check_shape(struct request *r, const struct function *f)
         if (threads > MODEL_MAX_THREADS || blocks > 0x7fffffff || (i > 0 && r->grid[i] > 65535))
             return cudaErrorInvalidConfiguration;
     }
-    if (f->kernel->max_threads > 0 && threads > (unsigned)f->kernel->max_threads)
+    if (f->kernel->max_threads > 0 && threads > (unsigned)f->kernel->max_threads && !device.faults.bounds_ignored)
         return cudaErrorLaunchOutOfResources;
     if (r->shared_bytes > (size_t)(device.faults.shared_limit_not_enforced ? MODEL_BLOCK_SHARED : f->max_dynamic_shared))
         return cudaErrorInvalidValue;

@@ -122,8 +122,8 @@ struct move copy_of(const struct cudaMemcpy3DParms *p)
     bool swaps = device.faults.rows_node_swaps_pitches;
     size_t to_pitch = swaps ? p->srcPtr.pitch : p->dstPtr.pitch, from_pitch = swaps ? p->dstPtr.pitch : p->srcPtr.pitch;
     struct move move = {.bytes = p->extent.width, .rows = p->extent.height, .pitch = to_pitch, .from_pitch = from_pitch};
-    move.to = p->dstPtr.ptr == NULL ? NULL : (char *)p->dstPtr.ptr + p->dstPos.x + p->dstPos.y * p->dstPtr.pitch;
-    move.from = p->srcPtr.ptr == NULL ? NULL : (const char *)p->srcPtr.ptr + p->srcPos.x + p->srcPos.y * p->srcPtr.pitch;
+    move.to = p->dstPtr.ptr == NULL ? NULL : (char *)p->dstPtr.ptr + p->dstPos.x + (device.faults.row_of_target_lost ? 0 : p->dstPos.y) * p->dstPtr.pitch;
+    move.from = p->srcPtr.ptr == NULL ? NULL : (const char *)p->srcPtr.ptr + p->srcPos.x + (device.faults.row_of_source_lost ? 0 : p->srcPos.y) * p->srcPtr.pitch;
     return move;
 }
 
@@ -254,6 +254,8 @@ cudaError_t CUDARTAPI cudaMemcpy2DAsync(void *to, size_t pitch, const void *from
                                         enum cudaMemcpyKind kind, cudaStream_t stream)
 {
     CALL(cudaMemcpy2DAsync);
+    if (rows > 1 && ((pitch < bytes && device.faults.target_pitch_short_taken) || (from_pitch < bytes && device.faults.source_pitch_short_taken)))
+        return cudaSuccess;
     FAIL_IF(rows > 1 && (pitch < bytes || from_pitch < bytes), cudaErrorInvalidPitchValue);
     struct move move = {.to = to, .from = from, .bytes = bytes, .rows = rows, .pitch = pitch, .from_pitch = from_pitch};
     if (device.faults.rows_copy_stops && rows > 16)

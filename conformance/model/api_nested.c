@@ -139,7 +139,7 @@ cudaError_t CUDARTAPI cudaGraphConditionalHandleCreate(cudaGraphConditionalHandl
 {
     CALL(cudaGraphConditionalHandleCreate);
     struct graph *g = graph_of(graph);
-    FAIL_IF(out == NULL || g == NULL || flags > cudaGraphCondAssignDefault, cudaErrorInvalidValue);
+    FAIL_IF(out == NULL || g == NULL || (flags > cudaGraphCondAssignDefault && !device.faults.handle_flags_taken), cudaErrorInvalidValue);
     struct condition *c = calloc(1, sizeof *c);
     FAIL_IF(c == NULL, cudaErrorMemoryAllocation);
     c->handle = ++condition_handles;
@@ -163,9 +163,9 @@ static const struct condition *condition_of(const struct graph *g, unsigned long
 static bool bodies_sound(const struct cudaConditionalNodeParams *p, unsigned value)
 {
     if (p->type == cudaGraphCondTypeWhile)
-        return p->size == 1 && value == 0;
+        return (p->size == 1 || (p->size == 2 && device.faults.two_loop_bodies_taken)) && value == 0;
     if (p->type == cudaGraphCondTypeIf)
-        return p->size == 1 || p->size == 2;
+        return p->size == 1 || p->size == 2 || (p->size == 3 && device.faults.three_bodies_taken) || (p->size == 0 && device.faults.no_body_taken);
     return (int)p->type == 2 && p->size >= 1 && p->size <= MODEL_BODIES; /* switch, from 12.8 on */
 }
 

@@ -56,7 +56,7 @@ static bool seems_ended(const struct op *op, enum edge_kind kind)
 
 static cudaError_t stream_create(cudaStream_t *out, unsigned flags, int priority)
 {
-    FAIL_IF(out == NULL || (flags & ~(unsigned)cudaStreamNonBlocking) != 0, cudaErrorInvalidValue);
+    FAIL_IF(out == NULL || ((flags & ~(unsigned)cudaStreamNonBlocking) != 0 && !device.faults.stream_flags_taken), cudaErrorInvalidValue);
     FAIL_IF(device.faults.priority_not_clamped && (priority < -5 || priority > 0), cudaErrorInvalidValue);
     priority = priority < -5 ? -5 : priority > 0 ? 0 : priority; /* clamped */
     if (device.faults.blocking_priority_lost && flags == 0)
@@ -129,7 +129,7 @@ cudaError_t CUDARTAPI cudaStreamGetPriority(cudaStream_t handle, int *priority)
 /* ATTR-06: a stream cannot be switched to overlap as a whole */
 static bool is_stream_attribute(int id)
 {
-    return id == 1 || id == 3 || id == 8 || id == 9 || id == 10;
+    return id == 1 || id == 3 || id == 8 || id == 9 || id == 10 || (id == 6 && device.faults.stream_takes_six) || (id == 2 && device.faults.stream_takes_two);
 }
 
 cudaError_t CUDARTAPI cudaStreamSetAttribute(cudaStream_t handle, cudaLaunchAttributeID id,
@@ -163,6 +163,8 @@ cudaError_t CUDARTAPI cudaStreamGetAttribute(cudaStream_t handle, cudaLaunchAttr
     FAIL_IF(s == NULL, cudaErrorInvalidResourceHandle);
     FAIL_IF(value == NULL || !is_stream_attribute((int)id), cudaErrorInvalidValue);
     *value = s->attribute[id];
+    if ((int)id == 1 && device.faults.stream_window_not_kept)
+        memset(value, 0, sizeof *value);
     if (id == cudaLaunchAttributePriority)
         value->priority = s->priority;
     return cudaSuccess;
@@ -229,6 +231,8 @@ cudaError_t CUDARTAPI cudaLaunchHostFunc(cudaStream_t handle, cudaHostFn_t call,
     FAIL_IF(s == NULL, cudaErrorInvalidResourceHandle);
     if (device.faults.refused_host_cuts && call == NULL)
         stream_cuts(s);
+    if (call == NULL && device.faults.host_without_function_launched)
+        return cudaSuccess;
     FAIL_IF(call == NULL, cudaErrorInvalidValue);
     FAIL_IF(!device.faults.legacy_host_beside_capture && legacy_use_spoils(s), cudaErrorStreamCaptureImplicit);
     if (device.faults.spoiled_takes_host && capture_broken(s))
@@ -263,7 +267,7 @@ void thread_mode_reset(void)
 cudaError_t CUDARTAPI cudaThreadExchangeStreamCaptureMode(enum cudaStreamCaptureMode *mode)
 {
     CALL(cudaThreadExchangeStreamCaptureMode);
-    FAIL_IF(mode == NULL || (unsigned)*mode > cudaStreamCaptureModeRelaxed, cudaErrorInvalidValue);
+    FAIL_IF(mode == NULL || ((unsigned)*mode > cudaStreamCaptureModeRelaxed && !device.faults.thread_mode_3_taken), cudaErrorInvalidValue);
     enum cudaStreamCaptureMode old = thread_mode;
     thread_mode = *mode;
     *mode = device.faults.exchange_forgets ? cudaStreamCaptureModeGlobal : old;

@@ -394,6 +394,8 @@ cudaError_t capture_wait(struct stream *s, struct event *e)
     }
     if (c->invalid)
         return cudaErrorStreamCaptureInvalidated;
+    if (stream_is_legacy(s) && device.faults.legacy_joins)
+        return cudaSuccess;
     if (stream_is_legacy(s)) {
         c->invalid = true;
         return cudaErrorStreamCaptureImplicit;
@@ -435,7 +437,7 @@ static cudaError_t begin(cudaStream_t handle, cudaGraph_t into, const cudaGraphN
 {
     struct stream *s = stream_of(handle);
     FAIL_IF(s == NULL, cudaErrorInvalidResourceHandle);
-    FAIL_IF((unsigned)mode > cudaStreamCaptureModeRelaxed, cudaErrorInvalidValue);
+    FAIL_IF((unsigned)mode > cudaStreamCaptureModeRelaxed && !device.faults.capture_mode_3_taken, cudaErrorInvalidValue);
     FAIL_IF(stream_is_legacy(s) && !device.faults.legacy_capture_accepted, cudaErrorStreamCaptureUnsupported);
     if (device.faults.second_begin_cuts && s->capture != NULL)
         capture_cuts(s);
@@ -474,7 +476,7 @@ cudaError_t CUDARTAPI cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGra
     CALL(cudaStreamBeginCaptureToGraph);
     FAIL_IF(graph_of(graph) == NULL || (count != 0 && deps == NULL), cudaErrorInvalidValue);
     for (size_t i = 0; i < count; i++)
-        FAIL_IF(node_of(deps[i]) == NULL || node_of(deps[i])->graph != graph_of(graph), cudaErrorInvalidValue);
+        FAIL_IF(node_of(deps[i]) == NULL || (node_of(deps[i])->graph != graph_of(graph) && !device.faults.foreign_begin_taken), cudaErrorInvalidValue);
     return begin(stream, graph, deps, data, count, mode);
 }
 
@@ -529,7 +531,8 @@ cudaError_t CUDARTAPI cudaStreamEndCapture(cudaStream_t handle, cudaGraph_t *out
         error = device.faults.spoiled_end_is_illegal_state ? cudaErrorIllegalState : cudaErrorStreamCaptureInvalidated;
     else if ((!all_joined(c) && !device.faults.unjoined_accepted) || c->lost_nodes)
         error = cudaErrorStreamCaptureUnjoined;
-    *out = NULL;
+    if (!device.faults.failed_end_leaves_graph)
+        *out = NULL;
     if (error == cudaSuccess)
         *out = (cudaGraph_t)(void *)c->graph;
     else if (c->owns_graph)
@@ -607,11 +610,11 @@ cudaError_t capture_update(cudaStream_t handle, cudaGraphNode_t *deps, const edg
     struct stream *s = stream_of(handle);
     FAIL_IF(s == NULL, cudaErrorInvalidResourceHandle);
     FAIL_IF(s->capture == NULL, cudaErrorIllegalState); /* EDGE-18 */
-    FAIL_IF(flags > 1 || (count != 0 && deps == NULL), cudaErrorInvalidValue);
+    FAIL_IF((flags > 1 && !device.faults.update_flags_taken) || (count != 0 && deps == NULL), cudaErrorInvalidValue);
     FAIL_IF(s->capture->invalid, cudaErrorStreamCaptureInvalidated);
     struct lane *l = lane_of(s->capture, s);
     for (size_t i = 0; i < count; i++)
-        FAIL_IF(node_of(deps[i]) == NULL || node_of(deps[i])->graph != s->capture->graph, cudaErrorInvalidValue);
+        FAIL_IF(node_of(deps[i]) == NULL || (node_of(deps[i])->graph != s->capture->graph && !device.faults.foreign_update_taken), cudaErrorInvalidValue);
     if (device.faults.fork_takes_no_dependency && s->capture->origin != s && flags == cudaStreamAddCaptureDependencies)
         return cudaSuccess;
     if (flags == cudaStreamSetCaptureDependencies) {

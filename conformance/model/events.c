@@ -41,10 +41,10 @@ cudaError_t event_usable_in_launch(cudaEvent_t handle, int flags)
     if (e == NULL)
         return cudaErrorInvalidResourceHandle; /* F20 */
     if ((flags & cudaEventRecordExternal) != 0)
-        return cudaErrorIllegalState; /* F20 */
+        return device.faults.external_launch_event_taken ? cudaSuccess : cudaErrorIllegalState; /* F20 */
     if (flags != 0)
         return cudaErrorInvalidValue;
-    if ((e->flags & cudaEventDisableTiming) == 0 || (e->flags & cudaEventInterprocess) != 0)
+    if ((e->flags & cudaEventDisableTiming) == 0 || ((e->flags & cudaEventInterprocess) != 0 && !device.faults.interprocess_launch_event_taken))
         return cudaErrorNotSupported; /* F19 */
     return cudaSuccess;
 }
@@ -221,7 +221,7 @@ cudaError_t CUDARTAPI cudaStreamWaitEvent(cudaStream_t handle, cudaEvent_t event
     if (device.faults.refused_wait_cuts && s != NULL && e == NULL)
         stream_cuts(s);
     FAIL_IF(s == NULL || e == NULL, cudaErrorInvalidResourceHandle);
-    FAIL_IF(unknown, cudaErrorInvalidValue);
+    FAIL_IF(unknown && !device.faults.wait_flags_taken, cudaErrorInvalidValue);
     if (s->capture != NULL && (flags & cudaEventWaitExternal) != 0)
         return device.faults.external_wait_lost ? cudaSuccess : call_result(capture_event_node(s, event, cudaGraphNodeTypeWaitEvent));
     if (s->capture != NULL || e->recorded == RECORDED_IN_CAPTURE)
@@ -254,8 +254,8 @@ static bool stream_is_gone(const struct event *e)
 static cudaError_t event_create(cudaEvent_t *out, unsigned flags)
 {
     unsigned known = cudaEventBlockingSync | cudaEventDisableTiming | cudaEventInterprocess;
-    FAIL_IF(out == NULL || (flags & ~known) != 0, cudaErrorInvalidValue);
-    FAIL_IF((flags & cudaEventInterprocess) && !(flags & cudaEventDisableTiming), cudaErrorInvalidValue);
+    FAIL_IF(out == NULL || ((flags & ~known) != 0 && !device.faults.event_flags_taken), cudaErrorInvalidValue);
+    FAIL_IF((flags & cudaEventInterprocess) && !(flags & cudaEventDisableTiming) && !device.faults.timed_interprocess_taken, cudaErrorInvalidValue);
     struct event *e = calloc(1, sizeof *e);
     FAIL_IF(e == NULL, cudaErrorMemoryAllocation);
     e->magic = EVENT_MAGIC;
@@ -301,7 +301,7 @@ static cudaError_t event_record_in(cudaEvent_t event, cudaStream_t stream, unsig
     struct event *e = event_of(event);
     struct stream *s = stream_of(stream);
     FAIL_IF(s == NULL || e == NULL, cudaErrorInvalidResourceHandle);
-    FAIL_IF((flags & ~(unsigned)cudaEventRecordExternal) != 0, cudaErrorInvalidValue);
+    FAIL_IF((flags & ~(unsigned)cudaEventRecordExternal) != 0 && !device.faults.record_flags_taken, cudaErrorInvalidValue);
     bool nowhere = flags == cudaEventRecordExternal && s->capture == NULL; /* only captures have external records */
     if (device.faults.refused_record_fires && nowhere)
         e->op = NULL;

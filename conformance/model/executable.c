@@ -316,6 +316,7 @@ static void arc_orders(const struct arc *a)
         kind = EDGE_STARTED;
     if (full_lets_go && kind == EDGE_DONE)
         kind = EDGE_TRIGGERED;
+    ignored |= device.faults.start_edges_ignored && !programmatic && a->data.from_port == 2;
     if (!ignored)
         op_after(a->to->op, from, kind);
     if (programmatic && !port_lost && !uncovered && !arc_uncovered(a))
