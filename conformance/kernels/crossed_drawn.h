@@ -338,7 +338,8 @@ static void tell_trial(const struct drawn *d, unsigned trial, unsigned meant, ch
     snprintf(text, room, "%s%s%s%s, trial %u, %s%s%s%s, %s%s in a %s stream: %s", meant < PARTS ? part_name[d->part[meant].kind] : "graph",
              first == NOWHERE ? "" : " after ", first == NOWHERE ? "" : part_name[d->part[first].kind],
              meant < PARTS ? place_name[place_of(d, meant)] : "", trial, made_name[d->made], d->made == MADE_CAPTURED ? " from " : "",
-             d->made == MADE_CAPTURED ? street_name[d->origin] : "", d->by_thread ? " by another thread" : "", executable_name[d->executable], d->again ? " launched again" : "",
+             d->made == MADE_CAPTURED ? street_name[d->origin] : "", d->by_thread ? " by another thread" : "",
+             executable_name[d->executable], d->again ? " launched again" : "",
              street_name[d->street], ahead_text[d->ahead]);
     tell_row(d, NOWHERE, meant, text, room);
 }

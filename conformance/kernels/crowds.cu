@@ -334,7 +334,9 @@ static cudaError_t launch_captured(const struct crowd *crowd, unsigned threads)
     cudaStream_t stream = crowd->ask->stream;
     cudaError_t error = cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal);
 
-    return error == cudaSuccess ? ask_run_capture(stream, launch_crowd((const void *)SYMBOL(crowds_both), &crowd->args, 2, threads, stream, 0)) : error;
+    if (error == cudaSuccess)
+        error = ask_run_capture(stream, launch_crowd((const void *)SYMBOL(crowds_both), &crowd->args, 2, threads, stream, 0));
+    return error;
 }
 
 /* As a node of a graph, or of the body of one. */

@@ -111,8 +111,9 @@ static unsigned fill_dress(const struct handed *d, enum dress dress, enum hint h
 }
 
 /* This kernel as its place is dressed, with one attribute more or none. The blocks of a cluster do the same. */
-static cudaError_t launch_dressed(const struct handed *d, const struct hand *h, enum place place, const void *function, const struct kernel_args *args,
-                                  unsigned blocks, unsigned threads, cudaStream_t stream, const cudaLaunchAttribute *more)
+static cudaError_t launch_dressed(const struct handed *d, const struct hand *h, enum place place, const void *function,
+                                  const struct kernel_args *args, unsigned blocks, unsigned threads, cudaStream_t stream,
+                                  const cudaLaunchAttribute *more)
 {
     cudaLaunchAttribute attribute[4] = PDL_ZERO;
     enum dress dress = h->dress[place];

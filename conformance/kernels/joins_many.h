@@ -369,7 +369,8 @@ static cudaError_t many_nanoseconds(struct joins *joins)
     joins->pinned->plan[0].hold_ns = LONG_HOLD;
     error = work(joins, 0, joins->stream[0]);
     if (error == cudaSuccess && waits)
-        error = launch_one((const void *)SYMBOL(joins_waiting_follower), &joins->follower[0], PLACE_WORDS, FOLLOWS_IN(joins, joins->stream[0]), &six, 1);
+        error = launch_one((const void *)SYMBOL(joins_waiting_follower), &joins->follower[0], PLACE_WORDS, FOLLOWS_IN(joins, joins->stream[0]),
+                           &six, 1);
     if (error == cudaSuccess && !waits)
         error = wait_long(joins, way);
     joins->pinned->host_is_stale = error == cudaSuccess && !waits && differs(joins->pinned, joins->pinned->words, PLACE_WORDS);

@@ -52,17 +52,6 @@ static cudaError_t begin_mode(struct values *v)
     return error;
 }
 
-static cudaError_t thread_mode(struct values *v)
-{
-    enum cudaStreamCaptureMode mode = (enum cudaStreamCaptureMode)3;
-    cudaError_t error = cudaThreadExchangeStreamCaptureMode(&mode);
-
-    (void)v;
-    if (error == cudaSuccess)
-        (void)cudaThreadExchangeStreamCaptureMode(&mode);
-    return error;
-}
-
 static cudaError_t stream_attribute(const struct values *v, cudaLaunchAttribute attribute)
 {
     return cudaStreamSetAttribute(v->stream, attribute.id, &attribute.val);
@@ -260,7 +249,6 @@ static const struct excluded {
     { "an interprocess event with timing", timed_interprocess },
     { "a stream of flags 2", stream_flags },
     { "a capture in mode 3", begin_mode },
-    { "mode 3 for captures of the thread", thread_mode },
     { "attribute 6 of a stream", stream_overlaps },
     { "a cooperative stream", stream_cooperates },
     { "a launch that records its event as an external one", launch_flags },

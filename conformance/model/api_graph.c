@@ -241,7 +241,8 @@ cudaError_t CUDARTAPI cudaGraphAddHostNode(cudaGraphNode_t *out, cudaGraph_t gra
                                            size_t count, const struct cudaHostNodeParams *p)
 {
     CALL(cudaGraphAddHostNode);
-    FAIL_IF(!add_arguments_sound(out, graph, deps, count) || p == NULL || (p->fn == NULL && !device.faults.host_without_function_added), cudaErrorInvalidValue);
+    bool none = p != NULL && p->fn == NULL && !device.faults.host_without_function_added;
+    FAIL_IF(!add_arguments_sound(out, graph, deps, count) || p == NULL || none, cudaErrorInvalidValue);
     struct node *n = node_new(graph_of(graph), cudaGraphNodeTypeHost);
     n->host.fn = p->fn;
     n->host.userData = p->userData;

@@ -122,8 +122,10 @@ struct move copy_of(const struct cudaMemcpy3DParms *p)
     bool swaps = device.faults.rows_node_swaps_pitches;
     size_t to_pitch = swaps ? p->srcPtr.pitch : p->dstPtr.pitch, from_pitch = swaps ? p->dstPtr.pitch : p->srcPtr.pitch;
     struct move move = {.bytes = p->extent.width, .rows = p->extent.height, .pitch = to_pitch, .from_pitch = from_pitch};
-    move.to = p->dstPtr.ptr == NULL ? NULL : (char *)p->dstPtr.ptr + p->dstPos.x + (device.faults.row_of_target_lost ? 0 : p->dstPos.y) * p->dstPtr.pitch;
-    move.from = p->srcPtr.ptr == NULL ? NULL : (const char *)p->srcPtr.ptr + p->srcPos.x + (device.faults.row_of_source_lost ? 0 : p->srcPos.y) * p->srcPtr.pitch;
+    size_t to = p->dstPos.x + (device.faults.row_of_target_lost ? 0 : p->dstPos.y) * p->dstPtr.pitch;
+    size_t from = p->srcPos.x + (device.faults.row_of_source_lost ? 0 : p->srcPos.y) * p->srcPtr.pitch;
+    move.to = p->dstPtr.ptr == NULL ? NULL : (char *)p->dstPtr.ptr + to;
+    move.from = p->srcPtr.ptr == NULL ? NULL : (const char *)p->srcPtr.ptr + from;
     return move;
 }
 

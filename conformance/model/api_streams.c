@@ -129,7 +129,8 @@ cudaError_t CUDARTAPI cudaStreamGetPriority(cudaStream_t handle, int *priority)
 /* ATTR-06: a stream cannot be switched to overlap as a whole */
 static bool is_stream_attribute(int id)
 {
-    return id == 1 || id == 3 || id == 8 || id == 9 || id == 10 || (id == 6 && device.faults.stream_takes_six) || (id == 2 && device.faults.stream_takes_two);
+    bool taken = (id == 6 && device.faults.stream_takes_six) || (id == 2 && device.faults.stream_takes_two);
+    return id == 1 || id == 3 || id == 8 || id == 9 || id == 10 || taken;
 }
 
 cudaError_t CUDARTAPI cudaStreamSetAttribute(cudaStream_t handle, cudaLaunchAttributeID id,
@@ -267,7 +268,7 @@ void thread_mode_reset(void)
 cudaError_t CUDARTAPI cudaThreadExchangeStreamCaptureMode(enum cudaStreamCaptureMode *mode)
 {
     CALL(cudaThreadExchangeStreamCaptureMode);
-    FAIL_IF(mode == NULL || ((unsigned)*mode > cudaStreamCaptureModeRelaxed && !device.faults.thread_mode_3_taken), cudaErrorInvalidValue);
+    FAIL_IF(mode == NULL || (unsigned)*mode > cudaStreamCaptureModeRelaxed, cudaErrorInvalidValue);
     enum cudaStreamCaptureMode old = thread_mode;
     thread_mode = *mode;
     *mode = device.faults.exchange_forgets ? cudaStreamCaptureModeGlobal : old;

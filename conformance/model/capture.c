@@ -476,7 +476,8 @@ cudaError_t CUDARTAPI cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGra
     CALL(cudaStreamBeginCaptureToGraph);
     FAIL_IF(graph_of(graph) == NULL || (count != 0 && deps == NULL), cudaErrorInvalidValue);
     for (size_t i = 0; i < count; i++)
-        FAIL_IF(node_of(deps[i]) == NULL || (node_of(deps[i])->graph != graph_of(graph) && !device.faults.foreign_begin_taken), cudaErrorInvalidValue);
+        FAIL_IF(node_of(deps[i]) == NULL || (node_of(deps[i])->graph != graph_of(graph) && !device.faults.foreign_begin_taken),
+                cudaErrorInvalidValue);
     return begin(stream, graph, deps, data, count, mode);
 }
 
@@ -614,7 +615,8 @@ cudaError_t capture_update(cudaStream_t handle, cudaGraphNode_t *deps, const edg
     FAIL_IF(s->capture->invalid, cudaErrorStreamCaptureInvalidated);
     struct lane *l = lane_of(s->capture, s);
     for (size_t i = 0; i < count; i++)
-        FAIL_IF(node_of(deps[i]) == NULL || (node_of(deps[i])->graph != s->capture->graph && !device.faults.foreign_update_taken), cudaErrorInvalidValue);
+        FAIL_IF(node_of(deps[i]) == NULL || (node_of(deps[i])->graph != s->capture->graph && !device.faults.foreign_update_taken),
+                cudaErrorInvalidValue);
     if (device.faults.fork_takes_no_dependency && s->capture->origin != s && flags == cudaStreamAddCaptureDependencies)
         return cudaSuccess;
     if (flags == cudaStreamSetCaptureDependencies) {

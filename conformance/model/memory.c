@@ -522,7 +522,8 @@ void model_fence(void)
     if ((device.faults.fence_not_in_domains && grid->domain != 0) || (device.faults.fence_not_in_clusters && grid->grid->cluster > 1) ||
         (device.faults.fence_not_in_cooperative && grid->grid->cooperative) ||
         (device.faults.fence_not_in_layers && (grid->features & HAS(gridz))) || (device.faults.fence_not_in_bodies && (grid->features & HAS(body))) ||
-        (device.faults.fence_not_in_graphs && (grid->features & HAS(graph))) || (device.faults.fence_not_in_captured && (grid->features & HAS(captured))) ||
+        (device.faults.fence_not_in_graphs && (grid->features & HAS(graph))) ||
+        (device.faults.fence_not_in_captured && (grid->features & HAS(captured))) ||
         (device.faults.fence_not_after_wait && t->waits > 0))
         return;
     for (uint64_t left = b->used; left != 0 && !(device.faults.fence_takes_eight && taken >= 8); left &= left - 1) {

@@ -949,7 +949,6 @@ static const struct variant variants[] = {
     BROKEN("record-flags-taken", record_flags_taken, "COMP-04g", "a record takes any flags"),
     BROKEN("wait-flags-taken", wait_flags_taken, "COMP-04g", "a wait for an event takes any flags"),
     BROKEN("stream-flags-taken", stream_flags_taken, "COMP-04g", "a stream takes any flags"),
-    BROKEN("thread-mode-3-taken", thread_mode_3_taken, "COMP-04g", "a thread may be given a capture mode that there is not"),
     BROKEN("capture-mode-3-taken", capture_mode_3_taken, "COMP-04g", "a capture may begin in a mode that there is not"),
     BROKEN("legacy-joins", legacy_joins, "COMP-04g", "the legacy stream may wait for an event of a capture, and says nothing"),
     BROKEN("failed-end-leaves-graph", failed_end_leaves_graph, "COMP-04g", "a capture that was spoiled gives no graph, not even none"),

@@ -1,4 +1,5 @@
-/* program_sizes.c - memsets and copies of graphs, built, captured and in a child graph, of sizes from one byte up: to the last byte and no further. */
+/* program_sizes.c - memsets and copies of graphs, built, captured and in a child graph, of sizes from one byte up: to the last byte and no
+ * further. */
 #include "program.h"
 
 #include <stdio.h>

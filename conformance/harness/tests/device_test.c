@@ -43,7 +43,8 @@ static void check_tick(void)
     check(device_open(&device, 0, 1, &fault), "the model opens");
     check(device_measure(&device, &fault) && device.size.tick_ns == 32, "the model's step is not measured");
     device.is_model = 0;
-    check(device_measure(&device, &fault) && device.size.tick_ns - 1 < 1000000 && device.size.tick_ns != 32, "a GPU's step is the one that a kernel found");
+    check(device_measure(&device, &fault) && device.size.tick_ns - 1 < 1000000 && device.size.tick_ns != 32,
+          "a GPU's step is the one that a kernel found");
     device_close(&device);
 }
 

@@ -303,4 +303,8 @@ static const struct reason reasons[] = {
     { "crossed_graphs/nodes", "cudaDeviceGetAttribute", "", "says only whether cooperative kernels may lie in bodies" },
     { "capture_calls/told", "cudaThreadExchangeStreamCaptureMode", "number", "of the modes that a thread had before, some are only put back" },
     { "capture_calls/told", "cudaStreamBeginCapture", "undone", "the modes and ids are asked of other captures" },
+    { "handed/streams", "cudaLaunchKernelExC", "code", "then the hint is left out" },
+    { "readback/functions", "cudaLaunchKernelExC", "undone", "whether it is taken is asked, and not what it does" },
+    { "long_args/launches", "cudaDeviceGetAttribute", "", "whether cooperative launches are asked" },
+    { "crowds/within", "cudaMemsetAsync", "undone", "the words beside those that are stored were so before" },
 };
