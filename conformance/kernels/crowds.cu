@@ -99,16 +99,17 @@ DEVICE_FN void gives(const struct kernel_args *args)
 DEVICE_FN void takes(const struct kernel_args *args)
 {
     struct trial_plan plan = k_plan(args);
-    uint32_t i, wrong = 0;
+    uint32_t i, wrong = 0, met = 0;
 
     for (i = k_thread(); i < HANDED; i += k_threads())
         wrong += k_load(args->data + i / 4 * 8 + 4) == 0; /* never: it is no word of the trial */
     if (k_thread() == 0 && k_poll(args->state, &args->state->alive, 1, plan.bound_ns)) {
         k_fence();
         k_store_relaxed(&args->state->witnessed, 1);
+        met = 1;
     }
     k_barrier();
-    if (!k_load_relaxed(&args->state->witnessed))
+    if (!met && (k_threads() == 1 || !k_load_relaxed(&args->state->witnessed))) /* which may be another block's, of one thread */
         return;
     for (i = k_thread(); i < HANDED; i += k_threads())
         wrong += k_load(args->data + handed_at(i)) != words_fresh(plan.key, i);
@@ -307,8 +308,8 @@ static cudaLaunchAttribute within_attribute(unsigned how)
     }
 }
 
-/* Two layers of two blocks each, which store the same. */
-static cudaError_t launch_layers(const struct crowd *crowd, unsigned threads)
+/* Two layers of two blocks each, which store the same; of one thread, so that no thread takes what only the other layer's has seen. */
+static cudaError_t launch_layers(const struct crowd *crowd)
 {
     struct kernel_args args = crowd->args;
     void *params[1];
@@ -316,8 +317,7 @@ static cudaError_t launch_layers(const struct crowd *crowd, unsigned threads)
 
     params[0] = &args;
     grid.x = grid.z = 2;
-    grid.y = block.y = block.z = 1;
-    block.x = threads;
+    grid.y = block.x = block.y = block.z = 1;
     return cudaLaunchKernel((const void *)SYMBOL(crowds_both), grid, block, params, 0, crowd->ask->stream);
 }
 
@@ -368,7 +368,7 @@ static cudaError_t run_within(struct crowd *crowd, unsigned how, unsigned trial)
 
     prepare_trial(crowd->room, trial);
     switch (how) {
-    case WITHIN_LAYERS: error = launch_layers(crowd, threads); break;
+    case WITHIN_LAYERS: error = launch_layers(crowd); break;
     case WITHIN_WAITED: error = launch_waited(crowd, threads); break;
     case WITHIN_NODE:
     case WITHIN_BODY: error = launch_node(crowd, threads, how == WITHIN_BODY); break;
