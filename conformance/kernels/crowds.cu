@@ -109,7 +109,8 @@ DEVICE_FN void takes(const struct kernel_args *args)
         met = 1;
     }
     k_barrier();
-    if (!met && (k_threads() == 1 || !k_load_relaxed(&args->state->witnessed))) /* which may be another block's, of one thread */
+    /* A block of one thread goes by what that thread saw itself: a block of another layer sets the same mark. */
+    if (!met && (k_threads() == 1 || !k_load_relaxed(&args->state->witnessed)))
         return;
     for (i = k_thread(); i < HANDED; i += k_threads())
         wrong += k_load(args->data + handed_at(i)) != words_fresh(plan.key, i);
@@ -308,7 +309,7 @@ static cudaLaunchAttribute within_attribute(unsigned how)
     }
 }
 
-/* Two layers of two blocks each, which store the same; of one thread, so that no thread takes what only the other layer's has seen. */
+/* Two layers of two blocks each. Both givers store the same words. Each block has one thread, which alone knows what it has seen. */
 static cudaError_t launch_layers(const struct crowd *crowd)
 {
     struct kernel_args args = crowd->args;

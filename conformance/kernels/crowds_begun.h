@@ -128,7 +128,7 @@ static cudaError_t run_begun(struct begun *b, unsigned blocks, int control)
     return cudaSuccess;
 }
 
-/* The same as nodes: an edge from block starts leads to the waiter. */
+/* The same with nodes: an edge from block starts leads from the grid to the waiter. */
 static cudaError_t add_begun(struct begun *b, cudaGraph_t graph, unsigned blocks)
 {
     struct cudaKernelNodeParams params = PDL_ZERO;

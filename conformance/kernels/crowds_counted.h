@@ -24,7 +24,7 @@ KERNEL(crowds_counts)
         k_add(&args.state->early, 1);
 }
 
-/* Of this many blocks and threads; how many words are not what is stored and added to. */
+/* Runs a grid of so many blocks and threads. Counts the words that are not one more than what was stored. */
 static cudaError_t run_counted(struct crowd *crowd, const struct kernel_args *args, uint32_t *words, unsigned blocks, unsigned threads,
                                unsigned *wrong)
 {

@@ -28,7 +28,7 @@ static const void *function_of(const struct moved *m)
     return m->waits ? (const void *)SYMBOL(answers_reader) : (const void *)SYMBOL(answers_work);
 }
 
-/* The kernel that works or reads, in a stream that captures, and before or after it the node. */
+/* In a stream that captures: the wait and the kernel that reads, or the kernel that works and the record. */
 static cudaError_t queue_moved(const struct moved *m)
 {
     cudaStream_t stream = m->ask->stream;
@@ -39,7 +39,7 @@ static cudaError_t queue_moved(const struct moved *m)
     return error == cudaSuccess && !m->waits ? cudaEventRecordWithFlags(m->event[0], stream, cudaEventRecordExternal) : error;
 }
 
-/* One of the two nodes is the kernel's, and the other one the node. */
+/* One of the two nodes is the kernel, and the other one records or waits. */
 static cudaError_t find_moved(struct moved *m)
 {
     cudaGraphNode_t node[2] = { NULL, NULL };

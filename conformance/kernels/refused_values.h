@@ -70,7 +70,7 @@ static cudaError_t launch_flags(struct values *v)
     return launch_one((const void *)SYMBOL(refused_count), &v->args, 1, v->stream, &attribute, 1);
 }
 
-/* "The event must not be an interprocess or interop event." Where there are none, no such launch is made. */
+/* "The event must not be an interprocess or interop event." Where such an event cannot be made, its refusal counts. */
 static cudaError_t launch_interprocess(struct values *v)
 {
     cudaEvent_t event = NULL;
@@ -199,7 +199,7 @@ static cudaError_t legacy_joins(struct values *v)
     return error;
 }
 
-/* "If the capture sequence had been invalidated, then a NULL graph will be returned." An answer of success is one of another graph. */
+/* "If the capture sequence had been invalidated, then a NULL graph will be returned." Success stands for any other graph. */
 static cudaError_t spoiled_graph(struct values *v)
 {
     cudaGraph_t graph = v->graph;
