@@ -3,6 +3,7 @@
  * PDL_WATCHED=FILE         at the end, the bytes of each place that the device wrote for the host, one in a line
  * PDL_FALSIFY=PLACE:BYTE   before the host looks at this place, that byte of it becomes another one; -1: the first of every word
  * PDL_COUNT_FAILS=CODE     there may be a device, and it cannot be used: it is neither counted nor set
+ * PDL_WAIT_FAILS=CODE      whoever waits for the device is told this error
  *
  * A place is an allocation of pinned memory, or whatever a copy to the host writes: one for all of them, so that it does not matter
  * which functions a compiler inlines.
@@ -146,7 +147,13 @@ cudaError_t __wrap_cudaMemcpyAsync(void *to, const void *from, size_t bytes, enu
 }
 
 cudaError_t __wrap_cudaStreamSynchronize(cudaStream_t stream) { return waited(__real_cudaStreamSynchronize(stream)); }
-cudaError_t __wrap_cudaDeviceSynchronize(void) { return waited(__real_cudaDeviceSynchronize()); }
+cudaError_t __wrap_cudaDeviceSynchronize(void)
+{
+    const char *code = getenv("PDL_WAIT_FAILS");
+    cudaError_t error = waited(__real_cudaDeviceSynchronize());
+
+    return code ? (cudaError_t)atoi(code) : error;
+}
 
 __attribute__((destructor)) static void tell(void)
 {

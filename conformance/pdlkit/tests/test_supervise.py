@@ -199,6 +199,9 @@ def test_a_device_is_asked_twice_and_then_lost(monkeypatch: pytest.MonkeyPatch) 
     children = Children(monkeypatch, (IN_A, KILLED), (REST, CLEAN), probes=[1, 0])
     outcome, _, finished = outcome_of(plan_of())
     assert children.probed == 2 and not outcome.device_lost and finished == ["f"]
+    Children(monkeypatch, ([START, *case_lines("a"), case_lines("b")[0]], KILLED), probes=[1, 1])  # in a case that came after another one
+    outcome, _, _ = outcome_of(plan_of())
+    assert words(outcome)["a"] == (None, None) and words(outcome)["b"][0] == "DEVICE_LOST"
     Children(monkeypatch, (IN_A, KILLED), (REST, CLEAN), probes=[77, 77])  # no device is there: it went away, and is not alive
     assert outcome_of(plan_of())[0].device_lost
 
@@ -325,6 +328,8 @@ CHANGED = [("profile", "full", "it was built for or ran with another profile: fu
            ("device", {"name": "other"}, "it met another device: {'name': 'GPU', 'tick_ns': 32}, then {'name': 'other'}"),
            ("device", {"name": "GPU", "tick_ns": 32, "uuid_hash": "2"},
             "it met another device: {'name': 'GPU', 'tick_ns': 32}, then {'name': 'GPU', 'tick_ns': 32, 'uuid_hash': '2'}"),
+           ("device", {"name": "GPU", "tick_ns": 32, "sms": 66},
+            "it met another device: {'name': 'GPU', 'tick_ns': 32}, then {'name': 'GPU', 'tick_ns': 32, 'sms': 66}"),
            ("driver", 1, "it met another driver: 13000, then 1"), ("runtime", 1, "it met another runtime: 13000, then 1")]
 
 
