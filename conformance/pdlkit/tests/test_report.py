@@ -219,8 +219,10 @@ def test_only_cases_that_passed_count_for_their_rule() -> None:
     book = load(places.RULES)
     rule = next(r for r in book.rules if r.kind == "visibility" and sum(case.proving for case in r.cases) > 1)
     one, other = [case for case in rule.cases if case.proving][:2]
-    record = {"trials": {"planned": 64, "run": 64, "exercised": 60, "witnessed": 50}, "outcomes": {"fresh": 64}, "shapes": 7, "schedules": 9}
-    facts: Any = SimpleNamespace(results=[CaseResult(one, "PASS", None, record), CaseResult(other, "INCONCLUSIVE", None, record)], on_model=False)
+    record = {"trials": {"planned": 64, "run": 64, "exercised": 60, "witnessed": 50}, "outcomes": {"fresh": 64}, "shapes": 7,
+              "schedules": 9}
+    results = [CaseResult(one, "PASS", None, record), CaseResult(other, "INCONCLUSIVE", None, record)]
+    facts: Any = SimpleNamespace(results=results, on_model=False)
     entry = rule_entry(facts, rule)
     assert entry and (entry["exercised"], entry["shapes"], entry["schedules"]) == (60, 7, 9)
 

@@ -16,7 +16,8 @@ from conformance.pdlkit.exits import BadArguments
 from conformance.pdlkit.supervise import Outcome
 from conformance.pdlkit.tests.kit_runs import FAKE, Ran, conformance, interrupt_fake, run_fake
 
-START = {"record": "start", "device": {"name": "H100", "uuid_hash": "1", "tick_ns": 32}, "driver": 13000, "runtime": 13000}
+H100: dict[str, object] = {"name": "H100", "uuid_hash": "1", "tick_ns": 32}
+START: dict[str, object] = {"record": "start", "device": H100, "driver": 13000, "runtime": 13000}
 STUCK, ASIDE = "WAIT-05.rewait.widened.captured", "WAIT-05.rewait.widened.stream"
 DONE = "ATTR-05.zero.widened.stream"
 CASES = ("--only", "ATTR-05", "--only", "WAIT-05")
@@ -50,8 +51,8 @@ def stopped(stopped_once: Path, tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize(("other", "problems"), [
-    ({}, []), ({"device": {**START["device"], "tick_ns": 64}}, []),
-    ({"device": {**START["device"], "uuid_hash": "2"}}, ["device"]), ({"driver": 13010}, ["driver"]), ({"runtime": 12080}, ["runtime"]),
+    ({}, []), ({"device": {**H100, "tick_ns": 64}}, []),
+    ({"device": {**H100, "uuid_hash": "2"}}, ["device"]), ({"driver": 13010}, ["driver"]), ({"runtime": 12080}, ["runtime"]),
 ])
 def test_kept_families_of_another_device_do_not_count(other: dict[str, object], problems: list[str], tmp_path: Path) -> None:
     resume.begin(tmp_path, resume.Identity("model", "smoke", f"{1:016x}", [], None), FAKE)
