@@ -105,8 +105,11 @@ def test_a_round_that_did_not_come_to_its_end_goes_on(tmp_path: Path) -> None:
     place = tmp_path / "rounds" / "0001"
     whole = read_report(place)
     assert _finished(place) == whole
-    for verdict in ("INVALID", "CONFORMS"):
-        write_report(identified({**whole, "static_check": UNCHECKED, "verdict": verdict}), place)
+    for verdict, code in (("VIOLATES", 1), ("CONFORMS", 0)):
+        said = identified({**whole, "verdict": verdict, "exit": code})
+        write_report(said, place)
+        assert _finished(place) == said
+        write_report(identified({**said, "static_check": UNCHECKED}), place)
         assert _finished(place) is None, "lint has the last word, whatever the trials say"
     again = run_fake(tmp_path, {}, *ONLY, "--for", "0.01s", device="cuda")
     assert again.code == 0 and read_report(place)["static_check"] == whole["static_check"]
