@@ -346,11 +346,10 @@ cudaError_t CUDARTAPI cudaOccupancyMaxActiveClusters(int *clusters, const void *
     unsigned size = 1;
     cudaError_t error = occupancy(&blocks, func, (int)config->blockDim.x, config->dynamicSmemBytes);
     for (unsigned i = 0; i < config->numAttrs; i++)
-        if (config->attrs[i].id == cudaLaunchAttributeClusterDimension && (i == 0 || !device.faults.clusters_of_first_attribute))
-            size = config->attrs[i].val.clusterDim.x * config->attrs[i].val.clusterDim.y * config->attrs[i].val.clusterDim.z;
-    for (unsigned i = 0; device.faults.clusters_counted_along_x && i < config->numAttrs; i++)
-        if (config->attrs[i].id == cudaLaunchAttributeClusterDimension)
-            size = config->attrs[i].val.clusterDim.x;
+        if (config->attrs[i].id == cudaLaunchAttributeClusterDimension && (i == 0 || !device.faults.clusters_of_first_attribute)) {
+            unsigned yz = config->attrs[i].val.clusterDim.y * config->attrs[i].val.clusterDim.z;
+            size = config->attrs[i].val.clusterDim.x * (device.faults.clusters_counted_along_x ? 1 : yz);
+        }
     if (device.faults.clusters_told_as_blocks && size != 0 && size <= 8)
         size = 1;
     *clusters = size == 0 || size > 8 ? 0 : (int)(device.sms * (unsigned)blocks / size);

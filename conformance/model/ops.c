@@ -166,11 +166,14 @@ void op_after(struct op *op, struct op *pred, enum edge_kind kind)
         op->blocked++;
 }
 
-/* Devices whose wait covers nothing in a launch with one of these attributes; the ids are those of read_attribute. */
-static bool attribute_uncovers(const struct op *op)
+/* Devices whose wait covers nothing in a launch with one of these attributes, or no primary that has one; the ids are those of
+ * read_attribute. */
+static bool attribute_uncovers(const struct op *op, const struct op *pred)
 {
     const struct faults *f = &device.faults;
-    return (f->scheduling_uncovers && op_given(op, 5)) || (f->map_uncovers && op_given(op, 9)) || (f->carveout_uncovers && op_given(op, 14));
+    return (f->scheduling_uncovers && op_given(op, 5)) || (f->map_uncovers && op_given(op, 9)) || (f->carveout_uncovers && op_given(op, 14)) ||
+           (f->nvlink_hint_uncovers && op_given(op, 16)) || (f->scheduled_primary_uncovered && op_given(pred, 5)) ||
+           (f->map_primary_uncovered && op_given(pred, 9)) || (f->carve_out_primary_uncovered && op_given(pred, 14));
 }
 
 /* Devices whose wait leaves a kind of launch out */
@@ -179,16 +182,11 @@ static bool left_uncovered(const struct op *op, const struct op *pred)
     const struct faults *f = &device.faults;
     if (pred->grid == NULL)
         return false;
-    if ((f->carve_out_primary_uncovered && op_given(pred, 14)) || (f->map_primary_uncovered && op_given(pred, 9)) ||
-        (f->scheduled_primary_uncovered && op_given(pred, 5)))
-        return true;
-    if (drawn_acts(EFFECT_uncovered, op, pred) || attribute_uncovers(op))
+    if (drawn_acts(EFFECT_uncovered, op, pred) || attribute_uncovers(op, pred))
         return true;
     if (f->shared_dependent_uncovered && op->grid != NULL && op->grid->dynamic_shared != 0)
         return true;
     if ((f->half_triggered_uncovered && pred->triggered_any && !pred->triggered_all) || (f->ended_uncovered && pred->exited_all))
-        return true;
-    if (f->nvlink_hint_uncovers && op_given(op, 16))
         return true;
     if ((f->large_primary_uncovered && pred->grid->blocks > 1000) || (f->large_dependent_uncovered && op->grid != NULL && op->grid->blocks > 1000))
         return true;
