@@ -81,40 +81,28 @@ void record_asked(struct record *record, const struct case_info *info, enum case
 
 /* ---- the tests ---- */
 
-static uint64_t drawn_from;
+static struct ask kept;
 
-static void keep_seed(struct ask *ask) { drawn_from = ask->seed; }
+static void keep(struct ask *ask) { kept = *ask; }
 
-static unsigned long long asked_trials;
-
-static void keep_trials(struct ask *ask) { asked_trials = ask->trials; }
-
-/* How much is asked in this profile. */
-static unsigned long long trials_of(enum profile profile, int is_model)
+/* What a case of this name is asked with in such a run. */
+static const struct ask *asked_in(uint64_t seed, enum profile profile, int is_model, const char *name)
 {
     struct device device = { .is_model = is_model };
     struct record record = { 0 };
-    struct case_info info = { .name = "a case" };
-    struct run run = { .device = &device, .record = &record, .profile = profile };
-    struct pair pair = { .ask = keep_trials };
-    enum case_status status;
-
-    ask_case(&run, &info, &pair, &status);
-    return asked_trials;
-}
-
-static uint64_t seed_of(uint64_t run_seed, const char *name)
-{
-    struct device device = { 0 };
-    struct record record = { 0 };
     struct case_info info = { .name = name };
-    struct run run = { .device = &device, .record = &record, .seed = run_seed };
-    struct pair pair = { .ask = keep_seed };
+    struct run run = { .device = &device, .record = &record, .seed = seed, .profile = profile };
+    struct pair pair = { .ask = keep };
     enum case_status status;
 
     ask_case(&run, &info, &pair, &status);
-    return drawn_from;
+    return &kept;
 }
+
+/* How much is asked in this profile. */
+static unsigned long long trials_of(enum profile profile, int is_model) { return asked_in(1, profile, is_model, "a case")->trials; }
+
+static uint64_t seed_of(uint64_t run_seed, const char *name) { return asked_in(run_seed, PROFILE_SMOKE, 0, name)->seed; }
 
 /* What stands in the record when the second question is put. */
 static struct record *recorded;

@@ -380,12 +380,12 @@ static void check_lanes(void)
 
 /* ---- updates: what an executable graph does before it has been updated ---- */
 
-static int update_refused;
+static cudaError_t update_refused; /* cudaSuccess: none is */
 cudaError_t __real_cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph, cudaGraphExecUpdateResultInfo *info);
 cudaError_t __wrap_cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph, cudaGraphExecUpdateResultInfo *info);
 cudaError_t __wrap_cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph, cudaGraphExecUpdateResultInfo *result)
 {
-    return update_refused ? (cudaError_t)update_refused : __real_cudaGraphExecUpdate(exec, graph, result);
+    return update_refused != cudaSuccess ? update_refused : __real_cudaGraphExecUpdate(exec, graph, result);
 }
 
 static uint32_t *data_of_first, *data_of_last;
@@ -463,7 +463,7 @@ static void check_refused_update(void)
     cudaGraphExec_t exec = NULL;
 
     open_updated(&part, &queue, words, others);
-    update_refused = (int)cudaErrorGraphExecUpdateFailure;
+    update_refused = cudaErrorGraphExecUpdateFailure;
     memset(&fault, 0, sizeof(fault));
     check(!batch_graph(&device, &buffers, &part, &layout, &queue, &exec, &fault) && fault.error == cudaErrorGraphExecUpdateFailure,
           "a refused update is a fault");
@@ -471,11 +471,11 @@ static void check_refused_update(void)
     exec = NULL;
     check(batch_graph(&device, &buffers, &part, &layout, &queue, &exec, &fault) && exec, "unless the edges are others");
     (void)cudaGraphExecDestroy(exec);
-    update_refused = (int)cudaErrorInvalidValue;
+    update_refused = cudaErrorInvalidValue;
     exec = NULL;
     check(!batch_graph(&device, &buffers, &part, &layout, &queue, &exec, &fault) && fault.error == cudaErrorInvalidValue,
           "another error is a fault whatever the edges are");
-    update_refused = 0;
+    update_refused = cudaSuccess;
     close_updated(exec);
 }
 

@@ -1,12 +1,11 @@
 /* device_test.c - that what is opened is the device that was named, and what is said of it is its own: on a model of two devices. */
 #include <stdio.h>
-#include <string.h>
 
 #include "check.h"
 #include "device.h"
 #include "model.h"
 
-static int driver_version = 13050;
+static const int driver_version = 13050;
 
 cudaError_t __real_cudaDriverGetVersion(int *version);
 cudaError_t __wrap_cudaDriverGetVersion(int *version);
