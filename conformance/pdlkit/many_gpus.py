@@ -135,7 +135,7 @@ def workers(count: int) -> list[Worker]:
 
 
 def _judge_rows(done: Sequence[Worker]) -> list[dict[str, Any]]:
-    """A line for each GPU. What two of them say is their own and the same proves nothing of either; a slice has its GPU's."""
+    """A line for each GPU. A second report of one GPU says nothing of another one; but slices of a GPU may give its name."""
     rows, seen = [worker.row() for worker in done], dict[str, str]()
     for worker, row in zip(done, rows, strict=True):
         first = seen.setdefault(row["uuid_hash"] or row["gpu"], row["gpu"])

@@ -75,7 +75,6 @@ def told(index: int, uuid: str, environment: dict[str, str] | None = None, verdi
 
 
 def test_one_gpu_is_not_judged_twice() -> None:
-    """Neither of them says anything of the second one."""
     report = many_gpus.machine_report([told(0, "a"), told(1, "a")])
     rows = report["machine"]["gpus"]
     assert (report["verdict"], report["exit"], rows[0]["verdict"], rows[1]["verdict"]) == ("INVALID", 70, "CONFORMS", "INVALID")
