@@ -294,12 +294,7 @@ static cudaError_t call_record(struct joins *joins)
         error = work(joins, 0, joins->stream[0]);
     if (error == cudaSuccess)
         error = (cudaError_t)((record_fn)record)((CUevent)event, (CUstream)joins->stream[0], CU_EVENT_RECORD_DEFAULT);
-    if (error == cudaSuccess)
-        error = cudaStreamWaitEvent(joins->stream[1], event, 0);
-    if (error == cudaSuccess)
-        error = follow(joins, 0, joins->stream[1]);
-    (void)cudaEventDestroy(event);
-    return error;
+    return await_and_follow(joins, event, error);
 }
 
 static cudaError_t oldest_launch(struct joins *joins, cudaStream_t stream, int cooperative)

@@ -68,26 +68,32 @@ struct long_ask {
     unsigned trial, stale, wrong;
 };
 
-static int open_long(struct long_ask *l, struct ask *ask)
+static int open_long(struct long_ask *l)
 {
     void *device = NULL;
 
-    l->ask = ask;
     if (open_room(&l->room, &l->args.head) && cudaHostAlloc((void **)&l->told, MOST_WORDS * 4, cudaHostAllocMapped) == cudaSuccess &&
         cudaHostGetDevicePointer(&device, l->told, 0) == cudaSuccess) {
         l->args.head.seen = (uint32_t *)device;
         return 1;
     }
-    ask_skip(ask, "pinned host memory", "not given");
+    ask_skip(l->ask, "pinned host memory", "not given");
     return 0;
 }
 
-static void close_long(struct long_ask *l)
+static void ask_long(struct ask *ask, void (*ask_all)(struct long_ask *))
 {
-    ask_expect_none(l->ask, "kernels with long arguments whose wait did not cover the kernel before", l->stale, l->trial);
-    ask_expect_none(l->ask, "kernels that found other arguments than they were last given", l->wrong, l->trial);
-    (void)cudaFreeHost(l->told);
-    (void)cudaFreeHost(l->room);
+    static struct long_ask asked;
+
+    memset(&asked, 0, sizeof(asked));
+    asked.ask = ask;
+    if (!open_long(&asked))
+        return;
+    ask_all(&asked);
+    ask_expect_none(ask, "kernels with long arguments whose wait did not cover the kernel before", asked.stale, asked.trial);
+    ask_expect_none(ask, "kernels that found other arguments than they were last given", asked.wrong, asked.trial);
+    (void)cudaFreeHost(asked.told);
+    (void)cudaFreeHost(asked.room);
 }
 
 static uint32_t word_of(unsigned trial, uint32_t i) { return words_fresh(0xA46ull * (trial + 1), i); }
@@ -209,15 +215,10 @@ static int takes_cooperative(void)
            cudaDeviceGetAttribute(&takes, cudaDevAttrCooperativeLaunch, device) == cudaSuccess && takes;
 }
 
-static void ask_launches(struct ask *ask)
+static void ask_all_launches(struct long_ask *l)
 {
-    static struct long_ask asked;
-    struct long_ask *l = &asked;
     unsigned way, i;
 
-    memset(l, 0, sizeof(*l));
-    if (!open_long(l, ask))
-        return;
     for (way = 0; way < 2 * DRESSES; way++) {
         cudaError_t error = cudaSuccess;
         enum dress dress = (enum dress)(way / 2);
@@ -227,10 +228,10 @@ static void ask_launches(struct ask *ask)
             l->taker = &takers[i];
             error = run_dressed(l, dress, way % 2);
         }
-        ask_expect(ask, dress_names[dress][way % 2], error, cudaSuccess);
+        ask_expect(l->ask, dress_names[dress][way % 2], error, cudaSuccess);
     }
-    close_long(l);
 }
+static void ask_launches(struct ask *ask) { ask_long(ask, ask_all_launches); }
 
 /* ---- nodes ---- */
 
@@ -373,25 +374,20 @@ static cudaError_t run_node(struct long_ask *l, enum long_way way)
     return error;
 }
 
-static void ask_nodes(struct ask *ask)
+static void ask_all_nodes(struct long_ask *l)
 {
-    static struct long_ask asked;
-    struct long_ask *l = &asked;
     unsigned way, i;
 
-    memset(l, 0, sizeof(*l));
-    if (!open_long(l, ask))
-        return;
     for (way = 0; way < LONG_WAYS; way++) {
         cudaError_t error = cudaSuccess;
         for (i = 0; i < 2 * TAKERS && error == cudaSuccess; i++) {
             l->taker = &takers[i / 2];
             error = run_node(l, (enum long_way)way);
         }
-        ask_expect(ask, way_names[way], error, cudaSuccess);
+        ask_expect(l->ask, way_names[way], error, cudaSuccess);
     }
-    close_long(l);
 }
+static void ask_nodes(struct ask *ask) { ask_long(ask, ask_all_nodes); }
 
 static const struct pair long_args_pairs[] = {
     PAIR_ASK("launches", ask_launches),

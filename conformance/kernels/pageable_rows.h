@@ -173,20 +173,25 @@ static void ask_rows(struct ask *ask)
 
 /* ---- large ---- */
 
-/* A copy is a row. Every second one is asynchronous; its source stays as it is until it has ended. */
-static cudaError_t try_large(struct places *p, size_t bytes, enum place from, enum place to)
+typedef CUresult(CUDAAPI *driver_copy)(CUdeviceptr, CUdeviceptr, size_t, CUstream);
+
+/* A copy is a row. By the driver's call, or else by the runtime's, every second one asynchronous. Its source stays as it is until it has ended. */
+static cudaError_t try_long(struct places *p, driver_copy copy, size_t bytes, enum place from, enum place to)
 {
     struct rows r = PDL_ZERO;
     enum cudaMemcpyKind kind = kind_between(from, to, p->trials / 2);
     void *target = p->memory[1][to], *source = p->memory[0][from];
     unsigned salt = p->trials;
+    cudaStream_t stream = p->ask->stream;
     cudaError_t error;
 
     r.bytes = r.pitch = r.from_pitch = bytes;
     r.rows = 1;
     error = fill_places(p, &r, from, to, salt);
-    if (error == cudaSuccess)
-        error = p->trials % 2 ? cudaMemcpyAsync(target, source, bytes, kind, p->ask->stream) : cudaMemcpy(target, source, bytes, kind);
+    if (error == cudaSuccess && copy)
+        error = (cudaError_t)copy((CUdeviceptr)(uintptr_t)target, (CUdeviceptr)(uintptr_t)source, bytes, (CUstream)stream);
+    else if (error == cudaSuccess)
+        error = p->trials % 2 ? cudaMemcpyAsync(target, source, bytes, kind, stream) : cudaMemcpy(target, source, bytes, kind);
     return error == cudaSuccess ? look_at_rows(p, &r, to, salt, -1) : error;
 }
 
@@ -230,23 +235,7 @@ static void ask_huge(struct ask *ask)
     (void)cudaFree(memory[1]);
 }
 
-/* A copy between the device and memory of any kind. */
-static cudaError_t try_driver(struct places *p, void *copy, size_t bytes, enum place from, enum place to)
-{
-    typedef CUresult(CUDAAPI *copy_fn)(CUdeviceptr, CUdeviceptr, size_t, CUstream);
-    struct rows r = PDL_ZERO;
-    unsigned salt = p->trials;
-    cudaError_t error;
-
-    r.bytes = r.pitch = r.from_pitch = bytes;
-    r.rows = 1;
-    error = fill_places(p, &r, from, to, salt);
-    if (error == cudaSuccess)
-        error = (cudaError_t)((copy_fn)copy)((CUdeviceptr)(uintptr_t)p->memory[1][to], (CUdeviceptr)(uintptr_t)p->memory[0][from], bytes,
-                                             (CUstream)p->ask->stream);
-    return error == cudaSuccess ? look_at_rows(p, &r, to, salt, -1) : error;
-}
-
+/* Each is between the device and memory of any kind. */
 static void ask_driver_copies(struct places *p)
 {
     static const size_t sizes[] = { 1, 4096, 8192, 65537, 131072, (1u << 20) + 70000 };
@@ -257,7 +246,7 @@ static void ask_driver_copies(struct places *p)
 
     for (trial = 0; trial < ways * sizeof(sizes) / sizeof(sizes[0]) && error == cudaSuccess; trial++) {
         enum place other = (enum place)(trial / 2 % PLACES);
-        error = try_driver(p, copy, sizes[trial / ways], trial % 2 ? PLACE_DEVICE : other, trial % 2 ? other : PLACE_DEVICE);
+        error = try_long(p, (driver_copy)copy, sizes[trial / ways], trial % 2 ? PLACE_DEVICE : other, trial % 2 ? other : PLACE_DEVICE);
     }
     ask_expect(p->ask, "copies by cuMemcpyAsync", error, cudaSuccess);
 }
@@ -274,9 +263,9 @@ static void ask_large(struct ask *ask)
         return;
     }
     for (trial = 0; trial < 2 * PLACES * PLACES && error == cudaSuccess; trial++)
-        error = try_large(&p, sizes[trial % 2], (enum place)(trial / 2 % PLACES), (enum place)(trial / 2 / PLACES));
+        error = try_long(&p, NULL, sizes[trial % 2], (enum place)(trial / 2 % PLACES), (enum place)(trial / 2 / PLACES));
     for (; trial < 4 * PLACES * PLACES && error == cudaSuccess; trial += 5) /* some of them the other way */
-        error = try_large(&p, sizes[trial % 2], (enum place)(trial / 2 % PLACES), (enum place)(trial / 2 / PLACES % PLACES));
+        error = try_long(&p, NULL, sizes[trial % 2], (enum place)(trial / 2 % PLACES), (enum place)(trial / 2 / PLACES % PLACES));
     ask_expect(ask, "copies of more than 1 MiB", error, cudaSuccess);
     ask_expect_none(ask, "copies of more than 1 MiB that left other bytes", p.wrong, p.trials);
     p.wrong = p.trials = 0;
