@@ -47,6 +47,7 @@ struct begun {
     int greatest;              /* priority */
     uint32_t *left;            /* pinned; a word of each block that has left */
     unsigned early, trials, seen;
+    unsigned missing, launched; /* grids of which a block, or the waiter, did not run; all of them */
     unsigned told_early, told; /* of those that the host is told of */
 };
 
@@ -103,29 +104,42 @@ static cudaError_t launch_waiter(struct begun *b, int control)
     return error == cudaSuccess ? launch_one((const void *)SYMBOL(crowds_waiter), &b->args, 1, side, &urgent, 1) : error;
 }
 
-static cudaError_t run_begun(struct begun *b, unsigned blocks, int control)
+static cudaError_t forget_begun(struct begun *b)
 {
-    cudaStream_t stream = b->crowd->ask->stream;
-    cudaLaunchAttribute at_start = recording(b->event);
-    struct trial_state state;
-    cudaError_t error = cudaMemset(b->args.state, 0, sizeof(state));
+    cudaError_t error = cudaMemset(b->args.state, 0, sizeof(*b->args.state));
 
-    if (error == cudaSuccess)
-        error = cudaDeviceSynchronize();
-    at_start.val.programmaticEvent.triggerAtBlockStart = 1;
-    if (error == cudaSuccess)
-        error = launch_sized((const void *)SYMBOL(crowds_busy), &b->args, blocks, 1, b->shared_bytes, stream, &at_start, 1);
-    if (error == cudaSuccess)
-        error = launch_waiter(b, control);
+    return error == cudaSuccess ? cudaDeviceSynchronize() : error;
+}
+
+/* error: of the launches. early: counts whether the waiter was. One that has not run at all is none of those. */
+static cudaError_t look_at_begun(struct begun *b, cudaError_t error, unsigned blocks, unsigned *early)
+{
+    struct trial_state state;
+
     if (error == cudaSuccess)
         error = cudaDeviceSynchronize();
     if (error == cudaSuccess)
         error = cudaMemcpy(&state, b->args.state, sizeof(state), cudaMemcpyDeviceToHost);
     if (error != cudaSuccess)
         return error;
-    b->trials += control ? 0 : 1;
-    *(control ? &b->seen : &b->early) += state.early != 0;
+    *early += state.early != 0;
+    b->missing += state.left != blocks || !state.alive;
+    b->launched++;
     return cudaSuccess;
+}
+
+static cudaError_t run_begun(struct begun *b, unsigned blocks, int control)
+{
+    cudaLaunchAttribute at_start = recording(b->event);
+    cudaError_t error = forget_begun(b);
+
+    at_start.val.programmaticEvent.triggerAtBlockStart = 1;
+    if (error == cudaSuccess)
+        error = launch_sized((const void *)SYMBOL(crowds_busy), &b->args, blocks, 1, b->shared_bytes, b->crowd->ask->stream, &at_start, 1);
+    if (error == cudaSuccess)
+        error = launch_waiter(b, control);
+    b->trials += control ? 0 : 1;
+    return look_at_begun(b, error, blocks, control ? &b->seen : &b->early);
 }
 
 /* The same with nodes: an edge from block starts leads from the grid to the waiter. */
@@ -154,24 +168,19 @@ static cudaError_t add_begun(struct begun *b, cudaGraph_t graph, unsigned blocks
 
 static cudaError_t run_begun_nodes(struct begun *b, unsigned blocks)
 {
-    struct trial_state state;
     cudaGraphExec_t exec = NULL;
     cudaGraph_t graph;
     cudaError_t error = cudaGraphCreate(&graph, 0);
 
     if (error == cudaSuccess)
-        error = cudaMemset(b->args.state, 0, sizeof(state));
+        error = forget_begun(b);
     if (error == cudaSuccess)
         error = add_begun(b, graph, blocks);
     if (error == cudaSuccess)
         error = cudaGraphInstantiate(&exec, graph, cudaGraphInstantiateFlagUseNodePriority);
     if (error == cudaSuccess)
         error = cudaGraphLaunch(exec, b->crowd->ask->stream);
-    if (error == cudaSuccess)
-        error = cudaDeviceSynchronize();
-    if (error == cudaSuccess)
-        error = cudaMemcpy(&state, b->args.state, sizeof(state), cudaMemcpyDeviceToHost);
-    b->early += error == cudaSuccess && state.early != 0;
+    error = look_at_begun(b, error, blocks, &b->early);
     b->trials++;
     if (exec)
         (void)cudaGraphExecDestroy(exec);
@@ -279,6 +288,7 @@ static void ask_begun(struct crowd *crowd)
     if (error == cudaSuccess && b.seen == 0)
         ask_skip(crowd->ask, "events at block starts", "no kernel without dependency had room beside the grid");
     ask_expect_none(crowd->ask, "waiters for an event or an edge at block starts that began before the last block", b.early, b.trials);
+    ask_expect_none(crowd->ask, "grids before such waiters, or waiters, that did not run", b.missing, b.launched);
     if (error == cudaSuccess)
         ask_told(&b, sizes, count);
     close_begun(&b);
