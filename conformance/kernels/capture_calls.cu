@@ -3,7 +3,7 @@
  * pair       rules    what is asked
  * forbidden  EDGE-40  waits across the border of a capture, ends in another stream or another thread, looks at what is captured
  *                     or was, the device's end, a capture of the legacy stream: each is refused, and what it spoils is told as spoiled;
- *                     a capture beside one that fails goes on
+ *                     a capture beside one that fails goes on; one that joins one of two ends of a stream does not end well
  * spoiled    EDGE-40a what a capture of two streams refuses once it is invalid, what its end says, and what its streams do then
  * told       EDGE-41  the ids of a capture's streams and of captures that follow each other, the mode of captures that a thread gives back,
  *                     the dependents of a captured node, the state of the legacy stream beside a capture
@@ -27,12 +27,6 @@ struct capture {
     cudaStream_t stream, side, blocking;
     cudaEvent_t event;
 };
-
-/* From here on what follows in `to` comes after what stands in `from`. */
-static cudaError_t lead(const struct capture *c, cudaStream_t from, cudaStream_t to)
-{
-    return record_and_await(c->event, from, to);
-}
 
 /* A capture of one kernel so far. */
 static cudaError_t begin(cudaStream_t stream)
@@ -110,7 +104,7 @@ static void fail_capture(const struct capture *c)
     cudaError_t error = begin(c->stream);
 
     if (error == cudaSuccess)
-        error = lead(c, c->stream, c->blocking);
+        error = record_and_await(c->event, c->stream, c->blocking);
     if (error == cudaSuccess)
         error = launch_nothing(c->blocking);
     ask_expect(c->ask, "a capture that leads into another stream and not back", error, cudaSuccess);
@@ -140,6 +134,61 @@ static void ask_failed_beside(const struct capture *c)
         (void)cudaGraphDestroy(graph);
 }
 
+/* What a stream of a capture comes after now, if that is one node. */
+static cudaError_t only_dependency(cudaStream_t stream, cudaGraphNode_t *node)
+{
+    const cudaGraphNode_t *nodes = NULL;
+    const cudaGraphEdgeData *data = NULL;
+    enum cudaStreamCaptureStatus status;
+    size_t count = 0;
+    cudaError_t error = edges_of_capture(stream, &status, NULL, NULL, &nodes, &data, &count);
+
+    if (error == cudaSuccess && count == 1)
+        *node = nodes[0];
+    return error;
+}
+
+/* Which end of a stream that comes after two is joined by the first stream; moved: the stream of the other one comes after the first instead. */
+enum half { HALF_FIRST, HALF_SECOND, HALF_MOVED, HALVES };
+
+static cudaError_t join_half(const struct capture *c, enum half half)
+{
+    cudaStream_t halves[2];
+    cudaGraphNode_t first = NULL;
+    cudaError_t error = begin(c->stream);
+    unsigned i;
+
+    halves[0] = c->side;
+    halves[1] = c->blocking;
+    for (i = 0; i < 2 && error == cudaSuccess; i++) {
+        error = record_and_await(c->event, c->stream, halves[i]);
+        if (error == cudaSuccess)
+            error = launch_nothing(halves[i]);
+    }
+    if (error == cudaSuccess)
+        error = only_dependency(c->side, &first);
+    if (error == cudaSuccess && half != HALF_SECOND)
+        error = record_and_await(c->event, c->side, c->stream);
+    if (error == cudaSuccess)
+        error = record_and_await(c->event, c->blocking, c->side);
+    if (error == cudaSuccess && half == HALF_SECOND)
+        error = cudaStreamWaitEvent(c->stream, c->event, 0);
+    if (error == cudaSuccess && half == HALF_MOVED)
+        error = edges_update_capture(c->blocking, &first, NULL, 1, cudaStreamSetCaptureDependencies);
+    return error;
+}
+
+static void ask_half_joined(const struct capture *c, enum half half)
+{
+    cudaGraph_t graph = NULL;
+
+    ask_expect(c->ask, "a capture that joins one of two ends of another stream", join_half(c, half), cudaSuccess);
+    ask_expect(c->ask, "its end", cudaStreamEndCapture(c->stream, &graph), cudaErrorStreamCaptureUnjoined);
+    (void)cudaGetLastError();
+    if (graph)
+        (void)cudaGraphDestroy(graph);
+}
+
 /* The capture ends in the stream that it began in. */
 static void ask_other_end(const struct capture *c)
 {
@@ -147,11 +196,11 @@ static void ask_other_end(const struct capture *c)
     cudaError_t error = begin(c->stream);
 
     if (error == cudaSuccess)
-        error = lead(c, c->stream, c->side);
+        error = record_and_await(c->event, c->stream, c->side);
     if (error == cudaSuccess)
         error = launch_nothing(c->side);
     if (error == cudaSuccess)
-        error = lead(c, c->side, c->stream);
+        error = record_and_await(c->event, c->side, c->stream);
     ask_expect(c->ask, "a capture that leads into another stream and back", error, cudaSuccess);
     ask_expect_refusal(c->ask, "its end in that stream", cudaStreamEndCapture(c->side, &graph));
     ask_expect_number(c->ask, "a graph came of it", graph != NULL, 0);
@@ -261,6 +310,7 @@ static void close_capture(struct capture *c)
 static void ask_forbidden(struct ask *ask)
 {
     struct capture c;
+    unsigned half;
     cudaError_t error = open_capture(&c, ask);
 
     ask_expect(ask, "a stream and an event", error, cudaSuccess);
@@ -270,6 +320,8 @@ static void ask_forbidden(struct ask *ask)
     ask_merge(&c);
     ask_past(&c);
     ask_failed_beside(&c);
+    for (half = 0; half < HALVES; half++)
+        ask_half_joined(&c, (enum half)half);
     ask_other_end(&c);
     ask_other_thread(&c, cudaStreamCaptureModeGlobal, "a capture's end in another thread");
     ask_other_thread(&c, cudaStreamCaptureModeThreadLocal, "the end of a capture of its thread in another thread");
@@ -316,7 +368,7 @@ static void ask_fork(const struct capture *c)
     cudaError_t error = begin(c->stream);
 
     if (error == cudaSuccess)
-        error = lead(c, c->stream, c->side);
+        error = record_and_await(c->event, c->stream, c->side);
     if (error == cudaSuccess)
         error = launch_nothing(c->side);
     ask_expect(c->ask, "a capture of two streams", error, cudaSuccess);
@@ -365,33 +417,27 @@ static void expect_dependencies(const struct capture *c, const char *what, cudaS
 /* A stream that joined a capture waits for its first stream once more; or is given that one's kernel as a dependency. */
 static void ask_second_wait(const struct capture *c, int by_update)
 {
-    const cudaGraphNode_t *nodes = NULL;
-    const cudaGraphEdgeData *data = NULL;
-    enum cudaStreamCaptureStatus status;
     cudaGraphNode_t last = NULL;
-    size_t count = 0;
     cudaGraph_t graph = NULL;
     cudaError_t error = begin(c->stream);
 
     if (error == cudaSuccess)
-        error = lead(c, c->stream, c->side);
+        error = record_and_await(c->event, c->stream, c->side);
     if (error == cudaSuccess)
         error = launch_nothing(c->side);
     if (error == cudaSuccess)
         error = launch_nothing(c->stream);
     if (error == cudaSuccess)
-        error = edges_of_capture(c->stream, &status, NULL, NULL, &nodes, &data, &count);
-    if (error == cudaSuccess && count == 1)
-        last = nodes[0];
+        error = only_dependency(c->stream, &last);
     expect_dependencies(c, "a stream that joined a capture and launched", c->side, 1);
     if (error == cudaSuccess)
-        error = by_update ? edges_update_capture(c->side, &last, NULL, 1, cudaStreamAddCaptureDependencies) : lead(c, c->stream, c->side);
+        error = by_update ? edges_update_capture(c->side, &last, NULL, 1, cudaStreamAddCaptureDependencies) : record_and_await(c->event, c->stream, c->side);
     ask_expect(c->ask, "a second wait, or a dependency more", error, cudaSuccess);
     expect_dependencies(c, "a stream that waits for its capture's first stream again", c->side, 2);
     if (error == cudaSuccess)
         error = launch_nothing(c->side);
     if (error == cudaSuccess)
-        error = lead(c, c->side, c->stream);
+        error = record_and_await(c->event, c->side, c->stream);
     ask_expect(c->ask, "the way back", error, cudaSuccess);
     ask_expect(c->ask, "the end", cudaStreamEndCapture(c->stream, &graph), cudaSuccess);
     if (graph)
@@ -406,7 +452,7 @@ static void ask_spoiled_fork(const struct capture *c)
     cudaError_t error = begin(c->stream);
 
     if (error == cudaSuccess)
-        error = lead(c, c->stream, c->side);
+        error = record_and_await(c->event, c->stream, c->side);
     ask_expect(c->ask, "a capture of two streams", error, cudaSuccess);
     ask_expect_refusal(c->ask, "waiting for the first one", cudaStreamSynchronize(c->stream));
     ask_expect(c->ask, "the state of the second one", cudaStreamIsCapturing(c->side, &status), cudaSuccess);

@@ -75,6 +75,8 @@ static void ask_late_works(struct spoiled *s, const char *spoiler, int in_fork)
                  spoiler);
         ask_expect_refusal(s->c.ask, text, late_work(s, (enum late_work)work, stream));
     }
+    ask_expect_refusal(s->c.ask, "dependencies that are set in a capture that was spoiled",
+                       edges_update_capture(stream, NULL, NULL, 0, cudaStreamSetCaptureDependencies));
 }
 
 /* Each kind of work in this stream, which captures nothing. */
@@ -98,11 +100,11 @@ static void ask_captured_again(struct spoiled *s)
 
     clear_words(s);
     if (error == cudaSuccess)
-        error = lead(c, c->stream, c->side);
+        error = record_and_await(c->event, c->stream, c->side);
     if (error == cudaSuccess)
         error = late_work(s, LATE_SET, c->side);
     if (error == cudaSuccess)
-        error = lead(c, c->side, c->stream);
+        error = record_and_await(c->event, c->side, c->stream);
     if (error == cudaSuccess)
         error = late_work(s, LATE_LAUNCH, c->stream);
     ask_expect(c->ask, "another capture of the streams of a spoiled one", error, cudaSuccess);
@@ -126,7 +128,7 @@ static void ask_spoiled_by(struct spoiled *s, unsigned way)
 
     clear_words(s);
     if (error == cudaSuccess)
-        error = lead(c, c->stream, c->side);
+        error = record_and_await(c->event, c->stream, c->side);
     if (error == cudaSuccess)
         error = launch_nothing(c->side);
     ask_expect(c->ask, "a capture of two streams", error, cudaSuccess);

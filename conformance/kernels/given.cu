@@ -5,6 +5,7 @@
  * nodes    ATTR-15c  nodes of graphs that had another shape before: by each call that gives parameters, by an update, in a clone and in a child
  *                    graph; captured launches by each call
  * sets     ATTR-15d  memset nodes that had another place, value, width or element before, in the same ways
+ * copies   ATTR-15d  copy nodes of one row or several that had another place, width, number of rows or pitch before, in the same ways
  * hosts    ATTR-15h  40 host functions in a graph, each with data of its own: in a line and side by side; added, captured, given other data
  *                    in the graph and in the executable one, cloned, updated and in a child graph
  * crowds   ATTR-15c  cooperative launches of more blocks than fit, by each call: refused, and nothing runs
@@ -32,14 +33,15 @@ KERNEL(given_tells)
 
 struct shape {
     unsigned grid[3], block[3], shared;
+    unsigned cluster[3];        /* where clusters are asked */
 };
 #define SHAPES 4u
 /* The last three differ from each other in all places, and the first from each of them in all but one or two. */
 static const struct shape shapes[SHAPES] = {
-    { { 1, 1, 1 }, { 4, 1, 1 }, 0 },
-    { { 2, 3, 1 }, { 2, 2, 3 }, 256 },
-    { { 3, 1, 2 }, { 1, 3, 2 }, 1000 },
-    { { 1, 2, 3 }, { 3, 1, 4 }, 512 },
+    { { 1, 1, 1 }, { 4, 1, 1 }, 0, { 1, 1, 1 } },
+    { { 2, 3, 1 }, { 2, 2, 3 }, 256, { 2, 1, 1 } },
+    { { 3, 1, 2 }, { 1, 3, 2 }, 1000, { 1, 1, 2 } },
+    { { 1, 2, 3 }, { 3, 1, 4 }, 512, { 1, 2, 1 } },
 };
 
 struct given {
@@ -49,6 +51,7 @@ struct given {
     void *launch, *launch_cooperative; /* the driver's; NULL: it has none */
     CUfunction function;
     void *values[1];            /* the kernel's arguments */
+    int clusters;               /* kernel nodes are made with the clusters of their shapes */
     unsigned wrong, trials;
 };
 
@@ -159,6 +162,8 @@ static cudaError_t look_at_shape(struct given *g, const struct shape *s)
 
     memcpy(want, s->grid, sizeof(s->grid));
     memcpy(want + 3, s->block, sizeof(s->block));
+    if (g->clusters)
+        memcpy(want + 6, s->cluster, sizeof(s->cluster));
     for (i = 0; i + 1 < TOLD; i++)
         differs |= told[i] != want[i];
     differs |= shared_differs(told[TOLD - 1], s->shared);
@@ -207,7 +212,7 @@ struct subject {
     void (*fill_general)(struct given *g, struct cudaGraphNodeParams *params, unsigned which);
 #endif
     cudaError_t (*look)(struct given *g, unsigned which); /* compares what the last launch left with that, and clears it */
-    int may_be_refused;         /* new parameters of an executable graph */
+    int may_be_refused;         /* new parameters of an executable graph, which then does what it did */
 };
 
 static void fill_params(struct given *g, struct cudaKernelNodeParams *params, unsigned which)
@@ -268,6 +273,16 @@ static const struct subject shape_subject = { shape_add, shape_set, shape_set_ex
 #endif
                                               shape_look, 0 };
 
+static cudaError_t give_clusters(cudaGraphNode_t node, unsigned which)
+{
+    cudaLaunchAttribute attribute = in_clusters(1);
+
+    attribute.val.clusterDim.x = shapes[which].cluster[0];
+    attribute.val.clusterDim.y = shapes[which].cluster[1];
+    attribute.val.clusterDim.z = shapes[which].cluster[2];
+    return cudaGraphKernelNodeSetAttribute(node, attribute.id, &attribute.val);
+}
+
 /* A graph of one node, a kernel perhaps a cooperative one. */
 static cudaError_t graph_of(struct given *g, const struct subject *of, unsigned which, int cooperative, int generally, cudaGraph_t *graph,
                             cudaGraphNode_t *node)
@@ -285,6 +300,8 @@ static cudaError_t graph_of(struct given *g, const struct subject *of, unsigned 
         error = edges_add_node(node, *graph, NULL, NULL, 0, &general);
     }
 #endif
+    if (error == cudaSuccess && g->clusters)
+        error = give_clusters(*node, which);
     return error == cudaSuccess && cooperative ? cudaGraphKernelNodeSetAttribute(*node, cudaLaunchAttributeCooperative, &value) : error;
 }
 
@@ -351,9 +368,9 @@ static cudaError_t give_exec(struct given *g, const struct subject *of, enum way
     return cudaSuccess;
 }
 
-/* In an executable graph: gives its node other parameters, launches it, and looks. */
-static cudaError_t run_given(struct given *g, const struct subject *of, enum way way, unsigned which, int cooperative, cudaGraphExec_t exec,
-                             cudaGraphNode_t node)
+/* In an executable graph that does `from`: gives its node other parameters, launches it, and looks. */
+static cudaError_t run_given(struct given *g, const struct subject *of, enum way way, unsigned from, unsigned which, int cooperative,
+                             cudaGraphExec_t exec, cudaGraphNode_t node)
 {
     cudaGraph_t other = NULL;
     cudaGraphNode_t inside = NULL;
@@ -366,9 +383,10 @@ static cudaError_t run_given(struct given *g, const struct subject *of, enum way
     error = give_exec(g, of, way, which, exec, node, other);
     if (other)
         (void)cudaGraphDestroy(other);
-    if (error != cudaSuccess && of->may_be_refused) {
+    if (error != cudaSuccess && (of->may_be_refused || g->clusters)) {
         (void)cudaGetLastError();
-        return cudaSuccess;
+        which = from;
+        error = cudaSuccess;
     }
     if (error == cudaSuccess)
         error = cudaGraphLaunch(exec, g->ask->stream);
@@ -398,7 +416,7 @@ static cudaError_t run_way(struct given *g, const struct subject *of, enum way w
     if (error == cudaSuccess)
         error = cudaGraphInstantiate(&exec, clone ? clone : graph, 0);
     if (error == cudaSuccess)
-        error = run_given(g, of, way, to, cooperative, exec, node);
+        error = run_given(g, of, way, from, to, cooperative, exec, node);
     if (exec)
         (void)cudaGraphExecDestroy(exec);
     if (clone)
@@ -418,6 +436,22 @@ static void ask_ways(struct given *g, const struct subject *of, unsigned count)
             error = run_way(g, of, (enum way)way, turn % count, (turn + 1 + turn / count) % count, of == &shape_subject && turn / 2 % 2);
         ask_expect(g->ask, way_names[way], error, cudaSuccess);
     }
+}
+
+/* Clusters belong to a node's attributes: they change with the graph, and not with the parameters. */
+static void ask_clusters(struct given *g)
+{
+    static const enum way ways[] = { WAY_ADDED, WAY_UPDATE, WAY_CHILD };
+    unsigned way, turn;
+
+    g->clusters = 1;
+    for (way = 0; way < sizeof(ways) / sizeof(ways[0]); way++) {
+        cudaError_t error = cudaSuccess;
+        for (turn = 0; turn < 2 * SHAPES && error == cudaSuccess; turn++)
+            error = run_way(g, &shape_subject, ways[way], turn % SHAPES, (turn + 1 + turn / SHAPES) % SHAPES, 0);
+        ask_expect(g->ask, "a node in clusters", error, cudaSuccess);
+    }
+    g->clusters = 0;
 }
 
 /* A launch by this call, captured: the node tells whether it is cooperative, and the graph runs it in its shape. */
@@ -466,11 +500,13 @@ static void ask_nodes(struct ask *ask)
             error = run_captured(&g, (enum call)call, &shapes[turn]);
         ask_expect(ask, call_names[call], error, cudaSuccess);
     }
+    ask_clusters(&g);
     ask_expect_none(ask, "kernels of graphs that ran in another shape", g.wrong, g.trials);
     (void)cudaFreeHost(g.room);
 }
 
 #include "given_sets.h"
+#include "given_copies.h"
 #include "given_hosts.h"
 
 /* ---- crowds ---- */
@@ -479,7 +515,7 @@ static void ask_nodes(struct ask *ask)
 static void ask_crowds(struct ask *ask)
 {
     struct given g = PDL_ZERO;
-    struct shape crowd = { { 1, 1, 1 }, { 32, 1, 1 }, 512 };
+    struct shape crowd = { { 1, 1, 1 }, { 32, 1, 1 }, 512, { 1, 1, 1 } };
     int device = 0, processors = 0, fit = 0, cooperative = 0;
     unsigned call, ran = 0;
 
@@ -505,6 +541,7 @@ static const struct pair given_pairs[] = {
     PAIR_ASK("calls", ask_calls),
     PAIR_ASK("nodes", ask_nodes),
     PAIR_ASK("sets", ask_sets),
+    PAIR_ASK("copies", ask_copies),
     PAIR_ASK("hosts", ask_hosts),
     PAIR_ASK("crowds", ask_crowds),
 };

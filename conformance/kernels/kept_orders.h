@@ -442,6 +442,70 @@ static void ask_longer_child(struct kept *kept)
     (void)cudaGraphDestroy(longer);
 }
 
+#if CUDART_VERSION >= 12040
+struct bodies {
+    enum cudaGraphConditionalNodeType type;
+    unsigned size;
+};
+
+/* A conditional node whose first body is skipped or not, and sets the word `first`, each next one the word after it. */
+static cudaError_t make_bodies(struct kept *kept, const struct bodies *of, unsigned first, cudaGraph_t *graph)
+{
+    cudaGraphConditionalHandle handle = 0;
+    cudaGraph_t body[WORDS];
+    cudaGraphNode_t node = NULL;
+    unsigned i;
+    cudaError_t error = cudaGraphCreate(graph, 0);
+
+    if (error == cudaSuccess)
+        error = cudaGraphConditionalHandleCreate(&handle, *graph, 1, cudaGraphCondAssignDefault);
+    if (error == cudaSuccess)
+        error = ask_add_conditional(&node, *graph, handle, of->type, of->size, body);
+    for (i = 0; i < of->size && error == cudaSuccess; i++)
+        error = add_item(kept, body[i], ITEM_KERNEL, first + i);
+    return error;
+}
+
+/* "Changes to node parameters are not supported": its kind and the number of its bodies are. A driver that does take them over has to run them.
+ * was, is: the words of the body that runs. */
+static void ask_other_bodies(struct kept *kept, const struct bodies *from, const struct bodies *to, unsigned was, unsigned is)
+{
+    struct ask *ask = kept->ask;
+    cudaGraph_t graph = NULL, other = NULL;
+    cudaGraphExec_t exec = NULL;
+    cudaError_t error;
+
+    ask_expect(ask, "a conditional node", make_bodies(kept, from, 0, &graph), cudaSuccess);
+    ask_expect(ask, "one with other bodies", make_bodies(kept, to, 2, &other), cudaSuccess);
+    ask_expect(ask, "an executable one", cudaGraphInstantiate(&exec, graph, 0), cudaSuccess);
+    error = update_from(exec, other);
+    if (error != cudaSuccess)
+        ask_expect(ask, "an update from other bodies", error, cudaErrorGraphExecUpdateFailure);
+    (void)cudaGetLastError();
+    expect_words(kept, exec, error == cudaSuccess ? "a launch after an update from other bodies" : "a launch after such an update was refused",
+                 error == cudaSuccess ? is : was);
+    (void)cudaGraphExecDestroy(exec);
+    (void)cudaGraphDestroy(graph);
+    (void)cudaGraphDestroy(other);
+}
+
+/* The condition is 1: the first body of two runs if it is an IF, and the second of a switch. */
+static void ask_all_other_bodies(struct kept *kept)
+{
+#if CUDART_VERSION >= 12080
+    static const struct bodies one = { cudaGraphCondTypeIf, 1 }, two = { cudaGraphCondTypeIf, 2 }, cases = { cudaGraphCondTypeSwitch, 2 };
+
+    ask_other_bodies(kept, &one, &two, 1, 4);
+    ask_other_bodies(kept, &two, &one, 1, 4);
+    ask_other_bodies(kept, &two, &cases, 1, 8);
+    ask_other_bodies(kept, &cases, &two, 2, 4);
+    ask_other_bodies(kept, &one, &one, 1, 4);
+#else
+    (void)kept;
+#endif
+}
+#endif
+
 static void ask_declined(struct ask *ask)
 {
     struct kept kept = PDL_ZERO;
@@ -452,6 +516,10 @@ static void ask_declined(struct ask *ask)
     for (kind = 0; kind < ITEMS; kind++)
         ask_other_kind(&kept, (enum item)kind);
     ask_longer_child(&kept);
+#if CUDART_VERSION >= 12040
+    if (kept.driver >= 12080)
+        ask_all_other_bodies(&kept);
+#endif
     close_kept(&kept);
 }
 

@@ -154,6 +154,19 @@ static void ask_fit(struct ask *ask, int bytes, int sms)
     }
 }
 
+/* How many blocks fit depends on the sum of a function's static shared memory and the dynamic one. */
+static void ask_static_fit(struct ask *ask, int dynamic)
+{
+    int with = -1, without = -2;
+
+    ask_expect(ask, "how many blocks with static shared memory fit",
+               cudaOccupancyMaxActiveBlocksPerMultiprocessor(&with, (const void *)SYMBOL(readback_room), 32, (size_t)dynamic), cudaSuccess);
+    ask_expect(ask, "how many blocks with as much dynamic shared memory fit",
+               cudaOccupancyMaxActiveBlocksPerMultiprocessor(&without, (const void *)SYMBOL(readback_nothing), 32, (size_t)dynamic + ROOM_BYTES),
+               cudaSuccess);
+    ask_expect_number(ask, "blocks with static shared memory that fit", with, without);
+}
+
 /* "The size in bytes of statically-allocated shared memory per block": of the function's own. Together with the dynamic one it "cannot exceed
  * the device attribute". */
 static void ask_static(struct ask *ask, int most)
@@ -161,6 +174,7 @@ static void ask_static(struct ask *ask, int most)
     const void *function = (const void *)SYMBOL(readback_room);
     const void *without = (const void *)SYMBOL(readback_nothing);
     struct cudaFuncAttributes told = PDL_ZERO;
+    int i;
 
     ask_expect(ask, "the attributes of a function without static shared memory", cudaFuncGetAttributes(&told, without), cudaSuccess);
     ask_expect_number(ask, "its static shared memory", (long)told.sharedSizeBytes, 0);
@@ -170,6 +184,9 @@ static void ask_static(struct ask *ask, int most)
                        cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize, most - (int)ROOM_BYTES + 1));
     ask_expect(ask, "a limit that leaves just the room for the static shared memory",
                cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize, most - (int)ROOM_BYTES), cudaSuccess);
+    ask_expect(ask, "the greatest limit", cudaFuncSetAttribute(without, cudaFuncAttributeMaxDynamicSharedMemorySize, most), cudaSuccess);
+    for (i = 0; i <= 16; i++)
+        ask_static_fit(ask, i * (most - (int)ROOM_BYTES) / 16);
 }
 
 /* "If the specified attribute cannot be written": there is none of this number. */

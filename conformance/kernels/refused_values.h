@@ -8,9 +8,12 @@ struct values {
     cudaEvent_t event;         /* without timing */
     uint32_t *memory;          /* of the device, 64 words */
     cudaGraph_t graph, other;
-    cudaGraphNode_t kernel, foreign, set, record, rows; /* foreign: a node of the other graph. rows: a copy of two rows */
+    cudaGraphNode_t kernel, foreign, set, record, rows, host; /* foreign: a node of the other graph. rows: a copy of two rows */
     cudaGraphExec_t exec;
 };
+
+/* What a call says that should be refused could not be heard, as what it needs was not there: that, too, is no refusal. */
+#define CALL_TAKEN cudaSuccess
 
 /* ---- flags, modes and kinds ---- */
 
@@ -92,6 +95,38 @@ static cudaError_t launch_domain(struct values *v)
     return launch_one((const void *)SYMBOL(refused_count), &v->args, 1, v->stream, &attribute, 1);
 }
 
+#if CUDART_VERSION >= 12050
+static cudaError_t launch_carveout(const struct values *v, int percent)
+{
+    cudaLaunchAttribute attribute = PDL_ZERO;
+
+    attribute.id = cudaLaunchAttributePreferredSharedMemoryCarveout;
+    attribute.val.sharedMemCarveout = (unsigned)percent;
+    return launch_one((const void *)SYMBOL(refused_count), &v->args, 1, v->stream, &attribute, 1);
+}
+static cudaError_t launch_carveout_high(struct values *v) { return launch_carveout(v, 101); }
+static cudaError_t launch_carveout_low(struct values *v) { return launch_carveout(v, -2); }
+#endif
+
+/* "Must be a divisor of the grid ... dimension." */
+static cudaError_t launch_cluster(const struct values *v, unsigned x, unsigned y, unsigned z)
+{
+    cudaLaunchAttribute attribute = in_clusters(x);
+
+    attribute.val.clusterDim.y = y;
+    attribute.val.clusterDim.z = z;
+    return launch_one((const void *)SYMBOL(refused_count), &v->args, 1, v->stream, &attribute, 1);
+}
+static cudaError_t launch_cluster_x(struct values *v) { return launch_cluster(v, 0, 1, 1); }
+static cudaError_t launch_cluster_y(struct values *v) { return launch_cluster(v, 1, 0, 1); }
+static cudaError_t launch_cluster_z(struct values *v) { return launch_cluster(v, 1, 1, 0); }
+
+/* The list of attributes is "nullable if numAttrs == 0". */
+static cudaError_t launch_no_list(struct values *v)
+{
+    return launch_one((const void *)SYMBOL(refused_count), &v->args, 1, v->stream, NULL, 1);
+}
+
 static cudaError_t launch_nothing(struct values *v) { return launch_one(NULL, &v->args, 1, v->stream, NULL, 0); }
 
 /* ---- copies and memsets ---- */
@@ -104,6 +139,18 @@ static cudaError_t copy_rows(const struct values *v, size_t to_pitch, size_t fro
 static cudaError_t copy_pitch(struct values *v) { return copy_rows(v, 12, 16); }
 static cudaError_t copy_from_pitch(struct values *v) { return copy_rows(v, 16, 12); }
 
+/* Of two rows. */
+static void fill_rows(struct cudaMemcpy3DParms *copy, const struct values *v, size_t width)
+{
+    copy->srcPtr.ptr = v->memory;
+    copy->dstPtr.ptr = v->memory + 32;
+    copy->srcPtr.pitch = copy->dstPtr.pitch = copy->srcPtr.xsize = copy->dstPtr.xsize = 16;
+    copy->srcPtr.ysize = copy->dstPtr.ysize = copy->extent.height = 2;
+    copy->extent.width = width;
+    copy->extent.depth = 1;
+    copy->kind = cudaMemcpyDeviceToDevice;
+}
+
 /* "Must be 1, 2, or 4." */
 static cudaError_t set_element(struct values *v)
 {
@@ -114,6 +161,52 @@ static cudaError_t set_element(struct values *v)
     set.elementSize = 8;
     set.width = set.height = 1;
     return cudaGraphAddMemsetNode(&node, v->graph, NULL, 0, &set);
+}
+
+/* Two rows of 16 bytes that overlap: the pitch is one of 12. */
+static void fill_short(struct cudaMemsetParams *set, const struct values *v)
+{
+    set->dst = v->memory;
+    set->elementSize = 4;
+    set->width = 4;
+    set->height = 2;
+    set->pitch = 12;
+}
+
+static cudaError_t set_pitch(struct values *v) { return cudaMemset2DAsync(v->memory, 12, 0, 16, 2, v->stream); }
+
+static cudaError_t set_node_pitch(struct values *v)
+{
+    struct cudaMemsetParams set = PDL_ZERO;
+    cudaGraphNode_t node;
+
+    fill_short(&set, v);
+    return cudaGraphAddMemsetNode(&node, v->graph, NULL, 0, &set);
+}
+
+static cudaError_t set_params_pitch(struct values *v)
+{
+    struct cudaMemsetParams set = PDL_ZERO;
+
+    fill_short(&set, v);
+    return cudaGraphMemsetNodeSetParams(v->set, &set);
+}
+
+static cudaError_t copy_node_pitch(struct values *v)
+{
+    struct cudaMemcpy3DParms copy = PDL_ZERO;
+    cudaGraphNode_t node;
+
+    fill_rows(&copy, v, 20);
+    return cudaGraphAddMemcpyNode(&node, v->graph, NULL, 0, &copy);
+}
+
+static cudaError_t copy_params_pitch(struct values *v)
+{
+    struct cudaMemcpy3DParms copy = PDL_ZERO;
+
+    fill_rows(&copy, v, 20);
+    return cudaGraphMemcpyNodeSetParams(v->rows, &copy);
 }
 
 /* "Returns cudaErrorInvalidValue if ... either the original or new memory operands are multidimensional." */
@@ -133,6 +226,67 @@ static cudaError_t no_node_function(struct values *v)
 
     return cudaGraphAddHostNode(&node, v->graph, NULL, 0, &host);
 }
+
+static cudaError_t no_host_params(struct values *v)
+{
+    struct cudaHostNodeParams host = PDL_ZERO;
+
+    return cudaGraphHostNodeSetParams(v->host, &host);
+}
+
+static cudaError_t no_exec_host_params(struct values *v)
+{
+    struct cudaHostNodeParams host = PDL_ZERO;
+
+    return cudaGraphExecHostNodeSetParams(v->exec, v->host, &host);
+}
+
+#if CUDART_VERSION >= 12030
+static cudaError_t no_general_function(struct values *v)
+{
+    struct cudaGraphNodeParams general = PDL_ZERO;
+    cudaGraphNode_t node;
+
+    general.type = cudaGraphNodeTypeHost;
+    return edges_add_node(&node, v->graph, NULL, NULL, 0, &general);
+}
+
+static cudaError_t no_general_params(struct values *v)
+{
+    struct cudaGraphNodeParams general = PDL_ZERO;
+
+    general.type = cudaGraphNodeTypeHost;
+    return cudaGraphNodeSetParams(v->host, &general);
+}
+
+static cudaError_t no_general_exec_params(struct values *v)
+{
+    struct cudaGraphNodeParams general = PDL_ZERO;
+
+    general.type = cudaGraphNodeTypeHost;
+    return cudaGraphExecNodeSetParams(v->exec, v->host, &general);
+}
+#endif
+
+static cudaError_t attribute_of_nothing(struct values *v)
+{
+    (void)v;
+    return cudaFuncSetAttribute((const void *)NULL, cudaFuncAttributePreferredSharedMemoryCarveout, 50);
+}
+
+static cudaError_t occupancy(const void *function, int threads)
+{
+    int blocks;
+
+    return cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, function, threads, 0);
+}
+static cudaError_t occupancy_of_nothing(struct values *v) { (void)v; return occupancy(NULL, 32); }
+static cudaError_t occupancy_of_none(struct values *v) { (void)v; return occupancy((const void *)SYMBOL(refused_count), 0); }
+
+static cudaError_t upload_nothing(struct values *v) { return cudaGraphUpload(NULL, v->stream); }
+/* Neither was created. */
+static cudaError_t destroy_legacy(struct values *v) { (void)v; return cudaStreamDestroy(cudaStreamLegacy); }
+static cudaError_t destroy_per_thread(struct values *v) { (void)v; return cudaStreamDestroy(cudaStreamPerThread); }
 
 static cudaError_t no_record(struct values *v) { return cudaGraphEventRecordNodeSetEvent(v->record, NULL); }
 static cudaError_t no_exec_record(struct values *v) { return cudaGraphExecEventRecordNodeSetEvent(v->exec, v->record, NULL); }
@@ -176,7 +330,7 @@ static cudaError_t update_capture(const struct values *v, unsigned flags, int fo
     cudaError_t error = cudaStreamBeginCapture(v->stream, cudaStreamCaptureModeThreadLocal);
 
     if (error != cudaSuccess)
-        return cudaSuccess; /* which is wrong */
+        return CALL_TAKEN;
     error = edges_update_capture(v->stream, &node, NULL, foreign ? 1 : 0, flags);
     ask_drop_capture(v->stream);
     return error;
@@ -192,7 +346,7 @@ static cudaError_t legacy_joins(struct values *v)
     if (error == cudaSuccess)
         error = cudaEventRecord(v->event, v->stream);
     if (error != cudaSuccess)
-        return cudaSuccess; /* which is wrong */
+        return CALL_TAKEN;
     error = cudaStreamWaitEvent(cudaStreamLegacy, v->event, 0);
     ask_drop_capture(v->stream);
     (void)cudaEventRecord(v->event, v->stream); /* it is no captured one any more */
@@ -206,7 +360,7 @@ static cudaError_t spoiled_graph(struct values *v)
     cudaError_t error = cudaStreamBeginCapture(v->stream, cudaStreamCaptureModeThreadLocal);
 
     if (error != cudaSuccess)
-        return cudaSuccess;
+        return CALL_TAKEN;
     (void)cudaStreamSynchronize(v->stream); /* "may not be called during capture" */
     (void)cudaGetLastError();
     error = cudaStreamEndCapture(v->stream, &graph);
@@ -231,10 +385,20 @@ static cudaError_t bodies_of(struct values *v, enum cudaGraphConditionalNodeType
     cudaGraph_t body[4];
     cudaError_t error = cudaGraphConditionalHandleCreate(&handle, v->other, 0, cudaGraphCondAssignDefault);
 
-    return error == cudaSuccess ? ask_add_conditional(&node, v->other, handle, type, size, body) : cudaSuccess;
+    return error == cudaSuccess ? ask_add_conditional(&node, v->other, handle, type, size, body) : CALL_TAKEN;
 }
 static cudaError_t two_loops(struct values *v) { return bodies_of(v, cudaGraphCondTypeWhile, 2); }
 static cudaError_t three_bodies(struct values *v) { return bodies_of(v, cudaGraphCondTypeIf, 3); }
+/* The handle "must be associated with" the graph that gets the node. */
+static cudaError_t foreign_handle(struct values *v)
+{
+    cudaGraphConditionalHandle handle;
+    cudaGraphNode_t node;
+    cudaGraph_t body[1];
+    cudaError_t error = cudaGraphConditionalHandleCreate(&handle, v->other, 0, cudaGraphCondAssignDefault);
+
+    return error == cudaSuccess ? ask_add_conditional(&node, v->graph, handle, cudaGraphCondTypeIf, 1, body) : CALL_TAKEN;
+}
 static cudaError_t no_body(struct values *v) { return bodies_of(v, cudaGraphCondTypeIf, 0); }
 #endif
 
@@ -254,13 +418,39 @@ static const struct excluded {
     { "a launch that records its event as an external one", launch_flags },
     { "a launch that records an interprocess event", launch_interprocess },
     { "a launch in memory-sync domain 2", launch_domain },
+#if CUDART_VERSION >= 12050
+    { "a launch with a carve-out of 101 percent", launch_carveout_high },
+    { "a launch with a carve-out of -2 percent", launch_carveout_low },
+#endif
+    { "a launch in clusters of 0 along x", launch_cluster_x },
+    { "a launch in clusters of 0 along y", launch_cluster_y },
+    { "a launch in clusters of 0 along z", launch_cluster_z },
+    { "a launch with one attribute and no list of them", launch_no_list },
     { "a launch of no kernel", launch_nothing },
     { "a copy of rows that are longer than the target's pitch", copy_pitch },
     { "a copy of rows that are longer than the source's pitch", copy_from_pitch },
     { "a memset node of elements of 8 bytes", set_element },
+    { "a memset of rows that are longer than their pitch", set_pitch },
+    { "a memset node of rows that are longer than their pitch", set_node_pitch },
+    { "parameters of a memset of rows that are longer than their pitch", set_params_pitch },
+    { "a copy node of rows that are longer than their pitch", copy_node_pitch },
+    { "parameters of a copy of rows that are longer than their pitch", copy_params_pitch },
     { "new parameters of one row for a copy of rows", rows_as_one },
     { "no host function", no_function },
     { "a host node without a function", no_node_function },
+    { "parameters of a host node without a function", no_host_params },
+    { "parameters of an executable graph's host node without a function", no_exec_host_params },
+#if CUDART_VERSION >= 12030
+    { "a host node without a function, by the general call", no_general_function },
+    { "parameters of a host node without a function, by the general call", no_general_params },
+    { "parameters of an executable graph's host node without a function, by the general call", no_general_exec_params },
+#endif
+    { "an attribute of no kernel", attribute_of_nothing },
+    { "how many blocks of no kernel fit", occupancy_of_nothing },
+    { "how many blocks of no threads fit", occupancy_of_none },
+    { "an upload of no graph", upload_nothing },
+    { "the end of the legacy stream", destroy_legacy },
+    { "the end of the per-thread stream", destroy_per_thread },
     { "no event for a node that records", no_record },
     { "no event for a node that records in an executable graph", no_exec_record },
     { "parameters of a kernel for a memset", kernel_for_set },
@@ -278,6 +468,7 @@ static const struct excluded excluded_bodies[] = {
     { "a loop with two bodies", two_loops },
     { "three bodies of one condition", three_bodies },
     { "no body of a condition", no_body },
+    { "a condition of another graph", foreign_handle },
 };
 #endif
 
@@ -287,13 +478,7 @@ static cudaError_t add_rows(struct values *v)
 {
     struct cudaMemcpy3DParms copy = PDL_ZERO;
 
-    copy.srcPtr.ptr = v->memory;
-    copy.dstPtr.ptr = v->memory + 32;
-    copy.srcPtr.pitch = copy.dstPtr.pitch = copy.srcPtr.xsize = copy.dstPtr.xsize = 16;
-    copy.srcPtr.ysize = copy.dstPtr.ysize = copy.extent.height = 2;
-    copy.extent.width = 8;
-    copy.extent.depth = 1;
-    copy.kind = cudaMemcpyDeviceToDevice;
+    fill_rows(&copy, v, 8);
     return cudaGraphAddMemcpyNode(&v->rows, v->graph, NULL, 0, &copy);
 }
 
@@ -318,6 +503,8 @@ static cudaError_t open_values(struct values *v, const struct node_room *room, c
         error = cudaGraphAddEventRecordNode(&v->record, v->graph, NULL, 0, v->event);
     if (error == cudaSuccess)
         error = add_rows(v);
+    if (error == cudaSuccess)
+        error = ask_add(&v->host, v->graph, NODE_HOST, room);
     if (error == cudaSuccess)
         error = cudaGraphAddEmptyNode(&v->foreign, v->other, NULL, 0);
     return error == cudaSuccess ? cudaGraphInstantiate(&v->exec, v->graph, 0) : error;
@@ -348,7 +535,7 @@ static void ask_excluded(struct ask *ask, struct values *v, const struct exclude
     }
 }
 
-/* What the refused calls left: a graph of four nodes without edges, and a kernel in it and another one in the stream, which run. */
+/* What the refused calls left: a graph of five nodes without edges, and a kernel in it and another one in the stream, which run. */
 static void expect_unchanged(struct ask *ask, struct values *v)
 {
     struct trial_state state = PDL_ZERO;
@@ -366,7 +553,7 @@ static void expect_unchanged(struct ask *ask, struct values *v)
     if (error == cudaSuccess)
         error = cudaMemcpy(&state, v->args.state, sizeof(state), cudaMemcpyDeviceToHost);
     ask_expect(ask, "a graph and a kernel after calls that were refused", error, cudaSuccess);
-    ask_expect_number(ask, "nodes of the graph", (long)nodes, 4);
+    ask_expect_number(ask, "nodes of the graph", (long)nodes, 5);
     ask_expect_number(ask, "edges of the graph", (long)edges, 0);
     ask_expect_number(ask, "kernels that ran", (long)state.finished, 2);
 }

@@ -282,6 +282,8 @@ cudaError_t CUDARTAPI cudaFuncSetAttribute(const void *func, enum cudaFuncAttrib
 {
     CALL(cudaFuncSetAttribute);
     struct function *f = function_find(func);
+    if (f == NULL && device.faults.attribute_of_no_kernel_taken)
+        return cudaSuccess;
     FAIL_IF(f == NULL, cudaErrorInvalidDeviceFunction);
     if (attribute == cudaFuncAttributeMaxDynamicSharedMemorySize) {
         long most = MODEL_BLOCK_SHARED - (long)f->kernel->static_shared_bytes;
@@ -324,10 +326,15 @@ cudaError_t CUDARTAPI cudaFuncGetName(const char **name, const void *func)
 
 static cudaError_t occupancy(int *blocks, const void *func, int threads, size_t dynamic_shared)
 {
+    bool taken = (threads == 0 && device.faults.blocks_of_no_threads_told) || (func == NULL && device.faults.blocks_of_no_kernel_told);
+    if (taken)
+        return cudaSuccess;
     FAIL_IF(blocks == NULL || threads <= 0, cudaErrorInvalidValue);
     const struct function *f = function_find(func);
     FAIL_IF(f == NULL, cudaErrorInvalidDeviceFunction);
     *blocks = blocks_per_sm(f, (unsigned)threads, device.faults.occupancy_ignores_shared ? 0 : dynamic_shared);
+    if (device.faults.static_room_ignored)
+        *blocks = blocks_per_sm(f, (unsigned)threads, dynamic_shared - f->kernel->static_shared_bytes);
     return cudaSuccess;
 }
 

@@ -150,6 +150,9 @@ static void graph_keeps(struct graph *copy, const struct graph *old)
     for (size_t i = 0; device.faults.update_keeps_threads && i < copy->nodes; i++)
         if (copy->node[i]->kernel != NULL && old->node[i]->kernel != NULL)
             memcpy(copy->node[i]->kernel->block, old->node[i]->kernel->block, sizeof copy->node[i]->kernel->block);
+    for (size_t i = 0; device.faults.update_keeps_clusters && i < copy->nodes; i++)
+        if (copy->node[i]->kernel != NULL && old->node[i]->kernel != NULL)
+            memcpy(copy->node[i]->kernel->clusters, old->node[i]->kernel->clusters, sizeof copy->node[i]->kernel->clusters);
     for (size_t i = 0; device.faults.update_keeps_hosts && i < copy->nodes; i++)
         copy->node[i]->host = old->node[i]->host;
     for (size_t i = copy->nodes; device.faults.update_keeps_last_host && i > 0; i--)
@@ -186,7 +189,8 @@ cudaError_t CUDARTAPI cudaGraphExecUpdate(cudaGraphExec_t handle, cudaGraph_t gr
     bool refuses = !device.faults.update_keeps_edges && choose(2) != 0;
     struct refusal refusal = {NULL, NULL, NULL};
     info->result = update_result(e->copy, g, &refusal);
-    if (info->result != cudaGraphExecUpdateSuccess && device.faults.any_shape_updates) {
+    bool other_bodies = refusal.of != NULL && refusal.of->type == cudaGraphNodeTypeConditional && refusal.old->type == cudaGraphNodeTypeConditional;
+    if (info->result != cudaGraphExecUpdateSuccess && (device.faults.any_shape_updates || (device.faults.other_bodies_ignored && other_bodies))) {
         info->result = cudaGraphExecUpdateSuccess;
         return cudaSuccess;
     }
@@ -289,20 +293,45 @@ static cudaError_t set_changes(struct node *n, const struct cudaMemsetParams *p)
     return cudaSuccess;
 }
 
-static cudaError_t rows_change(struct node *n, struct move move)
+static cudaError_t move_changes(struct node *n, struct move move)
 {
     FAIL_IF(n == NULL || move.to == NULL || move.from == NULL, cudaErrorInvalidValue);
     n->move = move;
     return cudaSuccess;
 }
 
+static cudaError_t rows_change(struct node *n, const struct cudaMemcpy3DParms *p)
+{
+    FAIL_IF(p == NULL || !rows_sound(p) || p->extent.width == 0, cudaErrorInvalidValue);
+    struct move move = copy_of(p);
+    if (device.faults.rows_params_keep_pitch && n != NULL && n->move.rows > 1)
+        move.from_pitch = n->move.from_pitch;
+    if (device.faults.rows_params_copy_one)
+        move.rows = 1;
+    return move_changes(n, move);
+}
+
+/* "Either the original or new memory operands" may not be multidimensional. */
+static cudaError_t exec_rows_change(struct node *n, const struct cudaMemcpy3DParms *p)
+{
+    bool rows = n != NULL && p != NULL && (n->move.rows > 1 || p->extent.height > 1);
+    if (rows && device.faults.exec_rows_ignored)
+        return cudaSuccess;
+    if (rows && device.faults.refused_rows_half_taken)
+        n->move.rows = 1;
+    FAIL_IF(n == NULL || p == NULL || rows, cudaErrorInvalidValue);
+    return rows_change(n, p);
+}
+
 static cudaError_t copy_changes(struct node *n, void *to, const void *from, size_t bytes)
 {
-    return rows_change(n, (struct move){.to = to, .from = from, .bytes = bytes, .rows = 1});
+    return move_changes(n, (struct move){.to = to, .from = from, .bytes = bytes, .rows = 1});
 }
 
 static cudaError_t host_changes(struct node *n, const struct cudaHostNodeParams *p)
 {
+    if (n != NULL && p != NULL && p->fn == NULL && device.faults.hostless_params_taken)
+        return cudaSuccess;
     FAIL_IF(n == NULL || p == NULL || p->fn == NULL, cudaErrorInvalidValue);
     n->host = *p;
     return cudaSuccess;
@@ -346,6 +375,15 @@ cudaError_t CUDARTAPI cudaGraphMemcpyNodeSetParams1D(cudaGraphNode_t handle, voi
     if (device.faults.copy_params_keep_source && error == cudaSuccess)
         n->move.from = old.from;
     return source_changed(handle, error);
+}
+
+cudaError_t CUDARTAPI cudaGraphMemcpyNodeSetParams(cudaGraphNode_t handle, const struct cudaMemcpy3DParms *p)
+{
+    CALL(cudaGraphMemcpyNodeSetParams);
+    struct node *n = node_of_type(handle, cudaGraphNodeTypeMemcpy);
+    if (n != NULL && node_is_fixed(n))
+        return cudaSuccess;
+    return source_changed(handle, rows_change(n, p));
 }
 
 cudaError_t CUDARTAPI cudaGraphHostNodeSetParams(cudaGraphNode_t handle, const struct cudaHostNodeParams *p)
@@ -397,6 +435,14 @@ cudaError_t CUDARTAPI cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t exec, c
     return error;
 }
 
+cudaError_t CUDARTAPI cudaGraphExecMemcpyNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t handle, const struct cudaMemcpy3DParms *p)
+{
+    CALL(cudaGraphExecMemcpyNodeSetParams);
+    if (device.faults.exec_copy_params_ignored)
+        return cudaSuccess;
+    return exec_rows_change(exec_node(exec, handle, cudaGraphNodeTypeMemcpy), p);
+}
+
 cudaError_t CUDARTAPI cudaGraphExecHostNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t handle, const struct cudaHostNodeParams *p)
 {
     CALL(cudaGraphExecHostNodeSetParams);
@@ -437,7 +483,6 @@ cudaError_t CUDARTAPI cudaGraphExecChildGraphNodeSetParams(cudaGraphExec_t exec,
 #if CUDART_VERSION >= 12020
 static cudaError_t node_changes(struct node *n, const struct cudaGraphNodeParams *p)
 {
-    const struct cudaMemcpy3DParms *copy = &p->memcpy.copyParams;
     struct cudaMemsetParams set = set_params_of(p);
     struct cudaHostNodeParams host = {p->host.fn, p->host.userData};
     struct cudaKernelNodeParams kernel = {p->kernel.func,           p->kernel.gridDim,      p->kernel.blockDim,
@@ -446,8 +491,7 @@ static cudaError_t node_changes(struct node *n, const struct cudaGraphNodeParams
     case cudaGraphNodeTypeKernel: return kernel_replace(n->kernel, &kernel);
     case cudaGraphNodeTypeMemset: return set_changes(n, &set);
     case cudaGraphNodeTypeMemcpy:
-        FAIL_IF(copy->extent.width == 0, cudaErrorInvalidValue);
-        return rows_change(n, copy_of(copy));
+        return rows_change(n, &p->memcpy.copyParams);
     case cudaGraphNodeTypeHost: return host_changes(n, &host);
     case cudaGraphNodeTypeEventRecord: return event_changes(n, p->eventRecord.event);
     case cudaGraphNodeTypeWaitEvent: return event_changes(n, p->eventWait.event);

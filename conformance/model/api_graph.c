@@ -169,7 +169,7 @@ bool set_sound(const struct cudaMemsetParams *p)
     if (p == NULL || p->height == 0 || (p->elementSize != 1 && p->elementSize != 2 && p->elementSize != 4 && !device.faults.elements_of_eight_taken))
         return false;
     size_t row = p->width * p->elementSize;
-    return (p->height == 1 || p->pitch >= row) && memory_contains(p->dst, (p->height - 1) * p->pitch + row);
+    return (p->height == 1 || p->pitch >= row || device.faults.short_set_pitch_taken) && memory_contains(p->dst, (p->height - 1) * p->pitch + row);
 }
 
 void set_fill(struct node *n, const struct cudaMemsetParams *p)
@@ -268,6 +268,8 @@ cudaError_t graph_add_node(cudaGraphNode_t *out, cudaGraph_t graph, const cudaGr
                           p->kernel.sharedMemBytes, p->kernel.kernelParams);
     case cudaGraphNodeTypeEmpty: n = node_new(g, cudaGraphNodeTypeEmpty); break;
     case cudaGraphNodeTypeHost:
+        if (p->host.fn == NULL && device.faults.general_hostless_taken)
+            return cudaSuccess;
         FAIL_IF(p->host.fn == NULL, cudaErrorInvalidValue);
         n = node_new(g, cudaGraphNodeTypeHost);
         n->host.fn = p->host.fn;

@@ -43,6 +43,8 @@ void launch_record(const struct request *r)
 
 static bool cluster_fits(const struct request *r, unsigned x, unsigned y, unsigned z)
 {
+    if (device.faults.cluster_of_none_taken && (x == 0 || y == 0 || z == 0))
+        return true;
     if (x == 0 || y == 0 || z == 0 || r->grid[0] % x != 0 || (uint64_t)x * y * z > 8)
         return false;
     return device.faults.cluster_misfits_accepted || (r->grid[1] % y == 0 && r->grid[2] % z == 0);
@@ -78,10 +80,11 @@ static cudaError_t read_attribute(struct request *r, const cudaLaunchAttribute *
     case 10:
         r->domain = (unsigned char)a->val.pad[0];
         return r->domain <= 1 || device.faults.domain_2_taken ? cudaSuccess : cudaErrorInvalidValue;
-    case 14: { /* carve-out, percent; -1 is the default */
+    case 14: { /* carve-out, percent */
         int percent;
         memcpy(&percent, a->val.pad, sizeof percent);
-        return percent >= -1 && percent <= 100 ? cudaSuccess : cudaErrorInvalidValue;
+        bool low = percent < 0 && !device.faults.launch_carveout_low_taken, high = percent > 100 && !device.faults.launch_carveout_high_taken;
+        return low || high ? cudaErrorInvalidValue : cudaSuccess;
     }
     case 2:
         if (!device.faults.cooperative_after_cluster_lost || r->cluster <= 1)
@@ -196,6 +199,8 @@ cudaError_t request_fill(struct request *r, const cudaLaunchConfig_t *config, co
     cudaError_t error = fill(r, func, config->gridDim, config->blockDim, config->dynamicSmemBytes, args);
     if (error != cudaSuccess)
         return error;
+    if (config->attrs == NULL && device.faults.no_list_taken)
+        return check_cooperative(r, function_find(func));
     if (config->numAttrs > MODEL_MAX_ATTRS || (config->numAttrs != 0 && config->attrs == NULL))
         return cudaErrorInvalidValue;
     r->stream_handle = config->stream;

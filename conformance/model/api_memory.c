@@ -113,7 +113,7 @@ struct node *copy_node(struct graph *g, struct move move)
 bool rows_sound(const struct cudaMemcpy3DParms *p)
 {
     bool wide = p->extent.height > 1 && (p->srcPtr.pitch < p->extent.width || p->dstPtr.pitch < p->extent.width);
-    return p->srcArray == NULL && p->dstArray == NULL && p->extent.depth <= 1 && p->srcPtr.ptr != NULL && p->dstPtr.ptr != NULL && !wide;
+    return p->srcArray == NULL && p->dstArray == NULL && p->extent.depth <= 1 && p->srcPtr.ptr != NULL && p->dstPtr.ptr != NULL && (!wide || device.faults.short_copy_pitch_taken);
 }
 
 /* Of rows, as the general calls describe it. */
@@ -298,6 +298,8 @@ static cudaError_t set_rows(struct move move, struct stream *s, bool wait)
         return cudaSuccess;
     if (device.faults.refused_memset_cuts && !memory_contains(move.to, 1))
         stream_cuts(s);
+    if (device.faults.short_stream_pitch_taken && move.rows > 1 && move.pitch < move.bytes)
+        return cudaSuccess;
     FAIL_IF((move.rows > 1 && move.pitch < move.bytes) || !memory_contains(move.to, (move.rows - 1) * move.pitch + move.bytes),
             cudaErrorInvalidValue);
     if (s->capture != NULL) {

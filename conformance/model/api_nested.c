@@ -172,6 +172,9 @@ static bool bodies_sound(const struct cudaConditionalNodeParams *p, unsigned val
 static struct node *conditional_node(struct graph *g, struct cudaConditionalNodeParams *p)
 {
     const struct condition *c = condition_of(g, p->handle);
+    static const struct condition unknown;
+    if (c == NULL && device.faults.foreign_handle_taken)
+        c = &unknown;
     if (c == NULL || !bodies_sound(p, c->value))
         return NULL;
     struct node *n = node_new(g, cudaGraphNodeTypeConditional);

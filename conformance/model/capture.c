@@ -498,7 +498,7 @@ static bool all_joined(const struct capture *c)
 {
     for (const struct lane *l = c->lanes; l != NULL; l = l->next)
         for (unsigned i = 0; l->stream != c->origin && i < l->halves; i++)
-            if (!is_joined(c, l->half[i].node))
+            if (!is_joined(c, l->half[i].node) && !(i > 0 && device.faults.only_first_half_joined))
                 return false;
     return true;
 }
@@ -612,6 +612,8 @@ cudaError_t capture_update(cudaStream_t handle, cudaGraphNode_t *deps, const edg
     FAIL_IF(s == NULL, cudaErrorInvalidResourceHandle);
     FAIL_IF(s->capture == NULL, cudaErrorIllegalState); /* EDGE-18 */
     FAIL_IF((flags > 1 && !device.faults.update_flags_taken) || (count != 0 && deps == NULL), cudaErrorInvalidValue);
+    if (s->capture->invalid && device.faults.spoiled_capture_updated)
+        return cudaSuccess;
     FAIL_IF(s->capture->invalid, cudaErrorStreamCaptureInvalidated);
     struct lane *l = lane_of(s->capture, s);
     for (size_t i = 0; i < count; i++)

@@ -26,6 +26,7 @@
     X(cudaGraphExecUpdate) X(cudaGraphExecKernelNodeSetParams) X(cudaGraphAddChildGraphNode)                         \
     X(cudaGraphExecMemsetNodeSetParams) X(cudaGraphExecMemcpyNodeSetParams1D) X(cudaGraphExecHostNodeSetParams)      \
     X(cudaGraphExecChildGraphNodeSetParams) X(cudaGraphMemsetNodeSetParams) X(cudaGraphMemcpyNodeSetParams1D)         \
+    X(cudaGraphMemcpyNodeSetParams) X(cudaGraphExecMemcpyNodeSetParams)                                               \
     X(cudaGraphHostNodeSetParams) X(cudaGraphAddEventRecordNode) X(cudaGraphAddEventWaitNode)                          \
     X(cudaGraphEventRecordNodeSetEvent) X(cudaGraphEventWaitNodeSetEvent) X(cudaGraphExecEventRecordNodeSetEvent)      \
     X(cudaGraphExecEventWaitNodeSetEvent) X(cudaGraphEventRecordNodeGetEvent) X(cudaGraphEventWaitNodeGetEvent)        \
