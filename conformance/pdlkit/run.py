@@ -156,7 +156,7 @@ def _plan(options: argparse.Namespace, choice: Choice, built: Built, book: RuleB
 def _judge(book: RuleBook, cases: list[Case], logs: dict[str, CaseLog], on_model: bool) -> list[CaseResult]:
     results = []
     for case in cases:
-        result = judge_case(case, logs.get(case.name), book.tags)
+        result = judge_case(case, logs.get(case.name), book.tags, on_model)
         if on_model and case.gpu_only and result.status == "NOT_RUN":
             result = CaseResult(case, "NOT_SUPPORTED", "the kernels of this case exist on a GPU only")
         results.append(result)

@@ -67,8 +67,8 @@ def shape_bound95(shapes: int) -> float | None:
     return None if shapes <= 0 else min(1.0, 3.0 / shapes)
 
 
-def judge_case(case: Case, log: CaseLog | None, tags: Mapping[str, Tag]) -> CaseResult:
-    """What the records of one case amount to."""
+def judge_case(case: Case, log: CaseLog | None, tags: Mapping[str, Tag], on_model: bool = False) -> CaseResult:
+    """What the records of one case amount to, of a GPU or of the model."""
     if log is None:
         return CaseResult(case, "NOT_RUN", "no child was started for it")
     kept: dict[str, Any] = {
@@ -77,7 +77,7 @@ def judge_case(case: Case, log: CaseLog | None, tags: Mapping[str, Tag]) -> Case
     }
     problems = list(log.problems)
     if log.complete and log.casualty is None:
-        problems += contradictions(case, log, tags)
+        problems += contradictions(case, log, tags, on_model)
     if problems:
         return CaseResult(case, "KIT_ERROR", "; ".join(problems), **kept)
     status, why = log.casualty, log.casualty_reason
@@ -115,7 +115,7 @@ def forbidden_outcomes(case: Case) -> tuple[str, ...]:
     return tuple(name for name in FORBIDDEN[case.kind] if name not in permitted)
 
 
-def contradictions(case: Case, log: CaseLog, tags: Mapping[str, Tag]) -> list[str]:
+def contradictions(case: Case, log: CaseLog, tags: Mapping[str, Tag], on_model: bool) -> list[str]:
     """What in a complete case cannot be true together."""
     record = log.verdict or {}
     status = record["status"]
@@ -133,6 +133,8 @@ def contradictions(case: Case, log: CaseLog, tags: Mapping[str, Tag]) -> list[st
     if status == "FAIL" and forbidden_outcomes(case) and not bad:
         found.append("it says FAIL without a forbidden outcome")
     found += _variant_problems(case, log.variants, tags)
+    found += [f"{v['kind']} {v['tag']} is called NOT_APPLICABLE, which only broken waits on the model are" for v in log.variants
+              if v.get("status") == "NOT_APPLICABLE" and not (on_model and v["kind"] == "broken_wait")]
     if status == "PASS":
         found += _power_problems(case, log.variants) if case.proving else ["it says PASS, but only observes"]
     return found

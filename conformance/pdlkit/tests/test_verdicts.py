@@ -189,8 +189,10 @@ CASES: list[tuple[str, Case, CaseLog | None, str]] = [
          variant("early-8000", "SURVIVED", "broken_wait", must_die=True)), "KIT_ERROR"),
     ("a small broken wait may survive", case(**POWER),
      log(record(), *KILLED, variant("early-32", "SURVIVED", "broken_wait", must_die=False)), "PASS"),
-    ("broken waits need hardware", case(**POWER),
-     log(record(), *KILLED[:2], variant("early-8000", "NOT_APPLICABLE", "broken_wait", must_die=True)), "PASS"),
+    ("PASS, a broken wait that a GPU did not run", case(**POWER),
+     log(record(), *KILLED, variant("early-4000", "NOT_APPLICABLE", "broken_wait")), "KIT_ERROR"),
+    *((f"PASS, a {kind} that was not run", case(**POWER), log(record(), variant(tag, "NOT_APPLICABLE", kind), *others), "KIT_ERROR")
+      for kind, tag, others in (("mutant", "nowait", KILLED[1:]), ("control", "attron", (KILLED[0], KILLED[2])))),
     ("PASS, the largest broken wait survived, and no rule says that it must die", case(**POWER),
      log(record(), *KILLED[:2], variant("early-500", kind="broken_wait", x_ns=500),
          variant("early-8000", "SURVIVED", "broken_wait", x_ns=8000)), "KIT_ERROR"),
@@ -224,6 +226,15 @@ CASES: list[tuple[str, Case, CaseLog | None, str]] = [
     ("another rule's record", case(), log({**record(), "rule": "WAIT-02"}), "KIT_ERROR"),
     ("an observing case called proving", case(proving=False), log({**record("INCONCLUSIVE"), "proving": True}), "KIT_ERROR"),
 ]
+
+
+def test_only_broken_waits_need_hardware() -> None:
+    """The model has broken devices instead; its mutants and controls run."""
+    absent = log(record(), *KILLED[:2], variant("early-8000", "NOT_APPLICABLE", "broken_wait", must_die=True))
+    assert judge_case(case(**POWER), absent, TAGS, on_model=True).status == "PASS"
+    assert judge_case(case(**POWER), absent, TAGS).status == "KIT_ERROR"
+    mutant = log(record(), variant("nowait", "NOT_APPLICABLE"))
+    assert judge_case(case(mutants=("nowait",)), mutant, TAGS, on_model=True).status == "KIT_ERROR"
 
 
 @pytest.mark.parametrize(("what", "of", "said", "expected"), CASES, ids=[row[0] for row in CASES])
