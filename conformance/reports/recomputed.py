@@ -169,7 +169,7 @@ def _test_problems(test: Mapping[str, Any], book: RuleBook, own: bool, on_gpu: b
     if not name.startswith(f"{test['rule']}.") or name.split(".")[2:] != [test["window"], test["path"]]:
         yield f"{name}: its name is not its rule, window and path"
     if test["status"] in ("PASS", "FAIL", "INCONCLUSIVE", "NOT_SUPPORTED") and not _cut_off(test):
-        yield from (f"{name}: {text}" for text in contradictions(case, _log_of(test), book.tags))
+        yield from (f"{name}: {text}" for text in contradictions(case, _log_of(test), book.tags, not on_gpu))
     expected = bound95(trials["exercised"]) if test["status"] == "PASS" and case.kind != "api" and on_gpu else None
     yield from _differences(name, test, {"bound95": expected})
     for key, most in (("schedules", trials["run"]), ("shapes", trials["run"]), ("sm_pairs", test.get("sm_pairs_possible"))):
