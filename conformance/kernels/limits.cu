@@ -5,7 +5,7 @@
  * shapes   ATTR-15  launches at each limit of grids, blocks, shared memory, clusters and cooperative kernels, and one beyond it; with the
  *                   attribute and without it, by the driver's call and by others
  * legacy   EDGE-34  work of each kind in the legacy stream while another stream captures
- * cycles   EDGE-35  graphs whose edges, full and programmatic ones, make a cycle
+ * cycles   EDGE-35  graphs whose edges, full and programmatic ones, make a cycle, and graphs with such a child graph
  * updates  EDGE-38  updates of an executable graph from graphs of another shape
  */
 #include <stdio.h>
@@ -463,14 +463,32 @@ static void ask_legacy(struct ask *ask)
 
 #define MOST_IN_CYCLE 4u
 
-/* Nodes in a line whose last edge goes back to the first node. Where that is refused, when the edge is added or when the graph is made
- * executable, is not promised. */
-static void ask_cycle(struct ask *ask, unsigned nodes, unsigned port)
+/* Makes a graph executable, perhaps as a child graph of another one. */
+static cudaError_t make_executable(cudaGraph_t graph, int in_child)
+{
+    cudaGraphExec_t exec = NULL;
+    cudaGraphNode_t node;
+    cudaGraph_t outer = NULL;
+    cudaError_t error = in_child ? cudaGraphCreate(&outer, 0) : cudaSuccess;
+
+    if (error == cudaSuccess && in_child)
+        error = cudaGraphAddChildGraphNode(&node, outer, NULL, 0, graph);
+    if (error == cudaSuccess)
+        error = cudaGraphInstantiate(&exec, in_child ? outer : graph, 0);
+    if (exec)
+        (void)cudaGraphExecDestroy(exec);
+    if (outer)
+        (void)cudaGraphDestroy(outer);
+    return error;
+}
+
+/* Nodes in a line whose last edge goes back to the first node. Where that is refused, when the edge is added or when the graph, or the one
+ * around it, is made executable, is not promised. */
+static void ask_cycle(struct ask *ask, unsigned nodes, unsigned port, int in_child)
 {
     struct kernel_args args = PDL_ZERO;
     cudaGraphNode_t node[MOST_IN_CYCLE];
     cudaGraphEdgeData data = edges_data(port, 0, port != 0);
-    cudaGraphExec_t exec = NULL;
     cudaGraph_t graph = NULL;
     cudaError_t error = cudaGraphCreate(&graph, 0);
     char text[96];
@@ -485,12 +503,10 @@ static void ask_cycle(struct ask *ask, unsigned nodes, unsigned port)
     if (error == cudaSuccess)
         error = edges_add(graph, &node[nodes - 1], &node[0], &data, 1);
     if (error == cudaSuccess)
-        error = cudaGraphInstantiate(&exec, graph, 0);
+        error = make_executable(graph, in_child);
     (void)cudaGetLastError();
-    snprintf(text, sizeof(text), "%u nodes in a cycle, by edges of port %u", nodes, port);
+    snprintf(text, sizeof(text), "%u nodes in a cycle, by edges of port %u%s", nodes, port, in_child ? ", in a child graph" : "");
     ask_expect_refusal(ask, text, error);
-    if (exec)
-        (void)cudaGraphExecDestroy(exec);
     (void)cudaGraphDestroy(graph);
 }
 
@@ -499,8 +515,10 @@ static void ask_cycles(struct ask *ask)
     unsigned nodes, port;
 
     for (nodes = 1; nodes <= MOST_IN_CYCLE; nodes++)
-        for (port = 0; port < 3; port++)
-            ask_cycle(ask, nodes, port);
+        for (port = 0; port < 3; port++) {
+            ask_cycle(ask, nodes, port, 0);
+            ask_cycle(ask, nodes, port, 1);
+        }
 }
 
 #include "limits_updates.h"

@@ -339,7 +339,7 @@ void graph_drop_arc(struct graph *g, size_t index)
     g->arcs--;
 }
 
-bool graph_has_cycle(const struct graph *g)
+static bool edges_make_cycle(const struct graph *g)
 {
     unsigned *open = calloc(g->nodes + 1, sizeof *open), left = (unsigned)g->nodes;
     if (open == NULL)
@@ -361,6 +361,16 @@ bool graph_has_cycle(const struct graph *g)
     }
     free(open);
     return left != 0;
+}
+
+/* The graph itself, or one of those that its nodes hold. */
+bool graph_has_cycle(const struct graph *g)
+{
+    for (size_t i = 0; i < g->nodes && !device.faults.inner_cycles_accepted; i++)
+        for (unsigned c = 0; c < g->node[i]->children; c++)
+            if (graph_has_cycle(g->node[i]->child[c]))
+                return true;
+    return edges_make_cycle(g);
 }
 
 static void node_copy(struct graph *into, const struct node *from)

@@ -386,6 +386,7 @@ struct faults {
     bool short_stream_pitch_taken, short_copy_pitch_taken, spoiled_capture_updated, foreign_handle_taken, hostless_params_taken;
     bool general_hostless_taken, rows_params_keep_pitch, rows_params_copy_one, exec_rows_ignored, refused_rows_half_taken;
     bool exec_copy_params_ignored;
+    bool inner_cycles_accepted;
     bool never_overlaps, early, shared, late_copies, pageable_later; /* these conform */
 };
 
