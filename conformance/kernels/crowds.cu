@@ -64,6 +64,7 @@ DEVICE_FN void last_blocks_read(const struct kernel_args *args, uint32_t waits)
         k_min64(&args->state->dependent_begin_ns, k_now());
     if (k_block() + LAST < k_blocks())
         return;
+    k_store(args->data + LAST + at, k_load(args->data + LAST - 1)); /* the line is cached before the wait, too */
     k_store_relaxed(&args->state->alive, 1);
     if (waits)
         k_wait_device();
@@ -196,21 +197,34 @@ static unsigned last_are_stale(const struct host_room *room)
     return 0;
 }
 
-static cudaError_t run_crowd(struct crowd *crowd, unsigned blocks)
+static void prepare_crowd(struct crowd *crowd)
 {
     struct host_room *room = crowd->room;
-    cudaError_t error;
 
     prepare_trial(room, crowd->trials);
     room->plan.hold_ns = 10000 + 4 * (uint32_t)crowd->tick_ns;
     room->plan.bound_ns = CROWD_BOUND_NS;
     room->state.dependent_begin_ns = UINT64_MAX;
-    error = run_pair(crowd, (const void *)SYMBOL(crowds_primary), (const void *)SYMBOL(crowds_dependent), blocks, 1);
-    if (error != cudaSuccess)
-        return error;
+}
+
+/* Whether the dependent's last blocks read other words, and whether it began before the primary's last block triggered. */
+static void look_at_crowd(struct crowd *crowd)
+{
+    const struct host_room *room = crowd->room;
+
     crowd->stale += last_are_stale(room);
     crowd->early += (double)room->state.dependent_begin_ns + 1000.0 + 2.0 * crowd->tick_ns < (double)room->state.held_ns;
-    return cudaSuccess;
+}
+
+static cudaError_t run_crowd(struct crowd *crowd, unsigned blocks)
+{
+    cudaError_t error;
+
+    prepare_crowd(crowd);
+    error = run_pair(crowd, (const void *)SYMBOL(crowds_primary), (const void *)SYMBOL(crowds_dependent), blocks, 1);
+    if (error == cudaSuccess)
+        look_at_crowd(crowd);
+    return error;
 }
 
 /* Without the attribute, and without a wait. Nobody is to come while the primary's last block watches. */
@@ -232,6 +246,7 @@ static cudaError_t run_plain_crowd(struct crowd *crowd, unsigned blocks, unsigne
 }
 
 #include "crowds_begun.h"
+#include "crowds_events.h"
 
 static void ask_blocks(struct ask *ask)
 {
@@ -260,6 +275,8 @@ static void ask_blocks(struct ask *ask)
     ask_expect_number(ask, "kernels without the attribute that did not come after the one before", (long)crowd.passed, 0);
     if (error == cudaSuccess)
         ask_begun(&crowd);
+    if (error == cudaSuccess)
+        ask_crowd_events(&crowd);
     (void)cudaFreeHost(crowd.room);
 }
 

@@ -126,6 +126,30 @@ static inline int run_in_thread(void (*run)(void *of), void *of)
            !pthread_join(thread, NULL) && other.set == cudaSuccess;
 }
 
+struct made_event {
+    cudaEvent_t event;
+    unsigned flags;
+    cudaError_t error;
+};
+
+static inline void make_event_there(void *of)
+{
+    struct made_event *made = (struct made_event *)of;
+
+    made->error = cudaEventCreateWithFlags(&made->event, made->flags);
+}
+
+/* An event that another host thread makes; this one, if none can be had. */
+static inline cudaError_t event_of_other(unsigned flags, cudaEvent_t *event)
+{
+    struct made_event made = { NULL, flags, cudaErrorUnknown };
+
+    if (!run_in_thread(make_event_there, &made))
+        make_event_there(&made);
+    *event = made.event;
+    return made.error;
+}
+
 struct host_room {               /* pinned host memory of the two kernels, and what the host saw */
     struct trial_plan plan;
     struct trial_state state;

@@ -8,6 +8,8 @@
  *                    several ones, or after a captured event, in a graph that is launched three times
  * legacy   COMP-06d  twelve and forty blocking streams; one that is destroyed; a host function; a wait in the legacy stream for an event of another
  *                    stream; stream 0; blocking streams that wait for events; another thread; an event that the legacy stream records
+ * default  COMP-06d  work of each kind in the legacy stream or a blocking one, followers of each kind in the other one, which had held nothing, a
+ *                    kernel or a graph before, or is new
  * flights  COMP-12b  one executable graph, launched three times in a row in three streams, one of which is destroyed meanwhile
  * sources  COMP-12b  so of one that another host thread made, and of one whose graph is destroyed before the launches or between them
  * idle     COMP-04c  calls that have nothing to do or are refused, between a wait and its follower: copies and memsets of no bytes, waits,
@@ -332,6 +334,7 @@ static cudaError_t join_zero(struct joins *joins)
 }
 
 #include "joins_legacy.h"
+#include "joins_default.h"
 
 static void ask_legacy(struct ask *ask)
 {
@@ -350,6 +353,7 @@ static void ask_legacy(struct ask *ask)
         { "stale in a copy to the host in a blocking stream, after the legacy one", join_copy_after_legacy },
         { "stale after an event that the legacy stream recorded after a blocking one", join_recorded },
         { "stale in the legacy stream, after forty blocking ones", join_forty },
+        { "stale after an event that the driver records or awaits in stream 0", join_zero_by_driver },
     };
 
     ask_joins(ask, joins, sizeof(joins) / sizeof(joins[0]), cudaStreamDefault);
@@ -360,6 +364,7 @@ static const struct pair joins_pairs[] = {
     PAIR_ASK("external", ask_external),
     PAIR_ASK("fans", ask_fans),
     PAIR_ASK("legacy", ask_legacy),
+    PAIR_ASK("default", ask_default),
     PAIR_ASK("flights", ask_flights),
     PAIR_ASK("sources", ask_sources),
     PAIR_ASK("idle", ask_idle),

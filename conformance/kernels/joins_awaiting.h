@@ -2,7 +2,7 @@
 #ifndef JOINS_AWAITING_H_INCLUDED
 #define JOINS_AWAITING_H_INCLUDED
 
-#define AWAITING 8u            /* questions */
+#define AWAITING 11u           /* questions */
 
 /* Watches for the dependent while it must not begin, then triggers. */
 KERNEL(joins_triggers_late)
@@ -185,6 +185,66 @@ static cudaError_t call_in_line(struct joins *joins, idle_call call, int depende
 /* The stream is given an attribute that it has. */
 static cudaError_t after_attribute(struct joins *joins) { return call_in_line(joins, give_attribute, 1); }
 
+/* "cudaErrorNotReady" changes nothing: the stream still waits. */
+static cudaError_t ask_awaited(struct joins *joins, cudaStream_t stream, cudaEvent_t event)
+{
+    (void)joins, (void)stream;
+    return ask_once(event);
+}
+
+static cudaError_t await_asked(struct joins *joins) { return call_after_wait(joins, ask_awaited); }
+
+/* The event stands for work before the capture that its stream has begun since: others may wait for it. */
+static cudaError_t await_before_capture(struct joins *joins)
+{
+    cudaStream_t stream = joins->stream[0];
+    cudaGraph_t graph = NULL;
+    cudaEvent_t event;
+    cudaError_t error = work_and_record(joins, 1, &event), end;
+
+    if (error == cudaSuccess)
+        error = cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal);
+    if (error == cudaSuccess)
+        error = launch_one((const void *)SYMBOL(joins_silent), &joins->work[0], 1, stream, NULL, 0);
+    error = await_and_follow(joins, event, error);
+    end = cudaStreamEndCapture(stream, &graph);
+    if (graph)
+        (void)cudaGraphDestroy(graph);
+    return error == cudaSuccess ? end : error;
+}
+
+/* A graph, a wait for the work, and a copy of the words. */
+static cudaError_t copy_after_graph(struct joins *joins)
+{
+    size_t bytes = PLACE_WORDS * sizeof(uint32_t);
+    cudaStream_t stream = joins->stream[1];
+    cudaGraphExec_t exec = NULL;
+    uint32_t *copy = NULL;
+    cudaEvent_t event = NULL;
+    cudaError_t error = cudaMalloc((void **)&copy, bytes), end;
+
+    if (error == cudaSuccess)
+        error = ask_graph_of_kernel(&exec, (const void *)SYMBOL(joins_silent), &joins->work[0], 1);
+    if (error == cudaSuccess)
+        error = work_and_record(joins, 1, &event);
+    if (error == cudaSuccess)
+        error = cudaGraphLaunch(exec, stream);
+    if (error == cudaSuccess)
+        error = cudaStreamWaitEvent(stream, event, 0);
+    if (error == cudaSuccess)
+        error = cudaMemcpyAsync(copy, joins->pinned->words, bytes, cudaMemcpyHostToDevice, FOLLOWS_IN(joins, stream));
+    end = cudaDeviceSynchronize();
+    error = error == cudaSuccess ? end : error;
+    if (error == cudaSuccess)
+        error = cudaMemcpy(joins->pinned->seen[0], copy, bytes, cudaMemcpyDeviceToHost);
+    if (exec)
+        (void)cudaGraphExecDestroy(exec);
+    (void)cudaFree(copy);
+    if (event)
+        (void)cudaEventDestroy(event);
+    return error;
+}
+
 static void ask_awaiting(struct ask *ask)
 {
     static const struct join joins[AWAITING] = {
@@ -196,6 +256,9 @@ static void ask_awaiting(struct ask *ask)
         { "stale in a stream that joined a capture after the work", after_joined_capture },
         { "stale in a stream that joined a capture after its wait for an event", await_across_capture },
         { "stale after an attribute of the stream", after_attribute },
+        { "stale after a wait for an event that the host then asks for", await_asked },
+        { "stale after an event whose stream captures by now", await_before_capture },
+        { "stale in a copy after a graph and a wait", copy_after_graph },
     };
 
     ask_joins(ask, joins, AWAITING, cudaStreamNonBlocking);

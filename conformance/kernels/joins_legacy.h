@@ -112,6 +112,33 @@ static cudaError_t join_recorded(struct joins *joins)
     return error;
 }
 
+/* Stream 0 waits for the event of another stream, or records one itself. */
+static cudaError_t join_zero_by_driver(struct joins *joins)
+{
+    typedef CUresult(CUDAAPI *record_fn)(CUevent, CUstream);
+    typedef CUresult(CUDAAPI *wait_fn)(CUstream, CUevent, unsigned);
+    cudaStream_t side = joins->ask->side, from = joins->trial / JOINS_MAX % 2 ? side : 0, to = from == side ? 0 : side;
+    void *record = NULL, *await = NULL;
+    cudaEvent_t event = NULL;
+    cudaError_t error = cudaEventCreateWithFlags(&event, cudaEventDisableTiming);
+
+    prepare(joins, 1, 1);
+    if (error == cudaSuccess)
+        error = driver_function("cuEventRecord", 2000, &record);
+    if (error == cudaSuccess)
+        error = driver_function("cuStreamWaitEvent", 3020, &await);
+    if (error == cudaSuccess)
+        error = work(joins, 0, from);
+    if (error == cudaSuccess)
+        error = (cudaError_t)((record_fn)record)((CUevent)event, (CUstream)from);
+    if (error == cudaSuccess)
+        error = (cudaError_t)((wait_fn)await)((CUstream)to, (CUevent)event, 0);
+    if (error == cudaSuccess)
+        error = follow(joins, 0, to);
+    (void)cudaEventDestroy(event);
+    return error;
+}
+
 static cudaError_t join_copy_in_legacy(struct joins *joins) { return moved(joins, joins->stream[joins->trial % PLACES], cudaStreamLegacy, 0); }
 static cudaError_t join_copy_after_legacy(struct joins *joins) { return moved(joins, cudaStreamLegacy, joins->stream[joins->trial % PLACES], 0); }
 

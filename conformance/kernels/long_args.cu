@@ -2,7 +2,7 @@
  *
  * pair      rules     what is asked
  * launches  ATTR-15f  launched after a kernel that triggers early: by cudaLaunchKernel, with attribute 6, cooperative, in clusters, and the
- *                     same captured; and with a programmatic event
+ *                     same captured; and with a programmatic event, which comes after the launch has triggered; also by another host thread
  * nodes     ATTR-15f  the second of two nodes with a programmatic edge between them: added; given parameters in the graph, in a clone, in the
  *                     executable graph, and there while it is disabled; cloned, updated, in a child graph, disabled and enabled
  *
@@ -43,6 +43,19 @@ LONG_KERNEL(1024)
 LONG_KERNEL(1032)
 LONG_KERNEL(4000)
 LONG_KERNEL(4096)
+
+/* Watches for what comes after its event while that must not begin, then triggers. */
+KERNEL_OF(long_args_holds, struct long_args_4096)
+{
+    struct trial_plan plan = k_plan(&args.head);
+
+    if (k_thread() == 0 && k_poll(args.head.state, &args.head.state->alive, 1, plan.hold_ns))
+        k_add(&args.head.state->early, 1);
+    k_barrier();
+    k_trigger();
+}
+
+KERNEL(long_args_arrives) { k_store_relaxed(&args.state->alive, 1); }
 
 struct taker {
     const void *kernel;
@@ -207,6 +220,72 @@ static cudaError_t run_dressed(struct long_ask *l, enum dress dress, int capture
     return error;
 }
 
+struct dressed {
+    struct long_ask *l;
+    enum dress dress;
+    int captured;
+    cudaError_t error;
+};
+
+static void run_dressed_there(void *of)
+{
+    struct dressed *d = (struct dressed *)of;
+
+    d->error = run_dressed(d->l, d->dress, d->captured);
+}
+
+/* Every other one in another host thread. */
+static cudaError_t run_dressed_anywhere(struct long_ask *l, enum dress dress, int captured)
+{
+    struct dressed d = { l, dress, captured, cudaSuccess };
+
+    if (l->trial % 2 == 0 || !run_in_thread(run_dressed_there, &d))
+        run_dressed_there(&d);
+    return d.error;
+}
+
+/* What comes after the event of a launch with long arguments begins after the launch has triggered. */
+static cudaError_t run_holding(struct long_ask *l, unsigned *early)
+{
+    cudaLaunchAttribute attribute;
+    cudaLaunchConfig_t config = PDL_ZERO;
+    cudaEvent_t event = NULL;
+    void *params[1];
+    cudaError_t error = cudaEventCreateWithFlags(&event, cudaEventDisableTiming);
+
+    next_args(l);
+    params[0] = &l->args;
+    config.gridDim.x = config.gridDim.y = config.gridDim.z = 1;
+    config.blockDim = config.gridDim;
+    config.stream = l->ask->stream;
+    config.attrs = &attribute;
+    config.numAttrs = 1;
+    if (error != cudaSuccess)
+        return error;
+    attribute = recording(event);
+    error = cudaLaunchKernelExC(&config, (const void *)SYMBOL(long_args_holds), params);
+    if (error == cudaSuccess)
+        error = cudaStreamWaitEvent(l->ask->side, event, 0);
+    if (error == cudaSuccess)
+        error = launch_one((const void *)SYMBOL(long_args_arrives), &l->args.head, 1, l->ask->side, NULL, 0);
+    if (error == cudaSuccess)
+        error = cudaDeviceSynchronize();
+    (void)cudaEventDestroy(event);
+    *early += error == cudaSuccess && l->room->state.early != 0;
+    return error;
+}
+
+static void ask_holding(struct long_ask *l)
+{
+    unsigned i, early = 0;
+    cudaError_t error = cudaSuccess;
+
+    for (i = 0; i < TAKERS && error == cudaSuccess; i++)
+        error = run_holding(l, &early);
+    ask_expect(l->ask, "a programmatic event of a launch with long arguments", error, cudaSuccess);
+    ask_expect_none(l->ask, "kernels that came before the launch whose event they come after had triggered", early, TAKERS);
+}
+
 static int takes_cooperative(void)
 {
     int device, takes = 0;
@@ -226,10 +305,11 @@ static void ask_all_launches(struct long_ask *l)
             continue;
         for (i = 0; i < TAKERS && error == cudaSuccess; i++) {
             l->taker = &takers[i];
-            error = run_dressed(l, dress, way % 2);
+            error = run_dressed_anywhere(l, dress, way % 2);
         }
         ask_expect(l->ask, dress_names[dress][way % 2], error, cudaSuccess);
     }
+    ask_holding(l);
 }
 static void ask_launches(struct ask *ask) { ask_long(ask, ask_all_launches); }
 

@@ -47,6 +47,8 @@ KERNEL(per_thread_nothing) { (void)args; }
 
 /* ---- captured ---- */
 
+#define UNIT_SHARED 512u       /* bytes of dynamic shared memory of each launch */
+
 struct unit {
     struct ask *ask;
     struct kernel_args args;
@@ -61,15 +63,21 @@ static cudaError_t launch_plainly(struct unit *u)
 
     params[0] = &u->args;
     one.x = one.y = one.z = 1;
-    return cudaLaunchKernel_ptsz((const void *)SYMBOL(per_thread_nothing), one, one, params, 0, 0);
+    return cudaLaunchKernel_ptsz((const void *)SYMBOL(per_thread_nothing), one, one, params, UNIT_SHARED, 0);
 }
 
 static cudaError_t launch_by_config(struct unit *u)
 {
+    cudaLaunchAttribute attributes[2];
     cudaLaunchConfig_t config = PDL_ZERO;
     void *params[1];
 
     params[0] = &u->args;
+    attributes[0] = in_remote_domain();
+    attributes[1] = cooperatively();
+    config.attrs = attributes;
+    config.numAttrs = 2;
+    config.dynamicSmemBytes = UNIT_SHARED;
     config.gridDim.x = config.gridDim.y = config.gridDim.z = 1;
     config.blockDim = config.gridDim;
     return cudaLaunchKernelExC_ptsz(&config, (const void *)SYMBOL(per_thread_nothing), params);
@@ -115,6 +123,22 @@ static const struct {
 };
 #define UNIT_CALLS (sizeof(unit_calls) / sizeof(unit_calls[0]))
 
+/* What became of a launch: by the second call it had two attributes. */
+static void expect_unit_launch(struct unit *u, cudaGraphNode_t node, int by_config)
+{
+    struct cudaKernelNodeParams params = PDL_ZERO;
+    cudaLaunchAttributeValue domain = PDL_ZERO, cooperative = PDL_ZERO;
+
+    ask_expect(u->ask, "what a launch in stream 0 was given", cudaGraphKernelNodeGetParams(node, &params), cudaSuccess);
+    ask_expect_number(u->ask, "its dynamic shared memory", (long)params.sharedMemBytes, (long)UNIT_SHARED);
+    if (!by_config)
+        return;
+    ask_expect(u->ask, "its first attribute", cudaGraphKernelNodeGetAttribute(node, cudaLaunchAttributeMemSyncDomain, &domain), cudaSuccess);
+    ask_expect_number(u->ask, "its first attribute", (long)domain.memSyncDomain, (long)cudaLaunchMemSyncDomainRemote);
+    ask_expect(u->ask, "its second attribute", cudaGraphKernelNodeGetAttribute(node, cudaLaunchAttributeCooperative, &cooperative), cudaSuccess);
+    ask_expect_number(u->ask, "its second attribute", (long)cooperative.cooperative, 1);
+}
+
 /* The one node that this call adds to a capture of the per-thread stream. */
 static void ask_call(struct unit *u, unsigned call, int begun_by_name)
 {
@@ -140,6 +164,8 @@ static void ask_call(struct unit *u, unsigned call, int begun_by_name)
         (void)cudaGraphNodeGetType(node, &type);
     ask_expect_number(u->ask, "its nodes", (long)count, 1);
     ask_expect_number(u->ask, "their type", (long)type, (long)unit_calls[call].type);
+    if (node && unit_calls[call].type == cudaGraphNodeTypeKernel && type == cudaGraphNodeTypeKernel)
+        expect_unit_launch(u, node, unit_calls[call].call == launch_by_config);
     if (graph)
         (void)cudaGraphDestroy(graph);
     (void)cudaGetLastError();
@@ -151,9 +177,12 @@ static void expect_unit_edge(struct unit *u, const char *what, cudaGraphNode_t *
     enum cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
     const cudaGraphNode_t *nodes = NULL;
     const cudaGraphEdgeData *data = NULL;
+    unsigned long long id = 0, same = 1;
     size_t count = 0;
 
-    ask_expect(u->ask, what, unit_of_capture(0, &status, NULL, NULL, &nodes, &data, &count), cudaSuccess);
+    ask_expect(u->ask, "the id of the capture", edges_of_capture(cudaStreamPerThread, &status, &same, NULL, &nodes, &data, &count), cudaSuccess);
+    ask_expect(u->ask, what, unit_of_capture(0, &status, &id, NULL, &nodes, &data, &count), cudaSuccess);
+    ask_expect_number(u->ask, "the id of the capture", (long)id, (long)same);
     ask_expect_number(u->ask, what, (long)status, (long)cudaStreamCaptureStatusActive);
     ask_expect_number(u->ask, what, (long)count, 1);
     if (count == 1 && nodes && data) {
@@ -247,15 +276,31 @@ static void ask_captured_units(struct ask *ask)
 
 /* ---- waits ---- */
 
-enum unit_wait { UNIT_SYNCHRONIZE, UNIT_QUERY, UNIT_COPY, UNIT_WAITS };
+enum unit_wait { UNIT_SYNCHRONIZE, UNIT_QUERY, UNIT_COPY, UNIT_COPY_IN, UNIT_WAITS };
 
 struct unit_room {
     struct host_room *room;
     struct kernel_args args;
     cudaGraphExec_t exec;      /* of the work */
     uint32_t *word;            /* of the device */
-    unsigned wrong[UNIT_WAITS], trials[UNIT_WAITS];
+    unsigned wrong[UNIT_WAITS], trials[UNIT_WAITS], taken_late;
 };
+
+/* "For transfers from pinned host memory to device memory, the function is synchronous with respect to the host": what is written to the
+ * source then is not copied. */
+static cudaError_t copy_unit_in(struct unit_room *r, unsigned trial)
+{
+    uint32_t found = 0;
+    cudaError_t error;
+
+    r->room->looks = trial + 1;
+    error = cudaMemcpy_ptds(r->word, &r->room->looks, sizeof(r->room->looks), cudaMemcpyHostToDevice);
+    r->room->looks = 0;
+    if (error == cudaSuccess)
+        error = cudaMemcpy_ptds(&found, r->word, sizeof(found), cudaMemcpyDeviceToHost);
+    r->taken_late += error == cudaSuccess && found != trial + 1;
+    return error;
+}
 
 /* Work in the per-thread stream, by a launch or by a graph; then the host waits, or asks, in stream 0. */
 static cudaError_t run_unit(struct unit_room *r, unsigned trial)
@@ -273,6 +318,8 @@ static cudaError_t run_unit(struct unit_room *r, unsigned trial)
         error = cudaStreamSynchronize_ptsz(0);
     else if (wait == UNIT_COPY)
         error = cudaMemcpy_ptds(&r->room->looks, r->word, sizeof(r->room->looks), cudaMemcpyDeviceToHost);
+    else if (wait == UNIT_COPY_IN)
+        error = copy_unit_in(r, trial);
     else
         done = cudaStreamQuery_ptsz(0) == cudaSuccess;
     r->wrong[wait] += done && work_is_stale(r->room);
@@ -284,7 +331,8 @@ static cudaError_t run_unit(struct unit_room *r, unsigned trial)
 static void ask_waiting_units(struct ask *ask)
 {
     static const char *const name[UNIT_WAITS] = { "work that a wait in stream 0 left undone", "work that was said to have ended and had not",
-                                                  "work that a copy in stream 0 left undone" };
+                                                  "work that a copy in stream 0 left undone",
+                                                  "work that a copy to the device in stream 0 left undone" };
     struct unit_room r = PDL_ZERO;
     unsigned trial = 0, wait;
     cudaError_t error = open_room(&r.room, &r.args) ? cudaMalloc((void **)&r.word, 4) : cudaErrorMemoryAllocation;
@@ -296,6 +344,7 @@ static void ask_waiting_units(struct ask *ask)
     ask_expect(ask, "work in the per-thread stream", error, cudaSuccess);
     for (wait = 0; wait < UNIT_WAITS; wait++)
         ask_expect_none(ask, name[wait], r.wrong[wait], r.trials[wait]);
+    ask_expect_none(ask, "copies in stream 0 that took what was written after the call", r.taken_late, r.trials[UNIT_COPY_IN]);
     (void)cudaDeviceSynchronize();
     if (r.exec)
         (void)cudaGraphExecDestroy(r.exec);

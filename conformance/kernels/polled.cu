@@ -2,7 +2,7 @@
  *
  * pair       rules    what is asked
  * streams    MEM-09c  streams of each kind, after a kernel, a memset, copies, a host function, a graph, an event record, and a wait for the
- *                     event of another stream, from this thread and from another one
+ *                     event of another stream, also after a kernel, from this thread and from another one
  * events     MEM-09c  events after work, whose stream was destroyed, that were asked for before, and in another thread
  * recorders  MEM-09c  events of each kind, recorded in streams of each kind: by a call, by a node of a graph, and by a launch
  */
@@ -28,9 +28,9 @@ KERNEL(polled_stores_first)
     k_trigger();
 }
 
-enum last { LAST_KERNEL, LAST_MEMSET, LAST_COPY, LAST_COPY_IN, LAST_COPY_OUT, LAST_HOST, LAST_GRAPH, LAST_RECORD, LAST_AWAITED, LASTS };
+enum last { LAST_KERNEL, LAST_MEMSET, LAST_COPY, LAST_COPY_IN, LAST_COPY_OUT, LAST_HOST, LAST_GRAPH, LAST_RECORD, LAST_AWAITED, LAST_KERNEL_AWAITED, LASTS };
 #define STREAMS 4u             /* non-blocking, blocking with the highest priority, per-thread default, legacy default */
-#define WAYS 3u                /* asks and then waits; waits; asks and then waits in another thread */
+#define WAYS 3u                /* asks until it has ended; waits; asks in another thread */
 #define PLACES (LASTS * STREAMS * WAYS)
 
 struct polled {
@@ -92,7 +92,10 @@ static cudaError_t put_last(struct polled *p, enum last last, cudaStream_t strea
     case LAST_HOST: return cudaLaunchHostFunc(stream, ask_host_nothing, NULL);
     case LAST_GRAPH: return cudaGraphLaunch(p->nothing, stream);
     case LAST_RECORD: return cudaEventRecord(p->mark, stream);
-    case LAST_AWAITED: error = cudaEventRecord(p->mark, p->ask->side); return error == cudaSuccess ? cudaStreamWaitEvent(stream, p->mark, 0) : error;
+    case LAST_AWAITED: return record_and_await(p->mark, p->ask->side, stream);
+    case LAST_KERNEL_AWAITED: /* the kernel may end before what the stream waits for */
+        error = launch_one((const void *)SYMBOL(polled_nothing), &p->args, 1, stream, NULL, 0);
+        return error == cudaSuccess ? record_and_await(p->mark, p->ask->side, stream) : error;
     default: return cudaSuccess;
     }
 }
@@ -109,12 +112,13 @@ static void look_at(void *of)
 {
     struct look *look = (struct look *)of;
     struct polled *p = look->polled;
-    cudaError_t query = look->asks ? cudaStreamQuery(look->stream) : cudaErrorNotReady;
+    cudaError_t query;
 
-    p->said += query == cudaSuccess && work_is_stale(p->room);
-    look->error = query == cudaErrorNotReady ? cudaSuccess : query;
-    if (look->error == cudaSuccess)
-        look->error = cudaStreamSynchronize(look->stream);
+    do
+        query = look->asks ? cudaStreamQuery(look->stream) : cudaSuccess;
+    while (query == cudaErrorNotReady);
+    p->said += look->asks && query == cudaSuccess && work_is_stale(p->room);
+    look->error = query == cudaSuccess ? cudaStreamSynchronize(look->stream) : query;
     p->ended += look->error == cudaSuccess && work_is_stale(p->room);
     (void)cudaGetLastError();
 }
@@ -129,7 +133,7 @@ static cudaError_t run_polled(struct polled *p, unsigned trial)
     cudaError_t error;
 
     prepare_trial(p->room, trial);
-    error = launch_one((const void *)SYMBOL(polled_work), &p->args, ASK_WORDS / 2, last == LAST_AWAITED ? p->ask->side : stream, NULL, 0);
+    error = launch_one((const void *)SYMBOL(polled_work), &p->args, ASK_WORDS / 2, last >= LAST_AWAITED ? p->ask->side : stream, NULL, 0);
     if (error == cudaSuccess)
         error = put_last(p, last, stream);
     if (error != cudaSuccess)

@@ -1,0 +1,112 @@
+/* crowds_events.h - what crowds.cu asks of streams that wait for the events of launches. A programmatic event comes when all blocks have
+ * triggered, whatever else the launch is given and whoever made the event; an event of a launch's completion not before its kernel's turn. */
+#ifndef CROWDS_EVENTS_H_INCLUDED
+#define CROWDS_EVENTS_H_INCLUDED
+
+/* Without timing; one that the host would sleep for; one that another host thread made. */
+#define CROWD_EVENTS 3u
+static cudaError_t event_for(unsigned which, cudaEvent_t *event)
+{
+    unsigned flags = cudaEventDisableTiming | (which == 1 ? cudaEventBlockingSync : 0u);
+
+    return which == 2 ? event_of_other(flags, event) : cudaEventCreateWithFlags(event, flags);
+}
+
+#define CROWD_DRESSES 4u
+static unsigned dress_crowd(unsigned which, int greatest, cudaLaunchAttribute *attribute)
+{
+    switch (which) {
+    case 1: *attribute = in_clusters(2); return 1;
+    case 2: *attribute = of_priority(greatest); return 1;
+    case 3: *attribute = in_remote_domain(); return 1;
+    default: return 0;
+    }
+}
+
+/* The dependent comes in another stream, after the event of the primary's launch. */
+static cudaError_t run_event_crowd(struct crowd *crowd, unsigned blocks, int greatest)
+{
+    cudaStream_t stream = crowd->ask->stream, side = crowd->ask->side;
+    cudaLaunchAttribute attributes[2];
+    cudaEvent_t event = NULL;
+    unsigned more = dress_crowd(crowd->trials % CROWD_DRESSES, greatest, &attributes[1]);
+    cudaError_t error = event_for(crowd->trials / CROWD_DRESSES % CROWD_EVENTS, &event);
+
+    if (error != cudaSuccess)
+        return error;
+    prepare_crowd(crowd);
+    attributes[0] = recording(event);
+    error = launch_blocks((const void *)SYMBOL(crowds_primary), &crowd->args, blocks, 1, stream, attributes, 1 + more);
+    if (error == cudaSuccess)
+        error = cudaStreamWaitEvent(side, event, 0);
+    if (error == cudaSuccess)
+        error = launch_crowd((const void *)SYMBOL(crowds_dependent), &crowd->args, blocks, 1, side, 0);
+    if (error == cudaSuccess)
+        error = cudaDeviceSynchronize();
+    (void)cudaEventDestroy(event);
+    crowd->trials++;
+    if (error == cudaSuccess)
+        look_at_crowd(crowd);
+    return error;
+}
+
+/* Looks for the word of the kernel before the one whose event was awaited. */
+KERNEL(crowds_looks)
+{
+    if (k_load_relaxed(args.data) == 0)
+        k_add(&args.state->early, 1);
+}
+
+/* A kernel, and one whose completion event another stream waits for, which is idle, or has had work. */
+static cudaError_t run_completion(struct crowd *crowd, unsigned trial, unsigned *early)
+{
+    cudaStream_t stream = crowd->ask->stream, side = crowd->ask->side;
+    cudaLaunchAttribute completes = PDL_ZERO;
+    struct kernel_args other = crowd->args;
+    cudaEvent_t event = NULL;
+    cudaError_t error = event_for(trial % CROWD_EVENTS, &event);
+
+    if (error != cudaSuccess)
+        return error;
+    prepare_crowd(crowd);
+    crowd->room->data[0] = crowd->room->data[1] = 0;
+    other.data++;
+    completes.id = cudaLaunchAttributeLaunchCompletionEvent;
+    completes.val.launchCompletionEvent.event = event;
+    if (trial / CROWD_EVENTS % 2)
+        error = launch_one((const void *)SYMBOL(crowds_waiter), &crowd->args, 1, side, NULL, 0);
+    if (error == cudaSuccess)
+        error = launch_one((const void *)SYMBOL(crowds_leaver), &crowd->args, 1, stream, NULL, 0);
+    if (error == cudaSuccess)
+        error = launch_one((const void *)SYMBOL(crowds_leaver), &other, 1, stream, &completes, 1);
+    if (error == cudaSuccess)
+        error = cudaStreamWaitEvent(side, event, 0);
+    if (error == cudaSuccess)
+        error = launch_one((const void *)SYMBOL(crowds_looks), &crowd->args, 1, side, NULL, 0);
+    if (error == cudaSuccess)
+        error = cudaDeviceSynchronize();
+    (void)cudaEventDestroy(event);
+    *early += error == cudaSuccess && crowd->room->state.early != 0;
+    return error;
+}
+
+static void ask_crowd_events(struct crowd *crowd)
+{
+    static const unsigned sizes[] = { 34, 66, 130, 258, 300 };
+    unsigned i, early = 0, trials = CROWD_DRESSES * CROWD_EVENTS * 5;
+    int least = 0, greatest = 0;
+    cudaError_t error = cudaDeviceGetStreamPriorityRange(&least, &greatest);
+
+    crowd->stale = crowd->early = crowd->trials = 0;
+    for (i = 0; i < trials && error == cudaSuccess; i++)
+        error = run_event_crowd(crowd, sizes[i % 5], greatest);
+    ask_expect(crowd->ask, "events of launches of many blocks", error, cudaSuccess);
+    ask_expect_none(crowd->ask, "dependents that began before all blocks of the launch whose event they come after had triggered", crowd->early, trials);
+    ask_expect_none(crowd->ask, "stale after the event of a launch of many blocks", crowd->stale, trials);
+    for (i = 0; i < 4 * CROWD_EVENTS && error == cudaSuccess; i++)
+        error = run_completion(crowd, i, &early);
+    ask_expect(crowd->ask, "events of the completion of launches", error, cudaSuccess);
+    ask_expect_none(crowd->ask, "kernels that came before the turn of the one whose completion event they come after", early, 4 * CROWD_EVENTS);
+}
+
+#endif
