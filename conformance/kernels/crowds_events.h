@@ -57,9 +57,10 @@ KERNEL(crowds_looks)
         k_add(&args.state->early, 1);
 }
 
-/* A kernel, and one whose completion event another stream waits for, which is idle, or has had work. */
+/* A kernel, and one whose completion event another stream waits for, which is new, or has had work. */
 static cudaError_t run_completion(struct crowd *crowd, unsigned trial, unsigned *early)
 {
+    int fresh = trial / CROWD_EVENTS % 2 == 0;
     cudaStream_t stream = crowd->ask->stream, side = crowd->ask->side;
     cudaLaunchAttribute completes = PDL_ZERO;
     struct kernel_args other = crowd->args;
@@ -73,7 +74,9 @@ static cudaError_t run_completion(struct crowd *crowd, unsigned trial, unsigned 
     other.data++;
     completes.id = cudaLaunchAttributeLaunchCompletionEvent;
     completes.val.launchCompletionEvent.event = event;
-    if (trial / CROWD_EVENTS % 2)
+    if (fresh && cudaStreamCreateWithFlags(&side, cudaStreamNonBlocking) != cudaSuccess)
+        fresh = 0;
+    if (!fresh)
         error = launch_one((const void *)SYMBOL(crowds_waiter), &crowd->args, 1, side, NULL, 0);
     if (error == cudaSuccess)
         error = launch_one((const void *)SYMBOL(crowds_leaver), &crowd->args, 1, stream, NULL, 0);
@@ -86,6 +89,8 @@ static cudaError_t run_completion(struct crowd *crowd, unsigned trial, unsigned 
     if (error == cudaSuccess)
         error = cudaDeviceSynchronize();
     (void)cudaEventDestroy(event);
+    if (fresh)
+        (void)cudaStreamDestroy(side);
     *early += error == cudaSuccess && crowd->room->state.early != 0;
     return error;
 }

@@ -171,6 +171,8 @@ static unsigned record_with_flags(cudaEvent_t event, cudaStream_t stream, unsign
 
 static unsigned wait_for(cudaStream_t stream, cudaEvent_t event, unsigned flags)
 {
+    if (device.faults.driver_wait_in_zero_lost && stream == NULL)
+        return cudaSuccess;
     if (device.faults.driver_wait_loses_flags)
         flags = 0;
     BY_DRIVER(device.faults.driver_awaits_nothing ? cudaSuccess : cudaStreamWaitEvent(stream, event, flags));

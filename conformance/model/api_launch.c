@@ -286,6 +286,8 @@ struct op *request_op(const struct request *r)
     op->domain = r->domain;
     op->features = features_of(r, op->grid);
     memcpy(op->grid->args, r->args, r->kernel->args_bytes);
+    if (device.faults.other_thread_args_end_at_64 && device.other_thread && r->kernel->args_bytes > 64)
+        memset(op->grid->args + 64, 0, r->kernel->args_bytes - 64);
     cut_args(r, op->grid->args);
     return op;
 }

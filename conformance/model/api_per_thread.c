@@ -31,6 +31,10 @@ cudaError_t CUDARTAPI cudaLaunchKernelExC_ptsz(const cudaLaunchConfig_t *config,
     if (config == NULL)
         return cudaLaunchKernelExC(NULL, func, args);
     cudaLaunchConfig_t c = *config;
+    if (device.faults.unit_launch_takes_one_attribute && c.numAttrs > 1)
+        c.numAttrs = 1;
+    if (device.faults.unit_config_loses_shared)
+        c.dynamicSmemBytes = 0;
     c.stream = own(c.stream, device.faults.unit_config_launch_in_legacy);
     return cudaLaunchKernelExC(&c, func, args);
 }
@@ -38,6 +42,8 @@ cudaError_t CUDARTAPI cudaLaunchKernelExC_ptsz(const cudaLaunchConfig_t *config,
 cudaError_t CUDARTAPI cudaLaunchKernel_ptsz(const void *func, dim3 grid, dim3 block, void **args, size_t shared,
                                             cudaStream_t stream)
 {
+    if (device.faults.unit_launch_loses_shared)
+        shared = 0;
     return cudaLaunchKernel(func, grid, block, args, shared, own(stream, device.faults.unit_launch_in_legacy));
 }
 
@@ -55,7 +61,8 @@ cudaError_t CUDARTAPI cudaMemsetAsync_ptsz(void *to, int value, size_t bytes, cu
 cudaError_t CUDARTAPI cudaMemcpy_ptds(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind)
 {
     cudaError_t error = cudaMemcpyAsync(to, from, bytes, kind, cudaStreamPerThread);
-    return error != cudaSuccess || device.faults.unit_copy_does_not_wait ? error : cudaStreamSynchronize(cudaStreamPerThread);
+    bool early = device.faults.unit_copy_does_not_wait || (device.faults.unit_copy_in_early && kind == cudaMemcpyHostToDevice);
+    return error != cudaSuccess || early ? error : cudaStreamSynchronize(cudaStreamPerThread);
 }
 
 cudaError_t CUDARTAPI cudaMemset_ptds(void *to, int value, size_t bytes)
@@ -135,6 +142,8 @@ cudaError_t CUDARTAPI WITH_DATA(cudaStreamGetCaptureInfo, _v3)(cudaStream_t stre
     CALL(cudaStreamGetCaptureInfo);
     static const edge_data full[64];
     cudaError_t error = capture_info(own(stream, false), status, id, graph, deps, data, count);
+    if (device.faults.unit_info_loses_id && error == cudaSuccess && id != NULL)
+        *id = 0;
     if (device.faults.unit_info_loses_data && error == cudaSuccess && data != NULL)
         *data = full;
     return error;

@@ -67,6 +67,11 @@ void event_takes(struct event *e, enum recorded how, struct op *op, bool at_bloc
     enum edge_kind soonest = at_block_start ? EDGE_STARTED : EDGE_TRIGGERED;
     if (device.faults.program_event_first_block && how == RECORDED_PROGRAMMATIC)
         soonest = EDGE_TOUCHED;
+    const struct grid *g = op->grid;
+    if ((device.faults.large_launch_told_at_start && g->blocks > 32) || (device.faults.long_launch_told_at_start && g->kernel->args_bytes > 128) ||
+        (device.faults.sleeping_launch_told_at_start && (e->flags & cudaEventBlockingSync) != 0) ||
+        (device.faults.clustered_launch_told_at_start && g->cluster > 1) || (device.faults.domain_launch_told_at_start && op->domain != 0))
+        soonest = EDGE_STARTED;
     if (device.faults.launched_blocking_event_past && how == RECORDED_PROGRAMMATIC && (e->flags & cudaEventBlockingSync) != 0)
         e->op = NULL;
     if (device.faults.launched_plain_event_past && how == RECORDED_PROGRAMMATIC && (e->flags & cudaEventBlockingSync) == 0)
@@ -190,6 +195,12 @@ static void event_awaited(struct stream *s, struct event *e)
     if (event_passed(s, e))
         return;
     if (e->op == NULL || op_reached(e->op, EDGE_RETIRED))
+        return;
+    const struct faults *f = &device.faults;
+    bool completion = e->recorded == RECORDED_LAUNCH, programmatic = e->recorded == RECORDED_PROGRAMMATIC;
+    if (completion && (f->completion_not_awaited || (f->completion_not_awaited_when_idle && s->tail == NULL)))
+        return;
+    if ((f->event_of_capturing_stream_passed && e->in != NULL && e->in->capture != NULL) || (f->launch_event_of_other_passed && programmatic && e->by_other))
         return;
     bool covered = e->recorded == RECORDED_PROGRAMMATIC && !device.faults.program_event_not_covered;
     covered &= !(device.faults.fired_launch_uncovers && e->was_fired);
@@ -395,6 +406,8 @@ cudaError_t CUDARTAPI cudaEventQuery(cudaEvent_t handle)
     if (event_fired_for_host(e) || (device.faults.second_poll_succeeds && e->polled) || seems_fired(e))
         return cudaSuccess;
     e->polled = true;
+    if (device.faults.query_takes_waits_back && e->awaited != 0)
+        streams_drop(e->op);
     cudaError_t error = run_a_little();
     FAIL_IF(error != cudaSuccess, error);
     return call_result(event_fired_for_host(e) ? cudaSuccess : cudaErrorNotReady);

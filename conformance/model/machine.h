@@ -387,6 +387,12 @@ struct faults {
     bool general_hostless_taken, rows_params_keep_pitch, rows_params_copy_one, exec_rows_ignored, refused_rows_half_taken;
     bool exec_copy_params_ignored;
     bool inner_cycles_accepted;
+    bool large_grid_keeps_lines, large_launch_told_at_start, long_launch_told_at_start, sleeping_launch_told_at_start;
+    bool clustered_launch_told_at_start, domain_launch_told_at_start, completion_not_awaited, completion_not_awaited_when_idle;
+    bool event_of_capturing_stream_passed, launch_event_of_other_passed, query_takes_waits_back, query_passes_awaited;
+    bool new_stream_passes_legacy, legacy_passed_after_graph, legacy_host_passes_graphs, plain_copy_passes_attributed;
+    bool copy_after_graph_forgets_events, other_thread_args_end_at_64, driver_wait_in_zero_lost, unit_launch_takes_one_attribute;
+    bool unit_config_loses_shared, unit_launch_loses_shared, unit_copy_in_early, unit_info_loses_id;
     bool never_overlaps, early, shared, late_copies, pageable_later; /* these conform */
 };
 

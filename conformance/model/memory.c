@@ -329,7 +329,7 @@ void memory_flush(struct op *op)
 void memory_wait_returns(struct block *block)
 {
     bool keeps = device.faults.wait_stale_lines || (device.faults.cluster_wait_stale && block->op->grid->cluster > 1) ||
-                 (device.faults.window_keeps_lines && op_given(block->op, 1));
+                 (device.faults.window_keeps_lines && op_given(block->op, 1)) || (device.faults.large_grid_keeps_lines && block->op->grid->blocks > 64);
     if (!keeps)
         drop_lines(&device.sm[block->sm], true);
 }

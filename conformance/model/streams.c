@@ -73,6 +73,7 @@ struct stream *stream_new(unsigned flags, int priority)
             memcpy(s->attribute, o->attribute, sizeof s->attribute);
             break;
         }
+    s->made_at = device.serial;
     s->next = streams;
     streams = s;
     return s;
@@ -124,6 +125,8 @@ static void order_behind_others(struct stream *s, struct op *op)
         return;
     if (s != &legacy) {
         bool skips = (device.faults.blocking_set_skips_legacy && op->kind == OP_SET) || (device.faults.copy_out_skips_legacy && op->to_host);
+        skips |= (device.faults.new_stream_passes_legacy && legacy.tail != NULL && legacy.tail->serial <= s->made_at) ||
+                 (device.faults.legacy_passed_after_graph && s->tail != NULL && s->tail->kind == OP_JOIN);
         skips |= device.faults.legacy_items_passed && legacy.tail != NULL && legacy.tail->kind != OP_KERNEL;
         if (is_blocking(s) && legacy.tail != NULL && !skips && !(device.faults.legacy_frees_one && s != &per_thread && s->next != NULL))
             op_after(op, legacy.tail, device.faults.row_of_legacy_passed ? EDGE_DONE : EDGE_RETIRED);
@@ -147,6 +150,9 @@ static void order_behind_others(struct stream *s, struct op *op)
             continue;
         if ((device.faults.legacy_passes_given && stream_given(o, 8)) ||
             (device.faults.legacy_host_passes_records && op->kind == OP_HOST && o->tail->kind == OP_RECORD))
+            continue;
+        if ((device.faults.legacy_host_passes_graphs && op->kind == OP_HOST && o->tail->kind == OP_JOIN) ||
+            (device.faults.plain_copy_passes_attributed && op->plain_copy && o->tail->kind == OP_KERNEL && o->tail->attributed))
             continue;
         if (device.faults.legacy_kernel_passes_copies && o->tail->kind == OP_COPY && op->kind == OP_KERNEL)
             continue;
@@ -199,7 +205,8 @@ static void order_behind_waits(struct stream *s, struct op *op)
     if ((device.faults.long_copy_forgets_events && op->kind == OP_COPY && op->move.bytes > 65536) ||
         (device.faults.large_grid_forgets_events && op->kind == OP_KERNEL && op->grid->blocks > 64))
         return;
-    if (forgets_events(s, op))
+    if (forgets_events(s, op) ||
+        (device.faults.copy_after_graph_forgets_events && op->kind == OP_COPY && s->tail != NULL && s->tail->kind == OP_JOIN))
         return;
     for (unsigned i = device.faults.second_wait_lost && s->waits > 1 ? 1 : 0; i < s->waits; i++) {
         op_after(op, s->wait[i].op, s->wait[i].kind);
