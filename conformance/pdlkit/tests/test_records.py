@@ -251,3 +251,11 @@ def test_a_line_that_comes_twice_is_never_taken(twice: int) -> None:
     lines = [json.dumps(record) for record in GOOD]
     _, made = report_of([*lines[:twice + 1], *lines[twice:]])
     assert made["verdict"] == "INVALID"
+
+
+def test_an_inconclusive_case_needs_its_counts() -> None:
+    session = Session("f", ["a"])
+    session.take(json.dumps({"record": "begin", "case": "a"}))
+    session.take(json.dumps({"record": "case", "case": "a", "status": "INCONCLUSIVE"}))
+    log = session.logs["a"]
+    assert log.problems == ["its trials lack a count of planned, run or exercised"] and log.verdict is None

@@ -248,3 +248,15 @@ def test_rows_that_did_not_run_are_not_covered(answer: str, lost: set[int]) -> N
     entry, expected = axes_entry(facts), coverage(book.axes, [row for number, row in enumerate(rows) if number not in lost])
     assert (entry["ran"], entry["rows"]) == (len(rows) - len(lost), len(rows))
     assert (entry["pairs"], entry["triples"], entry["missing"]) == (list(expected.pairs), list(expected.triples), list(expected.missing))
+
+
+def test_a_rule_that_is_not_proven_has_no_bound() -> None:
+    one, other = [case for case in load(places.RULES).cases if case.rule == "WAIT-01" and case.proving][:2]
+    said = {"trials": {"exercised": 100}, "shapes": 9}
+    both = [CaseResult(one, "PASS", None, said), CaseResult(other, "INCONCLUSIVE", "not-exercised", said)]
+    rule: Any = SimpleNamespace(id="WAIT-01", rule_class="documented", kind="visibility", core=True, text="t", source="s")
+    facts: Any = SimpleNamespace(results=both, on_model=False)
+    entry = rule_entry(facts, rule)
+    assert (entry["status"], entry["bound95"], entry["shape_bound95"]) == ("INCONCLUSIVE", None, None)
+    facts.results = both[:1]
+    assert rule_entry(facts, rule)["shape_bound95"] == 3 / 9

@@ -562,3 +562,10 @@ def test_a_hang_after_a_case_without_its_verdict_stays_a_hang(monkeypatch: pytes
     Children(monkeypatch, ([*IN_A, {"record": "end", "case": "a"}], HUNG), (REST, CLEAN), probes=[0])
     outcome, _, _ = outcome_of(plan_of())
     assert words(outcome)["a"][0] == "HANG"
+
+
+def test_a_later_child_without_problems_hides_none_of_an_earlier_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    Children(monkeypatch, ([START, START, *case_lines("a"), {"record": "done"}], CLEAN),
+             ([START, *case_lines("b"), {"record": "done"}], CLEAN))
+    outcome, _, _ = outcome_of(plan_of(device="model", families={"f": ["a"], "g": ["b"]}))
+    assert outcome.problems == ["family f: a second start record"]

@@ -264,6 +264,10 @@ def test_a_record_is_of_the_case_that_was_asked_for(key: str) -> None:
     assert other.status == "KIT_ERROR" and other.reason == f"its record says {key} 'another', the rule book says {mine[key]!r}"
 
 
+def test_a_record_that_denies_proving_contradicts_the_rule_book() -> None:
+    assert judge_case(case(), log({**record(), "proving": False}), TAGS).status == "KIT_ERROR"
+
+
 REASONS = [
     (case(), log(record("INCONCLUSIVE") | {"reason": "why"}), "why"),
     (case(), log(record("FAIL", poison=1) | {"reason": "told"}), "told"),
