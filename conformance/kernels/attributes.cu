@@ -2,8 +2,9 @@
  *
  * pair     rules     what is asked
  * nodes    ATTR-15g  attributes of a node that was added or captured, of a clone, and of a node whose graph was made executable;
- *                    set by this thread or by another; read then, after other values, and after new parameters
- * streams  ATTR-15g  attributes of a stream that another thread set
+ *                    set by this thread or by another; read then, after others that are refused, after other values, and after new
+ *                    parameters
+ * streams  ATTR-15g  attributes of a stream that another thread set, also after others that are refused
  */
 #include <string.h>
 
@@ -148,6 +149,26 @@ static void expect_all(struct holder *h, const char *when, cudaGraphNode_t node,
     }
 }
 
+/* Attributes that streams or nodes do not have. Whether they are refused is asked elsewhere: they are none of the others. */
+static void refuse_others(const struct holder *h)
+{
+    static const cudaLaunchAttributeID others[] = { cudaLaunchAttributeProgrammaticStreamSerialization, cudaLaunchAttributeSynchronizationPolicy,
+                                                    cudaLaunchAttributeClusterDimension };
+    cudaLaunchAttributeValue value = PDL_ZERO;
+    unsigned i;
+
+    value.clusterDim.x = 7; /* divides no grid that is asked here */
+    value.clusterDim.y = value.clusterDim.z = 1;
+    for (i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+        if (h->node && cudaGraphKernelNodeSetAttribute(h->node, others[i], &value) == cudaSuccess && i == 2) {
+            value.clusterDim.x = 1;
+            (void)cudaGraphKernelNodeSetAttribute(h->node, others[i], &value);
+        } else if (!h->node && others[i] != cudaLaunchAttributeSynchronizationPolicy) {
+            (void)cudaStreamSetAttribute(h->stream, others[i], &value);
+        }
+    (void)cudaGetLastError();
+}
+
 /* ---- nodes ---- */
 
 static cudaError_t capture_node(struct ask *ask, cudaGraph_t *graph, cudaGraphNode_t *node)
@@ -209,6 +230,8 @@ static void ask_node(struct holder *h, int captured, int made, int by_thread)
         ask_expect(ask, "an executable graph", cudaGraphInstantiate(&exec, graph, 0), cudaSuccess);
     set_by(h, 0, by_thread);
     expect_all(h, "of a node", h->node, 0);
+    refuse_others(h);
+    expect_all(h, "of a node that was refused others", h->node, 0);
     ask_expect(ask, "new parameters", renew(h->node), cudaSuccess);
     expect_all(h, "of a node with new parameters", h->node, 0);
     ask_expect(ask, "a clone", cudaGraphClone(&clone, graph), cudaSuccess);
@@ -267,6 +290,8 @@ static void ask_streams(struct ask *ask)
         ask_expect(ask, "a stream", cudaStreamCreateWithFlags(&h.stream, i & 1 ? cudaStreamNonBlocking : cudaStreamDefault), cudaSuccess);
         set_by(&h, i >> 1 & 1, 1);
         expect_all(&h, "of a stream that another thread set", NULL, i >> 1 & 1);
+        refuse_others(&h);
+        expect_all(&h, "of a stream that was refused others", NULL, i >> 1 & 1);
         set_by(&h, !(i >> 1 & 1), 1);
         expect_all(&h, "of a stream that another thread set to another value", NULL, !(i >> 1 & 1));
         (void)cudaStreamDestroy(h.stream);

@@ -3,7 +3,7 @@
  * pair     rules     what is asked
  * calls    ATTR-15c  launches by each call of the runtime and of the driver, cooperative ones too: grid, block and dynamic shared memory
  * nodes    ATTR-15c  nodes of graphs that had another shape before: by each call that gives parameters, by an update, in a clone and in a child
- *                    graph; captured launches by each call
+ *                    graph; captured launches by each call; a node that is refused parameters and attributes
  * sets     ATTR-15d  memset nodes that had another place, value, width or element before, in the same ways
  * copies   ATTR-15d  copy nodes of one row or several that had another place, width, number of rows or pitch before, in the same ways
  * hosts    ATTR-15h  40 host functions in a graph, each with data of its own: in a line and side by side; added, captured, given other data
@@ -486,6 +486,8 @@ static cudaError_t run_captured(struct given *g, enum call call, const struct sh
     return error;
 }
 
+#include "given_refused.h"
+
 static void ask_nodes(struct ask *ask)
 {
     struct given g = PDL_ZERO;
@@ -501,6 +503,7 @@ static void ask_nodes(struct ask *ask)
         ask_expect(ask, call_names[call], error, cudaSuccess);
     }
     ask_clusters(&g);
+    ask_refused(&g);
     ask_expect_none(ask, "kernels of graphs that ran in another shape", g.wrong, g.trials);
     (void)cudaFreeHost(g.room);
 }

@@ -14,7 +14,8 @@
  * sources  COMP-12b  so of one that another host thread made, and of one whose graph is destroyed before the launches or between them
  * idle     COMP-04c  calls that have nothing to do or are refused, between a wait and its follower: copies and memsets of no bytes, waits,
  *                    launches, copies and records that are refused, an attribute of the stream, an event that is destroyed
- * refused  COMP-04c  calls that are refused: between work and its follower, between work and a dependent that waits, after a wait
+ * refused  COMP-04c  calls that are refused: between work and its follower, between work and a dependent that waits, after a wait; a capture of
+ *                    the legacy stream between its work and its follower
  * hollow   COMP-12c  graphs in which nothing runs, between work and follower: without nodes, all of them disabled, with an empty child graph
  * across   COMP-06e  graphs in the default streams and in blocking ones, as work or as followers of each other
  * kinds    COMP-12d  a graph between work of each kind: what is before it, and what comes after it
@@ -24,7 +25,8 @@
  * wide     COMP-04b  144 works or primaries before one reader, or one work before 144 readers; 2,100 empty nodes between work and reader
  * captures COMP-04e  a capture of 1,100 nodes, one of 33 streams, and four captures at once
  * rows     MEM-06c   rows of kernels that trigger and neither wait nor store, launched and captured, with a join or in a fork
- * captured EDGE-41a  captures in which a launch or a second begin is refused; what streams are told that wait for the events of a captured launch
+ * captured EDGE-41a  captures in which a launch or a second begin is refused; what streams are told that wait for the events of a captured launch;
+ *                    what the streams of a capture come after once a call of any kind was refused in it
  * external EVT-18    a record and a wait with the flag "external", captured: they are event nodes of the graph
  * beside   ATTR-17   followers that wait, launched with other attributes beside attribute 6; an event that is the last of many attributes
  * awaiting ATTR-17a  followers with the attribute in a stream that still waits for an event, or was given an attribute; a launch after captured
@@ -253,12 +255,12 @@ static void ask_joins(struct ask *ask, const struct join *join, unsigned count, 
 #include "joins_sources.h"
 #include "joins_idle.h"
 #include "joins_graphs.h"
-#include "joins_captured.h"
 #include "joins_many.h"
 #include "joins_wide.h"
 #include "joins_rows.h"
 #include "joins_awaiting.h"
 #include "joins_refused.h"
+#include "joins_captured.h"
 #include "joins_kinds.h"
 
 /* ---- by the legacy stream ---- */

@@ -85,6 +85,176 @@ static cudaError_t captured_events(struct joins *joins, unsigned events)
 static cudaError_t captured_event(struct joins *joins) { return captured_events(joins, 1); }
 static cudaError_t captured_two_events(struct joins *joins) { return captured_events(joins, 2); }
 
+/* ---- what a capture comes after, once a call was refused in it ---- */
+
+/* The node of another graph as a dependency, or flags that there are not. */
+static cudaError_t refused_update(cudaStream_t stream, unsigned flags)
+{
+    cudaGraph_t other = NULL;
+    cudaGraphNode_t foreign = NULL;
+    cudaError_t error = cudaGraphCreate(&other, 0);
+
+    if (error == cudaSuccess)
+        error = cudaGraphAddEmptyNode(&foreign, other, NULL, 0);
+    if (error == cudaSuccess)
+        (void)whatever(edges_update_capture(stream, &foreign, NULL, flags > 1 ? 0 : 1, flags));
+    if (other)
+        (void)cudaGraphDestroy(other);
+    return error;
+}
+
+static cudaError_t set_foreign(struct joins *joins, cudaStream_t stream, cudaEvent_t event)
+{
+    (void)joins, (void)event;
+    return refused_update(stream, cudaStreamSetCaptureDependencies);
+}
+
+static cudaError_t add_foreign(struct joins *joins, cudaStream_t stream, cudaEvent_t event)
+{
+    (void)joins, (void)event;
+    return refused_update(stream, cudaStreamAddCaptureDependencies);
+}
+
+static cudaError_t set_by_no_flag(struct joins *joins, cudaStream_t stream, cudaEvent_t event)
+{
+    (void)joins, (void)event;
+    return refused_update(stream, 2);
+}
+
+static const struct refused captured_calls[] = {
+    { "stale after a second begin", begin_again },
+    { "stale after a dependency of another graph that is set", set_foreign },
+    { "stale after a dependency of another graph that is added", add_foreign },
+    { "stale after dependencies with flags 2", set_by_no_flag },
+};
+#define CAPTURED_CALLS (sizeof(captured_calls) / sizeof(captured_calls[0]))
+
+/* A capture takes them: an external record, its end, and that it comes after nothing. */
+static int is_right_in_capture(idle_call call) { return call == refused_external || call == refused_end || call == refused_dependencies; }
+
+#define FORKED 2u               /* streams of a capture; the first one comes after both works, the second one after one */
+
+/* What a stream of a capture comes after. */
+struct lane {
+    enum cudaStreamCaptureStatus status;
+    size_t count;
+    cudaGraphNode_t node[FORKED];
+};
+
+static cudaError_t look_at_lane(cudaStream_t stream, struct lane *lane)
+{
+    const cudaGraphNode_t *nodes = NULL;
+    const cudaGraphEdgeData *data = NULL;
+    cudaError_t error;
+    unsigned i;
+
+    lane->status = cudaStreamCaptureStatusNone;
+    lane->count = 0;
+    error = edges_of_capture(stream, &lane->status, NULL, NULL, &nodes, &data, &lane->count);
+    for (i = 0; i < FORKED && i < lane->count && nodes; i++)
+        lane->node[i] = nodes[i];
+    return error;
+}
+
+static int same_lane(const struct lane *a, const struct lane *b)
+{
+    return a->count == b->count && a->count <= FORKED && (a->count < 1 || a->node[0] == b->node[0] || a->node[0] == b->node[a->count - 1]) &&
+           (a->count < 2 || a->node[1] == b->node[1] || a->node[1] == b->node[0]);
+}
+
+static cudaError_t begin_lanes(struct joins *joins, cudaEvent_t event)
+{
+    cudaError_t error = cudaStreamBeginCapture(joins->stream[0], cudaStreamCaptureModeThreadLocal);
+
+    if (error == cudaSuccess)
+        error = record_and_await(event, joins->stream[0], joins->stream[1]);
+    if (error == cudaSuccess)
+        error = work(joins, 0, joins->stream[0]);
+    if (error == cudaSuccess)
+        error = work(joins, 1, joins->stream[1]);
+    return error == cudaSuccess ? record_and_await(event, joins->stream[1], joins->stream[0]) : error;
+}
+
+/* A launch then comes after what its stream came after before the call, and the capture gives its graph. */
+static void expect_goes_on(struct joins *joins, const struct lane *before, unsigned in, cudaEvent_t event, const char *text)
+{
+    struct ask *ask = joins->ask;
+    struct lane after = PDL_ZERO, into = PDL_ZERO;
+    cudaGraphEdgeData data[FORKED];
+    cudaGraph_t graph = NULL;
+
+    ask_expect(ask, text, work(joins, 2, joins->stream[in]), cudaSuccess);
+    ask_expect(ask, text, look_at_lane(joins->stream[in], &after), cudaSuccess);
+    ask_expect_number(ask, text, (long)after.count, 1);
+    if (after.count == 1) {
+        ask_expect(ask, text, edges_into_node(after.node[0], NULL, NULL, &into.count), cudaSuccess);
+        ask_expect_number(ask, "edges into a launch after a refused call", (long)into.count, (long)before->count);
+        if (into.count <= FORKED)
+            ask_expect(ask, text, edges_into_node(after.node[0], into.node, data, &into.count), cudaSuccess);
+        ask_expect_number(ask, text, same_lane(&into, before), 1);
+    }
+    if (in != 0)
+        ask_expect(ask, text, record_and_await(event, joins->stream[in], joins->stream[0]), cudaSuccess);
+    ask_expect(ask, text, cudaStreamEndCapture(joins->stream[0], &graph), cudaSuccess);
+    if (graph)
+        (void)cudaGraphDestroy(graph);
+}
+
+/* The refused call is made in one of a capture's streams: both come after what they did; or the capture is invalid, and its end says so. */
+static void ask_lanes_after(struct joins *joins, idle_call call, const char *name, unsigned in, cudaEvent_t event)
+{
+    struct ask *ask = joins->ask;
+    struct lane before[FORKED] = PDL_ZERO, after[FORKED] = PDL_ZERO;
+    cudaGraph_t graph = NULL;
+    char text[128];
+    unsigned i;
+
+    snprintf(text, sizeof(text), "what %s of a capture comes after, %s", in ? "another stream" : "the first stream", name);
+    ask_expect(ask, text, begin_lanes(joins, event), cudaSuccess);
+    for (i = 0; i < FORKED; i++) {
+        ask_expect(ask, text, look_at_lane(joins->stream[i], &before[i]), cudaSuccess);
+        ask_expect_number(ask, text, (long)before[i].count, i ? 1 : 2);
+    }
+    ask_expect(ask, text, call(joins, joins->stream[in], NULL), cudaSuccess);
+    for (i = 0; i < FORKED; i++)
+        ask_expect(ask, text, look_at_lane(joins->stream[i], &after[i]), cudaSuccess);
+    if (after[0].status == cudaStreamCaptureStatusInvalidated) {
+        ask_expect(ask, text, cudaStreamEndCapture(joins->stream[0], &graph), cudaErrorStreamCaptureInvalidated);
+        (void)cudaGetLastError();
+        return;
+    }
+    for (i = 0; i < FORKED; i++)
+        ask_expect_number(ask, text, after[i].status == cudaStreamCaptureStatusActive && same_lane(&after[i], &before[i]), 1);
+    expect_goes_on(joins, &before[in], in, event, text);
+}
+
+static void ask_lanes_of(struct joins *joins, const struct refused *calls, unsigned count, cudaEvent_t event)
+{
+    unsigned i;
+
+    for (i = 0; i < 2 * count; i++)
+        if (!is_right_in_capture(calls[i / 2].call))
+            ask_lanes_after(joins, calls[i / 2].call, calls[i / 2].name + strlen("stale "), i % 2, event);
+}
+
+static void ask_lanes(struct ask *ask)
+{
+    struct joins joins = PDL_ZERO;
+    cudaEvent_t event = NULL;
+    cudaError_t error = open_joins(&joins, ask, cudaStreamNonBlocking);
+
+    if (error == cudaSuccess)
+        error = cudaEventCreateWithFlags(&event, cudaEventDisableTiming);
+    ask_expect(ask, "streams and an event", error, cudaSuccess);
+    if (error == cudaSuccess) {
+        ask_lanes_of(&joins, refused_calls, REFUSED, event);
+        ask_lanes_of(&joins, captured_calls, CAPTURED_CALLS, event);
+    }
+    if (event)
+        (void)cudaEventDestroy(event);
+    close_joins(&joins);
+}
+
 static void ask_captured(struct ask *ask)
 {
     static const struct join joins[] = {
@@ -94,6 +264,7 @@ static void ask_captured(struct ask *ask)
         { "stale after a capture whose launch recorded two events", captured_two_events },
     };
 
+    ask_lanes(ask);
     ask_joins(ask, joins, sizeof(joins) / sizeof(joins[0]), cudaStreamNonBlocking);
 }
 

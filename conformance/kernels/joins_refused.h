@@ -100,29 +100,47 @@ static const struct refused refused_calls[] = {
     { "stale after dependencies of no capture", refused_dependencies },
     { "stale after a launch with the attribute of no threads", refused_dependent },
     { "stale after a launch of no threads", launch_no_threads },
+    { "stale after a plain launch of no threads", launch_no_threads_plainly },
     { "stale after a copy without a direction", copy_nowhere },
 };
 #define REFUSED (sizeof(refused_calls) / sizeof(refused_calls[0]))
 
+#define REFUSED_JOINS (REFUSED + 1u)
+
 /* Each call in turn, at each place in turn. */
 static cudaError_t refused_between(struct joins *joins)
 {
-    idle_call call = refused_calls[joins->trial % REFUSED].call;
-    unsigned place = joins->trial / REFUSED % 3;
+    idle_call call = refused_calls[joins->trial % REFUSED_JOINS].call;
+    unsigned place = joins->trial / REFUSED_JOINS % 3;
 
     return place == 2 ? call_after_wait(joins, call) : call_in_line(joins, call, place == 1);
 }
 
+/* The legacy stream is never captured, in whatever mode: its follower comes after its work all the same. */
+static cudaError_t refused_legacy_capture(struct joins *joins)
+{
+    enum cudaStreamCaptureMode mode = (enum cudaStreamCaptureMode)(joins->trial / REFUSED_JOINS % 3);
+    cudaError_t error;
+
+    prepare(joins, 1, 1);
+    error = work(joins, 0, cudaStreamLegacy);
+    if (error == cudaSuccess)
+        error = whatever(cudaStreamBeginCapture(cudaStreamLegacy, mode));
+    return error == cudaSuccess ? follow(joins, 0, cudaStreamLegacy) : error;
+}
+
 static void ask_refused(struct ask *ask)
 {
-    struct join joins[REFUSED];
+    struct join joins[REFUSED_JOINS];
     unsigned i;
 
     for (i = 0; i < REFUSED; i++) {
         joins[i].name = refused_calls[i].name;
         joins[i].make = refused_between;
     }
-    ask_joins(ask, joins, REFUSED, cudaStreamNonBlocking);
+    joins[REFUSED].name = "stale after a capture of the legacy stream";
+    joins[REFUSED].make = refused_legacy_capture;
+    ask_joins(ask, joins, REFUSED_JOINS, cudaStreamNonBlocking);
 }
 
 #endif

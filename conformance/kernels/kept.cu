@@ -4,7 +4,8 @@
  * status    EDGE-42  a disabled kernel that is given new parameters, or whose graph is updated as a whole, stays disabled
  * uploaded  EDGE-42  so does one whose graph is uploaded
  * items     EDGE-42a each of a kernel, a memset and a copy that is disabled stays so: new parameters by either call, updates, uploads
- * left      EDGE-42b graphs of two nodes of each kind, of which one or two are left out and taken back: all others run
+ * left      EDGE-42b graphs of two nodes of each kind, of which one or two are left out and taken back: all others run, also when a node that may
+ *                    not be left out is refused
  * edges     EDGE-44a an edge that is refused because there is one leaves that one's data; a node that is destroyed takes its edges along,
  *                    leaves no others, and nodes that are added then have theirs; programmatic edges into conditional nodes are refused
  * inside    EDGE-43a an update changes kernels, memsets and copies in child graphs and in bodies of conditional nodes
@@ -16,7 +17,8 @@
  * apart     EDGE-43c clones, and executable graphs of one graph, that are changed side by side with it and with each other; they go
  * orders    EDGE-43d uploads, parameters, updates, launches, a node left out and back, another executable graph: three of them in every order;
  *                    updates from one graph that is changed in between; changes that another host thread makes
- * declined  EDGE-44b an update from nodes of other kinds, or a longer graph for a child graph, changes nothing
+ * declined  EDGE-44b an update from nodes of other kinds, or a longer graph for a child graph, changes nothing: parameters of nodes of each
+ *                    kind, which of them are left out, events
  * named     EDGE-38a an update that is refused names the node that it is refused for, and changes nothing
  * copies    EDGE-43  nodes, edges and all that go from a graph stay in the clones, children and executable graphs that it was copied to
  * often     EDGE-43d parameters, updates and both of them in turn, twenty times, for a node of each kind, with a launch after each
@@ -396,12 +398,12 @@ static void ask_refused_changes(struct kept *kept)
 
 #include "kept_items.h"
 #include "kept_apart.h"
+#include "kept_enabled.h"
 #include "kept_orders.h"
 #include "kept_copies.h"
 #include "kept_often.h"
 #include "kept_captured.h"
 #include "kept_named.h"
-#include "kept_enabled.h"
 
 static void ask_refused(struct ask *ask)
 {

@@ -1,4 +1,5 @@
-/* kept_enabled.h - the pair of kept.cu with graphs of two nodes of each kind, of which one is left out: all others run. */
+/* kept_enabled.h - the pair of kept.cu with graphs of two nodes of each kind, of which one is left out: all others run; updates of such a graph
+ * that are refused. */
 #ifndef KEPT_ENABLED_H_INCLUDED
 #define KEPT_ENABLED_H_INCLUDED
 
@@ -12,25 +13,32 @@ static const char *const spread_name[SPREADS] = { "side by side", "after one of 
 
 struct left {
     struct ask *ask;
-    uint32_t *words;           /* pinned; the last one is what copies read */
+    uint32_t *words;           /* pinned: one of each node, what copies read, and what nothing that runs sets */
+    uint32_t *set[LEFT_NODES]; /* what host functions set */
+    const uint32_t *source;
     struct kernel_args args[LEFT_NODES];
     cudaGraph_t graph;
     cudaGraphExec_t exec;
     cudaGraphNode_t node[LEFT_NODES];
 };
+#define SOURCE_WORD LEFT_NODES
+#define STRAY_WORD (LEFT_NODES + 1u)
 
 static int open_left(struct left *left, struct ask *ask)
 {
     char *device = NULL;
     unsigned i;
-    cudaError_t error = cudaHostAlloc((void **)&left->words, (LEFT_NODES + 1) * sizeof(uint32_t), cudaHostAllocMapped);
+    cudaError_t error = cudaHostAlloc((void **)&left->words, (STRAY_WORD + 1) * sizeof(uint32_t), cudaHostAllocMapped);
 
     left->ask = ask;
     if (error == cudaSuccess)
         error = cudaHostGetDevicePointer((void **)&device, left->words, 0);
     ask_expect(ask, "pinned memory", error, cudaSuccess);
-    for (i = 0; i < LEFT_NODES && error == cudaSuccess; i++)
+    for (i = 0; i < LEFT_NODES && error == cudaSuccess; i++) {
         left->args[i].data = (uint32_t *)(void *)device + i;
+        left->set[i] = left->words + i;
+    }
+    left->source = (const uint32_t *)(void *)device + SOURCE_WORD;
     return error == cudaSuccess;
 }
 
@@ -59,7 +67,7 @@ static cudaError_t add_left(struct left *left, unsigned i)
         return add_left_child(left, i);
     if (i == LEFT_ITEMS) {
         host.fn = kept_host_set;
-        host.userData = left->words + i;
+        host.userData = left->set[i];
         return cudaGraphAddHostNode(node, left->graph, NULL, 0, &host);
     }
     switch (i % ITEMS) {
@@ -71,7 +79,7 @@ static cudaError_t add_left(struct left *left, unsigned i)
         set.width = set.height = 1;
         return cudaGraphAddMemsetNode(node, left->graph, NULL, 0, &set);
     default:
-        return cudaGraphAddMemcpyNode1D(node, left->graph, NULL, 0, left->args[i].data, left->args[0].data + LEFT_NODES, 4, cudaMemcpyDefault);
+        return cudaGraphAddMemcpyNode1D(node, left->graph, NULL, 0, left->args[i].data, left->source, 4, cudaMemcpyDefault);
     }
 }
 
@@ -100,8 +108,8 @@ static void expect_left(struct left *left, const char *what, unsigned want)
     volatile const uint32_t *words = left->words;
     unsigned runs = 0, tells = 0, enabled, i;
 
-    memset(left->words, 0, LEFT_NODES * sizeof(uint32_t));
-    left->words[LEFT_NODES] = 1;
+    memset(left->words, 0, (STRAY_WORD + 1) * sizeof(uint32_t));
+    left->words[SOURCE_WORD] = 1;
     for (i = 0; i < LEFT_ITEMS; i++) {
         enabled = 2;
         ask_expect(left->ask, what, cudaGraphNodeGetEnabled(left->exec, left->node[i], &enabled), cudaSuccess);
@@ -113,6 +121,19 @@ static void expect_left(struct left *left, const char *what, unsigned want)
     for (i = 0; i < LEFT_NODES; i++)
         runs |= (words[i] != 0) << i;
     ask_expect_number(left->ask, what, (long)runs, (long)want);
+    ask_expect_number(left->ask, what, words[STRAY_WORD] != 0, 0);
+}
+
+/* "Currently only kernel, memset and memcpy nodes are supported": a call for another kind that is refused changes none. One that is taken is
+ * taken back. */
+static void refuse_left(struct left *left)
+{
+    unsigned i;
+
+    for (i = 2 * LEFT_ITEMS; i < 2 * LEFT_NODES; i++)
+        if (cudaGraphNodeSetEnabled(left->exec, left->node[i / 2], i % 2) == cudaSuccess)
+            (void)cudaGraphNodeSetEnabled(left->exec, left->node[i / 2], 1);
+    (void)cudaGetLastError();
 }
 
 /* Each in turn is left out and taken back; then two are left out and taken back one after the other. A node that others come before stays in:
@@ -126,6 +147,8 @@ static void ask_left_in(struct left *left, enum spread spread, unsigned hub)
     snprintf(text, sizeof(text), "two nodes of each kind, %s", spread_name[spread]);
     ask_expect(ask, text, make_left(left, spread, hub), cudaSuccess);
     expect_left(left, text, ALL_LEFT);
+    refuse_left(left);
+    expect_left(left, text, ALL_LEFT);
     for (i = 0; i < LEFT_ITEMS; i++) {
         next = (i + 1 + hub) % LEFT_ITEMS;
         if (spread == SPREAD_IN && (i == hub || next == hub))
@@ -134,6 +157,7 @@ static void ask_left_in(struct left *left, enum spread spread, unsigned hub)
         snprintf(text, sizeof(text), "without %u of two nodes of each kind, %s", i, spread_name[spread]);
         ask_expect(ask, text, cudaGraphNodeSetEnabled(left->exec, left->node[i], 0), cudaSuccess);
         expect_left(left, text, most);
+        refuse_left(left);
         ask_expect(ask, text, cudaGraphNodeSetEnabled(left->exec, left->node[next], 0), cudaSuccess);
         expect_left(left, text, most & ~(1u << next));
         ask_expect(ask, text, cudaGraphNodeSetEnabled(left->exec, left->node[next], 1), cudaSuccess);
@@ -146,6 +170,78 @@ static void ask_left_in(struct left *left, enum spread spread, unsigned hub)
     (void)cudaGraphDestroy(left->graph);
     left->exec = NULL;
     left->graph = NULL;
+}
+
+/* ---- updates that are refused ---- */
+
+enum decline { DECLINE_FIRST, DECLINE_LAST, DECLINE_NODE, DECLINE_EDGE, DECLINE_ATTRIBUTE, DECLINES };
+static const char *const decline_name[DECLINES] = { "its first node of another kind", "its last node of another kind", "a node more", "an edge more",
+                                                    "a cooperative kernel" };
+
+/* A graph of the same nodes, all of which set the stray word, but for what an update from it is refused for. */
+static cudaError_t make_declined(const struct left *left, enum decline why, struct left *other)
+{
+    cudaGraphEdgeData full = edges_data(0, 0, 0);
+    cudaLaunchAttributeValue value = PDL_ZERO;
+    cudaGraphNode_t more;
+    cudaError_t error = cudaGraphCreate(&other->graph, 0);
+    unsigned i;
+
+    other->source = left->source;
+    for (i = 0; i < LEFT_NODES && error == cudaSuccess; i++) {
+        other->args[i].data = left->args[0].data + STRAY_WORD;
+        other->set[i] = left->words + STRAY_WORD;
+        if ((why == DECLINE_FIRST && i == 0) || (why == DECLINE_LAST && i + 1 == LEFT_NODES))
+            error = cudaGraphAddEmptyNode(&other->node[i], other->graph, NULL, 0);
+        else
+            error = add_left(other, i);
+    }
+    value.cooperative = 1;
+    if (error == cudaSuccess && why == DECLINE_NODE)
+        error = cudaGraphAddEmptyNode(&more, other->graph, NULL, 0);
+    if (error == cudaSuccess && why == DECLINE_EDGE)
+        error = edges_add(other->graph, &other->node[0], &other->node[1], &full, 1);
+    if (error == cudaSuccess && why == DECLINE_ATTRIBUTE)
+        error = cudaGraphKernelNodeSetAttribute(other->node[ITEM_KERNEL + ITEMS], cudaLaunchAttributeCooperative, &value);
+    return error;
+}
+
+/* "cudaErrorGraphExecUpdateFailure if the graph update was not performed": whichever node is left out stays so, and all others do what they did. */
+static void ask_left_declined(struct left *left, enum decline why)
+{
+    struct ask *ask = left->ask;
+    struct left other = PDL_ZERO;
+    unsigned i, most;
+    char text[96];
+
+    snprintf(text, sizeof(text), "two nodes of each kind and an update with %s", decline_name[why]);
+    ask_expect(ask, text, make_left(left, SPREAD_FLAT, 0), cudaSuccess);
+    ask_expect(ask, text, make_declined(left, why, &other), cudaSuccess);
+    for (i = 0; i <= LEFT_ITEMS; i++) { /* at last without a node that is left out */
+        most = i < LEFT_ITEMS ? ALL_LEFT & ~(1u << i) : ALL_LEFT;
+        if (i < LEFT_ITEMS)
+            ask_expect(ask, text, cudaGraphNodeSetEnabled(left->exec, left->node[i], 0), cudaSuccess);
+        ask_expect(ask, text, update_from(left->exec, other.graph), cudaErrorGraphExecUpdateFailure);
+        (void)cudaGetLastError();
+        expect_left(left, text, most);
+        if (i < LEFT_ITEMS)
+            ask_expect(ask, text, cudaGraphNodeSetEnabled(left->exec, left->node[i], 1), cudaSuccess);
+        expect_left(left, text, ALL_LEFT);
+    }
+    (void)cudaGraphExecDestroy(left->exec);
+    (void)cudaGraphDestroy(left->graph);
+    (void)cudaGraphDestroy(other.graph);
+}
+
+static void ask_all_left_declined(struct ask *ask)
+{
+    struct left left = PDL_ZERO;
+    unsigned why;
+
+    if (open_left(&left, ask))
+        for (why = 0; why < DECLINES; why++)
+            ask_left_declined(&left, (enum decline)why);
+    (void)cudaFreeHost(left.words);
 }
 
 static void ask_left(struct ask *ask)

@@ -506,6 +506,70 @@ static void ask_all_other_bodies(struct kept *kept)
 }
 #endif
 
+/* A node that records an event, or one that waits for it and a copy of the first word to the second; and a node of this kind, which sets a word. */
+static cudaError_t make_events(struct kept *kept, int waits, cudaEvent_t event, enum item kind, cudaGraph_t *graph)
+{
+    cudaGraphNode_t node = NULL, copy = NULL;
+    cudaError_t error = cudaGraphCreate(graph, 0);
+
+    if (error == cudaSuccess)
+        error = waits ? cudaGraphAddEventWaitNode(&node, *graph, NULL, 0, event) : cudaGraphAddEventRecordNode(&node, *graph, NULL, 0, event);
+    if (error == cudaSuccess && waits)
+        error = cudaGraphAddMemcpyNode1D(&copy, *graph, &node, 1, kept->args[1].data, kept->args[0].data, 4, cudaMemcpyDefault);
+    return error == cudaSuccess ? add_item(kept, *graph, kind, 2) : error;
+}
+
+/* The event of a node is the one that it had; the second one was never recorded. */
+static void ask_declined_event(struct kept *kept, int waits, const cudaEvent_t *event, const struct kernel_args *late)
+{
+    struct ask *ask = kept->ask;
+    cudaGraph_t graph = NULL, other = NULL;
+    cudaGraphExec_t exec = NULL;
+    float ms = 0.0f;
+
+    ask_expect(ask, "a graph of an event node", make_events(kept, waits, event[0], ITEM_KERNEL, &graph), cudaSuccess);
+    ask_expect(ask, "one of another event", make_events(kept, waits, event[1], ITEM_SET, &other), cudaSuccess);
+    ask_expect(ask, "an executable one", cudaGraphInstantiate(&exec, graph, 0), cudaSuccess);
+    ask_expect(ask, "an update from a graph of another event and kind", update_from(exec, other), cudaErrorGraphExecUpdateFailure);
+    (void)cudaGetLastError();
+    (void)words_then(kept);
+    if (waits) {
+        ask_expect(ask, "a late kernel", launch_one((const void *)SYMBOL(kept_late), late, 1, ask->side, NULL, 0), cudaSuccess);
+        ask_expect(ask, "a record after it", cudaEventRecord(event[0], ask->side), cudaSuccess);
+    }
+    ask_expect(ask, "a launch after an update that was not performed", cudaGraphLaunch(exec, ask->stream), cudaSuccess);
+    ask_expect(ask, "the end of the late kernel", cudaStreamSynchronize(ask->side), cudaSuccess);
+    ask_expect_number(ask, waits ? "what came after the event" : "what a graph that records sets", words_then(kept), waits ? 7 : 4);
+    ask_expect(ask, "the time of the event", cudaEventElapsedTime(&ms, event[0], event[0]), cudaSuccess);
+    ask_expect_refusal(ask, "the time of an event of an update that was not performed", cudaEventElapsedTime(&ms, event[1], event[1]));
+    (void)cudaGetLastError();
+    (void)cudaGraphExecDestroy(exec);
+    (void)cudaGraphDestroy(graph);
+    (void)cudaGraphDestroy(other);
+}
+
+static void ask_declined_events(struct kept *kept)
+{
+    cudaEvent_t event[2] = { NULL, NULL };
+    struct kernel_args late = PDL_ZERO;
+    struct host_room *room = NULL;
+    unsigned i;
+    cudaError_t error = cudaEventCreate(&event[0]);
+
+    if (error == cudaSuccess)
+        error = cudaEventCreate(&event[1]);
+    ask_expect(kept->ask, "two events", error, cudaSuccess);
+    if (error == cudaSuccess && open_late(kept, &room, &late)) {
+        for (i = 0; i < 8; i++)
+            ask_declined_event(kept, i > 0, event, &late); /* the first time before any other record */
+        (void)cudaFreeHost(room);
+    }
+    if (event[0])
+        (void)cudaEventDestroy(event[0]);
+    if (event[1])
+        (void)cudaEventDestroy(event[1]);
+}
+
 static void ask_declined(struct ask *ask)
 {
     struct kept kept = PDL_ZERO;
@@ -516,6 +580,8 @@ static void ask_declined(struct ask *ask)
     for (kind = 0; kind < ITEMS; kind++)
         ask_other_kind(&kept, (enum item)kind);
     ask_longer_child(&kept);
+    ask_declined_events(&kept);
+    ask_all_left_declined(ask);
 #if CUDART_VERSION >= 12040
     if (kept.driver >= 12080)
         ask_all_other_bodies(&kept);

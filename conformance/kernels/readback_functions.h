@@ -72,24 +72,48 @@ static void ask_bounds(struct ask *ask)
     ask_expect(ask, "the stream after it", cudaStreamSynchronize(ask->stream), cudaSuccess);
 }
 
+/* "If the specified attribute cannot be written": there is none of this number. */
+static void ask_unknown_attribute(struct ask *ask, const void *function)
+{
+    int number = 9999;
+
+    ask_expect_refusal(ask, "an attribute of functions that does not exist", cudaFuncSetAttribute(function, (enum cudaFuncAttribute)number, 1));
+}
+
+/* What makes no sense leaves what was set. */
+static void refuse_attributes_of_function(struct ask *ask, const void *function, int most)
+{
+    static const int carveouts[] = { 101, 1000000, -2, -1000000 };
+    unsigned i;
+
+    for (i = 0; i < sizeof(carveouts) / sizeof(carveouts[0]); i++)
+        ask_expect_refusal(ask, "a carve-out of more than all, or of less than none",
+                           cudaFuncSetAttribute(function, cudaFuncAttributePreferredSharedMemoryCarveout, carveouts[i]));
+    ask_expect_refusal(ask, "a limit beyond the device's", cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize, most + 1));
+    ask_unknown_attribute(ask, function);
+}
+
 /* What is set of one function is told of that one, and is nothing to another one. */
 static void ask_other_function(struct ask *ask, int most)
 {
     struct cudaFuncAttributes told = PDL_ZERO, before = PDL_ZERO, after = PDL_ZERO;
     const void *function = (const void *)SYMBOL(readback_nothing), *other = (const void *)SYMBOL(readback_other);
-    int percent;
+    int percent, refused;
 
     ask_expect(ask, "the attributes of another function", cudaFuncGetAttributes(&before, other), cudaSuccess);
     ask_limit(ask, most, most);
     for (percent = 50; percent >= -1; percent -= 51) { /* -1: the default again */
         ask_expect(ask, "a carve-out", cudaFuncSetAttribute(function, cudaFuncAttributePreferredSharedMemoryCarveout, percent), cudaSuccess);
-        ask_expect(ask, "the attributes of a function", cudaFuncGetAttributes(&told, function), cudaSuccess);
-        ask_expect_number(ask, "the carve-out that was set", told.preferredShmemCarveout, percent);
-        ask_expect_number(ask, "the limit that was set before the carve-out", told.maxDynamicSharedSizeBytes, most);
+        for (refused = 0; refused < 2; refused++) {
+            ask_expect(ask, "the attributes of a function", cudaFuncGetAttributes(&told, function), cudaSuccess);
+            ask_expect_number(ask, refused ? "the carve-out before others were refused" : "the carve-out that was set",
+                              told.preferredShmemCarveout, percent);
+            ask_expect_number(ask, "the limit that was set before the carve-out", told.maxDynamicSharedSizeBytes, most);
+            refuse_attributes_of_function(ask, function, most);
+        }
         ask_expect(ask, "the attributes of another function", cudaFuncGetAttributes(&after, other), cudaSuccess);
         ask_expect_number(ask, "the carve-out of another function", after.preferredShmemCarveout, before.preferredShmemCarveout);
     }
-    ask_expect_refusal(ask, "a carve-out of more than all", cudaFuncSetAttribute(function, cudaFuncAttributePreferredSharedMemoryCarveout, 101));
     ask_expect_number(ask, "the limit of another function", after.maxDynamicSharedSizeBytes, before.maxDynamicSharedSizeBytes);
 }
 
@@ -189,15 +213,6 @@ static void ask_static(struct ask *ask, int most)
         ask_static_fit(ask, i * (most - (int)ROOM_BYTES) / 16);
 }
 
-/* "If the specified attribute cannot be written": there is none of this number. */
-static void ask_unknown_attribute(struct ask *ask)
-{
-    int number = 9999;
-
-    ask_expect_refusal(ask, "an attribute of functions that does not exist",
-                       cudaFuncSetAttribute((const void *)SYMBOL(readback_nothing), (enum cudaFuncAttribute)number, 1));
-}
-
 #if CUDART_VERSION >= 12030
 /* "May return a mangled name": that holds its own. */
 static void ask_name(struct ask *ask, const void *function, const char *own)
@@ -285,7 +300,6 @@ static void ask_functions(struct ask *ask)
     ask_limit(ask, most, most);
     ask_limit(ask, 2048, most);
     ask_other_function(ask, most);
-    ask_unknown_attribute(ask);
     ask_static(ask, most);
     ask_launches(ask, most / 2);
     ask_names(ask);

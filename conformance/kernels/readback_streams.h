@@ -74,6 +74,20 @@ static void ask_used(struct ask *ask, cudaStream_t stream, int priority, unsigne
     }
 }
 
+/* Attributes that are not "valid for streams": whether each is refused is asked elsewhere (COMP-04g). */
+static void refuse_attributes(cudaStream_t stream)
+{
+    static const cudaLaunchAttributeID others[] = { cudaLaunchAttributeCooperative, cudaLaunchAttributeProgrammaticStreamSerialization,
+                                                    cudaLaunchAttributeClusterDimension };
+    cudaLaunchAttributeValue value = PDL_ZERO;
+    unsigned i;
+
+    value.clusterDim.x = value.clusterDim.y = value.clusterDim.z = 1;
+    for (i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+        (void)cudaStreamSetAttribute(stream, others[i], &value);
+    (void)cudaGetLastError();
+}
+
 /* A launch's own priority counts, whatever its stream has. */
 static void ask_own_priority(struct ask *ask, cudaStream_t stream, int priority)
 {
@@ -123,6 +137,10 @@ static void ask_priorities(struct ask *ask)
         ask_priority_of(ask, made, priority, "when it was made");
         ask_expect(ask, "a priority", cudaStreamSetAttribute(changed, cudaLaunchAttributePriority, &value), cudaSuccess);
         ask_priority_of(ask, changed, priority, "later");
+        refuse_attributes(made);
+        refuse_attributes(changed);
+        ask_priority_of(ask, made, priority, "before an attribute that it refused");
+        ask_priority_of(ask, changed, priority, "later, and before an attribute that it refused");
         ask_used(ask, made, priority, cudaStreamNonBlocking);
         ask_used(ask, changed, priority, cudaStreamNonBlocking);
         (void)cudaStreamDestroy(made);
@@ -259,7 +277,7 @@ static void ask_fresh_streams(struct ask *ask)
     ask_expect_none(ask, "attributes of a new stream that one before it had", differ, i * TOGETHER);
 }
 
-/* All attributes of a stream, each in turn as the last one: none changes another one. */
+/* All attributes of a stream, each in turn as the last one: none changes another one, nor does one that is refused. */
 static void ask_together(struct ask *ask)
 {
     cudaLaunchAttributeValue value[TOGETHER] = PDL_ZERO, told;
@@ -275,6 +293,8 @@ static void ask_together(struct ask *ask)
         error = cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
         for (i = 0; i < TOGETHER && error == cudaSuccess; i++)
             error = cudaStreamSetAttribute(stream, ids[(last + 1 + i) % TOGETHER], &value[(last + 1 + i) % TOGETHER]);
+        if (error == cudaSuccess)
+            refuse_attributes(stream);
         for (i = 0; i < TOGETHER && error == cudaSuccess; i++) {
             error = cudaStreamGetAttribute(stream, ids[i], &told);
             changed += error == cudaSuccess && !same_value(ids[i], &told, &value[i]);
