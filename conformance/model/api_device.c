@@ -299,6 +299,8 @@ cudaError_t CUDARTAPI cudaFuncSetAttribute(const void *func, enum cudaFuncAttrib
     } else if (attribute == cudaFuncAttributePreferredSharedMemoryCarveout) {
         if ((value > 100 && device.faults.large_carveout_taken) || (value == -1 && device.faults.default_carveout_ignored))
             return cudaSuccess;
+        if ((value < -1 || value > 100) && device.faults.refused_carveout_resets)
+            f->carveout = -1;
         FAIL_IF(value < -1 || value > 100, cudaErrorInvalidValue);
         f->carveout = device.faults.carveout_not_kept ? -1 : value;
         if (device.faults.carveout_resets_limit)

@@ -178,6 +178,19 @@ static void moves_in_part(struct graph *g, const struct graph *other)
         g->node[i]->move = other->node[i]->move;
 }
 
+/* ... or of its nodes' state, host functions and events. */
+static void keeps_in_part(struct graph *g, const struct graph *other)
+{
+    for (size_t i = 0; device.faults.refused_update_enables && i < g->nodes; i++)
+        g->node[i]->disabled = false;
+    for (size_t i = 0; i < g->nodes && i < other->nodes && g->node[i]->type == other->node[i]->type; i++) {
+        if (device.faults.refused_update_gives_data)
+            g->node[i]->host = other->node[i]->host;
+        if (device.faults.refused_update_gives_event)
+            g->node[i]->event = other->node[i]->event;
+    }
+}
+
 cudaError_t CUDARTAPI cudaGraphExecUpdate(cudaGraphExec_t handle, cudaGraph_t graph, cudaGraphExecUpdateResultInfo *info)
 {
     CALL(cudaGraphExecUpdate);
@@ -200,6 +213,7 @@ cudaError_t CUDARTAPI cudaGraphExecUpdate(cudaGraphExec_t handle, cudaGraph_t gr
     if (info->result != cudaGraphExecUpdateSuccess && device.faults.refused_update_moves)
         moves_in_part(e->copy, g);
     if (info->result != cudaGraphExecUpdateSuccess) {
+        keeps_in_part(e->copy, g);
         if (device.faults.refused_update_frees_exec)
             e->running = NULL;
         tell_refusal(info, &refusal);
@@ -273,6 +287,8 @@ cudaError_t CUDARTAPI cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec, cud
         exec_of(exec)->running = NULL;
     if (device.faults.exec_params_keep_grid_y)
         n->kernel->grid[1] = grid_y;
+    if (error != cudaSuccess && device.faults.refused_params_shrink_exec)
+        n->kernel->grid[0] = 1;
     n->disabled |= error != cudaSuccess && device.faults.refused_params_disable;
     bool runs = e->running != NULL && !e->running->retired && n->op != NULL && n->op->grid != NULL && !n->op->ready;
     if (device.faults.params_reach_running && runs)

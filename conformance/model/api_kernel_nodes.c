@@ -62,6 +62,8 @@ cudaError_t CUDARTAPI cudaGraphKernelNodeSetParams(cudaGraphNode_t handle, const
     if (node_is_fixed(node_of(handle)))
         return cudaSuccess;
     cudaError_t error = kernel_replace(r, p);
+    if (error != cudaSuccess && device.faults.refused_params_shrink_node)
+        r->grid[0] = 1;
     if (error == cudaSuccess && device.faults.source_changes_copies)
         graphs_follow(node_of(handle));
     return error;
@@ -84,6 +86,10 @@ cudaError_t CUDARTAPI cudaGraphKernelNodeSetAttribute(cudaGraphNode_t handle, cu
     attribute.id = id;
     attribute.val = *value;
     cudaError_t error = request_attribute(r, &attribute);
+    if (error != cudaSuccess && device.faults.refused_attribute_ends_clusters)
+        r->cluster = r->clusters[0] = r->clusters[1] = r->clusters[2] = 1;
+    if (error != cudaSuccess && device.faults.refused_attribute_drops_others)
+        r->num_attrs = 0;
     FAIL_IF(error != cudaSuccess, error);
     if (device.faults.source_attribute_changes_copies)
         graphs_follow_attribute(node_of(handle), &attribute);

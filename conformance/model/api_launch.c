@@ -400,6 +400,8 @@ static cudaError_t launch_simply(const void *func, dim3 grid, dim3 block, void *
     cudaError_t error = request_fill(&r, &config, func, args);
     if (device.faults.plain_refusal_eats_waits && error != cudaSuccess && stream_of(stream) != NULL)
         stream_of(stream)->waits = 0;
+    if (device.faults.plain_refusal_cuts_capture && error != cudaSuccess && stream_of(stream) != NULL && stream_of(stream)->capture != NULL)
+        capture_cuts(stream_of(stream));
     if (device.faults.plain_refusal_forgotten && error != cudaSuccess)
         return error;
     if (device.faults.plain_call_drops_misfits && error == cudaErrorInvalidConfiguration)

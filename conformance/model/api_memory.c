@@ -296,6 +296,8 @@ static cudaError_t set_rows(struct move move, struct stream *s, bool wait)
         s->waits = 0;
     if (empty)
         return cudaSuccess;
+    if (device.faults.refused_memset_cuts_capture && s->capture != NULL && !memory_contains(move.to, 1))
+        capture_cuts(s);
     if (device.faults.refused_memset_cuts && !memory_contains(move.to, 1))
         stream_cuts(s);
     if (device.faults.short_stream_pitch_taken && move.rows > 1 && move.pitch < move.bytes)

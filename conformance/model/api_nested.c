@@ -65,6 +65,8 @@ cudaError_t CUDARTAPI cudaGraphNodeSetEnabled(cudaGraphExec_t exec, cudaGraphNod
 {
     CALL(cudaGraphNodeSetEnabled);
     struct node *n = node_in(exec, node);
+    if (n == NULL && exec_of(exec) != NULL && exec_of(exec)->copy->nodes != 0 && device.faults.refused_disabling_takes_first)
+        exec_of(exec)->copy->node[0]->disabled = true;
     FAIL_IF(n == NULL, cudaErrorInvalidValue);
     if (device.faults.other_thread_enabling_ignored && device.other_thread)
         return cudaSuccess;

@@ -144,6 +144,8 @@ cudaError_t CUDARTAPI cudaStreamSetAttribute(cudaStream_t handle, cudaLaunchAttr
     FAIL_IF(s == NULL, cudaErrorInvalidResourceHandle);
     if (device.faults.refused_attribute_cuts && !is_stream_attribute((int)id))
         stream_cuts(s);
+    if (device.faults.refused_attribute_resets_priority && !is_stream_attribute((int)id))
+        s->priority = 0;
     FAIL_IF(value == NULL || !is_stream_attribute((int)id), cudaErrorInvalidValue);
     if (device.faults.other_thread_stream_attribute_lost && device.other_thread)
         return cudaSuccess;
@@ -235,6 +237,8 @@ cudaError_t CUDARTAPI cudaLaunchHostFunc(cudaStream_t handle, cudaHostFn_t call,
     CALL(cudaLaunchHostFunc);
     struct stream *s = stream_of(handle);
     FAIL_IF(s == NULL, cudaErrorInvalidResourceHandle);
+    if (device.faults.refused_host_cuts_capture && call == NULL && s->capture != NULL)
+        capture_cuts(s);
     if (device.faults.refused_host_cuts && call == NULL)
         stream_cuts(s);
     if (call == NULL && device.faults.host_without_function_launched)

@@ -438,6 +438,8 @@ static cudaError_t begin(cudaStream_t handle, cudaGraph_t into, const cudaGraphN
     struct stream *s = stream_of(handle);
     FAIL_IF(s == NULL, cudaErrorInvalidResourceHandle);
     FAIL_IF((unsigned)mode > cudaStreamCaptureModeRelaxed && !device.faults.capture_mode_3_taken, cudaErrorInvalidValue);
+    if (device.faults.refused_legacy_capture_cuts && stream_is_legacy(s))
+        stream_cuts(s);
     FAIL_IF(stream_is_legacy(s) && !device.faults.legacy_capture_accepted, cudaErrorStreamCaptureUnsupported);
     if (device.faults.second_begin_cuts && s->capture != NULL)
         capture_cuts(s);
@@ -616,6 +618,8 @@ cudaError_t capture_update(cudaStream_t handle, cudaGraphNode_t *deps, const edg
         return cudaSuccess;
     FAIL_IF(s->capture->invalid, cudaErrorStreamCaptureInvalidated);
     struct lane *l = lane_of(s->capture, s);
+    if (device.faults.refused_set_drops_dependencies && count != 0 && flags == cudaStreamSetCaptureDependencies)
+        l->halves = l->behinds = 0;
     for (size_t i = 0; i < count; i++)
         FAIL_IF(node_of(deps[i]) == NULL || (node_of(deps[i])->graph != s->capture->graph && !device.faults.foreign_update_taken),
                 cudaErrorInvalidValue);

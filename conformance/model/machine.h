@@ -393,6 +393,10 @@ struct faults {
     bool new_stream_passes_legacy, legacy_passed_after_graph, legacy_host_passes_graphs, plain_copy_passes_attributed;
     bool copy_after_graph_forgets_events, other_thread_args_end_at_64, driver_wait_in_zero_lost, unit_launch_takes_one_attribute;
     bool unit_config_loses_shared, unit_launch_loses_shared, unit_copy_in_early, unit_info_loses_id;
+    bool plain_refusal_cuts_capture, refused_memset_cuts_capture, refused_host_cuts_capture, refused_set_drops_dependencies;
+    bool refused_update_enables, refused_update_gives_data, refused_update_gives_event, refused_params_shrink_exec;
+    bool refused_params_shrink_node, refused_attribute_ends_clusters, refused_attribute_drops_others, refused_disabling_takes_first;
+    bool refused_attribute_resets_priority, refused_carveout_resets, refused_legacy_capture_cuts;
     bool never_overlaps, early, shared, late_copies, pageable_later; /* these conform */
 };
 

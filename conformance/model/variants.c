@@ -1029,6 +1029,21 @@ static const struct variant variants[] = {
     BROKEN("unit-launch-loses-shared", unit_launch_loses_shared, "ATTR-14", "in code for per-thread streams cudaLaunchKernel gives no dynamic shared memory"),
     BROKEN("unit-copy-in-early", unit_copy_in_early, "ATTR-14", "in code for per-thread streams cudaMemcpy returns before it has read its pinned source"),
     BROKEN("unit-info-loses-id", unit_info_loses_id, "ATTR-14", "in code for per-thread streams a capture has the id 0"),
+    BROKEN("plain-refusal-cuts-capture", plain_refusal_cuts_capture, "EDGE-41a", "a launch that cudaLaunchKernel refuses makes its capturing stream depend on nothing"),
+    BROKEN("refused-memset-cuts-capture", refused_memset_cuts_capture, "EDGE-41a", "a memset that is refused makes its capturing stream depend on nothing"),
+    BROKEN("refused-host-cuts-capture", refused_host_cuts_capture, "EDGE-41a", "a host function that is refused makes its capturing stream depend on nothing"),
+    BROKEN("refused-set-drops-dependencies", refused_set_drops_dependencies, "EDGE-41a", "dependencies of another graph are not set in a capture, and those that were there are gone"),
+    BROKEN("refused-update-enables", refused_update_enables, "EDGE-44b", "an update that is refused enables what was disabled"),
+    BROKEN("refused-update-gives-data", refused_update_gives_data, "EDGE-44b", "an update that is refused for a node gives the host functions before it other data"),
+    BROKEN("refused-update-gives-event", refused_update_gives_event, "EDGE-44b", "an update that is refused for a node gives the event nodes before it other events"),
+    BROKEN("refused-params-shrink-exec", refused_params_shrink_exec, "ATTR-15c", "a kernel of an executable graph that is refused parameters runs with one block along x"),
+    BROKEN("refused-params-shrink-node", refused_params_shrink_node, "ATTR-15c", "a kernel node that is refused parameters has one block along x from then on"),
+    BROKEN("refused-attribute-ends-clusters", refused_attribute_ends_clusters, "ATTR-15c", "a kernel node that is refused an attribute runs without its clusters"),
+    BROKEN("refused-attribute-drops-others", refused_attribute_drops_others, "ATTR-15c", "a kernel node that is refused an attribute tells none of the others"),
+    BROKEN("refused-disabling-takes-first", refused_disabling_takes_first, "EDGE-42b", "where a node may not be disabled, the first one of the graph is instead"),
+    BROKEN("refused-attribute-resets-priority", refused_attribute_resets_priority, "ATTR-16", "a stream that is refused an attribute has priority 0 from then on"),
+    BROKEN("refused-carveout-resets", refused_carveout_resets, "ATTR-15b", "a function that is refused a carve-out has the default one from then on"),
+    BROKEN("refused-legacy-capture-cuts", refused_legacy_capture_cuts, "COMP-04c", "a refused capture of the legacy stream frees what comes after it from what is before it in that stream"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
