@@ -31,6 +31,11 @@
  * beside   ATTR-17   followers that wait, launched with other attributes beside attribute 6; an event that is the last of many attributes
  * awaiting ATTR-17a  followers with the attribute in a stream that still waits for an event, or was given an attribute; a launch after captured
  *                    ones, in a stream that began the capture or joined it
+ * layers   COMP-04d copies of layers: after work, an event or a silent kernel, before a dependent, captured, to the device and back
+ * callbacks COMP-04d callbacks of streams: after work, an event or a silent kernel, before a dependent; what comes after one
+ * lent     ATTR-17b streams and nodes that are given the attributes of another one; graphs that cudaGraphInstantiateWithParams makes executable
+ * values   COMP-17b values that streams write and wait for: after work, an event or a silent kernel, before work of each kind and dependents
+ * pools    COMP-17a memory that is freed in a stream and allocated again, in that stream or another one
  * ended    MEM-09b   what the host finds once it has waited for the device: work in streams of each kind, in a graph
  *
  * Work is a kernel that triggers first thing and stores late; a follower is a kernel without the attribute that copies what it finds.
@@ -132,6 +137,7 @@ struct joins {
     cudaStream_t stream[PLACES], loose;
     struct pinned *pinned;
     struct kernel_args work[PLACES], follower[PLACES];
+    uint32_t *aside;           /* ALL_WORDS of the device, for who opened them */
     unsigned trial, works, followers, unasked; /* unasked: this trial put no question */
 };
 
@@ -169,8 +175,15 @@ static void close_joins(struct joins *joins)
     if (joins->loose)
         (void)cudaStreamDestroy(joins->loose);
     (void)cudaDeviceSynchronize();
+    if (joins->aside)
+        (void)cudaFree(joins->aside);
     (void)cudaFreeHost(joins->pinned);
     (void)cudaGetLastError();
+}
+
+static cudaError_t open_aside(struct joins *joins)
+{
+    return joins->aside ? cudaSuccess : cudaMalloc((void **)&joins->aside, ALL_WORDS * sizeof(uint32_t));
 }
 
 /* One of the places holds longest; until it is stored to, a word is what no work stores. */
@@ -337,6 +350,10 @@ static cudaError_t join_zero(struct joins *joins)
 
 #include "joins_legacy.h"
 #include "joins_default.h"
+#include "joins_layers.h"
+#include "joins_lent.h"
+#include "joins_values.h"
+#include "joins_pools.h"
 
 static void ask_legacy(struct ask *ask)
 {
@@ -383,5 +400,10 @@ static const struct pair joins_pairs[] = {
     PAIR_ASK("captured", ask_captured),
     PAIR_ASK("beside", ask_beside),
     PAIR_ASK("awaiting", ask_awaiting),
+    PAIR_ASK("layers", ask_layers),
+    PAIR_ASK("callbacks", ask_callbacks),
+    PAIR_ASK("lent", ask_lent),
+    PAIR_ASK("values", ask_values),
+    PAIR_ASK("pools", ask_pools),
 };
 IMAGE(joins, joins_pairs)

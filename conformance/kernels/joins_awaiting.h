@@ -166,10 +166,17 @@ static cudaError_t join_capture_of_third(struct joins *joins, cudaStream_t strea
 
 static cudaError_t await_across_capture(struct joins *joins) { return call_after_wait(joins, join_capture_of_third); }
 
+/* A follower with the attribute, which waits. */
+static cudaError_t depend(struct joins *joins, cudaStream_t stream)
+{
+    cudaLaunchAttribute attribute = serialization(1);
+
+    return launch_one((const void *)SYMBOL(AWAITING_FOLLOWER), &joins->follower[0], PLACE_WORDS, FOLLOWS_IN(joins, stream), &attribute, 1);
+}
+
 /* Between work and its follower, or a dependent that waits. */
 static cudaError_t call_in_line(struct joins *joins, idle_call call, int dependent)
 {
-    cudaLaunchAttribute attribute = serialization(1);
     cudaStream_t stream = joins->stream[0];
     cudaError_t error;
 
@@ -177,9 +184,9 @@ static cudaError_t call_in_line(struct joins *joins, idle_call call, int depende
     error = work(joins, 0, stream);
     if (error == cudaSuccess)
         error = call(joins, stream, NULL);
-    if (error != cudaSuccess || !dependent)
-        return error == cudaSuccess ? follow(joins, 0, stream) : error;
-    return launch_one((const void *)SYMBOL(AWAITING_FOLLOWER), &joins->follower[0], PLACE_WORDS, FOLLOWS_IN(joins, stream), &attribute, 1);
+    if (error != cudaSuccess)
+        return error;
+    return dependent ? depend(joins, stream) : follow(joins, 0, stream);
 }
 
 /* The stream is given an attribute that it has. */

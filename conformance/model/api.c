@@ -133,6 +133,7 @@ void model_reset(const char *variant, uint64_t seed)
     captures_reset();
     graphs_reset();
     streams_reset();
+    pools_reset();
     memory_reset();
     functions_reset();
     devices_reset();

@@ -166,6 +166,13 @@ cudaError_t event_usable_in_launch(cudaEvent_t handle, int flags);
 void event_takes(struct event *e, enum recorded how, struct op *op, bool at_block_start);
 bool event_fired_for_host(struct event *e);
 cudaError_t stream_move(struct stream *s, struct op *op, bool wait);
+cudaError_t stream_may_queue(struct stream *s); /* no stream, or one that is captured in vain, takes nothing */
+/* As the driver writes a value and waits for one. */
+cudaError_t stream_write_value(cudaStream_t stream, uint32_t *to, uint32_t value);
+cudaError_t stream_await_value(cudaStream_t stream, const uint32_t *at, uint32_t value, unsigned flags);
+void pools_reset(void);
+void pools_forget_retired(void);
+void pool_forgets(const void *p); /* it is freed by cudaFree */
 bool takes_overlap(void); /* the seed decides whether a permitted overlap is taken */
 enum edge_kind trigger_for(const struct op *op); /* what a programmatic dependency of op waits for */
 bool reads_boldly(void); /* ... and how a question is answered that the documents leave open */
@@ -291,6 +298,8 @@ bool graph_has_condition(const struct graph *g); /* a conditional node, at any d
 bool bodies_hold_the_allowed(const struct graph *g, bool in_body);
 struct op *node_op(const struct node *n);
 cudaError_t graph_queue(struct graph_exec *exec, struct stream *s);
+cudaError_t graph_instantiate(cudaGraphExec_t *out, cudaGraph_t graph, unsigned long long flags);
+void exec_loses_edge(struct graph_exec *e); /* its last one, for devices that lose it */
 struct graph_exec *exec_of(cudaGraphExec_t handle);
 struct node *exec_node(cudaGraphExec_t exec, cudaGraphNode_t handle, enum cudaGraphNodeType type); /* NULL: has none */
 bool set_sound(const struct cudaMemsetParams *p);

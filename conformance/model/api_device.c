@@ -189,6 +189,7 @@ cudaError_t CUDARTAPI cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr att
     case cudaDevAttrCanMapHostMemory:
     case cudaDevAttrAsyncEngineCount:
     case cudaDevAttrCooperativeLaunch:
+    case cudaDevAttrMemoryPoolsSupported:
     case cudaDevAttrStreamPrioritiesSupported: *value = 1; break;
 #if CUDART_VERSION >= 11080
     case cudaDevAttrMemSyncDomainCount: *value = cc_of(index) >= 90 ? 4 : 1; break;

@@ -183,6 +183,17 @@ static unsigned launch_graph(cudaGraphExec_t exec, cudaStream_t stream)
     BY_DRIVER(cudaGraphLaunch(exec, device.faults.driver_graph_in_legacy ? cudaStreamLegacy : stream));
 }
 
+static unsigned write_value(cudaStream_t stream, uint32_t *to, uint32_t value, unsigned flags)
+{
+    (void)flags;
+    BY_DRIVER(stream_write_value(stream, to, value));
+}
+
+static unsigned wait_for_value(cudaStream_t stream, const uint32_t *at, uint32_t value, unsigned flags)
+{
+    BY_DRIVER(stream_await_value(stream, at, value, flags));
+}
+
 typedef void (*any_function)(void);
 
 /* Since: the version of CUDA that brought it, and that the driver has to have. */
@@ -199,6 +210,8 @@ static const struct { const char *name; unsigned since; int driver; any_function
     { "cuEventRecordWithFlags", 11010, 0, (any_function)record_with_flags },
     { "cuStreamWaitEvent", 3020, 0, (any_function)wait_for },
     { "cuGraphLaunch", 10000, 0, (any_function)launch_graph },
+    { "cuStreamWriteValue32", 11070, 0, (any_function)write_value },
+    { "cuStreamWaitValue32", 11070, 0, (any_function)wait_for_value },
     { "cuGraphAddDependencies", 12030, 12030, (any_function)add_edges },
     { "cuGraphRemoveDependencies", 12030, 12030, (any_function)remove_edges },
 };

@@ -245,6 +245,35 @@ cudaError_t CUDARTAPI cudaGraphExecUpdate(cudaGraphExec_t handle, cudaGraph_t gr
     return cudaSuccess;
 }
 
+/* ---- made with parameters ---- */
+
+static void tell_instance(cudaGraphInstantiateParams *p, const struct graph *g, cudaError_t error)
+{
+    const struct node *offending = NULL;
+    if (error != cudaSuccess && g != NULL && g->nodes != 0 && graph_has_cycle(g))
+        offending = g->node[0];
+    p->result_out = error == cudaSuccess ? cudaGraphInstantiateSuccess
+                    : offending != NULL ? cudaGraphInstantiateInvalidStructure : cudaGraphInstantiateError;
+    memcpy(&p->errNode_out, &offending, sizeof p->errNode_out);
+}
+
+cudaError_t CUDARTAPI cudaGraphInstantiateWithParams(cudaGraphExec_t *out, cudaGraph_t graph, cudaGraphInstantiateParams *p)
+{
+    CALL(cudaGraphInstantiateWithParams);
+    FAIL_IF(p == NULL, cudaErrorInvalidValue);
+    cudaError_t error = graph_instantiate(out, graph, p->flags);
+    if (error == cudaSuccess && device.faults.instance_with_params_loses_edge)
+        exec_loses_edge(exec_of(*out));
+    if (error == cudaSuccess && (p->flags & cudaGraphInstantiateFlagUpload) != 0) {
+        error = cudaGraphUpload(*out, p->uploadStream);
+        if (error == cudaSuccess && device.faults.upload_with_params_cuts)
+            stream_cuts(stream_of(p->uploadStream));
+    }
+    if (!device.faults.instance_with_params_untold)
+        tell_instance(p, graph_of(graph), error);
+    return error;
+}
+
 /* ---- node by node ---- */
 
 /* The node of an executable graph that stands for one of the graph it was made from, whatever became of others of that graph. */

@@ -75,6 +75,24 @@ static bool is_node_attribute(int id)
     return id == 1 || id == 2 || id == 4 || id == 5 || id == 8 || id == 9 || id == 10 || id == 11 || id == 13 || id == 14;
 }
 
+static cudaError_t node_keeps_attribute(struct node *n, const cudaLaunchAttribute *a)
+{
+    const struct faults *f = &device.faults;
+    struct request *r = n->kernel;
+    for (unsigned i = 0; i < r->num_attrs; i++)
+        if (r->attrs[i].id == a->id) {
+            if (!f->attribute_set_once)
+                r->attrs[i].val = a->val;
+            return cudaSuccess;
+        }
+    if ((f->fifth_node_attribute_lost && r->num_attrs >= 4) || (f->captured_takes_no_attribute && n->captured) ||
+        (f->other_thread_attribute_lost && device.other_thread) || (f->made_takes_no_attribute && n->graph->made))
+        return cudaSuccess;
+    FAIL_IF(r->num_attrs == MODEL_MAX_ATTRS, cudaErrorInvalidValue);
+    r->attrs[r->num_attrs++] = *a;
+    return cudaSuccess;
+}
+
 cudaError_t CUDARTAPI cudaGraphKernelNodeSetAttribute(cudaGraphNode_t handle, cudaLaunchAttributeID id,
                                                       const cudaLaunchAttributeValue *value)
 {
@@ -93,20 +111,43 @@ cudaError_t CUDARTAPI cudaGraphKernelNodeSetAttribute(cudaGraphNode_t handle, cu
     FAIL_IF(error != cudaSuccess, error);
     if (device.faults.source_attribute_changes_copies)
         graphs_follow_attribute(node_of(handle), &attribute);
-    for (unsigned i = 0; i < r->num_attrs; i++)
-        if (r->attrs[i].id == id) {
-            if (!device.faults.attribute_set_once)
-                r->attrs[i].val = *value;
-            return cudaSuccess;
-        }
-    const struct faults *f = &device.faults;
-    if ((f->fifth_node_attribute_lost && r->num_attrs >= 4) || (f->captured_takes_no_attribute && node_of(handle)->captured) ||
-        (f->other_thread_attribute_lost && device.other_thread) || (f->made_takes_no_attribute && node_of(handle)->graph->made))
-        return cudaSuccess;
-    FAIL_IF(r->num_attrs == MODEL_MAX_ATTRS, cudaErrorInvalidValue);
-    memset(&r->attrs[r->num_attrs], 0, sizeof r->attrs[0]);
-    r->attrs[r->num_attrs].id = id;
-    r->attrs[r->num_attrs++].val = *value;
+    return node_keeps_attribute(node_of(handle), &attribute);
+}
+
+static void edges_become_programmatic(const struct node *to)
+{
+    for (size_t i = 0; i < to->graph->arcs; i++)
+        if (to->graph->arc[i].to == to && to->graph->arc[i].from->kernel != NULL)
+            to->graph->arc[i].data.from_port = to->graph->arc[i].data.type = 1;
+}
+
+static void lose_edges(const struct node *to)
+{
+    for (size_t i = to->graph->arcs; i-- > 0;)
+        if (to->graph->arc[i].to == to)
+            graph_drop_arc(to->graph, i);
+}
+
+/* Attributes of a launch that no node has, as attribute 6, stay behind. */
+cudaError_t CUDARTAPI cudaGraphKernelNodeCopyAttributes(cudaGraphNode_t to, cudaGraphNode_t from)
+{
+    CALL(cudaGraphKernelNodeCopyAttributes);
+    struct request *r = kernel_of(to);
+    const struct request *source = kernel_of(from);
+    FAIL_IF(r == NULL || source == NULL, cudaErrorInvalidValue);
+    if (device.faults.copied_attributes_overlap && source->programmatic)
+        edges_become_programmatic(node_of(to));
+    if (device.faults.copied_attributes_cut)
+        lose_edges(node_of(to));
+    for (unsigned i = 0; i < source->num_attrs; i++) {
+        int id = (int)source->attrs[i].id;
+        if (!is_node_attribute(id) || (id == 10 && device.faults.copied_domain_lost) || (id == 8 && device.faults.copied_priority_lost))
+            continue;
+        cudaError_t error = request_attribute(r, &source->attrs[i]);
+        if (error == cudaSuccess)
+            error = node_keeps_attribute(node_of(to), &source->attrs[i]);
+        FAIL_IF(error != cudaSuccess, error);
+    }
     return cudaSuccess;
 }
 

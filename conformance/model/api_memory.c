@@ -22,6 +22,7 @@ static cudaError_t release(void *p)
     cudaError_t error = run_until_idle(); /* as the runtime does: nothing may still use it */
     FAIL_IF(error != cudaSuccess, error);
     FAIL_IF(!memory_free(p), cudaErrorInvalidValue);
+    pool_forgets(p);
     return cudaSuccess;
 }
 
@@ -93,7 +94,7 @@ cudaError_t stream_move(struct stream *s, struct op *op, bool wait)
     return wait ? run_until_retired(op) : cudaSuccess;
 }
 
-static cudaError_t may_queue(struct stream *s)
+cudaError_t stream_may_queue(struct stream *s)
 {
     if (s == NULL)
         return cudaErrorInvalidResourceHandle;
@@ -109,14 +110,16 @@ struct node *copy_node(struct graph *g, struct move move)
     return n;
 }
 
-/* The model has neither arrays nor layers of rows. */
+/* The model has no arrays. */
 bool rows_sound(const struct cudaMemcpy3DParms *p)
 {
     bool wide = p->extent.height > 1 && (p->srcPtr.pitch < p->extent.width || p->dstPtr.pitch < p->extent.width);
-    return p->srcArray == NULL && p->dstArray == NULL && p->extent.depth <= 1 && p->srcPtr.ptr != NULL && p->dstPtr.ptr != NULL && (!wide || device.faults.short_copy_pitch_taken);
+    bool high = p->extent.depth > 1 && (p->srcPtr.ysize < p->extent.height || p->dstPtr.ysize < p->extent.height);
+    bool fits = (!wide || device.faults.short_copy_pitch_taken) && !high;
+    return p->srcArray == NULL && p->dstArray == NULL && p->srcPtr.ptr != NULL && p->dstPtr.ptr != NULL && fits;
 }
 
-/* Of rows, as the general calls describe it. */
+/* Of rows, or of layers of rows, as the general calls describe it. */
 struct move copy_of(const struct cudaMemcpy3DParms *p)
 {
     bool swaps = device.faults.rows_node_swaps_pitches;
@@ -124,6 +127,11 @@ struct move copy_of(const struct cudaMemcpy3DParms *p)
     struct move move = {.bytes = p->extent.width, .rows = p->extent.height, .pitch = to_pitch, .from_pitch = from_pitch};
     size_t to = p->dstPos.x + (device.faults.row_of_target_lost ? 0 : p->dstPos.y) * p->dstPtr.pitch;
     size_t from = p->srcPos.x + (device.faults.row_of_source_lost ? 0 : p->srcPos.y) * p->srcPtr.pitch;
+    move.layers = p->extent.depth;
+    move.layer = p->dstPtr.pitch * p->dstPtr.ysize;
+    move.from_layer = p->srcPtr.pitch * p->srcPtr.ysize;
+    to += p->dstPos.z * move.layer;
+    from += device.faults.layer_of_source_lost ? 0 : p->srcPos.z * move.from_layer;
     move.to = p->dstPtr.ptr == NULL ? NULL : (char *)p->dstPtr.ptr + to;
     move.from = p->srcPtr.ptr == NULL ? NULL : (const char *)p->srcPtr.ptr + from;
     return move;
@@ -134,6 +142,8 @@ static cudaError_t capture_copy(struct stream *s, struct move move)
     struct node *n = copy_node(capture_graph(s), move);
     if (device.faults.captured_rows_copied_once)
         n->move.rows = 1;
+    if (device.faults.captured_layers_copied_once)
+        n->move.layers = 1;
     return capture_node(s, n);
 }
 
@@ -161,13 +171,16 @@ static void refused_copy_acts(struct stream *s)
 /* The source is taken now, row after row. */
 static void stage(struct move *move)
 {
-    char *staging = malloc(move->bytes * move->rows);
+    size_t layers = move->layers != 0 ? move->layers : 1;
+    char *staging = malloc(move->bytes * move->rows * layers), *end = staging;
     if (staging == NULL)
         abort();
-    for (size_t row = 0; row < move->rows; row++)
-        memcpy(staging + row * move->bytes, (const char *)move->from + row * move->from_pitch, move->bytes);
+    for (size_t layer = 0; layer < layers; layer++)
+        for (size_t row = 0; row < move->rows; row++, end += move->bytes)
+            memcpy(end, (const char *)move->from + layer * move->from_layer + row * move->from_pitch, move->bytes);
     move->from = move->staging = staging;
     move->from_pitch = move->bytes;
+    move->from_layer = move->bytes * move->rows;
 }
 
 /* What some devices leave out of a copy, or take from elsewhere. */
@@ -199,8 +212,10 @@ static cudaError_t copy_rows(struct move move, enum cudaMemcpyKind kind, struct 
     const void *from = move.from;
     if (s != NULL && capture_broken(s) && device.faults.spoiled_takes_copy)
         return cudaSuccess;
-    size_t bytes = (move.rows - 1) * move.from_pitch + move.bytes, bytes_there = (move.rows - 1) * move.pitch + move.bytes;
-    cudaError_t error = may_queue(s);
+    size_t further = move.layers > 1 ? move.layers - 1 : 0;
+    size_t bytes = further * move.from_layer + (move.rows - 1) * move.from_pitch + move.bytes;
+    size_t bytes_there = further * move.layer + (move.rows - 1) * move.pitch + move.bytes;
+    cudaError_t error = stream_may_queue(s);
     FAIL_IF(error != cudaSuccess, error);
     if (move.bytes == 0 || move.rows == 0)
         return copy_nothing(s);
@@ -242,8 +257,10 @@ static cudaError_t copy_rows(struct move move, enum cudaMemcpyKind kind, struct 
     }
     if (pageable_target)
         wait = wait ? !(long_copy && device.faults.long_pageable_target_early) : !device.faults.pageable_later;
-    if (device.faults.rows_copy_unordered && move.rows > 1)
+    if ((device.faults.rows_copy_unordered && move.rows > 1) || (device.faults.layers_copy_unordered && move.layers > 1))
         stream_cuts(s);
+    if (device.faults.layers_copied_once)
+        op->move.layers = 1;
     return call_result(stream_move(s, op, wait));
 }
 
@@ -269,6 +286,16 @@ cudaError_t CUDARTAPI cudaMemcpy2DAsync(void *to, size_t pitch, const void *from
     return copy_rows(move, kind, stream_of(stream), false);
 }
 
+cudaError_t CUDARTAPI cudaMemcpy3DAsync(const struct cudaMemcpy3DParms *p, cudaStream_t stream)
+{
+    CALL(cudaMemcpy3DAsync);
+    FAIL_IF(p == NULL || !rows_sound(p), cudaErrorInvalidValue);
+    struct move move = copy_of(p);
+    if (p->extent.depth == 0)
+        move.rows = 0;
+    return copy_rows(move, p->kind, stream_of(stream), false);
+}
+
 cudaError_t CUDARTAPI cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind)
 {
     CALL(cudaMemcpy);
@@ -289,7 +316,7 @@ static cudaError_t set_rows(struct move move, struct stream *s, bool wait)
         return cudaSuccess;
     if (s != NULL && capture_broken(s) && device.faults.spoiled_memset_runs)
         memset(move.to, (int)move.value, move.bytes);
-    cudaError_t error = may_queue(s);
+    cudaError_t error = stream_may_queue(s);
     FAIL_IF(error != cudaSuccess, error);
     bool empty = move.bytes == 0 || move.rows == 0;
     if (device.faults.empty_memset_eats_waits && empty)
@@ -330,6 +357,47 @@ static cudaError_t set(void *to, size_t pitch, int value, size_t bytes, size_t r
 cudaError_t stream_set(void *to, uint32_t value, size_t width, size_t bytes, cudaStream_t stream)
 {
     return set_rows((struct move){.to = to, .bytes = bytes, .width = width, .rows = 1, .value = value}, stream_of(stream), false);
+}
+
+/* ---- values: a word that is written in the order of a stream, and a wait for one; in captures they are not modelled ---- */
+
+static cudaError_t value_queue(struct stream *s, struct op *op)
+{
+    stream_append(s, op, false);
+    op_submit(op);
+    return cudaSuccess;
+}
+
+static cudaError_t value_fits(struct stream *s, const uint32_t *at)
+{
+    cudaError_t error = stream_may_queue(s);
+    if (error != cudaSuccess)
+        return error;
+    if (s->capture != NULL)
+        return cudaErrorStreamCaptureUnsupported;
+    return memory_contains(at, sizeof *at) && (uintptr_t)at % sizeof *at == 0 ? cudaSuccess : cudaErrorInvalidValue;
+}
+
+cudaError_t stream_write_value(cudaStream_t stream, uint32_t *to, uint32_t value)
+{
+    struct stream *s = stream_of(stream);
+    cudaError_t error = value_fits(s, to);
+    FAIL_IF(error != cudaSuccess, error);
+    struct op *op = op_new(OP_SET);
+    op->of_value = true;
+    op->move = (struct move){.to = to, .bytes = device.faults.value_written_twice ? 8 : 4, .width = 4, .rows = 1, .value = value};
+    return value_queue(s, op);
+}
+
+cudaError_t stream_await_value(cudaStream_t stream, const uint32_t *at, uint32_t value, unsigned flags)
+{
+    struct stream *s = stream_of(stream);
+    cudaError_t error = value_fits(s, at);
+    FAIL_IF(error != cudaSuccess, error);
+    struct op *op = op_new(OP_AWAIT);
+    op->await.flags = flags;
+    op->move = (struct move){.from = at, .value = value};
+    return value_queue(s, op);
 }
 
 cudaError_t CUDARTAPI cudaMemset(void *to, int value, size_t bytes)

@@ -1,6 +1,8 @@
 /* The calls about streams. */
 #include "api.h"
 
+#include <string.h>
+
 static bool only_waits(const struct stream *s)
 {
     return s->waits != 0 && (s->tail == NULL || s->tail->retired);
@@ -176,6 +178,23 @@ cudaError_t CUDARTAPI cudaStreamGetAttribute(cudaStream_t handle, cudaLaunchAttr
     return cudaSuccess;
 }
 
+cudaError_t CUDARTAPI cudaStreamCopyAttributes(cudaStream_t to, cudaStream_t from)
+{
+    CALL(cudaStreamCopyAttributes);
+    struct stream *s = stream_of(to), *source = stream_of(from);
+    FAIL_IF(s == NULL || source == NULL, cudaErrorInvalidResourceHandle);
+    if (device.faults.stream_copy_cuts)
+        stream_cuts(s);
+    if (device.faults.stream_copy_eats_waits)
+        s->waits = 0;
+    if (device.faults.stream_copy_goes_back)
+        memcpy(source->attribute, s->attribute, sizeof s->attribute);
+    if (!device.faults.stream_copy_ignored)
+        memcpy(s->attribute, source->attribute, sizeof s->attribute);
+    s->priority = source->priority;
+    return cudaSuccess;
+}
+
 /* A capture that the host tries to look behind is over. */
 static cudaError_t capture_forbids(const struct stream *s)
 {
@@ -260,6 +279,26 @@ cudaError_t CUDARTAPI cudaLaunchHostFunc(cudaStream_t handle, cudaHostFn_t call,
         data = last_data;
     last_data = data;
     op->host.data = device.faults.many_hosts_share_data && s->items > 32 && s->tail->kind == OP_HOST ? s->tail->host.data : data;
+    stream_append(s, op, false);
+    op_submit(op);
+    return cudaSuccess;
+}
+
+cudaError_t CUDARTAPI cudaStreamAddCallback(cudaStream_t handle, cudaStreamCallback_t callback, void *data, unsigned flags)
+{
+    CALL(cudaStreamAddCallback);
+    struct stream *s = stream_of(handle);
+    FAIL_IF(callback == NULL || flags != 0, cudaErrorInvalidValue);
+    cudaError_t error = stream_may_queue(s);
+    FAIL_IF(error != cudaSuccess, error);
+    if (s->capture != NULL) { /* "this function is not supported with cudaStreamBeginCapture" */
+        capture_invalidate(s->capture);
+        return call_result(cudaErrorStreamCaptureUnsupported);
+    }
+    struct op *op = op_new(OP_HOST);
+    op->host.callback = callback;
+    op->host.stream = handle;
+    op->host.data = data;
     stream_append(s, op, false);
     op_submit(op);
     return cudaSuccess;

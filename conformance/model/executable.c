@@ -486,7 +486,13 @@ cudaError_t graph_queue(struct graph_exec *exec, struct stream *s)
 
 /* ---- executable graphs ---- */
 
-static cudaError_t instantiate(cudaGraphExec_t *out, cudaGraph_t handle, unsigned long long flags)
+void exec_loses_edge(struct graph_exec *e)
+{
+    if (e->copy->arcs != 0)
+        graph_drop_arc(e->copy, e->copy->arcs - 1);
+}
+
+cudaError_t graph_instantiate(cudaGraphExec_t *out, cudaGraph_t handle, unsigned long long flags)
 {
     struct graph *g = graph_of(handle);
     if (g != NULL && device.faults.refused_graph_stays_refused) {
@@ -511,8 +517,8 @@ static cudaError_t instantiate(cudaGraphExec_t *out, cudaGraph_t handle, unsigne
     e->features |= alike != 0 ? HAS(secondexec) : 0;
     bool drops_edge = (device.faults.third_exec_drops_edge && alike >= 2) || (device.faults.ninth_exec_loses_edge && others >= 8);
     drops_edge |= device.faults.exec_of_cloned_loses_edge && g->clones >= 3;
-    if (drops_edge && e->copy->arcs != 0)
-        graph_drop_arc(e->copy, e->copy->arcs - 1);
+    if (drops_edge)
+        exec_loses_edge(e);
     e->made_elsewhere = device.other_thread;
     e->made_from = g->number;
     e->flags = flags & ~(unsigned long long)cudaGraphInstantiateFlagUpload; /* that one is not told */
@@ -525,15 +531,15 @@ static cudaError_t instantiate(cudaGraphExec_t *out, cudaGraph_t handle, unsigne
 cudaError_t CUDARTAPI cudaGraphInstantiate(cudaGraphExec_t *out, cudaGraph_t graph, unsigned long long flags)
 {
     CALL(cudaGraphInstantiate);
-    return instantiate(out, graph, flags);
+    return graph_instantiate(out, graph, flags);
 }
 
 cudaError_t CUDARTAPI cudaGraphInstantiateWithFlags(cudaGraphExec_t *out, cudaGraph_t graph, unsigned long long flags)
 {
     CALL(cudaGraphInstantiateWithFlags);
-    cudaError_t error = instantiate(out, graph, flags);
-    if (device.faults.flagged_instance_loses_edge && error == cudaSuccess && execs->copy->arcs != 0)
-        graph_drop_arc(execs->copy, execs->copy->arcs - 1);
+    cudaError_t error = graph_instantiate(out, graph, flags);
+    if (device.faults.flagged_instance_loses_edge && error == cudaSuccess)
+        exec_loses_edge(execs);
     if (device.faults.flagged_instance_tells_none && error == cudaSuccess)
         execs->flags = 0;
     return error;

@@ -15,7 +15,7 @@ enum { MOST_WORKERS = MODEL_MOST_SMS * MODEL_MOST_SLOTS, STORE_SLOTS = 64, LINE_
 
 /* ---- operations: what streams and graphs are made of ---- */
 
-enum op_kind { OP_KERNEL, OP_COPY, OP_SET, OP_HOST, OP_RECORD, OP_JOIN };
+enum op_kind { OP_KERNEL, OP_COPY, OP_SET, OP_HOST, OP_RECORD, OP_JOIN, OP_AWAIT, OP_POOL }; /* OP_AWAIT: a wait for a value */
 
 /* When an edge lets its successor go */
 enum edge_kind {
@@ -58,6 +58,7 @@ struct move { /* a copy, or a memset of rows */
     void *to;
     const void *from;
     size_t bytes, width, rows, pitch, from_pitch; /* bytes of a row; of a value; from_pitch: of a copy's source */
+    size_t layers, layer, from_layer; /* of a copy: so many times those rows, if not 0, and bytes from one of them to the next */
     uint32_t value;
     void *staging; /* freed when done */
 };
@@ -81,8 +82,14 @@ struct op {
     uint64_t done_at;
     struct grid *grid;
     struct move move; /* OP_COPY, OP_SET */
+    bool of_value;    /* an OP_SET that is the write of a value */
+    struct {          /* OP_AWAIT */
+        unsigned flags, polls;
+    } await;
     struct {
         cudaHostFn_t call;
+        cudaStreamCallback_t callback; /* instead, with the stream as its caller named it */
+        cudaStream_t stream;
         void *data;
     } host;
 };
@@ -397,6 +404,16 @@ struct faults {
     bool refused_update_enables, refused_update_gives_data, refused_update_gives_event, refused_params_shrink_exec;
     bool refused_params_shrink_node, refused_attribute_ends_clusters, refused_attribute_drops_others, refused_disabling_takes_first;
     bool refused_attribute_resets_priority, refused_carveout_resets, refused_legacy_capture_cuts;
+    bool layers_copy_unordered, layers_copy_forgets_events, layers_copied_once, layer_of_source_lost, layers_copy_hides_primary;
+    bool captured_layers_copied_once, callback_early, callback_passed, callback_forgets_events, callback_passes_row, callback_runs_twice;
+    bool callback_told_no_stream, callback_hides_primary, instance_with_params_loses_edge, upload_with_params_cuts;
+    bool instance_with_params_untold, copied_attributes_overlap, copied_attributes_cut, copied_domain_lost, copied_priority_lost;
+    bool stream_copy_cuts, stream_copy_eats_waits, stream_copy_ignored, stream_copy_goes_back;
+    bool value_written_early, value_passes_row, value_forgets_events, value_hides_primary, value_written_twice, value_not_awaited;
+    bool value_compared_unsigned, value_compared_signed, equal_value_as_at_least, awaited_value_uncovers, copy_passes_awaited_value;
+    bool value_in_memory_unawaited;
+    bool freed_given_at_once, freed_given_at_trigger, freed_given_to_waiting, allocation_hides_primary, allocation_passed;
+    bool free_passes_row, free_forgets_events;
     bool never_overlaps, early, shared, late_copies, pageable_later; /* these conform */
 };
 
@@ -482,7 +499,6 @@ void memory_drain_one(unsigned buffer, unsigned nth);
 uint64_t memory_digest(const void *p);
 size_t memory_total(void);
 size_t memory_in_use(void);
-
 
 /* ops.c: life of an operation */
 void ops_reset(void);

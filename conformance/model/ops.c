@@ -78,6 +78,7 @@ void ops_reclaim(void)
         return;
     streams_forget_retired();
     execs_forget_retired();
+    pools_forget_retired();
     for (struct chunk **at = &chunks; *at != NULL;) {
         if ((*at)->needed == 0)
             chunk_spare(at);
@@ -148,7 +149,9 @@ void op_after(struct op *op, struct op *pred, enum edge_kind kind)
 {
     if (!drawn_order(op, pred, &kind))
         return;
-    bool passes = (device.faults.copy_to_host_passes_row && op->to_host) || (device.faults.graph_passes_row && op->kind == OP_JOIN);
+    bool passes = (device.faults.copy_to_host_passes_row && op->to_host) || (device.faults.graph_passes_row && op->kind == OP_JOIN) ||
+                  (device.faults.callback_passes_row && op->host.callback != NULL) || (device.faults.value_passes_row && op->of_value) ||
+                  (device.faults.free_passes_row && op->kind == OP_POOL);
     if (passes && kind == EDGE_RETIRED && pred->kind == OP_KERNEL)
         kind = EDGE_DONE;
     if ((kind == EDGE_DONE || kind == EDGE_RETIRED) && pred->grid != NULL && passes_hinted(op, pred))
@@ -319,6 +322,14 @@ static void fill(unsigned char *to, size_t bytes, const void *value, size_t widt
     }
 }
 
+/* So many bytes of each row. */
+static void copy_layers(const struct move *m, size_t bytes)
+{
+    for (size_t layer = 0; layer == 0 || layer < m->layers; layer++)
+        for (size_t row = 0; row < m->rows; row++)
+            memmove((char *)m->to + layer * m->layer + row * m->pitch, (const char *)m->from + layer * m->from_layer + row * m->from_pitch, bytes);
+}
+
 static void move_memory(struct op *op)
 {
     const size_t huge = (size_t)16 << 20;
@@ -327,9 +338,7 @@ static void move_memory(struct op *op)
     if (op->move.bytes > huge && (op->kind == OP_COPY ? device.faults.huge_copy_cut : device.faults.huge_set_cut))
         op->move.bytes = huge;
     if (op->kind == OP_COPY) {
-        for (size_t row = 0; row < op->move.rows; row++)
-            memmove((char *)op->move.to + row * op->move.pitch, (const char *)op->move.from + row * op->move.from_pitch,
-                    device.faults.copy_takes_words ? op->move.bytes & ~(size_t)3 : op->move.bytes);
+        copy_layers(&op->move, device.faults.copy_takes_words ? op->move.bytes & ~(size_t)3 : op->move.bytes);
         free(op->move.staging);
         op->move.staging = NULL;
         return;
@@ -338,7 +347,37 @@ static void move_memory(struct op *op)
         fill((unsigned char *)op->move.to + row * op->move.pitch, op->move.bytes, &op->move.value, op->move.width);
 }
 
-/* ACT_START: a kernel's blocks may be placed from now on, everything else happens at once. */
+static void call_host(const struct op *op)
+{
+    bool calls_back = op->host.callback != NULL;
+    bool twice = calls_back ? device.faults.callback_runs_twice : device.faults.host_runs_twice;
+    for (int i = 0; i < 1 + twice; i++)
+        if (calls_back)
+            op->host.callback(device.faults.callback_told_no_stream ? NULL : op->host.stream, cudaSuccess, op->host.data);
+        else
+            op->host.call(op->host.data);
+}
+
+enum { MOST_POLLS = 100000 }; /* of a value that never comes: a deadlock */
+
+/* CU_STREAM_WAIT_VALUE_*: at least, in cyclic order; equal; a common bit; not all bits in one of them. */
+static bool value_is_there(const struct op *op)
+{
+    uint32_t is, wanted = op->move.value;
+    unsigned how = op->await.flags & 3;
+    memcpy(&is, op->move.from, sizeof is);
+    if (device.faults.value_not_awaited || (device.faults.value_in_memory_unawaited && !memory_is_pinned(op->move.from)))
+        return true;
+    if (how == 1 && !device.faults.equal_value_as_at_least)
+        return is == wanted;
+    if (how >= 2)
+        return how == 2 ? (is & wanted) != 0 : ~(is | wanted) != 0;
+    if (device.faults.value_compared_unsigned)
+        return is >= wanted;
+    return device.faults.value_compared_signed ? (int32_t)is >= (int32_t)wanted : (int32_t)(is - wanted) >= 0;
+}
+
+/* ACT_START: a kernel's blocks may be placed from now on, everything else happens at once, a wait for a value once the value is there. */
 void op_starts(struct op *op)
 {
     trace(op->serial << 8 | 2);
@@ -361,12 +400,18 @@ void op_starts(struct op *op)
         return;
     case OP_COPY:
     case OP_SET: move_memory(op); break;
-    case OP_HOST:
-        op->host.call(op->host.data);
-        if (device.faults.host_runs_twice)
-            op->host.call(op->host.data);
+    case OP_HOST: call_host(op); break;
+    case OP_AWAIT:
+        if (!value_is_there(op)) {
+            if (++op->await.polls > MOST_POLLS)
+                device_fails(cudaErrorLaunchTimeout);
+            else
+                post(ACT_START, op, NULL, choose_ns(200, 2000));
+            return;
+        }
         break;
     case OP_RECORD:
+    case OP_POOL:
     case OP_JOIN: break;
     }
     op_is_done(op);

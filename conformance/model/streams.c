@@ -192,7 +192,10 @@ static bool forgets_events(const struct stream *s, const struct op *op)
     if (op->kind == OP_KERNEL)
         return (f->cooperative_forgets_events && op->grid->cooperative) || (f->shared_forgets_events && op->grid->dynamic_shared != 0);
     if (op->kind == OP_COPY)
-        return f->rows_copy_forgets_events && op->move.rows > 1;
+        return (f->rows_copy_forgets_events && op->move.rows > 1) || (f->layers_copy_forgets_events && op->move.layers > 1);
+    if ((f->callback_forgets_events && op->host.callback != NULL) || (f->value_forgets_events && op->of_value) ||
+        (f->free_forgets_events && op->kind == OP_POOL))
+        return true;
     if (f->idle_halves_forget_events && idle && op->kind == OP_SET && op->move.width == 2)
         return true;
     return idle && ((f->idle_host_forgets_events && op->kind == OP_HOST) || (f->idle_memset_forgets_events && op->kind == OP_SET));
@@ -278,8 +281,13 @@ static struct op *early_kernel(const struct stream *s, const struct op *op)
 {
     const struct faults *f = &device.faults;
     bool passes_host = f->host_call_passed && s->tail->kind == OP_HOST, passes_moves = f->many_moves_pass && moves_memory(op) && s->items > 32;
-    if (passes_host || passes_moves || (f->event_at_launch && op->kind == OP_RECORD))
+    bool passes_callback = f->callback_passed && s->tail->host.callback != NULL;
+    bool passes_value = f->copy_passes_awaited_value && s->tail->kind == OP_AWAIT && op->kind == OP_COPY;
+    if (passes_host || passes_moves || passes_callback || passes_value || (f->event_at_launch && op->kind == OP_RECORD) ||
+        (f->allocation_passed && s->tail->kind == OP_POOL && op->kind == OP_KERNEL))
         return s->last_kernel;
+    if ((f->callback_early && op->host.callback != NULL) || (f->value_written_early && op->of_value))
+        return s->kernel_tail;
     if ((f->large_grid_passed && s->kernel_tail != NULL && s->kernel_tail->grid->blocks > 1000) ||
         (f->halves_set_early && op->kind == OP_SET && op->move.width == 2))
         return s->kernel_tail;
@@ -308,6 +316,15 @@ static bool launch_uncovered(const struct stream *s, const struct op *op, const 
                                    (f->large_primary_by_thread_uncovered && pred->grid->blocks > 64));
 }
 
+/* Devices whose wait does not cover a primary that this stands behind */
+static bool item_hides(const struct op *item)
+{
+    const struct faults *f = &device.faults;
+    return (f->layers_copy_hides_primary && item->move.layers > 1) || (f->callback_hides_primary && item->host.callback != NULL) ||
+           (f->value_hides_primary && item->of_value) || (f->awaited_value_uncovers && item->kind == OP_AWAIT) ||
+           (f->allocation_hides_primary && item->kind == OP_POOL);
+}
+
 static void order_behind_tail(struct stream *s, struct op *op, bool programmatic)
 {
     struct op *overlapped = !programmatic ? NULL : s->kernel_tail;
@@ -320,7 +337,7 @@ static void order_behind_tail(struct stream *s, struct op *op, bool programmatic
         if (device.faults.open_event_uncovers && s->waits != 0)
             return;
         bool hidden = (device.faults.item_hides_primary && !alone) || (device.faults.two_items_hide_primary && s->items > 1);
-        hidden |= device.faults.set_attribute_uncovers && s->given;
+        hidden |= (device.faults.set_attribute_uncovers && s->given) || item_hides(s->tail);
         if ((device.faults.default_streams_not_covered && default_stream) || hidden)
             return;
         if (launch_uncovered(s, op, overlapped))

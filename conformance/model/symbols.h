@@ -37,7 +37,8 @@
     X(cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags) X(cudaOccupancyMaxActiveClusters) X(cudaLaunchKernel) X(cudaLaunchKernelExC) \
     X(cudaLaunchCooperativeKernel) X(cudaGetLastError) X(cudaPeekAtLastError)                                     \
     X(cudaGraphMemsetNodeGetParams) X(cudaGraphMemcpyNodeGetParams) X(cudaGraphHostNodeGetParams) X(cudaGraphExecGetFlags)        \
-    X(cudaGetFuncBySymbol) X(cudaGetDriverEntryPoint)
+    X(cudaGetFuncBySymbol) X(cudaGetDriverEntryPoint) X(cudaMemcpy3DAsync) X(cudaStreamAddCallback) X(cudaStreamCopyAttributes)   \
+    X(cudaGraphKernelNodeCopyAttributes) X(cudaGraphInstantiateWithParams) X(cudaMallocAsync) X(cudaFreeAsync)
 
 #define MODEL_SYMBOL_ID(name) SYMBOL_##name,
 enum symbol { MODEL_SYMBOLS(MODEL_SYMBOL_ID) SYMBOL_COUNT };

@@ -1,0 +1,273 @@
+/* joins_lent.h - the pair of joins.cu with streams and nodes that are given the attributes of another one, and with graphs that
+ * cudaGraphInstantiateWithParams makes executable. */
+#ifndef JOINS_LENT_H_INCLUDED
+#define JOINS_LENT_H_INCLUDED
+
+#ifdef MUTANT_otherstream
+#define LENT_EDGE 0            /* nothing lies between the two nodes */
+#else
+#define LENT_EDGE 1
+#endif
+
+struct lent {                  /* a graph of work and what follows it */
+    cudaGraph_t graph;
+    cudaGraphNode_t node[2];
+};
+
+#if CUDART_VERSION >= 13000
+#define LENT_WAYS 6u
+#else
+#define LENT_WAYS 5u
+#endif
+
+/* By a full edge, or by a programmatic one, whose follower waits. */
+static cudaError_t make_lent(struct joins *joins, int programmatic, struct lent *lent)
+{
+    const void *then = programmatic ? (const void *)SYMBOL(AWAITING_FOLLOWER) : (const void *)SYMBOL(joins_follower);
+    cudaGraphEdgeData data = edges_data(programmatic ? 1 : 0, 0, programmatic ? 1 : 0);
+    cudaError_t error = cudaGraphCreate(&lent->graph, 0);
+
+    prepare(joins, 1, 1);
+    if (error == cudaSuccess)
+        error = ask_add_kernel(&lent->node[0], lent->graph, (const void *)SYMBOL(joins_work), &joins->work[0], PLACE_WORDS);
+    if (error == cudaSuccess)
+        error = ask_add_kernel(&lent->node[1], lent->graph, then, &joins->follower[0], PLACE_WORDS);
+    if (error == cudaSuccess && LENT_EDGE)
+        error = edges_add(lent->graph, &lent->node[0], &lent->node[1], &data, 1);
+    return error;
+}
+
+/* ---- made with parameters ---- */
+
+/* "If instantiation is successful, result_out will be set to cudaGraphInstantiateSuccess, and hErrNode_out will be set to NULL." */
+static cudaError_t instantiate_with(struct joins *joins, const struct lent *lent, unsigned long long flags, cudaStream_t stream,
+                                    cudaGraphExec_t *exec)
+{
+    cudaGraphInstantiateParams params = PDL_ZERO;
+    cudaError_t error;
+
+    params.flags = flags;
+    params.uploadStream = stream;
+    params.errNode_out = lent->node[0];
+    params.result_out = cudaGraphInstantiateError;
+    error = cudaGraphInstantiateWithParams(exec, lent->graph, &params);
+    joins->pinned->host_is_stale |= error == cudaSuccess && (params.result_out != cudaGraphInstantiateSuccess || params.errNode_out);
+    return error;
+}
+
+static cudaError_t end_lent(struct lent *lent, cudaGraphExec_t exec, cudaError_t error)
+{
+    cudaError_t end = cudaDeviceSynchronize();
+
+    if (exec)
+        (void)cudaGraphExecDestroy(exec);
+    if (lent->graph)
+        (void)cudaGraphDestroy(lent->graph);
+    return error == cudaSuccess ? end : error;
+}
+
+static cudaError_t graph_with_params(struct joins *joins)
+{
+    static const unsigned long long flags[] = { 0, cudaGraphInstantiateFlagUpload, cudaGraphInstantiateFlagUseNodePriority };
+    unsigned turn = joins->trial / LENT_WAYS;
+    struct lent lent = PDL_ZERO;
+    cudaGraphExec_t exec = NULL;
+    cudaError_t error = make_lent(joins, (int)(turn % 2), &lent);
+
+    if (error == cudaSuccess)
+        error = instantiate_with(joins, &lent, flags[turn % 3], joins->stream[0], &exec);
+    if (error == cudaSuccess)
+        error = cudaGraphLaunch(exec, joins->stream[0]);
+    return end_lent(&lent, exec, error);
+}
+
+/* "will perform an upload of the graph into uploadStream", in which it executes nothing and what comes later stays where it was. */
+static cudaError_t upload_with_params(struct joins *joins)
+{
+    cudaStream_t stream = joins->stream[0];
+    struct lent lent = PDL_ZERO;
+    cudaGraphExec_t exec = NULL;
+    cudaError_t error = make_lent(joins, 0, &lent);
+
+    if (error == cudaSuccess)
+        error = work(joins, 0, stream);
+    if (error == cudaSuccess)
+        error = instantiate_with(joins, &lent, cudaGraphInstantiateFlagUpload, stream, &exec);
+    if (error == cudaSuccess)
+        error = joins->trial / LENT_WAYS % 2 ? depend(joins, stream) : follow(joins, 0, stream);
+    return end_lent(&lent, exec, error);
+}
+
+/* ---- attributes of another one ---- */
+
+static cudaError_t give_synchronization(cudaStream_t stream, enum cudaSynchronizationPolicy policy, cudaLaunchMemSyncDomain domain)
+{
+    cudaLaunchAttributeValue value = PDL_ZERO, other = PDL_ZERO;
+    cudaError_t error;
+
+    value.syncPolicy = policy;
+    other.memSyncDomain = domain;
+    error = cudaStreamSetAttribute(stream, cudaLaunchAttributeSynchronizationPolicy, &value);
+    return error == cudaSuccess ? cudaStreamSetAttribute(stream, cudaLaunchAttributeMemSyncDomain, &other) : error;
+}
+
+static cudaError_t lend_attributes(struct joins *joins, cudaStream_t stream, cudaEvent_t event)
+{
+    cudaError_t error = give_synchronization(joins->stream[2], cudaSyncPolicyAuto, cudaLaunchMemSyncDomainDefault);
+
+    (void)event;
+    return error == cudaSuccess ? cudaStreamCopyAttributes(stream, joins->stream[2]) : error;
+}
+
+/* Between work and follower, between work and a dependent that waits, and after a wait for an event. */
+static cudaError_t lent_to_stream(struct joins *joins)
+{
+    unsigned place = joins->trial / LENT_WAYS % 3;
+
+    return place == 2 ? call_after_wait(joins, lend_attributes) : call_in_line(joins, lend_attributes, place == 1);
+}
+
+static unsigned has_synchronization(cudaStream_t stream, enum cudaSynchronizationPolicy policy, cudaLaunchMemSyncDomain domain)
+{
+    cudaLaunchAttributeValue value = PDL_ZERO, other = PDL_ZERO;
+
+    return cudaStreamGetAttribute(stream, cudaLaunchAttributeSynchronizationPolicy, &value) == cudaSuccess && value.syncPolicy == policy &&
+           cudaStreamGetAttribute(stream, cudaLaunchAttributeMemSyncDomain, &other) == cudaSuccess && other.memSyncDomain == domain;
+}
+
+/* "Copies attributes from source stream src to destination stream dst." */
+static cudaError_t told_of_streams(struct joins *joins)
+{
+    enum cudaSynchronizationPolicy policy = joins->trial / LENT_WAYS % 2 ? cudaSyncPolicySpin : cudaSyncPolicyYield;
+    cudaStream_t from = NULL, to = NULL;
+    cudaError_t error = cudaStreamCreateWithFlags(&from, cudaStreamNonBlocking);
+
+    prepare(joins, 1, 0);
+    if (error == cudaSuccess)
+        error = cudaStreamCreateWithFlags(&to, cudaStreamNonBlocking);
+    if (error == cudaSuccess)
+        error = give_synchronization(from, policy, cudaLaunchMemSyncDomainRemote);
+    if (error == cudaSuccess)
+        error = cudaStreamCopyAttributes(to, from);
+    joins->pinned->host_is_stale = !has_synchronization(to, policy, cudaLaunchMemSyncDomainRemote) ||
+                                   !has_synchronization(from, policy, cudaLaunchMemSyncDomainRemote);
+    if (from)
+        (void)cudaStreamDestroy(from);
+    if (to)
+        (void)cudaStreamDestroy(to);
+    return error;
+}
+
+struct told_attributes {
+    cudaLaunchAttributeValue domain, urgent;
+};
+
+/* The node of a launch with attribute 6 that was captured, of the remote domain and the highest priority. */
+static cudaError_t capture_lender(struct joins *joins, int priority, struct lent *lender)
+{
+    cudaLaunchAttribute attrs[3] = { serialization(1), in_remote_domain(), of_priority(priority) };
+    cudaStream_t stream = joins->stream[0];
+    cudaError_t error = cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), end;
+    size_t one = 1;
+
+    if (error != cudaSuccess)
+        return error;
+    error = launch_one((const void *)SYMBOL(joins_silent), &joins->work[0], 1, stream, attrs, 3);
+    end = cudaStreamEndCapture(stream, &lender->graph);
+    error = error == cudaSuccess ? end : error;
+    return error == cudaSuccess ? cudaGraphGetNodes(lender->graph, lender->node, &one) : error;
+}
+
+static cudaError_t told_of_node(cudaGraphNode_t node, struct told_attributes *told)
+{
+    cudaError_t error = cudaGraphKernelNodeGetAttribute(node, cudaLaunchAttributeMemSyncDomain, &told->domain);
+
+    return error == cudaSuccess ? cudaGraphKernelNodeGetAttribute(node, cudaLaunchAttributePriority, &told->urgent) : error;
+}
+
+/* wanted: what the lender tells of itself. */
+static cudaError_t lend_to_node(struct joins *joins, int programmatic, struct lent *lent, struct told_attributes *wanted)
+{
+    struct lent lender = PDL_ZERO;
+    int priority;
+    cudaError_t error = cudaDeviceGetStreamPriorityRange(NULL, &priority);
+
+    if (error == cudaSuccess)
+        error = make_lent(joins, programmatic, lent);
+    if (error == cudaSuccess)
+        error = capture_lender(joins, priority, &lender);
+    if (error == cudaSuccess)
+        error = told_of_node(lender.node[0], wanted);
+    if (error == cudaSuccess)
+        error = cudaGraphKernelNodeCopyAttributes(lent->node[1], lender.node[0]);
+    if (lender.graph)
+        (void)cudaGraphDestroy(lender.graph);
+    return error;
+}
+
+/* Attribute 6 is none that nodes have: a full edge stays one. A programmatic edge stays one, too, and the wait covers what it comes from. */
+static cudaError_t lent_to_node(struct joins *joins)
+{
+    struct lent lent = PDL_ZERO;
+    struct told_attributes wanted = PDL_ZERO;
+    cudaGraphExec_t exec = NULL;
+    cudaError_t error = lend_to_node(joins, (int)(joins->trial / LENT_WAYS % 2), &lent, &wanted);
+
+    if (error == cudaSuccess)
+        error = cudaGraphInstantiate(&exec, lent.graph, 0);
+    if (error == cudaSuccess)
+        error = cudaGraphLaunch(exec, joins->stream[0]);
+    return end_lent(&lent, exec, error);
+}
+
+#if CUDART_VERSION >= 13000
+/* The headers of older toolkits name the two nodes in the other order than the driver's do. */
+static cudaError_t told_of_nodes(struct joins *joins)
+{
+    struct told_attributes wanted = PDL_ZERO, told = PDL_ZERO;
+    struct lent lent = PDL_ZERO;
+    cudaError_t error = lend_to_node(joins, 0, &lent, &wanted);
+
+    joins->followers = 0;
+    if (error == cudaSuccess)
+        error = told_of_node(lent.node[1], &told);
+    joins->pinned->host_is_stale = told.domain.memSyncDomain != wanted.domain.memSyncDomain || told.urgent.priority != wanted.urgent.priority;
+    return end_lent(&lent, NULL, error);
+}
+#endif
+
+/* cudaErrorNotSupported is one of the answers that the document names. */
+static int lends_attributes(struct ask *ask)
+{
+    cudaStream_t other = NULL;
+    cudaError_t error = cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking);
+
+    if (error == cudaSuccess)
+        error = cudaStreamCopyAttributes(other, ask->stream);
+    if (other)
+        (void)cudaStreamDestroy(other);
+    (void)cudaGetLastError();
+    return error != cudaErrorNotSupported;
+}
+
+static void ask_lent(struct ask *ask)
+{
+    static const struct join joins[LENT_WAYS] = {
+        { "stale in a graph that was made executable with parameters", graph_with_params },
+        { "stale after the upload of a graph that was made executable with parameters", upload_with_params },
+        { "stale in a stream that was given the attributes of another one", lent_to_stream },
+        { "streams without the attributes that they were given of another one", told_of_streams },
+        { "stale in a node that was given the attributes of another one", lent_to_node },
+#if CUDART_VERSION >= 13000
+        { "nodes without the attributes that they were given of another one", told_of_nodes },
+#endif
+    };
+
+    if (!lends_attributes(ask)) {
+        ask_skip(ask, "cudaStreamCopyAttributes", "not supported here");
+        return;
+    }
+    ask_joins(ask, joins, LENT_WAYS, cudaStreamNonBlocking);
+}
+
+#endif

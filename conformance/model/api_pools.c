@@ -1,0 +1,123 @@
+/* Memory that is allocated and freed in the order of streams. */
+#include "api.h"
+
+#include <stdlib.h>
+
+struct pooled {
+    void *p;
+    size_t bytes;
+    struct stream *freed_in;   /* NULL: in use */
+    struct op *freed_by, *last_kernel; /* NULL once it has passed; the kernel before it: for the device freed-given-at-trigger */
+    struct pooled *next;
+};
+static struct pooled *pool;
+
+void pools_reset(void)
+{
+    while (pool != NULL) {
+        struct pooled *next = pool->next;
+        free(pool);
+        pool = next;
+    }
+}
+
+void pools_forget_retired(void)
+{
+    for (struct pooled *m = pool; m != NULL; m = m->next) {
+        if (m->freed_by != NULL && m->freed_by->retired)
+            m->freed_by = NULL;
+        if (m->last_kernel != NULL && m->last_kernel->retired)
+            m->last_kernel = NULL;
+    }
+}
+
+static struct pooled **pooled_at(const void *p)
+{
+    struct pooled **at = &pool;
+    while (*at != NULL && (*at)->p != p)
+        at = &(*at)->next;
+    return at;
+}
+
+void pool_forgets(const void *p)
+{
+    struct pooled **at = pooled_at(p), *gone = *at;
+    if (gone == NULL)
+        return;
+    *at = gone->next;
+    free(gone);
+}
+
+/* The stream comes after the end of its last user. */
+static bool may_be_given(const struct pooled *m, const struct stream *s)
+{
+    const struct faults *f = &device.faults;
+    if (m->freed_by == NULL || m->freed_by->retired || m->freed_in == s)
+        return true;
+    return f->freed_given_at_once || (f->freed_given_to_waiting && s->waits != 0) ||
+           (f->freed_given_at_trigger && m->last_kernel != NULL && m->last_kernel->triggered_all);
+}
+
+static struct pooled *pooled_new(size_t bytes)
+{
+    struct pooled *m = calloc(1, sizeof *m);
+    if (m == NULL)
+        return NULL;
+    m->p = memory_allocate(bytes, false);
+    if (m->p == NULL) {
+        free(m);
+        return NULL;
+    }
+    m->bytes = bytes;
+    m->next = pool;
+    return pool = m;
+}
+
+/* Both are work of the stream; captured ones, which would be nodes, are not modelled. */
+static cudaError_t pool_queue(struct stream *s)
+{
+    cudaError_t error = stream_may_queue(s);
+    if (error != cudaSuccess)
+        return error;
+    if (s->capture != NULL)
+        return cudaErrorStreamCaptureUnsupported;
+    struct op *op = op_new(OP_POOL);
+    stream_append(s, op, false);
+    op_submit(op);
+    return cudaSuccess;
+}
+
+cudaError_t CUDARTAPI cudaMallocAsync(void **out, size_t bytes, cudaStream_t stream)
+{
+    CALL(cudaMallocAsync);
+    struct stream *s = stream_of(stream);
+    struct pooled *m = pool;
+    FAIL_IF(s == NULL, cudaErrorInvalidResourceHandle);
+    FAIL_IF(out == NULL || bytes == 0, cudaErrorInvalidValue);
+    while (m != NULL && (m->freed_in == NULL || m->bytes != bytes || !may_be_given(m, s)))
+        m = m->next;
+    if (m == NULL)
+        m = pooled_new(bytes);
+    FAIL_IF(m == NULL, cudaErrorMemoryAllocation);
+    cudaError_t error = pool_queue(s);
+    FAIL_IF(error != cudaSuccess, error);
+    m->freed_in = NULL;
+    m->freed_by = m->last_kernel = NULL;
+    *out = m->p;
+    return cudaSuccess;
+}
+
+cudaError_t CUDARTAPI cudaFreeAsync(void *p, cudaStream_t stream)
+{
+    CALL(cudaFreeAsync);
+    struct stream *s = stream_of(stream);
+    struct pooled *m = *pooled_at(p);
+    FAIL_IF(s == NULL, cudaErrorInvalidResourceHandle);
+    FAIL_IF(m == NULL || m->freed_in != NULL, cudaErrorInvalidValue);
+    m->last_kernel = s->kernel_tail;
+    cudaError_t error = pool_queue(s);
+    FAIL_IF(error != cudaSuccess, error);
+    m->freed_in = s;
+    m->freed_by = s->tail;
+    return cudaSuccess;
+}
