@@ -3,6 +3,7 @@
 #ifndef JOINS_POOLS_H_INCLUDED
 #define JOINS_POOLS_H_INCLUDED
 
+#define POOL_WAYS 10u
 #define POOL_BYTES (PLACE_WORDS * sizeof(uint32_t))
 
 /* Stores at once. */
@@ -135,7 +136,8 @@ static cudaError_t pool_freed_after_event(struct joins *joins)
     return end_use(&use, error);
 }
 
-/* Allocated by another stream, which waits for nothing: the pool may give it other memory, or make it wait. */
+/* Allocated by another stream, which waits for nothing: the pool may give it other memory, or make it wait. polls: so often the host looks whether
+ * the first stream has ended, while the work goes on. */
 static cudaError_t use_elsewhere(struct joins *joins, int row, unsigned polls)
 {
     cudaStream_t stream = joins->stream[0];
@@ -154,8 +156,8 @@ static cudaError_t use_elsewhere(struct joins *joins, int row, unsigned polls)
 }
 
 static cudaError_t pool_elsewhere(struct joins *joins) { return use_elsewhere(joins, 0, 0); }
-static cudaError_t pool_elsewhere_later(struct joins *joins) { return use_elsewhere(joins, 0, 8); }
-static cudaError_t pool_elsewhere_after_silent(struct joins *joins) { return use_elsewhere(joins, 1, 8); }
+static cudaError_t pool_elsewhere_later(struct joins *joins) { return use_elsewhere(joins, 0, 1 + joins->trial / POOL_WAYS % 4); }
+static cudaError_t pool_elsewhere_after_silent(struct joins *joins) { return use_elsewhere(joins, 1, 1 + joins->trial / POOL_WAYS % 4); }
 
 /* Allocated by a stream that waits for an event behind the end of its use; or for one of a launch behind it, whose kernel has the attribute and
  * may trigger while the work goes on. */
@@ -206,7 +208,7 @@ static cudaError_t pool_between(struct joins *joins)
 
 static void ask_pools(struct ask *ask)
 {
-    static const struct join joins[] = {
+    static const struct join joins[POOL_WAYS] = {
         { "overwritten in memory that its stream allocates again", pool_in_line },
         { "overwritten in memory that its stream allocates again after a silent kernel", pool_after_silent },
         { "overwritten in memory that its stream allocates again for a dependent", pool_to_dependent },
@@ -223,7 +225,7 @@ static void ask_pools(struct ask *ask)
     if (cudaGetDevice(&device) != cudaSuccess || cudaDeviceGetAttribute(&pools, cudaDevAttrMemoryPoolsSupported, device) != cudaSuccess || !pools)
         ask_skip(ask, "stream-ordered memory", "this device has no memory pools");
     else
-        ask_joins(ask, joins, sizeof(joins) / sizeof(joins[0]), cudaStreamNonBlocking);
+        ask_joins(ask, joins, POOL_WAYS, cudaStreamNonBlocking);
 }
 
 #endif

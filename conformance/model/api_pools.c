@@ -10,7 +10,7 @@ struct pooled {
     struct op *freed_by, *last_kernel; /* NULL once it has passed; the kernel before it: for the device freed-given-at-trigger */
     struct pooled *next;
 };
-static struct pooled *pool;
+static struct pooled *pool; /* what was freed last comes first */
 
 void pools_reset(void)
 {
@@ -73,34 +73,27 @@ static struct pooled *pooled_new(size_t bytes)
     return pool = m;
 }
 
-/* Both are work of the stream; captured ones, which would be nodes, are not modelled. */
-static cudaError_t pool_queue(struct stream *s)
+/* Captured, both calls would be nodes: not modelled. */
+static cudaError_t takes_pool_calls(struct stream *s)
 {
     cudaError_t error = stream_may_queue(s);
-    if (error != cudaSuccess)
-        return error;
-    if (s->capture != NULL)
-        return cudaErrorStreamCaptureUnsupported;
-    struct op *op = op_new(OP_POOL);
-    stream_append(s, op, false);
-    op_submit(op);
-    return cudaSuccess;
+    return error == cudaSuccess && s->capture != NULL ? cudaErrorStreamCaptureUnsupported : error;
 }
 
+/* Queues nothing: whoever had the memory before has ended, or stands before this in the stream. */
 cudaError_t CUDARTAPI cudaMallocAsync(void **out, size_t bytes, cudaStream_t stream)
 {
     CALL(cudaMallocAsync);
     struct stream *s = stream_of(stream);
     struct pooled *m = pool;
-    FAIL_IF(s == NULL, cudaErrorInvalidResourceHandle);
+    cudaError_t error = takes_pool_calls(s);
+    FAIL_IF(error != cudaSuccess, error);
     FAIL_IF(out == NULL || bytes == 0, cudaErrorInvalidValue);
     while (m != NULL && (m->freed_in == NULL || m->bytes != bytes || !may_be_given(m, s)))
         m = m->next;
     if (m == NULL)
         m = pooled_new(bytes);
     FAIL_IF(m == NULL, cudaErrorMemoryAllocation);
-    cudaError_t error = pool_queue(s);
-    FAIL_IF(error != cudaSuccess, error);
     m->freed_in = NULL;
     m->freed_by = m->last_kernel = NULL;
     *out = m->p;
@@ -111,13 +104,18 @@ cudaError_t CUDARTAPI cudaFreeAsync(void *p, cudaStream_t stream)
 {
     CALL(cudaFreeAsync);
     struct stream *s = stream_of(stream);
-    struct pooled *m = *pooled_at(p);
-    FAIL_IF(s == NULL, cudaErrorInvalidResourceHandle);
+    struct pooled **at = pooled_at(p), *m = *at;
+    cudaError_t error = takes_pool_calls(s);
+    FAIL_IF(error != cudaSuccess, error);
     FAIL_IF(m == NULL || m->freed_in != NULL, cudaErrorInvalidValue);
     m->last_kernel = s->kernel_tail;
-    cudaError_t error = pool_queue(s);
-    FAIL_IF(error != cudaSuccess, error);
+    struct op *op = op_new(OP_POOL);
+    stream_append(s, op, false);
+    op_submit(op);
     m->freed_in = s;
-    m->freed_by = s->tail;
+    m->freed_by = op;
+    *at = m->next;
+    m->next = pool;
+    pool = m;
     return cudaSuccess;
 }

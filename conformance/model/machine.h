@@ -15,7 +15,7 @@ enum { MOST_WORKERS = MODEL_MOST_SMS * MODEL_MOST_SLOTS, STORE_SLOTS = 64, LINE_
 
 /* ---- operations: what streams and graphs are made of ---- */
 
-enum op_kind { OP_KERNEL, OP_COPY, OP_SET, OP_HOST, OP_RECORD, OP_JOIN, OP_AWAIT, OP_POOL }; /* OP_AWAIT: a wait for a value */
+enum op_kind { OP_KERNEL, OP_COPY, OP_SET, OP_HOST, OP_RECORD, OP_JOIN, OP_AWAIT, OP_POOL }; /* OP_AWAIT: a wait for a value; OP_POOL: the end of an allocation */
 
 /* When an edge lets its successor go */
 enum edge_kind {
@@ -412,7 +412,7 @@ struct faults {
     bool value_written_early, value_passes_row, value_forgets_events, value_hides_primary, value_written_twice, value_not_awaited;
     bool value_compared_unsigned, value_compared_signed, equal_value_as_at_least, awaited_value_uncovers, copy_passes_awaited_value;
     bool value_in_memory_unawaited;
-    bool freed_given_at_once, freed_given_at_trigger, freed_given_to_waiting, allocation_hides_primary, allocation_passed;
+    bool freed_given_at_once, freed_given_at_trigger, freed_given_to_waiting, free_hides_primary, free_passed;
     bool free_passes_row, free_forgets_events;
     bool never_overlaps, early, shared, late_copies, pageable_later; /* these conform */
 };

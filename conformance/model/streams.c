@@ -284,7 +284,7 @@ static struct op *early_kernel(const struct stream *s, const struct op *op)
     bool passes_callback = f->callback_passed && s->tail->host.callback != NULL;
     bool passes_value = f->copy_passes_awaited_value && s->tail->kind == OP_AWAIT && op->kind == OP_COPY;
     if (passes_host || passes_moves || passes_callback || passes_value || (f->event_at_launch && op->kind == OP_RECORD) ||
-        (f->allocation_passed && s->tail->kind == OP_POOL && op->kind == OP_KERNEL))
+        (f->free_passed && s->tail->kind == OP_POOL && op->kind == OP_KERNEL))
         return s->last_kernel;
     if ((f->callback_early && op->host.callback != NULL) || (f->value_written_early && op->of_value))
         return s->kernel_tail;
@@ -322,7 +322,7 @@ static bool item_hides(const struct op *item)
     const struct faults *f = &device.faults;
     return (f->layers_copy_hides_primary && item->move.layers > 1) || (f->callback_hides_primary && item->host.callback != NULL) ||
            (f->value_hides_primary && item->of_value) || (f->awaited_value_uncovers && item->kind == OP_AWAIT) ||
-           (f->allocation_hides_primary && item->kind == OP_POOL);
+           (f->free_hides_primary && item->kind == OP_POOL);
 }
 
 static void order_behind_tail(struct stream *s, struct op *op, bool programmatic)

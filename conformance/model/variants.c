@@ -1083,8 +1083,8 @@ static const struct variant variants[] = {
     BROKEN("freed-given-at-once", freed_given_at_once, "COMP-17a", "memory that a stream frees is given to another one before its users have ended"),
     BROKEN("freed-given-at-trigger", freed_given_at_trigger, "COMP-17a", "memory that a stream frees is given to another one once its last user has triggered"),
     BROKEN("freed-given-to-waiting", freed_given_to_waiting, "COMP-17a", "memory that a stream frees is given to any stream that waits for an event"),
-    BROKEN("allocation-hides-primary", allocation_hides_primary, "COMP-17a", "the wait covers nothing if an allocation stands between"),
-    BROKEN("allocation-passed", allocation_passed, "COMP-17a", "a kernel after an allocation begins once the kernel before both has begun"),
+    BROKEN("free-hides-primary", free_hides_primary, "COMP-17a", "the wait covers nothing if memory is freed between"),
+    BROKEN("free-passed", free_passed, "COMP-17a", "a kernel after the end of an allocation begins once the kernel before both has begun"),
     BROKEN("free-passes-row", free_passes_row, "COMP-17a", "memory is freed after the kernel before it, not after what that one overlapped"),
     BROKEN("free-forgets-events", free_forgets_events, "COMP-17a", "memory is freed before the events that its stream waits for"),
 };
