@@ -79,8 +79,9 @@ static cudaError_t use_again(struct pool_use *use, cudaStream_t stream, int depe
 }
 #endif
 
-/* What lies there in the end; error: of what was queued. */
-static cudaError_t end_use(struct pool_use *use, cudaError_t error)
+/* What lies there in the end; error: of what was queued. what: names the question whose first trial tells whether the pool gave the same memory
+ * again, as it need not. */
+static cudaError_t end_use(struct pool_use *use, const char *what, cudaError_t error)
 {
     struct pinned *pinned = use->joins->pinned;
     cudaError_t end = cudaDeviceSynchronize();
@@ -89,6 +90,8 @@ static cudaError_t end_use(struct pool_use *use, cudaError_t error)
     error = error == cudaSuccess ? end : error;
     if (error == cudaSuccess)
         error = cudaMemcpy(pinned->seen[0], use->fresh, POOL_BYTES, cudaMemcpyDeviceToHost);
+    if (use->joins->trial < POOL_WAYS)
+        ask_row(use->joins->ask, what, use->fresh == use->old ? "the same memory" : "other memory");
     for (i = 0; i < PLACE_WORDS; i++)
         pinned->host_is_stale |= pinned->seen[0][i] != words_fresh(pinned->plan[1].key, i);
     if (use->fresh && error == cudaSuccess)
@@ -97,7 +100,7 @@ static cudaError_t end_use(struct pool_use *use, cudaError_t error)
 }
 
 /* All of it in one stream; with a silent kernel that overlaps the work. */
-static cudaError_t use_in_line(struct joins *joins, int row, int dependent)
+static cudaError_t use_in_line(struct joins *joins, int row, int dependent, const char *what)
 {
     cudaStream_t stream = joins->stream[0];
     struct pool_use use;
@@ -109,12 +112,12 @@ static cudaError_t use_in_line(struct joins *joins, int row, int dependent)
         error = free_first(&use, stream);
     if (error == cudaSuccess)
         error = use_again(&use, stream, dependent);
-    return end_use(&use, error);
+    return end_use(&use, what, error);
 }
 
-static cudaError_t pool_in_line(struct joins *joins) { return use_in_line(joins, 0, 0); }
-static cudaError_t pool_after_silent(struct joins *joins) { return use_in_line(joins, 1, 0); }
-static cudaError_t pool_to_dependent(struct joins *joins) { return use_in_line(joins, 0, 1); }
+static cudaError_t pool_in_line(struct joins *joins) { return use_in_line(joins, 0, 0, "allocated again"); }
+static cudaError_t pool_after_silent(struct joins *joins) { return use_in_line(joins, 1, 0, "allocated again after a silent kernel"); }
+static cudaError_t pool_to_dependent(struct joins *joins) { return use_in_line(joins, 0, 1, "allocated again for a dependent"); }
 
 /* Freed by another stream, which waits for an event. */
 static cudaError_t pool_freed_after_event(struct joins *joins)
@@ -133,12 +136,21 @@ static cudaError_t pool_freed_after_event(struct joins *joins)
         error = use_again(&use, joins->stream[1], 0);
     if (event)
         (void)cudaEventDestroy(event);
-    return end_use(&use, error);
+    return end_use(&use, "freed after an event and allocated again", error);
+}
+
+/* Whether it has ended, the host may be told either way. */
+static cudaError_t look_once(cudaStream_t stream)
+{
+    cudaError_t state = cudaStreamQuery(stream);
+
+    (void)cudaGetLastError();
+    return state == cudaErrorNotReady ? cudaSuccess : state;
 }
 
 /* Allocated by another stream, which waits for nothing: the pool may give it other memory, or make it wait. polls: so often the host looks whether
  * the first stream has ended, while the work goes on. */
-static cudaError_t use_elsewhere(struct joins *joins, int row, unsigned polls)
+static cudaError_t use_elsewhere(struct joins *joins, int row, unsigned polls, const char *what)
 {
     cudaStream_t stream = joins->stream[0];
     struct pool_use use;
@@ -148,16 +160,22 @@ static cudaError_t use_elsewhere(struct joins *joins, int row, unsigned polls)
         error = silent(joins, stream);
     if (error == cudaSuccess)
         error = free_first(&use, stream);
-    for (; polls && error == cudaSuccess && cudaStreamQuery(stream) == cudaErrorNotReady; polls--)
-        (void)cudaGetLastError();
+    for (; polls && error == cudaSuccess; polls--)
+        error = look_once(stream);
     if (error == cudaSuccess)
         error = use_again(&use, joins->stream[1], 0);
-    return end_use(&use, error);
+    return end_use(&use, what, error);
 }
 
-static cudaError_t pool_elsewhere(struct joins *joins) { return use_elsewhere(joins, 0, 0); }
-static cudaError_t pool_elsewhere_later(struct joins *joins) { return use_elsewhere(joins, 0, 1 + joins->trial / POOL_WAYS % 4); }
-static cudaError_t pool_elsewhere_after_silent(struct joins *joins) { return use_elsewhere(joins, 1, 1 + joins->trial / POOL_WAYS % 4); }
+static unsigned polls_of(const struct joins *joins) { return 1 + joins->trial / POOL_WAYS % 4; }
+
+static cudaError_t pool_elsewhere(struct joins *joins) { return use_elsewhere(joins, 0, 0, "allocated elsewhere"); }
+static cudaError_t pool_elsewhere_later(struct joins *joins) { return use_elsewhere(joins, 0, polls_of(joins), "allocated elsewhere later"); }
+
+static cudaError_t pool_elsewhere_after_silent(struct joins *joins)
+{
+    return use_elsewhere(joins, 1, polls_of(joins), "allocated elsewhere after a silent kernel");
+}
 
 /* Allocated by a stream that waits for an event behind the end of its use; or for one of a launch behind it, whose kernel has the attribute and
  * may trigger while the work goes on. */
@@ -184,7 +202,7 @@ static cudaError_t use_after_event(struct joins *joins, int of_launch)
         error = use_again(&use, joins->stream[1], 0);
     if (event)
         (void)cudaEventDestroy(event);
-    return end_use(&use, error);
+    return end_use(&use, of_launch ? "allocated after a launch's event" : "allocated after an event", error);
 }
 
 static cudaError_t pool_after_event(struct joins *joins) { return use_after_event(joins, 0); }

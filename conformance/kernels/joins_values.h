@@ -226,7 +226,7 @@ static cudaError_t value_for_host(struct joins *joins)
     __sync_synchronize(); /* processors may read the words before the value */
     joins->pinned->host_is_stale = *value != written || differs(joins->pinned, joins->pinned->words, PLACE_WORDS);
     if (error == cudaSuccess)
-        error = cudaStreamSynchronize(stream);
+        error = state == cudaErrorNotReady || state == cudaSuccess ? cudaStreamSynchronize(stream) : state;
     joins->pinned->host_is_stale |= value[-1] != before || value[1] != behind;
     return error;
 }

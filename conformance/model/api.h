@@ -289,6 +289,7 @@ const struct graph *node_body(const struct node *n); /* what a launch runs of it
 cudaError_t edge_check(const struct node *from, const struct node *to, edge_data data);
 cudaError_t graph_connect(struct graph *g, struct node *from, struct node *to, edge_data data);
 void graph_drop_arc(struct graph *g, size_t index);
+void graph_drop_last_arc(struct graph *g); /* if it has one, for devices that lose it */
 bool edge_is_default(edge_data data);
 bool graph_is_inside(const struct graph *g, enum cudaGraphNodeType type); /* of the graph of a node of this type */
 void graph_clone_ends(const struct graph *clone); /* for the device clone-end-takes-edge */
@@ -299,7 +300,6 @@ bool bodies_hold_the_allowed(const struct graph *g, bool in_body);
 struct op *node_op(const struct node *n);
 cudaError_t graph_queue(struct graph_exec *exec, struct stream *s);
 cudaError_t graph_instantiate(cudaGraphExec_t *out, cudaGraph_t graph, unsigned long long flags);
-void exec_loses_edge(struct graph_exec *e); /* its last one, for devices that lose it */
 struct graph_exec *exec_of(cudaGraphExec_t handle);
 struct node *exec_node(cudaGraphExec_t exec, cudaGraphNode_t handle, enum cudaGraphNodeType type); /* NULL: has none */
 bool set_sound(const struct cudaMemsetParams *p);

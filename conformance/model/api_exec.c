@@ -263,7 +263,7 @@ cudaError_t CUDARTAPI cudaGraphInstantiateWithParams(cudaGraphExec_t *out, cudaG
     FAIL_IF(p == NULL, cudaErrorInvalidValue);
     cudaError_t error = graph_instantiate(out, graph, p->flags);
     if (error == cudaSuccess && device.faults.instance_with_params_loses_edge)
-        exec_loses_edge(exec_of(*out));
+        graph_drop_last_arc(exec_of(*out)->copy);
     if (error == cudaSuccess && (p->flags & cudaGraphInstantiateFlagUpload) != 0) {
         error = cudaGraphUpload(*out, p->uploadStream);
         if (error == cudaSuccess && device.faults.upload_with_params_cuts)

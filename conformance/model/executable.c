@@ -486,12 +486,6 @@ cudaError_t graph_queue(struct graph_exec *exec, struct stream *s)
 
 /* ---- executable graphs ---- */
 
-void exec_loses_edge(struct graph_exec *e)
-{
-    if (e->copy->arcs != 0)
-        graph_drop_arc(e->copy, e->copy->arcs - 1);
-}
-
 cudaError_t graph_instantiate(cudaGraphExec_t *out, cudaGraph_t handle, unsigned long long flags)
 {
     struct graph *g = graph_of(handle);
@@ -518,7 +512,7 @@ cudaError_t graph_instantiate(cudaGraphExec_t *out, cudaGraph_t handle, unsigned
     bool drops_edge = (device.faults.third_exec_drops_edge && alike >= 2) || (device.faults.ninth_exec_loses_edge && others >= 8);
     drops_edge |= device.faults.exec_of_cloned_loses_edge && g->clones >= 3;
     if (drops_edge)
-        exec_loses_edge(e);
+        graph_drop_last_arc(e->copy);
     e->made_elsewhere = device.other_thread;
     e->made_from = g->number;
     e->flags = flags & ~(unsigned long long)cudaGraphInstantiateFlagUpload; /* that one is not told */
@@ -539,7 +533,7 @@ cudaError_t CUDARTAPI cudaGraphInstantiateWithFlags(cudaGraphExec_t *out, cudaGr
     CALL(cudaGraphInstantiateWithFlags);
     cudaError_t error = graph_instantiate(out, graph, flags);
     if (device.faults.flagged_instance_loses_edge && error == cudaSuccess)
-        exec_loses_edge(execs);
+        graph_drop_last_arc(execs->copy);
     if (device.faults.flagged_instance_tells_none && error == cudaSuccess)
         execs->flags = 0;
     return error;

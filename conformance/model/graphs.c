@@ -339,6 +339,12 @@ void graph_drop_arc(struct graph *g, size_t index)
     g->arcs--;
 }
 
+void graph_drop_last_arc(struct graph *g)
+{
+    if (g->arcs != 0)
+        graph_drop_arc(g, g->arcs - 1);
+}
+
 static bool edges_make_cycle(const struct graph *g)
 {
     unsigned *open = calloc(g->nodes + 1, sizeof *open), left = (unsigned)g->nodes;
