@@ -469,9 +469,10 @@ cudaError_t CUDARTAPI cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t exec, c
     (void)kind;
     struct node *n = exec_node(exec, handle, cudaGraphNodeTypeMemcpy);
     size_t before = n != NULL ? n->move.bytes : 0;
-    if (n != NULL && n->move.rows > 1 && device.faults.rows_take_one)
+    bool multidimensional = n != NULL && (n->move.rows > 1 || n->move.layers > 1);
+    if (multidimensional && device.faults.rows_take_one)
         return cudaSuccess;
-    FAIL_IF(n != NULL && n->move.rows > 1, cudaErrorInvalidValue); /* "the original memory operands are multidimensional" */
+    FAIL_IF(multidimensional, cudaErrorInvalidValue); /* "the original memory operands are multidimensional" */
     cudaError_t error = copy_changes(n, to, from, device.faults.copy_params_keep_size ? before : bytes);
     if (device.faults.refused_copy_params_stop && error != cudaSuccess && n != NULL)
         n->move.rows = 0;

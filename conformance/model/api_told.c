@@ -29,7 +29,7 @@ cudaError_t CUDARTAPI cudaGraphMemcpyNodeGetParams(cudaGraphNode_t handle, struc
     const struct node *n = node_of_type(handle, cudaGraphNodeTypeMemcpy);
     FAIL_IF(n == NULL || p == NULL, cudaErrorInvalidValue);
     const struct move *m = &n->move;
-    *p = (struct cudaMemcpy3DParms){.kind = cudaMemcpyDefault, .extent = {m->bytes, m->rows, 1}};
+    *p = (struct cudaMemcpy3DParms){.kind = cudaMemcpyDefault, .extent = {m->bytes, m->rows, m->layers > 1 ? m->layers : 1}};
     p->dstPtr = (struct cudaPitchedPtr){m->to, m->pitch, m->bytes, m->rows};
     p->srcPtr.pitch = m->from_pitch;
     memcpy(&p->srcPtr.ptr, &m->from, sizeof p->srcPtr.ptr);
@@ -45,6 +45,10 @@ cudaError_t CUDARTAPI cudaGraphMemcpyNodeGetParams(cudaGraphNode_t handle, struc
         p->srcPtr.ptr = m->to;
     p->srcPtr.xsize = m->bytes;
     p->srcPtr.ysize = m->rows;
+    if (m->layers > 1) {
+        p->dstPtr.ysize = m->layer / m->pitch;
+        p->srcPtr.ysize = m->from_layer / m->from_pitch;
+    }
     return cudaSuccess;
 }
 

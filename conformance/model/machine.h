@@ -15,7 +15,8 @@ enum { MOST_WORKERS = MODEL_MOST_SMS * MODEL_MOST_SLOTS, STORE_SLOTS = 64, LINE_
 
 /* ---- operations: what streams and graphs are made of ---- */
 
-enum op_kind { OP_KERNEL, OP_COPY, OP_SET, OP_HOST, OP_RECORD, OP_JOIN, OP_AWAIT, OP_POOL }; /* OP_AWAIT: a wait for a value; OP_POOL: the end of an allocation */
+/* OP_AWAIT: a wait for a value; OP_POOL: the end of an allocation */
+enum op_kind { OP_KERNEL, OP_COPY, OP_SET, OP_HOST, OP_RECORD, OP_JOIN, OP_AWAIT, OP_POOL };
 
 /* When an edge lets its successor go */
 enum edge_kind {
@@ -499,6 +500,7 @@ void memory_drain_one(unsigned buffer, unsigned nth);
 uint64_t memory_digest(const void *p);
 size_t memory_total(void);
 size_t memory_in_use(void);
+
 
 /* ops.c: life of an operation */
 void ops_reset(void);

@@ -36,6 +36,8 @@
  *   EDGE-23  updating an executable graph by other edge data is refused, or they are taken over: the seed decides.
  *   EDGE-25, EDGE-26  inside child graphs and bodies of conditional nodes edges mean the same.
  *   EDGE-27a a disabled node does nothing and keeps the order. COMP-12a: launches of one executable graph never overlap.
+ *   COMP-17a memory that was freed in a stream is given to that stream again, and to others once its users have ended.
+ *   COMP-17b a value is written when all before it in its stream has completed; a wait for one polls until it is there.
  *   FWD-03   blocks of a dependent never start before all blocks of the kernel it overlaps have started.
  *
  * Memory
