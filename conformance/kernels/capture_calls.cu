@@ -148,13 +148,12 @@ static cudaError_t only_dependency(cudaStream_t stream, cudaGraphNode_t *node)
     return error;
 }
 
-/* Which end of a stream that comes after two is joined by the first stream; moved: the stream of the other one comes after the first instead. */
-enum half { HALF_FIRST, HALF_SECOND, HALF_MOVED, HALVES };
+/* Which end of a stream that comes after two is joined by the first stream. */
+enum half { HALF_FIRST, HALF_SECOND, HALVES };
 
 static cudaError_t join_half(const struct capture *c, enum half half)
 {
     cudaStream_t halves[2];
-    cudaGraphNode_t first = NULL;
     cudaError_t error = begin(c->stream);
     unsigned i;
 
@@ -165,16 +164,12 @@ static cudaError_t join_half(const struct capture *c, enum half half)
         if (error == cudaSuccess)
             error = launch_nothing(halves[i]);
     }
-    if (error == cudaSuccess)
-        error = only_dependency(c->side, &first);
-    if (error == cudaSuccess && half != HALF_SECOND)
+    if (error == cudaSuccess && half == HALF_FIRST)
         error = record_and_await(c->event, c->side, c->stream);
     if (error == cudaSuccess)
         error = record_and_await(c->event, c->blocking, c->side);
     if (error == cudaSuccess && half == HALF_SECOND)
         error = cudaStreamWaitEvent(c->stream, c->event, 0);
-    if (error == cudaSuccess && half == HALF_MOVED)
-        error = edges_update_capture(c->blocking, &first, NULL, 1, cudaStreamSetCaptureDependencies);
     return error;
 }
 

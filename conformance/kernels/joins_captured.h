@@ -129,8 +129,11 @@ static const struct refused captured_calls[] = {
 };
 #define CAPTURED_CALLS (sizeof(captured_calls) / sizeof(captured_calls[0]))
 
-/* A capture takes them: an external record, its end, and that it comes after nothing. */
-static int is_right_in_capture(idle_call call) { return call == refused_external || call == refused_end || call == refused_dependencies; }
+/* A capture takes them: an external record, its end, that it comes after nothing; and a memset of no memory, which its graph would do. */
+static int is_right_in_capture(idle_call call)
+{
+    return call == refused_external || call == refused_end || call == refused_dependencies || call == refused_memset;
+}
 
 #define FORKED 2u               /* streams of a capture; the first one comes after both works, the second one after one */
 

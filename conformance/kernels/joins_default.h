@@ -15,25 +15,29 @@ struct by_default {
     enum then then;
     cudaStream_t from, to, fresh;
     cudaGraphExec_t works, follows, nothing;
-    uint32_t *copy;            /* of the words, in the device's memory */
+    struct kernel_args args;   /* of the work */
+    uint32_t *copied;          /* the words, where they are copied: in the device's memory */
 };
 
 static cudaError_t open_default(struct joins *joins, struct by_default *d, int into_legacy)
 {
     unsigned which = joins->trial / 2;
     cudaStream_t blocking = joins->stream[joins->trial % PLACES];
-    cudaError_t error = cudaMalloc((void **)&d->copy, PLACE_WORDS * sizeof(uint32_t));
+    cudaError_t error = cudaMalloc((void **)&d->copied, PLACE_WORDS * sizeof(uint32_t));
 
     prepare(joins, 1, 1);
     d->first = (enum first_work)(which % FIRSTS);
     d->before = (enum before)(which / FIRSTS % BEFORES);
     d->then = (enum then)(which / FIRSTS / BEFORES % THENS);
+    d->args = joins->work[0];
+    if (d->then >= THEN_COPY)
+        d->args.data = d->copied;
     if (error == cudaSuccess && d->before == BEFORE_NEW && into_legacy)
         error = cudaStreamCreate(&d->fresh);
     d->from = !into_legacy ? cudaStreamLegacy : d->fresh ? d->fresh : blocking;
     d->to = into_legacy ? cudaStreamLegacy : blocking;
     if (error == cudaSuccess)
-        error = ask_graph_of_kernel(&d->works, (const void *)SYMBOL(joins_work), &joins->work[0], PLACE_WORDS);
+        error = ask_graph_of_kernel(&d->works, (const void *)SYMBOL(joins_work), &d->args, PLACE_WORDS);
     if (error == cudaSuccess)
         error = ask_graph_of_kernel(&d->follows, (const void *)SYMBOL(joins_follower), &joins->follower[0], PLACE_WORDS);
     return error == cudaSuccess ? ask_graph_of_kernel(&d->nothing, (const void *)SYMBOL(joins_silent), &joins->work[0], 1) : error;
@@ -48,25 +52,21 @@ static cudaError_t do_first(struct joins *joins, const struct by_default *d)
     case FIRST_GRAPH: return cudaGraphLaunch(d->works, d->from);
     case FIRST_ATTRIBUTED:
         error = launch_one((const void *)SYMBOL(joins_silent), &joins->work[0], 1, d->from, NULL, 0);
-        return error == cudaSuccess ? launch_one((const void *)SYMBOL(joins_work), &joins->work[0], PLACE_WORDS, d->from, &attribute, 1) : error;
+        return error == cudaSuccess ? launch_one((const void *)SYMBOL(joins_work), &d->args, PLACE_WORDS, d->from, &attribute, 1) : error;
     default:
-        error = work(joins, 0, d->from);
+        error = launch_one((const void *)SYMBOL(joins_work), &d->args, PLACE_WORDS, d->from, NULL, 0);
         return error == cudaSuccess && d->first == FIRST_ROW ? silent(joins, d->from) : error;
     }
 }
 
-/* By every second copy the host has to wait: cudaMemcpy is work of the legacy stream. */
+/* The host waits for cudaMemcpy, which is work of the legacy stream. Copies from pinned memory are asked elsewhere (COMP-06c). */
 static cudaError_t copy_then(struct joins *joins, const struct by_default *d)
 {
     size_t bytes = PLACE_WORDS * sizeof(uint32_t);
     cudaStream_t to = FOLLOWS_IN(joins, d->to);
-    cudaError_t error = d->then == THEN_MEMCPY && to == cudaStreamLegacy
-                            ? cudaMemcpy(d->copy, joins->pinned->words, bytes, cudaMemcpyHostToDevice)
-                            : cudaMemcpyAsync(d->copy, joins->pinned->words, bytes, cudaMemcpyHostToDevice, to);
 
-    if (error == cudaSuccess)
-        error = cudaDeviceSynchronize();
-    return error == cudaSuccess ? cudaMemcpy(joins->pinned->seen[0], d->copy, bytes, cudaMemcpyDeviceToHost) : error;
+    return d->then == THEN_MEMCPY && to == cudaStreamLegacy ? cudaMemcpy(joins->pinned->seen[0], d->copied, bytes, cudaMemcpyDeviceToHost)
+                                                            : cudaMemcpyAsync(joins->pinned->seen[0], d->copied, bytes, cudaMemcpyDeviceToHost, to);
 }
 
 static cudaError_t do_then(struct joins *joins, const struct by_default *d)
@@ -116,7 +116,7 @@ static cudaError_t by_default(struct joins *joins, int into_legacy)
         (void)cudaGraphExecDestroy(d.nothing);
     if (d.fresh)
         (void)cudaStreamDestroy(d.fresh);
-    (void)cudaFree(d.copy);
+    (void)cudaFree(d.copied);
     return error == cudaSuccess ? end : error;
 }
 

@@ -500,7 +500,7 @@ static bool all_joined(const struct capture *c)
 {
     for (const struct lane *l = c->lanes; l != NULL; l = l->next)
         for (unsigned i = 0; l->stream != c->origin && i < l->halves; i++)
-            if (!is_joined(c, l->half[i].node) && !(i > 0 && device.faults.only_first_half_joined))
+            if (!is_joined(c, l->half[i].node))
                 return false;
     return true;
 }

@@ -388,7 +388,7 @@ struct faults {
     bool three_bodies_taken, no_body_taken, handle_flags_taken, target_pitch_short_taken, source_pitch_short_taken, rows_take_one;
     bool domain_2_taken, bounds_ignored, row_of_source_lost, row_of_target_lost, unready_is_last, start_edges_ignored;
     bool node_carve_out_not_kept, node_window_not_kept, stream_window_not_kept, stream_takes_six, stream_takes_two;
-    bool only_first_half_joined, update_keeps_clusters, other_bodies_ignored, static_room_ignored, blocks_of_no_threads_told;
+    bool update_keeps_clusters, other_bodies_ignored, static_room_ignored, blocks_of_no_threads_told;
     bool blocks_of_no_kernel_told, attribute_of_no_kernel_taken, launch_carveout_low_taken, launch_carveout_high_taken;
     bool cluster_of_none_taken, no_list_taken, upload_of_nothing_taken, default_stream_destroyed, short_set_pitch_taken;
     bool short_stream_pitch_taken, short_copy_pitch_taken, spoiled_capture_updated, foreign_handle_taken, hostless_params_taken;

@@ -979,7 +979,6 @@ static const struct variant variants[] = {
     BROKEN("stream-window-not-kept", stream_window_not_kept, "ATTR-15g", "a stream tells no access policy window, whatever it was given"),
     BROKEN("stream-takes-six", stream_takes_six, "COMP-04g", "a stream takes attribute 6"),
     BROKEN("stream-takes-two", stream_takes_two, "COMP-04g", "a stream takes the cooperative attribute"),
-    BROKEN("only-first-half-joined", only_first_half_joined, "EDGE-40", "a stream of a capture that comes after two nodes counts as joined when the first of them is"),
     BROKEN("update-keeps-clusters", update_keeps_clusters, "ATTR-15c", "an update of an executable graph leaves the clusters of its kernels as they were"),
     BROKEN("other-bodies-ignored", other_bodies_ignored, "EDGE-44b", "an update from a conditional node of another kind, or with other bodies, succeeds and changes nothing"),
     BROKEN("static-room-ignored", static_room_ignored, "ATTR-15b", "how many blocks fit is told without their static shared memory"),
