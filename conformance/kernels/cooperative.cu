@@ -3,11 +3,12 @@
  * pair     rules     what is launched
  * at_once  COMP-02c  two cooperative grids in each of two streams, the second with the attribute; each fills the device, or more than half of
  *                    it: by its blocks, by its clusters, or by its shared memory. Every block waits, for a bounded time, until all blocks of
- *                    its grid have begun.
+ *                    its grid have begun. So do the grids of two streams that joined a capture, of a graph or of a conditional node's body.
  *
  * Mutant `crowded`: a plain kernel of one block more than fit. Its first blocks wait in vain.
  */
 #include "cleared.h"
+#include "graph_ask.h"
 #include "host_room.h"
 
 #define GRIDS 4u               /* of a round, one after the other in two streams */
@@ -39,12 +40,15 @@ KERNEL(cooperative_meeting)
 
 #define SHARED_BYTES 40960u    /* which any kernel may have */
 enum kind { KIND_PLAIN, KIND_CLUSTERS, KIND_SHARED, KINDS };
+enum place { PLACE_STREAMS, PLACE_GRAPH, PLACE_BODY };
 
 struct meeting {
     struct kernel_args args;   /* of the first grid; `state` is an array, one for each grid */
     enum kind kind;            /* of the grids of this round */
     unsigned most[KINDS];      /* blocks that are on the device at once; of clusters of two, an even number */
-    cudaStream_t stream[2];
+    cudaStream_t stream[2], origin; /* origin: begins captures, which the others join */
+    cudaEvent_t event;
+    int driver;                /* its version: conditional nodes came with 12.4 */
     unsigned blocks, alone, missing; /* of all rounds: launched, without all the others of their grid, never run */
 };
 
@@ -86,6 +90,12 @@ static cudaError_t open_meeting(struct meeting *m, const struct ask *ask)
     m->stream[0] = ask->stream;
     m->stream[1] = ask->side;
     if (error == cudaSuccess)
+        error = cudaDriverGetVersion(&m->driver);
+    if (error == cudaSuccess)
+        error = cudaStreamCreateWithFlags(&m->origin, cudaStreamNonBlocking);
+    if (error == cudaSuccess)
+        error = cudaEventCreateWithFlags(&m->event, cudaEventDisableTiming);
+    if (error == cudaSuccess)
         error = cudaMalloc((void **)&m->args.state, GRIDS * sizeof(struct trial_state));
     if (error == cudaSuccess)
         error = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
@@ -111,8 +121,63 @@ static cudaError_t launch_grid(const struct meeting *m, unsigned grid, unsigned 
     return cudaLaunchKernelExC(&config, (const void *)SYMBOL(cooperative_meeting), params);
 }
 
+static cudaError_t launch_grids(const struct meeting *m, const unsigned *blocks)
+{
+    cudaError_t error = cudaSuccess;
+    unsigned grid;
+
+    for (grid = 0; grid < GRIDS_MADE && error == cudaSuccess; grid++)
+        error = launch_grid(m, grid, blocks[grid]);
+    return error;
+}
+
+/* Both streams join the capture: into a graph of its own, or into this body. */
+static cudaError_t catch_grids(const struct meeting *m, const unsigned *blocks, cudaGraph_t body, cudaGraph_t *graph)
+{
+    cudaError_t error = body ? cudaStreamBeginCaptureToGraph(m->origin, body, NULL, NULL, 0, cudaStreamCaptureModeThreadLocal)
+                             : cudaStreamBeginCapture(m->origin, cudaStreamCaptureModeThreadLocal), end;
+
+    if (error != cudaSuccess)
+        return error;
+    error = record_and_await(m->event, m->origin, m->stream[0]);
+    if (error == cudaSuccess)
+        error = cudaStreamWaitEvent(m->stream[1], m->event, 0);
+    if (error == cudaSuccess)
+        error = launch_grids(m, blocks);
+    if (error == cudaSuccess)
+        error = record_and_await(m->event, m->stream[0], m->origin);
+    if (error == cudaSuccess)
+        error = record_and_await(m->event, m->stream[1], m->origin);
+    end = cudaStreamEndCapture(m->origin, graph);
+    return error == cudaSuccess ? end : error;
+}
+
+static cudaError_t run_grids(const struct meeting *m, const unsigned *blocks, enum place place)
+{
+    cudaGraph_t graph = NULL, body = NULL, same = NULL;
+    cudaError_t error = cudaSuccess;
+
+    if (place == PLACE_STREAMS)
+        return launch_grids(m, blocks);
+#if CUDART_VERSION >= 12040
+    if (place == PLACE_BODY) {
+        cudaGraphNode_t node;
+        error = cudaGraphCreate(&graph, 0);
+        if (error == cudaSuccess)
+            error = ask_add_if(&node, graph, graph, 1, &body);
+    }
+#endif
+    if (error == cudaSuccess)
+        error = catch_grids(m, blocks, body, body ? &same : &graph);
+    if (error == cudaSuccess)
+        error = ask_run_once(graph, m->origin);
+    if (graph)
+        (void)cudaGraphDestroy(graph);
+    return error;
+}
+
 /* All blocks, or more than half of them: two such grids do not fit beside each other. */
-static cudaError_t run_round(struct meeting *m, unsigned round)
+static cudaError_t run_round(struct meeting *m, unsigned round, enum place place)
 {
     struct trial_state state[GRIDS];
     unsigned blocks[GRIDS], grid, most, half;
@@ -121,10 +186,10 @@ static cudaError_t run_round(struct meeting *m, unsigned round)
     m->kind = CROWDED ? KIND_PLAIN : (enum kind)(round % KINDS);
     most = m->most[m->kind];
     half = m->kind == KIND_CLUSTERS ? most / 4 * 2 + 2 : most / 2 + 1;
-    for (grid = 0; grid < GRIDS_MADE && error == cudaSuccess; grid++) {
+    for (grid = 0; grid < GRIDS_MADE; grid++)
         blocks[grid] = CROWDED ? most + 1 : round / KINDS >> grid & 1 && half <= most ? half : most;
-        error = launch_grid(m, grid, blocks[grid]);
-    }
+    if (error == cudaSuccess)
+        error = run_grids(m, blocks, place);
     for (grid = 0; grid < 2 && error == cudaSuccess; grid++)
         error = cudaStreamSynchronize(m->stream[grid]);
     if (error == cudaSuccess)
@@ -143,11 +208,20 @@ static void ask_at_once(struct ask *ask)
     cudaError_t error = open_meeting(&m, ask);
     unsigned round;
 
-    for (round = 0; ask_goes_on(ask, round, ROUNDS) && error == cudaSuccess && (CROWDED || !m.alone); round++)
-        error = run_round(&m, round);
+    for (round = 0; ask_goes_on(ask, round, ROUNDS) && error == cudaSuccess && (CROWDED || !m.alone); round++) {
+        error = run_round(&m, round, PLACE_STREAMS);
+        if (error == cudaSuccess && !CROWDED && !m.alone && round % 4 == 1)
+            error = run_round(&m, round, PLACE_GRAPH);
+        if (error == cudaSuccess && !CROWDED && !m.alone && round % 4 == 3 && m.driver >= 12040)
+            error = run_round(&m, round, PLACE_BODY);
+    }
     ask_expect(ask, "cooperative grids in two streams", error, cudaSuccess);
     ask_expect_none(ask, "blocks that waited in vain for the others of their grid", m.alone, m.blocks);
     ask_expect_none(ask, "blocks that did not run", m.missing, m.blocks);
+    if (m.event)
+        (void)cudaEventDestroy(m.event);
+    if (m.origin)
+        (void)cudaStreamDestroy(m.origin);
     (void)cudaFree(m.args.state);
 }
 

@@ -1,4 +1,4 @@
-/* event_nodes.h - the pair of event_answers.cu with nodes that record an event, or wait for one, and are given another one. */
+/* event_nodes.h - the pair of event_answers.cu with nodes that record an event, or wait for one, and are given another one, or are many. */
 #ifndef EVENT_NODES_H_INCLUDED
 #define EVENT_NODES_H_INCLUDED
 
@@ -216,6 +216,82 @@ static cudaError_t run_moved(struct moved *m, enum given given)
     return error == cudaSuccess ? end : error;
 }
 
+/* ---- many of them ---- */
+
+#define RECORDS 12u            /* in a graph, at most */
+
+/* Work and so many records behind it, each of an event of its own: built or captured. */
+static cudaError_t make_records(struct moved *m, const cudaEvent_t *event, unsigned records, int captured)
+{
+    cudaStream_t stream = m->ask->stream;
+    cudaGraphNode_t kernel, node;
+    cudaError_t error = captured ? cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal) : cudaGraphCreate(&m->graph, 0), end;
+    unsigned i;
+
+    if (error != cudaSuccess)
+        return error;
+    error = captured ? launch_one(function_of(m), &m->args, ASK_WORDS / 2, stream, NULL, 0)
+                     : ask_add_kernel(&kernel, m->graph, function_of(m), &m->args, ASK_WORDS / 2);
+    for (i = 0; i < records && error == cudaSuccess; i++)
+        error = captured ? cudaEventRecordWithFlags(event[i], stream, cudaEventRecordExternal)
+                         : cudaGraphAddEventRecordNode(&node, m->graph, &kernel, 1, event[i]);
+    if (!captured)
+        return error;
+    end = cudaStreamEndCapture(stream, &m->graph);
+    return error == cudaSuccess ? end : error;
+}
+
+/* Whichever of the events a stream waits for, it comes after the work of the launch. */
+static cudaError_t run_records(struct moved *m, const cudaEvent_t *event, unsigned records, int captured)
+{
+    cudaError_t error, end;
+    unsigned i;
+
+    m->graph = NULL;
+    m->exec = NULL;
+    error = make_records(m, event, records, captured);
+    if (error == cudaSuccess)
+        error = cudaGraphInstantiate(&m->exec, m->graph, 0);
+    for (i = 0; i < records && error == cudaSuccess; i += 1 + i / 5) {
+        prepare_trial(m->room, m->trials++);
+        m->room->plan.bound_ns = 20000;
+        error = cudaGraphLaunch(m->exec, m->ask->stream);
+        if (error == cudaSuccess)
+            error = cudaStreamWaitEvent(m->ask->side, event[records - 1 - i], 0);
+        if (error == cudaSuccess)
+            error = launch_one((const void *)SYMBOL(answers_reader), &m->args, ASK_WORDS / 2, m->ask->side, NULL, 0);
+        end = cudaDeviceSynchronize();
+        error = error == cudaSuccess ? end : error;
+        m->stale += error == cudaSuccess && copy_is_stale(m->room);
+    }
+    if (m->exec)
+        (void)cudaGraphExecDestroy(m->exec);
+    if (m->graph)
+        (void)cudaGraphDestroy(m->graph);
+    return error;
+}
+
+static void ask_records(struct moved *m)
+{
+    cudaEvent_t event[RECORDS] = { NULL };
+    cudaError_t error = cudaSuccess;
+    unsigned i, records;
+
+    m->waits = 0;
+    m->trials = m->stale = 0;
+    for (i = 0; i < RECORDS && error == cudaSuccess; i++)
+        error = cudaEventCreateWithFlags(&event[i], cudaEventDisableTiming);
+    for (records = 1; records <= RECORDS && error == cudaSuccess; records++) {
+        error = run_records(m, event, records, 0);
+        if (error == cudaSuccess)
+            error = run_records(m, event, records, 1);
+    }
+    ask_expect(m->ask, "graphs of one to twelve records", error, cudaSuccess);
+    ask_expect_none(m->ask, "stale after one of up to twelve records of a graph", m->stale, m->trials);
+    for (i = 0; i < RECORDS && event[i]; i++)
+        (void)cudaEventDestroy(event[i]);
+}
+
 static cudaError_t open_moved(struct moved *m, struct ask *ask)
 {
     cudaError_t error = open_room(&m->room, &m->args) ? cudaSuccess : cudaErrorMemoryAllocation;
@@ -255,6 +331,8 @@ static void ask_moved(struct ask *ask)
         ask_expect_none(ask, text, m.unfinished, m.trials);
     }
     ask_expect(ask, "nodes that are given another event", error, cudaSuccess);
+    if (error == cudaSuccess)
+        ask_records(&m);
     close_moved(&m);
 }
 

@@ -11,7 +11,8 @@
  * default  COMP-06d  work of each kind in the legacy stream or a blocking one, followers of each kind in the other one, which had held nothing, a
  *                    kernel or a graph before, or is new
  * flights  COMP-12b  one executable graph, launched three times in a row in three streams, one of which is destroyed meanwhile
- * sources  COMP-12b  so of one that another host thread made, and of one whose graph is destroyed before the launches or between them
+ * sources  COMP-12b  so of one that another host thread made, and of one whose graph is destroyed before the launches or between them; nodes of
+ *                    each kind, and a follower in the stream, that are still to come when the graph is destroyed
  * idle     COMP-04c  calls that have nothing to do or are refused, between a wait and its follower: copies and memsets of no bytes, waits,
  *                    launches, copies and records that are refused, an attribute of the stream, an event that is destroyed
  * refused  COMP-04c  calls that are refused: between work and its follower, between work and a dependent that waits, after a wait; a capture of

@@ -150,11 +150,19 @@ static cudaError_t any_row(struct joins *joins, row_maker make, unsigned ahead, 
 static cudaError_t row_eager(struct joins *joins) { return any_row(joins, row, joins->trial / ROWS % 2 * 6, 3, 0, 0); }
 static cudaError_t row_eager_long(struct joins *joins) { return any_row(joins, row, joins->trial / ROWS % 2 * 20, 20, 0, 0); }
 static cudaError_t row_eager_joined(struct joins *joins) { return any_row(joins, row, 0, 2, 1, 0); }
-static cudaError_t row_eager_forked(struct joins *joins) { return any_row(joins, row_in_fork, 0, 2, 1, 0); }
+/* Up to three kernels before the work, and one or more behind it, the last of which alone is not overlapped. */
+static cudaError_t forked_row(struct joins *joins, int captured)
+{
+    unsigned turn = joins->trial / ROWS;
+
+    return any_row(joins, row_in_fork, turn % 4, 1 + turn / 4 % 12, 1, captured);
+}
+
+static cudaError_t row_eager_forked(struct joins *joins) { return forked_row(joins, 0); }
 static cudaError_t row_captured(struct joins *joins) { return any_row(joins, row, joins->trial / ROWS % 2 * 6, 3, 0, 1); }
 static cudaError_t row_captured_long(struct joins *joins) { return any_row(joins, row, joins->trial / ROWS % 2 * 20, 20, 0, 1); }
 static cudaError_t row_captured_joined(struct joins *joins) { return any_row(joins, row, 0, 2, 1, 1); }
-static cudaError_t row_captured_forked(struct joins *joins) { return any_row(joins, row_in_fork, 0, 2, 1, 1); }
+static cudaError_t row_captured_forked(struct joins *joins) { return forked_row(joins, 1); }
 
 static void ask_rows(struct ask *ask)
 {

@@ -2,6 +2,8 @@
 #ifndef JOINS_SOURCES_H_INCLUDED
 #define JOINS_SOURCES_H_INCLUDED
 
+#define SOURCE_WAYS 5u         /* ways to ask */
+
 enum source { SOURCE_STAYS, SOURCE_GONE, SOURCE_GOES };
 
 struct making {
@@ -79,6 +81,90 @@ static cudaError_t fly_from(struct joins *joins, enum source source, int elsewhe
     return error;
 }
 
+/* ---- what is still to come when the graph goes ---- */
+
+#define SET_PLACE 3u            /* whose first word a memset sets */
+#define LAST_PLACE 4u           /* of the follower in the stream */
+
+/* Behind work: a copy, a host function and a kernel that take its words to the first three places, and a memset. */
+static cudaError_t make_rest(struct joins *joins, struct ask_hand *hand, cudaGraph_t *graph)
+{
+    const void *follower = (const void *)SYMBOL(joins_follower);
+    struct cudaHostNodeParams host = PDL_ZERO;
+    struct cudaMemsetParams set = PDL_ZERO;
+    cudaGraphNode_t first, node;
+    cudaError_t error = cudaGraphCreate(graph, 0);
+
+    hand->from = joins->pinned->words;
+    hand->to = joins->pinned->seen[1];
+    hand->words = PLACE_WORDS;
+    host.fn = ask_hand_on;
+    host.userData = hand;
+    set.dst = joins->follower[SET_PLACE].seen;
+    set.value = 1;
+    set.elementSize = 4;
+    set.width = set.height = 1;
+    if (error == cudaSuccess)
+        error = add_work(joins, *graph, 0, &first);
+    if (error == cudaSuccess)
+        error = cudaGraphAddMemcpyNode1D(&node, *graph, &first, 1, joins->follower[0].seen, joins->work[0].data, 4 * PLACE_WORDS, cudaMemcpyDefault);
+    if (error == cudaSuccess)
+        error = cudaGraphAddHostNode(&node, *graph, &first, 1, &host);
+    if (error == cudaSuccess)
+        error = ask_add_kernel_after(&node, *graph, &first, 1, follower, &joins->follower[2], 1, PLACE_WORDS);
+    return error == cudaSuccess ? cudaGraphAddMemsetNode(&node, *graph, &first, 1, &set) : error;
+}
+
+/* The same as a child graph of another one. */
+static cudaError_t make_rest_inside(struct joins *joins, struct ask_hand *hand, cudaGraph_t *graph)
+{
+    cudaGraph_t inner = NULL;
+    cudaGraphNode_t node;
+    cudaError_t error = make_rest(joins, hand, &inner);
+
+    if (error == cudaSuccess)
+        error = cudaGraphCreate(graph, 0);
+    if (error == cudaSuccess)
+        error = cudaGraphAddChildGraphNode(&node, *graph, NULL, 0, inner);
+    if (inner)
+        (void)cudaGraphDestroy(inner);
+    return error;
+}
+
+static void make_executable(void *of)
+{
+    struct making *making = (struct making *)of;
+
+    making->error = cudaGraphInstantiate(&making->exec, making->graph, 0);
+}
+
+/* The graph is destroyed while the work holds; what comes after it, in it and in its stream, comes all the same. In every other trial another
+ * host thread makes it executable, and in one of three it is a child graph. */
+static cudaError_t source_goes_early(struct joins *joins)
+{
+    struct making making = { joins, NULL, NULL, cudaErrorUnknown };
+    struct ask_hand hand = PDL_ZERO;
+    unsigned turn = joins->trial / SOURCE_WAYS;
+    cudaError_t error = turn % 3 == 2 ? make_rest_inside(joins, &hand, &making.graph) : make_rest(joins, &hand, &making.graph), end;
+
+    prepare(joins, 1, 3);
+    if (error == cudaSuccess && (turn % 2 == 0 || !run_in_thread(make_executable, &making)))
+        make_executable(&making);
+    error = error == cudaSuccess ? making.error : error;
+    if (error == cudaSuccess)
+        error = cudaGraphLaunch(making.exec, joins->stream[0]);
+    end = making.graph ? cudaGraphDestroy(making.graph) : cudaSuccess;
+    error = error == cudaSuccess ? end : error;
+    if (error == cudaSuccess)
+        error = follow(joins, LAST_PLACE, joins->stream[0]);
+    end = cudaDeviceSynchronize();
+    joins->pinned->host_is_stale = ((volatile uint32_t *)joins->pinned->seen[SET_PLACE])[0] != 1 ||
+                                   differs(joins->pinned, joins->pinned->seen[LAST_PLACE], PLACE_WORDS);
+    if (making.exec)
+        (void)cudaGraphExecDestroy(making.exec);
+    return error == cudaSuccess ? end : error;
+}
+
 static cudaError_t source_of_thread(struct joins *joins) { return fly_from(joins, SOURCE_STAYS, 1); }
 static cudaError_t source_gone(struct joins *joins) { return fly_from(joins, SOURCE_GONE, 0); }
 static cudaError_t source_goes(struct joins *joins) { return fly_from(joins, SOURCE_GOES, 0); }
@@ -86,15 +172,16 @@ static cudaError_t source_of_thread_goes(struct joins *joins) { return fly_from(
 
 static void ask_sources(struct ask *ask)
 {
-    static const struct join joins[] = {
+    static const struct join joins[SOURCE_WAYS] = {
         { "launches of one that another host thread made that ran beside each other or not at all", source_of_thread },
         { "launches of one whose graph was destroyed that ran beside each other or not at all", source_gone },
         { "launches of one whose graph was destroyed between them that ran beside each other or not at all", source_goes },
         { "launches of another host thread's whose graph was destroyed between them that ran beside each other or not at all",
           source_of_thread_goes },
+        { "nodes and followers that were still to come when the graph was destroyed and did not", source_goes_early },
     };
 
-    ask_joins(ask, joins, sizeof(joins) / sizeof(joins[0]), cudaStreamNonBlocking);
+    ask_joins(ask, joins, SOURCE_WAYS, cudaStreamNonBlocking);
 }
 
 #endif

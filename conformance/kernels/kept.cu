@@ -22,7 +22,8 @@
  * named     EDGE-38a an update that is refused names the node that it is refused for, and changes nothing
  * copies    EDGE-43  nodes, edges and all that go from a graph stay in the clones, children and executable graphs that it was copied to
  * often     EDGE-43d parameters, updates and both of them in turn, twenty times, for a node of each kind, with a launch after each
- * caught    EDGE-43e a graph that came of a capture: its nodes get parameters or go, its edges go and come, others are added
+ * caught    EDGE-43e a graph that came of a capture, of calls of the runtime or the driver: its nodes get parameters or go, its edges go and come,
+ *                    others are added
  */
 #include <string.h>
 

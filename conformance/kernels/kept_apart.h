@@ -121,8 +121,9 @@ static cudaError_t find_items(cudaGraph_t graph, cudaGraphNode_t *node)
     return error == cudaSuccess && count != ITEMS ? cudaErrorUnknown : error;
 }
 
-/* A graph of items in a child graph, whose source goes at once, or in a body. */
-static cudaError_t make_handed(struct kept *kept, int in_body, cudaGraph_t *graph, cudaGraph_t *inner, cudaGraphNode_t *node)
+/* A graph of items in a child graph, whose source goes at once unless it is asked for, or in a body. */
+static cudaError_t make_handed(struct kept *kept, int in_body, cudaGraph_t *graph, cudaGraph_t *inner, cudaGraphNode_t *node,
+                               cudaGraph_t *kept_source)
 {
     cudaGraph_t source = NULL;
     cudaGraphNode_t child = NULL;
@@ -144,18 +145,22 @@ static cudaError_t make_handed(struct kept *kept, int in_body, cudaGraph_t *grap
     error = make_items(kept, &source, node);
     if (error == cudaSuccess)
         error = cudaGraphAddChildGraphNode(&child, *graph, NULL, 0, source);
-    (void)cudaGraphDestroy(source);
+    if (kept_source)
+        *kept_source = source;
+    else
+        (void)cudaGraphDestroy(source);
     if (error == cudaSuccess)
         error = cudaGraphChildGraphNodeGetGraph(child, inner);
     return error == cudaSuccess ? find_items(*inner, node) : error;
 }
 
+static const char *const change_name[CHANGES] = { "as it was", "a node more", "other parameters of its kernel", "other parameters of its memset",
+                                                  "other parameters of its copy", "a node less", "an edge more", "an edge that came and went",
+                                                  "other parameters by the general call" };
+
 /* "Changes to the graph will be reflected in the node" */
 static void ask_changed_inside(struct kept *kept, int in_body, enum change change)
 {
-    static const char *const names[CHANGES] = { "as it was", "a node more", "other parameters of its kernel", "other parameters of its memset",
-                                                "other parameters of its copy", "a node less", "an edge more", "an edge that came and went",
-                                                "other parameters by the general call" };
     struct ask *ask = kept->ask;
     cudaGraph_t graph = NULL, inner = NULL;
     cudaGraphExec_t exec = NULL;
@@ -163,8 +168,8 @@ static void ask_changed_inside(struct kept *kept, int in_body, enum change chang
     unsigned want;
     char text[80];
 
-    snprintf(text, sizeof(text), "a %s: %s", in_body ? "body" : "child graph", names[change]);
-    ask_expect(ask, text, make_handed(kept, in_body, &graph, &inner, node), cudaSuccess);
+    snprintf(text, sizeof(text), "a %s: %s", in_body ? "body" : "child graph", change_name[change]);
+    ask_expect(ask, text, make_handed(kept, in_body, &graph, &inner, node, NULL), cudaSuccess);
     ask_expect(ask, text, change_graph(kept, inner, node, change, &want), cudaSuccess);
     expect_edges(ask, text, inner, change == CHANGE_EDGE);
     ask_expect(ask, text, cudaGraphInstantiate(&exec, graph, 0), cudaSuccess);
@@ -423,6 +428,35 @@ static void ask_again(struct kept *kept, enum change change, int elsewhere)
     (void)cudaGraphDestroy(graph);
 }
 
+/* A body or a child graph is changed after an executable graph was made of what is around it: that one does what it did, and so does the graph
+ * that the child is a copy of. "childGraph ... is cloned in this call" */
+static void ask_again_inside(struct kept *kept, int in_body, enum change change)
+{
+    struct ask *ask = kept->ask;
+    cudaGraph_t graph = NULL, inner = NULL, source = NULL;
+    cudaGraphExec_t first = NULL, second = NULL;
+    cudaGraphNode_t node[ITEMS] = { NULL };
+    unsigned want;
+    char text[96];
+
+    snprintf(text, sizeof(text), "a %s, later: %s", in_body ? "body" : "child graph", change_name[change]);
+    ask_expect(ask, text, make_handed(kept, in_body, &graph, &inner, node, &source), cudaSuccess);
+    ask_expect(ask, text, cudaGraphInstantiate(&first, graph, 0), cudaSuccess);
+    ask_expect(ask, text, change_graph(kept, inner, node, change, &want), cudaSuccess);
+    expect_words(kept, first, text, ALL_ITEMS);
+    ask_expect(ask, text, cudaGraphInstantiate(&second, graph, 0), cudaSuccess);
+    expect_words(kept, second, text, want);
+    expect_words(kept, first, text, ALL_ITEMS);
+    if (source) {
+        expect_edges(ask, "the edges of the graph that the child is a copy of", source, 0);
+        expect_graph(kept, "a launch of the graph that the child is a copy of", source, ALL_ITEMS);
+        (void)cudaGraphDestroy(source);
+    }
+    (void)cudaGraphExecDestroy(first);
+    (void)cudaGraphExecDestroy(second);
+    (void)cudaGraphDestroy(graph);
+}
+
 /* "The nodes' ... status in other graphExecs": each of two executable graphs of one graph has its own. */
 static void ask_two(struct kept *kept)
 {
@@ -493,6 +527,11 @@ static void ask_apart(struct ask *ask)
     for (change = 0; change < CHANGES; change++) {
         ask_again(&kept, (enum change)change, 0);
         ask_again(&kept, (enum change)change, 1);
+        ask_again_inside(&kept, 0, (enum change)change);
+#if CUDART_VERSION >= 12040
+        if (kept.driver >= 12040)
+            ask_again_inside(&kept, 1, (enum change)change);
+#endif
     }
     ask_two(&kept);
     for (change = 0; change < ITEMS; change++)

@@ -2,16 +2,36 @@
 #ifndef KEPT_CAPTURED_H_INCLUDED
 #define KEPT_CAPTURED_H_INCLUDED
 
+#include <cuda.h>
+
+#include "driver_function.h"
+
 #define CAUGHT (ITEMS + 1u)    /* the items and a host function: each sets the word of its number */
 #define ALL_CAUGHT ((1u << CAUGHT) - 1)
 static const char *const caught_name[CAUGHT] = { "a kernel", "a memset", "a copy", "a host function" };
 static const enum cudaGraphNodeType caught_type[CAUGHT] = { cudaGraphNodeTypeKernel, cudaGraphNodeTypeMemset, cudaGraphNodeTypeMemcpy,
                                                             cudaGraphNodeTypeHost };
 
-static cudaError_t queue_caught(struct kept *kept, unsigned which, cudaStream_t stream)
+/* The memset or the copy by the driver's call. */
+static cudaError_t queue_by_driver(struct kept *kept, unsigned which, cudaStream_t stream)
+{
+    typedef CUresult(CUDAAPI *set_fn)(CUdeviceptr, unsigned, size_t, CUstream);
+    typedef CUresult(CUDAAPI *copy_fn)(CUdeviceptr, CUdeviceptr, size_t, CUstream);
+    CUdeviceptr to = (CUdeviceptr)(uintptr_t)kept->args[which].data, from = (CUdeviceptr)(uintptr_t)(kept->args[0].data + WORDS);
+    void *call = NULL;
+    cudaError_t error = which == ITEM_SET ? driver_function("cuMemsetD32Async", 3020, &call) : driver_function("cuMemcpyAsync", 4000, &call);
+
+    if (error != cudaSuccess)
+        return error;
+    return (cudaError_t)(which == ITEM_SET ? ((set_fn)call)(to, 1, 1, stream) : ((copy_fn)call)(to, from, 4, stream));
+}
+
+static cudaError_t queue_caught(struct kept *kept, unsigned which, int by_driver, cudaStream_t stream)
 {
     struct cudaHostNodeParams host = PDL_ZERO;
 
+    if (by_driver && (which == ITEM_SET || which == ITEM_COPY))
+        return queue_by_driver(kept, which, stream);
     fill_host(kept, which, &host);
     switch (which) {
     case ITEM_KERNEL: return launch_one((const void *)SYMBOL(kept_set), &kept->args[which], 1, stream, NULL, 0);
@@ -38,8 +58,8 @@ static cudaError_t find_caught(cudaGraph_t graph, enum cudaGraphNodeType type, c
     return error == cudaSuccess && !*found ? cudaErrorUnknown : error;
 }
 
-/* All four in a row; `first` is the one that the row begins with. */
-static cudaError_t catch_row(struct kept *kept, unsigned first, cudaGraph_t *graph, cudaGraphNode_t *node)
+/* All four in a row; `first` is the one that the row begins with. The driver's calls become nodes as those of the runtime do. */
+static cudaError_t catch_row(struct kept *kept, unsigned first, int by_driver, cudaGraph_t *graph, cudaGraphNode_t *node)
 {
     cudaStream_t stream = kept->ask->stream;
     cudaError_t error = cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), end;
@@ -48,7 +68,7 @@ static cudaError_t catch_row(struct kept *kept, unsigned first, cudaGraph_t *gra
     if (error != cudaSuccess)
         return error;
     for (i = 0; i < CAUGHT && error == cudaSuccess; i++)
-        error = queue_caught(kept, (first + i) % CAUGHT, stream);
+        error = queue_caught(kept, (first + i) % CAUGHT, by_driver, stream);
     end = cudaStreamEndCapture(stream, graph);
     error = error == cudaSuccess ? end : error;
     for (i = 0; i < CAUGHT && error == cudaSuccess; i++)
@@ -77,7 +97,7 @@ static cudaError_t move_caught(struct kept *kept, cudaGraphExec_t exec, const cu
 }
 
 /* One of the four is to set the word of the next one: in the graph before it is made executable, or in the executable one. */
-static void ask_moved(struct kept *kept, unsigned which, int in_exec)
+static void ask_moved(struct kept *kept, unsigned which, int in_exec, int by_driver)
 {
     struct ask *ask = kept->ask;
     cudaGraph_t graph = NULL;
@@ -86,8 +106,9 @@ static void ask_moved(struct kept *kept, unsigned which, int in_exec)
     unsigned without = ALL_CAUGHT & ~(1u << which);
     char text[96];
 
-    snprintf(text, sizeof(text), "%s that was captured, changed in the %s", caught_name[which], in_exec ? "executable graph" : "graph");
-    ask_expect(ask, text, catch_row(kept, which, &graph, node), cudaSuccess);
+    snprintf(text, sizeof(text), "%s that was captured%s, changed in the %s", caught_name[which], by_driver ? " by the driver's calls" : "",
+             in_exec ? "executable graph" : "graph");
+    ask_expect(ask, text, catch_row(kept, which, by_driver, &graph, node), cudaSuccess);
     if (in_exec)
         ask_expect(ask, text, cudaGraphInstantiate(&exec, graph, 0), cudaSuccess);
     ask_expect(ask, text, move_caught(kept, exec, node, which, (which + 1) % CAUGHT), cudaSuccess);
@@ -98,6 +119,38 @@ static void ask_moved(struct kept *kept, unsigned which, int in_exec)
     expect_words(kept, fresh, text, in_exec ? ALL_CAUGHT : without); /* the source is not changed along */
     (void)cudaGraphExecDestroy(exec);
     (void)cudaGraphExecDestroy(fresh);
+    (void)cudaGraphDestroy(graph);
+}
+
+/* The captured memset is given another value, of elements of this size: in the graph, or in a clone of it. */
+static void ask_refilled(struct kept *kept, unsigned element, int in_clone, int by_driver)
+{
+    struct ask *ask = kept->ask;
+    struct cudaMemsetParams set = set_params(kept);
+    volatile const uint32_t *words = kept->words;
+    uint32_t value = 0xA1B2C3D4u >> (32 - 8 * element), want = element == 1 ? value * 0x1010101u : element == 2 ? value * 0x10001u : value;
+    cudaGraph_t graph = NULL, clone = NULL;
+    cudaGraphExec_t exec = NULL;
+    cudaGraphNode_t node[CAUGHT] = { NULL }, changed;
+    char text[96];
+
+    snprintf(text, sizeof(text), "a captured memset%s, given another value of %u bytes", in_clone ? ", in a clone" : "", element);
+    ask_expect(ask, text, catch_row(kept, ITEM_SET, by_driver, &graph, node), cudaSuccess);
+    changed = node[ITEM_SET];
+    if (in_clone) {
+        ask_expect(ask, text, cudaGraphClone(&clone, graph), cudaSuccess);
+        ask_expect(ask, text, cudaGraphNodeFindInClone(&changed, node[ITEM_SET], clone), cudaSuccess);
+    }
+    set.value = value;
+    set.elementSize = element;
+    set.width = 4 / element;
+    ask_expect(ask, text, cudaGraphMemsetNodeSetParams(changed, &set), cudaSuccess);
+    ask_expect(ask, text, cudaGraphInstantiate(&exec, in_clone ? clone : graph, 0), cudaSuccess);
+    expect_words(kept, exec, text, ALL_CAUGHT);
+    ask_expect_number(ask, text, (long)words[ITEM_SET], (long)want);
+    (void)cudaGraphExecDestroy(exec);
+    if (clone)
+        (void)cudaGraphDestroy(clone);
     (void)cudaGraphDestroy(graph);
 }
 
@@ -112,7 +165,7 @@ static void ask_captured_without(struct kept *kept, unsigned which, unsigned fir
     char text[96];
 
     snprintf(text, sizeof(text), "%s that was captured, destroyed", caught_name[which]);
-    ask_expect(ask, text, catch_row(kept, first, &graph, node), cudaSuccess);
+    ask_expect(ask, text, catch_row(kept, first, 0, &graph, node), cudaSuccess);
     ask_expect(ask, text, cudaGraphDestroyNode(node[which]), cudaSuccess);
     ask_expect(ask, text, cudaGraphGetNodes(graph, NULL, &nodes), cudaSuccess);
     ask_expect_number(ask, text, (long)nodes, CAUGHT - 1);
@@ -208,12 +261,15 @@ static void ask_caught(struct ask *ask)
 {
     struct kept kept = PDL_ZERO;
     unsigned which;
+    int i;
 
     if (!open_kept(&kept, ask))
         return;
+    for (i = 0; i < 12; i++)
+        ask_refilled(&kept, 1u << i % 3, i / 3 & 1, i / 6);
     for (which = 0; which < CAUGHT; which++) {
-        ask_moved(&kept, which, 0);
-        ask_moved(&kept, which, 1);
+        for (i = 0; i < 4; i++)
+            ask_moved(&kept, which, i & 1, i >> 1);
         ask_captured_without(&kept, which, which);
         ask_captured_without(&kept, which, (which + 1) % CAUGHT);
     }

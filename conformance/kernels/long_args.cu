@@ -2,7 +2,8 @@
  *
  * pair      rules     what is asked
  * launches  ATTR-15f  launched after a kernel that triggers early: by cudaLaunchKernel, with attribute 6, cooperative, in clusters, and the
- *                     same captured; and with a programmatic event, which comes after the launch has triggered; also by another host thread
+ *                     same captured, also in a stream that joined the capture; and with a programmatic event, which comes after the launch has
+ *                     triggered; also by another host thread
  * nodes     ATTR-15f  the second of two nodes with a programmatic edge between them: added; given parameters in the graph, in a clone, in the
  *                     executable graph, and there while it is disabled; cloned, updated, in a child graph, disabled and enabled
  *
@@ -144,12 +145,13 @@ static cudaError_t look_at_args(struct long_ask *l)
 
 /* How the kernel with long arguments is launched: with no attribute, with attribute 6, or with one of these. */
 enum dress { DRESS_NONE, DRESS_OVERLAPS, DRESS_COOPERATIVE, DRESS_CLUSTERS, DRESS_EVENT, DRESSES };
-static const char *const dress_names[DRESSES][2] = {
-    { "a launch", "a captured launch" },
-    { "a launch with attribute 6", "a captured launch with attribute 6" },
-    { "a cooperative launch", "a captured cooperative launch" },
-    { "a launch in clusters", "a captured launch in clusters" },
-    { "a launch with a programmatic event", NULL }, /* a capture in which nobody waits for the event is not asked */
+enum catching { CATCHING_NOTHING, CATCHING_ORIGIN, CATCHING_FORK, CATCHINGS }; /* the stream captures: it began, or it joined */
+static const char *const dress_names[DRESSES][CATCHINGS] = {
+    { "a launch", "a captured launch", "a launch captured in a fork" },
+    { "a launch with attribute 6", "a captured launch with attribute 6", "a launch with attribute 6 captured in a fork" },
+    { "a cooperative launch", "a captured cooperative launch", "a cooperative launch captured in a fork" },
+    { "a launch in clusters", "a captured launch in clusters", "a launch in clusters captured in a fork" },
+    { "a launch with a programmatic event", NULL, NULL }, /* a capture in which nobody waits for the event is not asked */
 };
 
 static cudaLaunchAttribute attribute_of(enum dress dress, cudaEvent_t event)
@@ -193,29 +195,33 @@ static cudaError_t launch_both(struct long_ask *l, enum dress dress)
     return error == cudaSuccess ? launch_long(l, dress) : error;
 }
 
-static cudaError_t run_launched(struct long_ask *l, enum dress dress, int captured)
+static cudaError_t run_launched(struct long_ask *l, enum dress dress, enum catching catching)
 {
-    cudaStream_t stream = l->ask->stream;
+    cudaStream_t stream = l->ask->stream, origin = catching == CATCHING_FORK ? l->ask->side : stream;
     cudaError_t error = cudaSuccess;
 
     next_args(l);
-    if (captured)
-        error = cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal);
+    if (catching != CATCHING_NOTHING)
+        error = cudaStreamBeginCapture(origin, cudaStreamCaptureModeThreadLocal);
+    if (error == cudaSuccess && catching == CATCHING_FORK)
+        error = record_and_await(l->event, origin, stream);
     if (error == cudaSuccess)
         error = launch_both(l, dress);
-    if (captured)
-        error = ask_run_capture(stream, error);
+    if (error == cudaSuccess && catching == CATCHING_FORK)
+        error = record_and_await(l->event, stream, origin);
+    if (catching != CATCHING_NOTHING)
+        error = ask_run_capture(origin, error);
     return error == cudaSuccess ? look_at_args(l) : error;
 }
 
 /* Each launch has an event of its own. */
-static cudaError_t run_dressed(struct long_ask *l, enum dress dress, int captured)
+static cudaError_t run_dressed(struct long_ask *l, enum dress dress, enum catching catching)
 {
     cudaError_t error = cudaEventCreateWithFlags(&l->event, cudaEventDisableTiming);
 
     if (error != cudaSuccess)
         return error;
-    error = run_launched(l, dress, captured);
+    error = run_launched(l, dress, catching);
     (void)cudaEventDestroy(l->event);
     return error;
 }
@@ -298,16 +304,17 @@ static void ask_all_launches(struct long_ask *l)
 {
     unsigned way, i;
 
-    for (way = 0; way < 2 * DRESSES; way++) {
+    for (way = 0; way < CATCHINGS * DRESSES; way++) {
         cudaError_t error = cudaSuccess;
-        enum dress dress = (enum dress)(way / 2);
-        if (!dress_names[dress][way % 2] || (dress == DRESS_COOPERATIVE && !takes_cooperative()))
+        enum dress dress = (enum dress)(way / CATCHINGS);
+        enum catching catching = (enum catching)(way % CATCHINGS);
+        if (!dress_names[dress][catching] || (dress == DRESS_COOPERATIVE && !takes_cooperative()))
             continue;
         for (i = 0; i < TAKERS && error == cudaSuccess; i++) {
             l->taker = &takers[i];
-            error = run_dressed_anywhere(l, dress, way % 2);
+            error = run_dressed_anywhere(l, dress, catching);
         }
-        ask_expect(l->ask, dress_names[dress][way % 2], error, cudaSuccess);
+        ask_expect(l->ask, dress_names[dress][catching], error, cudaSuccess);
     }
     ask_holding(l);
 }

@@ -8,7 +8,8 @@
  *                     at once, perhaps changed meanwhile, or refused a change, or after the host has waited for something else;
  *                     and two executable graphs of one graph in a stream
  * changed   EDGE-23b  an executable graph that was launched, then given new parameters or another graph's
- * chains    EDGE-25b  a writer that triggers, two nodes of each two kinds that there are, a reader that does not wait, in a row
+ * chains    EDGE-25b  a writer that triggers, two nodes of each two kinds that there are, a reader that does not wait, in a row; the first of the two
+ *                     may be a kernel whose start leads to the second
  * past      EDGE-27c  the same, and a disabled kernel or copy between the two
  * past_set  EDGE-27a  ... a disabled memset
  * past_port EDGE-27d  a writer, a node of each kind, a disabled kernel, a programmatic edge, a reader that waits

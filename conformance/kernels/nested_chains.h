@@ -11,6 +11,7 @@ struct chain {
     unsigned disabled;         /* the link that is, or LINKS: none */
     int beside;                /* that link has a second edge into it and out of it as well, each made before the others */
     int programmatic;          /* the edge to the reader, who waits */
+    int from_start;            /* the first link is a kernel, and the edge to the second link comes from its start, where such edges are taken */
     cudaGraphNode_t node[LINKS + 2];
 };
 
@@ -33,7 +34,26 @@ static cudaError_t add_beside(struct nested *n, const struct chain *chain, cudaG
     return error == cudaSuccess ? add_edge(graph, link, after, 0) : error;
 }
 
-/* Writer, links, reader, by full edges but perhaps the last one; the mutant has none between the first two links. */
+/* "This port activates when all blocks of the kernel have begun execution": it begins after the writer, and what comes after its start does too.
+ * Whether nodes other than kernels may have such an edge is not said: a full one does where it is refused. */
+static cudaError_t add_start_edge(cudaGraph_t graph, cudaGraphNode_t from, cudaGraphNode_t to)
+{
+    cudaGraphEdgeData start = edges_data(2, 0, 0);
+    cudaGraphExec_t exec = NULL;
+    cudaError_t error = edges_add(graph, &from, &to, &start, 1);
+
+    if (error == cudaSuccess) {
+        if (cudaGraphInstantiate(&exec, graph, 0) == cudaSuccess)
+            return cudaGraphExecDestroy(exec);
+        error = edges_remove(graph, &from, &to, &start, 1);
+        if (error != cudaSuccess)
+            return error;
+    }
+    (void)cudaGetLastError();
+    return add_edge(graph, from, to, 0);
+}
+
+/* Writer, links, reader, by full edges but perhaps the last one or the second one; the mutant has none between the first two links. */
 static cudaError_t make_chain(struct nested *n, struct chain *chain, const struct node_room room[LINKS], cudaGraph_t graph)
 {
     const void *reader = chain->programmatic ? (const void *)SYMBOL(nested_waiting_reader) : (const void *)SYMBOL(nested_reader);
@@ -49,7 +69,8 @@ static cudaError_t make_chain(struct nested *n, struct chain *chain, const struc
         error = add_beside(n, chain, graph);
     for (i = 0; i <= links && error == cudaSuccess; i++)
         if (EDGES_KEPT || i != 1)
-            error = add_edge(graph, node[i], node[i + 1], i == links && chain->programmatic);
+            error = i == 1 && chain->from_start ? add_start_edge(graph, node[1], node[2])
+                                                : add_edge(graph, node[i], node[i + 1], i == links && chain->programmatic);
     return error;
 }
 
@@ -112,6 +133,7 @@ static unsigned draw_pair(struct chain *chain, unsigned trial, uint64_t seed)
     chain->kind[1] = trial % CHAIN_KINDS;
     chain->links = 2;
     chain->disabled = LINKS;
+    chain->from_start = chain->kind[0] == NODE_KERNEL && trial / CHAIN_KINDS / CHAIN_KINDS % 2;
     return chain->kind[0];
 }
 
