@@ -100,21 +100,17 @@ static void expect_params(struct given *g, cudaGraphNode_t node, unsigned which)
     ask_expect_number(g->ask, "its dynamic shared memory", (long)is.sharedMemBytes, (long)s->shared);
 }
 
-/* One bad call, for the node and for that of the executable graph. Whether it is refused is asked elsewhere: what is taken is taken back. */
-static cudaError_t give_bad(struct given *g, unsigned bad, unsigned which, int priority, cudaGraphNode_t node, cudaGraphExec_t exec)
+/* One bad call, for the node or for that of the executable graph. */
+static cudaError_t give_bad(struct given *g, unsigned bad, unsigned which, cudaGraphNode_t node, cudaGraphExec_t exec)
 {
     struct cudaKernelNodeParams params = PDL_ZERO;
-    cudaError_t error = cudaSuccess;
+    cudaError_t error;
 
-    if (bad >= BAD_PARAMS) {
-        if (give_bad_attribute(node, &bad_attributes[bad - BAD_PARAMS]) == cudaSuccess)
-            error = give_attributes(node, which, priority);
+    if (bad >= 2 * BAD_PARAMS) {
+        error = give_bad_attribute(node, &bad_attributes[bad - 2 * BAD_PARAMS]);
     } else {
-        fill_bad(g, bad, (which + 1) % SHAPES, &params);
-        if (cudaGraphKernelNodeSetParams(node, &params) == cudaSuccess)
-            error = shape_set(g, node, which);
-        if (error == cudaSuccess && cudaGraphExecKernelNodeSetParams(exec, node, &params) == cudaSuccess)
-            error = shape_set_exec(g, exec, node, which);
+        fill_bad(g, bad / 2, (which + 1) % SHAPES, &params);
+        error = bad % 2 ? cudaGraphExecKernelNodeSetParams(exec, node, &params) : cudaGraphKernelNodeSetParams(node, &params);
     }
     (void)cudaGetLastError();
     return error;
@@ -132,24 +128,22 @@ static cudaError_t run_refused(struct given *g, unsigned which, cudaGraph_t grap
     return error == cudaSuccess ? look_at_shape(g, &shapes[which]) : error;
 }
 
-static void ask_refused_of(struct given *g, unsigned which, int priority)
+/* Whether the call is refused is asked elsewhere, or promised nowhere: if it is taken, nothing is asked here. */
+static void ask_refused_of(struct given *g, unsigned bad, unsigned which, int priority)
 {
     cudaGraph_t graph = NULL;
     cudaGraphExec_t exec = NULL;
     cudaGraphNode_t node = NULL;
-    unsigned bad;
     cudaError_t error = graph_of(g, &shape_subject, which, 0, 0, &graph, &node);
 
     if (error == cudaSuccess)
         error = give_attributes(node, which, priority);
     if (error == cudaSuccess)
         error = cudaGraphInstantiate(&exec, graph, 0);
-    for (bad = 0; bad < BAD_PARAMS + BAD_ATTRIBUTES && error == cudaSuccess; bad++) {
-        error = give_bad(g, bad, which, priority, node, exec);
+    if (error == cudaSuccess && give_bad(g, bad, which, node, exec) != cudaSuccess) {
         expect_params(g, node, which);
         expect_attributes(g, node, which, priority);
-        if (error == cudaSuccess)
-            error = run_refused(g, which, graph, exec);
+        error = run_refused(g, which, graph, exec);
     }
     ask_expect(g->ask, "a kernel node that was refused parameters and attributes", error, cudaSuccess);
     if (exec)
@@ -160,12 +154,12 @@ static void ask_refused_of(struct given *g, unsigned which, int priority)
 static void ask_refused(struct given *g)
 {
     int least = 0, greatest = 0;
-    unsigned which;
+    unsigned i;
 
     ask_expect(g->ask, "the range of priorities", cudaDeviceGetStreamPriorityRange(&least, &greatest), cudaSuccess);
     g->clusters = 1;
-    for (which = 0; which < SHAPES; which++)
-        ask_refused_of(g, which, greatest);
+    for (i = 0; i < SHAPES * (2 * BAD_PARAMS + BAD_ATTRIBUTES); i++)
+        ask_refused_of(g, i / SHAPES, i % SHAPES, greatest);
     g->clusters = 0;
 }
 

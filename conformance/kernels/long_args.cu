@@ -229,7 +229,7 @@ static cudaError_t run_dressed(struct long_ask *l, enum dress dress, enum catchi
 struct dressed {
     struct long_ask *l;
     enum dress dress;
-    int captured;
+    enum catching catching;
     cudaError_t error;
 };
 
@@ -237,13 +237,13 @@ static void run_dressed_there(void *of)
 {
     struct dressed *d = (struct dressed *)of;
 
-    d->error = run_dressed(d->l, d->dress, d->captured);
+    d->error = run_dressed(d->l, d->dress, d->catching);
 }
 
 /* Every other one in another host thread. */
-static cudaError_t run_dressed_anywhere(struct long_ask *l, enum dress dress, int captured)
+static cudaError_t run_dressed_anywhere(struct long_ask *l, enum dress dress, enum catching catching)
 {
-    struct dressed d = { l, dress, captured, cudaSuccess };
+    struct dressed d = { l, dress, catching, cudaSuccess };
 
     if (l->trial % 2 == 0 || !run_in_thread(run_dressed_there, &d))
         run_dressed_there(&d);

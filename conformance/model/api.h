@@ -268,6 +268,7 @@ struct graph *graph_copy(const struct graph *g);
 void graphs_reset(void);
 void graphs_lose_arc(const struct node *from, const struct node *to); /* for the device removal-reaches-children */
 void graphs_follow_attribute(const struct node *original, const cudaLaunchAttribute *a);
+void original_follows(const struct node *n); /* the kernel node that it was copied from */
 void graphs_follow(const struct node *original); /* for the devices source-changes-copies and source-items-change-copies */
 void execs_reset(void);
 void execs_free(uint64_t source); /* lets its executable graphs overlap themselves, for the device that does so */

@@ -132,6 +132,8 @@ cudaError_t CUDARTAPI cudaGetFuncBySymbol(cudaFunction_t *function, const void *
 static unsigned copy_async(void *to, const void *from, size_t bytes, cudaStream_t stream)
 {
     size_t most = device.faults.driver_copies_4096 ? 4096 : device.faults.driver_copies_65536 ? 65536 : bytes;
+    if (device.faults.driver_copy_not_captured && stream_of(stream) != NULL && stream_of(stream)->capture != NULL)
+        return cudaSuccess;
     if (device.faults.driver_leaves_pageable && !memory_contains(to, 1))
         return cudaSuccess;
     if (bytes > most)

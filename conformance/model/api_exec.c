@@ -397,11 +397,18 @@ cudaError_t CUDARTAPI cudaGraphMemsetNodeSetParams(cudaGraphNode_t handle, const
         return cudaSuccess;
     size_t rows = n != NULL ? n->move.rows : 0;
     void *to = n != NULL ? n->move.to : NULL;
+    uint32_t value = n != NULL ? n->move.value : 0;
     cudaError_t error = set_changes(n, p);
+    if (device.faults.captured_set_keeps_value && error == cudaSuccess && n->captured)
+        n->move.value = value;
     if (device.faults.clone_set_keeps_place && error == cudaSuccess && n->original != NULL)
         n->move.to = to;
     if (device.faults.source_memset_params_keep_rows && error == cudaSuccess)
         n->move.rows = rows;
+    bool in_body = n != NULL && graph_is_inside(n->graph, cudaGraphNodeTypeConditional);
+    bool in_child = n != NULL && graph_is_inside(n->graph, cudaGraphNodeTypeGraph);
+    if ((device.faults.body_set_changes_copies && in_body) || (device.faults.child_set_changes_copies && in_child))
+        graphs_follow(n);
     return source_changed(handle, error);
 }
 

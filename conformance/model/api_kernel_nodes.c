@@ -64,8 +64,13 @@ cudaError_t CUDARTAPI cudaGraphKernelNodeSetParams(cudaGraphNode_t handle, const
     cudaError_t error = kernel_replace(r, p);
     if (error != cudaSuccess && device.faults.refused_params_shrink_node)
         r->grid[0] = 1;
-    if (error == cudaSuccess && device.faults.source_changes_copies)
+    const struct graph *in = node_of(handle)->graph;
+    bool followed = device.faults.source_changes_copies ||
+                    (device.faults.body_kernel_changes_copies && graph_is_inside(in, cudaGraphNodeTypeConditional));
+    if (error == cudaSuccess && followed)
         graphs_follow(node_of(handle));
+    if (error == cudaSuccess && device.faults.child_kernel_changes_source && in->owner != NULL)
+        original_follows(node_of(handle));
     return error;
 }
 

@@ -324,6 +324,11 @@ cudaError_t capture_kernel(struct stream *s, struct request *r)
         memset(n->kernel->args + 64, 0, r->kernel->args_bytes - 64);
     if (device.faults.capture_loses_cooperative)
         request_loses_cooperative(n->kernel);
+    bool forked = s->capture->origin != s;
+    if (device.faults.forked_cooperative_is_plain && forked)
+        n->kernel->cooperative = false;
+    if (device.faults.forked_args_end_at_64 && forked && r->kernel->args_bytes > 64)
+        memset(n->kernel->args + 64, 0, r->kernel->args_bytes - 64);
     if (device.faults.large_capture_cut && r->grid[0] > 64 && r->cluster == 1)
         n->kernel->grid[0] = 64;
     if (device.faults.large_capture_joins_one && r->grid[0] > 64 && lane_of(s->capture, s)->halves > 1)
@@ -358,6 +363,8 @@ cudaError_t capture_record(struct stream *s, struct event *e)
             e->captured[count++] = h;
         }
     }
+    if (device.faults.record_forgets_one_overlapped && !forgets && l->behinds > 1)
+        count--;
     if (device.faults.join_record_keeps_last && count > 1) {
         e->captured[0] = e->captured[count - 1];
         count = 1;

@@ -39,12 +39,36 @@ void execs_free(uint64_t source)
             e->running = NULL;
 }
 
+static void CUDART_CB do_nothing(void *data)
+{
+    (void)data;
+}
+
+/* What a broken device leaves out of a launch that has not ended when the graph is destroyed that its executable graph was made from. */
+static void source_stops(const struct graph *g)
+{
+    const struct faults *f = &device.faults;
+    for (size_t i = 0; i < g->nodes; i++) {
+        struct op *op = g->node[i]->op;
+        bool to_come = op != NULL && !op->done;
+        if (to_come && ((f->source_end_stops_sets && op->kind == OP_SET) || (f->source_end_stops_copies && op->kind == OP_COPY)))
+            op->move.rows = 0;
+        if (to_come && f->source_end_stops_hosts && op->kind == OP_HOST)
+            op->host.call = do_nothing;
+    }
+}
+
 void execs_lose_source(const struct graph *source)
 {
     for (struct graph_exec *e = execs; e != NULL; e = e->next) {
         if (e->made_from != source->number)
             continue;
         e->source_gone = true;
+        bool running = e->running != NULL && !e->running->retired;
+        if (running && device.faults.source_end_cuts && e->in->tail == e->running)
+            stream_cuts(e->in);
+        if (running)
+            source_stops(e->copy);
         if (device.faults.source_end_frees_exec)
             e->running = NULL;
         for (size_t i = 0; device.faults.source_end_enables && i < e->copy->nodes; i++)
@@ -139,6 +163,15 @@ static struct op *wait_op(const struct node *n)
     return op;
 }
 
+/* Whether a record node comes after so many others of its graph that it records nothing. */
+static bool records_nothing(const struct node *n)
+{
+    unsigned before = 0;
+    for (size_t i = 0; i < n->index; i++)
+        before += n->graph->node[i]->type == cudaGraphNodeTypeEventRecord;
+    return (device.faults.third_record_node_lost && before >= 2) || (device.faults.fifth_record_node_lost && before >= 4);
+}
+
 /* What a host function is called with: on some devices another's. */
 static void *host_data_of(const struct node *n)
 {
@@ -168,7 +201,7 @@ struct op *node_op(const struct node *n)
         op->host.call = n->host.fn;
         op->host.data = host_data_of(n);
         return op;
-    case cudaGraphNodeTypeEventRecord: return record_op(n);
+    case cudaGraphNodeTypeEventRecord: return records_nothing(n) ? op_new(OP_JOIN) : record_op(n);
     case cudaGraphNodeTypeWaitEvent: return wait_op(n);
     default: return op_new(OP_JOIN);
     }
@@ -316,6 +349,7 @@ static void arc_orders(const struct arc *a)
         kind = EDGE_STARTED;
     if (full_lets_go && kind == EDGE_DONE)
         kind = EDGE_TRIGGERED;
+    ignored |= device.faults.start_edge_to_others_lost && !programmatic && a->data.from_port == 2 && a->to->type != cudaGraphNodeTypeKernel;
     ignored |= device.faults.start_edges_ignored && !programmatic && a->data.from_port == 2;
     if (!ignored)
         op_after(a->to->op, from, kind);
@@ -486,6 +520,18 @@ cudaError_t graph_queue(struct graph_exec *exec, struct stream *s)
 
 /* ---- executable graphs ---- */
 
+/* For the device cooperative-in-body-is-plain: the node keeps its attribute, and its launch is none. */
+static void bodies_lose_cooperative(const struct graph *g)
+{
+    for (size_t i = 0; i < g->nodes; i++) {
+        struct node *n = g->node[i];
+        for (unsigned c = 0; c < n->children; c++)
+            bodies_lose_cooperative(n->child[c]);
+        if (n->kernel != NULL && graph_is_inside(g, cudaGraphNodeTypeConditional))
+            n->kernel->cooperative = false;
+    }
+}
+
 cudaError_t graph_instantiate(cudaGraphExec_t *out, cudaGraph_t handle, unsigned long long flags)
 {
     struct graph *g = graph_of(handle);
@@ -500,6 +546,8 @@ cudaError_t graph_instantiate(cudaGraphExec_t *out, cudaGraph_t handle, unsigned
     e->magic = EXEC_MAGIC;
     e->copy = graph_copy(g);
     g->made = true;
+    if (device.faults.cooperative_in_body_is_plain)
+        bodies_lose_cooperative(e->copy);
     for (struct graph_exec *o = execs; device.faults.sibling_frees && o != NULL; o = o->next)
         if (o->made_from == g->number)
             o->running = NULL;
@@ -568,11 +616,6 @@ cudaError_t CUDARTAPI cudaGraphLaunch(cudaGraphExec_t handle, cudaStream_t strea
     FAIL_IF(legacy_use_spoils(s), cudaErrorStreamCaptureImplicit);
     FAIL_IF(s->capture != NULL, cudaErrorStreamCaptureUnsupported); /* child graphs are not modelled */
     return call_result(graph_queue(e, s));
-}
-
-static void CUDART_CB do_nothing(void *data)
-{
-    (void)data;
 }
 
 /* What a broken device leaves out of a launch that has not ended when its executable graph is destroyed. */

@@ -201,6 +201,14 @@ struct node *node_new(struct graph *g, enum cudaGraphNodeType type)
     return n;
 }
 
+void original_follows(const struct node *n)
+{
+    for (const struct graph *g = graphs; g != NULL; g = g->next)
+        for (size_t i = 0; i < g->nodes; i++)
+            if (g->node[i] == n->original && g->node[i]->kernel != NULL)
+                *g->node[i]->kernel = *n->kernel;
+}
+
 void node_takes_back(const struct node *n)
 {
     for (const struct graph *g = graphs; g != NULL; g = g->next)

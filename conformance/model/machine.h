@@ -415,6 +415,10 @@ struct faults {
     bool value_in_memory_unawaited;
     bool freed_given_at_once, freed_given_at_trigger, freed_given_to_waiting, free_hides_primary, free_passed;
     bool free_passes_row, free_forgets_events;
+    bool captured_set_keeps_value, forked_cooperative_is_plain, forked_args_end_at_64, cooperative_in_body_is_plain;
+    bool record_forgets_one_overlapped, third_record_node_lost, fifth_record_node_lost, body_kernel_changes_copies;
+    bool body_set_changes_copies, child_set_changes_copies, child_kernel_changes_source, source_end_cuts, source_end_stops_sets;
+    bool source_end_stops_copies, source_end_stops_hosts, start_edge_to_others_lost, driver_copy_not_captured;
     bool never_overlaps, early, shared, late_copies, pageable_later; /* these conform */
 };
 

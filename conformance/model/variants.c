@@ -1086,6 +1086,23 @@ static const struct variant variants[] = {
     BROKEN("free-passed", free_passed, "COMP-17a", "a kernel after the end of an allocation begins once the kernel before both has begun"),
     BROKEN("free-passes-row", free_passes_row, "COMP-17a", "memory is freed after the kernel before it, not after what that one overlapped"),
     BROKEN("free-forgets-events", free_forgets_events, "COMP-17a", "memory is freed before the events that its stream waits for"),
+    BROKEN("captured-memset-keeps-value", captured_set_keeps_value, "EDGE-43e", "a captured memset that is given parameters in its graph sets the value of before"),
+    BROKEN("forked-cooperative-is-plain", forked_cooperative_is_plain, "COMP-02c", "a cooperative kernel that is captured in a stream that joined the capture starts in parts"),
+    BROKEN("forked-arguments-end-at-64", forked_args_end_at_64, "ATTR-15f", "a kernel that is captured in a stream that joined the capture loses its arguments from byte 64 on"),
+    BROKEN("cooperative-in-body-is-plain", cooperative_in_body_is_plain, "COMP-02c", "a cooperative kernel in the body of a conditional node starts in parts"),
+    BROKEN("record-forgets-one-overlapped", record_forgets_one_overlapped, "MEM-06c", "an event that is captured behind several kernels that were overlapped forgets one of them"),
+    BROKEN("third-record-node-lost", third_record_node_lost, "EVT-17a", "from the third record node of a graph on none records"),
+    BROKEN("fifth-record-node-lost", fifth_record_node_lost, "EVT-17a", "from the fifth record node of a graph on none records"),
+    BROKEN("body-kernel-changes-copies", body_kernel_changes_copies, "EDGE-43c", "a kernel in a body that is given parameters gets them in executable graphs that were made before, too"),
+    BROKEN("body-memset-changes-copies", body_set_changes_copies, "EDGE-43c", "a memset in a body that is given parameters gets them in executable graphs that were made before, too"),
+    BROKEN("child-memset-changes-copies", child_set_changes_copies, "EDGE-43c", "a memset in a child graph that is given parameters gets them in executable graphs that were made before, too"),
+    BROKEN("child-kernel-changes-source", child_kernel_changes_source, "EDGE-43c", "a kernel in a child graph that is given parameters gives them to the graph that the child is a copy of"),
+    BROKEN("source-end-cuts", source_end_cuts, "COMP-12b", "what comes after a graph on its way in a stream no longer waits for it once the graph is destroyed that it was made from"),
+    BROKEN("source-end-stops-memsets", source_end_stops_sets, "COMP-12b", "memsets to come in a launch are left out once the graph is destroyed that it was made from"),
+    BROKEN("source-end-stops-copies", source_end_stops_copies, "COMP-12b", "copies to come in a launch are left out once the graph is destroyed that it was made from"),
+    BROKEN("source-end-stops-hosts", source_end_stops_hosts, "COMP-12b", "host functions to come in a launch are left out once the graph is destroyed that it was made from"),
+    BROKEN("start-edge-to-others-lost", start_edge_to_others_lost, "EDGE-25b", "an edge from the start of a kernel to a node that is no kernel orders nothing"),
+    BROKEN("driver-copy-not-captured", driver_copy_not_captured, "EDGE-43e", "a copy by the driver's call into a stream that captures is no node and copies nothing"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
