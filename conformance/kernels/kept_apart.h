@@ -444,15 +444,21 @@ static void ask_again_inside(struct kept *kept, int in_body, enum change change)
     ask_expect(ask, text, cudaGraphInstantiate(&first, graph, 0), cudaSuccess);
     ask_expect(ask, text, change_graph(kept, inner, node, change, &want), cudaSuccess);
     expect_words(kept, first, text, ALL_ITEMS);
+    if (in_body) { /* of a graph with conditional nodes there is one executable graph at a time */
+        (void)cudaGraphExecDestroy(first);
+        first = NULL;
+    }
     ask_expect(ask, text, cudaGraphInstantiate(&second, graph, 0), cudaSuccess);
     expect_words(kept, second, text, want);
-    expect_words(kept, first, text, ALL_ITEMS);
+    if (first) {
+        expect_words(kept, first, text, ALL_ITEMS);
+        (void)cudaGraphExecDestroy(first);
+    }
     if (source) {
         expect_edges(ask, "the edges of the graph that the child is a copy of", source, 0);
         expect_graph(kept, "a launch of the graph that the child is a copy of", source, ALL_ITEMS);
         (void)cudaGraphDestroy(source);
     }
-    (void)cudaGraphExecDestroy(first);
     (void)cudaGraphExecDestroy(second);
     (void)cudaGraphDestroy(graph);
 }
