@@ -68,7 +68,7 @@ cudaError_t CUDARTAPI cudaGraphClone(cudaGraph_t *out, cudaGraph_t handle)
     g->clones++;
     g->cloned = true;
     if (device.faults.third_clone_loses_edge && g->clones >= 3 && copy->arcs != 0)
-        graph_drop_arc(copy, copy->arcs - 1);
+        graph_drop_last_arc(copy);
     if (device.faults.others_clone_full && device.other_thread)
         edges_become_full(copy);
     if (device.faults.clone_loses_edges)
@@ -86,12 +86,12 @@ cudaError_t CUDARTAPI cudaGraphClone(cudaGraph_t *out, cudaGraph_t handle)
         if (copy->arc[i].from->captured && copy->arc[i].to->captured)
             copy->arc[i].data = full_edge;
     if (device.faults.second_clone_drops_edge && g->nodes != 0 && g->node[0]->original != NULL && copy->arcs != 0)
-        graph_drop_arc(copy, copy->arcs - 1);
+        graph_drop_last_arc(copy);
     struct request *first = copy->nodes != 0 ? copy->node[0]->kernel : NULL;
     if (device.faults.clone_cuts_args && first != NULL && first->kernel->args_bytes > 64)
         memset(first->args + 64, 0, first->kernel->args_bytes - 64);
     if (device.faults.clone_drops_edge && copy->arcs > 8)
-        graph_drop_arc(copy, copy->arcs - 1);
+        graph_drop_last_arc(copy);
     *out = (cudaGraph_t)(void *)copy;
     return cudaSuccess;
 }
@@ -121,7 +121,7 @@ static cudaError_t connect_all(struct graph *g, struct node *n, const cudaGraphN
         if (error == cudaSuccess)
             continue;
         while (g->arcs > before)
-            graph_drop_arc(g, g->arcs - 1);
+            graph_drop_last_arc(g);
         if (!device.faults.refused_node_stays)
             node_drop_last(g);
         return error;
@@ -351,7 +351,7 @@ cudaError_t graph_add_dependencies(cudaGraph_t graph, const cudaGraphNode_t *fro
             continue;
         if (!ours || graph_connect(g, a, b, data_at(data, entry_of(i, count))) != cudaSuccess) {
             while (g->arcs > before) /* all or none */
-                graph_drop_arc(g, g->arcs - 1);
+                graph_drop_last_arc(g);
             return call_result(cudaErrorInvalidValue);
         }
     }

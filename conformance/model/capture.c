@@ -548,7 +548,7 @@ cudaError_t CUDARTAPI cudaStreamEndCapture(cudaStream_t handle, cudaGraph_t *out
     else if (c->owns_graph)
         graph_delete(c->graph);
     if (device.faults.other_thread_end_loses_edge && error == cudaSuccess && device.other_thread && c->graph->arcs != 0)
-        graph_drop_arc(c->graph, c->graph->arcs - 1);
+        graph_drop_last_arc(c->graph);
     s->leaked_attribute |= device.faults.failed_capture_leaks && error != cudaSuccess;
     end_spoils(c, error != cudaSuccess);
     capture_free(c);

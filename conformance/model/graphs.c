@@ -159,7 +159,7 @@ void graph_clone_ends(const struct graph *clone)
 {
     for (struct graph *g = graphs; g != NULL && device.faults.clone_end_takes_edge; g = g->next)
         if (g->number == clone->copied_from && g->arcs != 0)
-            graph_drop_arc(g, g->arcs - 1);
+            graph_drop_last_arc(g);
 }
 
 bool node_is_fixed(const struct node *n)
@@ -238,7 +238,7 @@ static void node_remove(struct node *n)
     if (device.faults.destroy_takes_edge && g->arcs != 0)
         graph_drop_arc(g, 0);
     if (device.faults.destroyed_child_takes_edge && n->type == cudaGraphNodeTypeGraph && g->arcs != 0)
-        graph_drop_arc(g, g->arcs - 1);
+        graph_drop_last_arc(g);
     if (device.faults.lost_node_shifts)
         execs_shift(n);
     if (device.faults.destruction_bridges)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import subprocess
-from pathlib import Path
 
 import pytest
 
@@ -36,7 +35,8 @@ CALLS = {
     "k_trigger()": "griddepcontrol.launch_dependents",
     "k_wait_device()": "griddepcontrol.wait",
 }
-WATCHED = ("ld.global", "ld.relaxed", "ld.volatile", "ld.acquire", "st.", "red.", "atom.", "membar", "fence", "bar.", "barrier", "griddepcontrol")
+WATCHED = ("ld.global", "ld.relaxed", "ld.volatile", "ld.acquire", "st.", "red.", "atom.", "membar", "fence", "bar.", "barrier",
+           "griddepcontrol")
 
 
 def _instructions(ptx: str, kernel: int) -> list[str]:
@@ -63,7 +63,8 @@ def ptx(tmp_path_factory: pytest.TempPathFactory) -> str:
         f'extern "C" __global__ void k{i}(uint32_t *in, uint32_t *out, uint64_t *wide) {{ {call}; }}'
         for i, call in enumerate(CALLS))
     (folder / "k.cu").write_text(f'#include "kernel.h"\n{kernels}\n')
-    subprocess.run([str(nvcc.path), "-ptx", "-arch=sm_90", f"-I{ROOT}", f"-I{KIT / 'harness'}", "-o", "k.ptx", "k.cu"], cwd=folder, check=True)
+    command = [str(nvcc.path), "-ptx", "-arch=sm_90", f"-I{ROOT}", f"-I{KIT / 'harness'}", "-o", "k.ptx", "k.cu"]
+    subprocess.run(command, cwd=folder, check=True)
     return (folder / "k.ptx").read_text()
 
 

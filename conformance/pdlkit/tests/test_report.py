@@ -256,7 +256,8 @@ def test_a_rule_that_is_not_proven_has_no_bound() -> None:
     both = [CaseResult(one, "PASS", None, said), CaseResult(other, "INCONCLUSIVE", "not-exercised", said)]
     rule: Any = SimpleNamespace(id="WAIT-01", rule_class="documented", kind="visibility", core=True, text="t", source="s")
     facts: Any = SimpleNamespace(results=both, on_model=False)
-    entry = rule_entry(facts, rule)
+    entry: Any = rule_entry(facts, rule)
     assert (entry["status"], entry["bound95"], entry["shape_bound95"]) == ("INCONCLUSIVE", None, None)
     facts.results = both[:1]
-    assert rule_entry(facts, rule)["shape_bound95"] == 3 / 9
+    proven: Any = rule_entry(facts, rule)
+    assert proven["shape_bound95"] == 3 / 9

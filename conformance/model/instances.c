@@ -1,0 +1,270 @@
+/* Executable graphs: which there are, and the calls that make, upload, launch and end them. */
+#include "api.h"
+
+#include <stdlib.h>
+
+enum { EXEC_MAGIC = 0x45584331 };
+
+static struct graph_exec *execs;
+
+struct graph_exec *exec_of(cudaGraphExec_t handle)
+{
+    struct graph_exec *e = (struct graph_exec *)(void *)handle;
+    for (struct graph_exec *known = execs; known != NULL; known = known->next)
+        if (known == e && e->magic == EXEC_MAGIC)
+            return e;
+    return NULL;
+}
+
+void execs_lose_arc(const struct graph *source)
+{
+    for (const struct graph_exec *e = execs; e != NULL; e = e->next)
+        if (e->made_from == source->number && e->copy->arcs != 0)
+            graph_drop_last_arc(e->copy);
+}
+
+/* For the device lost-node-shifts: from the place of n on, nodes of executable graphs are known by those before them. */
+void execs_shift(const struct node *n)
+{
+    for (const struct graph_exec *e = execs; e != NULL; e = e->next)
+        for (size_t i = n->index; e->made_from == n->graph->number && i + 1 < e->copy->nodes; i++)
+            e->copy->node[i]->original = e->copy->node[i + 1]->original;
+}
+
+void execs_free(uint64_t source)
+{
+    for (struct graph_exec *e = execs; e != NULL; e = e->next)
+        if (e->made_from == source)
+            e->running = NULL;
+}
+
+static void CUDART_CB do_nothing(void *data)
+{
+    (void)data;
+}
+
+/* What a broken device leaves out of a launch that has not ended when the graph is destroyed that its executable graph was made from. */
+static void source_stops(const struct graph *g)
+{
+    const struct faults *f = &device.faults;
+    for (size_t i = 0; i < g->nodes; i++) {
+        struct op *op = g->node[i]->op;
+        bool to_come = op != NULL && !op->done;
+        if (to_come && ((f->source_end_stops_sets && op->kind == OP_SET) || (f->source_end_stops_copies && op->kind == OP_COPY)))
+            op->move.rows = 0;
+        if (to_come && f->source_end_stops_hosts && op->kind == OP_HOST)
+            op->host.call = do_nothing;
+    }
+}
+
+void execs_lose_source(const struct graph *source)
+{
+    for (struct graph_exec *e = execs; e != NULL; e = e->next) {
+        if (e->made_from != source->number)
+            continue;
+        e->source_gone = true;
+        bool running = e->running != NULL && !e->running->retired;
+        if (running && device.faults.source_end_cuts && e->in->tail == e->running)
+            stream_cuts(e->in);
+        if (running)
+            source_stops(e->copy);
+        if (device.faults.source_end_frees_exec)
+            e->running = NULL;
+        for (size_t i = 0; device.faults.source_end_enables && i < e->copy->nodes; i++)
+            e->copy->node[i]->disabled = false;
+    }
+}
+
+void execs_leave(const struct stream *s)
+{
+    for (struct graph_exec *e = execs; e != NULL; e = e->next)
+        if (e->in == s)
+            e->running = NULL;
+}
+
+struct node *execs_oldest(const struct node *n)
+{
+    struct node *oldest = NULL; /* the list begins with the newest */
+    for (const struct graph_exec *e = execs; e != NULL; e = e->next)
+        for (size_t i = 0; i < e->copy->nodes; i++)
+            if (e->copy->node[i]->original == n->original)
+                oldest = e->copy->node[i];
+    return oldest;
+}
+
+void execs_set(const struct node *n)
+{
+    for (const struct graph_exec *e = execs; e != NULL; e = e->next)
+        for (size_t i = 0; i < e->copy->nodes; i++)
+            if (e->copy->node[i]->original == n->original)
+                e->copy->node[i]->move = n->move;
+}
+
+const struct graph_exec *exec_newest(const struct graph_exec *e)
+{
+    const struct graph_exec *newest = execs; /* the list begins with the newest */
+    while (newest->made_from != e->made_from)
+        newest = newest->next;
+    return newest;
+}
+
+bool exec_made(const struct graph *g)
+{
+    for (const struct graph_exec *e = execs; e != NULL; e = e->next)
+        if (e->copy == g)
+            return true;
+    return false;
+}
+
+void execs_reset(void)
+{
+    while (execs != NULL) {
+        struct graph_exec *next = execs->next;
+        free(execs);
+        execs = next;
+    }
+}
+
+void execs_forget_retired(void)
+{
+    for (struct graph_exec *e = execs; e != NULL; e = e->next)
+        if (e->running != NULL && (e->running->retired || device.faults.host_wait_forgets_exec))
+            e->running = NULL;
+}
+
+/* ---- the calls ---- */
+
+/* For the device cooperative-in-body-is-plain: the node keeps its attribute, and its launch is none. */
+static void bodies_lose_cooperative(const struct graph *g)
+{
+    for (size_t i = 0; i < g->nodes; i++) {
+        struct node *n = g->node[i];
+        for (unsigned c = 0; c < n->children; c++)
+            bodies_lose_cooperative(n->child[c]);
+        if (n->kernel != NULL && graph_is_inside(g, cudaGraphNodeTypeConditional))
+            n->kernel->cooperative = false;
+    }
+}
+
+cudaError_t graph_instantiate(cudaGraphExec_t *out, cudaGraph_t handle, unsigned long long flags)
+{
+    struct graph *g = graph_of(handle);
+    if (g != NULL && device.faults.refused_graph_stays_refused) {
+        FAIL_IF(g->refused, cudaErrorInvalidValue);
+        g->refused = graph_has_cycle(g) || !bodies_hold_the_allowed(g, false);
+    }
+    FAIL_IF(out == NULL || g == NULL || (graph_has_cycle(g) && !device.faults.cycles_accepted), cudaErrorInvalidValue);
+    FAIL_IF(!bodies_hold_the_allowed(g, false), cudaErrorNotSupported);
+    struct graph_exec *e = calloc(1, sizeof *e);
+    FAIL_IF(e == NULL, cudaErrorMemoryAllocation);
+    e->magic = EXEC_MAGIC;
+    e->copy = graph_copy(g);
+    g->made = true;
+    if (device.faults.cooperative_in_body_is_plain)
+        bodies_lose_cooperative(e->copy);
+    for (struct graph_exec *o = execs; device.faults.sibling_frees && o != NULL; o = o->next)
+        if (o->made_from == g->number)
+            o->running = NULL;
+    unsigned others = 0, alike = 0;
+    for (const struct graph_exec *o = execs; o != NULL; o = o->next) {
+        others++;
+        alike += o->made_from == g->number;
+    }
+    e->features |= alike != 0 ? HAS(secondexec) : 0;
+    bool drops_edge = (device.faults.third_exec_drops_edge && alike >= 2) || (device.faults.ninth_exec_loses_edge && others >= 8);
+    drops_edge |= device.faults.exec_of_cloned_loses_edge && g->clones >= 3;
+    if (drops_edge)
+        graph_drop_last_arc(e->copy);
+    e->made_elsewhere = device.other_thread;
+    e->made_from = g->number;
+    e->flags = flags & ~(unsigned long long)cudaGraphInstantiateFlagUpload; /* that one is not told */
+    e->next = execs;
+    execs = e;
+    *out = (cudaGraphExec_t)(void *)e;
+    return cudaSuccess;
+}
+
+cudaError_t CUDARTAPI cudaGraphInstantiate(cudaGraphExec_t *out, cudaGraph_t graph, unsigned long long flags)
+{
+    CALL(cudaGraphInstantiate);
+    return graph_instantiate(out, graph, flags);
+}
+
+cudaError_t CUDARTAPI cudaGraphInstantiateWithFlags(cudaGraphExec_t *out, cudaGraph_t graph, unsigned long long flags)
+{
+    CALL(cudaGraphInstantiateWithFlags);
+    cudaError_t error = graph_instantiate(out, graph, flags);
+    if (device.faults.flagged_instance_loses_edge && error == cudaSuccess)
+        graph_drop_last_arc(execs->copy);
+    if (device.faults.flagged_instance_tells_none && error == cudaSuccess)
+        execs->flags = 0;
+    return error;
+}
+
+cudaError_t CUDARTAPI cudaGraphUpload(cudaGraphExec_t handle, cudaStream_t stream)
+{
+    CALL(cudaGraphUpload);
+    if (exec_of(handle) == NULL && device.faults.upload_of_nothing_taken)
+        return cudaSuccess;
+    FAIL_IF(exec_of(handle) == NULL, cudaErrorInvalidValue);
+    FAIL_IF(stream_of(stream) == NULL, cudaErrorInvalidResourceHandle);
+    if (device.faults.upload_forgets_events)
+        stream_of(stream)->waits = 0;
+    if (device.faults.upload_cuts)
+        stream_cuts(stream_of(stream));
+    for (size_t i = 0; device.faults.upload_enables && i < exec_of(handle)->copy->nodes; i++)
+        exec_of(handle)->copy->node[i]->disabled = false;
+    exec_of(handle)->features |= HAS(uploaded);
+    return cudaSuccess;
+}
+
+cudaError_t CUDARTAPI cudaGraphLaunch(cudaGraphExec_t handle, cudaStream_t stream)
+{
+    CALL(cudaGraphLaunch);
+    struct graph_exec *e = exec_of(handle);
+    struct stream *s = stream_of(stream);
+    if (device.faults.refused_graph_cuts && e == NULL && s != NULL)
+        stream_cuts(s);
+    FAIL_IF(e == NULL, cudaErrorInvalidValue);
+    FAIL_IF(s == NULL, cudaErrorInvalidResourceHandle);
+    FAIL_IF(legacy_use_spoils(s), cudaErrorStreamCaptureImplicit);
+    FAIL_IF(s->capture != NULL, cudaErrorStreamCaptureUnsupported); /* child graphs are not modelled */
+    return call_result(graph_queue(e, s));
+}
+
+/* What a broken device leaves out of a launch that has not ended when its executable graph is destroyed. */
+static void stop_running(const struct graph *g)
+{
+    for (size_t i = 0; i < g->nodes; i++) {
+        struct op *op = g->node[i]->op;
+        bool to_come = op != NULL && !op->done;
+        if (device.faults.destroyed_exec_stops && to_come && op->kind == OP_SET)
+            op->move.rows = 0;
+        if (device.faults.destroyed_child_stops && to_come && op->kind == OP_HOST && g->owner != NULL)
+            op->host.call = do_nothing;
+        if (g->node[i]->type == cudaGraphNodeTypeGraph)
+            stop_running(g->node[i]->child[0]);
+    }
+}
+
+cudaError_t CUDARTAPI cudaGraphExecDestroy(cudaGraphExec_t handle)
+{
+    CALL(cudaGraphExecDestroy);
+    struct graph_exec *e = exec_of(handle);
+    FAIL_IF(e == NULL, cudaErrorInvalidValue);
+    for (struct graph_exec **at = &execs; *at != NULL; at = &(*at)->next)
+        if (*at == e) {
+            *at = e->next;
+            break;
+        }
+    for (struct graph_exec *o = execs; device.faults.sibling_end_frees && o != NULL; o = o->next)
+        if (o->made_from == e->made_from)
+            o->running = NULL;
+    if (e->running != NULL && !e->running->retired)
+        stop_running(e->copy);
+    for (size_t i = 0; device.faults.exec_end_writes_back && i < e->copy->nodes; i++)
+        node_takes_back(e->copy->node[i]);
+    graph_delete(e->copy);
+    free(e);
+    return cudaSuccess;
+}
