@@ -173,6 +173,8 @@ void ask_expect_text(struct ask *ask, const char *what, const char *got, const c
         count_wrong(ask, what, got, want);
 }
 
+void ask_unsupported(struct ask *ask, const char *why) { ask->lacks = why; }
+
 void ask_skip(struct ask *ask, const char *what, const char *why)
 {
     ask->skipped++;
@@ -284,6 +286,11 @@ void ask_case(struct run *run, const struct case_info *info, const struct pair *
     const char *survivor = NULL;
 
     put(run, info, pair, &ask);
+    if (ask.lacks && !ask.asked) {
+        *status = CASE_NOT_SUPPORTED;
+        record_unrun(run->record, info, *status, ask.lacks);
+        return;
+    }
     after = ask;
     if (info->proving && info->mutants[0] && !ask.wrong && !ask.skipped) {
         keeps_rows = 0;

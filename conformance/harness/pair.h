@@ -112,6 +112,7 @@ struct ask_sign {
 struct ask {
     cudaStream_t stream, side;
     unsigned asked, wrong, skipped;
+    const char *lacks;         /* what the device, by its own word, does not have: there is nothing to ask */
     int starved;               /* a call lacked its means: what was to be made by it is missing, and answers after that accuse nobody */
     char text[512];            /* what was wrong; of a measured rule, everything that was told */
     unsigned long long trials; /* how much to ask where the number is free: the case's trials in this profile */
@@ -143,6 +144,8 @@ void ask_expect_refusal(struct ask *ask, const char *what, cudaError_t got);
 void ask_expect_text(struct ask *ask, const char *what, const char *got, const char *want);
 /* A row of a table in the case's record, such as what each edge became; compares nothing. */
 void ask_row(struct ask *ask, const char *what, const char *answer);
+/* What the case is about is optional, and this device or driver says that it does not have it: the case is not supported. */
+void ask_unsupported(struct ask *ask, const char *why);
 /* A question that this run could not put: the case cannot pass. */
 void ask_skip(struct ask *ask, const char *what, const char *why);
 

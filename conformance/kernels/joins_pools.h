@@ -241,7 +241,7 @@ static void ask_pools(struct ask *ask)
     int device, pools = 0;
 
     if (cudaGetDevice(&device) != cudaSuccess || cudaDeviceGetAttribute(&pools, cudaDevAttrMemoryPoolsSupported, device) != cudaSuccess || !pools)
-        ask_skip(ask, "stream-ordered memory", "this device has no memory pools");
+        ask_unsupported(ask, "this device has no memory pools");
     else
         ask_joins(ask, joins, POOL_WAYS, cudaStreamNonBlocking);
 }

@@ -241,7 +241,7 @@ static const char *values_lack(struct ask *ask)
     if (driver_function("cuStreamWriteValue32", 11070, &function) != cudaSuccess ||
         driver_function("cuStreamWaitValue32", 11070, &function) != cudaSuccess) {
         (void)cudaGetLastError();
-        return "the driver has no such calls";
+        return "the driver has no cuStreamWriteValue32 and cuStreamWaitValue32";
     }
     error = cudaMalloc((void **)&at, sizeof(*at));
     if (error == cudaSuccess)
@@ -251,7 +251,7 @@ static const char *values_lack(struct ask *ask)
     (void)cudaStreamSynchronize(ask->stream);
     (void)cudaFree(at);
     (void)cudaGetLastError();
-    return error == cudaErrorNotSupported ? "not supported here" : NULL;
+    return error == cudaErrorNotSupported ? "cuStreamWriteValue32 and cuStreamWaitValue32 are not supported here" : NULL;
 }
 
 static void ask_values(struct ask *ask)
@@ -273,7 +273,7 @@ static void ask_values(struct ask *ask)
     const char *lack = values_lack(ask);
 
     if (lack)
-        ask_skip(ask, "cuStreamWriteValue32 and cuStreamWaitValue32", lack);
+        ask_unsupported(ask, lack);
     else
         ask_joins(ask, joins, VALUE_WAYS, cudaStreamNonBlocking);
 }

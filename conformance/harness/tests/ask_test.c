@@ -79,6 +79,16 @@ void record_asked(struct record *record, const struct case_info *info, enum case
     snprintf(told, sizeof(told), "%s", reason);
 }
 
+static unsigned unrun;
+
+void record_unrun(struct record *record, const struct case_info *info, enum case_status status, const char *reason)
+{
+    (void)record, (void)info;
+    unrun++;
+    verdict = status;
+    snprintf(told, sizeof(told), "%s", reason);
+}
+
 /* ---- the tests ---- */
 
 static struct ask kept;
@@ -229,6 +239,14 @@ static void ask_and_skip(struct ask *ask)
     ask_skip(ask, "another question", "could not be put");
 }
 
+static void ask_what_is_not_there(struct ask *ask) { ask_unsupported(ask, "no such thing"); }
+
+static void ask_and_lack(struct ask *ask)
+{
+    ask_rightly(ask);
+    ask_unsupported(ask, "no such thing");
+}
+
 static void ask_too_much(struct ask *ask)
 {
     unsigned i;
@@ -277,6 +295,10 @@ static void test_verdicts(void)
     ask_it(ask_rest, 1);
     ask_it(ask_and_skip, 1);
     check(verdict == CASE_INCONCLUSIVE && strstr(told, "could not be put"), "a question that could not be put keeps a case from passing");
+    ask_it(ask_what_is_not_there, 1);
+    check(verdict == CASE_NOT_SUPPORTED && unrun == 1 && strcmp(told, "no such thing") == 0, "what a device does not have is not supported, with a reason");
+    ask_it(ask_and_lack, 1);
+    check(verdict == CASE_PASS && unrun == 1, "but not once it has answered");
     ask_it(ask_too_much, 1);
     check(verdict == CASE_INCONCLUSIVE && answers_kept == ASK_ROWS, "so do answers that the record has no room for");
     ask_it(ask_again, 1);
