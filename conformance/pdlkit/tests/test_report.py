@@ -261,3 +261,23 @@ def test_a_rule_that_is_not_proven_has_no_bound() -> None:
     facts.results = both[:1]
     proven: Any = rule_entry(facts, rule)
     assert proven["shape_bound95"] == 3 / 9
+
+
+@pytest.mark.parametrize("status", ["FAIL", "HANG", "CRASH", "DEVICE_LOST", "NOT_RUN", "KIT_ERROR", "INCONCLUSIVE"])
+def test_visibility_that_is_not_proven_has_no_pooled_bound(status: str) -> None:
+    one, other = [case for case in load(places.RULES).cases if case.rule == "WAIT-01" and case.proving][:2]
+    said = {"trials": {"exercised": 100}, "shapes": 9}
+    facts: Any = SimpleNamespace(results=[CaseResult(one, "PASS", None, said), CaseResult(other, status, "why", said)], on_model=False)
+    assert (pooled(facts)["bound95"], pooled(facts)["shape_bound95"]) == (None, None)
+    facts.results[1] = CaseResult(other, "NOT_SUPPORTED", "old", {})
+    assert (pooled(facts)["bound95"], pooled(facts)["shape_bound95"]) == (bound95(100), 3 / 9)
+
+
+def test_a_rule_resolves_what_its_worst_case_does() -> None:
+    one, other = [case for case in load(places.RULES).cases if case.rule == "WAIT-01" and case.proving][:2]
+    said = {"trials": {"exercised": 100}, "shapes": 9}
+    results = [CaseResult(one, "PASS", None, {**said, "resolution_ns": 500}), CaseResult(other, "PASS", None, {**said, "resolution_ns": 2000})]
+    rule: Any = SimpleNamespace(id="WAIT-01", rule_class="documented", kind="visibility", core=True, text="t", source="s")
+    facts: Any = SimpleNamespace(results=results, on_model=False)
+    entry: Any = rule_entry(facts, rule)
+    assert entry["resolution_ns"] == 2000
