@@ -175,15 +175,21 @@ static cudaError_t begin_lanes(struct joins *joins, cudaEvent_t event)
     return error == cudaSuccess ? record_and_await(event, joins->stream[1], joins->stream[0]) : error;
 }
 
-/* The stream comes after one node now, which comes after what the stream came after before. */
+/* The stream comes after one node now, which comes after what the stream came after before, by full edges. */
 static int has_one_more(const struct lane *after, const struct lane *before)
 {
     struct lane into = PDL_ZERO;
-    cudaGraphEdgeData data[FORKED];
+    cudaGraphEdgeData data[FORKED], full = edges_data(0, 0, 0);
+    unsigned i;
 
     if (after->count != 1 || edges_into_node(after->node[0], NULL, NULL, &into.count) != cudaSuccess || into.count > FORKED)
         return 0;
-    return edges_into_node(after->node[0], into.node, data, &into.count) == cudaSuccess && same_lane(&into, before);
+    if (edges_into_node(after->node[0], into.node, data, &into.count) != cudaSuccess)
+        return 0;
+    for (i = 0; i < into.count && i < FORKED; i++)
+        if (memcmp(&data[i], &full, sizeof(full)) != 0)
+            return 0;
+    return same_lane(&into, before);
 }
 
 /* A launch then comes after what its stream came after, and the capture gives its graph. */

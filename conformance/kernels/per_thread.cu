@@ -131,6 +131,9 @@ static void expect_unit_launch(struct unit *u, cudaGraphNode_t node, int by_conf
 
     ask_expect(u->ask, "what a launch in stream 0 was given", cudaGraphKernelNodeGetParams(node, &params), cudaSuccess);
     ask_expect_number(u->ask, "its dynamic shared memory", (long)params.sharedMemBytes, (long)UNIT_SHARED);
+    ask_expect_number(u->ask, "its grid and its block are of one",
+                      params.gridDim.x == 1 && params.gridDim.y == 1 && params.gridDim.z == 1 && params.blockDim.x == 1 && params.blockDim.y == 1 &&
+                          params.blockDim.z == 1, 1);
     if (!by_config)
         return;
     ask_expect(u->ask, "its first attribute", cudaGraphKernelNodeGetAttribute(node, cudaLaunchAttributeMemSyncDomain, &domain), cudaSuccess);
