@@ -1,6 +1,8 @@
 /* ask.c - runs a case of kind api. */
 #include "ask.h"
 
+#include "circumstances.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -233,8 +235,21 @@ static void tell_accusation(const struct ask_sign *sign, const char *what, const
     record_end(context->record);
 }
 
-static void put(const struct run *run, const struct case_info *info, const struct pair *pair, struct ask *ask)
+struct put {
+    const struct pair *pair;
+    struct ask *ask;
+};
+
+static void ask_pair(void *of)
 {
+    const struct put *put = of;
+
+    put->pair->ask(put->ask);
+}
+
+static void put(const struct run *run, const struct case_info *info, const struct pair *pair, enum circumstance circumstance, struct ask *ask)
+{
+    struct put put;
     struct sign_context context;
     struct ask_sign sign;
 
@@ -242,16 +257,43 @@ static void put(const struct run *run, const struct case_info *info, const struc
     context.case_name = info->name;
     sign.tell = run->record->timeless ? tell_some_signs : tell_sign;
     sign.every_s = run->record->timeless ? 0 : SIGN_EVERY_S;
-    sign.accuse = keeps_rows ? tell_accusation : NULL;    /* a mutant's wrong answers accuse nobody */
+    sign.accuse = keeps_rows || circumstance != ALONE ? tell_accusation : NULL; /* a mutant's wrong answers accuse nobody */
     sign.context = &context;
     memset(ask, 0, sizeof(*ask));
     ask->sign = &sign;
     ask->stream = run->device->stream;
     ask->side = run->device->side;
-    ask->trials = run_trials(info, run->profile, run->device->is_model);
+    ask->trials = circumstances_trials(info, circumstance, run_trials(info, run->profile, run->device->is_model));
     ask->seed = plan_draw(plan_source_make(run->seed, info->name, "base"), 0, 0);
-    pair->ask(ask);
+    put.pair = pair;
+    put.ask = ask;
+    circumstances_run(ask_pair, &put);
     ask->sign = NULL;
+}
+
+/* How many: on a GPU the first ones that the seed draws, but for a full run. */
+#define CIRCUMSTANCES_ON_GPU 2u
+
+/* The same questions in circumstances that suit. What is wrong in one of them is wrong with the case. */
+static void put_in_circumstances(const struct run *run, const struct case_info *info, const struct pair *pair, struct ask *told)
+{
+    unsigned kinds = CIRCUMSTANCES - 1, first = (unsigned)(told->seed % kinds), puts = 0, i;
+    unsigned most = run->device->is_model || run->profile == PROFILE_FULL ? kinds : CIRCUMSTANCES_ON_GPU;
+
+    for (i = 0; i < kinds && puts < most && !told->wrong; i++) {
+        enum circumstance circumstance = (enum circumstance)(1 + (first + 3 * i) % kinds);
+        struct ask ask;
+
+        if (!circumstance_suits(info, circumstance))
+            continue;
+        puts++;
+        circumstances_begin(circumstance);
+        put(run, info, pair, circumstance, &ask);
+        circumstances_end();
+        if (ask.wrong)
+            tell(told, circumstance_name[circumstance], ask.text, NULL);
+        told->wrong += ask.wrong;
+    }
 }
 
 /* The same questions put to each of the case's mutants: its answers have to be wrong. Returns how many survived. */
@@ -265,7 +307,7 @@ static unsigned put_to_mutants(const struct run *run, const struct case_info *in
         struct ask ask;
 
         memset(&result, 0, sizeof(result));
-        put(run, info, run_find_pair(info, variants[i].image), &ask);
+        put(run, info, run_find_pair(info, variants[i].image), ALONE, &ask);
         result.applicable = 1;
         result.kills = ask.kills;
         result.trials = ask.tried;
@@ -285,11 +327,16 @@ void ask_case(struct run *run, const struct case_info *info, const struct pair *
     unsigned survived = 0;
     const char *survivor = NULL;
 
-    put(run, info, pair, &ask);
+    put(run, info, pair, ALONE, &ask);
     if (ask.lacks && !ask.asked) {
         *status = CASE_NOT_SUPPORTED;
         record_unrun(run->record, info, *status, ask.lacks);
         return;
+    }
+    if (info->proving && !ask.wrong && !ask.skipped) {
+        keeps_rows = 0;
+        put_in_circumstances(run, info, pair, &ask);
+        keeps_rows = 1;
     }
     after = ask;
     if (info->proving && info->mutants[0] && !ask.wrong && !ask.skipped) {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "ask.h"
+#include "circumstances.h"
 #include "check.h"
 #include "record_case.h"
 #include "run_case.h"
@@ -79,6 +80,32 @@ void record_asked(struct record *record, const struct case_info *info, enum case
     snprintf(told, sizeof(told), "%s", reason);
 }
 
+/* What stands around questions is no call of these tests: each circumstance that suits is told. */
+const char *const circumstance_name[CIRCUMSTANCES] = { "alone", "one", "two", "three", "four", "five", "six", "seven", "eight" };
+static enum circumstance around;
+static unsigned circumstances;
+
+int circumstance_suits(const struct case_info *info, enum circumstance circumstance)
+{
+    (void)info;
+    return circumstance != EARLY;
+}
+
+unsigned long long circumstances_trials(const struct case_info *info, enum circumstance circumstance, unsigned long long alone)
+{
+    (void)info;
+    return circumstance == ALONE ? alone : 1;
+}
+
+void circumstances_begin(enum circumstance circumstance)
+{
+    around = circumstance;
+    circumstances |= 1u << circumstance;
+}
+
+void circumstances_end(void) { around = ALONE; }
+void circumstances_run(void (*run)(void *of), void *of) { run(of); }
+
 static unsigned unrun;
 
 void record_unrun(struct record *record, const struct case_info *info, enum case_status status, const char *reason)
@@ -141,10 +168,12 @@ static void ask_rightly(struct ask *ask) { ask_expect_number(ask, "a question", 
 
 static int timeless;
 
+static int on_model;
+
 static void ask_it(void (*questions)(struct ask *ask), int proving)
 {
     static const char *const nobody[] = { NULL }, *const one[] = { "nowait", NULL };
-    struct device device = { 0 };
+    struct device device = { .is_model = on_model };
     struct record record = { .file = tmpfile(), .timeless = timeless };
     struct case_info info = { .name = "A-01", .proving = proving, .mutants = proving ? one : nobody };
     struct run run = { .device = &device, .record = &record };
@@ -187,6 +216,35 @@ static unsigned signs(void)
     for (; (at = strstr(at, "\"part\":\"trials\"")); at++)
         count++;
     return count;
+}
+
+static void ask_second_wrongly(struct ask *ask) { ask_expect_number(ask, "a question", around == SECOND, 0); }
+
+static unsigned bits(unsigned of)
+{
+    unsigned count = 0;
+
+    for (; of; of &= of - 1)
+        count++;
+    return count;
+}
+
+static void test_circumstances(void)
+{
+    mutants = 0;
+    on_model = 1;
+    ask_it(ask_second_wrongly, 1);
+    check(verdict == CASE_FAIL && strstr(told, "two: a question: 1, not 0") != NULL, "what is wrong in a circumstance is wrong with the case, and named");
+    check(answered == 1 && answers_kept == 1, "but the answers are those that were given alone");
+    circumstances = 0;
+    ask_it(ask_rightly, 1);
+    check(verdict == CASE_PASS && bits(circumstances) == CIRCUMSTANCES - 2 && !(circumstances & 1u << EARLY), "on the model the questions are put in all that suit");
+    circumstances = 0;
+    ask_it(ask_rightly, 0);
+    check(circumstances == 0, "but what only observes in none");
+    on_model = 0;
+    ask_it(ask_rightly, 1);
+    check(bits(circumstances) == 2, "and on a GPU in two");
 }
 
 static void test_signs(void)
@@ -322,6 +380,7 @@ static void test_verdicts(void)
 int main(void)
 {
     test_verdicts();
+    test_circumstances();
     test_signs();
     mutant_asks = ask_wrongly;
     mutants = 0;
