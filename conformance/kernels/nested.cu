@@ -2,8 +2,7 @@
  *
  * pair      rules     what is launched
  * around    EDGE-25a  a writer that triggers, a graph of one kernel between full edges, a reader that does not wait: the graph a
- *                     child, a child after a child, one graph twice, all of it inside a child, the body of a conditional node, a launch of
- *                     it that is captured; a writer with
+ *                     child, a child after a child, one graph twice, all of it inside a child, the body of a conditional node; a writer with
  *                     twelve readers; and a reader after 24 kernels, the last of which is the writer
  * launches  COMP-12a  a graph after an event of another stream, also while it still runs; and one executable graph in two streams
  *                     at once, perhaps changed meanwhile, or refused a change, or after the host has waited for something else;
@@ -234,35 +233,7 @@ static cudaError_t fan_in(struct nested *n, cudaGraph_t graph, cudaGraphNode_t w
     return error == cudaSuccess ? add_edge(graph, writer, reader, !EDGES_KEPT) : error;
 }
 
-enum around { AROUND_CHILD, AROUND_CHILDREN, AROUND_INSIDE, AROUND_BODY, AROUND_LAUNCH, AROUND_FAN_OUT, AROUND_FAN_IN, AROUNDS };
-
-/* In a stream that captures a launch of an executable graph. The mutant's reader is a dependent of the writer. */
-static cudaError_t launch_around(struct nested *n, cudaGraphExec_t inner)
-{
-    cudaLaunchAttribute attribute = serialization(1);
-    cudaStream_t stream = n->ask->stream;
-    cudaError_t error = launch_one((const void *)SYMBOL(nested_writer), &n->args, PART, stream, NULL, 0);
-
-    if (error == cudaSuccess && EDGES_KEPT)
-        error = cudaGraphLaunch(inner, stream);
-    return error == cudaSuccess ? launch_one((const void *)SYMBOL(nested_reader), &n->args, PART, stream, &attribute, !EDGES_KEPT) : error;
-}
-
-static cudaError_t capture_around(struct nested *n, cudaGraph_t *graph, cudaGraphExec_t *exec)
-{
-    cudaGraphExec_t inner = NULL;
-    cudaError_t error = ask_graph_of_kernel(&inner, (const void *)SYMBOL(nested_inner), &n->args, PART), end;
-
-    if (error == cudaSuccess)
-        error = cudaStreamBeginCapture(n->ask->stream, cudaStreamCaptureModeThreadLocal);
-    if (error != cudaSuccess)
-        return error;
-    error = launch_around(n, inner);
-    end = cudaStreamEndCapture(n->ask->stream, graph);
-    (void)cudaGraphExecDestroy(inner); /* the capture has a copy */
-    error = error == cudaSuccess ? end : error;
-    return error == cudaSuccess ? cudaGraphInstantiate(exec, *graph, 0) : error;
-}
+enum around { AROUND_CHILD, AROUND_CHILDREN, AROUND_INSIDE, AROUND_BODY, AROUND_FAN_OUT, AROUND_FAN_IN, AROUNDS };
 
 /* The graph so far becomes a child of a new one. */
 static cudaError_t put_inside(cudaGraph_t *graph)
@@ -282,11 +253,8 @@ static cudaError_t put_inside(cudaGraph_t *graph)
 static cudaError_t make_around(struct nested *n, enum around around, cudaGraph_t *graph, cudaGraphExec_t *exec)
 {
     cudaGraphNode_t writer;
-    cudaError_t error;
+    cudaError_t error = cudaGraphCreate(graph, 0);
 
-    if (around == AROUND_LAUNCH)
-        return capture_around(n, graph, exec);
-    error = cudaGraphCreate(graph, 0);
     if (error == cudaSuccess)
         error = around == AROUND_CHILDREN && EDGES_KEPT ? add_child(n, *graph, (const void *)SYMBOL(nested_writer), &writer)
                                                         : ask_add_kernel(&writer, *graph, (const void *)SYMBOL(nested_writer), &n->args, PART);
@@ -303,7 +271,6 @@ static void ask_one_around(struct ask *ask, struct nested *n, enum around around
 {
     static const char *const names[AROUNDS] = { "stale around a child graph", "stale around a child graph after another",
                                                 "stale around a child graph inside another", "stale around a conditional body",
-                                                "stale around a captured launch of a graph",
                                                 "stale in one of twelve dependents", "stale after 24 kernels" };
     cudaGraph_t graph = NULL;
     cudaGraphExec_t exec = NULL;

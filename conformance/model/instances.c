@@ -218,22 +218,6 @@ cudaError_t CUDARTAPI cudaGraphUpload(cudaGraphExec_t handle, cudaStream_t strea
     return cudaSuccess;
 }
 
-/* The launched graph becomes a child graph of the captured one. */
-static cudaError_t capture_launch(const struct graph_exec *e, struct stream *s)
-{
-    FAIL_IF(graph_has_condition(e->copy), cudaErrorStreamCaptureUnsupported);
-    if (device.faults.captured_launch_lost)
-        return cudaSuccess;
-    struct node *n = node_new(capture_graph(s), cudaGraphNodeTypeGraph);
-    node_owns(n, graph_copy(e->copy));
-    if (device.faults.captured_launch_cuts)
-        capture_cuts(s);
-    cudaError_t error = capture_node(s, n);
-    if (device.faults.captured_launch_not_awaited)
-        capture_cuts(s);
-    return error;
-}
-
 cudaError_t CUDARTAPI cudaGraphLaunch(cudaGraphExec_t handle, cudaStream_t stream)
 {
     CALL(cudaGraphLaunch);
@@ -244,7 +228,8 @@ cudaError_t CUDARTAPI cudaGraphLaunch(cudaGraphExec_t handle, cudaStream_t strea
     FAIL_IF(e == NULL, cudaErrorInvalidValue);
     FAIL_IF(s == NULL, cudaErrorInvalidResourceHandle);
     FAIL_IF(legacy_use_spoils(s), cudaErrorStreamCaptureImplicit);
-    return call_result(s->capture != NULL ? capture_launch(e, s) : graph_queue(e, s));
+    FAIL_IF(s->capture != NULL, cudaErrorStreamCaptureUnsupported); /* child graphs are not modelled */
+    return call_result(graph_queue(e, s));
 }
 
 /* What a broken device leaves out of a launch that has not ended when its executable graph is destroyed. */

@@ -419,7 +419,6 @@ struct faults {
     bool record_forgets_one_overlapped, third_record_node_lost, fifth_record_node_lost, body_kernel_changes_copies;
     bool body_set_changes_copies, child_set_changes_copies, child_kernel_changes_source, source_end_cuts, source_end_stops_sets;
     bool source_end_stops_copies, source_end_stops_hosts, start_edge_to_others_lost, driver_copy_not_captured;
-    bool captured_launch_lost, captured_launch_cuts, captured_launch_not_awaited;
     bool never_overlaps, early, shared, late_copies, pageable_later; /* these conform */
 };
 

@@ -1103,9 +1103,6 @@ static const struct variant variants[] = {
     BROKEN("source-end-stops-hosts", source_end_stops_hosts, "COMP-12b", "host functions to come in a launch are left out once the graph is destroyed that it was made from"),
     BROKEN("start-edge-to-others-lost", start_edge_to_others_lost, "EDGE-25b", "an edge from the start of a kernel to a node that is no kernel orders nothing"),
     BROKEN("driver-copy-not-captured", driver_copy_not_captured, "EDGE-43e", "a copy by the driver's call into a stream that captures is no node and copies nothing"),
-    BROKEN("captured-launch-lost", captured_launch_lost, "EDGE-25a", "a captured launch of a graph becomes no node"),
-    BROKEN("captured-launch-cuts", captured_launch_cuts, "EDGE-25a", "a captured launch of a graph comes after nothing"),
-    BROKEN("captured-launch-not-awaited", captured_launch_not_awaited, "EDGE-25a", "what is captured after a launch of a graph does not come after it"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
