@@ -15,7 +15,7 @@ const char *const circumstance_name[CIRCUMSTANCES] = { "alone", "in another host
 static struct {
     enum circumstance now;
     cudaGraphExec_t exec[KEPT];
-    cudaGraph_t graph[KEPT];   /* clones, and graphs that captures go into until these end */
+    cudaGraph_t graph[KEPT];   /* clones */
     unsigned execs, graphs;
     cudaStream_t other;        /* the stream that captures beside others */
     unsigned captures;         /* under way beside it */
@@ -31,6 +31,7 @@ static const struct {
     unsigned not_in;
 } unsuited[] = {
     { "apart", "", ~0u },      /* two host threads at once would make what is kept here */
+    { "capture_calls", "", BIT(GIVEN) }, /* whose a given graph is once its capture was spoiled, no document says */
     { "programs", "", ~0u },   /* the kit's programs are made in many ways of their own */
 };
 
@@ -159,6 +160,7 @@ cudaError_t around_instantiate(cudaGraphExec_t *exec, cudaGraph_t graph, unsigne
 
 /* ---- captures ---- */
 
+/* The end gives the graph to the asker; one whose capture failed is left alone. */
 static cudaError_t begin_given(cudaStream_t stream, enum cudaStreamCaptureMode mode)
 {
     cudaGraph_t graph = NULL;
@@ -167,9 +169,7 @@ static cudaError_t begin_given(cudaStream_t stream, enum cudaStreamCaptureMode m
     if (error != cudaSuccess)
         return error;
     error = cudaStreamBeginCaptureToGraph(stream, graph, NULL, NULL, 0, mode);
-    if (error == cudaSuccess && around.graphs < KEPT)
-        around.graph[around.graphs++] = graph;
-    else if (error != cudaSuccess)
+    if (error != cudaSuccess)
         (void)cudaGraphDestroy(graph);
     return error;
 }
@@ -209,11 +209,7 @@ cudaError_t around_begin_capture(cudaStream_t stream, enum cudaStreamCaptureMode
 cudaError_t around_end_capture(cudaStream_t stream, cudaGraph_t *graph)
 {
     cudaError_t error = cudaStreamEndCapture(stream, graph);
-    unsigned i;
 
-    for (i = 0; around.now == GIVEN && graph && *graph && i < around.graphs; i++)
-        if (around.graph[i] == *graph)
-            around.graph[i] = around.graph[--around.graphs]; /* it is the asker's now */
     if (around.now == BESIDE)
         end_other();
     return error;
