@@ -301,6 +301,7 @@ bool bodies_hold_the_allowed(const struct graph *g, bool in_body);
 struct op *node_op(const struct node *n);
 cudaError_t graph_queue(struct graph_exec *exec, struct stream *s);
 cudaError_t graph_instantiate(cudaGraphExec_t *out, cudaGraph_t graph, unsigned long long flags);
+cudaError_t graph_upload(cudaGraphExec_t handle, cudaStream_t stream);
 struct graph_exec *exec_of(cudaGraphExec_t handle);
 struct node *exec_node(cudaGraphExec_t exec, cudaGraphNode_t handle, enum cudaGraphNodeType type); /* NULL: has none */
 bool set_sound(const struct cudaMemsetParams *p);

@@ -265,7 +265,7 @@ cudaError_t CUDARTAPI cudaGraphInstantiateWithParams(cudaGraphExec_t *out, cudaG
     if (error == cudaSuccess && device.faults.instance_with_params_loses_edge)
         graph_drop_last_arc(exec_of(*out)->copy);
     if (error == cudaSuccess && (p->flags & cudaGraphInstantiateFlagUpload) != 0) {
-        error = cudaGraphUpload(*out, p->uploadStream);
+        error = graph_upload(*out, p->uploadStream);
         if (error == cudaSuccess && device.faults.upload_with_params_cuts)
             stream_cuts(stream_of(p->uploadStream));
     }

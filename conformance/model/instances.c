@@ -201,9 +201,8 @@ cudaError_t CUDARTAPI cudaGraphInstantiateWithFlags(cudaGraphExec_t *out, cudaGr
     return error;
 }
 
-cudaError_t CUDARTAPI cudaGraphUpload(cudaGraphExec_t handle, cudaStream_t stream)
+cudaError_t graph_upload(cudaGraphExec_t handle, cudaStream_t stream)
 {
-    CALL(cudaGraphUpload);
     if (exec_of(handle) == NULL && device.faults.upload_of_nothing_taken)
         return cudaSuccess;
     FAIL_IF(exec_of(handle) == NULL, cudaErrorInvalidValue);
@@ -216,6 +215,12 @@ cudaError_t CUDARTAPI cudaGraphUpload(cudaGraphExec_t handle, cudaStream_t strea
         exec_of(handle)->copy->node[i]->disabled = false;
     exec_of(handle)->features |= HAS(uploaded);
     return cudaSuccess;
+}
+
+cudaError_t CUDARTAPI cudaGraphUpload(cudaGraphExec_t handle, cudaStream_t stream)
+{
+    CALL(cudaGraphUpload);
+    return graph_upload(handle, stream);
 }
 
 cudaError_t CUDARTAPI cudaGraphLaunch(cudaGraphExec_t handle, cudaStream_t stream)

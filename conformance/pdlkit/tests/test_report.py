@@ -276,7 +276,7 @@ def test_visibility_that_is_not_proven_has_no_pooled_bound(status: str) -> None:
 def test_a_rule_resolves_what_its_worst_case_does() -> None:
     one, other = [case for case in load(places.RULES).cases if case.rule == "WAIT-01" and case.proving][:2]
     said = {"trials": {"exercised": 100}, "shapes": 9}
-    results = [CaseResult(one, "PASS", None, {**said, "resolution_ns": 500}), CaseResult(other, "PASS", None, {**said, "resolution_ns": 2000})]
+    results = [CaseResult(case, "PASS", None, {**said, "resolution_ns": ns}) for case, ns in ((one, 500), (other, 2000))]
     rule: Any = SimpleNamespace(id="WAIT-01", rule_class="documented", kind="visibility", core=True, text="t", source="s")
     facts: Any = SimpleNamespace(results=results, on_model=False)
     entry: Any = rule_entry(facts, rule)
