@@ -223,6 +223,7 @@ cudaError_t CUDARTAPI cudaGraphExecUpdate(cudaGraphExec_t handle, cudaGraph_t gr
         return cudaSuccess;
     bool ignored = (device.faults.update_after_launch_ignored && e->features & HAS(again)) || (device.faults.uploaded_takes_no_update && e->features & HAS(uploaded));
     ignored |= device.faults.other_thread_update_ignored && device.other_thread;
+    ignored |= device.faults.second_exec_takes_no_update && e->features & HAS(secondexec);
     ignored |= device.faults.update_from_same_ignored && e->updated_from == g->number;
     ignored |= (device.faults.tenth_update_ignored && e->updates++ >= 10) ||
                (device.faults.update_from_clone_ignored && g->copied_from == e->made_from);
@@ -235,6 +236,7 @@ cudaError_t CUDARTAPI cudaGraphExecUpdate(cudaGraphExec_t handle, cudaGraph_t gr
         copy->node[i]->original = e->copy->node[i]->original; /* it is still known by the nodes that it was made from */
     for (size_t i = 0; i < copy->nodes && !device.faults.params_enable; i++) {
         bool enables = device.faults.update_enables_items && copy->node[i]->kernel == NULL;
+        enables |= device.faults.second_update_enables && e->features & HAS(updated);
         copy->node[i]->disabled = e->copy->node[i]->disabled && !enables; /* no update changes that */
     }
     if (device.faults.update_frees_running)
@@ -451,6 +453,9 @@ cudaError_t CUDARTAPI cudaGraphExecMemsetNodeSetParams(cudaGraphExec_t exec, cud
 {
     CALL(cudaGraphExecMemsetNodeSetParams);
     struct node *n = exec_node(exec, handle, cudaGraphNodeTypeMemset);
+    if ((device.faults.second_exec_takes_no_set && n != NULL && exec_of(exec)->features & HAS(secondexec)) ||
+        (device.faults.refused_exec_takes_no_set && n != NULL && exec_of(exec)->refused))
+        return cudaSuccess;
     if (device.faults.captured_exec_set_fixed && n != NULL && n->captured)
         return cudaSuccess;
     uint32_t value = n != NULL ? n->move.value : 0;

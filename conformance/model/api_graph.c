@@ -347,6 +347,7 @@ cudaError_t graph_add_dependencies(cudaGraph_t graph, const cudaGraphNode_t *fro
         bool ours = a != NULL && b != NULL && a->graph == g && b->graph == g;
         bool lost = (device.faults.captured_takes_no_edges && ours && a->captured && b->captured) ||
                     (device.faults.other_thread_edges_lost && device.other_thread) || (device.faults.late_edges_lost && g->lost_node);
+        lost |= device.faults.made_takes_one_edge && g->made && i != 0;
         if (lost || (a != NULL && b != NULL && !ours && device.faults.foreign_edge_taken))
             continue;
         if (!ours || graph_connect(g, a, b, data_at(data, entry_of(i, count))) != cudaSuccess) {

@@ -198,6 +198,8 @@ static bool is_programmatic(const struct half_edge *h)
 
 static cudaError_t attach(struct stream *s, struct node *n, bool programmatic)
 {
+    if (device.faults.later_capture_passes_overlapped && s->capture->next != NULL && !programmatic)
+        lane_of(s->capture, s)->behinds = 0;
     struct lane *l = lane_of(s->capture, s);
     struct graph *g = s->capture->graph;
     bool crowded = (device.faults.captured_1026th_free && g->nodes > 1025) ||
@@ -299,7 +301,7 @@ static void copy_priority(const struct stream *s, struct request *r)
                 r->attrs[i].val.priority = s->priority;
             return;
         }
-    if (r->num_attrs == MODEL_MAX_ATTRS || device.faults.priority_not_captured)
+    if (r->num_attrs == MODEL_MAX_ATTRS || device.faults.priority_not_captured || (device.faults.given_graph_loses_priority && !s->capture->owns_graph))
         return;
     memset(&priority, 0, sizeof priority);
     priority.id = cudaLaunchAttributePriority;
@@ -328,6 +330,8 @@ cudaError_t capture_kernel(struct stream *s, struct request *r)
     if (device.faults.forked_cooperative_is_plain && forked)
         n->kernel->cooperative = false;
     if (device.faults.forked_args_end_at_64 && forked && r->kernel->args_bytes > 64)
+        memset(n->kernel->args + 64, 0, r->kernel->args_bytes - 64);
+    if (device.faults.given_graph_cuts_arguments && !s->capture->owns_graph && r->kernel->args_bytes > 64)
         memset(n->kernel->args + 64, 0, r->kernel->args_bytes - 64);
     if (device.faults.large_capture_cut && r->grid[0] > 64 && r->cluster == 1)
         n->kernel->grid[0] = 64;
@@ -624,6 +628,8 @@ cudaError_t capture_update(cudaStream_t handle, cudaGraphNode_t *deps, const edg
     if (s->capture->invalid && device.faults.spoiled_capture_updated)
         return cudaSuccess;
     FAIL_IF(s->capture->invalid, cudaErrorStreamCaptureInvalidated);
+    if (device.faults.update_of_other_thread_ignored && device.other_thread)
+        return cudaSuccess;
     struct lane *l = lane_of(s->capture, s);
     if (device.faults.refused_set_drops_dependencies && count != 0 && flags == cudaStreamSetCaptureDependencies)
         l->halves = l->behinds = 0;

@@ -2,6 +2,11 @@
 #include "api.h"
 #include "choices.h"
 
+/* Of the graph that is being queued: how it was made and launched. */
+static uint64_t queued_features;
+static unsigned queued_launches; /* of its executable graph, this one too */
+static bool queued_in_legacy;
+
 static struct op *record_op(const struct node *n)
 {
     struct op *op = op_new(OP_RECORD);
@@ -63,6 +68,7 @@ struct op *node_op(const struct node *n)
     bool runs_all_the_same = n->type == cudaGraphNodeTypeKernel ? device.faults.disabled_cooperative_runs && n->kernel->cooperative
                                                                 : device.faults.disabled_runs;
     runs_all_the_same |= device.faults.captured_disabled_runs && n->captured;
+    runs_all_the_same |= device.faults.second_exec_runs_disabled && queued_features & HAS(secondexec);
     bool rests = device.faults.late_child_nodes_rest && n->late;
     if ((n->disabled && !runs_all_the_same) || rests)
         return op_new(OP_JOIN);
@@ -84,11 +90,6 @@ struct op *node_op(const struct node *n)
         op->move.bytes = 4096;
     return op;
 }
-
-/* Of the graph that is being queued: how it was made and launched. */
-static uint64_t queued_features;
-static unsigned queued_launches; /* of its executable graph, this one too */
-static bool queued_in_legacy;
 
 static bool in_nested_child(const struct node *n)
 {

@@ -419,6 +419,9 @@ struct faults {
     bool record_forgets_one_overlapped, third_record_node_lost, fifth_record_node_lost, body_kernel_changes_copies;
     bool body_set_changes_copies, child_set_changes_copies, child_kernel_changes_source, source_end_cuts, source_end_stops_sets;
     bool source_end_stops_copies, source_end_stops_hosts, start_edge_to_others_lost, driver_copy_not_captured;
+    bool update_of_other_thread_ignored, given_graph_loses_priority, given_graph_cuts_arguments, second_exec_runs_disabled;
+    bool second_exec_takes_no_update, second_exec_takes_no_set, refused_exec_takes_no_set, second_update_enables, made_takes_one_edge;
+    bool later_capture_passes_overlapped;
     bool never_overlaps, early, shared, late_copies, pageable_later; /* these conform */
 };
 

@@ -1103,6 +1103,16 @@ static const struct variant variants[] = {
     BROKEN("source-end-stops-hosts", source_end_stops_hosts, "COMP-12b", "host functions to come in a launch are left out once the graph is destroyed that it was made from"),
     BROKEN("start-edge-to-others-lost", start_edge_to_others_lost, "EDGE-25b", "an edge from the start of a kernel to a node that is no kernel orders nothing"),
     BROKEN("driver-copy-not-captured", driver_copy_not_captured, "EDGE-43e", "a copy by the driver's call into a stream that captures is no node and copies nothing"),
+    BROKEN("update-of-other-thread-ignored", update_of_other_thread_ignored, "EDGE-18", "dependencies that another host thread gives a capture are lost"),
+    BROKEN("given-graph-loses-priority", given_graph_loses_priority, "ATTR-16", "a kernel that is captured into a graph loses the priority of its stream"),
+    BROKEN("given-graph-cuts-arguments", given_graph_cuts_arguments, "ATTR-15f", "a kernel that is captured into a graph loses its arguments after the first 64 bytes"),
+    BROKEN("second-exec-runs-disabled", second_exec_runs_disabled, "EDGE-42", "disabled nodes of a second executable graph run"),
+    BROKEN("second-exec-takes-no-update", second_exec_takes_no_update, "EDGE-42", "an update of a second executable graph changes nothing"),
+    BROKEN("second-exec-takes-no-set", second_exec_takes_no_set, "EDGE-44", "new parameters of a memset of a second executable graph are lost"),
+    BROKEN("refused-exec-takes-no-set", refused_exec_takes_no_set, "EDGE-44", "new parameters of a memset are lost once an update was refused"),
+    BROKEN("second-update-enables", second_update_enables, "EDGE-42", "the second update of an executable graph enables nodes that are disabled"),
+    BROKEN("made-takes-one-edge", made_takes_one_edge, "EDGE-33", "a call that adds edges to a graph that has been executable adds the first one only"),
+    BROKEN("later-capture-passes-overlapped", later_capture_passes_overlapped, "MEM-06c", "in a capture that began while another one was under way, a launch comes after the last of several overlapped kernels only"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
