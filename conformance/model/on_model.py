@@ -110,7 +110,7 @@ def run_family(
             break
         left = [name for name in left if name not in logs]
         whole = False
-    return [judge_case(case, logs.get(case.name), book.tags) for case in cases]
+    return [judge_case(case, logs.get(case.name), book.tags, on_model=True) for case in cases]
 
 
 def _blame(logs: dict[str, CaseLog], asked: Sequence[str], problems: Sequence[str]) -> None:
