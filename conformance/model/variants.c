@@ -1071,7 +1071,7 @@ static const struct variant variants[] = {
     BROKEN("value-passes-row", value_passes_row, "COMP-17b", "a stream writes a value after the kernel before it, not after what that one overlapped"),
     BROKEN("value-forgets-events", value_forgets_events, "COMP-17b", "a stream writes a value before the events that it waits for"),
     BROKEN("value-hides-primary", value_hides_primary, "COMP-17b", "the wait covers nothing if the write of a value stands between"),
-    BROKEN("value-written-twice", value_written_twice, "COMP-17b", "the write of a value changes the word behind it, too"),
+    BROKEN("value-written-twice", value_written_twice, "COMP-17b", "the write of a value changes the next word, too"),
     BROKEN("value-not-awaited", value_not_awaited, "COMP-17b", "a stream does not wait for a value"),
     BROKEN("value-in-memory-unawaited", value_in_memory_unawaited, "COMP-17b", "a stream does not wait for a value in the device's memory"),
     BROKEN("value-compared-unsigned", value_compared_unsigned, "COMP-17b", "a stream that waits for a value takes any larger number for it"),

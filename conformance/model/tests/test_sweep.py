@@ -135,6 +135,8 @@ def test_a_sample_compares_what_it_ran_with_what_the_page_says() -> None:
     own = [(device, cases) for device, cases in some if {case.rule for case in cases} == {"WAIT-01"}]
     expected = [case for case in every if case.rule == "WAIT-01"]
     assert all([case for one, cases in own if one is device for case in cases] == expected for device in many), "its own rule is whole"
+    fewer = [job for job in devices.all_jobs(BOOK, many, 8, own_every=3) if job in own]
+    assert list(dict.fromkeys(device for device, _ in fewer)) == many[::3], "and of every third device only, if asked so"
     drawn = [job for job in some if job not in own]
     assert {cases[0].family for _, cases in drawn} == {case.family for case in every}
     assert len(drawn) * 7 < len(devices.all_jobs(BOOK, many)) < len(drawn) * 9
