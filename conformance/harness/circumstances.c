@@ -25,7 +25,7 @@ static struct {
 
 #define BIT(circumstance) (1u << (circumstance))
 
-/* Pairs that ask about just what a circumstance changes. */
+/* Families, or single pairs, that are not asked in some circumstances, and why. */
 static const struct {
     const char *family, *pair;
     unsigned not_in;

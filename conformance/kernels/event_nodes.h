@@ -220,7 +220,7 @@ static cudaError_t run_moved(struct moved *m, enum given given)
 
 #define RECORDS 12u            /* in a graph, at most */
 
-/* Work and so many records behind it, each of an event of its own: built or captured. */
+/* Work, and after it so many records, each of its own event: built or captured. */
 static cudaError_t make_records(struct moved *m, const cudaEvent_t *event, unsigned records, int captured)
 {
     cudaStream_t stream = m->ask->stream;

@@ -2,7 +2,7 @@
 #ifndef GIVEN_COPIES_H_INCLUDED
 #define GIVEN_COPIES_H_INCLUDED
 
-#define COPY_ROOM 96u           /* bytes that are looked at; as many behind them are what is copied */
+#define COPY_ROOM 96u           /* bytes that are looked at; as many after them are what is copied */
 
 struct rectangle {              /* bytes */
     unsigned to, to_pitch, from, from_pitch, width, rows;

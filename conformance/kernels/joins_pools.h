@@ -177,8 +177,8 @@ static cudaError_t pool_elsewhere_after_silent(struct joins *joins)
     return use_elsewhere(joins, 1, polls_of(joins), "allocated elsewhere after a silent kernel");
 }
 
-/* Allocated by a stream that waits for an event behind the end of its use; or for one of a launch behind it, whose kernel has the attribute and
- * may trigger while the work goes on. */
+/* A stream allocates memory that another stream has freed. It waits for an event first: one that is recorded after the free, or the event
+ * of a launch after it, whose kernel has attribute 6 and may trigger while the work goes on. */
 static cudaError_t use_after_event(struct joins *joins, int of_launch)
 {
     cudaStream_t stream = joins->stream[0];

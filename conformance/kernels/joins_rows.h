@@ -150,7 +150,7 @@ static cudaError_t any_row(struct joins *joins, row_maker make, unsigned ahead, 
 static cudaError_t row_eager(struct joins *joins) { return any_row(joins, row, joins->trial / ROWS % 2 * 6, 3, 0, 0); }
 static cudaError_t row_eager_long(struct joins *joins) { return any_row(joins, row, joins->trial / ROWS % 2 * 20, 20, 0, 0); }
 static cudaError_t row_eager_joined(struct joins *joins) { return any_row(joins, row, 0, 2, 1, 0); }
-/* Up to three kernels before the work, and one or more behind it, the last of which alone is not overlapped. */
+/* Up to three kernels before the work, and one to twelve after it, all with the attribute. */
 static cudaError_t forked_row(struct joins *joins, int captured)
 {
     unsigned turn = joins->trial / ROWS;
