@@ -275,7 +275,7 @@ static void put(const struct run *run, const struct case_info *info, const struc
 #define CIRCUMSTANCES_ON_GPU 2u
 
 /* The same questions in circumstances that suit. What is wrong in one of them is wrong with the case. */
-static void put_in_circumstances(const struct run *run, const struct case_info *info, const struct pair *pair, struct ask *told)
+static void put_in_circumstances(const struct run *run, const struct case_info *info, const struct pair *pair, unsigned calls, struct ask *told)
 {
     unsigned kinds = CIRCUMSTANCES - 1, first = (unsigned)(told->seed % kinds), puts = 0, i;
     unsigned most = run->device->is_model || run->profile == PROFILE_FULL ? kinds : CIRCUMSTANCES_ON_GPU;
@@ -284,12 +284,12 @@ static void put_in_circumstances(const struct run *run, const struct case_info *
         enum circumstance circumstance = (enum circumstance)(1 + (first + 3 * i) % kinds);
         struct ask ask;
 
-        if (!circumstance_suits(info, circumstance))
+        if (!circumstance_suits(info, circumstance, calls))
             continue;
         puts++;
         circumstances_begin(circumstance);
         put(run, info, pair, circumstance, &ask);
-        circumstances_end();
+        (void)circumstances_end();
         if (ask.wrong)
             tell(told, circumstance_name[circumstance], ask.text, NULL);
         told->wrong += ask.wrong;
@@ -324,10 +324,12 @@ static unsigned put_to_mutants(const struct run *run, const struct case_info *in
 void ask_case(struct run *run, const struct case_info *info, const struct pair *pair, enum case_status *status)
 {
     struct ask ask, after;
-    unsigned survived = 0;
+    unsigned survived = 0, calls;
     const char *survivor = NULL;
 
+    circumstances_begin(ALONE);
     put(run, info, pair, ALONE, &ask);
+    calls = circumstances_end();
     if (ask.lacks && !ask.asked) {
         *status = CASE_NOT_SUPPORTED;
         record_unrun(run->record, info, *status, ask.lacks);
@@ -335,7 +337,7 @@ void ask_case(struct run *run, const struct case_info *info, const struct pair *
     }
     if (info->proving && !ask.wrong && !ask.skipped) {
         keeps_rows = 0;
-        put_in_circumstances(run, info, pair, &ask);
+        put_in_circumstances(run, info, pair, calls, &ask);
         keeps_rows = 1;
     }
     after = ask;

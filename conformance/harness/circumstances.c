@@ -1,53 +1,64 @@
-/* circumstances.c - what may stand around a question without changing its answers. */
+/* circumstances.c - which circumstances suit a case, and their begin and end. */
 #include "circumstances.h"
 
-#include <pthread.h>
 #include <string.h>
 
-#include "edges.h"
+#include "circumstances_made.h"
+#include "other_thread.h"
 
-#define KEPT 512u              /* graphs and executable graphs that are kept until the end; further ones go at once */
+const char *const circumstance_name[CIRCUMSTANCES] = { "alone", "in another host thread", "with an executable graph before each",
+                                                       "with a clone of each graph", "with an update of each executable graph",
+                                                       "with a refused update of each executable graph",
+                                                       "with graphs that were executable before", "with graphs that are clones",
+                                                       "with captures into graphs", "beside another capture",
+                                                       "with captures that began in another stream", "with copies of layers and memsets of rows",
+                                                       "with questions after each wait", "with streams and events that were used before" };
 
-const char *const circumstance_name[CIRCUMSTANCES] = { "alone", "in another host thread", "with an executable graph before each", "with a clone of each graph",
-                                                       "with an update of each executable graph", "with a refused update of each executable graph",
-                                                       "with graphs that were executable before", "with captures into graphs", "beside another capture" };
-
-static struct {
-    enum circumstance now;
-    cudaGraphExec_t exec[KEPT];
-    cudaGraph_t graph[KEPT];   /* clones */
-    unsigned execs, graphs;
-    cudaStream_t other;        /* the stream that captures beside others */
-    unsigned captures;         /* under way beside it */
-} around;
+struct around around;
 
 /* ---- what suits ---- */
 
 #define BIT(circumstance) (1u << (circumstance))
+
+/* What a circumstance changes. */
+static const unsigned changes[CIRCUMSTANCES] = { 0, ~0u, CALLED_EXEC, CALLED_EXEC, CALLED_EXEC, CALLED_EXEC, CALLED_GRAPH, CALLED_GRAPH,
+                                                 CALLED_CAPTURE, CALLED_CAPTURE, CALLED_CAPTURE, CALLED_COPY, CALLED_WAIT, CALLED_MAKE };
 
 /* Families, or single pairs, that are not asked in some circumstances, and why. */
 static const struct {
     const char *family, *pair;
     unsigned not_in;
 } unsuited[] = {
-    { "apart", "", ~0u },      /* two host threads at once would make what is kept here */
-    { "capture_calls", "", BIT(GIVEN) }, /* whose a given graph is once its capture was spoiled, no document says */
-    { "crowds", "", ~BIT(IN_THREAD) }, /* large grids, hardly a graph */
-    { "programs", "", ~0u },   /* the kit's programs are made in many ways of their own */
+    { "apart", NULL, ~0u },    /* two host threads at once would make what is kept here */
+    { "crowds", NULL, ~BIT(IN_THREAD) }, /* large grids, hardly a graph */
+    { "programs", NULL, ~0u }, /* the kit's programs are made in many ways of their own */
+    { "capture_calls", NULL, BIT(GIVEN) }, /* whose a given graph is once its capture was spoiled, no document says */
+    { "capture", "early_join", BIT(JOINED) }, /* what has come back by halves is refused in the origin alone */
+    { "event_answers", "told", BIT(AGED) }, /* events that were never recorded are asked there */
+    { "kept", "declined", BIT(AGED) },
+    { "last_error", NULL, BIT(ASKED) | BIT(AGED) }, /* refusals would be its last errors */
+    { "readback", "nodes", BIT(LAYERED) }, /* what is told of nodes are their layers; what has layers takes no new parameters */
+    { "nested", "launches", BIT(LAYERED) },
+    { "kept", "refused", BIT(LAYERED) },
+    { "kept", "items", BIT(LAYERED) },
+    { "kept", "apart", BIT(LAYERED) },
+    { "kept", "orders", BIT(LAYERED) },
+    { "kept", "often", BIT(LAYERED) },
+    { "kept", "caught", BIT(LAYERED) },
 };
 
-int circumstance_suits(const struct case_info *info, enum circumstance circumstance)
+int circumstance_suits(const struct case_info *info, enum circumstance circumstance, unsigned calls)
 {
     size_t i;
 
     for (i = 0; i < sizeof(unsuited) / sizeof(unsuited[0]); i++)
-        if (strcmp(info->family, unsuited[i].family) == 0 && (unsuited[i].pair[0] == '\0' || strcmp(info->pair, unsuited[i].pair) == 0) &&
+        if (strcmp(info->family, unsuited[i].family) == 0 && (!unsuited[i].pair || strcmp(info->pair, unsuited[i].pair) == 0) &&
             unsuited[i].not_in & BIT(circumstance))
             return 0;
-    return 1;
+    return circumstance == IN_THREAD || (changes[circumstance] & calls) != 0;
 }
 
-#define SHARE 4u                /* of the trials; of those that are drawn from all combinations, the square of it */
+#define SHARE 4u               /* of the trials; of those that are drawn from all combinations, the square of it */
 #define FEWEST 32u             /* enough for one trial of each question of a list, twice */
 
 unsigned long long circumstances_trials(const struct case_info *info, enum circumstance circumstance, unsigned long long alone)
@@ -58,167 +69,34 @@ unsigned long long circumstances_trials(const struct case_info *info, enum circu
     return circumstance == ALONE || alone < FEWEST ? alone : some < FEWEST ? FEWEST : some;
 }
 
-/* ---- another thread ---- */
-
-struct elsewhere {
-    void (*run)(void *of);
-    void *of;
-    int device;
-};
-
-static void *run_elsewhere(void *opaque)
-{
-    struct elsewhere *elsewhere = opaque;
-
-    if (cudaSetDevice(elsewhere->device) == cudaSuccess)
-        elsewhere->run(elsewhere->of);
-    return NULL;
-}
-
 void circumstances_run(void (*run)(void *of), void *of)
 {
-    struct elsewhere elsewhere = { run, of, 0 };
-    pthread_t thread;
-
-    if (around.now == IN_THREAD && cudaGetDevice(&elsewhere.device) == cudaSuccess && !pthread_create(&thread, NULL, run_elsewhere, &elsewhere))
-        (void)pthread_join(thread, NULL);
-    else
+    if (around.now != IN_THREAD || !run_in_thread(run, of))
         run(of);
 }
 
-/* ---- graphs ---- */
+/* ---- begin and end ---- */
 
-static void keep_exec(cudaGraphExec_t exec)
-{
-    if (around.execs < KEPT)
-        around.exec[around.execs++] = exec;
-    else
-        (void)cudaGraphExecDestroy(exec);
-}
-
-static void keep_graph(cudaGraph_t graph)
-{
-    if (around.graphs < KEPT)
-        around.graph[around.graphs++] = graph;
-    else
-        (void)cudaGraphDestroy(graph);
-}
-
-cudaError_t around_graph_create(cudaGraph_t *graph, unsigned flags)
-{
-    cudaGraphExec_t exec = NULL;
-    cudaError_t error = cudaGraphCreate(graph, flags);
-
-    if (error == cudaSuccess && around.now == EARLY) {
-        if (cudaGraphInstantiate(&exec, *graph, 0) == cudaSuccess)
-            (void)cudaGraphExecDestroy(exec);
-        (void)cudaGetLastError();
-    }
-    return error;
-}
-
-/* A graph of two empty nodes: what has another shape takes no update from it. */
-static void refuse_update(cudaGraphExec_t exec)
-{
-    cudaGraphExecUpdateResultInfo info;
-    cudaGraph_t other = NULL;
-    cudaGraphNode_t node;
-
-    if (cudaGraphCreate(&other, 0) != cudaSuccess)
-        return;
-    if (cudaGraphAddEmptyNode(&node, other, NULL, 0) == cudaSuccess && cudaGraphAddEmptyNode(&node, other, NULL, 0) == cudaSuccess)
-        (void)cudaGraphExecUpdate(exec, other, &info);
-    (void)cudaGraphDestroy(other);
-}
-
-cudaError_t around_instantiate(cudaGraphExec_t *exec, cudaGraph_t graph, unsigned long long flags)
-{
-    cudaGraphExecUpdateResultInfo info;
-    cudaGraphExec_t first = NULL;
-    cudaGraph_t clone = NULL;
-    cudaError_t error;
-
-    if (around.now == SECOND)
-        (void)cudaGraphInstantiate(&first, graph, 0);
-    if (around.now == CLONED && cudaGraphClone(&clone, graph) == cudaSuccess)
-        keep_graph(clone);
-    if (around.now == SECOND || around.now == CLONED)
-        (void)cudaGetLastError();
-    error = cudaGraphInstantiate(exec, graph, flags);
-    if (first && error != cudaSuccess) { /* of some graphs there is one at a time */
-        (void)cudaGraphExecDestroy(first);
-        (void)cudaGetLastError();
-        return cudaGraphInstantiate(exec, graph, flags);
-    }
-    if (first)
-        keep_exec(first);
-    if (error == cudaSuccess && around.now == UPDATED)
-        (void)cudaGraphExecUpdate(*exec, graph, &info);
-    if (error == cudaSuccess && around.now == REFUSED_UPDATE)
-        refuse_update(*exec);
-    if (error == cudaSuccess && around.now != ALONE)
-        (void)cudaGetLastError();
-    return error;
-}
-
-/* ---- captures ---- */
-
-/* The end gives the graph to the asker; one whose capture failed is left alone. */
-static cudaError_t begin_given(cudaStream_t stream, enum cudaStreamCaptureMode mode)
-{
-    cudaGraph_t graph = NULL;
-    cudaError_t error = cudaGraphCreate(&graph, 0);
-
-    if (error != cudaSuccess)
-        return error;
-    error = cudaStreamBeginCaptureToGraph(stream, graph, NULL, NULL, 0, mode);
-    if (error != cudaSuccess)
-        (void)cudaGraphDestroy(graph);
-    return error;
-}
-
-static void begin_other(void)
+cudaStream_t around_other_stream(void)
 {
     if (!around.other && cudaStreamCreateWithFlags(&around.other, cudaStreamNonBlocking) != cudaSuccess)
         around.other = NULL;
-    if (around.other && around.captures++ == 0)
-        (void)cudaStreamBeginCapture(around.other, cudaStreamCaptureModeThreadLocal);
+    return around.other;
 }
 
-static void end_other(void)
+enum cudaStreamCaptureMode around_relax(void)
 {
-    cudaGraph_t graph = NULL;
+    enum cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
 
-    if (around.other && around.captures != 0 && --around.captures == 0)
-        (void)cudaStreamEndCapture(around.other, &graph);
-    if (graph)
-        (void)cudaGraphDestroy(graph);
+    (void)cudaThreadExchangeStreamCaptureMode(&mode);
+    return mode;
 }
 
-cudaError_t around_begin_capture(cudaStream_t stream, enum cudaStreamCaptureMode mode)
+void around_restore(enum cudaStreamCaptureMode mode)
 {
-    cudaError_t error;
-
-    if (around.now == GIVEN)
-        return begin_given(stream, mode);
-    if (around.now == BESIDE)
-        begin_other();
-    error = cudaStreamBeginCapture(stream, mode);
-    if (around.now == BESIDE && error != cudaSuccess)
-        end_other();
-    return error;
+    (void)cudaThreadExchangeStreamCaptureMode(&mode);
+    (void)cudaGetLastError();
 }
-
-cudaError_t around_end_capture(cudaStream_t stream, cudaGraph_t *graph)
-{
-    cudaError_t error = cudaStreamEndCapture(stream, graph);
-
-    if (around.now == BESIDE)
-        end_other();
-    return error;
-}
-
-/* ---- begin and end ---- */
 
 void circumstances_begin(enum circumstance circumstance)
 {
@@ -226,19 +104,27 @@ void circumstances_begin(enum circumstance circumstance)
     around.now = circumstance;
 }
 
-void circumstances_end(void)
+unsigned circumstances_end(void)
 {
     unsigned i;
 
-    while (around.captures != 0) /* those whose ends were none of these calls */
-        end_other();
+    around_end_all_captures();
+    if (around.now == ALONE)
+        return around.calls;
     around.now = ALONE;
     (void)cudaDeviceSynchronize();
     for (i = 0; i < around.execs; i++)
         (void)cudaGraphExecDestroy(around.exec[i]);
     for (i = 0; i < around.graphs; i++)
         (void)cudaGraphDestroy(around.graph[i]);
+    for (i = 0; i < LANES; i++) {
+        if (around.lane[i].origin)
+            (void)cudaStreamDestroy(around.lane[i].origin);
+        if (around.lane[i].event)
+            (void)cudaEventDestroy(around.lane[i].event);
+    }
     if (around.other)
         (void)cudaStreamDestroy(around.other);
     (void)cudaGetLastError();
+    return around.calls;
 }

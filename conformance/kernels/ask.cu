@@ -13,6 +13,8 @@
  *
  * Mutants: `nowait`, the reader does not wait; `nosync`, the host looks without waiting for the end.
  */
+#include <pthread.h>
+
 #include "host_room.h"
 
 #ifdef MUTANT_nosync

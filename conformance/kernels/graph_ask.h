@@ -13,6 +13,15 @@
 #define cudaGraphInstantiate around_instantiate
 #define cudaStreamBeginCapture around_begin_capture
 #define cudaStreamEndCapture around_end_capture
+#define cudaMemcpyAsync around_memcpy_async
+#define cudaMemsetAsync around_memset_async
+#define cudaGraphAddMemcpyNode1D around_add_memcpy_node
+#define cudaGraphAddMemsetNode around_add_memset_node
+#define cudaStreamWaitEvent around_wait_event
+#define cudaEventCreateWithFlags around_event_create
+#define cudaStreamCreateWithFlags around_stream_create
+#define cudaStreamCreate(stream) around_stream_create(stream, cudaStreamDefault)
+#define cudaEventCreate(event) around_event_create(event, cudaEventDefault)
 
 #define ASK_EDGES 32u
 

@@ -2,9 +2,8 @@
 #ifndef HOST_ROOM_H_INCLUDED
 #define HOST_ROOM_H_INCLUDED
 
-#include <pthread.h>
-
 #include "launch_attributes.h"
+#include "other_thread.h"
 #include "pair.h"
 #include "visibility.h"
 
@@ -97,33 +96,6 @@ static inline cudaError_t launch_one(const void *function, const struct kernel_a
                                      cudaLaunchAttribute *attrs, unsigned count)
 {
     return launch_blocks(function, args, 1, threads, stream, attrs, count);
-}
-
-struct other_thread {
-    void (*run)(void *of);
-    void *of;
-    int device;
-    cudaError_t set;
-};
-
-static inline void *other_thread_runs(void *opaque)
-{
-    struct other_thread *other = (struct other_thread *)opaque;
-
-    other->set = cudaSetDevice(other->device); /* each host thread has a device of its own */
-    if (other->set == cudaSuccess)
-        other->run(other->of);
-    return NULL;
-}
-
-/* Runs this in another host thread, on this one's device, and waits for it; 0: no thread could be had. */
-static inline int run_in_thread(void (*run)(void *of), void *of)
-{
-    struct other_thread other = { run, of, 0, cudaSuccess };
-    pthread_t thread;
-
-    return cudaGetDevice(&other.device) == cudaSuccess && !pthread_create(&thread, NULL, other_thread_runs, &other) &&
-           !pthread_join(thread, NULL) && other.set == cudaSuccess;
 }
 
 struct made_event {

@@ -81,14 +81,16 @@ void record_asked(struct record *record, const struct case_info *info, enum case
 }
 
 /* What stands around questions is no call of these tests: each circumstance that suits is told. */
-const char *const circumstance_name[CIRCUMSTANCES] = { "alone", "one", "two", "three", "four", "five", "six", "seven", "eight" };
+const char *const circumstance_name[CIRCUMSTANCES] = { "alone", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven",
+                                                       "twelve", "thirteen" };
+#define CALLS 5u               /* what the case alone is said to have called */
 static enum circumstance around;
 static unsigned circumstances;
 
-int circumstance_suits(const struct case_info *info, enum circumstance circumstance)
+int circumstance_suits(const struct case_info *info, enum circumstance circumstance, unsigned calls)
 {
     (void)info;
-    return circumstance != EARLY;
+    return circumstance != EARLY && calls == CALLS;
 }
 
 unsigned long long circumstances_trials(const struct case_info *info, enum circumstance circumstance, unsigned long long alone)
@@ -100,10 +102,16 @@ unsigned long long circumstances_trials(const struct case_info *info, enum circu
 void circumstances_begin(enum circumstance circumstance)
 {
     around = circumstance;
-    circumstances |= 1u << circumstance;
+    circumstances |= circumstance != ALONE ? 1u << circumstance : 0;
 }
 
-void circumstances_end(void) { around = ALONE; }
+unsigned circumstances_end(void)
+{
+    around = ALONE;
+    return CALLS;
+}
+
+
 void circumstances_run(void (*run)(void *of), void *of) { run(of); }
 
 static unsigned unrun;

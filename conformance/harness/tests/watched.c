@@ -30,7 +30,7 @@ static unsigned places;
 cudaError_t __real_cudaGetDeviceCount(int *count);
 cudaError_t __wrap_cudaGetDeviceCount(int *count);
 cudaError_t __real_cudaSetDevice(int device);
-int __wrap_circumstance_suits(const void *info, int circumstance);
+int __wrap_circumstance_suits(const void *info, int circumstance, unsigned calls);
 cudaError_t __wrap_cudaSetDevice(int device);
 cudaError_t __real_cudaHostAlloc(void **memory, size_t bytes, unsigned flags);
 cudaError_t __wrap_cudaHostAlloc(void **memory, size_t bytes, unsigned flags);
@@ -106,9 +106,9 @@ cudaError_t __wrap_cudaGetDeviceCount(int *count)
 }
 
 /* What is watched is asked once. */
-int __wrap_circumstance_suits(const void *info, int circumstance)
+int __wrap_circumstance_suits(const void *info, int circumstance, unsigned calls)
 {
-    (void)info, (void)circumstance;
+    (void)info, (void)circumstance, (void)calls;
     return 0;
 }
 
