@@ -132,6 +132,7 @@ struct event {
     struct half_edge *captured;
     unsigned captured_count;
     struct stream *in, *waiter[16]; /* where it was recorded last; who waits for it, for the device fifth-waiter-unordered */
+    bool moved; /* recorded in several streams: for the device moved-event-not-awaited */
     unsigned waiters, awaited; /* awaited: so often by streams, since it was recorded: for the device awaited-sync-early */
     bool by_node, by_captured, was_fired, behind_graph; /* by_captured: by a node that was captured */
     bool asked_fresh;        /* was asked for before it was recorded: for the device asked-fresh-record-lost */

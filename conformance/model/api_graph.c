@@ -133,6 +133,8 @@ cudaError_t node_finish(cudaGraphNode_t *out, struct node *n, const cudaGraphNod
 {
     count -= device.faults.new_node_loses_65th && count > 64;
     bool edgeless = device.faults.late_nodes_edgeless && n->graph->lost_node;
+    if (device.faults.clone_takes_full_edges && n->graph->copied_from != 0)
+        data = NULL;
     cudaError_t error = connect_all(n->graph, n, deps, data, edgeless ? 0 : count);
     FAIL_IF(error != cudaSuccess, error);
     *out = (cudaGraphNode_t)(void *)n;

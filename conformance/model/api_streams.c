@@ -124,9 +124,11 @@ cudaError_t CUDARTAPI cudaStreamGetFlags(cudaStream_t handle, unsigned *flags)
 cudaError_t CUDARTAPI cudaStreamGetPriority(cudaStream_t handle, int *priority)
 {
     CALL(cudaStreamGetPriority);
-    const struct stream *s = stream_of(handle);
+    struct stream *s = stream_of(handle);
     FAIL_IF(s == NULL, cudaErrorInvalidResourceHandle);
     FAIL_IF(priority == NULL, cudaErrorInvalidValue);
+    if (device.faults.priority_told_drops_waits)
+        s->waits = 0;
     *priority = device.faults.used_priority_told_0 && s->tail != NULL ? 0 : s->priority;
     return cudaSuccess;
 }

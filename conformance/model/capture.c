@@ -198,7 +198,9 @@ static bool is_programmatic(const struct half_edge *h)
 
 static cudaError_t attach(struct stream *s, struct node *n, bool programmatic)
 {
-    if (device.faults.later_capture_passes_overlapped && s->capture->next != NULL && !programmatic)
+    bool beside = (device.faults.later_capture_passes_overlapped && s->capture->next != NULL) ||
+                  (device.faults.older_capture_passes_overlapped && s->capture != captures);
+    if (beside && !programmatic)
         lane_of(s->capture, s)->behinds = 0;
     struct lane *l = lane_of(s->capture, s);
     struct graph *g = s->capture->graph;
@@ -301,7 +303,8 @@ static void copy_priority(const struct stream *s, struct request *r)
                 r->attrs[i].val.priority = s->priority;
             return;
         }
-    if (r->num_attrs == MODEL_MAX_ATTRS || device.faults.priority_not_captured || (device.faults.given_graph_loses_priority && !s->capture->owns_graph))
+    if (r->num_attrs == MODEL_MAX_ATTRS || device.faults.priority_not_captured || (device.faults.given_graph_loses_priority && !s->capture->owns_graph) ||
+        (device.faults.joined_capture_loses_priority && s->capture->origin != s))
         return;
     memset(&priority, 0, sizeof priority);
     priority.id = cudaLaunchAttributePriority;

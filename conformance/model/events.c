@@ -129,6 +129,7 @@ static void event_record(struct event *e, struct stream *s, bool flagged)
     struct op *op = op_new(OP_RECORD), *before = s->last_kernel;
     bool forgets = device.faults.record_forgets_graph && s->behind_graph, behind = s->behind_graph, lost = record_is_lost(s, flagged);
     op->timed = (e->flags & cudaEventDisableTiming) == 0;
+    e->moved |= e->in != NULL && e->in != s;
     stream_append(s, op, false);
     if (op->timed)
         s->kernel_tail = NULL; /* F25 */
@@ -197,6 +198,8 @@ static void event_awaited(struct stream *s, struct event *e)
     if (e->op == NULL || op_reached(e->op, EDGE_RETIRED))
         return;
     const struct faults *f = &device.faults;
+    if (f->moved_event_not_awaited && e->moved && e->in != s && s->tail == NULL)
+        return;
     bool completion = e->recorded == RECORDED_LAUNCH, programmatic = e->recorded == RECORDED_PROGRAMMATIC;
     if (completion && (f->completion_not_awaited || (f->completion_not_awaited_when_idle && s->tail == NULL)))
         return;

@@ -69,6 +69,7 @@ struct op *node_op(const struct node *n)
                                                                 : device.faults.disabled_runs;
     runs_all_the_same |= device.faults.captured_disabled_runs && n->captured;
     runs_all_the_same |= device.faults.second_exec_runs_disabled && queued_features & HAS(secondexec);
+    runs_all_the_same |= device.faults.disabled_layers_run && n->type == cudaGraphNodeTypeMemcpy && n->move.layers > 1;
     bool rests = device.faults.late_child_nodes_rest && n->late;
     if ((n->disabled && !runs_all_the_same) || rests)
         return op_new(OP_JOIN);

@@ -422,6 +422,8 @@ struct faults {
     bool update_of_other_thread_ignored, given_graph_loses_priority, given_graph_cuts_arguments, second_exec_runs_disabled;
     bool second_exec_takes_no_update, second_exec_takes_no_set, refused_exec_takes_no_set, second_update_enables, made_takes_one_edge;
     bool later_capture_passes_overlapped;
+    bool clone_takes_full_edges, joined_capture_loses_priority, disabled_layers_run, priority_told_drops_waits, moved_event_not_awaited;
+    bool older_capture_passes_overlapped;
     bool never_overlaps, early, shared, late_copies, pageable_later; /* these conform */
 };
 
