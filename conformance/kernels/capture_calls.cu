@@ -7,6 +7,8 @@
  * spoiled    EDGE-40a what a capture of two streams refuses once it is invalid, what its end says, and what its streams do then
  * told       EDGE-41  the ids of a capture's streams and of captures that follow each other, the mode of captures that a thread gives back,
  *                     the dependents of a captured node, the state of the legacy stream beside a capture
+ * depends    EDGE-41  what a stream of a capture comes after: set and added by a call, with several data, in a fork, by another thread, or as
+ *                     the capture begins; a stream that joined before anything was captured; two captures at once
  */
 #include "graph_ask.h"
 #include "host_room.h"
@@ -132,20 +134,6 @@ static void ask_failed_beside(const struct capture *c)
     ask_expect_number(c->ask, "its nodes", (long)nodes, 2);
     if (graph)
         (void)cudaGraphDestroy(graph);
-}
-
-/* What a stream of a capture comes after now, if that is one node. */
-static cudaError_t only_dependency(cudaStream_t stream, cudaGraphNode_t *node)
-{
-    const cudaGraphNode_t *nodes = NULL;
-    const cudaGraphEdgeData *data = NULL;
-    enum cudaStreamCaptureStatus status;
-    size_t count = 0;
-    cudaError_t error = edges_of_capture(stream, &status, NULL, NULL, &nodes, &data, &count);
-
-    if (error == cudaSuccess && count == 1)
-        *node = nodes[0];
-    return error;
 }
 
 /* Which end of a stream that comes after two is joined by the first stream. */
@@ -394,6 +382,8 @@ static void ask_fork(const struct capture *c)
     (void)cudaGraphDestroy(graph);
 }
 
+#include "capture_depends.h"
+
 /* How many nodes the next one in this stream depends on. */
 static void expect_dependencies(const struct capture *c, const char *what, cudaStream_t stream, long want)
 {
@@ -412,7 +402,7 @@ static void expect_dependencies(const struct capture *c, const char *what, cudaS
 /* A stream that joined a capture waits for its first stream once more; or is given that one's kernel as a dependency. */
 static void ask_second_wait(const struct capture *c, int by_update)
 {
-    cudaGraphNode_t last = NULL;
+    struct depends last = PDL_ZERO;
     cudaGraph_t graph = NULL;
     cudaError_t error = begin(c->stream);
 
@@ -423,10 +413,11 @@ static void ask_second_wait(const struct capture *c, int by_update)
     if (error == cudaSuccess)
         error = launch_nothing(c->stream);
     if (error == cudaSuccess)
-        error = only_dependency(c->stream, &last);
+        error = read_depends(c->stream, &last);
     expect_dependencies(c, "a stream that joined a capture and launched", c->side, 1);
     if (error == cudaSuccess)
-        error = by_update ? edges_update_capture(c->side, &last, NULL, 1, cudaStreamAddCaptureDependencies) : record_and_await(c->event, c->stream, c->side);
+        error = by_update ? edges_update_capture(c->side, last.node, NULL, 1, cudaStreamAddCaptureDependencies)
+                          : record_and_await(c->event, c->stream, c->side);
     ask_expect(c->ask, "a second wait, or a dependency more", error, cudaSuccess);
     expect_dependencies(c, "a stream that waits for its capture's first stream again", c->side, 2);
     if (error == cudaSuccess)
@@ -559,5 +550,6 @@ static const struct pair capture_calls_pairs[] = {
     PAIR_ASK("forbidden", ask_forbidden),
     PAIR_ASK("told", ask_told),
     PAIR_ASK("spoiled", ask_spoiled),
+    PAIR_ASK("depends", ask_depends),
 };
 IMAGE(capture_calls, capture_calls_pairs)

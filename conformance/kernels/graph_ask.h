@@ -25,9 +25,11 @@
 
 #define ASK_EDGES 32u
 
-enum node_kind { NODE_KERNEL, NODE_MEMSET, NODE_MEMCPY, NODE_HOST, NODE_EMPTY, NODE_CHILD, NODE_RECORD, NODE_WAIT, NODE_KINDS };
-static const char *const node_kind_name[NODE_KINDS] = { "kernel", "memset", "memcpy", "host", "empty", "child", "event record",
-                                                        "event wait" };
+enum node_kind {
+    NODE_KERNEL, NODE_MEMSET, NODE_MEMCPY, NODE_HOST, NODE_EMPTY, NODE_CHILD, NODE_RECORD, NODE_WAIT, NODE_ROWS, NODE_LAYERS, NODE_KINDS
+};
+static const char *const node_kind_name[NODE_KINDS] = { "kernel", "memset", "memcpy", "host", "empty", "child", "event record", "event wait",
+                                                        "memset of rows", "memcpy of layers" };
 
 static void CUDART_CB ask_host_nothing(void *opaque) { (void)opaque; }
 
@@ -158,7 +160,7 @@ struct node_room {
 
 static cudaError_t ask_open_room(struct node_room *room, const void *function)
 {
-    cudaError_t error = cudaMalloc((void **)&room->words, 64);
+    cudaError_t error = cudaMalloc((void **)&room->words, 256);
 
     room->function = function;
     return error == cudaSuccess ? cudaEventCreateWithFlags(&room->event, cudaEventDisableTiming) : error;
@@ -215,6 +217,24 @@ static cudaError_t ask_add_if(cudaGraphNode_t *node, cudaGraph_t outermost, cuda
 }
 #endif
 
+/* Two layers of two rows of a word each: neither rows nor layers lie next to each other, nor does the copy have them where its source does. */
+static struct cudaMemcpy3DParms layers_of_words(uint32_t *to, const uint32_t *from)
+{
+    struct cudaMemcpy3DParms copy = PDL_ZERO;
+
+    copy.dstPtr.ptr = to;
+    copy.srcPtr.ptr = (void *)(uintptr_t)from;
+    copy.dstPtr.pitch = copy.dstPtr.xsize = 2 * sizeof(uint32_t);
+    copy.srcPtr.pitch = copy.srcPtr.xsize = 3 * sizeof(uint32_t);
+    copy.dstPtr.ysize = copy.srcPtr.ysize = 3;
+    copy.extent.width = sizeof(uint32_t);
+    copy.extent.height = copy.extent.depth = 2;
+    copy.kind = cudaMemcpyDefault;
+    return copy;
+}
+#define ASK_LAYERS_TO 9u       /* words from the first one that it sets to the last one, and so on where it reads */
+#define ASK_LAYERS_FROM 13u
+
 /* A node of this kind after these nodes. */
 static cudaError_t ask_add_after(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after, size_t count, enum node_kind kind,
                                  const struct node_room *room)
@@ -222,14 +242,17 @@ static cudaError_t ask_add_after(cudaGraphNode_t *node, cudaGraph_t graph, const
     struct kernel_args args = PDL_ZERO;
     struct cudaMemsetParams set = PDL_ZERO;
     struct cudaHostNodeParams host = PDL_ZERO;
+    struct cudaMemcpy3DParms layers = layers_of_words(room->words + 16, room->words + 32);
 
     switch (kind) {
     case NODE_KERNEL: return ask_add_kernel_after(node, graph, after, count, room->function, &args, 1, 1);
     case NODE_MEMSET:
+    case NODE_ROWS:
         set.dst = room->words;
         set.elementSize = 4;
-        set.width = 4;
-        set.height = 1;
+        set.width = kind == NODE_ROWS ? 1 : 4;
+        set.height = kind == NODE_ROWS ? 3 : 1;
+        set.pitch = kind == NODE_ROWS ? 8 : 0;
         return cudaGraphAddMemsetNode(node, graph, after, count, &set);
     case NODE_MEMCPY:
         return cudaGraphAddMemcpyNode1D(node, graph, after, count, room->words + 8, room->words, 16, cudaMemcpyDeviceToDevice);
@@ -240,6 +263,7 @@ static cudaError_t ask_add_after(cudaGraphNode_t *node, cudaGraph_t graph, const
     case NODE_CHILD: return ask_add_child_after(node, graph, after, count);
     case NODE_RECORD: return cudaGraphAddEventRecordNode(node, graph, after, count, room->event);
     case NODE_WAIT: return cudaGraphAddEventWaitNode(node, graph, after, count, room->event);
+    case NODE_LAYERS: return cudaGraphAddMemcpyNode(node, graph, after, count, &layers);
     default: return cudaErrorNotSupported;
     }
 }

@@ -153,10 +153,15 @@ static unsigned draw_around(struct chain *chain, enum node_kind disabled, unsign
 
 static unsigned draw_past(struct chain *chain, unsigned trial, uint64_t seed)
 {
-    return draw_around(chain, trial % 2 ? NODE_MEMCPY : NODE_KERNEL, trial / 2, seed);
+    static const enum node_kind disabled[] = { NODE_KERNEL, NODE_MEMCPY, NODE_LAYERS };
+
+    return draw_around(chain, disabled[trial % 3], trial / 3, seed);
 }
 
-static unsigned draw_past_set(struct chain *chain, unsigned trial, uint64_t seed) { return draw_around(chain, NODE_MEMSET, trial, seed); }
+static unsigned draw_past_set(struct chain *chain, unsigned trial, uint64_t seed)
+{
+    return draw_around(chain, trial % 2 ? NODE_ROWS : NODE_MEMSET, trial / 2, seed);
+}
 
 /* A disabled kernel leads to the reader. */
 static unsigned draw_past_port(struct chain *chain, unsigned trial, uint64_t seed)

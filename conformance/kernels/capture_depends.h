@@ -1,0 +1,233 @@
+/* capture_depends.h - the pair of capture_calls.cu with what a stream of a capture comes after: as it is told, as it is set, and as nodes then do. */
+#ifndef CAPTURE_DEPENDS_H_INCLUDED
+#define CAPTURE_DEPENDS_H_INCLUDED
+
+#define DEPENDS 6u
+
+struct depends {
+    cudaGraphNode_t node[DEPENDS + 1];
+    cudaGraphEdgeData data[DEPENDS + 1];
+    size_t count;
+};
+
+/* What a stream of a capture comes after now. */
+static cudaError_t read_depends(cudaStream_t stream, struct depends *is)
+{
+    const cudaGraphNode_t *nodes = NULL;
+    const cudaGraphEdgeData *data = NULL;
+    enum cudaStreamCaptureStatus status;
+    size_t i;
+    cudaError_t error = edges_of_capture(stream, &status, NULL, NULL, &nodes, &data, &is->count);
+
+    for (i = 0; i < is->count && i <= DEPENDS && error == cudaSuccess; i++) {
+        is->node[i] = nodes[i];
+        is->data[i] = data[i];
+    }
+    return error;
+}
+
+/* The same nodes with the same data, in whatever order. */
+static int same_depends(const struct depends *is, const struct depends *want)
+{
+    size_t i, k, found = 0;
+
+    for (i = 0; i < want->count; i++)
+        for (k = 0; k < is->count && k <= DEPENDS; k++)
+            found += is->node[k] == want->node[i] && memcmp(&is->data[k], &want->data[i], sizeof(is->data[k])) == 0;
+    return is->count == want->count && found == want->count;
+}
+
+static void expect_depends(struct ask *ask, const char *what, cudaStream_t stream, const struct depends *want)
+{
+    struct depends is = PDL_ZERO;
+
+    ask_expect(ask, what, read_depends(stream, &is), cudaSuccess);
+    ask_expect_number(ask, what, (long)is.count, (long)want->count);
+    ask_expect_number(ask, what, same_depends(&is, want), 1);
+}
+
+/* A launch in the stream comes after these and nothing else, by edges of that data. */
+static void expect_launch_after(struct ask *ask, const char *what, cudaStream_t stream, const struct depends *want)
+{
+    struct depends launch = PDL_ZERO, into = PDL_ZERO;
+
+    ask_expect(ask, what, launch_nothing(stream), cudaSuccess);
+    ask_expect(ask, what, read_depends(stream, &launch), cudaSuccess);
+    ask_expect_number(ask, what, launch.count == 1 && is_full(launch.data[0]), 1);
+    into.count = DEPENDS + 1;
+    if (launch.count == 1)
+        ask_expect(ask, what, edges_into_node(launch.node[0], into.node, into.data, &into.count), cudaSuccess);
+    ask_expect_number(ask, what, same_depends(&into, want), 1);
+}
+
+struct updating {
+    cudaStream_t stream;
+    struct depends depends;
+    unsigned flags;
+    cudaError_t error;
+};
+
+static void update_now(void *of)
+{
+    struct updating *u = (struct updating *)of;
+
+    u->error = edges_update_capture(u->stream, u->depends.node, u->depends.data, u->depends.count, u->flags);
+}
+
+/* A capture of two streams: so many kernels in the first one, one in the second one. */
+static cudaError_t begin_two(const struct capture *c, unsigned kernels, struct depends *launched, struct depends *forked)
+{
+    struct depends one = PDL_ZERO;
+    cudaError_t error = cudaStreamBeginCapture(c->stream, cudaStreamCaptureModeRelaxed);
+    unsigned i;
+
+    if (error == cudaSuccess)
+        error = record_and_await(c->event, c->stream, c->side);
+    if (error == cudaSuccess)
+        error = launch_nothing(c->side);
+    if (error == cudaSuccess)
+        error = read_depends(c->side, forked);
+    for (i = 0; i < kernels && error == cudaSuccess; i++) {
+        error = launch_nothing(c->stream);
+        if (error == cudaSuccess)
+            error = read_depends(c->stream, &one);
+        launched->node[i] = one.node[0];
+        launched->data[i] = edges_data(i % 3, 0, i % 3 != 0); /* full, from the trigger, from the start */
+    }
+    launched->count = kernels;
+    return error;
+}
+
+/* The fork comes back, and the capture ends. */
+static void end_two(const struct capture *c, const char *what)
+{
+    cudaGraph_t graph = NULL;
+
+    ask_expect(c->ask, what, record_and_await(c->event, c->side, c->stream), cudaSuccess);
+    ask_expect(c->ask, what, launch_nothing(c->stream), cudaSuccess);
+    ask_expect(c->ask, what, cudaStreamEndCapture(c->stream, &graph), cudaSuccess);
+    if (graph)
+        (void)cudaGraphDestroy(graph);
+}
+
+/* "dependencyData: optional array of edge data for each dependency"; by this thread or another one, which a relaxed capture allows. */
+static void ask_updated(const struct capture *c, unsigned kernels, unsigned flags, int by_thread)
+{
+    struct updating u = PDL_ZERO;
+    struct depends want = PDL_ZERO;
+    char text[96];
+
+    snprintf(text, sizeof(text), "%u dependencies %s in a fork%s", kernels, flags == cudaStreamSetCaptureDependencies ? "set" : "added",
+             by_thread ? " by another thread" : "");
+    u.stream = c->side;
+    u.flags = flags;
+    ask_expect(c->ask, text, begin_two(c, kernels, &u.depends, &want), cudaSuccess);
+    if (!by_thread || !run_in_thread(update_now, &u))
+        update_now(&u);
+    ask_expect(c->ask, text, u.error, cudaSuccess);
+    want.count = flags == cudaStreamSetCaptureDependencies ? 0 : want.count;
+    memcpy(want.node + want.count, u.depends.node, kernels * sizeof(want.node[0]));
+    memcpy(want.data + want.count, u.depends.data, kernels * sizeof(want.data[0]));
+    want.count += kernels;
+    expect_depends(c->ask, text, c->side, &want);
+    expect_launch_after(c->ask, text, c->side, &want);
+    end_two(c, text);
+}
+
+/* A graph that has kernels, into which a capture begins after them by edges of these data. */
+static void ask_begun_after(const struct capture *c, unsigned kernels)
+{
+    struct kernel_args args = PDL_ZERO;
+    struct depends after = PDL_ZERO;
+    cudaGraph_t graph = NULL, out = NULL;
+    cudaError_t error = cudaGraphCreate(&graph, 0);
+    unsigned i;
+    char text[96];
+
+    snprintf(text, sizeof(text), "a capture that begins after %u nodes of a graph", kernels);
+    for (i = 0; i < kernels && error == cudaSuccess; i++) {
+        error = ask_add_kernel(&after.node[i], graph, (const void *)SYMBOL(capture_calls_nothing), &args, 1);
+        after.data[i] = edges_data((i + 1) % 3, 0, (i + 1) % 3 != 0);
+    }
+    after.count = kernels;
+    if (error == cudaSuccess)
+        error = cudaStreamBeginCaptureToGraph(c->stream, graph, after.node, after.data, kernels, cudaStreamCaptureModeThreadLocal);
+    ask_expect(c->ask, text, error, cudaSuccess);
+    if (error == cudaSuccess) {
+        expect_depends(c->ask, text, c->stream, &after);
+        expect_launch_after(c->ask, text, c->stream, &after);
+        ask_expect(c->ask, text, cudaStreamEndCapture(c->stream, &out), cudaSuccess);
+    }
+    (void)cudaGraphDestroy(graph);
+}
+
+/* A stream that joined before anything was captured is part of the capture, and comes after nothing. */
+static void ask_joined_early(const struct capture *c, unsigned flags)
+{
+    enum cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+    struct depends none = PDL_ZERO;
+    unsigned long long first = 0, second = 1;
+    cudaGraph_t one = NULL, other = NULL;
+    cudaEvent_t event = NULL;
+    cudaError_t error;
+
+    ask_expect(c->ask, "an event", cudaEventCreateWithFlags(&event, flags), cudaSuccess);
+    ask_expect(c->ask, "a capture", cudaStreamBeginCapture(c->stream, cudaStreamCaptureModeThreadLocal), cudaSuccess);
+    error = record_and_await(event, c->stream, c->side);
+    ask_expect(c->ask, "a stream that joins it at once", error, cudaSuccess);
+    ask_expect(c->ask, "the state of that stream", cudaStreamIsCapturing(c->side, &status), cudaSuccess);
+    ask_expect_number(c->ask, "the state of that stream", (long)status, (long)cudaStreamCaptureStatusActive);
+    ask_expect(c->ask, "its capture", id_of(c->side, &one, &first), cudaSuccess);
+    ask_expect(c->ask, "the capture", id_of(c->stream, &other, &second), cudaSuccess);
+    ask_expect_number(c->ask, "they are the same", one == other && first == second, 1);
+    expect_depends(c->ask, "what it comes after", c->side, &none);
+    expect_launch_after(c->ask, "what a launch in it comes after", c->side, &none);
+    end_two(c, "its way back");
+    (void)cudaEventDestroy(event);
+}
+
+/* Each of two captures at once is told as what it is: by its id, and by the graph that its end gives. */
+static void ask_two_told(const struct capture *c)
+{
+    cudaStream_t stream[2];
+    cudaGraph_t told[2] = { NULL, NULL }, graph[2] = { NULL, NULL };
+    unsigned long long id[2] = { 0, 0 }, again = 0;
+    unsigned i;
+
+    stream[0] = c->stream;
+    stream[1] = c->side;
+    for (i = 0; i < 2; i++) {
+        ask_expect(c->ask, "one of two captures at once", begin(stream[i]), cudaSuccess);
+        ask_expect(c->ask, "what it is told as", id_of(stream[i], &told[i], &id[i]), cudaSuccess);
+    }
+    ask_expect_number(c->ask, "the two are told as one", id[0] == id[1] || told[0] == told[1], 0);
+    for (i = 0; i < 2; i++) {
+        ask_expect(c->ask, "what it is told as later", id_of(stream[i], &graph[i], &again), cudaSuccess);
+        ask_expect_number(c->ask, "it is the same", again == id[i] && graph[i] == told[i], 1);
+        ask_expect(c->ask, "its end", cudaStreamEndCapture(stream[i], &graph[i]), cudaSuccess);
+        ask_expect_number(c->ask, "it gives the graph that it was told as", graph[i] == told[i], 1);
+        if (graph[i])
+            (void)cudaGraphDestroy(graph[i]);
+    }
+}
+
+static void ask_depends(struct ask *ask)
+{
+    struct capture c;
+    unsigned i;
+    cudaError_t error = open_capture(&c, ask);
+
+    ask_expect(ask, "a stream and an event", error, cudaSuccess);
+    if (error != cudaSuccess)
+        return;
+    for (i = 0; i < 4 * DEPENDS; i++)
+        ask_updated(&c, i / 4 + 1, i % 2 ? cudaStreamAddCaptureDependencies : cudaStreamSetCaptureDependencies, i / 2 % 2 != 0);
+    for (i = 1; i <= DEPENDS; i++)
+        ask_begun_after(&c, i);
+    ask_joined_early(&c, cudaEventDisableTiming);
+    ask_joined_early(&c, cudaEventDefault);
+    ask_two_told(&c);
+    close_capture(&c);
+}
+
+#endif
