@@ -232,8 +232,8 @@ static struct cudaMemcpy3DParms layers_of_words(uint32_t *to, const uint32_t *fr
     copy.kind = cudaMemcpyDefault;
     return copy;
 }
-#define ASK_LAYERS_TO 9u       /* words from the first one that it sets to the last one, and so on where it reads */
-#define ASK_LAYERS_FROM 13u
+#define LAYERS_TO 9u           /* words from the first one that it sets to the last one, and so on where it reads */
+#define LAYERS_FROM 13u
 
 /* A node of this kind after these nodes. */
 static cudaError_t ask_add_after(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after, size_t count, enum node_kind kind,

@@ -3,7 +3,7 @@
  * pair      rules    what is asked
  * status    EDGE-42  a disabled kernel that is given new parameters, or whose graph is updated as a whole, stays disabled
  * uploaded  EDGE-42  so does one whose graph is uploaded
- * items     EDGE-42a each of a kernel, a memset and a copy that is disabled stays so: new parameters by either call, updates, uploads
+ * items     EDGE-42a each of a kernel, memsets and copies, one of rows and one of layers, that is disabled stays so: new parameters by either call, updates, uploads
  * left      EDGE-42b graphs of two nodes of each kind, of which one or two are left out and taken back: all others run, also when a node that may
  *                    not be left out is refused
  * edges     EDGE-44a an edge that is refused because there is one leaves that one's data; a node that is destroyed takes its edges along,
@@ -30,8 +30,24 @@
 #include "graph_ask.h"
 #include "host_room.h"
 
+/* The items of a graph: a memset of rows and a copy of layers as well. */
+enum item { ITEM_KERNEL, ITEM_SET, ITEM_COPY, ITEM_ROWS, ITEM_LAYERS, ITEMS };
+static const char *const item_name[ITEMS] = { "a kernel", "a memset", "a copy", "a memset of rows", "a copy of layers" };
+
+#define WORDS (ITEMS + 1u)
+#define CELLS LAYERS_TO        /* of a word, which is set once all are: rows and layers leave some between them out */
+#define WORD_BYTES (CELLS * sizeof(uint32_t))
+
+DEVICE_FN void set_word(uint32_t *word)
+{
+    uint32_t i;
+
+    for (i = 0; i < CELLS; i++)
+        k_store(word + i, 1);
+}
+
 /* Each kernel sets the word that it was made for. */
-KERNEL(kept_set) { k_store(args.data, 1); }
+KERNEL(kept_set) { set_word(args.data); }
 
 /* Sets its word late: what reads it and does not wait finds it as it was. */
 KERNEL(kept_late)
@@ -39,25 +55,36 @@ KERNEL(kept_late)
     struct trial_plan plan = k_plan(&args);
 
     k_delay(args.state, plan.hold_ns);
-    k_store(args.data, 1);
+    set_word(args.data);
 }
 
 KERNEL(kept_nothing) { (void)args; }
 
-#define WORDS 4u
-
 struct kept {
     struct ask *ask;
-    uint32_t *words;           /* pinned */
+    uint32_t *words;           /* pinned: WORDS, then what copies read */
+    const uint32_t *source;    /* that, as the device sees it: a word, then layers */
     struct kernel_args args[WORDS]; /* of a kernel that sets this word */
     int driver;                /* its version: bodies of conditional nodes came with 12.4, more than one of a node with 12.8 */
 };
+
+#define SOURCE_BYTES (WORD_BYTES + LAYERS_FROM * sizeof(uint32_t))
+
+static void fill_source(uint32_t *source)
+{
+    unsigned i;
+
+    for (i = 0; i < CELLS; i++)
+        source[i] = 1;
+    for (i = 0; i < LAYERS_FROM; i++) /* between rows and layers there is nothing that sets a word */
+        source[CELLS + i] = i % 9 == 0 || i % 9 == 3;
+}
 
 static int open_kept(struct kept *kept, struct ask *ask)
 {
     char *device = NULL;
     unsigned i;
-    cudaError_t error = cudaHostAlloc((void **)&kept->words, (WORDS + 1) * sizeof(uint32_t), cudaHostAllocMapped);
+    cudaError_t error = cudaHostAlloc((void **)&kept->words, WORDS * WORD_BYTES + SOURCE_BYTES, cudaHostAllocMapped);
 
     if (error == cudaSuccess)
         error = cudaHostGetDevicePointer((void **)&device, kept->words, 0);
@@ -66,9 +93,10 @@ static int open_kept(struct kept *kept, struct ask *ask)
     ask_expect(ask, "pinned memory", error, cudaSuccess);
     kept->ask = ask;
     for (i = 0; i < WORDS && error == cudaSuccess; i++)
-        kept->args[i].data = (uint32_t *)(void *)device + i;
+        kept->args[i].data = (uint32_t *)(void *)device + i * CELLS;
+    kept->source = (const uint32_t *)(void *)device + WORDS * CELLS;
     if (error == cudaSuccess)
-        kept->words[WORDS] = 1; /* what copies read */
+        fill_source(kept->words + WORDS * CELLS);
     return error == cudaSuccess;
 }
 
@@ -99,19 +127,41 @@ static cudaError_t make_set(struct kept *kept, unsigned word, cudaGraph_t *graph
     return error == cudaSuccess ? add_set(kept, *graph, word, node) : error;
 }
 
-/* Launches the graph; of the words these have to be set, one bit for each. */
-static void expect_words(struct kept *kept, cudaGraphExec_t exec, const char *what, unsigned want)
+/* Which of so many words are set, one bit for each; one more if one of them is in part. */
+static unsigned which_are_set(volatile const uint32_t *words, unsigned count)
 {
-    volatile const uint32_t *words = kept->words;
-    cudaStream_t stream = kept->ask->stream;
     unsigned is = 0, i;
 
-    memset(kept->words, 0, WORDS * sizeof(uint32_t));
+    for (i = 0; i < count; i++, words += CELLS) {
+        unsigned cells = (words[0] != 0) + (words[2] != 0) + (words[6] != 0) + (words[8] != 0); /* of both layers, both rows */
+        is |= cells == 4 ? 1u << i : cells ? 1u << count : 0;
+    }
+    return is;
+}
+
+/* Launches the graph; of the words these have to be set. */
+static void expect_words(struct kept *kept, cudaGraphExec_t exec, const char *what, unsigned want)
+{
+    cudaStream_t stream = kept->ask->stream;
+
+    memset(kept->words, 0, WORDS * WORD_BYTES);
     ask_expect(kept->ask, what, cudaGraphLaunch(exec, stream), cudaSuccess);
     ask_expect(kept->ask, what, cudaStreamSynchronize(stream), cudaSuccess);
-    for (i = 0; i < WORDS; i++)
-        is |= (words[i] != 0) << i;
-    ask_expect_number(kept->ask, what, (long)is, (long)want);
+    ask_expect_number(kept->ask, what, (long)which_are_set(kept->words, WORDS), (long)want);
+}
+
+/* A memset of a word, or of the cells of it that rows set. */
+static struct cudaMemsetParams set_of(uint32_t *word, int rows)
+{
+    struct cudaMemsetParams set = PDL_ZERO;
+
+    set.dst = word;
+    set.value = 1;
+    set.elementSize = sizeof(uint32_t);
+    set.width = rows ? 1 : CELLS;
+    set.height = rows ? (CELLS + 1) / 2 : 1;
+    set.pitch = rows ? 2 * sizeof(uint32_t) : 0;
+    return set;
 }
 
 static cudaError_t update_from(cudaGraphExec_t exec, cudaGraph_t graph)
@@ -245,14 +295,10 @@ static void ask_remade(struct kept *kept, graph_maker make, const char *what, un
 
 static cudaError_t add_late(struct kept *kept, cudaGraph_t graph)
 {
-    struct cudaMemsetParams set = PDL_ZERO;
+    struct cudaMemsetParams set = set_of(kept->args[2].data, 0);
     cudaGraphNode_t node = NULL;
     cudaError_t error = add_set(kept, graph, 1, &node);
 
-    set.dst = kept->args[2].data;
-    set.value = 1;
-    set.elementSize = 4;
-    set.width = set.height = 1;
     return error == cudaSuccess ? cudaGraphAddMemsetNode(&node, graph, NULL, 0, &set) : error;
 }
 
@@ -278,27 +324,20 @@ static void ask_late(struct kept *kept)
     (void)cudaGraphDestroy(outer);
 }
 
-/* A memset of one row that is given two, before its graph is made executable. */
+/* A memset of one row that is given several, before its graph is made executable. */
 static void ask_rows_of_source(struct kept *kept)
 {
     struct ask *ask = kept->ask;
-    struct cudaMemsetParams set = PDL_ZERO;
+    struct cudaMemsetParams set = set_of(kept->args[1].data, 0), rows = set_of(kept->args[0].data, 1);
     cudaGraph_t graph = NULL;
     cudaGraphExec_t exec = NULL;
     cudaGraphNode_t node = NULL;
 
-    set.dst = kept->args[1].data;
-    set.value = 1;
-    set.elementSize = 4;
-    set.width = set.height = 1;
     ask_expect(ask, "a graph", cudaGraphCreate(&graph, 0), cudaSuccess);
     ask_expect(ask, "a memset", cudaGraphAddMemsetNode(&node, graph, NULL, 0, &set), cudaSuccess);
-    set.dst = kept->args[0].data;
-    set.height = 2;
-    set.pitch = 3 * sizeof(uint32_t);
-    ask_expect(ask, "two rows instead", cudaGraphMemsetNodeSetParams(node, &set), cudaSuccess);
+    ask_expect(ask, "rows instead", cudaGraphMemsetNodeSetParams(node, &rows), cudaSuccess);
     ask_expect(ask, "an executable one", cudaGraphInstantiate(&exec, graph, 0), cudaSuccess);
-    expect_words(kept, exec, "a launch of the memset of two rows", 1 | 8);
+    expect_words(kept, exec, "a launch of the memset of rows", 1);
     (void)cudaGraphExecDestroy(exec);
     (void)cudaGraphDestroy(graph);
 }
@@ -345,15 +384,11 @@ static void ask_without_cycle(struct kept *kept)
 static void ask_not_added(struct kept *kept)
 {
     struct ask *ask = kept->ask;
-    struct cudaMemsetParams set = PDL_ZERO;
+    struct cudaMemsetParams set = set_of(kept->args[1].data, 0);
     cudaGraph_t graph = NULL;
     cudaGraphNode_t node = NULL, twice[2];
     size_t count = 0;
 
-    set.dst = kept->args[1].data;
-    set.value = 1;
-    set.elementSize = 4;
-    set.width = set.height = 1;
     ask_expect(ask, "a graph", make_set(kept, 0, &graph, &node), cudaSuccess);
     twice[0] = twice[1] = node;
     ask_expect_refusal(ask, "an empty node that depends on one twice", cudaGraphAddEmptyNode(&node, graph, twice, 2));

@@ -5,7 +5,8 @@
 /* ---- handed ---- */
 
 enum change {
-    CHANGE_NOTHING, CHANGE_ADDED, CHANGE_KERNEL, CHANGE_SET, CHANGE_COPY, CHANGE_DESTROYED, CHANGE_EDGE, CHANGE_NO_EDGE, CHANGE_GENERAL, CHANGES
+    CHANGE_NOTHING, CHANGE_ADDED, CHANGE_KERNEL, CHANGE_SET, CHANGE_COPY, CHANGE_ROWS, CHANGE_LAYERS, CHANGE_DESTROYED, CHANGE_EDGE, CHANGE_NO_EDGE,
+    CHANGE_GENERAL, CHANGES
 };
 
 #define ALL_ITEMS ((1u << ITEMS) - 1)
@@ -26,14 +27,15 @@ static void fill_kernel(struct kept *kept, unsigned word, struct cudaKernelNodeP
 static cudaError_t move_item(struct kept *kept, const cudaGraphNode_t *node, enum item item, unsigned word)
 {
     struct cudaKernelNodeParams kernel = PDL_ZERO;
-    struct cudaMemsetParams set = set_params(kept);
+    struct cudaMemsetParams set = set_of(kept->args[word].data, item == ITEM_ROWS);
+    struct cudaMemcpy3DParms layers = layers_of_words(kept->args[word].data, kept->source + CELLS);
     void *values[1];
 
-    set.dst = kept->args[word].data;
     switch (item) {
     case ITEM_KERNEL: fill_kernel(kept, word, &kernel, values); return cudaGraphKernelNodeSetParams(node[item], &kernel);
-    case ITEM_SET: return cudaGraphMemsetNodeSetParams(node[item], &set);
-    default: return cudaGraphMemcpyNodeSetParams1D(node[item], kept->args[word].data, kept->args[0].data + WORDS, 4, cudaMemcpyDefault);
+    case ITEM_COPY: return cudaGraphMemcpyNodeSetParams1D(node[item], kept->args[word].data, kept->source, WORD_BYTES, cudaMemcpyDefault);
+    case ITEM_LAYERS: return cudaGraphMemcpyNodeSetParams(node[item], &layers);
+    default: return cudaGraphMemsetNodeSetParams(node[item], &set);
     }
 }
 
@@ -69,19 +71,17 @@ static cudaError_t change_graph(struct kept *kept, cudaGraph_t graph, const cuda
 {
     cudaGraphEdgeData full = edges_data(0, 0, 0);
     cudaGraphNode_t added;
+    int moves = change >= CHANGE_KERNEL && change < CHANGE_KERNEL + (int)ITEMS; /* in the order of the items */
 
     *want = change == CHANGE_ADDED       ? ALL_ITEMS | 1u << LAST_WORD
-            : change == CHANGE_KERNEL    ? MOVED(ITEM_KERNEL)
-            : change == CHANGE_SET       ? MOVED(ITEM_SET)
-            : change == CHANGE_COPY      ? MOVED(ITEM_COPY)
+            : moves                      ? MOVED(change - CHANGE_KERNEL)
             : change == CHANGE_GENERAL   ? MOVED(ITEM_KERNEL)
             : change == CHANGE_DESTROYED ? ALL_ITEMS & ~(1u << ITEM_KERNEL)
                                          : ALL_ITEMS;
+    if (moves)
+        return move_item(kept, node, (enum item)(change - CHANGE_KERNEL), LAST_WORD);
     switch (change) {
     case CHANGE_ADDED: return add_set(kept, graph, LAST_WORD, &added);
-    case CHANGE_KERNEL: return move_item(kept, node, ITEM_KERNEL, LAST_WORD);
-    case CHANGE_SET: return move_item(kept, node, ITEM_SET, LAST_WORD);
-    case CHANGE_COPY: return move_item(kept, node, ITEM_COPY, LAST_WORD);
     case CHANGE_DESTROYED: return cudaGraphDestroyNode(node[ITEM_KERNEL]);
     case CHANGE_EDGE: return edges_add(graph, &node[ITEM_KERNEL], &node[ITEM_SET], &full, 1);
     case CHANGE_NO_EDGE: return add_and_remove(graph, node);
@@ -106,19 +106,49 @@ static void expect_edges(struct ask *ask, const char *what, cudaGraph_t graph, l
     ask_expect_number(ask, what, (long)count, want);
 }
 
-/* The items of a graph that is a clone of one that make_items() made, by their types. */
-static cudaError_t find_items(cudaGraph_t graph, cudaGraphNode_t *node)
+/* Which item a node is; none of them is ITEMS. */
+static cudaError_t tell_item(cudaGraphNode_t node, unsigned *item)
 {
-    cudaGraphNode_t list[ITEMS];
+    struct cudaMemsetParams set = PDL_ZERO;
+    struct cudaMemcpy3DParms copy = PDL_ZERO;
     enum cudaGraphNodeType type;
-    size_t count = ITEMS, i;
+    cudaError_t error = cudaGraphNodeGetType(node, &type);
+
+    if (error == cudaSuccess && type == cudaGraphNodeTypeMemset)
+        error = cudaGraphMemsetNodeGetParams(node, &set);
+    if (error == cudaSuccess && type == cudaGraphNodeTypeMemcpy)
+        error = cudaGraphMemcpyNodeGetParams(node, &copy);
+    *item = error != cudaSuccess              ? ITEMS
+            : type == cudaGraphNodeTypeKernel ? ITEM_KERNEL
+            : type == cudaGraphNodeTypeMemset ? (set.height > 1 ? ITEM_ROWS : ITEM_SET)
+            : type == cudaGraphNodeTypeMemcpy ? (copy.extent.height > 1 ? ITEM_LAYERS : ITEM_COPY)
+                                              : ITEMS;
+    return error;
+}
+
+/* The items of a graph, among so many nodes. */
+static cudaError_t find_items_of(cudaGraph_t graph, cudaGraphNode_t *node, size_t nodes)
+{
+    cudaGraphNode_t list[ITEMS + 1];
+    size_t count = ITEMS + 1, i;
+    unsigned item, found = 0;
     cudaError_t error = cudaGraphGetNodes(graph, list, &count);
 
     for (i = 0; i < count && error == cudaSuccess; i++) {
-        error = cudaGraphNodeGetType(list[i], &type);
-        node[type == cudaGraphNodeTypeKernel ? ITEM_KERNEL : type == cudaGraphNodeTypeMemset ? ITEM_SET : ITEM_COPY] = list[i];
+        error = tell_item(list[i], &item);
+        node[item] = list[i];
+        found |= 1u << item;
     }
-    return error == cudaSuccess && count != ITEMS ? cudaErrorUnknown : error;
+    return error == cudaSuccess && (count != nodes || (found & ALL_ITEMS) != ALL_ITEMS) ? cudaErrorUnknown : error;
+}
+
+static cudaError_t find_items(cudaGraph_t graph, cudaGraphNode_t *node)
+{
+    cudaGraphNode_t found[ITEMS + 1] = { NULL };
+    cudaError_t error = find_items_of(graph, found, ITEMS);
+
+    memcpy(node, found, ITEMS * sizeof(*node));
+    return error;
 }
 
 /* A graph of items in a child graph, whose source goes at once unless it is asked for, or in a body. */
@@ -155,7 +185,8 @@ static cudaError_t make_handed(struct kept *kept, int in_body, cudaGraph_t *grap
 }
 
 static const char *const change_name[CHANGES] = { "as it was", "a node more", "other parameters of its kernel", "other parameters of its memset",
-                                                  "other parameters of its copy", "a node less", "an edge more", "an edge that came and went",
+                                                  "other parameters of its copy", "other parameters of its memset of rows",
+                                                  "other parameters of its copy of layers", "a node less", "an edge more", "an edge that came and went",
                                                   "other parameters by the general call" };
 
 /* "Changes to the graph will be reflected in the node" */
@@ -178,14 +209,20 @@ static void ask_changed_inside(struct kept *kept, int in_body, enum change chang
     (void)cudaGraphDestroy(graph);
 }
 
-static void CUDART_CB kept_host_set(void *word) { *(volatile uint32_t *)word = 1; }
-static void CUDART_CB kept_host_set_next(void *word) { *((volatile uint32_t *)word + 1) = 1; }
+static void CUDART_CB kept_host_set(void *word)
+{
+    unsigned i;
+
+    for (i = 0; i < CELLS; i++)
+        ((volatile uint32_t *)word)[i] = 1;
+}
+static void CUDART_CB kept_host_set_next(void *word) { kept_host_set((uint32_t *)word + CELLS); }
 
 /* Every other word by another function, which is given the word before it. */
 static void fill_host(struct kept *kept, unsigned word, struct cudaHostNodeParams *host)
 {
     host->fn = word % 2 ? kept_host_set_next : kept_host_set;
-    host->userData = kept->words + word - word % 2;
+    host->userData = kept->words + (word - word % 2) * CELLS;
 }
 
 static void ask_host_inside(struct kept *kept)
@@ -342,7 +379,7 @@ static void ask_clone_apart(struct kept *kept, int clone_first)
     ask_expect(ask, "an edge of the graph", edges_add(graph, &node[0], &node[1], &full, 1), cudaSuccess);
     ask_expect(ask, "another one", edges_add(graph, &node[1], &node[2], &full, 1), cudaSuccess);
     expect_edges(ask, "the edges of the graph", graph, 2);
-    expect_roots(ask, "the roots of the graph", graph, 1);
+    expect_roots(ask, "the roots of the graph", graph, ITEMS - 2);
     ask_expect(ask, "removing an edge of the graph", edges_remove(graph, &node[1], &node[2], &full, 1), cudaSuccess);
     expect_edges(ask, "the edges of the graph then", graph, 1);
     ask_expect(ask, "the edge once more", edges_add(graph, &node[1], &node[2], &full, 1), cudaSuccess);
@@ -500,20 +537,13 @@ static void ask_two(struct kept *kept)
 static void ask_given_and_gone(struct kept *kept, enum item item)
 {
     struct ask *ask = kept->ask;
-    struct cudaMemsetParams set = set_params(kept);
     cudaGraph_t graph = NULL;
     cudaGraphExec_t exec = NULL;
     cudaGraphNode_t node[ITEMS] = { NULL };
-    cudaError_t error;
 
-    set.dst = kept->args[LAST_WORD].data;
     ask_expect(ask, "a graph", make_items(kept, &graph, node), cudaSuccess);
     ask_expect(ask, "an executable one", cudaGraphInstantiate(&exec, graph, 0), cudaSuccess);
-    error = item == ITEM_KERNEL ? give_word(kept, exec, node[item], LAST_WORD)
-            : item == ITEM_SET  ? cudaGraphExecMemsetNodeSetParams(exec, node[item], &set)
-                                : cudaGraphExecMemcpyNodeSetParams1D(exec, node[item], kept->args[LAST_WORD].data, kept->args[0].data + WORDS, 4,
-                                                                     cudaMemcpyDefault);
-    ask_expect(ask, "new parameters of it", error, cudaSuccess);
+    ask_expect(ask, "new parameters of it", give_item(kept, exec, node[item], item, LAST_WORD), cudaSuccess);
     expect_words(kept, exec, "a launch with new parameters", MOVED(item));
     ask_expect(ask, "its end", cudaGraphExecDestroy(exec), cudaSuccess);
     expect_graph(kept, "a launch of what the graph was before and is still", graph, ALL_ITEMS);
@@ -541,7 +571,8 @@ static void ask_apart(struct ask *ask)
     }
     ask_two(&kept);
     for (change = 0; change < ITEMS; change++)
-        ask_given_and_gone(&kept, (enum item)change);
+        if (takes_parameters(change))
+            ask_given_and_gone(&kept, (enum item)change);
     close_kept(&kept);
 }
 

@@ -8,35 +8,37 @@
 
 #define CAUGHT (ITEMS + 1u)    /* the items and a host function: each sets the word of its number */
 #define ALL_CAUGHT ((1u << CAUGHT) - 1)
-static const char *const caught_name[CAUGHT] = { "a kernel", "a memset", "a copy", "a host function" };
-static const enum cudaGraphNodeType caught_type[CAUGHT] = { cudaGraphNodeTypeKernel, cudaGraphNodeTypeMemset, cudaGraphNodeTypeMemcpy,
-                                                            cudaGraphNodeTypeHost };
 
 /* The memset or the copy by the driver's call. */
 static cudaError_t queue_by_driver(struct kept *kept, unsigned which, cudaStream_t stream)
 {
     typedef CUresult(CUDAAPI *set_fn)(CUdeviceptr, unsigned, size_t, CUstream);
     typedef CUresult(CUDAAPI *copy_fn)(CUdeviceptr, CUdeviceptr, size_t, CUstream);
-    CUdeviceptr to = (CUdeviceptr)(uintptr_t)kept->args[which].data, from = (CUdeviceptr)(uintptr_t)(kept->args[0].data + WORDS);
+    CUdeviceptr to = (CUdeviceptr)(uintptr_t)kept->args[which].data, from = (CUdeviceptr)(uintptr_t)kept->source;
     void *call = NULL;
     cudaError_t error = which == ITEM_SET ? driver_function("cuMemsetD32Async", 3020, &call) : driver_function("cuMemcpyAsync", 4000, &call);
 
     if (error != cudaSuccess)
         return error;
-    return (cudaError_t)(which == ITEM_SET ? ((set_fn)call)(to, 1, 1, stream) : ((copy_fn)call)(to, from, 4, stream));
+    return (cudaError_t)(which == ITEM_SET ? ((set_fn)call)(to, 1, CELLS, stream) : ((copy_fn)call)(to, from, WORD_BYTES, stream));
 }
 
 static cudaError_t queue_caught(struct kept *kept, unsigned which, int by_driver, cudaStream_t stream)
 {
     struct cudaHostNodeParams host = PDL_ZERO;
+    uint32_t *word = kept->args[which].data;
+    struct cudaMemsetParams rows = set_of(word, 1);
+    struct cudaMemcpy3DParms layers = layers_of_words(word, kept->source + CELLS);
 
     if (by_driver && (which == ITEM_SET || which == ITEM_COPY))
         return queue_by_driver(kept, which, stream);
     fill_host(kept, which, &host);
     switch (which) {
     case ITEM_KERNEL: return launch_one((const void *)SYMBOL(kept_set), &kept->args[which], 1, stream, NULL, 0);
-    case ITEM_SET: return cudaMemsetAsync(kept->args[which].data, 1, 4, stream);
-    case ITEM_COPY: return cudaMemcpyAsync(kept->args[which].data, kept->args[0].data + WORDS, 4, cudaMemcpyDefault, stream);
+    case ITEM_SET: return cudaMemsetAsync(word, 1, WORD_BYTES, stream);
+    case ITEM_COPY: return cudaMemcpyAsync(word, kept->source, WORD_BYTES, cudaMemcpyDefault, stream);
+    case ITEM_ROWS: return cudaMemset2DAsync(word, rows.pitch, 1, sizeof(*word), rows.height, stream);
+    case ITEM_LAYERS: return cudaMemcpy3DAsync(&layers, stream);
     default: return cudaLaunchHostFunc(stream, host.fn, host.userData);
     }
 }
@@ -58,7 +60,7 @@ static cudaError_t find_caught(cudaGraph_t graph, enum cudaGraphNodeType type, c
     return error == cudaSuccess && !*found ? cudaErrorUnknown : error;
 }
 
-/* All four in a row; `first` is the one that the row begins with. The driver's calls become nodes as those of the runtime do. */
+/* All of them in a row; `first` is the one that the row begins with. The driver's calls become nodes as those of the runtime do. */
 static cudaError_t catch_row(struct kept *kept, unsigned first, int by_driver, cudaGraph_t *graph, cudaGraphNode_t *node)
 {
     cudaStream_t stream = kept->ask->stream;
@@ -71,9 +73,7 @@ static cudaError_t catch_row(struct kept *kept, unsigned first, int by_driver, c
         error = queue_caught(kept, (first + i) % CAUGHT, by_driver, stream);
     end = cudaStreamEndCapture(stream, graph);
     error = error == cudaSuccess ? end : error;
-    for (i = 0; i < CAUGHT && error == cudaSuccess; i++)
-        error = find_caught(*graph, caught_type[i], &node[i]);
-    return error;
+    return error == cudaSuccess ? find_items_of(*graph, node, CAUGHT) : error;
 }
 
 /* Only where a memset goes may be changed for sure: the rest stays as the capture made it. */
@@ -86,7 +86,7 @@ static cudaError_t move_caught(struct kept *kept, cudaGraphExec_t exec, const cu
     fill_host(kept, word, &host);
     if (which == SINGLE_HOST)
         return exec ? cudaGraphExecHostNodeSetParams(exec, node[which], &host) : cudaGraphHostNodeSetParams(node[which], &host);
-    if (which == ITEM_SET) {
+    if (which == ITEM_SET || which == ITEM_ROWS) {
         error = cudaGraphMemsetNodeGetParams(node[which], &set);
         set.dst = kept->args[word].data;
         if (error != cudaSuccess)
@@ -96,7 +96,7 @@ static cudaError_t move_caught(struct kept *kept, cudaGraphExec_t exec, const cu
     return exec ? give_single(kept, which, exec, node[which], word) : move_item(kept, node, (enum item)which, word);
 }
 
-/* One of the four is to set the word of the next one: in the graph before it is made executable, or in the executable one. */
+/* One of them is to set the word of the next one: in the graph before it is made executable, or in the executable one. */
 static void ask_moved(struct kept *kept, unsigned which, int in_exec, int by_driver)
 {
     struct ask *ask = kept->ask;
@@ -106,7 +106,7 @@ static void ask_moved(struct kept *kept, unsigned which, int in_exec, int by_dri
     unsigned without = ALL_CAUGHT & ~(1u << which);
     char text[96];
 
-    snprintf(text, sizeof(text), "%s that was captured%s, changed in the %s", caught_name[which], by_driver ? " by the driver's calls" : "",
+    snprintf(text, sizeof(text), "%s that was captured%s, changed in the %s", single_name(which), by_driver ? " by the driver's calls" : "",
              in_exec ? "executable graph" : "graph");
     ask_expect(ask, text, catch_row(kept, which, by_driver, &graph, node), cudaSuccess);
     if (in_exec)
@@ -126,7 +126,7 @@ static void ask_moved(struct kept *kept, unsigned which, int in_exec, int by_dri
 static void ask_refilled(struct kept *kept, unsigned element, int in_clone, int by_driver)
 {
     struct ask *ask = kept->ask;
-    struct cudaMemsetParams set = set_params(kept);
+    struct cudaMemsetParams set = set_of(kept->args[ITEM_SET].data, 0);
     volatile const uint32_t *words = kept->words;
     uint32_t value = 0xA1B2C3D4u >> (32 - 8 * element), want = element == 1 ? value * 0x1010101u : element == 2 ? value * 0x10001u : value;
     cudaGraph_t graph = NULL, clone = NULL;
@@ -143,11 +143,11 @@ static void ask_refilled(struct kept *kept, unsigned element, int in_clone, int 
     }
     set.value = value;
     set.elementSize = element;
-    set.width = 4 / element;
+    set.width = WORD_BYTES / element;
     ask_expect(ask, text, cudaGraphMemsetNodeSetParams(changed, &set), cudaSuccess);
     ask_expect(ask, text, cudaGraphInstantiate(&exec, in_clone ? clone : graph, 0), cudaSuccess);
     expect_words(kept, exec, text, ALL_CAUGHT);
-    ask_expect_number(ask, text, (long)words[ITEM_SET], (long)want);
+    ask_expect_number(ask, text, (long)words[ITEM_SET * CELLS], (long)want);
     (void)cudaGraphExecDestroy(exec);
     if (clone)
         (void)cudaGraphDestroy(clone);
@@ -164,7 +164,7 @@ static void ask_captured_without(struct kept *kept, unsigned which, unsigned fir
     size_t nodes = 0, edges = 0;
     char text[96];
 
-    snprintf(text, sizeof(text), "%s that was captured, destroyed", caught_name[which]);
+    snprintf(text, sizeof(text), "%s that was captured, destroyed", single_name(which));
     ask_expect(ask, text, catch_row(kept, first, 0, &graph, node), cudaSuccess);
     ask_expect(ask, text, cudaGraphDestroyNode(node[which]), cudaSuccess);
     ask_expect(ask, text, cudaGraphGetNodes(graph, NULL, &nodes), cudaSuccess);
@@ -190,7 +190,7 @@ static cudaError_t catch_two(struct kept *kept, const struct kernel_args *late, 
         return error;
     for (i = 0; i < 2 && error == cudaSuccess; i++)
         error = i == copy_first ? launch_one((const void *)SYMBOL(kept_late), late, 1, stream, NULL, 0)
-                                : cudaMemcpyAsync(kept->args[1].data, kept->args[0].data, 4, cudaMemcpyDefault, stream);
+                                : cudaMemcpyAsync(kept->args[1].data, kept->args[0].data, WORD_BYTES, cudaMemcpyDefault, stream);
     end = cudaStreamEndCapture(stream, graph);
     error = error == cudaSuccess ? end : error;
     if (error == cudaSuccess)
@@ -232,8 +232,8 @@ static void ask_added_to(struct kept *kept, const struct kernel_args *late, int 
     cudaGraphNode_t node[2] = { NULL, NULL }, added = NULL;
 
     ask_expect(ask, text, catch_two(kept, late, 0, &graph, node), cudaSuccess);
-    ask_expect(ask, text, cudaGraphAddMemcpyNode1D(&added, graph, before ? NULL : node, !before, kept->args[2].data, kept->args[0].data, 4,
-                                              cudaMemcpyDefault), cudaSuccess);
+    ask_expect(ask, text, cudaGraphAddMemcpyNode1D(&added, graph, before ? NULL : node, !before, kept->args[2].data,
+                                                   kept->args[0].data, WORD_BYTES, cudaMemcpyDefault), cudaSuccess);
     if (before)
         ask_expect(ask, text, edges_add(graph, &added, node, &full, 1), cudaSuccess);
     ask_expect(ask, text, cudaGraphInstantiate(&exec, graph, 0), cudaSuccess);
@@ -269,7 +269,8 @@ static void ask_caught(struct ask *ask)
         ask_refilled(&kept, 1u << i % 3, i / 3 & 1, i / 6);
     for (which = 0; which < CAUGHT; which++) {
         for (i = 0; i < 4; i++)
-            ask_moved(&kept, which, i & 1, i >> 1);
+            if (takes_parameters(which) || !(i & 1))
+                ask_moved(&kept, which, i & 1, i >> 1);
         ask_captured_without(&kept, which, which);
         ask_captured_without(&kept, which, (which + 1) % CAUGHT);
     }

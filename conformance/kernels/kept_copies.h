@@ -3,7 +3,7 @@
 #define KEPT_COPIES_H_INCLUDED
 
 #define CLONES 5u
-#define ALL_WORDS_SET ((1u << WORDS) - 1)
+#define ALL_WORDS_SET 15u       /* the first four words */
 
 /* A late kernel sets the first word. Copies of its word come after it by full edges, one of which is the last edge of all; a kernel that need not
  * wait comes after it by a programmatic one. */
@@ -21,13 +21,14 @@ static cudaError_t make_origin(struct kept *kept, struct kernel_args *late, stru
     if (error == cudaSuccess)
         error = ask_add_kernel(&origin->late, origin->graph, (const void *)SYMBOL(kept_late), late, 1);
     if (error == cudaSuccess)
-        error = cudaGraphAddMemcpyNode1D(&origin->copy, origin->graph, &origin->late, 1, kept->args[1].data, word, 4, cudaMemcpyDefault);
+        error = cudaGraphAddMemcpyNode1D(&origin->copy, origin->graph, &origin->late, 1, kept->args[1].data, word,
+                                         WORD_BYTES, cudaMemcpyDefault);
     if (error == cudaSuccess)
         error = add_set(kept, origin->graph, 2, &origin->other);
     if (error == cudaSuccess)
         error = edges_add(origin->graph, &origin->late, &origin->other, &programmatic, 1);
-    return error == cudaSuccess ? cudaGraphAddMemcpyNode1D(&origin->last, origin->graph, &origin->late, 1, kept->args[3].data, word, 4,
-                                                           cudaMemcpyDefault)
+    return error == cudaSuccess ? cudaGraphAddMemcpyNode1D(&origin->last, origin->graph, &origin->late, 1, kept->args[3].data, word,
+                                                           WORD_BYTES, cudaMemcpyDefault)
                                 : error;
 }
 

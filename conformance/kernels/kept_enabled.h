@@ -13,7 +13,7 @@ static const char *const spread_name[SPREADS] = { "side by side", "after one of 
 
 struct left {
     struct ask *ask;
-    uint32_t *words;           /* pinned: one of each node, what copies read, and what nothing that runs sets */
+    uint32_t *words;           /* pinned: one of each node, one that nothing that runs sets, and what copies read */
     uint32_t *set[LEFT_NODES]; /* what host functions set */
     const uint32_t *source;
     struct kernel_args args[LEFT_NODES];
@@ -21,24 +21,25 @@ struct left {
     cudaGraphExec_t exec;
     cudaGraphNode_t node[LEFT_NODES];
 };
-#define SOURCE_WORD LEFT_NODES
-#define STRAY_WORD (LEFT_NODES + 1u)
+#define STRAY_WORD LEFT_NODES
 
 static int open_left(struct left *left, struct ask *ask)
 {
     char *device = NULL;
     unsigned i;
-    cudaError_t error = cudaHostAlloc((void **)&left->words, (STRAY_WORD + 1) * sizeof(uint32_t), cudaHostAllocMapped);
+    cudaError_t error = cudaHostAlloc((void **)&left->words, (STRAY_WORD + 1) * WORD_BYTES + SOURCE_BYTES, cudaHostAllocMapped);
 
     left->ask = ask;
     if (error == cudaSuccess)
         error = cudaHostGetDevicePointer((void **)&device, left->words, 0);
     ask_expect(ask, "pinned memory", error, cudaSuccess);
     for (i = 0; i < LEFT_NODES && error == cudaSuccess; i++) {
-        left->args[i].data = (uint32_t *)(void *)device + i;
-        left->set[i] = left->words + i;
+        left->args[i].data = (uint32_t *)(void *)device + i * CELLS;
+        left->set[i] = left->words + i * CELLS;
     }
-    left->source = (const uint32_t *)(void *)device + SOURCE_WORD;
+    left->source = (const uint32_t *)(void *)device + (STRAY_WORD + 1) * CELLS;
+    if (error == cudaSuccess)
+        fill_source(left->words + (STRAY_WORD + 1) * CELLS);
     return error == cudaSuccess;
 }
 
@@ -59,7 +60,6 @@ static cudaError_t add_left_child(struct left *left, unsigned i)
 /* Of one kind after the other, twice. */
 static cudaError_t add_left(struct left *left, unsigned i)
 {
-    struct cudaMemsetParams set = PDL_ZERO;
     struct cudaHostNodeParams host = PDL_ZERO;
     cudaGraphNode_t *node = &left->node[i];
 
@@ -70,17 +70,7 @@ static cudaError_t add_left(struct left *left, unsigned i)
         host.userData = left->set[i];
         return cudaGraphAddHostNode(node, left->graph, NULL, 0, &host);
     }
-    switch (i % ITEMS) {
-    case ITEM_KERNEL: return ask_add_kernel(node, left->graph, (const void *)SYMBOL(kept_set), &left->args[i], 1);
-    case ITEM_SET:
-        set.dst = left->args[i].data;
-        set.value = 1;
-        set.elementSize = 4;
-        set.width = set.height = 1;
-        return cudaGraphAddMemsetNode(node, left->graph, NULL, 0, &set);
-    default:
-        return cudaGraphAddMemcpyNode1D(node, left->graph, NULL, 0, left->args[i].data, left->source, 4, cudaMemcpyDefault);
-    }
+    return add_item_to(left->graph, (enum item)(i % ITEMS), &left->args[i], left->source, node);
 }
 
 /* `hub`: the one that all others come after, or before. */
@@ -105,11 +95,9 @@ static cudaError_t make_left(struct left *left, enum spread spread, unsigned hub
 /* These nodes and no others run and say that they are enabled. */
 static void expect_left(struct left *left, const char *what, unsigned want)
 {
-    volatile const uint32_t *words = left->words;
-    unsigned runs = 0, tells = 0, enabled, i;
+    unsigned tells = 0, enabled, i;
 
-    memset(left->words, 0, (STRAY_WORD + 1) * sizeof(uint32_t));
-    left->words[SOURCE_WORD] = 1;
+    memset(left->words, 0, (STRAY_WORD + 1) * WORD_BYTES);
     for (i = 0; i < LEFT_ITEMS; i++) {
         enabled = 2;
         ask_expect(left->ask, what, cudaGraphNodeGetEnabled(left->exec, left->node[i], &enabled), cudaSuccess);
@@ -118,10 +106,7 @@ static void expect_left(struct left *left, const char *what, unsigned want)
     ask_expect_number(left->ask, what, (long)tells, (long)(want & ((1u << LEFT_ITEMS) - 1)));
     ask_expect(left->ask, what, cudaGraphLaunch(left->exec, left->ask->stream), cudaSuccess);
     ask_expect(left->ask, what, cudaStreamSynchronize(left->ask->stream), cudaSuccess);
-    for (i = 0; i < LEFT_NODES; i++)
-        runs |= (words[i] != 0) << i;
-    ask_expect_number(left->ask, what, (long)runs, (long)want);
-    ask_expect_number(left->ask, what, words[STRAY_WORD] != 0, 0);
+    ask_expect_number(left->ask, what, (long)which_are_set(left->words, STRAY_WORD + 1), (long)want);
 }
 
 /* "Currently only kernel, memset and memcpy nodes are supported": a call for another kind that is refused changes none. One that is taken is
@@ -189,8 +174,8 @@ static cudaError_t make_declined(const struct left *left, enum decline why, stru
 
     other->source = left->source;
     for (i = 0; i < LEFT_NODES && error == cudaSuccess; i++) {
-        other->args[i].data = left->args[0].data + STRAY_WORD;
-        other->set[i] = left->words + STRAY_WORD;
+        other->args[i].data = left->args[0].data + STRAY_WORD * CELLS;
+        other->set[i] = left->words + STRAY_WORD * CELLS;
         if ((why == DECLINE_FIRST && i == 0) || (why == DECLINE_LAST && i + 1 == LEFT_NODES))
             error = cudaGraphAddEmptyNode(&other->node[i], other->graph, NULL, 0);
         else

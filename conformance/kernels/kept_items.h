@@ -4,70 +4,89 @@
 
 /* ---- items ---- */
 
-enum item { ITEM_KERNEL, ITEM_SET, ITEM_COPY, ITEMS };
-
-static struct cudaMemsetParams set_params(const struct kept *kept)
+/* A node of this kind that sets the word of these arguments. */
+static cudaError_t add_item_to(cudaGraph_t graph, enum item item, struct kernel_args *args, const uint32_t *source, cudaGraphNode_t *node)
 {
-    struct cudaMemsetParams set = PDL_ZERO;
+    struct cudaMemsetParams set = set_of(args->data, item == ITEM_ROWS);
+    struct cudaMemcpy3DParms layers = layers_of_words(args->data, source + CELLS);
 
-    set.dst = kept->args[ITEM_SET].data;
-    set.value = 1;
-    set.elementSize = 4;
-    set.width = set.height = 1;
-    return set;
+    switch (item) {
+    case ITEM_KERNEL: return ask_add_kernel(node, graph, (const void *)SYMBOL(kept_set), args, 1);
+    case ITEM_COPY: return cudaGraphAddMemcpyNode1D(node, graph, NULL, 0, args->data, source, WORD_BYTES, cudaMemcpyDefault);
+    case ITEM_LAYERS: return cudaGraphAddMemcpyNode(node, graph, NULL, 0, &layers);
+    default: return cudaGraphAddMemsetNode(node, graph, NULL, 0, &set);
+    }
 }
 
+/* Each sets the word of its number. */
 static cudaError_t make_items(struct kept *kept, cudaGraph_t *graph, cudaGraphNode_t *node)
 {
-    struct cudaMemsetParams set = set_params(kept);
-    cudaError_t error = make_set(kept, ITEM_KERNEL, graph, &node[ITEM_KERNEL]);
+    cudaError_t error = cudaGraphCreate(graph, 0);
+    unsigned i;
 
-    if (error == cudaSuccess)
-        error = cudaGraphAddMemsetNode(&node[ITEM_SET], *graph, NULL, 0, &set);
-    if (error == cudaSuccess)
-        error = cudaGraphAddMemcpyNode1D(&node[ITEM_COPY], *graph, NULL, 0, kept->args[ITEM_COPY].data, kept->args[0].data + WORDS, 4,
-                                         cudaMemcpyDefault);
+    for (i = 0; i < ITEMS && error == cudaSuccess; i++)
+        error = add_item_to(*graph, (enum item)i, &kept->args[i], kept->source, &node[i]);
     return error;
 }
 
-/* Each gets the parameters that it has, by the call for its kind. */
-static cudaError_t give_items(struct kept *kept, cudaGraphExec_t exec, const cudaGraphNode_t *node)
+/* Copies of layers take no new parameters in an executable graph, only by an update: "Both the instantiation-time memory operands and the memory
+ * operands in pNodeParams must be 1-dimensional." */
+static int takes_parameters(unsigned item) { return item != ITEM_LAYERS; }
+
+/* It is to set this word, by the call for its kind. */
+static cudaError_t give_item(struct kept *kept, cudaGraphExec_t exec, cudaGraphNode_t node, enum item item, unsigned word)
 {
-    struct cudaMemsetParams set = set_params(kept);
-    cudaError_t error = give_word(kept, exec, node[ITEM_KERNEL], ITEM_KERNEL);
+    struct cudaMemsetParams set = set_of(kept->args[word].data, item == ITEM_ROWS);
 
-    if (error == cudaSuccess)
-        error = cudaGraphExecMemsetNodeSetParams(exec, node[ITEM_SET], &set);
-    if (error == cudaSuccess)
-        error = cudaGraphExecMemcpyNodeSetParams1D(exec, node[ITEM_COPY], kept->args[ITEM_COPY].data, kept->args[0].data + WORDS, 4,
-                                                   cudaMemcpyDefault);
-    return error;
+    switch (item) {
+    case ITEM_KERNEL: return give_word(kept, exec, node, word);
+    case ITEM_COPY:
+        return cudaGraphExecMemcpyNodeSetParams1D(exec, node, kept->args[word].data, kept->source, WORD_BYTES, cudaMemcpyDefault);
+    default: return cudaGraphExecMemsetNodeSetParams(exec, node, &set);
+    }
 }
 
+/* ... or by the call for nodes of every kind, where it takes this kind. */
+static cudaError_t give_item_generally(struct kept *kept, cudaGraphExec_t exec, cudaGraphNode_t node, enum item item, unsigned word)
+{
 #if CUDART_VERSION >= 12040
-/* ... by the call for nodes of every kind. */
-static cudaError_t give_items_generally(struct kept *kept, cudaGraphExec_t exec, const cudaGraphNode_t *node)
-{
-    struct cudaGraphNodeParams kernel = PDL_ZERO, set = PDL_ZERO;
-    struct cudaMemsetParams plain = set_params(kept);
+    struct cudaGraphNodeParams params = PDL_ZERO;
+    struct cudaMemsetParams set = set_of(kept->args[word].data, item == ITEM_ROWS);
     void *values[1];
-    cudaError_t error;
 
-    values[0] = &kept->args[ITEM_KERNEL];
-    kernel.type = cudaGraphNodeTypeKernel;
-    kernel.kernel.func = (void *)SYMBOL(kept_set);
-    kernel.kernel.gridDim.x = kernel.kernel.gridDim.y = kernel.kernel.gridDim.z = 1;
-    kernel.kernel.blockDim = kernel.kernel.gridDim;
-    kernel.kernel.kernelParams = values;
-    error = cudaGraphExecNodeSetParams(exec, node[ITEM_KERNEL], &kernel);
-    set.type = cudaGraphNodeTypeMemset;
-    set.memset.dst = plain.dst;
-    set.memset.value = plain.value;
-    set.memset.elementSize = plain.elementSize;
-    set.memset.width = set.memset.height = 1;
-    return error == cudaSuccess ? cudaGraphExecNodeSetParams(exec, node[ITEM_SET], &set) : error;
-}
+    values[0] = &kept->args[word];
+    if (item == ITEM_KERNEL) {
+        params.type = cudaGraphNodeTypeKernel;
+        params.kernel.func = (void *)SYMBOL(kept_set);
+        params.kernel.gridDim.x = params.kernel.gridDim.y = params.kernel.gridDim.z = 1;
+        params.kernel.blockDim = params.kernel.gridDim;
+        params.kernel.kernelParams = values;
+        return cudaGraphExecNodeSetParams(exec, node, &params);
+    }
+    params.type = cudaGraphNodeTypeMemset;
+    params.memset.dst = set.dst;
+    params.memset.value = set.value;
+    params.memset.elementSize = set.elementSize;
+    params.memset.width = set.width;
+    params.memset.height = set.height;
+    params.memset.pitch = set.pitch;
+    if (item != ITEM_COPY)
+        return cudaGraphExecNodeSetParams(exec, node, &params);
 #endif
+    return give_item(kept, exec, node, item, word);
+}
+
+/* Each gets the parameters that it has. */
+static cudaError_t give_items(struct kept *kept, cudaGraphExec_t exec, const cudaGraphNode_t *node, int generally)
+{
+    cudaError_t error = cudaSuccess;
+    unsigned i;
+
+    for (i = 0; i < ITEMS && error == cudaSuccess; i++)
+        if (takes_parameters(i))
+            error = generally ? give_item_generally(kept, exec, node[i], (enum item)i, i) : give_item(kept, exec, node[i], (enum item)i, i);
+    return error;
+}
 
 static void ask_items_without(struct kept *kept, unsigned disabled)
 {
@@ -77,19 +96,17 @@ static void ask_items_without(struct kept *kept, unsigned disabled)
     cudaGraphNode_t node[ITEMS] = { NULL }, unused[ITEMS] = { NULL };
     unsigned all = (1u << ITEMS) - 1, i;
 
-    ask_expect(ask, "a graph of a kernel, a memset and a copy", make_items(kept, &graph, node), cudaSuccess);
+    ask_expect(ask, "a graph of all items", make_items(kept, &graph, node), cudaSuccess);
     ask_expect(ask, "another one", make_items(kept, &other, unused), cudaSuccess);
     ask_expect(ask, "an executable one", cudaGraphInstantiate(&exec, graph, 0), cudaSuccess);
     for (i = 0; i < ITEMS; i++)
         if (disabled >> i & 1)
             ask_expect(ask, "disabling one", cudaGraphNodeSetEnabled(exec, node[i], 0), cudaSuccess);
     expect_words(kept, exec, "a launch without what is disabled", all & ~disabled);
-    ask_expect(ask, "new parameters", give_items(kept, exec, node), cudaSuccess);
+    ask_expect(ask, "new parameters", give_items(kept, exec, node, 0), cudaSuccess);
     expect_words(kept, exec, "a launch after new parameters", all & ~disabled);
-#if CUDART_VERSION >= 12040
-    ask_expect(ask, "new parameters by the general call", give_items_generally(kept, exec, node), cudaSuccess);
+    ask_expect(ask, "new parameters by the general call", give_items(kept, exec, node, 1), cudaSuccess);
     expect_words(kept, exec, "a launch after new parameters by the general call", all & ~disabled);
-#endif
     ask_expect_update(ask, "an update", update_from(exec, other));
     expect_words(kept, exec, "a launch after an update", all & ~disabled);
     ask_expect(ask, "an upload", cudaGraphUpload(exec, ask->stream), cudaSuccess);
@@ -225,8 +242,8 @@ static void ask_added_without(struct kept *kept, struct kernel_args *late, int l
     ask_expect(ask, text, cudaGraphDestroyNode(*lost), cudaSuccess);
     ask_expect(ask, text, kind < NODE_KINDS ? ask_add_after(&added, graph, kernel, 1, (enum node_kind)kind, nodes)
                                             : add_generally(&added, graph, *kernel), cudaSuccess);
-    ask_expect(ask, text, cudaGraphAddMemcpyNode1D(&copy, graph, with ? &added : NULL, with, kept->args[1].data, kept->args[0].data, 4,
-                                              cudaMemcpyDefault), cudaSuccess);
+    ask_expect(ask, text, cudaGraphAddMemcpyNode1D(&copy, graph, with ? &added : NULL, with, kept->args[1].data, kept->args[0].data,
+                                                   WORD_BYTES, cudaMemcpyDefault), cudaSuccess);
     if (!with)
         ask_expect(ask, text, edges_add(graph, &added, &copy, &full, 1), cudaSuccess);
     expect_edge(ask, text, *kernel, added, &full);
@@ -277,15 +294,9 @@ static void ask_edges(struct ask *ask)
 /* One node of this kind that sets this word. */
 static cudaError_t add_item(struct kept *kept, cudaGraph_t graph, enum item item, unsigned word)
 {
-    struct cudaMemsetParams set = set_params(kept);
     cudaGraphNode_t node = NULL;
 
-    set.dst = kept->args[word].data;
-    switch (item) {
-    case ITEM_KERNEL: return add_set(kept, graph, word, &node);
-    case ITEM_SET: return cudaGraphAddMemsetNode(&node, graph, NULL, 0, &set);
-    default: return cudaGraphAddMemcpyNode1D(&node, graph, NULL, 0, kept->args[word].data, kept->args[0].data + WORDS, 4, cudaMemcpyDefault);
-    }
+    return add_item_to(graph, item, &kept->args[word], kept->source, &node);
 }
 
 static cudaError_t make_inside(struct kept *kept, int in_body, enum item item, unsigned word, cudaGraph_t *graph)
@@ -315,19 +326,18 @@ static cudaError_t make_inside(struct kept *kept, int in_body, enum item item, u
 /* "Changing parameters of nodes within the conditional body graph is subject to the rules above" */
 static void ask_updated_inside(struct kept *kept, int in_body, enum item item)
 {
-    static const char *const names[] = { "a kernel", "a memset", "a copy" };
     struct ask *ask = kept->ask;
     cudaGraph_t graph = NULL, other = NULL;
     cudaGraphExec_t exec = NULL;
     char text[64];
 
-    snprintf(text, sizeof(text), "%s in a %s", names[item], in_body ? "body" : "child");
+    snprintf(text, sizeof(text), "%s in a %s", item_name[item], in_body ? "body" : "child");
     ask_expect(ask, text, make_inside(kept, in_body, item, 0, &graph), cudaSuccess);
     ask_expect(ask, text, make_inside(kept, in_body, item, 1, &other), cudaSuccess);
     ask_expect(ask, text, cudaGraphInstantiate(&exec, graph, 0), cudaSuccess);
     expect_words(kept, exec, text, 1);
     ask_expect_update(ask, text, update_from(exec, other));
-    snprintf(text, sizeof(text), "%s in a %s, updated", names[item], in_body ? "body" : "child");
+    snprintf(text, sizeof(text), "%s in a %s, updated", item_name[item], in_body ? "body" : "child");
     expect_words(kept, exec, text, 2);
     ask_expect_update(ask, text, update_from(exec, graph));
     expect_words(kept, exec, text, 1);

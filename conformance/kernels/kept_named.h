@@ -41,7 +41,7 @@ static cudaError_t make_named(struct kept *kept, const struct named *shape, unsi
 {
     cudaGraphEdgeData full = edges_data(0, 0, 0);
     cudaLaunchAttributeValue cooperative = PDL_ZERO;
-    struct cudaMemsetParams set = set_params(kept);
+    struct cudaMemsetParams set = set_of(kept->args[0].data, 0);
     cudaError_t error = cudaGraphCreate(graph, 0);
     unsigned i;
 

@@ -9,14 +9,13 @@ enum habit { HABIT_PARAMS, HABIT_UPDATE, HABIT_BOTH, HABITS };
 /* Each launch does what the last change says, the twentieth as the first. */
 static void ask_changed_often(struct kept *kept, unsigned single, enum habit habit)
 {
-    static const char *const singles[SINGLES] = { "a kernel", "a memset", "a copy", "a host function", "a child graph" };
     static const char *const habits[HABITS] = { "new parameters", "an update", "new parameters or an update" };
     struct ordered o = { kept, single, 0, 0, NULL, NULL, NULL };
     struct ask *ask = kept->ask;
     unsigned i;
     char text[96];
 
-    snprintf(text, sizeof(text), "%s, often after %s", singles[single], habits[habit]);
+    snprintf(text, sizeof(text), "%s, often after %s", single_name(single), habits[habit]);
     ask_expect(ask, text, make_single(kept, single, 0, &o.graph, &o.node), cudaSuccess);
     ask_expect(ask, text, cudaGraphInstantiate(&o.exec, o.graph, 0), cudaSuccess);
     for (i = 0; i < OFTEN && o.exec; i++) {

@@ -6,6 +6,11 @@
 
 /* A graph of one node that sets one word: one of the items, a host function, or a child graph of a kernel. */
 enum single { SINGLE_HOST = ITEMS, SINGLE_CHILD, SINGLES };
+static const char *single_name(unsigned single)
+{
+    return single < ITEMS ? item_name[single] : single == SINGLE_HOST ? "a host function" : "a child graph";
+}
+
 enum call { CALL_UPLOAD, CALL_PARAMS, CALL_UPDATE, CALL_LAUNCH, CALL_OUT_AND_IN, CALL_SIBLING, CALL_GENERAL, CALLS };
 
 static cudaError_t make_single(struct kept *kept, unsigned single, unsigned word, cudaGraph_t *graph, cudaGraphNode_t *node)
@@ -34,26 +39,20 @@ static cudaError_t make_single(struct kept *kept, unsigned single, unsigned word
 
 static cudaError_t give_single(struct kept *kept, unsigned single, cudaGraphExec_t exec, cudaGraphNode_t node, unsigned word)
 {
-    struct cudaMemsetParams set = set_params(kept);
     struct cudaHostNodeParams host = PDL_ZERO;
-    cudaGraph_t child = NULL;
+    cudaGraph_t other = NULL;
     cudaGraphNode_t inside = NULL;
     cudaError_t error;
 
-    set.dst = kept->args[word].data;
     fill_host(kept, word, &host);
-    switch (single) {
-    case ITEM_KERNEL: return give_word(kept, exec, node, word);
-    case ITEM_SET: return cudaGraphExecMemsetNodeSetParams(exec, node, &set);
-    case ITEM_COPY:
-        return cudaGraphExecMemcpyNodeSetParams1D(exec, node, kept->args[word].data, kept->args[0].data + WORDS, 4, cudaMemcpyDefault);
-    case SINGLE_HOST: return cudaGraphExecHostNodeSetParams(exec, node, &host);
-    default: break;
-    }
-    error = make_set(kept, word, &child, &inside);
+    if (single < ITEMS && takes_parameters(single))
+        return give_item(kept, exec, node, (enum item)single, word);
+    if (single == SINGLE_HOST)
+        return cudaGraphExecHostNodeSetParams(exec, node, &host);
+    error = single == SINGLE_CHILD ? make_set(kept, word, &other, &inside) : make_single(kept, single, word, &other, &inside);
     if (error == cudaSuccess)
-        error = cudaGraphExecChildGraphNodeSetParams(exec, node, child);
-    (void)cudaGraphDestroy(child);
+        error = single == SINGLE_CHILD ? cudaGraphExecChildGraphNodeSetParams(exec, node, other) : update_from(exec, other);
+    (void)cudaGraphDestroy(other);
     return error;
 }
 
@@ -62,35 +61,17 @@ static cudaError_t give_single_generally(struct kept *kept, unsigned single, cud
 {
 #if CUDART_VERSION >= 12040
     struct cudaGraphNodeParams params = PDL_ZERO;
-    struct cudaMemsetParams set = set_params(kept);
     struct cudaHostNodeParams host = PDL_ZERO;
-    void *values[1];
 
-    values[0] = &kept->args[word];
     fill_host(kept, word, &host);
-    if (single == ITEM_KERNEL) {
-        params.type = cudaGraphNodeTypeKernel;
-        params.kernel.func = (void *)SYMBOL(kept_set);
-        params.kernel.gridDim.x = params.kernel.gridDim.y = params.kernel.gridDim.z = 1;
-        params.kernel.blockDim = params.kernel.gridDim;
-        params.kernel.kernelParams = values;
-    } else if (single == ITEM_SET) {
-        params.type = cudaGraphNodeTypeMemset;
-        params.memset.dst = kept->args[word].data;
-        params.memset.value = set.value;
-        params.memset.elementSize = set.elementSize;
-        params.memset.width = params.memset.height = 1;
-    } else if (single == SINGLE_HOST) {
-        params.type = cudaGraphNodeTypeHost;
-        params.host.fn = host.fn;
-        params.host.userData = host.userData;
-    } else {
-        return give_single(kept, single, exec, node, word);
-    }
-    return cudaGraphExecNodeSetParams(exec, node, &params);
-#else
-    return give_single(kept, single, exec, node, word);
+    params.type = cudaGraphNodeTypeHost;
+    params.host.fn = host.fn;
+    params.host.userData = host.userData;
+    if (single == SINGLE_HOST)
+        return cudaGraphExecNodeSetParams(exec, node, &params);
 #endif
+    return single < ITEMS && takes_parameters(single) ? give_item_generally(kept, exec, node, (enum item)single, word)
+                                                      : give_single(kept, single, exec, node, word);
 }
 
 struct ordered {
@@ -152,15 +133,12 @@ static cudaError_t call_once(struct ordered *o, enum call call)
 /* What the launches so far have set, or -1; all words are cleared then. */
 static long words_then(struct kept *kept)
 {
-    volatile const uint32_t *words = kept->words;
-    long is = 0;
-    unsigned i;
+    long is;
 
     if (cudaStreamSynchronize(kept->ask->stream) != cudaSuccess)
         return -1;
-    for (i = 0; i < WORDS; i++)
-        is |= (long)(words[i] != 0) << i;
-    memset(kept->words, 0, WORDS * sizeof(uint32_t));
+    is = (long)which_are_set(kept->words, WORDS);
+    memset(kept->words, 0, WORDS * WORD_BYTES);
     return is;
 }
 
@@ -234,7 +212,7 @@ static void ask_updated_while_out(struct kept *kept, enum item item)
     cudaGraphExec_t exec = NULL;
     cudaGraphNode_t node[ITEMS] = { NULL }, others[ITEMS] = { NULL };
 
-    ask_expect(ask, "a graph of a kernel, a memset and a copy", make_items(kept, &graph, node), cudaSuccess);
+    ask_expect(ask, "a graph of all items", make_items(kept, &graph, node), cudaSuccess);
     ask_expect(ask, "another one", make_items(kept, &other, others), cudaSuccess);
     ask_expect(ask, "one of its nodes that does something else", move_item(kept, others, item, LAST_WORD), cudaSuccess);
     ask_expect(ask, "an executable one", cudaGraphInstantiate(&exec, graph, 0), cudaSuccess);
@@ -257,7 +235,7 @@ static void ask_updated_again(struct kept *kept, enum item item, int from_own)
     cudaGraphNode_t node[ITEMS] = { NULL }, others[ITEMS] = { NULL };
     unsigned round;
 
-    ask_expect(ask, "a graph of a kernel, a memset and a copy", make_items(kept, &graph, node), cudaSuccess);
+    ask_expect(ask, "a graph of all items", make_items(kept, &graph, node), cudaSuccess);
     ask_expect(ask, "another one", make_items(kept, &other, others), cudaSuccess);
     ask_expect(ask, "an executable one", cudaGraphInstantiate(&exec, graph, 0), cudaSuccess);
     from = from_own ? graph : other;
@@ -325,7 +303,6 @@ static void ask_elsewhere(struct kept *kept, unsigned single)
 
 static void ask_orders(struct ask *ask)
 {
-    static const char *const names[SINGLES] = { "a kernel", "a memset", "a copy", "a host function", "a child graph" };
     struct kept kept = PDL_ZERO;
     unsigned single, order, wrong;
     cudaError_t error = cudaSuccess;
@@ -336,8 +313,8 @@ static void ask_orders(struct ask *ask)
         wrong = 0;
         for (order = 0; order < CALLS * CALLS * CALLS && error == cudaSuccess; order++)
             error = run_order(&kept, single, order, &wrong);
-        ask_expect(ask, names[single], error, cudaSuccess);
-        ask_expect_none(ask, names[single], wrong, 2 * order);
+        ask_expect(ask, single_name(single), error, cudaSuccess);
+        ask_expect_none(ask, single_name(single), wrong, 2 * order);
         ask_elsewhere(&kept, single);
     }
     ask_remade(&kept, make_pair_inside, "a child graph of two kernels", 2, 3, 12);
@@ -352,25 +329,29 @@ static void ask_orders(struct ask *ask)
 
 /* ---- refused, of other kinds than kernels ---- */
 
-/* Parameters that make no sense: an element of three bytes, no target, no function. Of the first one the documents say that it is refused. */
+/* Parameters that make no sense: elements of three bytes, no target, no function. Of the first ones the documents say that they are refused, and
+ * of layers that no parameters are taken. */
 static cudaError_t give_unsound(struct kept *kept, unsigned single, cudaGraphExec_t exec, cudaGraphNode_t node)
 {
-    struct cudaMemsetParams set = set_params(kept);
+    struct cudaMemsetParams set = set_of(kept->args[LAST_WORD].data, single == ITEM_ROWS);
+    struct cudaMemcpy3DParms layers = layers_of_words(kept->args[LAST_WORD].data, kept->source + CELLS);
     struct cudaHostNodeParams host = PDL_ZERO;
 
-    set.dst = kept->args[LAST_WORD].data;
     set.elementSize = 3;
-    host.userData = kept->words + LAST_WORD;
+    host.userData = kept->words + LAST_WORD * CELLS;
     switch (single) {
+    case ITEM_ROWS:
     case ITEM_SET: return cudaGraphExecMemsetNodeSetParams(exec, node, &set);
-    case ITEM_COPY: return cudaGraphExecMemcpyNodeSetParams1D(exec, node, NULL, kept->args[0].data + WORDS, 4, cudaMemcpyDefault);
+    case ITEM_COPY: return cudaGraphExecMemcpyNodeSetParams1D(exec, node, NULL, kept->source, WORD_BYTES, cudaMemcpyDefault);
+    case ITEM_LAYERS: return cudaGraphExecMemcpyNodeSetParams(exec, node, &layers);
     default: return cudaGraphExecHostNodeSetParams(exec, node, &host);
     }
 }
 
 static void ask_unsound(struct kept *kept, unsigned single)
 {
-    static const char *const names[SINGLES] = { "a kernel", "a memset of elements of three bytes", "a copy to nowhere", "no host function", "" };
+    static const char *const names[SINGLES] = { "a kernel", "a memset of elements of three bytes", "a copy to nowhere",
+                                                "rows of elements of three bytes", "another copy of layers", "no host function", "" };
     struct ask *ask = kept->ask;
     cudaError_t error;
     cudaGraph_t graph = NULL;
@@ -381,7 +362,7 @@ static void ask_unsound(struct kept *kept, unsigned single)
     ask_expect(ask, "an executable one", cudaGraphInstantiate(&exec, graph, 0), cudaSuccess);
     error = give_unsound(kept, single, exec, node);
     (void)cudaGetLastError();
-    if (single == ITEM_SET)
+    if (single == ITEM_SET || single == ITEM_ROWS)
         ask_expect_refusal(ask, names[single], error);
     if (error != cudaSuccess)
         expect_words(kept, exec, names[single], 1);
@@ -417,7 +398,7 @@ static void ask_other_kind(struct kept *kept, enum item kind)
     ask_expect(ask, "one of two kinds", make_three(kept, kind, second, second, 1, &other), cudaSuccess);
     ask_expect(ask, "an executable one", cudaGraphInstantiate(&exec, graph, 0), cudaSuccess);
     ask_expect(ask, "an update from the graph of two kinds", update_from(exec, other), cudaErrorGraphExecUpdateFailure);
-    expect_words(kept, exec, "a launch after an update that was not performed", ALL_ITEMS);
+    expect_words(kept, exec, "a launch after an update that was not performed", 7);
     (void)cudaGraphExecDestroy(exec);
     (void)cudaGraphDestroy(graph);
     (void)cudaGraphDestroy(other);
@@ -515,7 +496,7 @@ static cudaError_t make_events(struct kept *kept, int waits, cudaEvent_t event, 
     if (error == cudaSuccess)
         error = waits ? cudaGraphAddEventWaitNode(&node, *graph, NULL, 0, event) : cudaGraphAddEventRecordNode(&node, *graph, NULL, 0, event);
     if (error == cudaSuccess && waits)
-        error = cudaGraphAddMemcpyNode1D(&copy, *graph, &node, 1, kept->args[1].data, kept->args[0].data, 4, cudaMemcpyDefault);
+        error = cudaGraphAddMemcpyNode1D(&copy, *graph, &node, 1, kept->args[1].data, kept->args[0].data, WORD_BYTES, cudaMemcpyDefault);
     return error == cudaSuccess ? add_item(kept, *graph, kind, 2) : error;
 }
 
