@@ -24,6 +24,8 @@
  * often     EDGE-43d parameters, updates and both of them in turn, twenty times, for a node of each kind, with a launch after each
  * caught    EDGE-43e a graph that came of a capture, of calls of the runtime or the driver: its nodes get parameters or go, its edges go and come,
  *                    others are added
+ * made      EDGE-43  a row of nodes of each kind, made by hand, captured, cloned, or that lost a node or an edge, updates another one; is changed as
+ *                    a child graph, a child of a child or a body; loses a node and edges there
  */
 #include <string.h>
 
@@ -440,6 +442,7 @@ static void ask_refused_changes(struct kept *kept)
 #include "kept_often.h"
 #include "kept_captured.h"
 #include "kept_named.h"
+#include "kept_made.h"
 
 static void ask_refused(struct ask *ask)
 {
@@ -473,5 +476,6 @@ static const struct pair kept_pairs[] = {
     PAIR_ASK("caught", ask_caught),
     PAIR_ASK("named", ask_named),
     PAIR_ASK("left", ask_left),
+    PAIR_ASK("made", ask_made),
 };
 IMAGE(kept, kept_pairs)

@@ -10,11 +10,11 @@
 #define ALL_CAUGHT ((1u << CAUGHT) - 1)
 
 /* The memset or the copy by the driver's call. */
-static cudaError_t queue_by_driver(struct kept *kept, unsigned which, cudaStream_t stream)
+static cudaError_t queue_by_driver(struct kept *kept, unsigned which, unsigned word, cudaStream_t stream)
 {
     typedef CUresult(CUDAAPI *set_fn)(CUdeviceptr, unsigned, size_t, CUstream);
     typedef CUresult(CUDAAPI *copy_fn)(CUdeviceptr, CUdeviceptr, size_t, CUstream);
-    CUdeviceptr to = (CUdeviceptr)(uintptr_t)kept->args[which].data, from = (CUdeviceptr)(uintptr_t)kept->source;
+    CUdeviceptr to = (CUdeviceptr)(uintptr_t)kept->args[word].data, from = (CUdeviceptr)(uintptr_t)kept->source;
     void *call = NULL;
     cudaError_t error = which == ITEM_SET ? driver_function("cuMemsetD32Async", 3020, &call) : driver_function("cuMemcpyAsync", 4000, &call);
 
@@ -23,21 +23,21 @@ static cudaError_t queue_by_driver(struct kept *kept, unsigned which, cudaStream
     return (cudaError_t)(which == ITEM_SET ? ((set_fn)call)(to, 1, CELLS, stream) : ((copy_fn)call)(to, from, WORD_BYTES, stream));
 }
 
-static cudaError_t queue_caught(struct kept *kept, unsigned which, int by_driver, cudaStream_t stream)
+static cudaError_t queue_caught(struct kept *kept, unsigned which, unsigned word, int by_driver, cudaStream_t stream)
 {
     struct cudaHostNodeParams host = PDL_ZERO;
-    uint32_t *word = kept->args[which].data;
-    struct cudaMemsetParams rows = set_of(word, 1);
-    struct cudaMemcpy3DParms layers = layers_of_words(word, kept->source + CELLS);
+    uint32_t *to = kept->args[word].data;
+    struct cudaMemsetParams rows = set_of(to, 1);
+    struct cudaMemcpy3DParms layers = layers_of_words(to, kept->source + CELLS);
 
     if (by_driver && (which == ITEM_SET || which == ITEM_COPY))
-        return queue_by_driver(kept, which, stream);
-    fill_host(kept, which, &host);
+        return queue_by_driver(kept, which, word, stream);
+    fill_host(kept, word, &host);
     switch (which) {
-    case ITEM_KERNEL: return launch_one((const void *)SYMBOL(kept_set), &kept->args[which], 1, stream, NULL, 0);
-    case ITEM_SET: return cudaMemsetAsync(word, 1, WORD_BYTES, stream);
-    case ITEM_COPY: return cudaMemcpyAsync(word, kept->source, WORD_BYTES, cudaMemcpyDefault, stream);
-    case ITEM_ROWS: return cudaMemset2DAsync(word, rows.pitch, 1, sizeof(*word), rows.height, stream);
+    case ITEM_KERNEL: return launch_one((const void *)SYMBOL(kept_set), &kept->args[word], 1, stream, NULL, 0);
+    case ITEM_SET: return cudaMemsetAsync(to, 1, WORD_BYTES, stream);
+    case ITEM_COPY: return cudaMemcpyAsync(to, kept->source, WORD_BYTES, cudaMemcpyDefault, stream);
+    case ITEM_ROWS: return cudaMemset2DAsync(to, rows.pitch, 1, sizeof(*to), rows.height, stream);
     case ITEM_LAYERS: return cudaMemcpy3DAsync(&layers, stream);
     default: return cudaLaunchHostFunc(stream, host.fn, host.userData);
     }
@@ -70,7 +70,7 @@ static cudaError_t catch_row(struct kept *kept, unsigned first, int by_driver, c
     if (error != cudaSuccess)
         return error;
     for (i = 0; i < CAUGHT && error == cudaSuccess; i++)
-        error = queue_caught(kept, (first + i) % CAUGHT, by_driver, stream);
+        error = queue_caught(kept, (first + i) % CAUGHT, (first + i) % CAUGHT, by_driver, stream);
     end = cudaStreamEndCapture(stream, graph);
     error = error == cudaSuccess ? end : error;
     return error == cudaSuccess ? find_items_of(*graph, node, CAUGHT) : error;
