@@ -4,8 +4,8 @@
  * calls    ATTR-15c  launches by each call of the runtime and of the driver, cooperative ones too: grid, block and dynamic shared memory
  * nodes    ATTR-15c  nodes of graphs that had another shape before: by each call that gives parameters, by an update, in a clone and in a child
  *                    graph; captured launches by each call; a node that is refused parameters and attributes
- * sets     ATTR-15d  memset nodes that had another place, value, width or element before, in the same ways
- * copies   ATTR-15d  copy nodes of one row or several that had another place, width, number of rows or pitch before, in the same ways
+ * sets     ATTR-15d  memset nodes of one row or several that had another place, value, width, element or pitch before, in the same ways
+ * copies   ATTR-15d  copy nodes of a row, rows or layers that had another place, width, number or distance of them before, in the same ways
  * hosts    ATTR-15h  40 host functions in a graph, each with data of its own: in a line and side by side; added, captured, given other data
  *                    in the graph and in the executable one, cloned, updated and in a child graph
  * crowds   ATTR-15c  cooperative launches of more blocks than fit, by each call: refused, and nothing runs
@@ -52,6 +52,7 @@ struct given {
     CUfunction function;
     void *values[1];            /* the kernel's arguments */
     int clusters;               /* kernel nodes are made with the clusters of their shapes */
+    const struct move *moves;   /* what memset and copy nodes are given */
     unsigned wrong, trials;
 };
 
@@ -508,8 +509,7 @@ static void ask_nodes(struct ask *ask)
     (void)cudaFreeHost(g.room);
 }
 
-#include "given_sets.h"
-#include "given_copies.h"
+#include "given_moves.h"
 #include "given_hosts.h"
 
 /* ---- crowds ---- */

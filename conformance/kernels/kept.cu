@@ -173,17 +173,22 @@ static cudaError_t update_from(cudaGraphExec_t exec, cudaGraph_t graph)
     return cudaGraphExecUpdate(exec, graph, &info);
 }
 
-static cudaError_t give_word(struct kept *kept, cudaGraphExec_t exec, cudaGraphNode_t node, unsigned word)
+static cudaError_t give_kernel(cudaGraphExec_t exec, cudaGraphNode_t node, struct kernel_args *args)
 {
     struct cudaKernelNodeParams params = PDL_ZERO;
     void *values[1];
 
-    values[0] = &kept->args[word];
+    values[0] = args;
     params.func = (void *)SYMBOL(kept_set);
     params.gridDim.x = params.gridDim.y = params.gridDim.z = 1;
     params.blockDim = params.gridDim;
     params.kernelParams = values;
     return cudaGraphExecKernelNodeSetParams(exec, node, &params);
+}
+
+static cudaError_t give_word(struct kept *kept, cudaGraphExec_t exec, cudaGraphNode_t node, unsigned word)
+{
+    return give_kernel(exec, node, &kept->args[word]);
 }
 
 static void expect_enabled(struct kept *kept, cudaGraphExec_t exec, cudaGraphNode_t node, const char *what, long want)

@@ -92,8 +92,16 @@ static cudaError_t make_left(struct left *left, enum spread spread, unsigned hub
     return error == cudaSuccess ? cudaGraphInstantiate(&left->exec, left->graph, 0) : error;
 }
 
-/* These nodes and no others run and say that they are enabled. */
-static void expect_left(struct left *left, const char *what, unsigned want)
+static void drop_left(struct left *left)
+{
+    (void)cudaGraphExecDestroy(left->exec);
+    (void)cudaGraphDestroy(left->graph);
+    left->exec = NULL;
+    left->graph = NULL;
+}
+
+/* These nodes and no others say that they are enabled, and these words and no others are set. */
+static void expect_left_words(struct left *left, const char *what, unsigned enables, unsigned want)
 {
     unsigned tells = 0, enabled, i;
 
@@ -103,11 +111,13 @@ static void expect_left(struct left *left, const char *what, unsigned want)
         ask_expect(left->ask, what, cudaGraphNodeGetEnabled(left->exec, left->node[i], &enabled), cudaSuccess);
         tells |= enabled << i;
     }
-    ask_expect_number(left->ask, what, (long)tells, (long)(want & ((1u << LEFT_ITEMS) - 1)));
+    ask_expect_number(left->ask, what, (long)tells, (long)(enables & ((1u << LEFT_ITEMS) - 1)));
     ask_expect(left->ask, what, cudaGraphLaunch(left->exec, left->ask->stream), cudaSuccess);
     ask_expect(left->ask, what, cudaStreamSynchronize(left->ask->stream), cudaSuccess);
     ask_expect_number(left->ask, what, (long)which_are_set(left->words, STRAY_WORD + 1), (long)want);
 }
+
+static void expect_left(struct left *left, const char *what, unsigned want) { expect_left_words(left, what, want, want); }
 
 /* "Currently only kernel, memset and memcpy nodes are supported": a call for another kind that is refused changes none. One that is taken is
  * taken back. */
@@ -151,10 +161,31 @@ static void ask_left_in(struct left *left, enum spread spread, unsigned hub)
         ask_expect(ask, text, cudaGraphNodeSetEnabled(left->exec, left->node[i], 1), cudaSuccess);
         expect_left(left, text, ALL_LEFT);
     }
-    (void)cudaGraphExecDestroy(left->exec);
-    (void)cudaGraphDestroy(left->graph);
-    left->exec = NULL;
-    left->graph = NULL;
+    drop_left(left);
+}
+
+/* New parameters reach the node that they are given to and no other one, before an update from its graph and after it. */
+static void ask_left_given(struct left *left)
+{
+    struct ask *ask = left->ask;
+    struct kernel_args stray = left->args[0];
+    unsigned i;
+
+    stray.data += STRAY_WORD * CELLS;
+    ask_expect(ask, "two nodes of each kind", make_left(left, SPREAD_LINE, 0), cudaSuccess);
+    for (i = 0; i < 2 * LEFT_ITEMS; i++) {
+        unsigned at = i % LEFT_ITEMS;
+        enum item item = (enum item)(at % ITEMS);
+        if (i == LEFT_ITEMS)
+            ask_expect_update(ask, "an update", update_from(left->exec, left->graph));
+        if (!takes_parameters(item))
+            continue;
+        ask_expect(ask, "new parameters of one", give_item_to(left->exec, left->node[at], item, &stray, left->source), cudaSuccess);
+        expect_left_words(left, "a launch after new parameters of one", ALL_LEFT, (ALL_LEFT & ~(1u << at)) | 1u << STRAY_WORD);
+        ask_expect(ask, "its own again", give_item_to(left->exec, left->node[at], item, &left->args[at], left->source), cudaSuccess);
+        expect_left(left, "a launch after its own parameters", ALL_LEFT);
+    }
+    drop_left(left);
 }
 
 /* ---- updates that are refused ---- */
@@ -234,11 +265,13 @@ static void ask_left(struct ask *ask)
     struct left left = PDL_ZERO;
     unsigned spread, hub;
 
-    if (open_left(&left, ask))
+    if (open_left(&left, ask)) {
+        ask_left_given(&left);
         for (spread = 0; spread < SPREADS; spread++)
             for (hub = 0; hub < ITEMS; hub++)
                 if (hub == 0 || spread == SPREAD_OUT || spread == SPREAD_IN)
                     ask_left_in(&left, (enum spread)spread, hub);
+    }
     (void)cudaFreeHost(left.words);
 }
 

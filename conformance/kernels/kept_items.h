@@ -33,17 +33,21 @@ static cudaError_t make_items(struct kept *kept, cudaGraph_t *graph, cudaGraphNo
  * operands in pNodeParams must be 1-dimensional." */
 static int takes_parameters(unsigned item) { return item != ITEM_LAYERS; }
 
-/* It is to set this word, by the call for its kind. */
-static cudaError_t give_item(struct kept *kept, cudaGraphExec_t exec, cudaGraphNode_t node, enum item item, unsigned word)
+/* It is to set the word of these arguments, by the call for its kind. */
+static cudaError_t give_item_to(cudaGraphExec_t exec, cudaGraphNode_t node, enum item item, struct kernel_args *args, const uint32_t *source)
 {
-    struct cudaMemsetParams set = set_of(kept->args[word].data, item == ITEM_ROWS);
+    struct cudaMemsetParams set = set_of(args->data, item == ITEM_ROWS);
 
     switch (item) {
-    case ITEM_KERNEL: return give_word(kept, exec, node, word);
-    case ITEM_COPY:
-        return cudaGraphExecMemcpyNodeSetParams1D(exec, node, kept->args[word].data, kept->source, WORD_BYTES, cudaMemcpyDefault);
+    case ITEM_KERNEL: return give_kernel(exec, node, args);
+    case ITEM_COPY: return cudaGraphExecMemcpyNodeSetParams1D(exec, node, args->data, source, WORD_BYTES, cudaMemcpyDefault);
     default: return cudaGraphExecMemsetNodeSetParams(exec, node, &set);
     }
+}
+
+static cudaError_t give_item(struct kept *kept, cudaGraphExec_t exec, cudaGraphNode_t node, enum item item, unsigned word)
+{
+    return give_item_to(exec, node, item, &kept->args[word], kept->source);
 }
 
 /* ... or by the call for nodes of every kind, where it takes this kind. */

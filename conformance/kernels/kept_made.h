@@ -274,7 +274,7 @@ static void ask_given_inside(struct kept *kept, enum nest nest, unsigned which, 
 static void ask_lost_inside(struct kept *kept, enum nest nest, unsigned which)
 {
     struct ask *ask = kept->ask;
-    struct row row = row_of(nest, 1);
+    struct row row = row_of(nest, which + 2);
     cudaGraphEdgeData full[CAUGHT];
     cudaGraph_t graph = NULL, inner = NULL;
     cudaGraphNode_t child = NULL, from[CAUGHT], to[CAUGHT];

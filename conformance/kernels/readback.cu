@@ -3,7 +3,8 @@
  *
  * pair      rules    what is asked
  * lists     EDGE-36  nodes, roots, edges, a node's dependencies and dependents: counted without room, and read with room for 1 and more
- * nodes     EDGE-36a what a node of each kind tells of itself: as it was made, changed, in a clone, in a child graph, captured
+ * kinds     EDGE-36  the same of nodes of every two kinds, in a graph, a child graph and a body, also when an edge or a node is gone
+ * nodes     EDGE-36a what a node of each kind tells of itself: as it was made, changed, in a clone, a child graph or a body, captured
  * flags     EDGE-36b the flags that an executable graph was made with
  * streams   ATTR-16  every priority, policy and domain, given to a stream when it is made or later; what kernels captured from it have; a stream
  *                    that was given work, and one that is made after another was destroyed
@@ -276,6 +277,7 @@ static void ask_handles(struct ask *ask) { ask_skip(ask, "conditional nodes", "t
 #endif
 
 #include "readback_functions.h"
+#include "readback_kinds.h"
 #include "readback_nodes.h"
 #include "readback_streams.h"
 #include "readback_flags.h"
@@ -284,6 +286,7 @@ static const struct pair readback_pairs[] = {
     PAIR_ASK("nodes", ask_nodes),
     PAIR_ASK("flags", ask_flags),
     PAIR_ASK("lists", ask_lists),
+    PAIR_ASK("kinds", ask_kinds),
     PAIR_ASK("streams", ask_streams),
     PAIR_ASK("handles", ask_handles),
     PAIR_ASK("functions", ask_functions),

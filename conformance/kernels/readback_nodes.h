@@ -17,10 +17,12 @@ struct told {
     struct kernel_args args[2];
 };
 
-enum teller { TELLS_KERNEL, TELLS_SET, TELLS_ROWS, TELLS_COPY, TELLS_HOST, TELLS_RECORD, TELLS_WAIT, TELLERS, TELLS_HALVES = TELLERS };
-static const char *const teller_name[TELLERS + 1] = { "a kernel", "a memset", "a memset of rows", "a copy", "a host function",
-                                                      "a record", "a wait",   "a memset of two bytes each" };
-static const enum teller captured_tellers[] = { TELLS_KERNEL, TELLS_SET, TELLS_ROWS, TELLS_COPY, TELLS_HOST, TELLS_HALVES };
+enum teller { TELLS_KERNEL, TELLS_SET, TELLS_ROWS, TELLS_COPY, TELLS_COPIED_ROWS, TELLS_LAYERS, TELLS_HOST, TELLS_RECORD, TELLS_WAIT, TELLERS,
+              TELLS_HALVES = TELLERS };
+static const char *const teller_name[TELLERS + 1] = { "a kernel", "a memset", "a memset of rows", "a copy", "a copy of rows", "a copy of layers",
+                                                      "a host function", "a record", "a wait", "a memset of two bytes each" };
+static const enum teller captured_tellers[] = { TELLS_KERNEL, TELLS_SET, TELLS_ROWS, TELLS_COPY, TELLS_COPIED_ROWS, TELLS_LAYERS, TELLS_HOST,
+                                               TELLS_HALVES };
 
 static void CUDART_CB told_host(void *opaque) { (void)opaque; }
 static void CUDART_CB told_host_too(void *opaque) { *(uint32_t *)opaque += 1; }
@@ -63,6 +65,24 @@ static void told_copy(const struct told *told, unsigned which, char **to, const 
     *bytes = which ? TOLD_LONG : 20;
 }
 
+/* Of rows, or of layers: whatever may differ, does. */
+static struct cudaMemcpy3DParms told_layers(const struct told *told, unsigned which, enum teller teller)
+{
+    struct cudaMemcpy3DParms copy = PDL_ZERO;
+
+    copy.dstPtr.ptr = (char *)told->words + (which ? 12 : 4);
+    copy.srcPtr.ptr = (char *)told->words + TOLD_BYTES + (which ? 8 : 20);
+    copy.dstPtr.pitch = copy.dstPtr.xsize = which ? 80 : 64;
+    copy.srcPtr.pitch = copy.srcPtr.xsize = which ? 48 : 32;
+    copy.dstPtr.ysize = which ? 6 : 5;
+    copy.srcPtr.ysize = which ? 7 : 4;
+    copy.extent.width = which ? 24 : 20;
+    copy.extent.height = which ? 4 : 3;
+    copy.extent.depth = teller == TELLS_LAYERS ? 2 + which : 1;
+    copy.kind = cudaMemcpyDeviceToDevice;
+    return copy;
+}
+
 static struct cudaHostNodeParams told_call(struct told *told, unsigned which)
 {
     struct cudaHostNodeParams host = PDL_ZERO;
@@ -76,6 +96,7 @@ static cudaError_t add_teller(struct told *told, enum teller teller, cudaGraph_t
 {
     struct cudaKernelNodeParams kernel;
     struct cudaMemsetParams set = told_set(told, 0, teller == TELLS_ROWS);
+    struct cudaMemcpy3DParms layers = told_layers(told, 0, teller);
     struct cudaHostNodeParams host = told_call(told, 0);
     const char *from;
     void *values[1];
@@ -89,6 +110,8 @@ static cudaError_t add_teller(struct told *told, enum teller teller, cudaGraph_t
     case TELLS_COPY:
         told_copy(told, 0, &to, &from, &bytes);
         return cudaGraphAddMemcpyNode1D(node, graph, NULL, 0, to, from, bytes, cudaMemcpyDeviceToDevice);
+    case TELLS_COPIED_ROWS:
+    case TELLS_LAYERS: return cudaGraphAddMemcpyNode(node, graph, NULL, 0, &layers);
     case TELLS_HOST: return cudaGraphAddHostNode(node, graph, NULL, 0, &host);
     case TELLS_RECORD: return cudaGraphAddEventRecordNode(node, graph, NULL, 0, told->event[0]);
     default: return cudaGraphAddEventWaitNode(node, graph, NULL, 0, told->event[0]);
@@ -100,6 +123,7 @@ static cudaError_t change_teller(struct told *told, enum teller teller, cudaGrap
 {
     struct cudaKernelNodeParams kernel;
     struct cudaMemsetParams set = told_set(told, 1, teller == TELLS_ROWS);
+    struct cudaMemcpy3DParms layers = told_layers(told, 1, teller);
     struct cudaHostNodeParams host = told_call(told, 1);
     const char *from;
     void *values[1];
@@ -113,6 +137,8 @@ static cudaError_t change_teller(struct told *told, enum teller teller, cudaGrap
     case TELLS_COPY:
         told_copy(told, 1, &to, &from, &bytes);
         return cudaGraphMemcpyNodeSetParams1D(node, to, from, bytes, cudaMemcpyDeviceToDevice);
+    case TELLS_COPIED_ROWS:
+    case TELLS_LAYERS: return cudaGraphMemcpyNodeSetParams(node, &layers);
     case TELLS_HOST: return cudaGraphHostNodeSetParams(node, &host);
     case TELLS_RECORD: return cudaGraphEventRecordNodeSetEvent(node, told->event[1]);
     default: return cudaGraphEventWaitNodeSetEvent(node, told->event[1]);
@@ -198,6 +224,35 @@ static void expect_copy(struct told *told, const char *what, cudaGraphNode_t nod
     ask_expect_number(ask, text, is.extent.height <= 1 && is.extent.depth <= 1, 1);
 }
 
+static const char *first_byte(const struct cudaPitchedPtr *at, const struct cudaPos *pos)
+{
+    return (const char *)at->ptr + (pos->z * at->ysize + pos->y) * at->pitch + pos->x;
+}
+
+static void expect_layers(struct told *told, const char *what, cudaGraphNode_t node, unsigned which, enum teller teller)
+{
+    struct ask *ask = told->ask;
+    struct cudaMemcpy3DParms is = PDL_ZERO, want = told_layers(told, which, teller);
+    char text[96];
+
+    ask_expect(ask, what, cudaGraphMemcpyNodeGetParams(node, &is), cudaSuccess);
+    snprintf(text, sizeof(text), "where %s goes, and comes from", what);
+    ask_expect_number(ask, text, first_byte(&is.dstPtr, &is.dstPos) == (const char *)want.dstPtr.ptr, 1);
+    ask_expect_number(ask, text, first_byte(&is.srcPtr, &is.srcPos) == (const char *)want.srcPtr.ptr, 1);
+    snprintf(text, sizeof(text), "the bytes of a row, rows and layers of %s", what);
+    ask_expect_number(ask, text, (long)is.extent.width, (long)want.extent.width);
+    ask_expect_number(ask, text, (long)is.extent.height, (long)want.extent.height);
+    ask_expect_number(ask, text, (long)(is.extent.depth ? is.extent.depth : 1), (long)want.extent.depth);
+    snprintf(text, sizeof(text), "the pitches of %s", what);
+    ask_expect_number(ask, text, (long)is.dstPtr.pitch, (long)want.dstPtr.pitch);
+    ask_expect_number(ask, text, (long)is.srcPtr.pitch, (long)want.srcPtr.pitch);
+    if (teller != TELLS_LAYERS) /* one layer has no distance to the next one */
+        return;
+    snprintf(text, sizeof(text), "the rows from layer to layer of %s", what);
+    ask_expect_number(ask, text, (long)is.dstPtr.ysize, (long)want.dstPtr.ysize);
+    ask_expect_number(ask, text, (long)is.srcPtr.ysize, (long)want.srcPtr.ysize);
+}
+
 static void expect_call(struct told *told, const char *what, cudaGraphNode_t node, unsigned which)
 {
     struct cudaHostNodeParams is = PDL_ZERO, want = told_call(told, which);
@@ -219,6 +274,8 @@ static void expect_told(struct told *told, const char *whose, enum teller teller
     case TELLS_SET:
     case TELLS_ROWS: expect_set(told, what, node, which, teller == TELLS_ROWS); return;
     case TELLS_COPY: expect_copy(told, what, node, which); return;
+    case TELLS_COPIED_ROWS:
+    case TELLS_LAYERS: expect_layers(told, what, node, which, teller); return;
     case TELLS_HOST: expect_call(told, what, node, which); return;
     default: break;
     }
@@ -254,55 +311,6 @@ static void ask_teller(struct told *told, enum teller teller)
     (void)cudaGraphDestroy(later);
 }
 
-/* ---- a copy of rows ---- */
-
-#define COPIED_ROWS 3u
-#define COPIED_BYTES 20u       /* of a row */
-
-static void expect_copied_rows(struct told *told, const char *what, cudaGraphNode_t node, const struct cudaMemcpy3DParms *want)
-{
-    struct ask *ask = told->ask;
-    struct cudaMemcpy3DParms is = PDL_ZERO;
-    char text[96];
-
-    ask_expect(ask, what, cudaGraphMemcpyNodeGetParams(node, &is), cudaSuccess);
-    snprintf(text, sizeof(text), "where %s goes", what);
-    ask_expect_number(ask, text, (char *)is.dstPtr.ptr + is.dstPos.y * is.dstPtr.pitch + is.dstPos.x == (char *)want->dstPtr.ptr, 1);
-    snprintf(text, sizeof(text), "where %s comes from", what);
-    ask_expect_number(ask, text, (char *)is.srcPtr.ptr + is.srcPos.y * is.srcPtr.pitch + is.srcPos.x == (char *)want->srcPtr.ptr, 1);
-    snprintf(text, sizeof(text), "the rows of %s", what);
-    ask_expect_number(ask, text, (long)is.extent.width, (long)want->extent.width);
-    ask_expect_number(ask, text, (long)(is.extent.height * (is.extent.depth ? is.extent.depth : 1)), (long)want->extent.height);
-    snprintf(text, sizeof(text), "the pitches of %s", what);
-    ask_expect_number(ask, text, (long)is.dstPtr.pitch, (long)want->dstPtr.pitch);
-    ask_expect_number(ask, text, (long)is.srcPtr.pitch, (long)want->srcPtr.pitch);
-}
-
-static void ask_copied_rows(struct told *told)
-{
-    struct ask *ask = told->ask;
-    struct cudaMemcpy3DParms copy = PDL_ZERO;
-    cudaGraph_t graph = NULL, clone = NULL;
-    cudaGraphNode_t node = NULL, cloned = NULL;
-
-    copy.dstPtr.ptr = told->words;
-    copy.srcPtr.ptr = (char *)told->words + TOLD_BYTES;
-    copy.dstPtr.pitch = 2 * TOLD_PITCH;
-    copy.srcPtr.pitch = TOLD_PITCH;
-    copy.srcPtr.xsize = copy.dstPtr.xsize = copy.extent.width = COPIED_BYTES;
-    copy.srcPtr.ysize = copy.dstPtr.ysize = copy.extent.height = COPIED_ROWS;
-    copy.extent.depth = 1;
-    copy.kind = cudaMemcpyDeviceToDevice;
-    ask_expect(ask, "a graph", cudaGraphCreate(&graph, 0), cudaSuccess);
-    ask_expect(ask, "a copy of rows", cudaGraphAddMemcpyNode(&node, graph, NULL, 0, &copy), cudaSuccess);
-    expect_copied_rows(told, "a copy of rows", node, &copy);
-    ask_expect(ask, "a clone", cudaGraphClone(&clone, graph), cudaSuccess);
-    ask_expect(ask, "its node", cudaGraphNodeFindInClone(&cloned, node, clone), cudaSuccess);
-    expect_copied_rows(told, "a copy of rows of a clone", cloned, &copy);
-    (void)cudaGraphDestroy(graph);
-    (void)cudaGraphDestroy(clone);
-}
-
 /* ---- captured ---- */
 
 #define SET_BYTES 24u          /* of each captured memset, or of a row of it */
@@ -323,6 +331,7 @@ static cudaError_t set_halves(struct told *told, cudaStream_t stream)
 static cudaError_t queue_teller(struct told *told, enum teller teller, cudaStream_t stream)
 {
     cudaLaunchConfig_t config = PDL_ZERO;
+    struct cudaMemcpy3DParms layers = told_layers(told, 1, teller);
     struct cudaKernelNodeParams kernel;
     const char *from;
     void *values[1];
@@ -342,6 +351,10 @@ static cudaError_t queue_teller(struct told *told, enum teller teller, cudaStrea
     case TELLS_ROWS: return cudaMemset2DAsync(told->words, TOLD_PITCH, SET_VALUE, SET_BYTES, SET_ROWS, stream);
     case TELLS_HALVES: return set_halves(told, stream);
     case TELLS_COPY: return cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream);
+    case TELLS_COPIED_ROWS:
+        return cudaMemcpy2DAsync(layers.dstPtr.ptr, layers.dstPtr.pitch, layers.srcPtr.ptr, layers.srcPtr.pitch, layers.extent.width,
+                                 layers.extent.height, cudaMemcpyDeviceToDevice, stream);
+    case TELLS_LAYERS: return cudaMemcpy3DAsync(&layers, stream);
     default: return cudaLaunchHostFunc(stream, told_host_too, &told->args[1]);
     }
 }
@@ -392,38 +405,60 @@ static void ask_captured_teller(struct told *told, enum teller teller)
 
 /* ---- child graphs ---- */
 
-/* "Gets a handle to the embedded graph in a child graph node. This call does not clone the graph." */
-static void ask_child(struct told *told)
+/* "Gets a handle to the embedded graph in a child graph node. This call does not clone the graph." The graph of another child node that was made of
+ * the same one, and that of a clone, are others. */
+static void ask_child(struct told *told, enum teller teller)
 {
     struct ask *ask = told->ask;
-    cudaGraph_t source = NULL, graph = NULL, clone = NULL, inner = NULL, again = NULL, other = NULL;
-    cudaGraphNode_t node = NULL, child = NULL, cloned = NULL;
+    cudaGraph_t source = NULL, graph = NULL, clone = NULL, inner = NULL, again = NULL, twin = NULL, other = NULL;
+    cudaGraphNode_t node = NULL, child[2] = { NULL, NULL }, cloned = NULL;
     size_t nodes = 0, one = 1;
 
     ask_expect(ask, "a graph", cudaGraphCreate(&source, 0), cudaSuccess);
-    ask_expect(ask, "its kernel", add_teller(told, TELLS_KERNEL, source, &node), cudaSuccess);
+    ask_expect(ask, "its node", add_teller(told, teller, source, &node), cudaSuccess);
     ask_expect(ask, "a graph around it", cudaGraphCreate(&graph, 0), cudaSuccess);
-    ask_expect(ask, "a child graph", cudaGraphAddChildGraphNode(&child, graph, NULL, 0, source), cudaSuccess);
+    ask_expect(ask, "a child graph", cudaGraphAddChildGraphNode(&child[0], graph, NULL, 0, source), cudaSuccess);
+    ask_expect(ask, "another one", cudaGraphAddChildGraphNode(&child[1], graph, NULL, 0, source), cudaSuccess);
     ask_expect(ask, "a clone", cudaGraphClone(&clone, graph), cudaSuccess);
-    ask_expect(ask, "the child graph of the clone", cudaGraphNodeFindInClone(&cloned, child, clone), cudaSuccess);
-    ask_expect(ask, "its graph", cudaGraphChildGraphNodeGetGraph(child, &inner), cudaSuccess);
-    ask_expect(ask, "its graph once more", cudaGraphChildGraphNodeGetGraph(child, &again), cudaSuccess);
+    ask_expect(ask, "the child graph of the clone", cudaGraphNodeFindInClone(&cloned, child[1], clone), cudaSuccess);
+    ask_expect(ask, "its graph", cudaGraphChildGraphNodeGetGraph(child[1], &inner), cudaSuccess);
+    ask_expect(ask, "its graph once more", cudaGraphChildGraphNodeGetGraph(child[1], &again), cudaSuccess);
+    ask_expect(ask, "the graph of the first one", cudaGraphChildGraphNodeGetGraph(child[0], &twin), cudaSuccess);
     ask_expect(ask, "the graph of the clone's", cudaGraphChildGraphNodeGetGraph(cloned, &other), cudaSuccess);
     ask_expect_number(ask, "it is the same graph each time", inner == again, 1);
-    ask_expect_number(ask, "it is not the one that it was made of", inner != source, 1);
-    ask_expect_number(ask, "that of the clone is another one", other != inner && other != source, 1);
+    ask_expect_number(ask, "it is not the one that it was made of, nor another child's", inner != source && inner != twin, 1);
+    ask_expect_number(ask, "that of the clone is another one", other != inner && other != source && other != twin, 1);
     ask_expect(ask, "its nodes", cudaGraphGetNodes(other, NULL, &nodes), cudaSuccess);
     ask_expect_number(ask, "its nodes", (long)nodes, 1);
-    ask_expect(ask, "its kernel", cudaGraphGetNodes(inner, &node, &one), cudaSuccess);
-    expect_told(told, "in a child graph", TELLS_KERNEL, node, 0);
-    ask_expect(ask, "other parameters", change_teller(told, TELLS_KERNEL, node), cudaSuccess);
-    expect_told(told, "that was changed in a child graph", TELLS_KERNEL, node, 1);
-    ask_expect(ask, "the kernel of the clone", cudaGraphGetNodes(other, &node, &one), cudaSuccess);
-    expect_told(told, "in the child graph of a clone", TELLS_KERNEL, node, 0);
+    ask_expect(ask, "its node", cudaGraphGetNodes(inner, &node, &one), cudaSuccess);
+    expect_told(told, "in a child graph", teller, node, 0);
+    ask_expect(ask, "other parameters", change_teller(told, teller, node), cudaSuccess);
+    expect_told(told, "that was changed in a child graph", teller, node, 1);
+    ask_expect(ask, "the node of the clone", cudaGraphGetNodes(other, &node, &one), cudaSuccess);
+    expect_told(told, "in the child graph of a clone", teller, node, 0);
+    ask_expect(ask, "the node of the first child graph", cudaGraphGetNodes(twin, &node, &one), cudaSuccess);
+    expect_told(told, "in another child graph", teller, node, 0);
     (void)cudaGraphDestroy(source);
     (void)cudaGraphDestroy(graph);
     (void)cudaGraphDestroy(clone);
 }
+
+#if CUDART_VERSION >= 12040
+static void ask_in_body(struct told *told, enum teller teller)
+{
+    struct ask *ask = told->ask;
+    cudaGraph_t graph = NULL, body = NULL;
+    cudaGraphNode_t node = NULL;
+
+    ask_expect(ask, "a graph", cudaGraphCreate(&graph, 0), cudaSuccess);
+    ask_expect(ask, "a body", ask_add_if(&node, graph, graph, 1, &body), cudaSuccess);
+    ask_expect(ask, "its node", add_teller(told, teller, body, &node), cudaSuccess);
+    expect_told(told, "in a body", teller, node, 0);
+    ask_expect(ask, "other parameters", change_teller(told, teller, node), cudaSuccess);
+    expect_told(told, "that was changed in a body", teller, node, 1);
+    (void)cudaGraphDestroy(graph);
+}
+#endif
 
 static void ask_nodes(struct ask *ask)
 {
@@ -437,14 +472,16 @@ static void ask_nodes(struct ask *ask)
         error = cudaEventCreateWithFlags(&told.event[i], cudaEventDisableTiming);
     }
     ask_expect(ask, "memory and events", error, cudaSuccess);
-    for (i = 0; i < TELLERS && error == cudaSuccess; i++)
+    for (i = 0; i < TELLERS && error == cudaSuccess; i++) {
         ask_teller(&told, (enum teller)i);
+        ask_child(&told, (enum teller)i);
+#if CUDART_VERSION >= 12040
+        if (i < TELLS_HOST && has_conditions())
+            ask_in_body(&told, (enum teller)i);
+#endif
+    }
     for (i = 0; i < sizeof(captured_tellers) / sizeof(captured_tellers[0]) && error == cudaSuccess; i++)
         ask_captured_teller(&told, captured_tellers[i]);
-    if (error == cudaSuccess)
-        ask_copied_rows(&told);
-    if (error == cudaSuccess)
-        ask_child(&told);
     for (i = 0; i < 2; i++)
         if (told.event[i])
             (void)cudaEventDestroy(told.event[i]);

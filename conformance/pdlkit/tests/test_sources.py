@@ -120,7 +120,7 @@ def code_below(*folders: str) -> set[str]:
 def test_nothing_that_judges_is_left_out() -> None:
     """Else --resume, soak, submit and replay would take the records of other code for those of this."""
     programs = code_below("conformance/harness", "conformance/kernels")
-    assert {"conformance/harness/main.c", "conformance/kernels/given.cu", "conformance/kernels/given_sets.h"} <= programs
+    assert {"conformance/harness/main.c", "conformance/kernels/given.cu", "conformance/kernels/given_moves.h"} <= programs
     assert {path.relative_to(ROOT).as_posix() for path in sources.judged_files(ROOT)} == programs | {
         "pdl.h", "pdl_device.cuh", "conformance/rules.toml", "conformance/pdlkit/generate_cases.py", "conformance/pdlkit/records.py",
         "conformance/pdlkit/rules.py", "conformance/pdlkit/supervise.py", "conformance/pdlkit/verdicts.py"}

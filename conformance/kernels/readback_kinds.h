@@ -1,0 +1,210 @@
+/* readback_kinds.h - what lists of nodes and edges tell of nodes of every two kinds, in a graph, in a child graph and in a body, and what they tell
+ * once an edge or a node is gone. */
+#ifndef READBACK_KINDS_H_INCLUDED
+#define READBACK_KINDS_H_INCLUDED
+
+#define LISTED_KINDS (NODE_KINDS + 1u) /* the last one is a conditional node */
+
+enum where { IN_GRAPH, IN_CHILD, IN_BODY, WHERES };
+static const char *const where_name[WHERES] = { "in a graph", "in a child graph", "in a body" };
+
+/* The graph around all, and the one that is asked about. */
+struct place {
+    cudaGraph_t outermost, graph;
+};
+
+/* "host and event nodes" may not be in bodies, nor may conditional nodes in child graphs. */
+static int may_be_there(enum where where, unsigned kind, int conditions)
+{
+    if (where == IN_BODY)
+        return conditions && kind != NODE_HOST && kind != NODE_RECORD && kind != NODE_WAIT;
+    return kind != NODE_KINDS || (where == IN_GRAPH && conditions);
+}
+
+/* Whether toolkit and driver have conditional nodes. */
+static int has_conditions(void)
+{
+    int driver = 0;
+
+    return CUDART_VERSION >= 12040 && cudaDriverGetVersion(&driver) == cudaSuccess && driver >= 12040;
+}
+
+static cudaError_t open_place(struct place *place, enum where where)
+{
+    cudaGraph_t source = NULL;
+    cudaGraphNode_t node;
+    cudaError_t error = cudaGraphCreate(&place->outermost, 0);
+
+    place->graph = place->outermost;
+    if (error != cudaSuccess || where == IN_GRAPH)
+        return error;
+#if CUDART_VERSION >= 12040
+    if (where == IN_BODY)
+        return ask_add_if(&node, place->outermost, place->outermost, 1, &place->graph);
+#endif
+    error = cudaGraphCreate(&source, 0);
+    if (error == cudaSuccess)
+        error = cudaGraphAddChildGraphNode(&node, place->outermost, NULL, 0, source);
+    (void)cudaGraphDestroy(source);
+    return error == cudaSuccess ? cudaGraphChildGraphNodeGetGraph(node, &place->graph) : error;
+}
+
+static cudaError_t add_listed(const struct place *place, unsigned kind, const struct node_room *room, cudaGraphNode_t *node)
+{
+#if CUDART_VERSION >= 12040
+    cudaGraph_t body;
+
+    if (kind == NODE_KINDS)
+        return ask_add_if(node, place->outermost, place->graph, 1, &body);
+#endif
+    return ask_add(node, place->graph, (enum node_kind)kind, room);
+}
+
+/* Whether so many edges or nodes are counted, and then told, of which this is the first or the second one, or NULL. */
+static unsigned tells_other(size_t counted, size_t told, size_t want, const cudaGraphNode_t *is, cudaGraphNode_t one, cudaGraphNode_t other)
+{
+    size_t i;
+    unsigned ones = 0, others = 0;
+
+    for (i = 0; i < told && i < LIST_ROOM; i++) {
+        ones += is[i] == one;
+        others += is[i] == other;
+    }
+    return counted != want || told != want || ones != (one != NULL) || others != (other != NULL);
+}
+
+static unsigned dependents_differ(cudaGraphNode_t of, size_t want, cudaGraphNode_t one, cudaGraphNode_t other)
+{
+    cudaGraphNode_t node[LIST_ROOM];
+    cudaGraphEdgeData data[LIST_ROOM];
+    size_t counted = 99, told = LIST_ROOM;
+
+    if (edges_out_of_node(of, NULL, NULL, &counted) != cudaSuccess || edges_out_of_node(of, node, data, &told) != cudaSuccess)
+        return 1;
+    return tells_other(counted, told, want, node, one, other);
+}
+
+static unsigned dependencies_differ(cudaGraphNode_t of, size_t want, cudaGraphNode_t one, cudaGraphNode_t other)
+{
+    cudaGraphNode_t node[LIST_ROOM];
+    cudaGraphEdgeData data[LIST_ROOM];
+    size_t counted = 99, told = LIST_ROOM;
+
+    if (edges_into_node(of, NULL, NULL, &counted) != cudaSuccess || edges_into_node(of, node, data, &told) != cudaSuccess)
+        return 1;
+    return tells_other(counted, told, want, node, one, other);
+}
+
+/* Of so many edges, this one among them or not. */
+static unsigned edges_differ(cudaGraph_t graph, size_t want, cudaGraphNode_t from, cudaGraphNode_t to, unsigned there)
+{
+    cudaGraphNode_t node[LIST_ROOM], next[LIST_ROOM];
+    cudaGraphEdgeData data[LIST_ROOM];
+    size_t counted = 99, told = LIST_ROOM, i;
+    unsigned found = 0;
+
+    if (edges_of_graph(graph, NULL, NULL, NULL, &counted) != cudaSuccess || edges_of_graph(graph, node, next, data, &told) != cudaSuccess)
+        return 1;
+    for (i = 0; i < told; i++)
+        found += node[i] == from && next[i] == to;
+    return counted != want || told != want || found != there;
+}
+
+/* The first node leads to the second one, and by way of an empty one as well. */
+static cudaError_t ask_two_kinds(const struct place *place, unsigned a, unsigned b, const struct node_room *room, unsigned *wrong)
+{
+    cudaGraphEdgeData full = edges_data(0, 0, 0);
+    cudaGraph_t graph = place->graph;
+    cudaGraphNode_t from, to, empty;
+    unsigned i;
+    cudaError_t error = add_listed(place, a, room, &from);
+
+    if (error == cudaSuccess)
+        error = add_listed(place, b, room, &to);
+    if (error == cudaSuccess)
+        error = cudaGraphAddEmptyNode(&empty, graph, &from, 1);
+    if (error == cudaSuccess)
+        error = edges_add(graph, &empty, &to, &full, 1);
+    for (i = 0; i < 2 && error == cudaSuccess; i++) { /* the edge comes, goes and comes again */
+        error = edges_add(graph, &from, &to, &full, 1);
+        *wrong |= edges_differ(graph, 3, from, to, 1) | dependents_differ(from, 2, to, empty) | dependencies_differ(to, 2, from, empty);
+        if (error == cudaSuccess && i == 0)
+            error = edges_remove(graph, &from, &to, &full, 1);
+        *wrong |= i == 0 && (edges_differ(graph, 2, from, to, 0) | dependents_differ(from, 1, empty, NULL) | dependencies_differ(to, 1, empty, NULL));
+    }
+    if (error == cudaSuccess)
+        error = cudaGraphDestroyNode(empty);
+    *wrong |= edges_differ(graph, 1, from, to, 1) | dependents_differ(from, 1, to, NULL) | dependencies_differ(to, 1, from, NULL);
+    if (a == NODE_KINDS) /* that a conditional node may be destroyed is not said */
+        return error;
+    if (error == cudaSuccess)
+        error = cudaGraphDestroyNode(from);
+    *wrong |= edges_differ(graph, 0, from, to, 0) | dependencies_differ(to, 0, NULL, NULL);
+    return error;
+}
+
+/* A kernel that is added after another one by an edge with data. */
+static cudaError_t ask_added_with_data(const struct place *place, unsigned port, unsigned *wrong)
+{
+    static struct kernel_args args = PDL_ZERO;
+    struct cudaGraphNodeParams params = PDL_ZERO;
+    cudaGraphEdgeData data = edges_data(port, 0, port != 0), is[2];
+    cudaGraphNode_t first, second, before[2];
+    size_t count = 2;
+    void *values[1];
+    cudaError_t error = ask_add_kernel(&first, place->graph, (const void *)SYMBOL(readback_nothing), &args, 1);
+
+    values[0] = &args;
+    params.type = cudaGraphNodeTypeKernel;
+    params.kernel.func = (void *)SYMBOL(readback_nothing);
+    params.kernel.gridDim.x = params.kernel.gridDim.y = params.kernel.gridDim.z = 1;
+    params.kernel.blockDim = params.kernel.gridDim;
+    params.kernel.kernelParams = values;
+    if (error == cudaSuccess)
+        error = edges_add_node(&second, place->graph, &first, &data, 1, &params);
+    if (error == cudaSuccess)
+        error = edges_into_node(second, before, is, &count);
+    *wrong |= error == cudaSuccess && (count != 1 || before[0] != first || memcmp(&is[0], &data, sizeof(data)) != 0);
+    return error;
+}
+
+static void ask_kinds_at(struct ask *ask, enum where where, const struct node_room *room)
+{
+    unsigned a, b, wrong = 0, asked = 0, port;
+    int conditions = has_conditions();
+    cudaError_t error = cudaSuccess;
+
+    for (a = 0; a < LISTED_KINDS; a++)
+        for (b = 0; b < LISTED_KINDS && error == cudaSuccess; b++) {
+            struct place place = PDL_ZERO;
+            unsigned differs = 0;
+            if (!may_be_there(where, a, conditions) || !may_be_there(where, b, conditions))
+                continue;
+            error = open_place(&place, where);
+            if (error == cudaSuccess)
+                error = ask_two_kinds(&place, a, b, room, &differs);
+            for (port = 0; port < 3 && error == cudaSuccess; port++)
+                error = ask_added_with_data(&place, port, &differs);
+            if (place.outermost)
+                (void)cudaGraphDestroy(place.outermost);
+            wrong += differs;
+            asked++;
+        }
+    ask_expect(ask, where_name[where], error, cudaSuccess);
+    ask_expect_none(ask, where_name[where], wrong, asked);
+}
+
+static void ask_kinds(struct ask *ask)
+{
+    struct node_room room = PDL_ZERO;
+    unsigned where;
+    cudaError_t error = ask_open_room(&room, (const void *)SYMBOL(readback_nothing));
+
+    ask_expect(ask, "memory and an event of nodes", error, cudaSuccess);
+    for (where = 0; where < WHERES && error == cudaSuccess; where++)
+        if (where != IN_BODY || has_conditions())
+            ask_kinds_at(ask, (enum where)where, &room);
+    ask_close_room(&room);
+}
+
+#endif
