@@ -26,6 +26,8 @@
  * wide     COMP-04b  144 works or primaries before one reader, or one work before 144 readers; 2,100 empty nodes between work and reader
  * captures COMP-04e  a capture of 1,100 nodes, one of 33 streams, and four captures at once
  * rows     MEM-06c   rows of kernels that trigger and neither wait nor store, launched and captured, with a join or in a fork
+ * lanes    MEM-06c   such rows in captures of one to three streams, in each of them, and a memset, a copy, rows or layers, a host function, an
+ *                    external record or wait between the row and its follower
  * captured EDGE-41a  captures in which a launch or a second begin is refused; what streams are told that wait for the events of a captured launch;
  *                    what the streams of a capture come after once a call of any kind was refused in it
  * external EVT-18    a record and a wait with the flag "external", captured: they are event nodes of the graph
@@ -275,6 +277,7 @@ static void ask_joins(struct ask *ask, const struct join *join, unsigned count, 
 #include "joins_awaiting.h"
 #include "joins_refused.h"
 #include "joins_captured.h"
+#include "joins_lanes.h"
 #include "joins_kinds.h"
 
 /* ---- by the legacy stream ---- */
@@ -398,6 +401,7 @@ static const struct pair joins_pairs[] = {
     PAIR_ASK("wide", ask_wide),
     PAIR_ASK("captures", ask_captures),
     PAIR_ASK("rows", ask_rows),
+    PAIR_ASK("lanes", ask_lanes_crossed),
     PAIR_ASK("captured", ask_captured),
     PAIR_ASK("beside", ask_beside),
     PAIR_ASK("awaiting", ask_awaiting),

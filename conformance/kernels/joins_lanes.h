@@ -1,0 +1,112 @@
+/* joins_lanes.h - the pair of joins.cu with captures of one to three streams: a row of kernels that overlap in one of them, a node of each kind after
+ * the row, and a follower after that. */
+#ifndef JOINS_LANES_H_INCLUDED
+#define JOINS_LANES_H_INCLUDED
+
+#define LANE_WAYS 8u
+
+enum behind { BEHIND_NOTHING, BEHIND_SET, BEHIND_ROWS, BEHIND_COPY, BEHIND_LAYERS, BEHIND_HOST, BEHIND_RECORD, BEHIND_WAIT };
+/* Where row and follower stand: in the stream that captures, in one that joined it, or the follower in the first one after the other one. */
+enum lane_place { LANE_FIRST, LANE_FORK, LANE_BACK, LANE_PLACES };
+
+static cudaError_t queue_behind(struct joins *joins, enum behind behind, cudaEvent_t event, cudaStream_t stream)
+{
+    struct cudaMemcpy3DParms layers = layers_of_words(joins->aside, joins->aside + 32);
+
+    switch (behind) {
+    case BEHIND_SET: return cudaMemsetAsync(joins->aside, 0, 16, stream);
+    case BEHIND_ROWS: return cudaMemset2DAsync(joins->aside, 8, 0, 4, 3, stream);
+    case BEHIND_COPY: return cudaMemcpyAsync(joins->aside, joins->aside + 32, 16, cudaMemcpyDeviceToDevice, stream);
+    case BEHIND_LAYERS: return cudaMemcpy3DAsync(&layers, stream);
+    case BEHIND_HOST: return cudaLaunchHostFunc(stream, ask_host_nothing, NULL);
+    case BEHIND_RECORD: return record_outside_of(joins, event, stream);
+    case BEHIND_WAIT: return await_outside(joins, event, stream);
+    default: return cudaSuccess;
+    }
+}
+
+struct crossing {
+    cudaEvent_t fork, outside; /* the second one is recorded or awaited by a node */
+    enum behind behind;
+    enum lane_place place;
+    unsigned kernels, lanes;   /* in the row after the work; streams */
+};
+
+static cudaError_t capture_crossing(struct joins *joins, const struct crossing *c)
+{
+    cudaStream_t first = joins->stream[0], stream = joins->stream[c->place != LANE_FIRST];
+    cudaError_t error = cudaEventRecord(c->fork, first);
+    unsigned i;
+
+    for (i = 1; i < c->lanes && error == cudaSuccess; i++)
+        error = cudaStreamWaitEvent(joins->stream[i], c->fork, 0);
+    for (i = 0; i < c->lanes && error == cudaSuccess; i++)
+        if (joins->stream[i] != stream)
+            error = launch_one((const void *)SYMBOL(joins_silent), &joins->work[0], 1, joins->stream[i], NULL, 0);
+    if (error == cudaSuccess)
+        error = row_alone(joins, 0, c->kernels, stream);
+    if (error == cudaSuccess)
+        error = queue_behind(joins, c->behind, c->outside, stream);
+    if (error == cudaSuccess && c->place != LANE_BACK)
+        error = follow(joins, 0, stream);
+    for (i = 1; i < c->lanes && error == cudaSuccess; i++)
+        error = record_and_await(c->fork, joins->stream[i], first);
+    return error == cudaSuccess && c->place == LANE_BACK ? follow(joins, 0, first) : error;
+}
+
+static cudaError_t cross_lanes(struct joins *joins, enum behind behind)
+{
+    unsigned turn = joins->trial / LANE_WAYS;
+    struct crossing c = PDL_ZERO;
+    cudaError_t error = open_aside(joins);
+
+    c.behind = behind;
+    c.place = (enum lane_place)(turn % LANE_PLACES);
+    c.kernels = turn / LANE_PLACES % 3;
+    c.kernels += c.kernels == 2; /* 0, 1, 3 */
+    c.lanes = 1 + (turn / LANE_PLACES / 3 + 2) % 3;
+    c.lanes += c.lanes == 1 && c.place != LANE_FIRST;
+    prepare(joins, 1, 1);
+    if (error == cudaSuccess)
+        error = cudaEventCreateWithFlags(&c.fork, cudaEventDisableTiming);
+    if (error == cudaSuccess)
+        error = cudaEventCreateWithFlags(&c.outside, cudaEventDisableTiming);
+    if (error == cudaSuccess)
+        error = cudaEventRecord(c.outside, joins->loose);
+    if (error == cudaSuccess)
+        error = cudaStreamBeginCapture(joins->stream[0], cudaStreamCaptureModeThreadLocal);
+    if (error == cudaSuccess)
+        error = ask_run_capture(joins->stream[0], capture_crossing(joins, &c));
+    if (c.fork)
+        (void)cudaEventDestroy(c.fork);
+    if (c.outside)
+        (void)cudaEventDestroy(c.outside);
+    return error;
+}
+
+static cudaError_t lanes_bare(struct joins *joins) { return cross_lanes(joins, BEHIND_NOTHING); }
+static cudaError_t lanes_set(struct joins *joins) { return cross_lanes(joins, BEHIND_SET); }
+static cudaError_t lanes_rows(struct joins *joins) { return cross_lanes(joins, BEHIND_ROWS); }
+static cudaError_t lanes_copy(struct joins *joins) { return cross_lanes(joins, BEHIND_COPY); }
+static cudaError_t lanes_layers(struct joins *joins) { return cross_lanes(joins, BEHIND_LAYERS); }
+static cudaError_t lanes_host(struct joins *joins) { return cross_lanes(joins, BEHIND_HOST); }
+static cudaError_t lanes_record(struct joins *joins) { return cross_lanes(joins, BEHIND_RECORD); }
+static cudaError_t lanes_wait(struct joins *joins) { return cross_lanes(joins, BEHIND_WAIT); }
+
+static void ask_lanes_crossed(struct ask *ask)
+{
+    static const struct join joins[LANE_WAYS] = {
+        { "stale after a row in captured streams", lanes_bare },
+        { "stale after such a row and a memset", lanes_set },
+        { "stale after such a row and a memset of rows", lanes_rows },
+        { "stale after such a row and a copy", lanes_copy },
+        { "stale after such a row and a copy of layers", lanes_layers },
+        { "stale after such a row and a host function", lanes_host },
+        { "stale after such a row and an external record", lanes_record },
+        { "stale after such a row and an external wait", lanes_wait },
+    };
+
+    ask_joins(ask, joins, LANE_WAYS, cudaStreamNonBlocking);
+}
+
+#endif
