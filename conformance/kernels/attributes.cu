@@ -1,8 +1,8 @@
 /* attributes.cu - several attributes of one kernel node or stream, whoever set them and when: each tells what it was last given.
  *
  * pair     rules     what is asked
- * nodes    ATTR-15g  attributes of a node that was added or captured, of a clone, and of a node whose graph was made executable;
- *                    set by this thread or by another; read then, after others that are refused, after other values, and after new
+ * nodes    ATTR-15g  attributes of a node that was added or captured, of a clone, in a child graph or a body, and when its graph was made executable;
+ *                    set by this thread or by another, or copied; read then, after others that are refused, after other values, and after new
  *                    parameters
  * streams  ATTR-15g  attributes of a stream that another thread set, also after others that are refused
  */
@@ -196,6 +196,49 @@ static cudaError_t add_node(cudaGraph_t *graph, cudaGraphNode_t *node)
     return error == cudaSuccess ? ask_add_kernel(node, *graph, (const void *)SYMBOL(attributes_nothing), &args, 1) : error;
 }
 
+enum origin { ORIGIN_ADDED, ORIGIN_CAPTURED, ORIGIN_CLONE, ORIGIN_CHILD, ORIGIN_BODY, ORIGINS };
+
+/* The node of a clone, in a child graph or in a body. graph: what is around it. */
+static cudaError_t nest_node(enum origin origin, cudaGraph_t *graph, cudaGraphNode_t *node)
+{
+    cudaGraph_t source = NULL, inner = NULL;
+    cudaGraphNode_t child = NULL;
+    size_t one = 1;
+    cudaError_t error;
+
+#if CUDART_VERSION >= 12040
+    if (origin == ORIGIN_BODY) {
+        struct kernel_args args = PDL_ZERO;
+        error = cudaGraphCreate(graph, 0);
+        if (error == cudaSuccess)
+            error = ask_add_if(&child, *graph, *graph, 1, &inner);
+        return error == cudaSuccess ? ask_add_kernel(node, inner, (const void *)SYMBOL(attributes_nothing), &args, 1) : error;
+    }
+#endif
+    error = add_node(&source, node);
+    if (error == cudaSuccess && origin == ORIGIN_CLONE)
+        error = cudaGraphClone(graph, source);
+    else if (error == cudaSuccess)
+        error = cudaGraphCreate(graph, 0);
+    if (error == cudaSuccess && origin != ORIGIN_CLONE)
+        error = cudaGraphAddChildGraphNode(&child, *graph, NULL, 0, source);
+    if (error == cudaSuccess && origin != ORIGIN_CLONE)
+        error = cudaGraphChildGraphNodeGetGraph(child, &inner);
+    if (error == cudaSuccess)
+        error = cudaGraphGetNodes(inner ? inner : *graph, node, &one);
+    (void)cudaGraphDestroy(source);
+    return error;
+}
+
+static cudaError_t make_node(struct ask *ask, enum origin origin, cudaGraph_t *graph, cudaGraphNode_t *node)
+{
+    switch (origin) {
+    case ORIGIN_ADDED: return add_node(graph, node);
+    case ORIGIN_CAPTURED: return capture_node(ask, graph, node);
+    default: return nest_node(origin, graph, node);
+    }
+}
+
 static cudaError_t renew(cudaGraphNode_t node)
 {
     struct cudaKernelNodeParams params = PDL_ZERO;
@@ -211,15 +254,32 @@ static cudaError_t renew(cudaGraphNode_t node)
     return cudaGraphKernelNodeSetParams(node, &params);
 }
 
-/* made: the graph was made executable before the attributes are set. */
-static void ask_node(struct holder *h, int captured, int made, int by_thread)
+/* A clone has what the node had before it was given other values. */
+static void ask_of_clone(struct holder *h, cudaGraph_t graph, int by_thread)
 {
     struct ask *ask = h->ask;
-    cudaGraph_t graph = NULL, clone = NULL;
+    cudaGraph_t clone = NULL;
     cudaGraphNode_t cloned = NULL;
+
+    ask_expect(ask, "a clone", cudaGraphClone(&clone, graph), cudaSuccess);
+    ask_expect(ask, "its node", cudaGraphNodeFindInClone(&cloned, h->node, clone), cudaSuccess);
+    ask_expect_number(ask, "there is one", cloned != NULL, 1);
+    set_by(h, 1, by_thread);
+    expect_all(h, "of a node that was given other values", h->node, 1);
+    if (cloned)
+        expect_all(h, "of the node of a clone", cloned, 0);
+    if (clone)
+        (void)cudaGraphDestroy(clone);
+}
+
+/* made: the graph was made executable before the attributes are set. */
+static void ask_node(struct holder *h, enum origin origin, int made, int by_thread)
+{
+    struct ask *ask = h->ask;
+    cudaGraph_t graph = NULL;
     cudaGraphExec_t exec = NULL;
 
-    ask_expect(ask, "a node", captured ? capture_node(ask, &graph, &h->node) : add_node(&graph, &h->node), cudaSuccess);
+    ask_expect(ask, "a node", make_node(ask, origin, &graph, &h->node), cudaSuccess);
     ask_expect_number(ask, "there is a node", h->node != NULL, 1);
     if (!h->node) {
         if (graph)
@@ -234,17 +294,42 @@ static void ask_node(struct holder *h, int captured, int made, int by_thread)
     expect_all(h, "of a node that was refused others", h->node, 0);
     ask_expect(ask, "new parameters", renew(h->node), cudaSuccess);
     expect_all(h, "of a node with new parameters", h->node, 0);
-    ask_expect(ask, "a clone", cudaGraphClone(&clone, graph), cudaSuccess);
-    ask_expect(ask, "its node", cudaGraphNodeFindInClone(&cloned, h->node, clone), cudaSuccess);
-    ask_expect_number(ask, "there is one", cloned != NULL, 1);
-    set_by(h, 1, by_thread);
-    expect_all(h, "of a node that was given other values", h->node, 1);
-    if (cloned)
-        expect_all(h, "of the node of a clone", cloned, 0);
+    if (origin <= ORIGIN_CLONE)
+        ask_of_clone(h, graph, by_thread);
     if (exec)
         (void)cudaGraphExecDestroy(exec);
-    if (clone)
-        (void)cudaGraphDestroy(clone);
+    (void)cudaGraphDestroy(graph);
+}
+
+/* "Copies attributes from source node src to destination node dst", whichever argument is which (AMB-15): both have all of one of them then. */
+static void ask_copied(struct holder *h)
+{
+    struct ask *ask = h->ask;
+    struct kernel_args args = PDL_ZERO;
+    cudaLaunchAttributeValue value = PDL_ZERO;
+    cudaGraph_t graph = NULL;
+    cudaGraphNode_t node[2] = { NULL, NULL };
+    unsigned i, set;
+
+    ask_expect(ask, "a graph", cudaGraphCreate(&graph, 0), cudaSuccess);
+    value.clusterDim.y = value.clusterDim.z = 1;
+    for (i = 0; i < 2; i++) {
+        ask_expect(ask, "a node", ask_add_kernel_after(&node[i], graph, NULL, 0, (const void *)SYMBOL(attributes_nothing), &args, 2, 1), cudaSuccess);
+        value.clusterDim.x = 2 - i;
+        ask_expect(ask, "its clusters", cudaGraphKernelNodeSetAttribute(node[i], cudaLaunchAttributeClusterDimension, &value), cudaSuccess);
+        h->node = node[i];
+        set_by(h, i, 0);
+    }
+    ask_expect(ask, "a copy of all attributes", cudaGraphKernelNodeCopyAttributes(node[0], node[1]), cudaSuccess);
+    memset(&value, 0, sizeof(value));
+    ask_expect(ask, "one of them", cudaGraphKernelNodeGetAttribute(node[0], cudaLaunchAttributeCooperative, &value), cudaSuccess);
+    set = value.cooperative ? 0 : 1;
+    for (i = 0; i < 2; i++) {
+        expect_all(h, "of nodes of which one has those of the other", node[i], set);
+        memset(&value, 0, sizeof(value));
+        ask_expect(ask, "its clusters", cudaGraphKernelNodeGetAttribute(node[i], cudaLaunchAttributeClusterDimension, &value), cudaSuccess);
+        ask_expect_number(ask, "its clusters", (long)value.clusterDim.x, 2 - (long)set);
+    }
     (void)cudaGraphDestroy(graph);
 }
 
@@ -264,14 +349,16 @@ static int open_holder(struct holder *h, struct ask *ask, const struct kind *kin
 static void ask_nodes(struct ask *ask)
 {
     struct holder h = PDL_ZERO;
-    unsigned i;
+    unsigned i, origins = has_conditions() ? ORIGINS : ORIGIN_BODY;
 
     if (!open_holder(&h, ask, node_kinds, NODE_ATTRIBUTES))
         return;
-    for (i = 0; i < 8 * NODE_ATTRIBUTES; i++) {
-        h.first = i / 8;
-        h.node = NULL;
-        ask_node(&h, i & 1, i >> 1 & 1, (int)(i >> 2 & 1));
+    for (h.first = 0; h.first < NODE_ATTRIBUTES; h.first++) {
+        for (i = 0; i < 4 * origins; i++) {
+            h.node = NULL;
+            ask_node(&h, (enum origin)(i / 4), i & 1, (int)(i >> 1 & 1));
+        }
+        ask_copied(&h);
     }
     (void)cudaFree(h.memory);
 }

@@ -21,14 +21,6 @@ static int may_be_there(enum where where, unsigned kind, int conditions)
     return kind != NODE_KINDS || (where == IN_GRAPH && conditions);
 }
 
-/* Whether toolkit and driver have conditional nodes. */
-static int has_conditions(void)
-{
-    int driver = 0;
-
-    return CUDART_VERSION >= 12040 && cudaDriverGetVersion(&driver) == cudaSuccess && driver >= 12040;
-}
-
 static cudaError_t open_place(struct place *place, enum where where)
 {
     cudaGraph_t source = NULL;
