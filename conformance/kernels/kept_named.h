@@ -2,8 +2,8 @@
 #ifndef KEPT_NAMED_H_INCLUDED
 #define KEPT_NAMED_H_INCLUDED
 
-#define NAMED_NODES 4u
-#define NAMED_EDGES 4u
+#define NAMED_NODES WORDS
+#define NAMED_EDGES 5u
 #define NO_NODE NAMED_NODES
 
 /* Kernels, each of which sets the word of its number; the executable graph is made of the first shape of its row. */
@@ -12,22 +12,25 @@ struct named {
     unsigned nodes, edges, from_to[NAMED_EDGES][2];
     unsigned other;            /* a bit for each node that is a memset, or a cooperative kernel */
     int cooperative;
-    unsigned chain;            /* update what is made of the chain, or of the fork and join */
+    unsigned source;           /* what is updated, of those below */
     unsigned may_be, from;     /* which nodes may be named, a bit each, none: NULL; the one that a wrong edge comes from */
     enum cudaGraphExecUpdateResult result;
 };
 
 #define CHAIN { { 0, 1 }, { 1, 2 } }
 #define TOPOLOGY cudaGraphExecUpdateErrorTopologyChanged
+#define FAN(third) { { 0, 4 }, { 1, 4 }, { third, 4 }, { 3, 5 }, { 2, 5 } }
 static const struct named named_source[] = {
     { "a fork and its join", 4, 4, { { 0, 1 }, { 0, 2 }, { 1, 3 }, { 2, 3 } }, 0, 0, 0, 0, NO_NODE, cudaGraphExecUpdateSuccess },
     { "a chain", 3, 2, CHAIN, 0, 0, 1, 0, NO_NODE, cudaGraphExecUpdateSuccess },
+    { "nodes after three and two", 6, 5, FAN(2), 0, 0, 2, 0, NO_NODE, cudaGraphExecUpdateSuccess },
 };
 static const struct named named[] = {
     { "a node more", 4, 3, { { 0, 1 }, { 1, 2 }, { 2, 3 } }, 0, 0, 1, 0, NO_NODE, TOPOLOGY },
     { "a node less", 2, 1, { { 0, 1 } }, 0, 0, 1, 0, NO_NODE, TOPOLOGY },
     { "an edge more", 3, 3, { { 0, 1 }, { 1, 2 }, { 0, 2 } }, 0, 0, 1, 4, NO_NODE, TOPOLOGY },
     { "an exit more", 3, 2, { { 0, 1 }, { 0, 2 } }, 0, 0, 1, 2 | 4, NO_NODE, TOPOLOGY },
+    { "another third dependency", 6, 5, FAN(3), 0, 0, 2, 16 | 32, 3, TOPOLOGY },
     { "an edge from another node", 4, 4, { { 0, 1 }, { 1, 2 }, { 1, 3 }, { 2, 3 } }, 0, 0, 0, 4 | 8, 1, TOPOLOGY },
     { "a memset at its beginning", 3, 2, CHAIN, 1, 0, 1, 1, NO_NODE, cudaGraphExecUpdateErrorNodeTypeChanged },
     { "a memset in the middle", 3, 2, CHAIN, 2, 0, 1, 2, NO_NODE, cudaGraphExecUpdateErrorNodeTypeChanged },
@@ -73,7 +76,7 @@ static int is_one_of(cudaGraphNode_t is, const cudaGraphNode_t *node, unsigned m
 static void ask_named_by(struct kept *kept, const struct named *shape)
 {
     struct ask *ask = kept->ask;
-    const struct named *source = &named_source[shape->chain];
+    const struct named *source = &named_source[shape->source];
     cudaGraphExecUpdateResultInfo info;
     cudaGraph_t graph = NULL, other = NULL;
     cudaGraphExec_t exec = NULL;
