@@ -5,7 +5,8 @@
  *                     same captured, also in a stream that joined the capture; and with a programmatic event, which comes after the launch has
  *                     triggered; also by another host thread
  * nodes     ATTR-15f  the second of two nodes with a programmatic edge between them: added; given parameters in the graph, in a clone, in the
- *                     executable graph, and there while it is disabled; cloned, updated, in a child graph, disabled and enabled
+ *                     executable graph, and there while it is disabled; cloned, updated, in a child graph, a child of a child or a body,
+ *                     disabled and enabled
  *
  * "the parameters must be less than 4096 bytes" was the limit before toolkit 12.1; now it is 32,764 bytes.
  */
@@ -322,11 +323,13 @@ static void ask_launches(struct ask *ask) { ask_long(ask, ask_all_launches); }
 
 /* ---- nodes ---- */
 
-enum long_way { WAY_ADDED, WAY_SET, WAY_SET_IN_CLONE, WAY_CLONED, WAY_EXEC, WAY_EXEC_DISABLED, WAY_ENABLED, WAY_UPDATE, WAY_CHILD, LONG_WAYS };
+enum long_way { WAY_ADDED, WAY_SET, WAY_SET_IN_CLONE, WAY_CLONED, WAY_EXEC, WAY_EXEC_DISABLED, WAY_ENABLED, WAY_UPDATE, WAY_CHILD, WAY_GRANDCHILD,
+                WAY_CHILD_UPDATED, WAY_BODY, LONG_WAYS };
 static const char *const way_names[LONG_WAYS] = { "a node", "cudaGraphKernelNodeSetParams", "cudaGraphKernelNodeSetParams in a clone",
                                                   "cudaGraphClone", "cudaGraphExecKernelNodeSetParams",
                                                   "cudaGraphExecKernelNodeSetParams of a disabled node", "cudaGraphNodeSetEnabled",
-                                                  "cudaGraphExecUpdate", "cudaGraphAddChildGraphNode" };
+                                                  "cudaGraphExecUpdate", "cudaGraphAddChildGraphNode", "a child of a child",
+                                                  "cudaGraphExecUpdate of a child graph", "a body" };
 
 static struct cudaKernelNodeParams params_of(const struct long_ask *l, void **values)
 {
@@ -341,20 +344,53 @@ static struct cudaKernelNodeParams params_of(const struct long_ask *l, void **va
 }
 
 /* The kernel that works, and after a programmatic edge the one with long arguments; every other graph has that one as its first node. */
-static cudaError_t long_graph(struct long_ask *l, struct all_args *args, cudaGraph_t *graph, cudaGraphNode_t *node)
+static cudaError_t add_long(struct long_ask *l, struct all_args *args, cudaGraph_t graph, cudaGraphNode_t *node)
 {
     cudaGraphEdgeData data = edges_data(1, 0, 1);
     void *values[1];
     struct cudaKernelNodeParams params = params_of(l, values);
     cudaGraphNode_t work = NULL;
     unsigned turn;
-    cudaError_t error = cudaGraphCreate(graph, 0);
+    cudaError_t error = cudaSuccess;
 
     values[0] = args;
     for (turn = 0; turn < 2 && error == cudaSuccess; turn++)
-        error = turn == l->trial % 2 ? cudaGraphAddKernelNode(node, *graph, NULL, 0, &params)
-                                     : ask_add_kernel(&work, *graph, (const void *)SYMBOL(long_args_work), &l->args.head, ASK_WORDS / 2);
-    return error == cudaSuccess ? edges_add(*graph, &work, node, &data, 1) : error;
+        error = turn == l->trial % 2 ? cudaGraphAddKernelNode(node, graph, NULL, 0, &params)
+                                     : ask_add_kernel(&work, graph, (const void *)SYMBOL(long_args_work), &l->args.head, ASK_WORDS / 2);
+    return error == cudaSuccess ? edges_add(graph, &work, node, &data, 1) : error;
+}
+
+/* The graph becomes a child of a new one. */
+static cudaError_t put_inside(cudaGraph_t *graph)
+{
+    cudaGraph_t before = *graph;
+    cudaGraphNode_t child;
+    cudaError_t error = cudaGraphCreate(graph, 0);
+
+    if (error == cudaSuccess)
+        error = cudaGraphAddChildGraphNode(&child, *graph, NULL, 0, before);
+    (void)cudaGraphDestroy(before);
+    return error;
+}
+
+static cudaError_t long_graph(struct long_ask *l, enum long_way way, struct all_args *args, cudaGraph_t *graph, cudaGraphNode_t *node)
+{
+    unsigned depth = way == WAY_GRANDCHILD ? 2 : way == WAY_CHILD || way == WAY_CHILD_UPDATED;
+    cudaError_t error = cudaGraphCreate(graph, 0);
+
+#if CUDART_VERSION >= 12040
+    if (error == cudaSuccess && way == WAY_BODY && has_conditions()) {
+        cudaGraph_t body = NULL;
+        cudaGraphNode_t condition;
+        error = ask_add_if(&condition, *graph, *graph, 1, &body);
+        return error == cudaSuccess ? add_long(l, args, body, node) : error;
+    }
+#endif
+    if (error == cudaSuccess)
+        error = add_long(l, args, *graph, node);
+    for (; depth > 0 && error == cudaSuccess; depth--)
+        error = put_inside(graph);
+    return error;
 }
 
 /* Turns *graph and *node into those that are run. */
@@ -363,15 +399,10 @@ static cudaError_t change_graph(struct long_ask *l, enum long_way way, cudaGraph
     void *values[1];
     struct cudaKernelNodeParams params = params_of(l, values);
     cudaGraph_t before = *graph;
-    cudaGraphNode_t child;
     cudaError_t error = cudaSuccess;
 
     values[0] = &l->args;
-    if (way == WAY_CHILD) {
-        error = cudaGraphCreate(graph, 0);
-        if (error == cudaSuccess)
-            error = cudaGraphAddChildGraphNode(&child, *graph, NULL, 0, before);
-    } else if (way == WAY_CLONED || way == WAY_SET_IN_CLONE) {
+    if (way == WAY_CLONED || way == WAY_SET_IN_CLONE) {
         error = cudaGraphClone(graph, before);
         if (error == cudaSuccess && way == WAY_SET_IN_CLONE)
             error = cudaGraphNodeFindInClone(node, *node, *graph);
@@ -383,12 +414,12 @@ static cudaError_t change_graph(struct long_ask *l, enum long_way way, cudaGraph
     return error;
 }
 
-static cudaError_t update_long(struct long_ask *l, cudaGraphExec_t exec)
+static cudaError_t update_long(struct long_ask *l, enum long_way way, cudaGraphExec_t exec)
 {
     cudaGraphExecUpdateResultInfo info;
     cudaGraph_t other = NULL;
     cudaGraphNode_t node;
-    cudaError_t error = long_graph(l, &l->args, &other, &node);
+    cudaError_t error = long_graph(l, way, &l->args, &other, &node);
 
     if (error == cudaSuccess)
         error = cudaGraphExecUpdate(exec, other, &info);
@@ -415,7 +446,7 @@ static cudaError_t change_exec(struct long_ask *l, enum long_way way, cudaGraphE
     int rests = way == WAY_ENABLED || way == WAY_EXEC_DISABLED;
     void *values[1];
     struct cudaKernelNodeParams params = params_of(l, values);
-    cudaError_t error = way == WAY_UPDATE ? update_long(l, exec) : cudaSuccess;
+    cudaError_t error = way == WAY_UPDATE || way == WAY_CHILD_UPDATED ? update_long(l, way, exec) : cudaSuccess;
 
     values[0] = &l->args;
     if (rests) {
@@ -436,14 +467,15 @@ static cudaError_t change_exec(struct long_ask *l, enum long_way way, cudaGraphE
 
 static cudaError_t run_node(struct long_ask *l, enum long_way way)
 {
-    int has_other = way == WAY_SET || way == WAY_SET_IN_CLONE || way == WAY_EXEC || way == WAY_EXEC_DISABLED || way == WAY_UPDATE;
+    int has_other = way == WAY_SET || way == WAY_SET_IN_CLONE || way == WAY_EXEC || way == WAY_EXEC_DISABLED || way == WAY_UPDATE ||
+                    way == WAY_CHILD_UPDATED;
     cudaGraph_t graph = NULL;
     cudaGraphNode_t node = NULL;
     cudaGraphExec_t exec = NULL;
     cudaError_t error;
 
     next_args(l);
-    error = long_graph(l, has_other ? &l->other : &l->args, &graph, &node);
+    error = long_graph(l, way, has_other ? &l->other : &l->args, &graph, &node);
     if (error == cudaSuccess)
         error = change_graph(l, way, &graph, &node);
     if (error == cudaSuccess)
