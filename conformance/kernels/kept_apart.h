@@ -251,48 +251,35 @@ static void ask_host_inside(struct kept *kept)
 }
 
 #if CUDART_VERSION >= 12040
-/* A body in a body: each obeys its own value. */
-static void ask_body_in_body(struct kept *kept, unsigned runs)
-{
-    struct ask *ask = kept->ask;
-    cudaGraph_t graph = NULL, outer = NULL, inner = NULL;
-    cudaGraphNode_t node = NULL;
-    cudaGraphExec_t exec = NULL;
-
-    ask_expect(ask, "a graph", cudaGraphCreate(&graph, 0), cudaSuccess);
-    ask_expect(ask, "a body that runs", ask_add_if(&node, graph, graph, 1, &outer), cudaSuccess);
-    ask_expect(ask, "its kernel", add_item(kept, outer, ITEM_KERNEL, 0), cudaSuccess);
-    ask_expect(ask, "a body in it", ask_add_if(&node, outer, outer, runs, &inner), cudaSuccess);
-    ask_expect(ask, "its kernel", add_item(kept, inner, ITEM_KERNEL, 1), cudaSuccess);
-    ask_expect(ask, "an executable one", cudaGraphInstantiate(&exec, graph, 0), cudaSuccess);
-    expect_words(kept, exec, runs ? "a body in a body" : "a body in a body that does not run", runs ? 3 : 1);
-    (void)cudaGraphExecDestroy(exec);
-    (void)cudaGraphDestroy(graph);
-}
-#endif
-
-#if CUDART_VERSION >= 12040
-/* "If the condition >= size, no body graph is executed."; a loop's is executed "as long as the condition is non-zero". */
+/* "If the condition >= size, no body graph is executed."; a loop's is executed "as long as the condition is non-zero". So it is in a body that runs. */
 static void ask_bodies(struct kept *kept, enum cudaGraphConditionalNodeType type, unsigned size, unsigned value, unsigned want)
 {
     struct ask *ask = kept->ask;
-    cudaGraphConditionalHandle handle = 0;
-    cudaGraph_t graph = NULL, body[WORDS];
-    cudaGraphExec_t exec = NULL;
-    cudaGraphNode_t node = NULL;
-    cudaError_t error;
-    unsigned i;
+    unsigned inside, i;
 
-    ask_expect(ask, "a graph", cudaGraphCreate(&graph, 0), cudaSuccess);
-    ask_expect(ask, "a handle", cudaGraphConditionalHandleCreate(&handle, graph, value, cudaGraphCondAssignDefault), cudaSuccess);
-    error = ask_add_conditional(&node, graph, handle, type, size, body);
-    for (i = 0; i < size && error == cudaSuccess; i++)
-        error = add_item(kept, body[i], ITEM_KERNEL, i);
-    ask_expect(ask, "bodies", error, cudaSuccess);
-    ask_expect(ask, "an executable one", cudaGraphInstantiate(&exec, graph, 0), cudaSuccess);
-    expect_words(kept, exec, "which of the bodies runs", want);
-    (void)cudaGraphExecDestroy(exec);
-    (void)cudaGraphDestroy(graph);
+    for (inside = 0; inside < 2; inside++) {
+        cudaGraphConditionalHandle handle = 0;
+        cudaGraph_t graph = NULL, around, body[WORDS];
+        cudaGraphExec_t exec = NULL;
+        cudaGraphNode_t node = NULL;
+        cudaError_t error = cudaGraphCreate(&graph, 0);
+        around = graph;
+        if (error == cudaSuccess && inside)
+            error = ask_add_if(&node, graph, graph, 1, &around);
+        if (error == cudaSuccess && inside)
+            error = add_item(kept, around, ITEM_KERNEL, LAST_WORD);
+        if (error == cudaSuccess)
+            error = cudaGraphConditionalHandleCreate(&handle, graph, value, cudaGraphCondAssignDefault);
+        if (error == cudaSuccess)
+            error = ask_add_conditional(&node, around, handle, type, size, body);
+        for (i = 0; i < size && error == cudaSuccess; i++)
+            error = add_item(kept, body[i], ITEM_KERNEL, i);
+        ask_expect(ask, "bodies", error, cudaSuccess);
+        ask_expect(ask, "an executable one", cudaGraphInstantiate(&exec, graph, 0), cudaSuccess);
+        expect_words(kept, exec, inside ? "which of the bodies in a body runs" : "which of the bodies runs", want | inside << LAST_WORD);
+        (void)cudaGraphExecDestroy(exec);
+        (void)cudaGraphDestroy(graph);
+    }
 }
 #endif
 
@@ -314,15 +301,17 @@ static void ask_handed(struct ask *ask)
 #if CUDART_VERSION >= 12040
     if (kept.driver >= 12040) {
         unsigned bit;
-        ask_body_in_body(&kept, 0);
-        ask_body_in_body(&kept, 1);
         ask_bodies(&kept, cudaGraphCondTypeWhile, 1, 0, 0);
+        ask_bodies(&kept, cudaGraphCondTypeIf, 1, 0, 0);
         for (bit = 1; bit < 32; bit += 6)
             ask_bodies(&kept, cudaGraphCondTypeIf, 1, 1u << bit, 1);
     }
 #endif
 #if CUDART_VERSION >= 12080
     if (kept.driver >= 12080) {
+        ask_bodies(&kept, cudaGraphCondTypeIf, 2, 0, 2);
+        ask_bodies(&kept, cudaGraphCondTypeIf, 2, 1, 1);
+        ask_bodies(&kept, cudaGraphCondTypeSwitch, 2, 0, 1);
         ask_bodies(&kept, cudaGraphCondTypeSwitch, 2, 1, 2);
         ask_bodies(&kept, cudaGraphCondTypeSwitch, 2, 2, 0);
         ask_bodies(&kept, cudaGraphCondTypeSwitch, 2, 256, 0);
