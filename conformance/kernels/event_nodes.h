@@ -241,7 +241,17 @@ static cudaError_t make_records(struct moved *m, const cudaEvent_t *event, unsig
     return error == cudaSuccess ? end : error;
 }
 
-/* Whichever of the events a stream waits for, it comes after the work of the launch. */
+static unsigned some_not_ready(const cudaEvent_t *event, unsigned records)
+{
+    unsigned i, not_ready = 0;
+
+    for (i = 0; i < records; i++)
+        not_ready |= cudaEventQuery(event[i]) == cudaErrorNotReady;
+    (void)cudaGetLastError();
+    return not_ready;
+}
+
+/* Whichever of the events a stream waits for, it comes after the work of the launch; and all are complete once the stream of the launch is. */
 static cudaError_t run_records(struct moved *m, const cudaEvent_t *event, unsigned records, int captured)
 {
     cudaError_t error, end;
@@ -260,6 +270,8 @@ static cudaError_t run_records(struct moved *m, const cudaEvent_t *event, unsign
             error = cudaStreamWaitEvent(m->ask->side, event[records - 1 - i], 0);
         if (error == cudaSuccess)
             error = launch_one((const void *)SYMBOL(answers_reader), &m->args, ASK_WORDS / 2, m->ask->side, NULL, 0);
+        end = cudaStreamSynchronize(m->ask->stream);
+        m->unfinished += end == cudaSuccess && some_not_ready(event, records);
         end = cudaDeviceSynchronize();
         error = error == cudaSuccess ? end : error;
         m->stale += error == cudaSuccess && copy_is_stale(m->room);
@@ -278,7 +290,7 @@ static void ask_records(struct moved *m)
     unsigned i, records;
 
     m->waits = 0;
-    m->trials = m->stale = 0;
+    m->trials = m->stale = m->unfinished = 0;
     for (i = 0; i < RECORDS && error == cudaSuccess; i++)
         error = cudaEventCreateWithFlags(&event[i], cudaEventDisableTiming);
     for (records = 1; records <= RECORDS && error == cudaSuccess; records++) {
@@ -288,6 +300,7 @@ static void ask_records(struct moved *m)
     }
     ask_expect(m->ask, "graphs of one to twelve records", error, cudaSuccess);
     ask_expect_none(m->ask, "stale after one of up to twelve records of a graph", m->stale, m->trials);
+    ask_expect_none(m->ask, "not recorded, though the stream of the launch had ended", m->unfinished, m->trials);
     for (i = 0; i < RECORDS && event[i]; i++)
         (void)cudaEventDestroy(event[i]);
 }

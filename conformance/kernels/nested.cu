@@ -152,6 +152,10 @@ static int readers_are_stale(const struct nested *n, unsigned readers, int inner
 
 /* ---- around ---- */
 
+enum around {
+    AROUND_CHILD, AROUND_CHILDREN, AROUND_INSIDE, AROUND_BODY, AROUND_CHILD_COPY, AROUND_BODY_COPY, AROUND_FAN_OUT, AROUND_FAN_IN, AROUNDS
+};
+
 static cudaError_t add_edge(cudaGraph_t graph, cudaGraphNode_t from, cudaGraphNode_t to, unsigned programmatic)
 {
     cudaGraphEdgeData data = edges_data(programmatic, 0, programmatic);
@@ -173,6 +177,40 @@ static cudaError_t add_child(struct nested *n, cudaGraph_t graph, const void *fu
     return error;
 }
 
+/* A kernel, and copies side by side, which take the writer's words to where the inner kernel would: what leads out comes after all of them. */
+static cudaError_t fill_with_copies(struct nested *n, cudaGraph_t graph)
+{
+    cudaGraphNode_t kernel, copy;
+    unsigned i;
+    cudaError_t error = ask_add_kernel(&kernel, graph, (const void *)SYMBOL(nested_nothing), &n->args, 1);
+
+    for (i = 0; i < PART && error == cudaSuccess; i++)
+        error = cudaGraphAddMemcpyNode1D(&copy, graph, &kernel, 1, n->args.data + PART + i, n->args.data + i, sizeof(uint32_t),
+                                         cudaMemcpyDeviceToDevice);
+    return error;
+}
+
+static cudaError_t add_copying(struct nested *n, cudaGraph_t graph, int body, cudaGraphNode_t *node)
+{
+    cudaGraph_t inner;
+    cudaError_t error;
+
+#if CUDART_VERSION >= 12040
+    if (body) {
+        error = ask_add_if(node, graph, graph, 1, &inner);
+        return error == cudaSuccess ? fill_with_copies(n, inner) : error;
+    }
+#endif
+    (void)body;
+    error = cudaGraphCreate(&inner, 0);
+    if (error == cudaSuccess)
+        error = fill_with_copies(n, inner);
+    if (error == cudaSuccess)
+        error = cudaGraphAddChildGraphNode(node, graph, NULL, 0, inner);
+    (void)cudaGraphDestroy(inner);
+    return error;
+}
+
 static cudaError_t add_body(struct nested *n, cudaGraph_t graph, const void *function, cudaGraphNode_t *node)
 {
 #if CUDART_VERSION >= 12040
@@ -187,19 +225,24 @@ static cudaError_t add_body(struct nested *n, cudaGraph_t graph, const void *fun
 }
 
 /* The mutant's reader comes after the writer alone, by a programmatic edge. */
-static cudaError_t connect(struct nested *n, cudaGraph_t graph, cudaGraphNode_t writer, int body)
+static cudaError_t connect(struct nested *n, cudaGraph_t graph, cudaGraphNode_t writer, enum around around)
 {
     const void *inner = (const void *)SYMBOL(nested_inner);
+    int copies = around == AROUND_CHILD_COPY || around == AROUND_BODY_COPY;
     cudaGraphNode_t node, reader;
-    cudaError_t error = body ? add_body(n, graph, inner, &node) : add_child(n, graph, inner, &node);
+    cudaError_t error = copies                  ? add_copying(n, graph, around == AROUND_BODY_COPY, &node)
+                        : around == AROUND_BODY ? add_body(n, graph, inner, &node)
+                                                : add_child(n, graph, inner, &node);
 
-    if (error == cudaSuccess)
+    if (error == cudaSuccess && copies) /* which begins sooner than a kernel would */
+        error = cudaGraphAddMemcpyNode1D(&reader, graph, NULL, 0, n->args.seen, n->args.data, 2 * PART * sizeof(uint32_t), cudaMemcpyDeviceToDevice);
+    else if (error == cudaSuccess)
         error = ask_add_kernel(&reader, graph, (const void *)SYMBOL(nested_reader), &n->args, PART);
     if (error == cudaSuccess && EDGES_KEPT)
         error = add_edge(graph, writer, node, 0);
     if (error == cudaSuccess && EDGES_KEPT)
         error = add_edge(graph, node, reader, 0);
-    return error == cudaSuccess && !EDGES_KEPT ? add_edge(graph, writer, reader, 1) : error;
+    return error == cudaSuccess && !EDGES_KEPT && !copies ? add_edge(graph, writer, reader, 1) : error;
 }
 
 static cudaError_t fan_out(struct nested *n, cudaGraph_t graph, cudaGraphNode_t writer)
@@ -233,8 +276,6 @@ static cudaError_t fan_in(struct nested *n, cudaGraph_t graph, cudaGraphNode_t w
     return error == cudaSuccess ? add_edge(graph, writer, reader, !EDGES_KEPT) : error;
 }
 
-enum around { AROUND_CHILD, AROUND_CHILDREN, AROUND_INSIDE, AROUND_BODY, AROUND_FAN_OUT, AROUND_FAN_IN, AROUNDS };
-
 /* The graph so far becomes a child of a new one. */
 static cudaError_t put_inside(cudaGraph_t *graph)
 {
@@ -261,7 +302,7 @@ static cudaError_t make_around(struct nested *n, enum around around, cudaGraph_t
     if (error == cudaSuccess)
         error = around == AROUND_FAN_OUT  ? fan_out(n, *graph, writer)
                 : around == AROUND_FAN_IN ? fan_in(n, *graph, writer)
-                                          : connect(n, *graph, writer, around == AROUND_BODY);
+                                          : connect(n, *graph, writer, around);
     if (error == cudaSuccess && around == AROUND_INSIDE)
         error = put_inside(graph);
     return error == cudaSuccess ? cudaGraphInstantiate(exec, *graph, 0) : error;
@@ -271,6 +312,7 @@ static void ask_one_around(struct ask *ask, struct nested *n, enum around around
 {
     static const char *const names[AROUNDS] = { "stale around a child graph", "stale around a child graph after another",
                                                 "stale around a child graph inside another", "stale around a conditional body",
+                                                "stale around a child graph that ends with a copy", "stale around a body that ends with a copy",
                                                 "stale in one of twelve dependents", "stale after 24 kernels" };
     cudaGraph_t graph = NULL;
     cudaGraphExec_t exec = NULL;
@@ -289,17 +331,18 @@ static void ask_one_around(struct ask *ask, struct nested *n, enum around around
         (void)cudaGraphDestroy(graph);
 }
 
-/* One graph is a child graph twice, the second time after the first: its kernel counts both. */
+/* One graph is a child graph twice, the second time after the first: its kernels, one after the other, count themselves. */
 static cudaError_t make_twice(struct nested *n, cudaGraph_t *graph, cudaGraphExec_t *exec)
 {
     cudaGraph_t child = NULL;
     cudaGraphNode_t node[2] = { NULL, NULL };
+    unsigned i;
     cudaError_t error = cudaGraphCreate(graph, 0);
 
     if (error == cudaSuccess)
         error = cudaGraphCreate(&child, 0);
-    if (error == cudaSuccess)
-        error = ask_add_kernel(&node[0], child, (const void *)SYMBOL(nested_turn), &n->args, PART);
+    for (i = 0; i < 2 && error == cudaSuccess; i++)
+        error = ask_add_kernel_after(&node[i], child, node, i, (const void *)SYMBOL(nested_turn), &n->args, 1, PART);
     if (error == cudaSuccess)
         error = cudaGraphAddChildGraphNode(&node[0], *graph, NULL, 0, child);
     if (error == cudaSuccess)
@@ -318,7 +361,7 @@ static void ask_twice_around(struct ask *ask, struct nested *n)
 
     for (trial = 0; ask_goes_on(ask, trial, ask->trials) && error == cudaSuccess; trial++) {
         error = launch_nested(n, trial, exec);
-        lost += error == cudaSuccess && n->room->state.began != 2;
+        lost += error == cudaSuccess && n->room->state.began != 4;
     }
     ask_expect(ask, "launches of a graph that has another one twice", error, cudaSuccess);
     ask_expect_none(ask, "child graphs of one graph that were two at a time", lost, ask->trials);
