@@ -296,6 +296,47 @@ static void ask_lost_inside(struct kept *kept, enum nest nest, unsigned which)
     (void)cudaGraphDestroy(graph);
 }
 
+/* "If there is a launch in flight it will not be terminated": a row in another graph comes after a late kernel, and the executable graph, or the
+ * graph, is gone by then. */
+static void ask_gone(struct kept *kept, enum nest nest, struct kernel_args *late, int source)
+{
+    struct ask *ask = kept->ask;
+    struct row row = row_of(nest, ITEM_COPY);
+    cudaGraphEdgeData full = edges_data(0, 0, 0);
+    cudaGraph_t graph = NULL, inner = NULL;
+    cudaGraphNode_t child = NULL, kernel = NULL;
+    cudaGraphExec_t exec = NULL;
+    char text[128];
+
+    snprintf(text, sizeof(text), "%s, while it runs its %s is destroyed", nest_name[nest], source ? "graph" : "executable graph");
+    ask_expect(ask, text, nest_row(kept, &row, nest, &graph, &inner, &child), cudaSuccess);
+    ask_expect(ask, text, ask_add_kernel(&kernel, graph, (const void *)SYMBOL(kept_late), late, 1), cudaSuccess);
+    ask_expect(ask, text, edges_add(graph, &kernel, &child, &full, 1), cudaSuccess);
+    ask_expect(ask, text, cudaGraphInstantiate(&exec, graph, 0), cudaSuccess);
+    (void)words_then(kept);
+    ask_expect(ask, text, cudaGraphLaunch(exec, ask->stream), cudaSuccess);
+    ask_expect(ask, text, source ? cudaGraphDestroy(graph) : cudaGraphExecDestroy(exec), cudaSuccess);
+    ask_expect_number(ask, text, words_then(kept), (long)set_by_row(&row));
+    if (source)
+        (void)cudaGraphExecDestroy(exec);
+    else
+        (void)cudaGraphDestroy(graph);
+}
+
+static void ask_all_gone(struct kept *kept)
+{
+    struct kernel_args late = PDL_ZERO;
+    struct host_room *room = NULL;
+    unsigned i;
+
+    if (!open_late(kept, &room, &late))
+        return;
+    for (i = 0; i < 2 * NESTS; i++)
+        if (i / 2 != NEST_BODY || has_conditions())
+            ask_gone(kept, (enum nest)(i / 2), &late, (int)(i % 2));
+    (void)cudaFreeHost(room);
+}
+
 static void ask_made(struct ask *ask)
 {
     struct kept kept = PDL_ZERO;
@@ -307,7 +348,7 @@ static void ask_made(struct ask *ask)
         for (i = 0; i < 2 * MADES; i++)
             ask_updated_by(&kept, i / MADES ? MADE_BY_CAPTURE : MADE_BY_HAND, (enum made)(i % MADES), which);
         for (i = 0; i < NESTS; i++) {
-            if (i == NEST_BODY && (kept.driver < 12040 || CUDART_VERSION < 12040 || which == SINGLE_HOST))
+            if (i == NEST_BODY && (!has_conditions() || which == SINGLE_HOST))
                 continue;
             if (i != NEST_MOVED)
                 ask_given_inside(&kept, (enum nest)i, which, 1);
@@ -316,6 +357,7 @@ static void ask_made(struct ask *ask)
             ask_lost_inside(&kept, (enum nest)i, which);
         }
     }
+    ask_all_gone(&kept);
     close_kept(&kept);
 }
 

@@ -15,7 +15,8 @@ struct repeated {
     const void *function;
     cudaGraph_t graph, child;
     cudaGraphNode_t node[REPEATED_NODES];
-    cudaGraphExec_t exec[2];   /* the mutant launches both */
+    cudaGraphExec_t exec[2];
+    unsigned used;             /* the one that is launched and changed; the mutant launches both */
 };
 
 struct launches {
@@ -23,7 +24,7 @@ struct launches {
     cudaGraphExec_t reader;
     struct repeated turn, again;
     cudaStream_t elsewhere, idle;
-    unsigned stale, stale_again, lost, passed;
+    unsigned stale, stale_again, stale_gone, lost, passed;
 };
 
 /* ---- graphs ---- */
@@ -142,10 +143,10 @@ static cudaError_t renew_kernel(struct nested *n, const struct repeated *r, int 
     general.kernel.blockDim = params.blockDim;
     general.kernel.kernelParams = values;
     if (generally)
-        return cudaGraphExecNodeSetParams(r->exec[0], r->node[REPEATED_KERNEL], &general);
+        return cudaGraphExecNodeSetParams(r->exec[r->used], r->node[REPEATED_KERNEL], &general);
 #endif
     (void)generally;
-    return cudaGraphExecKernelNodeSetParams(r->exec[0], r->node[REPEATED_KERNEL], &params);
+    return cudaGraphExecKernelNodeSetParams(r->exec[r->used], r->node[REPEATED_KERNEL], &params);
 }
 
 static cudaError_t renew_all(struct nested *n, struct repeated *r)
@@ -159,7 +160,7 @@ static cudaError_t renew_all(struct nested *n, struct repeated *r)
         return error;
     error = fill_repeated(n, r, same, node);
     if (error == cudaSuccess)
-        error = cudaGraphExecUpdate(r->exec[0], same, &info);
+        error = cudaGraphExecUpdate(r->exec[r->used], same, &info);
     (void)cudaGraphDestroy(same);
     return error;
 }
@@ -190,8 +191,8 @@ static cudaError_t is_refused(struct nested *n, const struct repeated *r, int wh
     params.blockDim = params.gridDim;
     params.blockDim.x = 0;
     params.kernelParams = values;
-    error = whole ? cudaGraphExecUpdate(r->exec[0], r->child, &info)
-                  : cudaGraphExecKernelNodeSetParams(r->exec[0], r->node[REPEATED_KERNEL], &params);
+    error = whole ? cudaGraphExecUpdate(r->exec[r->used], r->child, &info)
+                  : cudaGraphExecKernelNodeSetParams(r->exec[r->used], r->node[REPEATED_KERNEL], &params);
     (void)cudaGetLastError();
     return error == cudaSuccess ? cudaErrorUnknown : cudaSuccess;
 }
@@ -213,15 +214,15 @@ static cudaError_t meddle(struct launches *l, struct repeated *r, enum meddle ho
 
     switch (how) {
     case MEDDLE_WAIT: return wait_elsewhere(l);
-    case MEDDLE_DISABLED: return cudaGraphNodeSetEnabled(r->exec[0], r->node[REPEATED_DISABLED], 0);
-    case MEDDLE_ENABLED: return cudaGraphNodeSetEnabled(r->exec[0], r->node[REPEATED_COPY], 1);
+    case MEDDLE_DISABLED: return cudaGraphNodeSetEnabled(r->exec[r->used], r->node[REPEATED_DISABLED], 0);
+    case MEDDLE_ENABLED: return cudaGraphNodeSetEnabled(r->exec[r->used], r->node[REPEATED_COPY], 1);
     case MEDDLE_KERNEL:
     case MEDDLE_GENERAL: return renew_kernel(&l->n, r, how == MEDDLE_GENERAL);
-    case MEDDLE_SET: return cudaGraphExecMemsetNodeSetParams(r->exec[0], r->node[REPEATED_SET], &set);
+    case MEDDLE_SET: return cudaGraphExecMemsetNodeSetParams(r->exec[r->used], r->node[REPEATED_SET], &set);
     case MEDDLE_COPY:
-        return cudaGraphExecMemcpyNodeSetParams1D(r->exec[0], r->node[REPEATED_COPY], aside + 1, aside + 2, 4, cudaMemcpyDeviceToDevice);
-    case MEDDLE_HOST: return cudaGraphExecHostNodeSetParams(r->exec[0], r->node[REPEATED_HOST], &host);
-    case MEDDLE_CHILD: return cudaGraphExecChildGraphNodeSetParams(r->exec[0], r->node[REPEATED_CHILD], r->child);
+        return cudaGraphExecMemcpyNodeSetParams1D(r->exec[r->used], r->node[REPEATED_COPY], aside + 1, aside + 2, 4, cudaMemcpyDeviceToDevice);
+    case MEDDLE_HOST: return cudaGraphExecHostNodeSetParams(r->exec[r->used], r->node[REPEATED_HOST], &host);
+    case MEDDLE_CHILD: return cudaGraphExecChildGraphNodeSetParams(r->exec[r->used], r->node[REPEATED_CHILD], r->child);
     case MEDDLE_WHOLE: return renew_all(&l->n, r);
     case MEDDLE_SOURCE: return lose_node(r);
     case MEDDLE_REFUSED_WHOLE:
@@ -234,7 +235,7 @@ static cudaError_t meddle(struct launches *l, struct repeated *r, enum meddle ho
 /* ---- launches ---- */
 
 /* The stream waits for the writer; the event lives until it is awaited: the wait outlives it. */
-static cudaError_t await_writer(struct nested *n, int timed)
+static cudaError_t await_writer(struct nested *n, int timed, cudaStream_t stream)
 {
     struct ask *ask = n->ask;
     cudaEvent_t event;
@@ -246,20 +247,21 @@ static cudaError_t await_writer(struct nested *n, int timed)
     if (error == cudaSuccess)
         error = cudaEventRecord(event, ask->side);
     if (error == cudaSuccess && EDGES_KEPT)
-        error = cudaStreamWaitEvent(ask->stream, event, 0);
+        error = cudaStreamWaitEvent(stream, event, 0);
     end = cudaEventDestroy(event);
     return error == cudaSuccess ? end : error;
 }
 
-/* The reader's graph after an event. */
+/* The reader's graph after an event, in streams of each kind. */
 static cudaError_t launch_after_writer(struct launches *l, unsigned trial)
 {
+    cudaStream_t stream = trial / 2 % 3 == 0 ? l->n.ask->stream : trial / 2 % 3 == 1 ? cudaStreamLegacy : cudaStreamPerThread;
     cudaError_t error = prepare_nested(&l->n, trial);
 
     if (error == cudaSuccess)
-        error = await_writer(&l->n, trial % 2 != 0);
+        error = await_writer(&l->n, trial % 2 != 0, stream);
     if (error == cudaSuccess)
-        error = cudaGraphLaunch(l->reader, l->n.ask->stream);
+        error = cudaGraphLaunch(l->reader, stream);
     if (error == cudaSuccess)
         error = cudaDeviceSynchronize();
     l->stale += error == cudaSuccess && readers_are_stale(&l->n, 1, 0);
@@ -272,13 +274,14 @@ static cudaError_t launch_twice(struct launches *l, unsigned trial)
     struct ask *ask = l->n.ask;
     cudaError_t error = prepare_nested(&l->n, trial);
 
+    l->turn.used = trial / MEDDLES % 2;
     l->n.room->plan.hold_ns = 30000; /* the host is to have launched it again by then */
     if (error == cudaSuccess)
-        error = cudaGraphLaunch(l->turn.exec[0], ask->stream);
+        error = cudaGraphLaunch(l->turn.exec[l->turn.used], ask->stream);
     if (error == cudaSuccess)
         error = meddle(l, &l->turn, (enum meddle)(trial % MEDDLES));
     if (error == cudaSuccess)
-        error = cudaGraphLaunch(l->turn.exec[EDGES_KEPT ? 0 : 1], ask->side);
+        error = cudaGraphLaunch(l->turn.exec[EDGES_KEPT ? l->turn.used : 1 - l->turn.used], ask->side);
     if (error == cudaSuccess)
         error = cudaDeviceSynchronize();
     l->lost += error == cudaSuccess && l->n.room->state.began != 2;
@@ -314,7 +317,7 @@ static cudaError_t launch_again(struct launches *l, unsigned trial)
     if (error == cudaSuccess)
         error = cudaGraphLaunch(l->again.exec[0], place == 1 ? ask->stream : l->elsewhere);
     if (error == cudaSuccess && place < 2)
-        error = await_writer(n, trial % 2 != 0);
+        error = await_writer(n, trial % 2 != 0, ask->stream);
     else if (error == cudaSuccess)
         error = launch_one((const void *)SYMBOL(nested_writer), &n->args, PART, EDGES_KEPT ? ask->stream : ask->side, NULL, 0);
     if (error == cudaSuccess)
@@ -324,6 +327,38 @@ static cudaError_t launch_again(struct launches *l, unsigned trial)
     if (error == cudaSuccess)
         error = cudaDeviceSynchronize();
     l->stale_again += error == cudaSuccess && readers_are_stale(n, 1, 0);
+    return error;
+}
+
+/* A graph runs, its stream is to wait for the writer, and then the executable graph goes, or what it was made of: "if there is a launch in flight it
+ * will not be terminated", and the stream waits all the same. */
+static cudaError_t launch_and_go(struct launches *l, unsigned trial)
+{
+    struct nested *n = &l->n;
+    cudaStream_t stream = n->ask->stream;
+    cudaGraphExec_t exec = NULL;
+    cudaGraph_t clone = NULL;
+    cudaError_t error = prepare_nested(n, trial);
+
+    if (error == cudaSuccess)
+        error = cudaGraphClone(&clone, l->turn.graph);
+    if (error == cudaSuccess)
+        error = cudaGraphInstantiate(&exec, clone, 0);
+    if (error == cudaSuccess)
+        error = cudaGraphLaunch(exec, stream);
+    if (error == cudaSuccess)
+        error = await_writer(n, trial % 2 != 0, stream);
+    if (error == cudaSuccess && trial / 2 % 2)
+        error = cudaGraphExecDestroy(exec);
+    else if (error == cudaSuccess)
+        error = cudaGraphDestroy(clone);
+    if (error == cudaSuccess)
+        error = launch_one((const void *)SYMBOL(nested_reader), &n->args, PART, stream, NULL, 0);
+    if (error == cudaSuccess)
+        error = cudaDeviceSynchronize();
+    l->stale_gone += error == cudaSuccess && (readers_are_stale(n, 1, 0) || n->room->state.began != 1);
+    if (error == cudaSuccess)
+        error = trial / 2 % 2 ? cudaGraphDestroy(clone) : cudaGraphExecDestroy(exec);
     return error;
 }
 
@@ -369,10 +404,13 @@ static void ask_launches(struct ask *ask)
             error = launch_again(&l, trial);
         if (error == cudaSuccess)
             error = launch_siblings(&l, trial);
+        if (error == cudaSuccess)
+            error = launch_and_go(&l, trial);
     }
     ask_expect(ask, "launches of graphs", error, cudaSuccess);
     ask_expect_none(ask, "stale in a graph after an event", l.stale, ask->trials);
     ask_expect_none(ask, "stale in a graph that is launched again while it runs", l.stale_again, ask->trials);
+    ask_expect_none(ask, "stale after a graph that went while it ran", l.stale_gone, ask->trials);
     ask_expect_none(ask, "launches of one executable graph at a time that were two", l.lost, ask->trials);
     ask_expect_none(ask, "executable graphs of one graph in one stream that were two at a time", l.passed, ask->trials);
     close_launches(&l);
