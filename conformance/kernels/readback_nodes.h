@@ -233,7 +233,7 @@ static void expect_layers(struct told *told, const char *what, cudaGraphNode_t n
 {
     struct ask *ask = told->ask;
     struct cudaMemcpy3DParms is = PDL_ZERO, want = told_layers(told, which, teller);
-    char text[96];
+    char text[128];
 
     ask_expect(ask, what, cudaGraphMemcpyNodeGetParams(node, &is), cudaSuccess);
     snprintf(text, sizeof(text), "where %s goes, and comes from", what);

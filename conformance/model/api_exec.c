@@ -44,7 +44,7 @@ static enum cudaGraphExecUpdateResult same_dependencies(const struct node *a, co
         return cudaGraphExecUpdateErrorTopologyChanged;
     for (unsigned i = 0; i < a->incoming; i++)
         if (dependency(a, i)->index != dependency(b, i)->index) {
-            refusal->from = dependency(b, i);
+            refusal->from = dependency(b, device.faults.refusal_names_first_dependency ? 0 : i);
             return cudaGraphExecUpdateErrorTopologyChanged;
         }
     return cudaGraphExecUpdateSuccess;
@@ -121,6 +121,8 @@ static void keep_element(struct move *move, size_t element)
 /* What an update leaves of a node as it was, on the devices that break one. */
 static void node_keeps(struct node *n, const struct node *old)
 {
+    if (device.faults.update_keeps_layers && n->move.layers > 1)
+        n->move = old->move;
     if (device.faults.update_keeps_element)
         keep_element(&n->move, old->move.width);
     if (device.faults.update_passes_disabled && old->disabled)
@@ -353,6 +355,8 @@ static cudaError_t rows_change(struct node *n, const struct cudaMemcpy3DParms *p
     struct move move = copy_of(p);
     if (device.faults.rows_params_keep_pitch && n != NULL && n->move.rows > 1)
         move.from_pitch = n->move.from_pitch;
+    if (device.faults.rows_params_keep_layer && n != NULL && n->move.layers > 1 && move.layers > 1)
+        move.from_layer = n->move.from_layer;
     if (device.faults.rows_params_copy_one)
         move.rows = 1;
     return move_changes(n, move);
@@ -528,9 +532,13 @@ cudaError_t CUDARTAPI cudaGraphExecChildGraphNodeSetParams(cudaGraphExec_t exec,
     if (updated || (device.faults.child_params_ignored && exec_of(exec)->launches != 0))
         return cudaSuccess;
     size_t shared_bytes = first != NULL && first->kernel != NULL ? n->child[0]->node[0]->kernel->shared_bytes : 0;
+    struct graph *given = graph_copy(graph_of(child));
+    for (size_t i = 1; device.faults.child_params_keep_later_kernels && i < given->nodes; i++)
+        if (given->node[i]->kernel != NULL)
+            *given->node[i]->kernel = *n->child[0]->node[i]->kernel;
     graph_delete(n->child[0]);
     n->children = 0;
-    node_owns(n, graph_copy(graph_of(child)));
+    node_owns(n, given);
     if (device.faults.child_update_keeps_shared && first != NULL && first->kernel != NULL)
         n->child[0]->node[0]->kernel->shared_bytes = shared_bytes;
     return cudaSuccess;

@@ -425,6 +425,8 @@ static void list_arcs(const struct graph *g, const struct node *from, const stru
         const struct arc *a = &g->arc[i];
         if ((from != NULL && a->from != from) || (to != NULL && a->to != to))
             continue;
+        if (device.faults.conditions_before_untold && to != NULL && a->from->type == cudaGraphNodeTypeConditional)
+            continue;
         if (n < room + (device.faults.short_list_overruns && room != 0)) {
             if (froms != NULL)
                 froms[n] = (cudaGraphNode_t)(void *)a->from;

@@ -114,6 +114,8 @@ cudaError_t CUDARTAPI cudaGraphKernelNodeSetAttribute(cudaGraphNode_t handle, cu
     if (error != cudaSuccess && device.faults.refused_attribute_drops_others)
         r->num_attrs = 0;
     FAIL_IF(error != cudaSuccess, error);
+    if (device.faults.nested_attribute_ignored && graph_is_inside(node_of(handle)->graph, cudaGraphNodeTypeGraph))
+        return cudaSuccess;
     if (device.faults.source_attribute_changes_copies)
         graphs_follow_attribute(node_of(handle), &attribute);
     return node_keeps_attribute(node_of(handle), &attribute);

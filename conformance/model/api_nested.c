@@ -9,6 +9,8 @@ const struct graph *node_body(const struct node *n)
     unsigned which = n->choice == BODY_IF ? n->condition == 0 : n->choice == BODY_SWITCH && !device.faults.switch_runs_first ? n->condition : 0;
     if (device.faults.inner_condition_ignored && n->type == cudaGraphNodeTypeConditional && graph_is_inside(n->graph, cudaGraphNodeTypeConditional))
         which = 0;
+    if (device.faults.inner_else_ignored && n->choice == BODY_IF && n->children == 2 && n->graph->owner != NULL)
+        which = 0;
     if (device.faults.switch_by_one_byte && n->choice == BODY_SWITCH)
         which &= 255;
     if (device.faults.if_by_one_byte && n->choice == BODY_IF && (n->condition & 255) == 0)

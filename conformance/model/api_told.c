@@ -14,6 +14,8 @@ cudaError_t CUDARTAPI cudaGraphMemsetNodeGetParams(cudaGraphNode_t handle, struc
         p->value &= 255;
     if (device.faults.rows_not_told || (device.faults.captured_set_tells_one_row && n->captured))
         p->height = 1;
+    if (device.faults.nested_rows_told_as_one && n->graph->owner != NULL)
+        p->pitch = p->width * p->elementSize;
     if (device.faults.set_tells_16_bits)
         p->width &= 65535;
     if (device.faults.captured_halves_told_as_bytes && n->captured && p->elementSize == 2)

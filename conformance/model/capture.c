@@ -244,7 +244,7 @@ static bool is_captured(struct stream *s, const struct node *n)
         return false;
     if (record && f->external_behind_one && l->halves > 1)
         l->halves = 1;
-    if (record && f->external_passes_overlapped)
+    if ((record && f->external_passes_overlapped) || (n->type == cudaGraphNodeTypeWaitEvent && f->external_wait_passes_overlapped))
         l->behinds = 0;
     if ((f->forked_set_unordered && n->type == cudaGraphNodeTypeMemset && forked && blocking) ||
         (f->forked_copy_unordered && n->type == cudaGraphNodeTypeMemcpy && forked && blocking) ||
@@ -604,7 +604,7 @@ cudaError_t capture_info(cudaStream_t handle, enum cudaStreamCaptureStatus *stat
     bool lossy = false;
     for (unsigned i = 0; i < l->halves; i++) {
         c->answer_nodes[i] = (cudaGraphNode_t)(void *)l->half[i].node;
-        c->answer_data[i] = l->half[device.faults.info_shares_data ? 0 : i].data;
+        c->answer_data[i] = i != 0 && c->origin != s && device.faults.forked_data_told_full ? full_edge : l->half[device.faults.info_shares_data ? 0 : i].data;
         lossy |= !edge_is_default(l->half[i].data);
     }
     FAIL_IF(lossy && deps != NULL && data == NULL && !device.faults.lossy_query_succeeds, cudaErrorLossyQuery);
@@ -644,6 +644,7 @@ cudaError_t capture_update(cudaStream_t handle, cudaGraphNode_t *deps, const edg
     if (flags == cudaStreamSetCaptureDependencies) {
         s->capture->lost_nodes |= device.faults.removed_nodes_unjoined && l->halves != 0;
         l->halves = l->behinds = 0;
+        count = device.faults.forked_set_takes_one && s->capture->origin != s && count > 1 ? 1 : count;
     }
     for (size_t i = 0; i < count; i++) {
         size_t entry = device.faults.update_drops_data && flags == cudaStreamAddCaptureDependencies ? 0 : i;

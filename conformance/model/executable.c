@@ -74,7 +74,10 @@ struct op *node_op(const struct node *n)
     if ((n->disabled && !runs_all_the_same) || rests)
         return op_new(OP_JOIN);
     switch ((int)n->type) {
-    case cudaGraphNodeTypeKernel: return request_op(n->kernel);
+    case cudaGraphNodeTypeKernel:
+        if (device.faults.body_cuts_arguments && n->kernel->kernel->args_bytes > 64 && graph_is_inside(n->graph, cudaGraphNodeTypeConditional))
+            memset(n->kernel->args + 64, 0, n->kernel->kernel->args_bytes - 64);
+        return request_op(n->kernel);
     case cudaGraphNodeTypeMemcpy: op = op_new(OP_COPY); break;
     case cudaGraphNodeTypeMemset: op = op_new(OP_SET); break;
     case cudaGraphNodeTypeHost:
@@ -293,8 +296,10 @@ static void queue_between(const struct graph *g, struct op *start, struct op *en
     for (size_t i = 0; i < g->arcs; i++)
         if (!(device.faults.large_graph_cut && i >= 300))
             arc_orders(&g->arc[i]);
+    bool copies = device.faults.copies_end_no_body && graph_is_inside(g, cudaGraphNodeTypeConditional);
     for (size_t i = device.faults.graph_ends_early ? g->nodes - 1 : 0; i < g->nodes; i++)
-        if (!(device.faults.disabled_end_forgotten && ends_in_disabled(g, g->node[i])))
+        if (!(device.faults.disabled_end_forgotten && ends_in_disabled(g, g->node[i])) &&
+            !(copies && g->nodes > 1 && g->node[i]->type == cudaGraphNodeTypeMemcpy))
             op_after(end, g->node[i]->last, EDGE_DONE);
     for (size_t i = 0; i < g->nodes; i++) {
         op_submit(g->node[i]->op);

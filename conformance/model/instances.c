@@ -267,6 +267,8 @@ cudaError_t CUDARTAPI cudaGraphExecDestroy(cudaGraphExec_t handle)
             o->running = NULL;
     if (e->running != NULL && !e->running->retired)
         stop_running(e->copy);
+    if (device.faults.exec_end_frees_stream && e->running != NULL && !e->running->retired && e->in != NULL)
+        e->in->waits = 0;
     for (size_t i = 0; device.faults.exec_end_writes_back && i < e->copy->nodes; i++)
         node_takes_back(e->copy->node[i]);
     graph_delete(e->copy);

@@ -1119,6 +1119,20 @@ static const struct variant variants[] = {
     BROKEN("priority-told-drops-waits", priority_told_drops_waits, "COMP-04a", "a stream that tells its priority no longer waits for the events that it was to wait for"),
     BROKEN("moved-event-not-awaited", moved_event_not_awaited, "COMP-04a", "a stream without work does not wait for an event that was recorded in another stream before"),
     BROKEN("older-capture-passes-overlapped", older_capture_passes_overlapped, "MEM-06c", "in a capture, while one is under way that began later, a launch comes after the last of several overlapped ones only"),
+    BROKEN("forked-data-told-full", forked_data_told_full, "EDGE-41", "a stream that joined a capture is told full edges for all that it comes after but the first"),
+    BROKEN("forked-set-takes-one", forked_set_takes_one, "EDGE-41", "of several dependencies that are set for a stream that joined a capture the first one counts only"),
+    BROKEN("update-keeps-layers", update_keeps_layers, "EDGE-43", "an update leaves copies of layers as they were"),
+    BROKEN("rows-params-keep-layer", rows_params_keep_layer, "ATTR-15d", "new parameters of a copy of layers leave the distance of the layers that it reads"),
+    BROKEN("child-params-keep-later-kernels", child_params_keep_later_kernels, "EDGE-43", "another child graph leaves its kernels after the first node as they were"),
+    BROKEN("conditions-before-untold", conditions_before_untold, "EDGE-36", "the dependencies of a node are told without conditional nodes"),
+    BROKEN("nested-rows-told-as-one", nested_rows_told_as_one, "EDGE-36a", "a memset of rows in a child graph or a body tells the pitch of one row"),
+    BROKEN("nested-attribute-ignored", nested_attribute_ignored, "ATTR-15g", "attributes that are given to a kernel in a child graph are lost"),
+    BROKEN("external-wait-passes-overlapped", external_wait_passes_overlapped, "MEM-06c", "a captured external wait comes after the last of several overlapped kernels only"),
+    BROKEN("copies-end-no-body", copies_end_no_body, "EDGE-25a", "a conditional node is complete before the copies that its body ends with"),
+    BROKEN("exec-end-frees-stream", exec_end_frees_stream, "COMP-12a", "a stream forgets the events that it is to wait for when an executable graph is destroyed that runs in it"),
+    BROKEN("refusal-names-first-dependency", refusal_names_first_dependency, "EDGE-38a", "an update that is refused for a third dependency names the first one"),
+    BROKEN("body-cuts-arguments", body_cuts_arguments, "ATTR-15f", "a kernel in a body gets zeros for its arguments after the first 64 bytes"),
+    BROKEN("inner-else-ignored", inner_else_ignored, "EDGE-43b", "of two bodies of a node in a body the first one runs whatever the condition is"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
