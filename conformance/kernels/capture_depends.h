@@ -99,11 +99,11 @@ static cudaError_t begin_two(const struct capture *c, unsigned kernels, struct d
 }
 
 /* The fork comes back, and the capture ends. */
-static void end_two(const struct capture *c, const char *what)
+static void end_two(const struct capture *c, const char *what, cudaEvent_t event)
 {
     cudaGraph_t graph = NULL;
 
-    ask_expect(c->ask, what, record_and_await(c->event, c->side, c->stream), cudaSuccess);
+    ask_expect(c->ask, what, record_and_await(event, c->side, c->stream), cudaSuccess);
     ask_expect(c->ask, what, launch_nothing(c->stream), cudaSuccess);
     ask_expect(c->ask, what, cudaStreamEndCapture(c->stream, &graph), cudaSuccess);
     if (graph)
@@ -131,7 +131,7 @@ static void ask_updated(const struct capture *c, unsigned kernels, unsigned flag
     want.count += kernels;
     expect_depends(c->ask, text, c->side, &want);
     expect_launch_after(c->ask, text, c->side, &want);
-    end_two(c, text);
+    end_two(c, text, c->event);
 }
 
 /* A graph that has kernels, into which a capture begins after them by edges of these data. */
@@ -192,7 +192,7 @@ static void ask_joined_early(const struct capture *c, unsigned flags)
     ask_expect_number(c->ask, "they are the same", one == other && first == second, 1);
     expect_depends(c->ask, "what it comes after", c->side, &none);
     expect_launch_after(c->ask, "what a launch in it comes after", c->side, &none);
-    end_two(c, "its way back");
+    end_two(c, "its way back", event);
     (void)cudaEventDestroy(event);
 }
 
