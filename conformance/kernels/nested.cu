@@ -2,16 +2,17 @@
  *
  * pair      rules     what is launched
  * around    EDGE-25a  a writer that triggers, a graph of one kernel between full edges, a reader that does not wait: the graph a
- *                     child, a child after a child, one graph twice, all of it inside a child, the body of a conditional node; a writer with
- *                     twelve readers; and a reader after 24 kernels, the last of which is the writer
+ *                     child, a child after a child, one graph twice, all of it inside a child, the body of a conditional node; a child or a
+ *                     body that ends with copies, and a copy behind it; a writer with twelve readers; and a reader after 24 kernels, the
+ *                     last of which is the writer
  * launches  COMP-12a  a graph after an event of another stream, also while it still runs; and one executable graph in two streams
  *                     at once, perhaps changed meanwhile, or refused a change, or after the host has waited for something else;
- *                     and two executable graphs of one graph in a stream
+ *                     two executable graphs of one graph in a stream; and a graph that goes, or its executable one, while it runs
  * changed   EDGE-23b  an executable graph that was launched, then given new parameters or another graph's
  * chains    EDGE-25b  a writer that triggers, two nodes of each two kinds that there are, a reader that does not wait, in a row; the first of the two
  *                     may be a kernel whose start leads to the second
- * past      EDGE-27c  the same, and a disabled kernel or copy between the two
- * past_set  EDGE-27a  ... a disabled memset
+ * past      EDGE-27c  the same, and a disabled kernel, copy or copy of layers between the two
+ * past_set  EDGE-27a  ... a disabled memset, of a row or of several
  * past_port EDGE-27d  a writer, a node of each kind, a disabled kernel, a programmatic edge, a reader that waits
  *
  * Mutant `graphedge`: an edge is programmatic or missing, the event is not awaited, or the graph is instantiated twice.
