@@ -134,6 +134,26 @@ static void ask_updated(const struct capture *c, unsigned kernels, unsigned flag
     end_two(c, text, c->event);
 }
 
+/* An edge of this data between two captured nodes that none led between. */
+static void ask_edge_added(const struct capture *c, unsigned port)
+{
+    cudaGraphEdgeData data = edges_data(port, 0, port != 0);
+    struct depends launched = PDL_ZERO, forked = PDL_ZERO, into = PDL_ZERO;
+    cudaGraph_t graph = NULL;
+
+    ask_expect(c->ask, "a capture of two streams", begin_two(c, 1, &launched, &forked), cudaSuccess);
+    ask_expect(c->ask, "its way back", record_and_await(c->event, c->side, c->stream), cudaSuccess);
+    ask_expect(c->ask, "its end", cudaStreamEndCapture(c->stream, &graph), cudaSuccess);
+    if (!graph)
+        return;
+    ask_expect(c->ask, "an edge between captured nodes", edges_add(graph, forked.node, launched.node, &data, 1), cudaSuccess);
+    into.count = DEPENDS + 1;
+    ask_expect(c->ask, "what it is", edges_into_node(launched.node[0], into.node, into.data, &into.count), cudaSuccess);
+    forked.data[0] = data;
+    ask_expect_number(c->ask, "it is the one that was added", same_depends(&into, &forked), 1);
+    (void)cudaGraphDestroy(graph);
+}
+
 /* A graph that has kernels, into which a capture begins after them by edges of these data. */
 static void ask_begun_after(const struct capture *c, unsigned kernels)
 {
@@ -234,6 +254,8 @@ static void ask_depends(struct ask *ask)
         ask_updated(&c, i / 4 + 1, i % 2 ? cudaStreamAddCaptureDependencies : cudaStreamSetCaptureDependencies, i / 2 % 2 != 0);
     for (i = 1; i <= DEPENDS; i++)
         ask_begun_after(&c, i);
+    for (i = 0; i < 3; i++)
+        ask_edge_added(&c, i);
     ask_joined_early(&c, cudaEventDisableTiming);
     ask_joined_early(&c, cudaEventDefault);
     ask_joined_early(&c, cudaEventDisableTiming | cudaEventInterprocess);

@@ -173,16 +173,21 @@ static cudaError_t update_from(cudaGraphExec_t exec, cudaGraph_t graph)
     return cudaGraphExecUpdate(exec, graph, &info);
 }
 
+static void fill_kernel(struct kernel_args *args, struct cudaKernelNodeParams *params, void **values)
+{
+    values[0] = args;
+    params->func = (void *)SYMBOL(kept_set);
+    params->gridDim.x = params->gridDim.y = params->gridDim.z = 1;
+    params->blockDim = params->gridDim;
+    params->kernelParams = values;
+}
+
 static cudaError_t give_kernel(cudaGraphExec_t exec, cudaGraphNode_t node, struct kernel_args *args)
 {
     struct cudaKernelNodeParams params = PDL_ZERO;
     void *values[1];
 
-    values[0] = args;
-    params.func = (void *)SYMBOL(kept_set);
-    params.gridDim.x = params.gridDim.y = params.gridDim.z = 1;
-    params.blockDim = params.gridDim;
-    params.kernelParams = values;
+    fill_kernel(args, &params, values);
     return cudaGraphExecKernelNodeSetParams(exec, node, &params);
 }
 

@@ -14,48 +14,10 @@ enum change {
 /* What is set once this item sets the last word instead of its own. */
 #define MOVED(item) ((ALL_ITEMS & ~(1u << (item))) | 1u << LAST_WORD)
 
-static void fill_kernel(struct kept *kept, unsigned word, struct cudaKernelNodeParams *params, void **values)
-{
-    values[0] = &kept->args[word];
-    params->func = (void *)SYMBOL(kept_set);
-    params->gridDim.x = params->gridDim.y = params->gridDim.z = 1;
-    params->blockDim = params->gridDim;
-    params->kernelParams = values;
-}
-
 /* The item of a graph that is not executable is to set this word. */
 static cudaError_t move_item(struct kept *kept, const cudaGraphNode_t *node, enum item item, unsigned word)
 {
-    struct cudaKernelNodeParams kernel = PDL_ZERO;
-    struct cudaMemsetParams set = set_of(kept->args[word].data, item == ITEM_ROWS);
-    struct cudaMemcpy3DParms layers = layers_of_words(kept->args[word].data, kept->source + CELLS);
-    void *values[1];
-
-    switch (item) {
-    case ITEM_KERNEL: fill_kernel(kept, word, &kernel, values); return cudaGraphKernelNodeSetParams(node[item], &kernel);
-    case ITEM_COPY: return cudaGraphMemcpyNodeSetParams1D(node[item], kept->args[word].data, kept->source, WORD_BYTES, cudaMemcpyDefault);
-    case ITEM_LAYERS: return cudaGraphMemcpyNodeSetParams(node[item], &layers);
-    default: return cudaGraphMemsetNodeSetParams(node[item], &set);
-    }
-}
-
-/* The kernel, by the call for nodes of every kind. */
-static cudaError_t move_generally(struct kept *kept, cudaGraphNode_t node)
-{
-#if CUDART_VERSION >= 12040
-    struct cudaGraphNodeParams params = PDL_ZERO;
-    void *values[1];
-
-    values[0] = &kept->args[LAST_WORD];
-    params.type = cudaGraphNodeTypeKernel;
-    params.kernel.func = (void *)SYMBOL(kept_set);
-    params.kernel.gridDim.x = params.kernel.gridDim.y = params.kernel.gridDim.z = 1;
-    params.kernel.blockDim = params.kernel.gridDim;
-    params.kernel.kernelParams = values;
-    return cudaGraphNodeSetParams(node, &params);
-#else
-    return move_item(kept, &node, ITEM_KERNEL, LAST_WORD);
-#endif
+    return set_item(kept, node[item], item, word);
 }
 
 static cudaError_t add_and_remove(cudaGraph_t graph, const cudaGraphNode_t *node)
@@ -85,7 +47,7 @@ static cudaError_t change_graph(struct kept *kept, cudaGraph_t graph, const cuda
     case CHANGE_DESTROYED: return cudaGraphDestroyNode(node[ITEM_KERNEL]);
     case CHANGE_EDGE: return edges_add(graph, &node[ITEM_KERNEL], &node[ITEM_SET], &full, 1);
     case CHANGE_NO_EDGE: return add_and_remove(graph, node);
-    case CHANGE_GENERAL: return move_generally(kept, node[ITEM_KERNEL]);
+    case CHANGE_GENERAL: return give_item_generally(kept, NULL, node[ITEM_KERNEL], ITEM_KERNEL, LAST_WORD);
     default: return cudaSuccess;
     }
 }

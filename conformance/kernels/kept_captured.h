@@ -97,7 +97,7 @@ static cudaError_t move_caught(struct kept *kept, cudaGraphExec_t exec, const cu
 }
 
 /* One of them is to set the word of the next one: in the graph before it is made executable, or in the executable one. */
-static void ask_moved(struct kept *kept, unsigned which, int in_exec, int by_driver)
+static void ask_moved(struct kept *kept, unsigned which, int in_exec, int by_driver, int generally)
 {
     struct ask *ask = kept->ask;
     cudaGraph_t graph = NULL;
@@ -111,7 +111,8 @@ static void ask_moved(struct kept *kept, unsigned which, int in_exec, int by_dri
     ask_expect(ask, text, catch_row(kept, which, by_driver, &graph, node), cudaSuccess);
     if (in_exec)
         ask_expect(ask, text, cudaGraphInstantiate(&exec, graph, 0), cudaSuccess);
-    ask_expect(ask, text, move_caught(kept, exec, node, which, (which + 1) % CAUGHT), cudaSuccess);
+    ask_expect(ask, text, generally ? give_item_generally(kept, exec, node[which], (enum item)which, (which + 1) % CAUGHT)
+                                    : move_caught(kept, exec, node, which, (which + 1) % CAUGHT), cudaSuccess);
     if (!in_exec)
         ask_expect(ask, text, cudaGraphInstantiate(&exec, graph, 0), cudaSuccess);
     expect_words(kept, exec, text, without);
@@ -270,7 +271,9 @@ static void ask_caught(struct ask *ask)
     for (which = 0; which < CAUGHT; which++) {
         for (i = 0; i < 4; i++)
             if (takes_parameters(which) || !(i & 1))
-                ask_moved(&kept, which, i & 1, i >> 1);
+                ask_moved(&kept, which, i & 1, i >> 1, 0);
+        if (which < ITEMS)
+            ask_moved(&kept, which, 0, 0, 1);
         ask_captured_without(&kept, which, which);
         ask_captured_without(&kept, which, (which + 1) % CAUGHT);
     }

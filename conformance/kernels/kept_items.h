@@ -33,6 +33,22 @@ static cudaError_t make_items(struct kept *kept, cudaGraph_t *graph, cudaGraphNo
  * operands in pNodeParams must be 1-dimensional." */
 static int takes_parameters(unsigned item) { return item != ITEM_LAYERS; }
 
+/* The item of a graph that is not executable is to set this word. */
+static cudaError_t set_item(struct kept *kept, cudaGraphNode_t node, enum item item, unsigned word)
+{
+    struct cudaKernelNodeParams kernel = PDL_ZERO;
+    struct cudaMemsetParams set = set_of(kept->args[word].data, item == ITEM_ROWS);
+    struct cudaMemcpy3DParms layers = layers_of_words(kept->args[word].data, kept->source + CELLS);
+    void *values[1];
+
+    switch (item) {
+    case ITEM_KERNEL: fill_kernel(&kept->args[word], &kernel, values); return cudaGraphKernelNodeSetParams(node, &kernel);
+    case ITEM_COPY: return cudaGraphMemcpyNodeSetParams1D(node, kept->args[word].data, kept->source, WORD_BYTES, cudaMemcpyDefault);
+    case ITEM_LAYERS: return cudaGraphMemcpyNodeSetParams(node, &layers);
+    default: return cudaGraphMemsetNodeSetParams(node, &set);
+    }
+}
+
 /* It is to set the word of these arguments, by the call for its kind. */
 static cudaError_t give_item_to(cudaGraphExec_t exec, cudaGraphNode_t node, enum item item, struct kernel_args *args, const uint32_t *source)
 {
@@ -50,7 +66,7 @@ static cudaError_t give_item(struct kept *kept, cudaGraphExec_t exec, cudaGraphN
     return give_item_to(exec, node, item, &kept->args[word], kept->source);
 }
 
-/* ... or by the call for nodes of every kind, where it takes this kind. */
+/* ... or by the call for nodes of every kind: of the executable graph, or NULL of its graph. Copies take the call for their kind. */
 static cudaError_t give_item_generally(struct kept *kept, cudaGraphExec_t exec, cudaGraphNode_t node, enum item item, unsigned word)
 {
 #if CUDART_VERSION >= 12040
@@ -65,19 +81,19 @@ static cudaError_t give_item_generally(struct kept *kept, cudaGraphExec_t exec, 
         params.kernel.gridDim.x = params.kernel.gridDim.y = params.kernel.gridDim.z = 1;
         params.kernel.blockDim = params.kernel.gridDim;
         params.kernel.kernelParams = values;
-        return cudaGraphExecNodeSetParams(exec, node, &params);
+    } else {
+        params.type = cudaGraphNodeTypeMemset;
+        params.memset.dst = set.dst;
+        params.memset.value = set.value;
+        params.memset.elementSize = set.elementSize;
+        params.memset.width = set.width;
+        params.memset.height = set.height;
+        params.memset.pitch = set.pitch;
     }
-    params.type = cudaGraphNodeTypeMemset;
-    params.memset.dst = set.dst;
-    params.memset.value = set.value;
-    params.memset.elementSize = set.elementSize;
-    params.memset.width = set.width;
-    params.memset.height = set.height;
-    params.memset.pitch = set.pitch;
-    if (item != ITEM_COPY)
-        return cudaGraphExecNodeSetParams(exec, node, &params);
+    if (item != ITEM_COPY && item != ITEM_LAYERS)
+        return exec ? cudaGraphExecNodeSetParams(exec, node, &params) : cudaGraphNodeSetParams(node, &params);
 #endif
-    return give_item(kept, exec, node, item, word);
+    return exec ? give_item(kept, exec, node, item, word) : set_item(kept, node, item, word);
 }
 
 /* Each gets the parameters that it has. */
