@@ -8,14 +8,17 @@
 #define SET_LAST 0x5A
 #define LONG 32768u            /* words before the cells that a long copy or memset takes along */
 #define MEMORY (2 * (LONG + AREA) + CELL + SPAN) /* words: two areas with what stands before them, what joined work stores for a copy, zeroes */
-#define SCRATCH 2u             /* words after these that nobody looks at */
+#define LAYER_ROOM (3 * CELL)  /* scratch: words that items touch, then room for layers, then the values */
+#define VALUES (12 * CELL)
+#define SCRATCH (13 * CELL)    /* words after these that nobody compares */
+enum { VALUE_OF_LINK, VALUE_OF_JOIN, VALUE_OF_ITEM, VALUE_KEPT, VALUE_WORDS }; /* VALUE_KEPT: stays 0 */
 #define BYSTANDERS 36u
 #define IDLE_EVENTS 104u
 
 struct pinned {                /* both sides see it */
     struct trial_plan plan[PLACES + 1];
     struct trial_state state[2]; /* of the slow work, and of the joined one */
-    uint32_t area[AREA], fetched[AREA];
+    uint32_t area[AREA], fetched[AREA], fetched_lent[CELL], spare[2], values[VALUE_WORDS];
 };
 
 struct carry {                 /* what a host function copies */
@@ -50,6 +53,8 @@ struct handed {
     unsigned trial, pins;      /* pins: the cells of this trial are pinned */
     int copies_long;           /* the first step of this trial is a long copy */
     int timed;                 /* in this trial */
+    int has_values, has_pools;
+    uint32_t *kept, *lent, *again; /* of the pool: a block that stays, what the work stores to as well, and what is allocated after its end */
 };
 
 static struct kernel_args args_of(struct handed *d, unsigned pins, enum place place)
@@ -60,7 +65,7 @@ static struct kernel_args args_of(struct handed *d, unsigned pins, enum place pl
     args.plan = (const struct trial_plan *)(d->device_of_pinned + offsetof(struct pinned, plan)) + place;
     args.state = (struct trial_state *)(d->device_of_pinned + offsetof(struct pinned, state)) + (place == PLACE_JOINED);
     args.data = place == PLACE_JOINED ? area + CELL : place == PLACE_LAST && d->copies_long ? d->copied : area;
-    args.seen = place == PLACE_LAST ? area + SPAN : area + 2 * CELL;
+    args.seen = place == PLACE_WORK ? d->lent : place == PLACE_LAST ? area + SPAN : area + 2 * CELL;
     return args;
 }
 
@@ -225,6 +230,15 @@ static void find_hints(struct handed *d)
     }
 }
 
+/* Something stays allocated, so that not all of the pool's memory goes back at each synchronization. */
+static cudaError_t open_calls(struct handed *d)
+{
+    memset(d->pinned->values, 0, sizeof(d->pinned->values));
+    d->has_values = values_lack(d->ask->stream) == NULL;
+    d->has_pools = pools_lack() == NULL;
+    return d->has_pools ? cudaMallocAsync((void **)&d->kept, CELL * sizeof(uint32_t), d->loose) : cudaSuccess;
+}
+
 static cudaError_t open_handed(struct handed *d, struct ask *ask)
 {
     unsigned i;
@@ -258,6 +272,8 @@ static cudaError_t open_handed(struct handed *d, struct ask *ask)
         error = cudaStreamCreateWithFlags(&d->third, cudaStreamNonBlocking);
     if (error == cudaSuccess)
         error = cudaStreamCreateWithFlags(&d->loose, cudaStreamNonBlocking);
+    if (error == cudaSuccess)
+        error = open_calls(d);
     if (error == cudaSuccess)
         error = open_events_of(d);
     if (error == cudaSuccess)
@@ -313,6 +329,8 @@ static void close_handed(struct handed *d)
     for (i = 0; i < IDLE_EVENTS; i++)
         destroy_event(d->idle[i]);
     destroy_exec(d->empty);
+    if (d->kept)
+        (void)cudaFree(d->kept);
     (void)cudaFree(d->memory);
     (void)cudaFreeHost(d->pinned);
     (void)cudaGetLastError();
@@ -343,7 +361,7 @@ static void expect_hand(struct handed *d, const struct hand *h)
         memcpy(want + 2 * CELL, want, CELL * sizeof(*want));
     if (is_set(h->last))
         fill_bytes(want, h->last == STEP_REPLACE ? 0 : SET_LAST, SPAN);
-    else
+    else if (h->last != STEP_NONE)
         memcpy(want + SPAN, want, SPAN * sizeof(*want));
 }
 
@@ -401,6 +419,22 @@ static cudaError_t prepare_streams(struct handed *d, const struct hand *h)
     return error == cudaSuccess ? give(d, h->to, h->give[1], 0, d->stream[1][h->to]) : error;
 }
 
+/* Memory that the work stores to as well, if an item frees it. */
+static cudaError_t lend(struct handed *d, const struct hand *h)
+{
+    unsigned i, words = 0;
+    cudaError_t error = cudaSuccess;
+
+    for (i = 0; i < STOPS; i++)
+        words = h->item[i] == ITEM_FREE ? CELL : words;
+    d->lent = d->again = NULL;
+    d->pinned->plan[PLACE_WORK].words = words;
+    d->pinned->plan[PLACE_JOINED].words = 0;
+    if (words)
+        error = cudaMallocAsync((void **)&d->lent, CELL * sizeof(uint32_t), d->loose);
+    return error == cudaSuccess && words ? cudaStreamSynchronize(d->loose) : error;
+}
+
 static cudaError_t prepare_hand(struct handed *d, const struct hand *h)
 {
     struct pinned *pinned = d->pinned;
@@ -413,33 +447,51 @@ static cudaError_t prepare_hand(struct handed *d, const struct hand *h)
     pinned->plan[PLACE_FIRST].words = CELL;
     pinned->plan[PLACE_LAST].words = SPAN;
     pinned->state[0] = pinned->state[1] = empty;
-    d->pins = h->first == STEP_HOST || h->last == STEP_HOST;
+    d->pins = is_host(h->first) || is_host(h->last);
     d->cluster = d->eight && d->trial % 3 == 0 ? 8 : d->trial % 3 == 1 ? 4 : 2;
     d->copies_long = h->first == STEP_LONG_COPY;
     d->made = NULL;
     d->timed = 0;
+    if (error == cudaSuccess)
+        error = lend(d, h);
     expect_hand(d, h);
     for (i = 0; i < AREA; i++)
         pinned->area[i] = ~words_fresh(pinned->plan[PLACE_WORK].key, i);
     return d->pins || error != cudaSuccess ? error : cudaMemcpy(d->area[0], pinned->area, sizeof(pinned->area), cudaMemcpyHostToDevice);
 }
 
+/* By a stream that waits for no other one: only the host has waited. */
 static cudaError_t fetch_hand(struct handed *d)
 {
     struct pinned *pinned = d->pinned;
+    cudaError_t error = cudaSuccess;
 
-    if (!d->pins)
-        return cudaMemcpy(pinned->fetched, d->area[0], sizeof(pinned->fetched), cudaMemcpyDeviceToHost);
-    memcpy(pinned->fetched, pinned->area, sizeof(pinned->fetched));
-    return cudaSuccess;
+    if (d->pins)
+        memcpy(pinned->fetched, pinned->area, sizeof(pinned->fetched));
+    else
+        error = cudaMemcpyAsync(pinned->fetched, d->area[0], sizeof(pinned->fetched), cudaMemcpyDeviceToHost, d->loose);
+    if (error == cudaSuccess)
+        error = cudaDeviceSynchronize();
+    return error == cudaSuccess && d->again ? cudaMemcpy(pinned->fetched_lent, d->again, sizeof(pinned->fetched_lent), cudaMemcpyDeviceToHost) : error;
 }
 
-static int hand_is_stale(const struct handed *d) { return memcmp(d->pinned->fetched, d->want, sizeof(d->want)) != 0; }
+static int hand_is_stale(const struct handed *d)
+{
+    static const uint32_t set = SET_LAST * 0x01010101u;
+    unsigned i;
+    int stale = memcmp(d->pinned->fetched, d->want, sizeof(d->want)) != 0;
+
+    for (i = 0; i < CELL && d->again; i++) /* who had the memory before stores there no more */
+        stale |= d->pinned->fetched_lent[i] != set;
+    return stale;
+}
 
 static cudaError_t close_hand(struct handed *d, const struct hand *h)
 {
     cudaError_t error = h->leaves ? cudaSuccess : give(d, h->from, h->give[0], 1, d->stream[0][h->from]);
 
+    if (d->again && error == cudaSuccess)
+        error = cudaFreeAsync(d->again, d->loose);
     destroy_exec(d->made);
     destroy_stream(d->leaving);
     destroy_event(d->fresh);

@@ -14,23 +14,21 @@ static void CUDART_CB carry_on_host(void *opaque)
     memcpy(carry->to, carry->from, carry->words * sizeof(uint32_t));
 }
 
-static cudaError_t step_host(struct handed *d, unsigned end, cudaStream_t stream)
+static void CUDART_CB carry_in_callback(cudaStream_t stream, cudaError_t status, void *opaque)
+{
+    (void)stream;
+    if (status == cudaSuccess)
+        carry_on_host(opaque);
+}
+
+static cudaError_t step_host(struct handed *d, enum step step, unsigned end, cudaStream_t stream)
 {
     struct carry *carry = &d->carry[end];
 
     carry->from = d->pinned->area;
     carry->to = d->pinned->area + (end ? SPAN : 2 * CELL);
     carry->words = end ? SPAN : CELL;
-    return cudaLaunchHostFunc(stream, carry_on_host, carry);
-}
-
-static cudaError_t copy_words(uint32_t *to, const uint32_t *from, unsigned words, int rows, cudaStream_t stream)
-{
-    size_t row = CELL * sizeof(uint32_t) / 4;
-
-    if (rows)
-        return cudaMemcpy2DAsync(to, row, from, row, row, words * sizeof(uint32_t) / row, cudaMemcpyDefault, stream);
-    return cudaMemcpyAsync(to, from, words * sizeof(uint32_t), cudaMemcpyDefault, stream);
+    return step == STEP_CALLBACK ? cudaStreamAddCallback(stream, carry_in_callback, carry, 0) : cudaLaunchHostFunc(stream, carry_on_host, carry);
 }
 
 static cudaError_t copy_by_way(const struct handed *d, uint32_t *to, const uint32_t *from, unsigned words, cudaStream_t stream)
@@ -41,14 +39,19 @@ static cudaError_t copy_by_way(const struct handed *d, uint32_t *to, const uint3
     return error == cudaSuccess ? cudaMemcpyAsync(to, d->copied, bytes, cudaMemcpyDeviceToHost, stream) : error;
 }
 
-/* From host to host the call itself would wait, so pinned words go by way of the device. */
-static cudaError_t step_copy(struct handed *d, unsigned end, int rows, cudaStream_t stream)
+/* From host to host the call itself would wait, so pinned words go by way of the device; layers always do, with gaps there. */
+static cudaError_t step_copy(struct handed *d, enum step step, unsigned end, cudaStream_t stream)
 {
     uint32_t *cells = d->pins ? d->pinned->area : d->area[0], *to = cells + (end ? SPAN : 2 * CELL);
     const uint32_t *from = end && d->copies_long ? d->copied : cells;
     unsigned words = end ? SPAN : CELL;
+    int rows = step == STEP_ROWS;
     cudaError_t error;
 
+    if (step == STEP_LAYERS) {
+        error = copy_layers(layers_at(d->memory + MEMORY + LAYER_ROOM, 1), layers_at(from, 0), words, stream);
+        return error == cudaSuccess ? copy_layers(layers_at(to, 0), layers_at(d->memory + MEMORY + LAYER_ROOM, 1), words, stream) : error;
+    }
     if (!d->pins)
         return copy_words(to, from, words, rows, stream);
     if (!rows && d->trial % 2)
@@ -83,6 +86,18 @@ static cudaError_t step_word_set(struct handed *d, unsigned end, cudaStream_t st
     unsigned byte = end ? SET_LAST : SET_FIRST;
 
     return (cudaError_t)((set_fn)d->set_words)((CUdeviceptr)(uintptr_t)d->area[d->pins], byte * 0x01010101u, end ? SPAN : CELL, (CUstream)stream);
+}
+
+/* One call for each word. */
+static cudaError_t step_write(struct handed *d, unsigned end, cudaStream_t stream)
+{
+    uint32_t value = (end ? SET_LAST : SET_FIRST) * 0x01010101u;
+    cudaError_t error = cudaSuccess;
+    unsigned i;
+
+    for (i = 0; i < (end ? SPAN : CELL) && error == cudaSuccess; i++)
+        error = write_value(d->area[d->pins] + i, value, stream);
+    return error;
 }
 
 static int is_clustered(enum dress dress) { return dress == DRESS_CLUSTER || dress == DRESS_COOPERATIVE_CLUSTER; }
@@ -138,7 +153,7 @@ static cudaError_t step_kernel(struct handed *d, const struct hand *h, unsigned 
                                                   : (const void *)SYMBOL(handed_step);
     cudaLaunchAttribute attribute = step == STEP_FENCED ? recording(event_of(d, h)) : serialization(1);
     unsigned blocks = is_large(step) ? LARGE_BLOCKS : 1, threads = is_large(step) ? 1 : CELL;
-    int attributed = step == STEP_EARLY || step == STEP_FENCED || (waits(step) && h->first != STEP_FENCED);
+    int attributed = step == STEP_EARLY || step == STEP_FENCED || step == STEP_UNWAITING || (waits(step) && h->first != STEP_FENCED);
 
     return launch_dressed(d, h, end ? PLACE_LAST : PLACE_FIRST, function, &args, blocks, threads, stream, attributed ? &attribute : NULL);
 }
@@ -150,8 +165,10 @@ static cudaError_t take_step(struct handed *d, const struct hand *h, unsigned en
 
     switch (step) {
     case STEP_NONE: return cudaSuccess;
-    case STEP_COPY: return step_copy(d, end, 0, stream);
-    case STEP_ROWS: return step_copy(d, end, 1, stream);
+    case STEP_COPY:
+    case STEP_ROWS:
+    case STEP_LAYERS: return step_copy(d, step, end, stream);
+    case STEP_WRITE: return step_write(d, end, stream);
     case STEP_LONG_COPY: return step_long_copy(d, end, stream);
     case STEP_WIDE_SET: return step_wide_set(d, end, stream);
     case STEP_WORD_SET: return step_word_set(d, end, stream);
@@ -161,7 +178,8 @@ static cudaError_t take_step(struct handed *d, const struct hand *h, unsigned en
     case STEP_SET_ROWS: return cudaMemset2DAsync(d->area[d->pins], 8, end ? SET_LAST : SET_FIRST, 8, (end ? SPAN : CELL) / 2, stream);
     case STEP_LONG_SET:
         return cudaMemsetAsync(d->area[0] - LONG, end ? SET_LAST : SET_FIRST, (LONG + (end ? SPAN : CELL)) * sizeof(uint32_t), stream);
-    case STEP_HOST: return step_host(d, end, stream);
+    case STEP_HOST:
+    case STEP_CALLBACK: return step_host(d, step, end, stream);
     case STEP_GRAPH: return cudaGraphLaunch(d->graph[d->pins][end][0], stream);
     case STEP_SECOND_GRAPH: return cudaGraphLaunch(d->graph[d->pins][end][1], stream);
     default: return step_kernel(d, h, end, stream);
@@ -183,6 +201,16 @@ static cudaError_t launch_joined(struct handed *d, const struct hand *h)
     return error == cudaSuccess && h->joins == JOINS_COPY ? copy_words(cell, work.data, CELL, 0, d->third) : error;
 }
 
+static cudaError_t join(struct handed *d, const struct hand *h, cudaStream_t stream)
+{
+    cudaError_t error = launch_joined(d, h);
+
+    if (error != cudaSuccess || !h->by_value)
+        return error == cudaSuccess ? record_and_await(d->join, d->third, stream) : error;
+    error = hand_on_value(d, VALUE_OF_JOIN, d->third);
+    return error == cudaSuccess ? await_handed_value(d, VALUE_OF_JOIN, stream) : error;
+}
+
 /* The other events that the last stream awaits as well. */
 static cudaError_t record_more(struct handed *d, const struct hand *h, cudaStream_t stream)
 {
@@ -191,17 +219,6 @@ static cudaError_t record_more(struct handed *d, const struct hand *h, cudaStrea
 
     for (i = 0; i < h->more && error == cudaSuccess; i++)
         error = cudaEventRecord(d->more[i], stream);
-    return error;
-}
-
-static cudaError_t queue_items(const struct handed *d, const struct hand *h, cudaStream_t stream)
-{
-    uint32_t *scratch = d->memory + MEMORY;
-    cudaError_t error = cudaSuccess;
-    unsigned i;
-
-    for (i = 0; i < h->items && error == cudaSuccess; i++)
-        error = i % 2 ? cudaMemsetAsync(scratch, 0, sizeof(uint32_t), stream) : copy_words(scratch, scratch + 1, 1, 0, stream);
     return error;
 }
 
@@ -218,13 +235,15 @@ static cudaError_t launch_first(struct handed *d, const struct hand *h, cudaStre
     if (error == cudaSuccess && !h->more_first)
         error = record_more(d, h, stream);
     if (error == cudaSuccess && h->joins)
-        error = launch_joined(d, h);
-    if (error == cudaSuccess && h->joins)
-        error = record_and_await(d->join, d->third, stream);
+        error = join(d, h, stream);
     if (error == cudaSuccess)
         error = queue_items(d, h, stream);
     if (error == cudaSuccess)
+        error = queue_item(d, h, AFTER_WORK, stream);
+    if (error == cudaSuccess)
         error = take_step(d, h, 0, stream);
+    if (error == cudaSuccess)
+        error = queue_item(d, h, AFTER_FIRST, stream);
     return error == cudaSuccess && h->marked ? cudaEventRecord(d->told, stream) : error;
 }
 
@@ -321,30 +340,43 @@ static cudaError_t await_and_record(struct handed *d, const struct hand *h, cuda
     return h->again == BY_NODE && d->node[h->event] ? cudaGraphLaunch(d->node[h->event], d->third) : cudaEventRecord(event, d->third);
 }
 
-static cudaError_t come_after(struct handed *d, const struct hand *h, cudaStream_t from, cudaStream_t to)
+static cudaError_t await_link(struct handed *d, const struct hand *h, cudaStream_t from, cudaStream_t to)
 {
     cudaEvent_t event = event_of(d, h);
-    unsigned i;
-    cudaError_t error = has_event(h) ? record_as_drawn(d, h, from) : cudaSuccess;
 
-    if (error == cudaSuccess && h->asks)
-        error = ask_for(event);
-    if (error == cudaSuccess)
-        error = leave(d, h, from);
-    if (error == cudaSuccess && h->behind_graph)
-        error = cudaGraphLaunch(d->empty, to);
-    for (i = 0; i < h->more && error == cudaSuccess; i++)
-        error = cudaStreamWaitEvent(to, d->more[i], 0);
-    if (error != cudaSuccess)
-        return error;
     switch (h->link) {
     case LINK_EVENT: return await_and_record(d, h, to);
+    case LINK_VALUE: return await_handed_value(d, VALUE_OF_LINK, to);
     case LINK_EVENT_SYNC: return cudaEventSynchronize(event);
     case LINK_EVENT_POLL: return poll(query_event, event, wait_event);
     case LINK_STREAM_SYNC: return cudaStreamSynchronize(from);
     case LINK_STREAM_POLL: return poll(query_stream, from, wait_stream);
     default: return cudaSuccess;
     }
+}
+
+static cudaError_t come_after(struct handed *d, const struct hand *h, cudaStream_t from, cudaStream_t to)
+{
+    unsigned i;
+    cudaError_t error = has_event(h) ? record_as_drawn(d, h, from) : cudaSuccess;
+
+    if (error == cudaSuccess && h->asks)
+        error = ask_for(event_of(d, h));
+    if (error == cudaSuccess && h->link == LINK_VALUE)
+        error = hand_on_value(d, VALUE_OF_LINK, from);
+    if (error == cudaSuccess && !h->leaves_late)
+        error = leave(d, h, from);
+    if (error == cudaSuccess && h->behind_graph)
+        error = cudaGraphLaunch(d->empty, to);
+    if (error == cudaSuccess)
+        error = queue_item(d, h, BEFORE_LINK, to);
+    for (i = 0; i < h->more && error == cudaSuccess; i++)
+        error = cudaStreamWaitEvent(to, d->more[i], 0);
+    if (error == cudaSuccess)
+        error = await_link(d, h, from, to);
+    if (error == cudaSuccess && h->leaves_late)
+        error = leave(d, h, from);
+    return error == cudaSuccess ? queue_item(d, h, BEFORE_LAST, to) : error;
 }
 
 static cudaStream_t stream_to(const struct handed *d, const struct hand *h)
@@ -371,7 +403,11 @@ static cudaError_t launch_hand(struct handed *d, const struct hand *h)
         error = external ? first_and_external(d, h, from) : launch_first(d, h, from);
     if (error == cudaSuccess)
         error = come_after(d, h, from, to);
-    return error == cudaSuccess ? take_step(d, h, 1, LAST_IN(d, to)) : error;
+    if (error == cudaSuccess)
+        error = take_step(d, h, 1, LAST_IN(d, to));
+    if (error == cudaSuccess)
+        error = queue_item(d, h, AFTER_LAST, to);
+    return error == cudaSuccess ? lend_again(d, to) : error;
 }
 
 struct by_thread {
@@ -406,9 +442,27 @@ static cudaError_t capture_hand(struct handed *d, const struct hand *h)
         error = come_after(d, h, from, to);
     if (error == cudaSuccess)
         error = take_step(d, h, 1, to);
+    if (error == cudaSuccess)
+        error = queue_item(d, h, AFTER_LAST, to);
     if (error == cudaSuccess && to != from)
         error = record_and_await(d->back, to, from);
     return end_and_launch(d, from, error);
+}
+
+/* Of the last stream, or of that in which all was captured. */
+static cudaError_t wait_for_end(struct handed *d, const struct hand *h)
+{
+    cudaStream_t last = h->mode ? stream_from(d, h) : stream_to(d, h);
+    cudaError_t error;
+
+    switch (h->end) {
+    case END_STREAM: return cudaStreamSynchronize(last);
+    case END_POLL: return poll(query_stream, last, wait_stream);
+    case END_EVENT:
+        error = cudaEventRecord(d->back, last);
+        return error == cudaSuccess ? cudaEventSynchronize(d->back) : error;
+    default: return cudaDeviceSynchronize();
+    }
 }
 
 #endif

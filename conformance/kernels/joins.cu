@@ -49,6 +49,7 @@
 #include "driver_launch.h"
 #include "graph_ask.h"
 #include "host_room.h"
+#include "stream_calls.h"
 
 #ifdef MUTANT_otherstream
 #define FOLLOWS_IN(joins, stream) ((void)(stream), (joins)->loose)

@@ -7,14 +7,6 @@
 
 typedef cudaError_t (*idle_call)(struct joins *joins, cudaStream_t stream, cudaEvent_t event);
 
-/* Whether such a call is taken is asked elsewhere, or promised nowhere; in a capture the answer may be that the capture is spoiled. */
-static cudaError_t whatever(cudaError_t error)
-{
-    (void)error;
-    (void)cudaGetLastError();
-    return cudaSuccess;
-}
-
 static cudaError_t copy_nothing(struct joins *joins, cudaStream_t stream, cudaEvent_t event)
 {
     (void)event;

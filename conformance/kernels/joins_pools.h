@@ -238,10 +238,10 @@ static void ask_pools(struct ask *ask)
         { "overwritten in memory that another stream allocates after a launch's event", pool_after_launch_event },
         { "stale in a dependent after an allocation", pool_between },
     };
-    int device, pools = 0;
+    const char *lack = pools_lack();
 
-    if (cudaGetDevice(&device) != cudaSuccess || cudaDeviceGetAttribute(&pools, cudaDevAttrMemoryPoolsSupported, device) != cudaSuccess || !pools)
-        ask_unsupported(ask, "this device has no memory pools");
+    if (lack)
+        ask_unsupported(ask, lack);
     else
         ask_joins(ask, joins, POOL_WAYS, cudaStreamNonBlocking);
 }

@@ -28,16 +28,6 @@ static const struct value_step *value_step(const struct joins *joins)
     return &value_steps[joins->trial / VALUE_WAYS % (sizeof(value_steps) / sizeof(value_steps[0]))];
 }
 
-typedef CUresult(CUDAAPI *value_fn)(CUstream, CUdeviceptr, cuuint32_t, unsigned);
-
-static cudaError_t queue_value(const char *name, cudaStream_t stream, const uint32_t *at, uint32_t value, unsigned flags)
-{
-    void *function = NULL;
-    cudaError_t error = driver_function(name, 11070, &function);
-
-    return error == cudaSuccess ? (cudaError_t)((value_fn)function)((CUstream)stream, (CUdeviceptr)(uintptr_t)at, value, flags) : error;
-}
-
 static uint32_t *value_in_host(const struct joins *joins) { return joins->follower[0].data + VALUE_WORD; }
 
 /* In pinned memory, or in every other turn in the device's. */
@@ -231,29 +221,6 @@ static cudaError_t value_for_host(struct joins *joins)
     return error;
 }
 
-/* Both calls once, or why they cannot be made. */
-static const char *values_lack(struct ask *ask)
-{
-    uint32_t *at = NULL;
-    void *function = NULL;
-    cudaError_t error;
-
-    if (driver_function("cuStreamWriteValue32", 11070, &function) != cudaSuccess ||
-        driver_function("cuStreamWaitValue32", 11070, &function) != cudaSuccess) {
-        (void)cudaGetLastError();
-        return "the driver has no cuStreamWriteValue32 and cuStreamWaitValue32";
-    }
-    error = cudaMalloc((void **)&at, sizeof(*at));
-    if (error == cudaSuccess)
-        error = queue_value("cuStreamWriteValue32", ask->stream, at, 7, CU_STREAM_WRITE_VALUE_DEFAULT);
-    if (error == cudaSuccess)
-        error = queue_value("cuStreamWaitValue32", ask->stream, at, 7, CU_STREAM_WAIT_VALUE_EQ);
-    (void)cudaStreamSynchronize(ask->stream);
-    (void)cudaFree(at);
-    (void)cudaGetLastError();
-    return error == cudaErrorNotSupported ? "cuStreamWriteValue32 and cuStreamWaitValue32 are not supported here" : NULL;
-}
-
 static void ask_values(struct ask *ask)
 {
     static const struct join joins[VALUE_WAYS] = {
@@ -270,7 +237,7 @@ static void ask_values(struct ask *ask)
         { "stale in a dependent after work and a wait for a value", value_between_dependents },
         { "stale for a host that finds a value", value_for_host },
     };
-    const char *lack = values_lack(ask);
+    const char *lack = values_lack(ask->stream);
 
     if (lack)
         ask_unsupported(ask, lack);

@@ -1,0 +1,60 @@
+/* stream_calls.h - values that a stream writes and waits for, whether a device has such calls and memory pools, and calls whose answer is asked
+ * elsewhere. */
+#ifndef STREAM_CALLS_H_INCLUDED
+#define STREAM_CALLS_H_INCLUDED
+
+#include <cuda.h>
+
+#include "driver_function.h"
+
+/* Whether such a call is taken is asked elsewhere, or promised nowhere; in a capture the answer may be that the capture is spoiled. */
+static inline cudaError_t whatever(cudaError_t error)
+{
+    (void)error;
+    (void)cudaGetLastError();
+    return cudaSuccess;
+}
+
+typedef CUresult(CUDAAPI *value_fn)(CUstream, CUdeviceptr, cuuint32_t, unsigned);
+
+static inline cudaError_t queue_value(const char *name, cudaStream_t stream, const uint32_t *at, uint32_t value, unsigned flags)
+{
+    void *function = NULL;
+    cudaError_t error = driver_function(name, 11070, &function);
+
+    return error == cudaSuccess ? (cudaError_t)((value_fn)function)((CUstream)stream, (CUdeviceptr)(uintptr_t)at, value, flags) : error;
+}
+
+/* Both calls once, or why they cannot be made. */
+static inline const char *values_lack(cudaStream_t stream)
+{
+    uint32_t *at = NULL;
+    void *function = NULL;
+    cudaError_t error;
+
+    if (driver_function("cuStreamWriteValue32", 11070, &function) != cudaSuccess ||
+        driver_function("cuStreamWaitValue32", 11070, &function) != cudaSuccess) {
+        (void)cudaGetLastError();
+        return "the driver has no cuStreamWriteValue32 and cuStreamWaitValue32";
+    }
+    error = cudaMalloc((void **)&at, sizeof(*at));
+    if (error == cudaSuccess)
+        error = queue_value("cuStreamWriteValue32", stream, at, 7, CU_STREAM_WRITE_VALUE_DEFAULT);
+    if (error == cudaSuccess)
+        error = queue_value("cuStreamWaitValue32", stream, at, 7, CU_STREAM_WAIT_VALUE_EQ);
+    (void)cudaStreamSynchronize(stream);
+    (void)cudaFree(at);
+    (void)cudaGetLastError();
+    return error == cudaErrorNotSupported ? "cuStreamWriteValue32 and cuStreamWaitValue32 are not supported here" : NULL;
+}
+
+static inline const char *pools_lack(void)
+{
+    int device, pools = 0;
+
+    if (cudaGetDevice(&device) != cudaSuccess || cudaDeviceGetAttribute(&pools, cudaDevAttrMemoryPoolsSupported, device) != cudaSuccess)
+        (void)cudaGetLastError();
+    return pools ? NULL : "this device has no memory pools";
+}
+
+#endif
