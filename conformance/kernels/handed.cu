@@ -154,6 +154,9 @@ static const enum cudaStreamCaptureMode mode_of[4] = { cudaStreamCaptureModeGlob
 
 enum { JOINS_NOTHING, JOINS_WORK, JOINS_COPY }; /* JOINS_COPY: a copy there hands on what the work stored */
 
+enum { BEHIND_NOTHING, BEHIND_GRAPH, BEHIND_KERNEL, BEHINDS }; /* an empty graph, a kernel without effect */
+static const char *const behind_name[BEHINDS] = { ": ", ", after an empty graph: ", ", after another kernel: " };
+
 enum dress { DRESS_NONE, DRESS_CLUSTER, DRESS_COOPERATIVE, DRESS_SHARED, DRESS_URGENT, DRESS_DOMAIN, DRESS_EVENT,
              DRESS_COOPERATIVE_CLUSTER, DRESSES }; /* how a kernel is launched */
 static const char *const dress_name[DRESSES] = { "", "in clusters", "cooperative", "with shared memory", "of the highest priority",
@@ -207,7 +210,7 @@ struct hand {                  /* what is drawn for a trial */
     int by_value;              /* by a value, not by an event */
     unsigned more;             /* so many other events the last stream awaits as well */
     int more_first;            /* those are recorded before the work, not after it */
-    int behind_graph;          /* in the last stream stands an empty graph, before what it awaits */
+    unsigned behind;           /* in the last stream stands something, before what it awaits: BEHIND_* */
     enum give give[2];         /* of the two streams, if they are made by a call */
     unsigned items;            /* small copies and memsets of other words between the work and the first step */
     enum item item[STOPS];
@@ -255,9 +258,7 @@ static cudaError_t run_hand(struct handed *d, const struct hand *h, struct hande
     if (error == cudaSuccess)
         error = h->mode ? capture_hand(d, h) : h->by_thread ? launch_by_thread(d, h) : launch_hand(d, h);
     if (error == cudaSuccess)
-        error = wait_for_end(d, h);
-    if (error == cudaSuccess)
-        error = fetch_hand(d);
+        error = look_at_end(d, h);
     if (error == cudaSuccess && d->timed) {
         error = cudaEventElapsedTime(&ms, d->begin, event_of(d, h));
         answers->times++;
@@ -266,7 +267,7 @@ static cudaError_t run_hand(struct handed *d, const struct hand *h, struct hande
     closed = close_hand(d, h);
     if (error != cudaSuccess || closed != cudaSuccess)
         return error != cudaSuccess ? error : closed;
-    if (hand_is_stale(d) && answers->stale[h->link]++ == 0)
+    if (d->stale && answers->stale[h->link]++ == 0)
         tell_hand(h, answers->first[h->link], sizeof(answers->first[h->link]));
     answers->trials[h->link]++;
     return cudaSuccess;

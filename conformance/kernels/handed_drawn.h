@@ -128,10 +128,10 @@ static void mend_place(struct hand *h)
     if (captured && !h->mode)
         h->more = 0;
     if (h->mode || !is_awaited(h))
-        h->behind_graph = 0;
+        h->behind = BEHIND_NOTHING;
     if (captured || !h->joins)
         h->by_value = 0;
-    if (!is_awaited(h) && h->link != LINK_SAME)
+    if (!is_awaited(h) && h->link != LINK_SAME && h->link != LINK_LEGACY)
         h->more = 0;
     if (h->mode)
         h->by_thread = 0;
@@ -215,14 +215,14 @@ static const struct way ways_last[] = {
     { STEP_LARGE_WAITING, DRESS_NONE }, { STEP_COPY, DRESS_NONE }, { STEP_ROWS, DRESS_NONE }, { STEP_LONG_COPY, DRESS_NONE },
     { STEP_SET, DRESS_NONE }, { STEP_WIDE_SET, DRESS_NONE }, { STEP_WORD_SET, DRESS_NONE }, { STEP_SET_ROWS, DRESS_NONE },
     { STEP_LONG_SET, DRESS_NONE }, { STEP_REPLACE, DRESS_NONE }, { STEP_HOST, DRESS_NONE }, { STEP_GRAPH, DRESS_NONE },
-    { STEP_LAYERS, DRESS_NONE }, { STEP_WRITE, DRESS_NONE }, { STEP_CALLBACK, DRESS_NONE }
+    { STEP_LAYERS, DRESS_NONE }, { STEP_WRITE, DRESS_NONE }, { STEP_CALLBACK, DRESS_NONE }, { STEP_UNWAITING, DRESS_NONE }
 };
 
 static const unsigned more_events[] = { 0, 1, 3, 5, 16, 40 };
 
 #define FIRSTS COUNT(ways_first)
 #define MORES COUNT(more_events)
-#define BEFORE (FIRSTS + MORES + WORKS + 2u) /* what stands before each last step: see pair_last() */
+#define BEFORE (FIRSTS + MORES + WORKS + 4u) /* what stands before each last step: see pair_last() */
 #define BEHIND (FIRSTS + 4u)                 /* what stands beside each item: see pair_item() */
 
 static void link_by_legacy(struct hand *h, unsigned from_legacy)
@@ -235,11 +235,13 @@ static void link_by_legacy(struct hand *h, unsigned from_legacy)
 static void take_first(struct hand *h, const struct way *first)
 {
     h->link = LINK_SAME;
+    h->more = 0;
     h->first = first->step;
     h->dress[PLACE_FIRST] = first->dress;
 }
 
-/* Before the last step stands a first step, a number of events, an item that is work, or what the legacy stream's order puts there. */
+/* Before the last step stands a first step, a number of events, an item that is work, or what the legacy stream's order puts
+ * there, a kernel that overlaps in half of these. */
 static void pair_last(struct hand *h, unsigned before, const struct way *last)
 {
     h->last = last->step;
@@ -251,9 +253,12 @@ static void pair_last(struct hand *h, unsigned before, const struct way *last)
         h->more = more_events[before - FIRSTS];
     } else if (before < FIRSTS + MORES + WORKS) {
         h->link = is_awaited(h) ? h->link : LINK_SAME;
+        h->more = 0;
         h->item[BEFORE_LAST] = (enum item)(1 + before - FIRSTS - MORES);
-    } else
+    } else {
         link_by_legacy(h, before % 2);
+        h->first = before + 2 >= BEFORE ? STEP_EARLY : h->first;
+    }
 }
 
 /* An item comes after a first step, or between the default streams: as the last work there, or as the only one, which the host waits for. */
@@ -279,7 +284,6 @@ static void pair_steps(struct hand *h, unsigned trial)
         return;
     h->mode = 0;
     h->items = 0;
-    h->more = 0;
     h->marked = 0; /* nothing stands between them */
     for (i = 0; i < STOPS; i++)
         h->item[i] = i == AFTER_LAST ? h->item[i] : ITEM_NONE;
@@ -332,7 +336,7 @@ static struct hand draw_hand(const struct handed *d, uint64_t seed, unsigned tri
         h.hint[i] = drawn(seed, trial, 48 + i, 3) ? HINT_NONE : (enum hint)(1 + drawn(seed, trial, 48 + PLACES + i, HINTS - 1));
     h.more = drawn(seed, trial, 24, 2) ? 0 : more_events[drawn(seed, trial, 25, COUNT(more_events))];
     h.more_first = drawn(seed, trial, 26, 2) != 0;
-    h.behind_graph = drawn(seed, trial, 27, 2) != 0;
+    h.behind = drawn(seed, trial, 27, BEHINDS);
     for (i = 0; i < 2; i++)
         h.give[i] = drawn(seed, trial, 30 + i, 2) ? GIVE_NOTHING : (enum give)(1 + drawn(seed, trial, 32 + i, GIVES - 1));
     h.leaves = drawn(seed, trial, 34, 4) == 0;
@@ -411,7 +415,7 @@ static void tell_hand(const struct hand *h, char *text, size_t room)
         ask_append(text, room, more);
     }
     ask_append(text, room, !h->leaves ? "" : h->leaves_late ? ", whose stream is destroyed after the wait" : ", whose stream is destroyed then");
-    ask_append(text, room, h->behind_graph ? ", after an empty graph: " : ": ");
+    ask_append(text, room, behind_name[h->behind]);
     ask_append(text, room, step_name[h->last]);
     if (h->link != LINK_SAME) {
         ask_append(text, room, " in ");

@@ -140,7 +140,7 @@ static cudaError_t refused_layers(uint32_t *scratch, cudaStream_t stream)
 }
 
 /* Streams that are always there cannot be destroyed. */
-static cudaError_t refused_end(cudaStream_t stream) { return cudaStreamDestroy(stream == cudaStreamLegacy ? stream : cudaStreamPerThread); }
+static cudaError_t refused_end(cudaStream_t stream) { return cudaStreamDestroy(stream == cudaStreamPerThread ? stream : cudaStreamLegacy); }
 
 static cudaError_t refused_item(const struct handed *d, enum item item, cudaStream_t stream)
 {

@@ -18,7 +18,7 @@ enum { VALUE_OF_LINK, VALUE_OF_JOIN, VALUE_OF_ITEM, VALUE_KEPT, VALUE_WORDS }; /
 struct pinned {                /* both sides see it */
     struct trial_plan plan[PLACES + 1];
     struct trial_state state[2]; /* of the slow work, and of the joined one */
-    uint32_t area[AREA], fetched[AREA], fetched_lent[CELL], spare[2], values[VALUE_WORDS];
+    uint32_t area[AREA], fetched[AREA], spare[2], values[VALUE_WORDS];
 };
 
 struct carry {                 /* what a host function copies */
@@ -52,7 +52,7 @@ struct handed {
     uint32_t want[AREA];
     unsigned trial, pins;      /* pins: the cells of this trial are pinned */
     int copies_long;           /* the first step of this trial is a long copy */
-    int timed;                 /* in this trial */
+    int timed, stale;          /* in this trial */
     int has_values, has_pools;
     uint32_t *kept, *lent, *again; /* of the pool: a block that stays, what the work stores to as well, and what is allocated after its end */
 };
@@ -439,7 +439,7 @@ static cudaError_t prepare_hand(struct handed *d, const struct hand *h)
 {
     struct pinned *pinned = d->pinned;
     struct trial_state empty = PDL_ZERO;
-    cudaError_t error = prepare_streams(d, h);
+    cudaError_t error;
     unsigned i;
 
     plan_works(pinned->plan, PLACES, 0x4A4D, d->trial, h->joins ? 2 : 1, 0);
@@ -451,7 +451,9 @@ static cudaError_t prepare_hand(struct handed *d, const struct hand *h)
     d->cluster = d->eight && d->trial % 3 == 0 ? 8 : d->trial % 3 == 1 ? 4 : 2;
     d->copies_long = h->first == STEP_LONG_COPY;
     d->made = NULL;
-    d->timed = 0;
+    d->timed = d->stale = 0;
+    d->stream[0][KIND_LEGACY] = d->stream[1][KIND_LEGACY] = d->trial / TURNS % 2 ? NULL : cudaStreamLegacy; /* both name it */
+    error = prepare_streams(d, h);
     if (error == cudaSuccess)
         error = lend(d, h);
     expect_hand(d, h);
@@ -464,26 +466,30 @@ static cudaError_t prepare_hand(struct handed *d, const struct hand *h)
 static cudaError_t fetch_hand(struct handed *d)
 {
     struct pinned *pinned = d->pinned;
+    size_t bytes = sizeof(pinned->fetched);
     cudaError_t error = cudaSuccess;
 
     if (d->pins)
-        memcpy(pinned->fetched, pinned->area, sizeof(pinned->fetched));
+        memcpy(pinned->fetched, pinned->area, bytes);
     else
-        error = cudaMemcpyAsync(pinned->fetched, d->area[0], sizeof(pinned->fetched), cudaMemcpyDeviceToHost, d->loose);
+        error = cudaMemcpyAsync(pinned->fetched, d->area[0], bytes, cudaMemcpyDeviceToHost, d->loose);
     if (error == cudaSuccess)
-        error = cudaDeviceSynchronize();
-    return error == cudaSuccess && d->again ? cudaMemcpy(pinned->fetched_lent, d->again, sizeof(pinned->fetched_lent), cudaMemcpyDeviceToHost) : error;
+        error = cudaStreamSynchronize(d->loose);
+    d->stale |= memcmp(pinned->fetched, d->want, bytes) != 0;
+    return error;
 }
 
-static int hand_is_stale(const struct handed *d)
+/* Who had the memory before that was allocated again stores there no more. */
+static cudaError_t fetch_again(struct handed *d)
 {
     static const uint32_t set = SET_LAST * 0x01010101u;
+    uint32_t words[CELL];
+    cudaError_t error = d->again ? cudaMemcpy(words, d->again, sizeof(words), cudaMemcpyDeviceToHost) : cudaSuccess;
     unsigned i;
-    int stale = memcmp(d->pinned->fetched, d->want, sizeof(d->want)) != 0;
 
-    for (i = 0; i < CELL && d->again; i++) /* who had the memory before stores there no more */
-        stale |= d->pinned->fetched_lent[i] != set;
-    return stale;
+    for (i = 0; i < CELL && d->again; i++)
+        d->stale |= words[i] != set;
+    return error;
 }
 
 static cudaError_t close_hand(struct handed *d, const struct hand *h)

@@ -2,8 +2,9 @@
 #ifndef HANDED_STEPS_H_INCLUDED
 #define HANDED_STEPS_H_INCLUDED
 
-#define POLLS 64u
 #define SHARED_BYTES 12288u    /* of a block of a kernel with shared memory */
+
+static const struct kernel_args no_args = PDL_ZERO;
 
 /* ---- steps ---- */
 
@@ -283,13 +284,14 @@ static cudaError_t record_as_drawn(struct handed *d, const struct hand *h, cudaS
     }
 }
 
-/* As often as patience lasts; then the host waits. */
-static cudaError_t poll(cudaError_t (*query)(void *of), void *of, cudaError_t (*wait)(void *of))
+/* As often as patience lasts, in some trials sooner; then the host waits. */
+static cudaError_t poll(const struct handed *d, cudaError_t (*query)(void *of), void *of, cudaError_t (*wait)(void *of))
 {
+    unsigned polls = 1u << d->trial / TURNS % 7;
     cudaError_t error = cudaErrorNotReady;
     unsigned i;
 
-    for (i = 0; i < POLLS && error == cudaErrorNotReady; i++)
+    for (i = 0; i < polls && error == cudaErrorNotReady; i++)
         error = query(of);
     if (error != cudaErrorNotReady)
         return error;
@@ -315,14 +317,13 @@ static cudaError_t ask_for(cudaEvent_t event)
 /* Another stream waits for the event as well, later kernels come in the first stream, and that stream ends, whose work goes on. */
 static cudaError_t leave(struct handed *d, const struct hand *h, cudaStream_t from)
 {
-    static const struct kernel_args none = PDL_ZERO;
     cudaError_t error = cudaSuccess;
     unsigned i;
 
     for (i = 0; i < h->awaited && error == cudaSuccess; i++)
         error = cudaStreamWaitEvent(d->third, event_of(d, h), 0);
     for (i = 0; i < h->later && error == cudaSuccess; i++)
-        error = launch_one((const void *)SYMBOL(handed_later), &none, 1, from, NULL, 0);
+        error = launch_one((const void *)SYMBOL(handed_later), &no_args, 1, from, NULL, 0);
     if (error != cudaSuccess || !h->leaves)
         return error;
     d->leaving = NULL;
@@ -348,9 +349,9 @@ static cudaError_t await_link(struct handed *d, const struct hand *h, cudaStream
     case LINK_EVENT: return await_and_record(d, h, to);
     case LINK_VALUE: return await_handed_value(d, VALUE_OF_LINK, to);
     case LINK_EVENT_SYNC: return cudaEventSynchronize(event);
-    case LINK_EVENT_POLL: return poll(query_event, event, wait_event);
+    case LINK_EVENT_POLL: return poll(d, query_event, event, wait_event);
     case LINK_STREAM_SYNC: return cudaStreamSynchronize(from);
-    case LINK_STREAM_POLL: return poll(query_stream, from, wait_stream);
+    case LINK_STREAM_POLL: return poll(d, query_stream, from, wait_stream);
     default: return cudaSuccess;
     }
 }
@@ -366,8 +367,10 @@ static cudaError_t come_after(struct handed *d, const struct hand *h, cudaStream
         error = hand_on_value(d, VALUE_OF_LINK, from);
     if (error == cudaSuccess && !h->leaves_late)
         error = leave(d, h, from);
-    if (error == cudaSuccess && h->behind_graph)
+    if (error == cudaSuccess && h->behind == BEHIND_GRAPH)
         error = cudaGraphLaunch(d->empty, to);
+    if (error == cudaSuccess && h->behind == BEHIND_KERNEL)
+        error = launch_one((const void *)SYMBOL(handed_later), &no_args, 1, to, NULL, 0);
     if (error == cudaSuccess)
         error = queue_item(d, h, BEFORE_LINK, to);
     for (i = 0; i < h->more && error == cudaSuccess; i++)
@@ -457,12 +460,26 @@ static cudaError_t wait_for_end(struct handed *d, const struct hand *h)
 
     switch (h->end) {
     case END_STREAM: return cudaStreamSynchronize(last);
-    case END_POLL: return poll(query_stream, last, wait_stream);
+    case END_POLL: return poll(d, query_stream, last, wait_stream);
     case END_EVENT:
         error = cudaEventRecord(d->back, last);
         return error == cudaSuccess ? cudaEventSynchronize(d->back) : error;
     default: return cudaDeviceSynchronize();
     }
+}
+
+/* Once the host has waited as drawn, and once all has ended. */
+static cudaError_t look_at_end(struct handed *d, const struct hand *h)
+{
+    cudaError_t error = wait_for_end(d, h);
+
+    if (error == cudaSuccess && h->end != END_DEVICE)
+        error = fetch_hand(d);
+    if (error == cudaSuccess)
+        error = cudaDeviceSynchronize();
+    if (error == cudaSuccess)
+        error = fetch_hand(d);
+    return error == cudaSuccess ? fetch_again(d) : error;
 }
 
 #endif
