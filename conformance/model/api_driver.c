@@ -188,6 +188,8 @@ static unsigned launch_graph(cudaGraphExec_t exec, cudaStream_t stream)
 static unsigned write_value(cudaStream_t stream, uint32_t *to, uint32_t value, unsigned flags)
 {
     (void)flags;
+    if (device.faults.driver_value_in_zero_elsewhere && stream == NULL)
+        stream = cudaStreamPerThread;
     BY_DRIVER(stream_write_value(stream, to, value));
 }
 

@@ -275,6 +275,8 @@ cudaError_t CUDARTAPI cudaMemcpy2DAsync(void *to, size_t pitch, const void *from
     CALL(cudaMemcpy2DAsync);
     if (rows > 1 && ((pitch < bytes && device.faults.target_pitch_short_taken) || (from_pitch < bytes && device.faults.source_pitch_short_taken)))
         return cudaSuccess;
+    if (device.faults.refused_rows_cut && rows > 1 && pitch < bytes && stream_of(stream) != NULL)
+        stream_cuts(stream_of(stream));
     FAIL_IF(rows > 1 && (pitch < bytes || from_pitch < bytes), cudaErrorInvalidPitchValue);
     struct move move = {.to = to, .from = from, .bytes = bytes, .rows = rows, .pitch = pitch, .from_pitch = from_pitch};
     if (device.faults.rows_copy_stops && rows > 16)
@@ -289,6 +291,8 @@ cudaError_t CUDARTAPI cudaMemcpy2DAsync(void *to, size_t pitch, const void *from
 cudaError_t CUDARTAPI cudaMemcpy3DAsync(const struct cudaMemcpy3DParms *p, cudaStream_t stream)
 {
     CALL(cudaMemcpy3DAsync);
+    if (device.faults.refused_layers_eat_waits && p != NULL && !rows_sound(p) && stream_of(stream) != NULL)
+        stream_of(stream)->waits = 0;
     FAIL_IF(p == NULL || !rows_sound(p), cudaErrorInvalidValue);
     struct move move = copy_of(p);
     if (p->extent.depth == 0)
@@ -375,7 +379,11 @@ static cudaError_t value_fits(struct stream *s, const uint32_t *at)
         return error;
     if (s->capture != NULL)
         return cudaErrorStreamCaptureUnsupported;
-    return memory_contains(at, sizeof *at) && (uintptr_t)at % sizeof *at == 0 ? cudaSuccess : cudaErrorInvalidValue;
+    if (memory_contains(at, sizeof *at) && (uintptr_t)at % sizeof *at == 0)
+        return cudaSuccess;
+    if (device.faults.refused_value_cuts)
+        stream_cuts(s);
+    return cudaErrorInvalidValue;
 }
 
 cudaError_t stream_write_value(cudaStream_t stream, uint32_t *to, uint32_t value)

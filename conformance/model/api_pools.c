@@ -89,6 +89,8 @@ cudaError_t CUDARTAPI cudaMallocAsync(void **out, size_t bytes, cudaStream_t str
     cudaError_t error = takes_pool_calls(s);
     FAIL_IF(error != cudaSuccess, error);
     FAIL_IF(out == NULL || bytes == 0, cudaErrorInvalidValue);
+    if (device.faults.allocation_eats_waits)
+        s->waits = 0;
     while (m != NULL && (m->freed_in == NULL || m->bytes != bytes || !may_be_given(m, s)))
         m = m->next;
     if (m == NULL)

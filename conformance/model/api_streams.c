@@ -103,6 +103,8 @@ cudaError_t CUDARTAPI cudaStreamDestroy(cudaStream_t handle)
     if (there_always && device.faults.default_stream_destroyed)
         return cudaSuccess;
     FAIL_IF(s == NULL || there_always, cudaErrorInvalidResourceHandle);
+    if (device.faults.recorder_gone_not_awaited && s->tail != NULL && s->tail->kind == OP_RECORD)
+        streams_drop(s->tail);
     if (device.faults.destroyed_stream_frees_exec)
         execs_leave(s);
     if (device.faults.destruction_drops_host && s->tail != NULL && s->tail->kind == OP_HOST && !s->tail->done)
@@ -114,9 +116,11 @@ cudaError_t CUDARTAPI cudaStreamDestroy(cudaStream_t handle)
 cudaError_t CUDARTAPI cudaStreamGetFlags(cudaStream_t handle, unsigned *flags)
 {
     CALL(cudaStreamGetFlags);
-    const struct stream *s = stream_of(handle);
+    struct stream *s = stream_of(handle);
     FAIL_IF(s == NULL, cudaErrorInvalidResourceHandle);
     FAIL_IF(flags == NULL, cudaErrorInvalidValue);
+    if (device.faults.question_eats_waits)
+        s->waits = 0;
     *flags = s->flags;
     return cudaSuccess;
 }
@@ -227,6 +231,9 @@ cudaError_t CUDARTAPI cudaStreamSynchronize(cudaStream_t handle)
         (device.faults.spin_policy_early && policy == cudaSyncPolicySpin) ||
         (device.faults.yield_policy_early && policy == cudaSyncPolicyYield))
         return call_result(run_a_little());
+    if (s->tail != NULL && ((device.faults.sync_passes_callback && s->tail->host.callback != NULL) ||
+                            (device.faults.sync_passes_awaited_value && s->tail->kind == OP_AWAIT)))
+        return call_result(run_a_little());
     if (device.faults.host_learns_early && s->tail != NULL)
         return call_result(run_until_done(s->tail));
     return call_result(run_until_retired(s->tail));
@@ -246,7 +253,7 @@ cudaError_t CUDARTAPI cudaStreamQuery(cudaStream_t handle)
     if (device.faults.query_passes_awaited && s->waits != 0 && s->tail != NULL && s->tail->retired)
         return cudaSuccess;
     stream_closes(s);
-    if (s->tail == NULL || seems_ended(s->tail, EDGE_RETIRED))
+    if (s->tail == NULL || seems_ended(s->tail, EDGE_RETIRED) || (device.faults.query_passes_free && s->tail->kind == OP_POOL))
         return cudaSuccess;
     cudaError_t error = run_a_little();
     FAIL_IF(error != cudaSuccess, error);
@@ -290,6 +297,8 @@ cudaError_t CUDARTAPI cudaStreamAddCallback(cudaStream_t handle, cudaStreamCallb
 {
     CALL(cudaStreamAddCallback);
     struct stream *s = stream_of(handle);
+    if (device.faults.refused_callback_eats_waits && s != NULL && flags != 0)
+        s->waits = 0;
     FAIL_IF(callback == NULL || flags != 0, cudaErrorInvalidValue);
     cudaError_t error = stream_may_queue(s);
     FAIL_IF(error != cudaSuccess, error);

@@ -415,6 +415,10 @@ struct faults {
     bool value_in_memory_unawaited;
     bool freed_given_at_once, freed_given_at_trigger, freed_given_to_waiting, free_hides_primary, free_passed;
     bool free_passes_row, free_forgets_events;
+    bool value_passes_graph, value_passes_copy, free_passes_graph, awaited_value_eats_waits, allocation_eats_waits, question_eats_waits;
+    bool default_streams_pass_values, default_streams_pass_callbacks, default_streams_pass_frees, default_streams_pass_layers;
+    bool sync_passes_callback, sync_passes_awaited_value, query_passes_free, refused_callback_eats_waits, refused_layers_eat_waits;
+    bool refused_rows_cut, refused_value_cuts, recorder_gone_not_awaited, driver_value_in_zero_elsewhere;
     bool captured_set_keeps_value, forked_cooperative_is_plain, forked_args_end_at_64, cooperative_in_body_is_plain;
     bool record_forgets_one_overlapped, third_record_node_lost, fifth_record_node_lost, body_kernel_changes_copies;
     bool body_set_changes_copies, child_set_changes_copies, child_kernel_changes_source, source_end_cuts, source_end_stops_sets;

@@ -145,9 +145,18 @@ static bool drawn_order(const struct op *op, const struct op *pred, enum edge_ki
     return true;
 }
 
+/* Devices on which a kind of work does not wait for another one before it */
+static bool passes_kind(const struct op *op, const struct op *pred)
+{
+    const struct faults *f = &device.faults;
+    if (pred->kind == OP_JOIN)
+        return (f->value_passes_graph && op->of_value) || (f->free_passes_graph && op->kind == OP_POOL);
+    return f->value_passes_copy && pred->kind == OP_COPY && op->of_value;
+}
+
 void op_after(struct op *op, struct op *pred, enum edge_kind kind)
 {
-    if (!drawn_order(op, pred, &kind))
+    if (!drawn_order(op, pred, &kind) || passes_kind(op, pred))
         return;
     bool passes = (device.faults.copy_to_host_passes_row && op->to_host) || (device.faults.graph_passes_row && op->kind == OP_JOIN) ||
                   (device.faults.callback_passes_row && op->host.callback != NULL) || (device.faults.value_passes_row && op->of_value) ||

@@ -117,6 +117,15 @@ static bool skips_legacy_order(const struct stream *s)
     return (f->first_behind_event_skips_legacy && s->tail == NULL && s->waits != 0) || (f->other_thread_skips_legacy && device.other_thread);
 }
 
+/* Devices on which the legacy stream's order leaves out work of a kind, as the last of its stream */
+static bool left_out_of_legacy_order(const struct op *tail)
+{
+    const struct faults *f = &device.faults;
+    return (f->default_streams_pass_values && (tail->of_value || tail->kind == OP_AWAIT)) ||
+           (f->default_streams_pass_callbacks && tail->host.callback != NULL) || (f->default_streams_pass_frees && tail->kind == OP_POOL) ||
+           (f->default_streams_pass_layers && tail->move.layers > 1);
+}
+
 static void order_behind_others(struct stream *s, struct op *op)
 {
     if (skips_legacy_order(s))
@@ -128,6 +137,7 @@ static void order_behind_others(struct stream *s, struct op *op)
         skips |= (device.faults.new_stream_passes_legacy && legacy.tail != NULL && legacy.tail->serial <= s->made_at) ||
                  (device.faults.legacy_passed_after_graph && s->tail != NULL && s->tail->kind == OP_JOIN);
         skips |= device.faults.legacy_items_passed && legacy.tail != NULL && legacy.tail->kind != OP_KERNEL;
+        skips |= legacy.tail != NULL && left_out_of_legacy_order(legacy.tail);
         if (is_blocking(s) && legacy.tail != NULL && !skips && !(device.faults.legacy_frees_one && s != &per_thread && s->next != NULL))
             op_after(op, legacy.tail, device.faults.row_of_legacy_passed ? EDGE_DONE : EDGE_RETIRED);
         return;
@@ -140,7 +150,7 @@ static void order_behind_others(struct stream *s, struct op *op)
     if (per_thread.tail != NULL && !(device.faults.legacy_passes_per_thread_items && per_thread.tail->kind != OP_KERNEL))
         op_after(op, per_thread.tail, EDGE_RETIRED);
     for (struct stream *o = streams; o != NULL; o = o->next) {
-        if (!is_blocking(o) || o->tail == NULL)
+        if (!is_blocking(o) || o->tail == NULL || left_out_of_legacy_order(o->tail))
             continue;
         if (device.faults.destroyed_stream_not_joined && o->magic == 0)
             continue;
@@ -195,6 +205,8 @@ static bool forgets_events(const struct stream *s, const struct op *op)
         return (f->rows_copy_forgets_events && op->move.rows > 1) || (f->layers_copy_forgets_events && op->move.layers > 1);
     if ((f->callback_forgets_events && op->host.callback != NULL) || (f->value_forgets_events && op->of_value) ||
         (f->free_forgets_events && op->kind == OP_POOL))
+        return true;
+    if (f->awaited_value_eats_waits && op->kind == OP_AWAIT)
         return true;
     if (f->idle_halves_forget_events && idle && op->kind == OP_SET && op->move.width == 2)
         return true;
