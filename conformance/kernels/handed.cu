@@ -1,12 +1,13 @@
 /* handed.cu - work that is handed on: whoever comes after it finds it, in every combination of what can be drawn.
  *
  * pair      rule     what is asked
- * streams   COMP-17  slow work, a step after it in its stream, and a step that comes after both: in the same stream, after an event, by the
- *                    default streams' own order, or because the host waited; streams and events of each kind, recorded in each way,
- *                    launched or captured
+ * streams   COMP-17  slow work, a step after it in its stream, and a step that comes after both: in the same stream, after an event or a value,
+ *                    by the default streams' own order, or because the host waited; streams and events of each kind, recorded in each way,
+ *                    launched or captured; between them may stand what changes nothing: work on other words, calls that only ask, calls
+ *                    that are refused; in the end the host waits for the device, or for the last stream in any way
  *
  * Faults that need two or three things together are seen by no question that changes one thing at a time. Here the seed draws all of them.
- * Two things are not left to the draw: each step stands right after each other step, and after each number of events.
+ * What stands right beside each other is not left to the draw: see pair_steps().
  * Mutant `otherstream`: the last step runs in a stream that waits for nothing.
  */
 #include <cuda.h>

@@ -178,7 +178,7 @@ static cudaError_t queue_item(struct handed *d, const struct hand *h, enum stop 
     case ITEM_VALUE: return hand_on_value(d, VALUE_OF_ITEM, stream);
     case ITEM_AWAIT: return queue_value("cuStreamWaitValue32", stream, value_at(d, VALUE_KEPT), 0, CU_STREAM_WAIT_VALUE_EQ);
     case ITEM_QUERY: return look_at(stream, 2 + d->trial / TURNS % 3);
-    case ITEM_ASK: return ask_about(stream);
+    case ITEM_ASK: return whatever(ask_about(stream));
     case ITEM_TIME: return whatever(cudaEventElapsedTime(&ms, d->begin, event_of(d, h)));
     case ITEM_STREAM: return end_other(stop == BEFORE_LAST && has_event(h) ? event_of(d, h) : d->told);
     default: return whatever(refused_item(d, item, stream));
