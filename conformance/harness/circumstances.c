@@ -50,6 +50,8 @@ int circumstance_suits(const struct case_info *info, enum circumstance circumsta
         if (strcmp(info->family, unsuited[i].family) == 0 && (!unsuited[i].pair || strcmp(info->pair, unsuited[i].pair) == 0) &&
             unsuited[i].not_in & BIT(circumstance))
             return 0;
+    if (circumstance == IN_CLONE && calls & CALLED_CONDITION)
+        return 0; /* "cloning is not supported for graphs which contain conditional nodes" */
     return circumstance == IN_THREAD || (changes[circumstance] & calls) != 0;
 }
 

@@ -16,7 +16,7 @@ extern "C" {
 enum circumstance {
     ALONE,
     IN_THREAD,                 /* another host thread asks */
-    SECOND,                    /* each executable graph is the second one of its graph, and uploaded */
+    SECOND,                    /* each executable graph is the second one of its graph */
     CLONED,                    /* each graph that becomes executable has a clone */
     UPDATED,                   /* each executable graph has been updated from its own graph */
     REFUSED_UPDATE,            /* ... has been refused an update */
@@ -44,6 +44,9 @@ unsigned circumstances_end(void);
 void circumstances_run(void (*run)(void *of), void *of);
 
 cudaError_t around_graph_create(cudaGraph_t *graph, unsigned flags);
+#if CUDART_VERSION >= 12040
+cudaError_t around_condition_create(cudaGraphConditionalHandle *handle, cudaGraph_t graph, unsigned value, unsigned flags);
+#endif
 cudaError_t around_instantiate(cudaGraphExec_t *exec, cudaGraph_t graph, unsigned long long flags);
 cudaError_t around_begin_capture(cudaStream_t stream, enum cudaStreamCaptureMode mode);
 cudaError_t around_end_capture(cudaStream_t stream, cudaGraph_t *graph);

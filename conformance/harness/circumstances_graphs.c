@@ -69,6 +69,14 @@ cudaError_t around_graph_create(cudaGraph_t *graph, unsigned flags)
     return error;
 }
 
+#if CUDART_VERSION >= 12040
+cudaError_t around_condition_create(cudaGraphConditionalHandle *handle, cudaGraph_t graph, unsigned value, unsigned flags)
+{
+    around.calls |= CALLED_CONDITION;
+    return cudaGraphConditionalHandleCreate(handle, graph, value, flags);
+}
+#endif
+
 /* ---- executable graphs ---- */
 
 /* A graph of two empty nodes: what has another shape takes no update from it. */
@@ -85,15 +93,6 @@ static void refuse_update(cudaGraphExec_t exec)
     (void)cudaGraphDestroy(other);
 }
 
-static void upload(cudaGraphExec_t exec)
-{
-    enum cudaStreamCaptureMode mode = around_relax();
-
-    if (around_other_stream())
-        (void)cudaGraphUpload(exec, around.other);
-    around_restore(mode);
-}
-
 /* Of some graphs there is one executable graph at a time. */
 static cudaError_t instantiate_second(cudaGraphExec_t *exec, cudaGraph_t graph, unsigned long long flags)
 {
@@ -107,7 +106,6 @@ static cudaError_t instantiate_second(cudaGraphExec_t *exec, cudaGraph_t graph, 
     error = cudaGraphInstantiate(exec, graph, flags);
     if (error == cudaSuccess) {
         keep_exec(first);
-        upload(*exec);
         return error;
     }
     (void)cudaGraphExecDestroy(first);

@@ -23,14 +23,16 @@ static cudaError_t begin_given(cudaStream_t stream, enum cudaStreamCaptureMode m
     cudaGraph_t graph = NULL, clone = NULL;
     cudaGraphExec_t exec = NULL;
     cudaError_t error = cudaGraphCreate(&graph, 0);
+    enum cudaStreamCaptureMode relaxed;
 
     if (error != cudaSuccess)
         return error;
+    relaxed = around_relax();
     if (cudaGraphInstantiate(&exec, graph, 0) == cudaSuccess && around.execs < KEPT)
         around.exec[around.execs++] = exec;
     if (cudaGraphClone(&clone, graph) == cudaSuccess && around.graphs < KEPT)
         around.graph[around.graphs++] = clone;
-    (void)cudaGetLastError();
+    around_restore(relaxed);
     error = cudaStreamBeginCaptureToGraph(stream, graph, NULL, NULL, 0, mode);
     if (error != cudaSuccess)
         (void)cudaGraphDestroy(graph);

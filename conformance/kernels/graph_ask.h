@@ -11,6 +11,9 @@
 
 #define cudaGraphCreate around_graph_create
 #define cudaGraphInstantiate around_instantiate
+#if CUDART_VERSION >= 12040
+#define cudaGraphConditionalHandleCreate around_condition_create
+#endif
 #define cudaStreamBeginCapture around_begin_capture
 #define cudaStreamEndCapture around_end_capture
 #define cudaMemcpyAsync around_memcpy_async

@@ -463,7 +463,8 @@ static void ask_refused(struct ask *ask)
         return;
     ask_refused_changes(&kept);
     for (single = ITEM_SET; single <= SINGLE_HOST; single++)
-        ask_unsound(&kept, single);
+        if (takes_changes(single))
+            ask_unsound(&kept, single);
     ask_without_cycle(&kept);
     ask_not_added(&kept);
     close_kept(&kept);

@@ -522,7 +522,7 @@ static void ask_apart(struct ask *ask)
     }
     ask_two(&kept);
     for (change = 0; change < ITEMS; change++)
-        if (takes_parameters(change))
+        if (takes_changes(change))
             ask_given_and_gone(&kept, (enum item)change);
     close_kept(&kept);
 }

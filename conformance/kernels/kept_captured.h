@@ -270,7 +270,7 @@ static void ask_caught(struct ask *ask)
         ask_refilled(&kept, 1u << i % 3, i / 3 & 1, i / 6);
     for (which = 0; which < CAUGHT; which++) {
         for (i = 0; i < 4; i++)
-            if (takes_parameters(which) || !(i & 1))
+            if (takes_changes(which) || !(i & 1))
                 ask_moved(&kept, which, i & 1, i >> 1, 0);
         if (which < ITEMS)
             ask_moved(&kept, which, 0, 0, 1);

@@ -185,7 +185,8 @@ static void ask_copies(struct ask *ask)
         (void)cudaFreeHost(room);
     }
     for (i = 0; i < ITEMS; i++) {
-        ask_update_by_clone(&kept, (enum item)i);
+        if (takes_changes(i))
+            ask_update_by_clone(&kept, (enum item)i);
         ask_left_out_of_gone(&kept, (enum item)i);
     }
     close_kept(&kept);

@@ -178,7 +178,7 @@ static void ask_left_given(struct left *left)
         enum item item = (enum item)(at % ITEMS);
         if (i == LEFT_ITEMS)
             ask_expect_update(ask, "an update", update_from(left->exec, left->graph));
-        if (!takes_parameters(item))
+        if (!takes_changes(item))
             continue;
         ask_expect(ask, "new parameters of one", give_item_to(left->exec, left->node[at], item, &stray, left->source), cudaSuccess);
         expect_left_words(left, "a launch after new parameters of one", ALL_LEFT, (ALL_LEFT & ~(1u << at)) | 1u << STRAY_WORD);

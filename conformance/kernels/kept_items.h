@@ -29,9 +29,9 @@ static cudaError_t make_items(struct kept *kept, cudaGraph_t *graph, cudaGraphNo
     return error;
 }
 
-/* Copies of layers take no new parameters in an executable graph, only by an update: "Both the instantiation-time memory operands and the memory
+/* Copies of layers take no new parameters in an executable graph, and no update: "Both the instantiation-time memory operands and the memory
  * operands in pNodeParams must be 1-dimensional." */
-static int takes_parameters(unsigned item) { return item != ITEM_LAYERS; }
+static int takes_changes(unsigned item) { return item != ITEM_LAYERS; }
 
 /* The item of a graph that is not executable is to set this word. */
 static cudaError_t set_item(struct kept *kept, cudaGraphNode_t node, enum item item, unsigned word)
@@ -103,7 +103,7 @@ static cudaError_t give_items(struct kept *kept, cudaGraphExec_t exec, const cud
     unsigned i;
 
     for (i = 0; i < ITEMS && error == cudaSuccess; i++)
-        if (takes_parameters(i))
+        if (takes_changes(i))
             error = generally ? give_item_generally(kept, exec, node[i], (enum item)i, i) : give_item(kept, exec, node[i], (enum item)i, i);
     return error;
 }
@@ -410,7 +410,7 @@ static void ask_inside(struct ask *ask)
 
     if (!open_kept(&kept, ask))
         return;
-    for (item = 0; item < ITEMS; item++) {
+    for (item = 0; item < ITEMS && takes_changes(item); item++) {
         ask_updated_inside(&kept, 0, (enum item)item);
 #if CUDART_VERSION >= 12040
         if (kept.driver >= 12040)

@@ -127,12 +127,10 @@ static unsigned set_by_row(const struct row *row)
 
 /* ---- updates from a row ---- */
 
-/* The node sets its own word again: by new parameters, or where it takes none by an update from its graph. */
+/* The node sets its own word again. */
 static cudaError_t give_back(struct kept *kept, const struct row *row, cudaGraphExec_t exec, unsigned which)
 {
-    if (row->kernels && which < ITEMS)
-        return give_word(kept, exec, row->node[which], which);
-    return which == SINGLE_HOST || takes_parameters(which) ? move_caught(kept, exec, row->node, which, which) : update_from(exec, row->graph);
+    return row->kernels && which < ITEMS ? give_word(kept, exec, row->node[which], which) : move_caught(kept, exec, row->node, which, which);
 }
 
 /* One of the executable graph's nodes is left out, and then one is given its own parameters by the node that it was made of: an update from a row
@@ -359,14 +357,14 @@ static void ask_made(struct ask *ask)
     if (!open_kept(&kept, ask))
         return;
     for (which = 0; which < CAUGHT; which++) {
-        for (i = 0; i < 2 * MADES; i++)
+        for (i = 0; i < 2 * MADES && takes_changes(which); i++)
             ask_updated_by(&kept, i / MADES ? MADE_BY_CAPTURE : MADE_BY_HAND, (enum made)(i % MADES), which);
         for (i = 0; i < NESTS; i++) {
             if (i == NEST_BODY && (!has_conditions() || which == SINGLE_HOST))
                 continue;
-            if (i != NEST_MOVED)
+            if (i != NEST_MOVED && takes_changes(which))
                 ask_given_inside(&kept, (enum nest)i, which, 1);
-            if (i < NEST_MOVED)
+            if (i < NEST_MOVED && takes_changes(which))
                 ask_given_inside(&kept, (enum nest)i, which, 0);
             ask_lost_inside(&kept, (enum nest)i, which);
         }

@@ -45,13 +45,13 @@ static cudaError_t give_single(struct kept *kept, unsigned single, cudaGraphExec
     cudaError_t error;
 
     fill_host(kept, word, &host);
-    if (single < ITEMS && takes_parameters(single))
+    if (single < ITEMS)
         return give_item(kept, exec, node, (enum item)single, word);
     if (single == SINGLE_HOST)
         return cudaGraphExecHostNodeSetParams(exec, node, &host);
-    error = single == SINGLE_CHILD ? make_set(kept, word, &other, &inside) : make_single(kept, single, word, &other, &inside);
+    error = make_set(kept, word, &other, &inside);
     if (error == cudaSuccess)
-        error = single == SINGLE_CHILD ? cudaGraphExecChildGraphNodeSetParams(exec, node, other) : update_from(exec, other);
+        error = cudaGraphExecChildGraphNodeSetParams(exec, node, other);
     (void)cudaGraphDestroy(other);
     return error;
 }
@@ -70,8 +70,7 @@ static cudaError_t give_single_generally(struct kept *kept, unsigned single, cud
     if (single == SINGLE_HOST)
         return cudaGraphExecNodeSetParams(exec, node, &params);
 #endif
-    return single < ITEMS && takes_parameters(single) ? give_item_generally(kept, exec, node, (enum item)single, word)
-                                                      : give_single(kept, single, exec, node, word);
+    return single < ITEMS ? give_item_generally(kept, exec, node, (enum item)single, word) : give_single(kept, single, exec, node, word);
 }
 
 struct ordered {
@@ -310,6 +309,8 @@ static void ask_orders(struct ask *ask)
     if (!open_kept(&kept, ask))
         return;
     for (single = 0; single < SINGLES; single++) {
+        if (!takes_changes(single))
+            continue;
         wrong = 0;
         for (order = 0; order < CALLS * CALLS * CALLS && error == cudaSuccess; order++)
             error = run_order(&kept, single, order, &wrong);
@@ -319,7 +320,7 @@ static void ask_orders(struct ask *ask)
     }
     ask_remade(&kept, make_pair_inside, "a child graph of two kernels", 2, 3, 12);
     ask_remade(&kept, make_hosts_inside, "a child graph of two host functions", 2, 3, 12);
-    for (single = 0; single < ITEMS; single++) {
+    for (single = 0; single < ITEMS && takes_changes(single); single++) {
         ask_updated_while_out(&kept, (enum item)single);
         ask_updated_again(&kept, (enum item)single, 0);
         ask_updated_again(&kept, (enum item)single, 1);
@@ -329,12 +330,10 @@ static void ask_orders(struct ask *ask)
 
 /* ---- refused, of other kinds than kernels ---- */
 
-/* Parameters that make no sense: elements of three bytes, no target, no function. Of the first ones the documents say that they are refused, and
- * of layers that no parameters are taken. */
+/* Parameters that make no sense: elements of three bytes, no target, no function. Of the first ones the documents say that they are refused. */
 static cudaError_t give_unsound(struct kept *kept, unsigned single, cudaGraphExec_t exec, cudaGraphNode_t node)
 {
     struct cudaMemsetParams set = set_of(kept->args[LAST_WORD].data, single == ITEM_ROWS);
-    struct cudaMemcpy3DParms layers = layers_of_words(kept->args[LAST_WORD].data, kept->source + CELLS);
     struct cudaHostNodeParams host = PDL_ZERO;
 
     set.elementSize = 3;
@@ -343,7 +342,6 @@ static cudaError_t give_unsound(struct kept *kept, unsigned single, cudaGraphExe
     case ITEM_ROWS:
     case ITEM_SET: return cudaGraphExecMemsetNodeSetParams(exec, node, &set);
     case ITEM_COPY: return cudaGraphExecMemcpyNodeSetParams1D(exec, node, NULL, kept->source, WORD_BYTES, cudaMemcpyDefault);
-    case ITEM_LAYERS: return cudaGraphExecMemcpyNodeSetParams(exec, node, &layers);
     default: return cudaGraphExecHostNodeSetParams(exec, node, &host);
     }
 }

@@ -50,6 +50,14 @@ static enum cudaGraphExecUpdateResult same_dependencies(const struct node *a, co
     return cudaGraphExecUpdateSuccess;
 }
 
+/* "Only 1D memsets and memcpys can be changed"; rows are taken all the same, as drivers do. */
+static bool layers_change(const struct node *a, const struct node *b)
+{
+    const struct move *old = &a->move, *other = &b->move;
+    return (old->layers > 1 || other->layers > 1) &&
+           (old->to != other->to || old->from != other->from || old->bytes != other->bytes || old->rows != other->rows || old->layers != other->layers);
+}
+
 /* EDGE-38: whether the second graph has the shape of the first, and if not, what differs. */
 static enum cudaGraphExecUpdateResult update_result(const struct graph *a, const struct graph *b, struct refusal *refusal)
 {
@@ -67,6 +75,11 @@ static enum cudaGraphExecUpdateResult update_result(const struct graph *a, const
         }
     for (size_t i = 0; i < a->nodes && result == cudaGraphExecUpdateSuccess; i++)
         result = update_result_of_node(a->node[i], b->node[i], refusal);
+    for (size_t i = 0; i < a->nodes && result == cudaGraphExecUpdateSuccess; i++)
+        if (layers_change(a->node[i], b->node[i])) {
+            *refusal = (struct refusal){b->node[i], NULL, a->node[i]};
+            result = cudaGraphExecUpdateErrorParametersChanged;
+        }
     return result;
 }
 
@@ -121,8 +134,6 @@ static void keep_element(struct move *move, size_t element)
 /* What an update leaves of a node as it was, on the devices that break one. */
 static void node_keeps(struct node *n, const struct node *old)
 {
-    if (device.faults.update_keeps_layers && n->move.layers > 1)
-        n->move = old->move;
     if (device.faults.update_keeps_element)
         keep_element(&n->move, old->move.width);
     if (device.faults.update_passes_disabled && old->disabled)

@@ -1140,7 +1140,6 @@ static const struct variant variants[] = {
     BROKEN("older-capture-passes-overlapped", older_capture_passes_overlapped, "MEM-06c", "in a capture, while one is under way that began later, a launch comes after the last of several overlapped ones only"),
     BROKEN("forked-data-told-full", forked_data_told_full, "EDGE-41", "a stream that joined a capture is told full edges for all that it comes after but the first"),
     BROKEN("forked-set-takes-one", forked_set_takes_one, "EDGE-41", "of several dependencies that are set for a stream that joined a capture the first one counts only"),
-    BROKEN("update-keeps-layers", update_keeps_layers, "EDGE-43", "an update leaves copies of layers as they were"),
     BROKEN("rows-params-keep-layer", rows_params_keep_layer, "ATTR-15d", "new parameters of a copy of layers leave the distance of the layers that it reads"),
     BROKEN("child-params-keep-later-kernels", child_params_keep_later_kernels, "EDGE-43", "another child graph leaves its kernels after the first node as they were"),
     BROKEN("conditions-before-untold", conditions_before_untold, "EDGE-36", "the dependencies of a node are told without conditional nodes"),
