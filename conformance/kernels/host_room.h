@@ -98,6 +98,40 @@ static inline cudaError_t launch_one(const void *function, const struct kernel_a
     return launch_blocks(function, args, 1, threads, stream, attrs, count);
 }
 
+/* How a launch may be made beside attribute 6, of one block or of two that do the same: what it waits for and is given stays the same. */
+enum manner { MANNER_PLAIN, MANNER_COOPERATIVE, MANNER_CLUSTER, MANNER_URGENT, MANNER_DOMAIN, MANNER_LAYERS, MANNERS };
+
+static inline cudaError_t manner_attribute(enum manner manner, cudaLaunchAttribute *attribute, unsigned *count)
+{
+    int least = 0, greatest = 0;
+    cudaError_t error = manner == MANNER_URGENT ? cudaDeviceGetStreamPriorityRange(&least, &greatest) : cudaSuccess;
+
+    if (manner == MANNER_PLAIN || manner == MANNER_LAYERS)
+        return error;
+    *attribute = manner == MANNER_COOPERATIVE ? cooperatively() : manner == MANNER_CLUSTER ? in_clusters(2)
+               : manner == MANNER_URGENT ? of_priority(greatest) : in_remote_domain();
+    ++*count;
+    return error;
+}
+
+/* args: what the kernel's only parameter is. */
+static inline cudaError_t launch_in_manner(const void *function, void *args, unsigned threads, cudaStream_t stream, enum manner manner, int overlaps)
+{
+    cudaLaunchAttribute attrs[2] = { serialization(1), serialization(1) };
+    cudaLaunchConfig_t config = PDL_ZERO;
+    cudaError_t error;
+
+    config.gridDim.x = manner == MANNER_CLUSTER ? 2 : 1;
+    config.gridDim.y = config.blockDim.y = config.blockDim.z = 1;
+    config.gridDim.z = manner == MANNER_LAYERS ? 2 : 1;
+    config.blockDim.x = threads;
+    config.stream = stream;
+    config.attrs = attrs;
+    config.numAttrs = overlaps ? 1 : 0;
+    error = manner_attribute(manner, &attrs[config.numAttrs], &config.numAttrs);
+    return error == cudaSuccess ? cudaLaunchKernelExC(&config, function, &args) : error;
+}
+
 struct made_event {
     cudaEvent_t event;
     unsigned flags;

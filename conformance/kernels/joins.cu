@@ -142,6 +142,8 @@ struct joins {
     struct pinned *pinned;
     struct kernel_args work[PLACES], follower[PLACES];
     uint32_t *aside;           /* ALL_WORDS of the device, for who opened them */
+    void *pooled;              /* of the device's memory pool, for who allocated it */
+    cudaGraphExec_t follows;   /* a graph of the first follower, for who made it */
     unsigned trial, works, followers, unasked; /* unasked: this trial put no question */
 };
 
@@ -179,8 +181,12 @@ static void close_joins(struct joins *joins)
     if (joins->loose)
         (void)cudaStreamDestroy(joins->loose);
     (void)cudaDeviceSynchronize();
+    if (joins->follows)
+        (void)cudaGraphExecDestroy(joins->follows);
     if (joins->aside)
         (void)cudaFree(joins->aside);
+    if (joins->pooled)
+        (void)cudaFree(joins->pooled);
     (void)cudaFreeHost(joins->pinned);
     (void)cudaGetLastError();
 }
@@ -311,7 +317,7 @@ static void CUDART_CB look(void *opaque)
 {
     struct pinned *pinned = (struct pinned *)opaque;
 
-    pinned->host_is_stale = differs(pinned, pinned->words, PLACE_WORDS);
+    pinned->host_is_stale = differs(pinned, pinned->words, pinned->plan[PLACES].words);
 }
 
 static cudaError_t join_host(struct joins *joins)
@@ -353,6 +359,7 @@ static cudaError_t join_zero(struct joins *joins)
     return error == cudaSuccess ? follow(joins, 0, 0) : error;
 }
 
+#include "joins_drawn.h"
 #include "joins_legacy.h"
 #include "joins_default.h"
 #include "joins_layers.h"

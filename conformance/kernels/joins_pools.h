@@ -1,9 +1,9 @@
-/* joins_pools.h - the pair of joins.cu with memory that is allocated and freed in the order of streams: who gets memory that a kernel used before
- * must not begin before that kernel has ended, or else its late stores lie over what the new user stored. */
+/* joins_pools.h - the pair of joins.cu with memory that is allocated and freed in the order of streams: who gets memory that was used before must
+ * not begin before its last use has ended, or else late stores lie over what the new user stored. */
 #ifndef JOINS_POOLS_H_INCLUDED
 #define JOINS_POOLS_H_INCLUDED
 
-#define POOL_WAYS 10u
+#define POOL_WAYS 6u
 #define POOL_BYTES (PLACE_WORDS * sizeof(uint32_t))
 
 /* Stores at once. */
@@ -21,122 +21,71 @@ DEVICE_FN void fill_words(const struct kernel_args *args, uint32_t waits)
 KERNEL(joins_fills) { fill_words(&args, 0); }
 KERNEL(joins_waits_and_fills) { fill_words(&args, 1); }
 
+/* What happens between the end of the memory's first use and its second one: the stream that freed it is asked whether it has ended, is destroyed,
+ * or waits for an event. */
+enum since { SINCE_NOTHING, SINCE_POLLED, SINCE_DESTROYED, SINCE_WAITS, SINCES };
+/* Who takes it: its stream, a dependent there, another stream, one that waits for an event after the free, another host thread in such a stream. */
+enum taker { TAKER_SAME, TAKER_DEPENDENT, TAKER_OTHER, TAKER_AFTER_EVENT, TAKER_THREAD, TAKERS };
+static const char *const taker_name[TAKERS] = { "allocated again", "allocated again for a dependent", "allocated elsewhere",
+                                                "allocated after an event", "allocated in another host thread" };
+
 struct pool_use {              /* of the memory by the work, and then by who stores at once */
     struct joins *joins;
-    cudaStream_t stream;
+    enum taker taker;
+    size_t bytes;
+    cudaStream_t first, frees, takes; /* first: uses it first */
+    cudaEvent_t event;
     uint32_t *old, *fresh;
+    struct kernel_args args;   /* of the work */
+    cudaError_t error;         /* of the second use */
 };
 
-/* Memory that work uses. Something stays allocated, so that not all of the pool's memory goes back at each synchronization. */
-static cudaError_t use_first(struct pool_use *use, struct joins *joins, cudaStream_t stream)
+static cudaError_t open_use(struct pool_use *use)
 {
-    struct kernel_args args = joins->work[0];
+    static const size_t times[] = { 1, 64, 2048 }; /* up to 128 KiB */
+    struct joins *joins = use->joins;
+    cudaError_t error = open_kind((enum stream_kind)drawn(joins, 6, STREAM_KINDS), &use->first);
+
+    use->bytes = POOL_BYTES * times[drawn(joins, 7, 3)];
+    if (error == cudaSuccess)
+        error = open_kind((enum stream_kind)(use->first == cudaStreamPerThread ? STREAM_URGENT : drawn(joins, 8, STREAMS_APART)), &use->takes);
+    if (error == cudaSuccess)
+        error = cudaEventCreateWithFlags(&use->event, cudaEventDisableTiming);
+    return error == cudaSuccess ? open_aside(joins) : error;
+}
+
+/* Work uses it. Something stays allocated, so that not all of the pool's memory goes back at each synchronization. */
+static cudaError_t use_first(struct pool_use *use)
+{
+    struct joins *joins = use->joins;
     cudaError_t error = cudaSuccess;
 
-    use->joins = joins;
-    use->stream = stream;
-    use->old = use->fresh = NULL;
-    prepare(joins, 1, 0);
-    if (!joins->aside)
-        error = cudaMallocAsync((void **)&joins->aside, POOL_BYTES, stream);
+    if (!joins->pooled)
+        error = cudaMallocAsync((void **)&joins->pooled, POOL_BYTES, use->first);
     if (error == cudaSuccess)
-        error = cudaMallocAsync((void **)&use->old, POOL_BYTES, stream);
+        error = cudaMallocAsync((void **)&use->old, use->bytes, use->first);
     if (error == cudaSuccess)
-        error = cudaStreamSynchronize(stream);
-    args.data = use->old;
-    return error == cudaSuccess ? launch_one((const void *)SYMBOL(joins_work), &args, PLACE_WORDS, stream, NULL, 0) : error;
+        error = cudaStreamSynchronize(use->first);
+    use->args = joins->work[0];
+    use->args.data = use->old;
+    return error == cudaSuccess ? some_work(joins, &use->args, use->first) : error;
 }
 
-#ifdef MUTANT_otherstream
-/* It is used again although it was not freed, in a stream that waits for nothing. */
-static cudaError_t free_first(struct pool_use *use, cudaStream_t stream)
+/* In the stream that used it, or in another one that waits for an event. */
+static cudaError_t free_first(struct pool_use *use)
 {
-    (void)use, (void)stream;
-    return cudaSuccess;
-}
+    cudaError_t error = cudaSuccess;
 
-static cudaError_t use_again(struct pool_use *use, cudaStream_t stream, int dependent)
-{
-    struct kernel_args args = use->joins->work[1];
-
-    (void)stream, (void)dependent;
-    args.data = use->fresh = use->old;
-    return launch_one((const void *)SYMBOL(joins_fills), &args, PLACE_WORDS, use->joins->loose, NULL, 0);
-}
-#else
-static cudaError_t free_first(struct pool_use *use, cudaStream_t stream) { return cudaFreeAsync(use->old, stream); }
-
-/* "Basic stream ordering allows future work submitted into the same stream to use the allocation." A dependent waits first. */
-static cudaError_t use_again(struct pool_use *use, cudaStream_t stream, int dependent)
-{
-    const void *function = dependent ? (const void *)SYMBOL(joins_waits_and_fills) : (const void *)SYMBOL(joins_fills);
-    struct kernel_args args = use->joins->work[1];
-    cudaLaunchAttribute attribute = serialization(1);
-    cudaError_t error = cudaMallocAsync((void **)&use->fresh, POOL_BYTES, stream);
-
-    args.data = use->fresh;
-    return error == cudaSuccess ? launch_one(function, &args, PLACE_WORDS, stream, &attribute, dependent ? 1 : 0) : error;
-}
+    use->frees = use->first;
+    if (drawn(use->joins, 9, 3) == 0) {
+        use->frees = use->joins->stream[2];
+        error = record_and_await(use->event, use->first, use->frees);
+    }
+#ifndef MUTANT_otherstream
+    if (error == cudaSuccess)
+        error = cudaFreeAsync(use->old, use->frees);
 #endif
-
-/* What lies there in the end; error: of what was queued. what: names the question whose first trial tells whether the pool gave the same memory
- * again, as it need not. */
-static cudaError_t end_use(struct pool_use *use, const char *what, cudaError_t error)
-{
-    struct pinned *pinned = use->joins->pinned;
-    cudaError_t end = cudaDeviceSynchronize();
-    unsigned i;
-
-    error = error == cudaSuccess ? end : error;
-    if (error == cudaSuccess)
-        error = cudaMemcpy(pinned->seen[0], use->fresh, POOL_BYTES, cudaMemcpyDeviceToHost);
-    if (use->joins->trial < POOL_WAYS)
-        ask_row(use->joins->ask, what, use->fresh == use->old ? "the same memory" : "other memory");
-    for (i = 0; i < PLACE_WORDS; i++)
-        pinned->host_is_stale |= pinned->seen[0][i] != words_fresh(pinned->plan[1].key, i);
-    if (use->fresh && error == cudaSuccess)
-        error = cudaFreeAsync(use->fresh, use->stream);
     return error;
-}
-
-/* All of it in one stream; with a silent kernel that overlaps the work. */
-static cudaError_t use_in_line(struct joins *joins, int row, int dependent, const char *what)
-{
-    cudaStream_t stream = joins->stream[0];
-    struct pool_use use;
-    cudaError_t error = use_first(&use, joins, stream);
-
-    if (error == cudaSuccess && row)
-        error = silent(joins, stream);
-    if (error == cudaSuccess)
-        error = free_first(&use, stream);
-    if (error == cudaSuccess)
-        error = use_again(&use, stream, dependent);
-    return end_use(&use, what, error);
-}
-
-static cudaError_t pool_in_line(struct joins *joins) { return use_in_line(joins, 0, 0, "allocated again"); }
-static cudaError_t pool_after_silent(struct joins *joins) { return use_in_line(joins, 1, 0, "allocated again after a silent kernel"); }
-static cudaError_t pool_to_dependent(struct joins *joins) { return use_in_line(joins, 0, 1, "allocated again for a dependent"); }
-
-/* Freed by another stream, which waits for an event. */
-static cudaError_t pool_freed_after_event(struct joins *joins)
-{
-    cudaEvent_t event = NULL;
-    struct pool_use use;
-    cudaError_t error = use_first(&use, joins, joins->stream[0]);
-
-    if (error == cudaSuccess)
-        error = cudaEventCreateWithFlags(&event, cudaEventDisableTiming);
-    if (error == cudaSuccess)
-        error = record_and_await(event, joins->stream[0], joins->stream[1]);
-    if (error == cudaSuccess)
-        error = free_first(&use, joins->stream[1]);
-    if (error == cudaSuccess)
-        error = use_again(&use, joins->stream[1], 0);
-    if (event)
-        (void)cudaEventDestroy(event);
-    return end_use(&use, "freed after an event and allocated again", error);
 }
 
 /* Whether it has ended, the host may be told either way. */
@@ -148,95 +97,146 @@ static cudaError_t look_once(cudaStream_t stream)
     return state == cudaErrorNotReady ? cudaSuccess : state;
 }
 
-/* Allocated by another stream, which waits for nothing: the pool may give it other memory, or make it wait. polls: so often the host looks whether
- * the first stream has ended, while the work goes on. */
-static cudaError_t use_elsewhere(struct joins *joins, int row, unsigned polls, const char *what)
+/* The event that is waited for is recorded, or its own launch's, whose kernel has attribute 6 and may trigger while the work goes on. */
+static cudaError_t take_after_event(struct pool_use *use)
 {
-    cudaStream_t stream = joins->stream[0];
-    struct pool_use use;
-    cudaError_t error = use_first(&use, joins, stream);
+    struct joins *joins = use->joins;
+    cudaLaunchAttribute attrs[2] = { serialization(1), recording(use->event) };
+    cudaError_t error = drawn(joins, 10, 2) ? cudaEventRecord(use->event, use->frees)
+                                            : launch_one((const void *)SYMBOL(joins_silent), &joins->work[0], 1, use->frees, attrs, 2);
 
-    if (error == cudaSuccess && row)
-        error = silent(joins, stream);
-    if (error == cudaSuccess)
-        error = free_first(&use, stream);
-    for (; polls && error == cudaSuccess; polls--)
-        error = look_once(stream);
-    if (error == cudaSuccess)
-        error = use_again(&use, joins->stream[1], 0);
-    return end_use(&use, what, error);
+    return error == cudaSuccess ? cudaStreamWaitEvent(use->takes, use->event, 0) : error;
 }
 
-static unsigned polls_of(const struct joins *joins) { return 1 + joins->trial / POOL_WAYS % 4; }
-
-static cudaError_t pool_elsewhere(struct joins *joins) { return use_elsewhere(joins, 0, 0, "allocated elsewhere"); }
-static cudaError_t pool_elsewhere_later(struct joins *joins) { return use_elsewhere(joins, 0, polls_of(joins), "allocated elsewhere later"); }
-
-static cudaError_t pool_elsewhere_after_silent(struct joins *joins)
+static cudaError_t pass_since(struct pool_use *use, enum since since)
 {
-    return use_elsewhere(joins, 1, polls_of(joins), "allocated elsewhere after a silent kernel");
+    struct joins *joins = use->joins;
+    unsigned polls = 1 + drawn(joins, 11, 4);
+    cudaError_t error = cudaSuccess;
+
+    for (; since == SINCE_POLLED && polls && error == cudaSuccess; polls--)
+        error = look_once(use->frees);
+    if (since == SINCE_DESTROYED && use->frees == use->first)
+        close_kind(&use->first); /* its work goes on */
+    if (since == SINCE_WAITS) {
+        error = launch_one((const void *)SYMBOL(joins_silent), &joins->work[0], 1, joins->stream[1], NULL, 0);
+        if (error == cudaSuccess)
+            error = record_and_await(use->event, joins->stream[1], use->frees);
+    }
+    return error;
 }
 
-/* A stream allocates memory that another stream has freed. It waits for an event first: one that is recorded after the free, or the event
- * of a launch after it, whose kernel has attribute 6 and may trigger while the work goes on. */
-static cudaError_t use_after_event(struct joins *joins, int of_launch)
+/* "Basic stream ordering allows future work submitted into the same stream to use the allocation." The mutant's memory was not freed, and its
+ * stream waits for nothing. */
+static void use_again(void *of)
 {
-    cudaStream_t stream = joins->stream[0];
-    cudaLaunchAttribute attrs[2] = { serialization(1), serialization(1) };
-    cudaEvent_t event = NULL;
-    struct pool_use use;
-    cudaError_t error = use_first(&use, joins, stream);
+    struct pool_use *use = (struct pool_use *)of;
+    struct kernel_args args = use->joins->work[1];
+    cudaLaunchAttribute attribute = serialization(1);
+    int dependent = use->taker == TAKER_DEPENDENT && tail_of(use->joins) != TAIL_SILENT; /* rows are asked elsewhere */
 
-    if (error == cudaSuccess)
-        error = cudaEventCreateWithFlags(&event, cudaEventDisableTiming);
-    if (error == cudaSuccess && !of_launch)
-        error = silent(joins, stream);
-    if (error == cudaSuccess)
-        error = free_first(&use, stream);
-    attrs[1] = recording(event);
-    if (error == cudaSuccess)
-        error = of_launch ? launch_one((const void *)SYMBOL(joins_silent), &joins->work[0], 1, stream, attrs, 2) : cudaEventRecord(event, stream);
-    if (error == cudaSuccess)
-        error = cudaStreamWaitEvent(joins->stream[1], event, 0);
-    if (error == cudaSuccess)
-        error = use_again(&use, joins->stream[1], 0);
-    if (event)
-        (void)cudaEventDestroy(event);
-    return end_use(&use, of_launch ? "allocated after a launch's event" : "allocated after an event", error);
+#ifdef MUTANT_otherstream
+    dependent = 0;
+    if (use->taker > TAKER_DEPENDENT)
+        close_kind(&use->takes);
+    use->takes = use->joins->loose;
+    use->fresh = use->old;
+    use->error = cudaSuccess;
+#else
+    use->error = cudaMallocAsync((void **)&use->fresh, use->bytes, use->takes);
+#endif
+    args.data = use->fresh;
+    if (use->error == cudaSuccess)
+        use->error = launch_one(dependent ? (const void *)SYMBOL(joins_waits_and_fills) : (const void *)SYMBOL(joins_fills), &args, PLACE_WORDS,
+                                use->takes, &attribute, dependent ? 1 : 0);
 }
 
-static cudaError_t pool_after_event(struct joins *joins) { return use_after_event(joins, 0); }
-static cudaError_t pool_after_launch_event(struct joins *joins) { return use_after_event(joins, 1); }
-
-/* Between work on other memory and a dependent. */
-static cudaError_t pool_between(struct joins *joins)
+static cudaError_t take_again(struct pool_use *use)
 {
-    cudaStream_t stream = joins->stream[0];
-    void *memory = NULL;
+    if (use->taker <= TAKER_DEPENDENT) {
+        close_kind(&use->takes);
+        use->takes = use->frees;
+    }
+    if (use->taker != TAKER_THREAD || !run_in_thread(use_again, use))
+        use_again(use);
+    return use->error;
+}
+
+/* What lies there in the end; error: of what was queued. The first trials tell whether the pool gave the same memory again, as it need not. */
+static cudaError_t end_use(struct pool_use *use, cudaError_t error)
+{
+    struct pinned *pinned = use->joins->pinned;
+    cudaError_t end = cudaDeviceSynchronize();
+    unsigned i;
+
+    error = error == cudaSuccess ? end : error;
+    if (error == cudaSuccess)
+        error = cudaMemcpy(pinned->seen[0], use->fresh, POOL_BYTES, cudaMemcpyDeviceToHost);
+    if (use->joins->trial < POOL_WAYS)
+        ask_row(use->joins->ask, taker_name[use->taker], use->fresh == use->old ? "the same memory" : "other memory");
+    for (i = 0; i < PLACE_WORDS; i++)
+        pinned->host_is_stale |= pinned->seen[0][i] != words_fresh(pinned->plan[1].key, i);
+    if (use->fresh && error == cudaSuccess)
+        error = cudaFreeAsync(use->fresh, use->takes);
+    if (use->takes != use->first && use->takes != use->frees && use->takes != use->joins->loose)
+        close_kind(&use->takes);
+    close_kind(&use->first);
+    if (use->event)
+        (void)cudaEventDestroy(use->event);
+    return error;
+}
+
+static cudaError_t use_twice(struct joins *joins)
+{
+    struct pool_use use = PDL_ZERO;
+    enum since since = (enum since)drawn(joins, 12, SINCES);
     cudaError_t error;
 
+    use.joins = joins;
+    use.taker = (enum taker)(joins->trial % POOL_WAYS);
+    prepare(joins, 1, 0);
+    error = open_use(&use);
+    if (error == cudaSuccess)
+        error = use_first(&use);
+    if (error == cudaSuccess)
+        error = free_first(&use);
+    if (error == cudaSuccess && use.taker == TAKER_AFTER_EVENT)
+        error = take_after_event(&use);
+    else if (error == cudaSuccess && use.taker > TAKER_DEPENDENT)
+        error = pass_since(&use, since);
+    if (error == cudaSuccess)
+        error = take_again(&use);
+    return end_use(&use, error);
+}
+
+/* Between work on other memory and a follower. */
+static cudaError_t pool_between(struct joins *joins)
+{
+    static const enum follow_by ways[] = { FOLLOW_DEPENDENT, FOLLOW_COPY, FOLLOW_DEPENDENT, FOLLOW_GRAPH, FOLLOW_HOST, FOLLOW_EVENT, FOLLOW_WAIT,
+                                           FOLLOW_POLL };
+    cudaStream_t stream = joins->stream[0];
+    void *memory = NULL;
+    cudaError_t error = open_aside(joins);
+
     prepare(joins, 1, 1);
-    error = work(joins, 0, stream);
+    if (error == cudaSuccess)
+        error = some_work(joins, &joins->work[0], stream);
     if (error == cudaSuccess)
         error = cudaMallocAsync(&memory, POOL_BYTES, stream);
     if (error == cudaSuccess)
         error = cudaFreeAsync(memory, stream);
-    return error == cudaSuccess ? depend(joins, stream) : error;
+    return error == cudaSuccess ? follow_by(joins, ways[joins->trial / POOL_WAYS % (sizeof(ways) / sizeof(ways[0]))], stream) : error;
 }
 
 static void ask_pools(struct ask *ask)
 {
     static const struct join joins[POOL_WAYS] = {
-        { "overwritten in memory that its stream allocates again", pool_in_line },
-        { "overwritten in memory that its stream allocates again after a silent kernel", pool_after_silent },
-        { "overwritten in memory that its stream allocates again for a dependent", pool_to_dependent },
-        { "overwritten in memory that is freed after an event", pool_freed_after_event },
-        { "overwritten in memory that another stream allocates", pool_elsewhere },
-        { "overwritten in memory that another stream allocates later", pool_elsewhere_later },
-        { "overwritten in memory that another stream allocates after a silent kernel", pool_elsewhere_after_silent },
-        { "overwritten in memory that another stream allocates after an event", pool_after_event },
-        { "overwritten in memory that another stream allocates after a launch's event", pool_after_launch_event },
-        { "stale in a dependent after an allocation", pool_between },
+        { "overwritten in memory that its stream allocates again", use_twice },
+        { "overwritten in memory that its stream allocates again for a dependent", use_twice },
+        { "overwritten in memory that another stream allocates", use_twice },
+        { "overwritten in memory that another stream allocates after an event", use_twice },
+        { "overwritten in memory that another host thread allocates", use_twice },
+        { "stale after an allocation", pool_between },
     };
     const char *lack = pools_lack();
 

@@ -5,8 +5,9 @@
 #ifndef JOINS_VALUES_H_INCLUDED
 #define JOINS_VALUES_H_INCLUDED
 
-#define VALUE_WAYS 12u
+#define VALUE_WAYS 9u
 #define VALUE_PLACE (PLACES - 1) /* no work stores there: the value stands in the middle of it */
+#define THERE 7u
 #define VALUE_WORD (VALUE_PLACE * PLACE_WORDS + PLACE_WORDS / 2)
 
 struct value_step {
@@ -25,26 +26,27 @@ static const struct value_step value_steps[] = {
 
 static const struct value_step *value_step(const struct joins *joins)
 {
-    return &value_steps[joins->trial / VALUE_WAYS % (sizeof(value_steps) / sizeof(value_steps[0]))];
+    return &value_steps[drawn(joins, 6, sizeof(value_steps) / sizeof(value_steps[0]))];
 }
 
 static uint32_t *value_in_host(const struct joins *joins) { return joins->follower[0].data + VALUE_WORD; }
 
-/* In pinned memory, or in every other turn in the device's. */
+/* In pinned memory, or in the device's. */
 static uint32_t *value_at(const struct joins *joins)
 {
-    return joins->trial / VALUE_WAYS % 2 ? joins->aside : value_in_host(joins);
+    return drawn(joins, 7, 2) ? joins->aside : value_in_host(joins);
 }
 
+/* Beside it in the device's memory stands a value that is there already. */
 static cudaError_t prepare_value(struct joins *joins, unsigned works, unsigned followers)
 {
-    const struct value_step *step = value_step(joins);
+    uint32_t values[2] = { value_step(joins)->before, THERE };
     cudaError_t error = open_aside(joins);
 
     prepare(joins, works, followers);
-    joins->pinned->words[VALUE_WORD] = step->before;
+    joins->pinned->words[VALUE_WORD] = values[0];
     if (error == cudaSuccess)
-        error = cudaMemcpy(joins->aside, &step->before, sizeof(step->before), cudaMemcpyHostToDevice);
+        error = cudaMemcpy(joins->aside, values, sizeof(values), cudaMemcpyHostToDevice);
     return error == cudaSuccess ? cudaDeviceSynchronize() : error;
 }
 
@@ -58,122 +60,93 @@ static cudaError_t await_value(struct joins *joins, cudaStream_t stream)
     return queue_value("cuStreamWaitValue32", stream, value_at(joins), value_step(joins)->awaited, value_step(joins)->flags);
 }
 
-/* Work, perhaps a silent kernel that overlaps it, and the value. */
-static cudaError_t work_and_value(struct joins *joins, unsigned followers, int row, cudaStream_t stream)
+static cudaError_t await_there(struct joins *joins, cudaStream_t stream)
 {
-    cudaError_t error = prepare_value(joins, 1, followers);
+    return queue_value("cuStreamWaitValue32", stream, joins->aside + 1, THERE, CU_STREAM_WAIT_VALUE_EQ);
+}
+
+/* Work, and the value after it. */
+static cudaError_t work_and_value(struct joins *joins, cudaStream_t stream)
+{
+    cudaError_t error = prepare_value(joins, 1, 1);
 
     if (error == cudaSuccess)
-        error = work(joins, 0, stream);
-    if (error == cudaSuccess && row)
-        error = silent(joins, stream);
+        error = some_work(joins, &joins->work[0], stream);
     return error == cudaSuccess ? write_value(joins, stream, value_at(joins)) : error;
 }
 
-/* ... for which another stream waits. */
-static cudaError_t work_and_awaited(struct joins *joins, unsigned followers, int row)
+/* Whether a kernel that does not wait may pass such a call and overlap the one before is not asked. */
+static cudaError_t follow_value(struct joins *joins, cudaStream_t stream)
 {
-    cudaError_t error = work_and_value(joins, followers, row, joins->stream[0]);
+    static const enum follow_by ways[] = { FOLLOW_KERNEL, FOLLOW_DEPENDENT, FOLLOW_COPY, FOLLOW_SET, FOLLOW_GRAPH, FOLLOW_HOST, FOLLOW_CALLBACK,
+                                           FOLLOW_EVENT, FOLLOW_WAIT, FOLLOW_POLL };
 
-    if (error == cudaSuccess)
-        error = launch_one((const void *)SYMBOL(joins_silent), &joins->work[0], 1, joins->stream[1], NULL, 0);
-    return error == cudaSuccess ? await_value(joins, joins->stream[1]) : error;
+    return follow_by(joins, ways[joins->trial / VALUE_WAYS % (sizeof(ways) / sizeof(ways[0]))], stream);
 }
 
 static cudaError_t value_in_line(struct joins *joins)
 {
-    cudaError_t error = work_and_value(joins, 1, 0, joins->stream[0]);
+    cudaError_t error = work_and_value(joins, joins->stream[0]);
 
-    return error == cudaSuccess ? follow(joins, 0, joins->stream[0]) : error;
+    return error == cudaSuccess ? follow_value(joins, joins->stream[0]) : error;
 }
 
-static cudaError_t value_before_dependent(struct joins *joins)
+/* "Work ordered after the operation will block until the given condition on the memory is satisfied." Another stream, which a kernel stands in,
+ * waits for the value; and for one that is there. */
+static cudaError_t await_both(struct joins *joins, int for_two)
 {
-    cudaError_t error = work_and_value(joins, 1, 0, joins->stream[0]);
-
-    return error == cudaSuccess ? depend(joins, joins->stream[0]) : error;
-}
-
-/* "Work ordered after the operation will block until the given condition on the memory is satisfied." */
-static cudaError_t value_awaited(struct joins *joins)
-{
-    cudaError_t error = work_and_awaited(joins, 1, 0);
-
-    return error == cudaSuccess ? follow(joins, 0, joins->stream[1]) : error;
-}
-
-static cudaError_t value_after_row(struct joins *joins)
-{
-    cudaError_t error = work_and_awaited(joins, 1, 1);
-
-    return error == cudaSuccess ? follow(joins, 0, joins->stream[1]) : error;
-}
-
-static cudaError_t value_before_copy(struct joins *joins)
-{
-    cudaError_t error = work_and_awaited(joins, 1, 0);
-
-    return error == cudaSuccess ? copy_words(joins, joins->stream[1], cudaMemcpyDefault) : error;
-}
-
-static cudaError_t value_before_host(struct joins *joins)
-{
-    cudaError_t error = work_and_awaited(joins, 0, 0);
-
-    joins->pinned->host_is_stale = 1; /* until it looked */
-    return error == cudaSuccess ? cudaLaunchHostFunc(FOLLOWS_IN(joins, joins->stream[1]), look, joins->pinned) : error;
-}
-
-static cudaError_t value_before_graph(struct joins *joins)
-{
-    cudaGraphExec_t exec = NULL;
-    cudaError_t error = work_and_awaited(joins, 1, 0), end;
+    cudaError_t error = work_and_value(joins, joins->stream[0]);
 
     if (error == cudaSuccess)
-        error = ask_graph_of_kernel(&exec, (const void *)SYMBOL(joins_follower), &joins->follower[0], PLACE_WORDS);
+        error = launch_one((const void *)SYMBOL(joins_silent), &joins->work[0], 1, joins->stream[1], NULL, 0);
     if (error == cudaSuccess)
-        error = cudaGraphLaunch(exec, FOLLOWS_IN(joins, joins->stream[1]));
-    end = cudaDeviceSynchronize();
-    if (exec)
-        (void)cudaGraphExecDestroy(exec);
-    return error == cudaSuccess ? end : error;
+        error = await_value(joins, joins->stream[1]);
+    if (error == cudaSuccess && for_two)
+        error = await_there(joins, joins->stream[1]);
+    return error == cudaSuccess ? follow_value(joins, joins->stream[1]) : error;
 }
 
-static cudaError_t value_before_event(struct joins *joins)
-{
-    cudaEvent_t event = NULL;
-    cudaError_t error = cudaEventCreateWithFlags(&event, cudaEventDisableTiming);
+static cudaError_t value_awaited(struct joins *joins) { return await_both(joins, 0); }
+static cudaError_t two_values_awaited(struct joins *joins) { return await_both(joins, 1); }
 
-    if (error == cudaSuccess)
-        error = work_and_awaited(joins, 1, 0);
-    if (error == cudaSuccess)
-        error = record_and_await(event, joins->stream[1], joins->stream[2]);
-    (void)cudaEventDestroy(event);
-    return error == cudaSuccess ? follow(joins, 0, joins->stream[2]) : error;
-}
-
-/* The stream that writes the value only waits for an event. */
-static cudaError_t value_after_event(struct joins *joins)
+/* A stream that only waits for an event writes the value, for which a third one waits; or it waits for one that is there. */
+static cudaError_t after_event(struct joins *joins, int writes)
 {
+    cudaStream_t last = joins->stream[writes ? 2 : 1];
     cudaEvent_t event = NULL;
     cudaError_t error = cudaEventCreateWithFlags(&event, cudaEventDisableTiming);
 
     if (error == cudaSuccess)
         error = prepare_value(joins, 1, 1);
     if (error == cudaSuccess)
-        error = work(joins, 0, joins->stream[0]);
+        error = some_work(joins, &joins->work[0], joins->stream[0]);
     if (error == cudaSuccess)
         error = record_and_await(event, joins->stream[0], joins->stream[1]);
-    if (error == cudaSuccess)
+    if (error == cudaSuccess && writes)
         error = write_value(joins, joins->stream[1], value_at(joins));
     if (error == cudaSuccess)
-        error = await_value(joins, joins->stream[2]);
+        error = writes ? await_value(joins, last) : await_there(joins, last);
     (void)cudaEventDestroy(event);
-    return error == cudaSuccess ? follow(joins, 0, joins->stream[2]) : error;
+    return error == cudaSuccess ? follow_value(joins, last) : error;
 }
 
-/* Between a kernel and what comes after it the stream waits for a value that comes after work of another stream. */
-static cudaError_t value_between(struct joins *joins, int dependent)
+static cudaError_t value_after_event(struct joins *joins) { return after_event(joins, 1); }
+static cudaError_t there_after_event(struct joins *joins) { return after_event(joins, 0); }
+
+/* Between work and what comes after it the stream waits for a value that is there. */
+static cudaError_t there_between(struct joins *joins)
+{
+    cudaError_t error = prepare_value(joins, 1, 1);
+
+    if (error == cudaSuccess)
+        error = some_work(joins, &joins->work[0], joins->stream[0]);
+    if (error == cudaSuccess)
+        error = await_there(joins, joins->stream[0]);
+    return error == cudaSuccess ? follow_value(joins, joins->stream[0]) : error;
+}
+
+/* ... for a value that comes after work of another stream. */
+static cudaError_t value_between(struct joins *joins)
 {
     cudaError_t error = prepare_value(joins, 2, 1);
 
@@ -182,16 +155,38 @@ static cudaError_t value_between(struct joins *joins, int dependent)
     if (error == cudaSuccess)
         error = write_value(joins, joins->stream[1], value_at(joins));
     if (error == cudaSuccess)
-        error = work(joins, 0, joins->stream[0]);
+        error = some_work(joins, &joins->work[0], joins->stream[0]);
     if (error == cudaSuccess)
         error = await_value(joins, joins->stream[0]);
-    if (error != cudaSuccess)
-        return error;
-    return dependent ? depend(joins, joins->stream[0]) : follow(joins, 0, joins->stream[0]);
+    return error == cudaSuccess ? follow_value(joins, joins->stream[0]) : error;
 }
 
-static cudaError_t value_between_followers(struct joins *joins) { return value_between(joins, 0); }
-static cudaError_t value_between_dependents(struct joins *joins) { return value_between(joins, 1); }
+#define LATE_POLLS 500u       /* of the host, which take longer than a device may like to wait */
+
+/* The host stores the words and then the value, late. Nothing that the host calls before may wait for the device. */
+static cudaError_t value_of_host(struct joins *joins)
+{
+    struct pinned *pinned = joins->pinned;
+    cudaStream_t stream = joins->stream[1];
+    cudaError_t error = prepare_value(joins, 1, 1), state = cudaErrorNotReady;
+    unsigned i;
+
+    if (error == cudaSuccess)
+        error = queue_value("cuStreamWaitValue32", stream, value_in_host(joins), value_step(joins)->awaited, value_step(joins)->flags);
+    if (error == cudaSuccess)
+        error = drawn(joins, 8, 2) ? follow_by(joins, FOLLOW_HOST, stream) : follow(joins, 0, stream);
+    for (i = 0; i < LATE_POLLS && error == cudaSuccess && state == cudaErrorNotReady; i++)
+        state = cudaStreamQuery(stream);
+    (void)cudaGetLastError();
+    for (i = 0; i < PLACE_WORDS; i++)
+        pinned->words[i] = words_fresh(pinned->plan[0].key, i);
+    __sync_synchronize(); /* the words are there before the value */
+    *(volatile uint32_t *)(pinned->words + VALUE_WORD) = value_step(joins)->written;
+    if (error == cudaSuccess)
+        error = cudaStreamSynchronize(stream);
+    pinned->host_is_stale |= state != cudaErrorNotReady;
+    return error;
+}
 
 /* "will provide a memory fence before the write, which has similar semantics to __threadfence_system() but is scoped to the stream": a host
  * that finds the value finds the words. Nothing is written beside it. */
@@ -205,9 +200,7 @@ static cudaError_t value_for_host(struct joins *joins)
     before = value[-1];
     behind = value[1];
     if (error == cudaSuccess)
-        error = work(joins, 0, stream);
-    if (error == cudaSuccess && joins->trial / VALUE_WAYS % 2)
-        error = silent(joins, stream);
+        error = some_work(joins, &joins->work[0], stream);
     if (error == cudaSuccess)
         error = write_value(joins, stream, value_in_host(joins));
     while (error == cudaSuccess && *value != written && state == cudaErrorNotReady)
@@ -225,16 +218,13 @@ static void ask_values(struct ask *ask)
 {
     static const struct join joins[VALUE_WAYS] = {
         { "stale after a value that the stream writes", value_in_line },
-        { "stale in a dependent after a value that the stream writes", value_before_dependent },
         { "stale after a wait for a value", value_awaited },
-        { "stale after a wait for a value that is written after a silent kernel", value_after_row },
-        { "stale in a copy after a wait for a value", value_before_copy },
-        { "stale in a host function after a wait for a value", value_before_host },
-        { "stale in a graph after a wait for a value", value_before_graph },
-        { "stale after an event behind a wait for a value", value_before_event },
+        { "stale after waits for two values", two_values_awaited },
         { "stale after a value that is written after an event", value_after_event },
-        { "stale after work and a wait for a value", value_between_followers },
-        { "stale in a dependent after work and a wait for a value", value_between_dependents },
+        { "stale after waits for an event and for a value that is there", there_after_event },
+        { "stale after work and a wait for a value that is there", there_between },
+        { "stale after work and a wait for a value", value_between },
+        { "stale after a value that the host writes late", value_of_host },
         { "stale for a host that finds a value", value_for_host },
     };
     const char *lack = values_lack(ask->stream);
