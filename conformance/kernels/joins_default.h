@@ -3,18 +3,18 @@
 #ifndef JOINS_DEFAULT_H_INCLUDED
 #define JOINS_DEFAULT_H_INCLUDED
 
-/* The work itself; a silent kernel with the attribute overlaps it, or it has the attribute and overlaps one; a graph of it. */
-enum first_work { FIRST_KERNEL, FIRST_ROW, FIRST_ATTRIBUTED, FIRST_GRAPH, FIRSTS };
-/* The blocking stream is new, and made once the work is queued where it is the follower's. */
-enum before { BEFORE_NOTHING, BEFORE_KERNEL, BEFORE_GRAPH, BEFORE_NEW, BEFORES };
-enum then { THEN_KERNEL, THEN_GRAPH, THEN_HOST, THEN_COPY, THEN_MEMCPY, THENS };
+/* The blocking stream is new, and made once the work is queued where it is the follower's. Before: it, or the legacy stream, waits for an event. */
+enum before { BEFORE_NOTHING, BEFORE_KERNEL, BEFORE_GRAPH, BEFORE_EVENT, BEFORE_NEW, BEFORES };
+enum then { THEN_COPY, THEN_MEMCPY, THEN_FOLLOWER }; /* of each kind */
+static const enum follow_by default_follower[] = { FOLLOW_KERNEL, FOLLOW_OVERLAPPING, FOLLOW_GRAPH, FOLLOW_HOST, FOLLOW_CALLBACK, FOLLOW_EVENT };
+#define THENS (THEN_FOLLOWER + sizeof(default_follower) / sizeof(default_follower[0]))
 
 struct by_default {
-    enum first_work first;
     enum before before;
-    enum then then;
+    unsigned then;
     cudaStream_t from, to, fresh;
-    cudaGraphExec_t works, follows, nothing;
+    cudaEvent_t event;
+    cudaGraphExec_t nothing;
     struct kernel_args args;   /* of the work */
     uint32_t *copied;          /* the words, where they are copied: in the device's memory */
 };
@@ -26,37 +26,20 @@ static cudaError_t open_default(struct joins *joins, struct by_default *d, int i
     cudaError_t error = cudaMalloc((void **)&d->copied, PLACE_WORDS * sizeof(uint32_t));
 
     prepare(joins, 1, 1);
-    d->first = (enum first_work)(which % FIRSTS);
-    d->before = (enum before)(which / FIRSTS % BEFORES);
-    d->then = (enum then)(which / FIRSTS / BEFORES % THENS);
+    d->before = (enum before)(which % BEFORES);
+    d->then = (unsigned)(which / BEFORES % THENS);
     d->args = joins->work[0];
-    if (d->then >= THEN_COPY)
+    if (d->then < THEN_FOLLOWER)
         d->args.data = d->copied;
     if (error == cudaSuccess && d->before == BEFORE_NEW && into_legacy)
         error = cudaStreamCreate(&d->fresh);
     d->from = !into_legacy ? cudaStreamLegacy : d->fresh ? d->fresh : blocking;
     d->to = into_legacy ? cudaStreamLegacy : blocking;
     if (error == cudaSuccess)
-        error = ask_graph_of_kernel(&d->works, (const void *)SYMBOL(joins_work), &d->args, PLACE_WORDS);
+        error = cudaEventCreateWithFlags(&d->event, cudaEventDisableTiming);
     if (error == cudaSuccess)
-        error = ask_graph_of_kernel(&d->follows, (const void *)SYMBOL(joins_follower), &joins->follower[0], PLACE_WORDS);
+        error = open_aside(joins);
     return error == cudaSuccess ? ask_graph_of_kernel(&d->nothing, (const void *)SYMBOL(joins_silent), &joins->work[0], 1) : error;
-}
-
-static cudaError_t do_first(struct joins *joins, const struct by_default *d)
-{
-    cudaLaunchAttribute attribute = serialization(1);
-    cudaError_t error;
-
-    switch (d->first) {
-    case FIRST_GRAPH: return cudaGraphLaunch(d->works, d->from);
-    case FIRST_ATTRIBUTED:
-        error = launch_one((const void *)SYMBOL(joins_silent), &joins->work[0], 1, d->from, NULL, 0);
-        return error == cudaSuccess ? launch_one((const void *)SYMBOL(joins_work), &d->args, PLACE_WORDS, d->from, &attribute, 1) : error;
-    default:
-        error = launch_one((const void *)SYMBOL(joins_work), &d->args, PLACE_WORDS, d->from, NULL, 0);
-        return error == cudaSuccess && d->first == FIRST_ROW ? silent(joins, d->from) : error;
-    }
 }
 
 /* The host waits for cudaMemcpy, which is work of the legacy stream. Copies from pinned memory are asked elsewhere (COMP-06c). */
@@ -69,35 +52,34 @@ static cudaError_t copy_then(struct joins *joins, const struct by_default *d)
                                                             : cudaMemcpyAsync(joins->pinned->seen[0], d->copied, bytes, cudaMemcpyDeviceToHost, to);
 }
 
-static cudaError_t do_then(struct joins *joins, const struct by_default *d)
+static cudaError_t do_before(struct joins *joins, const struct by_default *d)
 {
-    switch (d->then) {
-    case THEN_GRAPH: return cudaGraphLaunch(d->follows, FOLLOWS_IN(joins, d->to));
-    case THEN_HOST:
-        joins->followers = 0;
-        joins->pinned->host_is_stale = 1; /* until it looked */
-        return cudaLaunchHostFunc(FOLLOWS_IN(joins, d->to), look, joins->pinned);
-    case THEN_COPY:
-    case THEN_MEMCPY: return copy_then(joins, d);
-    default: return follow(joins, 0, d->to);
+    cudaStream_t side = joins->ask->side;
+    cudaError_t error;
+
+    switch (d->before) {
+    case BEFORE_KERNEL: return launch_one((const void *)SYMBOL(joins_silent), &joins->work[0], 1, d->to, NULL, 0);
+    case BEFORE_GRAPH: return cudaGraphLaunch(d->nothing, d->to);
+    case BEFORE_EVENT:
+        error = launch_one((const void *)SYMBOL(joins_silent), &joins->work[0], 1, side, NULL, 0);
+        return error == cudaSuccess ? record_and_await(d->event, side, d->to) : error;
+    default: return cudaSuccess;
     }
 }
 
 static cudaError_t run_default(struct joins *joins, struct by_default *d)
 {
-    cudaError_t error = cudaSuccess;
+    cudaError_t error = do_before(joins, d);
 
-    if (d->before == BEFORE_KERNEL)
-        error = launch_one((const void *)SYMBOL(joins_silent), &joins->work[0], 1, d->to, NULL, 0);
-    if (d->before == BEFORE_GRAPH)
-        error = cudaGraphLaunch(d->nothing, d->to);
     if (error == cudaSuccess)
-        error = do_first(joins, d);
+        error = some_work(joins, &d->args, d->from);
     if (error == cudaSuccess && d->before == BEFORE_NEW && !d->fresh) {
         error = joins->trial / 4 % 2 ? cudaStreamCreate(&d->fresh) : cudaStreamCreateWithPriority(&d->fresh, cudaStreamDefault, 0);
         d->to = d->fresh;
     }
-    return error == cudaSuccess ? do_then(joins, d) : error;
+    if (error != cudaSuccess)
+        return error;
+    return d->then < THEN_FOLLOWER ? copy_then(joins, d) : follow_by(joins, default_follower[d->then - THEN_FOLLOWER], d->to);
 }
 
 static cudaError_t by_default(struct joins *joins, int into_legacy)
@@ -108,10 +90,8 @@ static cudaError_t by_default(struct joins *joins, int into_legacy)
     if (error == cudaSuccess)
         error = run_default(joins, &d);
     end = cudaDeviceSynchronize();
-    if (d.works)
-        (void)cudaGraphExecDestroy(d.works);
-    if (d.follows)
-        (void)cudaGraphExecDestroy(d.follows);
+    if (d.event)
+        (void)cudaEventDestroy(d.event);
     if (d.nothing)
         (void)cudaGraphExecDestroy(d.nothing);
     if (d.fresh)

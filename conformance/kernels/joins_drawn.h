@@ -72,8 +72,8 @@ static enum tail tail_of(const struct joins *joins) { return (enum tail)drawn(jo
 /* Work, launched in some manner, with the attribute or without, or as a graph; and perhaps something after it. For who opened `aside`. */
 static cudaError_t some_work(struct joins *joins, struct kernel_args *args, cudaStream_t stream)
 {
-    unsigned manner = drawn(joins, 1, MANNERS + 1);
-    cudaError_t error = manner == MANNERS ? work_by_graph(args, stream)
+    unsigned manner = drawn(joins, 1, MANNERS + 2);
+    cudaError_t error = manner >= MANNERS ? work_by_graph(args, stream)
                                           : launch_in_manner((const void *)SYMBOL(joins_work), args, PLACE_WORDS, stream, (enum manner)manner,
                                                              (int)drawn(joins, 2, 2));
 

@@ -209,22 +209,30 @@ static cudaError_t use_twice(struct joins *joins)
     return end_use(&use, error);
 }
 
-/* Between work on other memory and a follower. */
+/* Between work on other memory, or a wait for an event after it, and a follower. */
 static cudaError_t pool_between(struct joins *joins)
 {
     static const enum follow_by ways[] = { FOLLOW_DEPENDENT, FOLLOW_COPY, FOLLOW_DEPENDENT, FOLLOW_GRAPH, FOLLOW_HOST, FOLLOW_EVENT, FOLLOW_WAIT,
                                            FOLLOW_POLL };
-    cudaStream_t stream = joins->stream[0];
+    unsigned after_event = drawn(joins, 13, 2);
+    cudaStream_t stream = joins->stream[after_event];
+    cudaEvent_t event = NULL;
     void *memory = NULL;
     cudaError_t error = open_aside(joins);
 
     prepare(joins, 1, 1);
     if (error == cudaSuccess)
-        error = some_work(joins, &joins->work[0], stream);
+        error = cudaEventCreateWithFlags(&event, cudaEventDisableTiming);
+    if (error == cudaSuccess)
+        error = some_work(joins, &joins->work[0], joins->stream[0]);
+    if (error == cudaSuccess && after_event)
+        error = record_and_await(event, joins->stream[0], stream);
     if (error == cudaSuccess)
         error = cudaMallocAsync(&memory, POOL_BYTES, stream);
     if (error == cudaSuccess)
         error = cudaFreeAsync(memory, stream);
+    if (event)
+        (void)cudaEventDestroy(event);
     return error == cudaSuccess ? follow_by(joins, ways[joins->trial / POOL_WAYS % (sizeof(ways) / sizeof(ways[0]))], stream) : error;
 }
 
