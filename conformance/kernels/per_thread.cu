@@ -5,6 +5,7 @@
  * captured  ATTR-14  what becomes a node of a capture of the per-thread stream: each of these calls, given stream 0;
  *                    the edge data that such a capture is given and tells; cudaMemset beside a capture that the legacy stream must not disturb
  * waits     ATTR-14  which work the host finds done once it waited in stream 0, or was told that it has ended: that of the per-thread stream
+ * named     ATTR-14  what each of these calls comes after that is given cudaStreamLegacy: the work of blocking streams (per_thread_named.h)
  */
 #include <string.h>
 
@@ -68,15 +69,17 @@ static cudaError_t launch_plainly(struct unit *u)
 
 static cudaError_t launch_by_config(struct unit *u)
 {
-    cudaLaunchAttribute attributes[2];
+    cudaLaunchAttribute attributes[4];
     cudaLaunchConfig_t config = PDL_ZERO;
     void *params[1];
 
     params[0] = &u->args;
     attributes[0] = in_remote_domain();
     attributes[1] = cooperatively();
+    attributes[2] = of_priority(0);
+    attributes[3] = serialization(1);
     config.attrs = attributes;
-    config.numAttrs = 2;
+    config.numAttrs = 4;
     config.dynamicSmemBytes = UNIT_SHARED;
     config.gridDim.x = config.gridDim.y = config.gridDim.z = 1;
     config.blockDim = config.gridDim;
@@ -123,7 +126,7 @@ static const struct {
 };
 #define UNIT_CALLS (sizeof(unit_calls) / sizeof(unit_calls[0]))
 
-/* What became of a launch: by the second call it had two attributes. */
+/* What became of a launch: by the second call it had four attributes, of which two are asked. */
 static void expect_unit_launch(struct unit *u, cudaGraphNode_t node, int by_config)
 {
     struct cudaKernelNodeParams params = PDL_ZERO;
@@ -355,8 +358,11 @@ static void ask_waiting_units(struct ask *ask)
     (void)cudaFreeHost(r.room);
 }
 
+#include "per_thread_named.h"
+
 static const struct pair per_thread_pairs[] = {
     PAIR_ASK("captured", ask_captured_units),
     PAIR_ASK("waits", ask_waiting_units),
+    PAIR_ASK("named", ask_named_units),
 };
 IMAGE(per_thread, per_thread_pairs)
