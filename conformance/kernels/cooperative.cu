@@ -2,8 +2,8 @@
  *
  * pair     rules     what is launched
  * at_once  COMP-02c  two cooperative grids in each of two streams, the second with the attribute; each fills the device, or more than half of
- *                    it: by its blocks, by its clusters, or by its shared memory. Every block waits, for a bounded time, until all blocks of
- *                    its grid have begun. So do the grids of two streams that joined a capture, of a graph or of a conditional node's body.
+ *                    it: by its blocks, of many threads or of one, in two layers, by its clusters, or by its shared memory, dynamic or
+ *                    static. Every block waits, for a bounded time, until all blocks of its grid have begun. So do the grids of two streams that joined a capture, of a graph or of a conditional node's body.
  *
  * Mutant `crowded`: a plain kernel of one block more than fit. Its first blocks wait in vain.
  */
@@ -27,36 +27,64 @@
 #endif
 
 /* In trial_state `began` counts blocks, and `early` those that did not see all blocks of their grid begin. */
-KERNEL(cooperative_meeting)
+DEVICE_FN void meets(const struct kernel_args *args)
 {
+    uint32_t shape[9];
+
     if (k_thread() == 0) {
+        k_shape(shape);
         k_trigger();
-        k_add(&args.state->began, 1);
-        if (!k_poll(args.state, &args.state->began, k_blocks(), MEETING_BOUND_NS))
-            k_add(&args.state->early, 1);
-        k_add(&args.state->finished, 1);
+        k_add(&args->state->began, 1);
+        if (!k_poll(args->state, &args->state->began, shape[0] * shape[1] * shape[2], MEETING_BOUND_NS))
+            k_add(&args->state->early, 1);
+        k_add(&args->state->finished, 1);
     }
 }
 
+KERNEL(cooperative_meeting) { meets(&args); }
+
+#define STATIC_BYTES 24576u
+#ifdef PDL_MODEL
+#define MODEL_KERNEL_WITH_STATIC(NAME) MODEL_KERNEL_OF(NAME, struct kernel_args, 32, STATIC_BYTES, MODEL_KERNEL_PTX, 90)
+MODEL_KERNEL_WITH_STATIC(SYMBOL(cooperative_static)) { meets(&args); }
+#else
+KERNEL(cooperative_static)
+{
+    __shared__ volatile uint32_t room[STATIC_BYTES / 4];
+
+    room[k_thread()] = k_block(); /* so that it is not left out */
+    meets(&args);
+}
+#endif
+
 #define SHARED_BYTES 40960u    /* which any kernel may have */
-enum kind { KIND_PLAIN, KIND_CLUSTERS, KIND_SHARED, KINDS };
+enum kind { KIND_PLAIN, KIND_CLUSTERS, KIND_SHARED, KIND_STATIC, KIND_LONE, KIND_LAYERS, KINDS }; /* LONE: a thread in each block */
 enum place { PLACE_STREAMS, PLACE_GRAPH, PLACE_BODY };
+
+static const void *meeting_of(enum kind kind)
+{
+    return kind == KIND_STATIC ? (const void *)SYMBOL(cooperative_static) : (const void *)SYMBOL(cooperative_meeting);
+}
+
+/* Whether its blocks come in twos: clusters, or layers. */
+static int comes_in_twos(enum kind kind) { return kind == KIND_CLUSTERS || kind == KIND_LAYERS; }
 
 struct meeting {
     struct kernel_args args;   /* of the first grid; `state` is an array, one for each grid */
     enum kind kind;            /* of the grids of this round */
-    unsigned most[KINDS];      /* blocks that are on the device at once; of clusters of two, an even number */
+    unsigned most[KINDS];      /* blocks that are on the device at once; where they come in twos, an even number */
     cudaStream_t stream[2], origin; /* origin: begins captures, which the others join */
     cudaEvent_t event;
     int driver;                /* its version: conditional nodes came with 12.4 */
     unsigned blocks, alone, missing; /* of all rounds: launched, without all the others of their grid, never run */
 };
 
-static void fill_launch(cudaLaunchConfig_t *config, cudaLaunchAttribute *attrs, enum kind kind)
+static void fill_launch(cudaLaunchConfig_t *config, cudaLaunchAttribute *attrs, enum kind kind, unsigned blocks)
 {
-    config->gridDim.x = 2;
-    config->gridDim.y = config->gridDim.z = config->blockDim.y = config->blockDim.z = 1;
-    config->blockDim.x = GRID_THREADS;
+    config->gridDim.z = kind == KIND_LAYERS ? 2 : 1;
+    config->gridDim.x = blocks / config->gridDim.z;
+    config->gridDim.y = config->blockDim.y = config->blockDim.z = 1;
+    config->blockDim.x = kind == KIND_LONE ? 1 : GRID_THREADS;
     config->dynamicSmemBytes = kind == KIND_SHARED ? SHARED_BYTES : 0;
     config->attrs = attrs;
     if (kind == KIND_CLUSTERS)
@@ -65,20 +93,19 @@ static void fill_launch(cudaLaunchConfig_t *config, cudaLaunchAttribute *attrs, 
 
 static cudaError_t count_most(struct meeting *m, int processors)
 {
-    const void *function = (const void *)SYMBOL(cooperative_meeting);
-    cudaLaunchAttribute attribute;
-    cudaLaunchConfig_t config = PDL_ZERO;
-    int fit = 0, with_shared = 0, clusters = 0;
-    cudaError_t error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fit, function, GRID_THREADS, 0);
+    cudaError_t error = cudaSuccess;
+    unsigned kind;
 
-    if (error == cudaSuccess)
-        error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&with_shared, function, GRID_THREADS, SHARED_BYTES);
-    fill_launch(&config, &attribute, KIND_CLUSTERS);
-    if (error == cudaSuccess)
-        error = cudaOccupancyMaxActiveClusters(&clusters, function, &config);
-    m->most[KIND_PLAIN] = (unsigned)(processors * fit);
-    m->most[KIND_SHARED] = (unsigned)(processors * with_shared);
-    m->most[KIND_CLUSTERS] = 2 * (unsigned)clusters;
+    for (kind = 0; kind < KINDS && error == cudaSuccess; kind++) {
+        cudaLaunchAttribute attribute;
+        cudaLaunchConfig_t config = PDL_ZERO;
+        int fit = 0;
+        fill_launch(&config, &attribute, (enum kind)kind, 2);
+        error = kind == KIND_CLUSTERS ? cudaOccupancyMaxActiveClusters(&fit, meeting_of((enum kind)kind), &config)
+                                      : cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fit, meeting_of((enum kind)kind), (int)config.blockDim.x,
+                                                                                      config.dynamicSmemBytes);
+        m->most[kind] = (unsigned)(kind == KIND_CLUSTERS ? 2 * fit : kind == KIND_LAYERS ? processors * fit / 2 * 2 : processors * fit);
+    }
     return error;
 }
 
@@ -111,14 +138,13 @@ static cudaError_t launch_grid(const struct meeting *m, unsigned grid, unsigned 
 
     params[0] = &args;
     args.state += grid;
-    fill_launch(&config, attrs, m->kind);
-    config.gridDim.x = blocks;
+    fill_launch(&config, attrs, m->kind, blocks);
     config.stream = m->stream[grid % 2];
     if (!CROWDED)
         attrs[config.numAttrs++] = cooperatively();
     if (grid >= 2)
         attrs[config.numAttrs++] = serialization(1);
-    return cudaLaunchKernelExC(&config, (const void *)SYMBOL(cooperative_meeting), params);
+    return cudaLaunchKernelExC(&config, meeting_of(m->kind), params);
 }
 
 static cudaError_t launch_grids(const struct meeting *m, const unsigned *blocks)
@@ -185,7 +211,7 @@ static cudaError_t run_round(struct meeting *m, unsigned round, enum place place
 
     m->kind = CROWDED ? KIND_PLAIN : (enum kind)(round % KINDS);
     most = m->most[m->kind];
-    half = m->kind == KIND_CLUSTERS ? most / 4 * 2 + 2 : most / 2 + 1;
+    half = comes_in_twos(m->kind) ? most / 4 * 2 + 2 : most / 2 + 1;
     for (grid = 0; grid < GRIDS_MADE; grid++)
         blocks[grid] = CROWDED ? most + 1 : round / KINDS >> grid & 1 && half <= most ? half : most;
     if (error == cudaSuccess)

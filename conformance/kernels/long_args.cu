@@ -1,9 +1,10 @@
 /* long_args.cu - kernels with arguments of 64 to 4,096 bytes: every byte reaches the kernel, and its wait covers what it would with few.
  *
  * pair      rules     what is asked
- * launches  ATTR-15f  launched after a kernel that triggers early: by cudaLaunchKernel, with attribute 6, cooperative, in clusters, and the
- *                     same captured, also in a stream that joined the capture; and with a programmatic event, which comes after the launch has
- *                     triggered; also by another host thread
+ * launches  ATTR-15f  launched after a kernel that triggers early, in streams of three kinds, also after its event in another stream: by
+ *                     cudaLaunchKernel, cooperative, in clusters, with a priority or a domain of its own, of two layers, each with
+ *                     attribute 6 or without; the same captured, also in a stream that joined the capture; and with a programmatic event,
+ *                     which comes after the launch has triggered; also by another host thread
  * nodes     ATTR-15f  the second of two nodes with a programmatic edge between them: added; given parameters in the graph, in a clone, in the
  *                     executable graph, and there while it is disabled; cloned, updated, in a child graph, a child of a child or a body,
  *                     disabled and enabled
@@ -78,7 +79,8 @@ struct long_ask {
     struct host_room *room;
     uint32_t *told;            /* what the kernel tells of its arguments, in pinned memory */
     const struct taker *taker;
-    cudaEvent_t event;         /* that a launch may be given */
+    cudaStream_t stream;       /* of this trial's kernels */
+    cudaEvent_t event, awaited; /* that a launch may be given; that the stream waits for */
     struct all_args args, other;
     unsigned trial, stale, wrong;
 };
@@ -102,6 +104,7 @@ static void ask_long(struct ask *ask, void (*ask_all)(struct long_ask *))
 
     memset(&asked, 0, sizeof(asked));
     asked.ask = ask;
+    asked.stream = ask->stream;
     if (!open_long(&asked))
         return;
     ask_all(&asked);
@@ -129,7 +132,7 @@ static void next_args(struct long_ask *l)
 
 static cudaError_t look_at_args(struct long_ask *l)
 {
-    cudaError_t error = cudaStreamSynchronize(l->ask->stream);
+    cudaError_t error = cudaStreamSynchronize(l->stream);
     volatile const uint32_t *told = l->told;
     unsigned differs = 0;
     uint32_t i;
@@ -144,111 +147,116 @@ static cudaError_t look_at_args(struct long_ask *l)
 
 /* ---- launches ---- */
 
-/* How the kernel with long arguments is launched: with no attribute, with attribute 6, or with one of these. */
-enum dress { DRESS_NONE, DRESS_OVERLAPS, DRESS_COOPERATIVE, DRESS_CLUSTERS, DRESS_EVENT, DRESSES };
 enum catching { CATCHING_NOTHING, CATCHING_ORIGIN, CATCHING_FORK, CATCHINGS }; /* the stream captures: it began, or it joined */
-static const char *const dress_names[DRESSES][CATCHINGS] = {
-    { "a launch", "a captured launch", "a launch captured in a fork" },
-    { "a launch with attribute 6", "a captured launch with attribute 6", "a launch with attribute 6 captured in a fork" },
-    { "a cooperative launch", "a captured cooperative launch", "a cooperative launch captured in a fork" },
-    { "a launch in clusters", "a captured launch in clusters", "a launch in clusters captured in a fork" },
-    { "a launch with a programmatic event", NULL, NULL }, /* a capture in which nobody waits for the event is not asked */
+static const char *const catching_name[CATCHINGS] = { "", ", captured", ", captured in a fork" };
+static const char *const manner_name[MANNERS] = { "a launch", "a cooperative launch", "a launch in clusters", "a launch of high priority",
+                                                  "a launch in another memory-sync domain", "a launch of two layers" };
+
+/* How the kernel with long arguments is launched. */
+struct way {
+    enum manner manner;
+    enum catching catching;
+    int overlaps, records;     /* with attribute 6; with a programmatic event, and nothing else */
+    int awaits;                /* the kernel before it stands in another stream, for whose event it waits */
 };
 
-static cudaLaunchAttribute attribute_of(enum dress dress, cudaEvent_t event)
-{
-    switch (dress) {
-    case DRESS_COOPERATIVE: return cooperatively();
-    case DRESS_CLUSTERS: return in_clusters(2);
-    case DRESS_EVENT: return recording(event);
-    default: return serialization(1);
-    }
-}
-
 /* The kernel may look at its arguments after the caller has written over them: the launch has taken a copy. The blocks of a
- * cluster tell the same words. */
-static cudaError_t launch_long(struct long_ask *l, enum dress dress)
+ * cluster, or of two layers, tell the same words. */
+static cudaError_t launch_long(struct long_ask *l, const struct way *way)
 {
-    cudaLaunchAttribute attribute = attribute_of(dress, l->event);
+    cudaLaunchAttribute attribute = recording(l->event);
     cudaLaunchConfig_t config = PDL_ZERO;
     struct all_args copy = l->args;
     void *params[1];
     cudaError_t error;
 
     params[0] = &copy;
-    config.gridDim.x = config.gridDim.y = config.gridDim.z = 1;
-    config.blockDim = config.gridDim;
+    config.gridDim.x = config.gridDim.y = config.gridDim.z = config.blockDim.y = config.blockDim.z = 1;
     config.blockDim.x = ASK_WORDS / 2;
-    config.gridDim.x = dress == DRESS_CLUSTERS ? 2 : 1;
-    config.stream = l->ask->stream;
+    config.stream = l->stream;
     config.attrs = &attribute;
     config.numAttrs = 1;
-    error = dress == DRESS_NONE ? cudaLaunchKernel(l->taker->kernel, config.gridDim, config.blockDim, params, 0, config.stream)
-                                : cudaLaunchKernelExC(&config, l->taker->kernel, params);
+    if (way->records)
+        error = cudaLaunchKernelExC(&config, l->taker->kernel, params);
+    else if (way->manner == MANNER_PLAIN && !way->overlaps)
+        error = cudaLaunchKernel(l->taker->kernel, config.gridDim, config.blockDim, params, 0, l->stream);
+    else
+        error = launch_in_manner(l->taker->kernel, &copy, ASK_WORDS / 2, l->stream, way->manner, way->overlaps);
     memset(&copy, 0xEE, sizeof(copy));
     return error;
 }
 
-static cudaError_t launch_both(struct long_ask *l, enum dress dress)
+static cudaError_t launch_both(struct long_ask *l, const struct way *way)
 {
-    cudaError_t error = launch_one((const void *)SYMBOL(long_args_work), &l->args.head, ASK_WORDS / 2, l->ask->stream, NULL, 0);
+    cudaStream_t before = way->awaits ? l->ask->side : l->stream;
+    cudaError_t error = launch_one((const void *)SYMBOL(long_args_work), &l->args.head, ASK_WORDS / 2, before, NULL, 0);
 
-    return error == cudaSuccess ? launch_long(l, dress) : error;
+    if (error == cudaSuccess && way->awaits)
+        error = record_and_await(l->awaited, before, l->stream);
+    return error == cudaSuccess ? launch_long(l, way) : error;
 }
 
-static cudaError_t run_launched(struct long_ask *l, enum dress dress, enum catching catching)
+/* In streams of three kinds in turn, of which two can be captured. */
+static cudaError_t run_launched(struct long_ask *l, const struct way *way)
 {
-    cudaStream_t stream = l->ask->stream, origin = catching == CATCHING_FORK ? l->ask->side : stream;
+    cudaStream_t streams[] = { l->ask->stream, cudaStreamPerThread, cudaStreamLegacy };
+    cudaStream_t stream = streams[(l->trial + l->trial / TAKERS) % (way->catching == CATCHING_NOTHING ? 3 : 2)];
+    cudaStream_t origin = way->catching == CATCHING_FORK ? l->ask->side : stream;
     cudaError_t error = cudaSuccess;
 
     next_args(l);
-    if (catching != CATCHING_NOTHING)
+    l->stream = stream;
+    if (way->catching != CATCHING_NOTHING)
         error = cudaStreamBeginCapture(origin, cudaStreamCaptureModeThreadLocal);
-    if (error == cudaSuccess && catching == CATCHING_FORK)
-        error = record_and_await(l->event, origin, stream);
+    if (error == cudaSuccess && way->catching == CATCHING_FORK)
+        error = record_and_await(l->awaited, origin, stream);
     if (error == cudaSuccess)
-        error = launch_both(l, dress);
-    if (error == cudaSuccess && catching == CATCHING_FORK)
-        error = record_and_await(l->event, stream, origin);
-    if (catching != CATCHING_NOTHING)
+        error = launch_both(l, way);
+    if (error == cudaSuccess && way->catching == CATCHING_FORK)
+        error = record_and_await(l->awaited, stream, origin);
+    if (way->catching != CATCHING_NOTHING)
         error = ask_run_capture(origin, error);
-    return error == cudaSuccess ? look_at_args(l) : error;
-}
-
-/* Each launch has an event of its own. */
-static cudaError_t run_dressed(struct long_ask *l, enum dress dress, enum catching catching)
-{
-    cudaError_t error = cudaEventCreateWithFlags(&l->event, cudaEventDisableTiming);
-
-    if (error != cudaSuccess)
-        return error;
-    error = run_launched(l, dress, catching);
-    (void)cudaEventDestroy(l->event);
+    error = error == cudaSuccess ? look_at_args(l) : error;
+    l->stream = l->ask->stream;
     return error;
 }
 
-struct dressed {
+/* Each launch has events of its own. */
+static cudaError_t run_way(struct long_ask *l, const struct way *way)
+{
+    cudaError_t error = cudaEventCreateWithFlags(&l->event, cudaEventDisableTiming);
+
+    if (error == cudaSuccess)
+        error = cudaEventCreateWithFlags(&l->awaited, cudaEventDisableTiming);
+    if (error != cudaSuccess)
+        return error;
+    error = run_launched(l, way);
+    (void)cudaEventDestroy(l->event);
+    (void)cudaEventDestroy(l->awaited);
+    return error;
+}
+
+struct way_of_thread {
     struct long_ask *l;
-    enum dress dress;
-    enum catching catching;
+    const struct way *way;
     cudaError_t error;
 };
 
-static void run_dressed_there(void *of)
+static void run_way_there(void *of)
 {
-    struct dressed *d = (struct dressed *)of;
+    struct way_of_thread *w = (struct way_of_thread *)of;
 
-    d->error = run_dressed(d->l, d->dress, d->catching);
+    w->error = run_way(w->l, w->way);
 }
 
 /* Every other one in another host thread. */
-static cudaError_t run_dressed_anywhere(struct long_ask *l, enum dress dress, enum catching catching)
+static cudaError_t run_way_anywhere(struct long_ask *l, const struct way *way)
 {
-    struct dressed d = { l, dress, catching, cudaSuccess };
+    struct way_of_thread w = { l, way, cudaSuccess };
 
-    if (l->trial % 2 == 0 || !run_in_thread(run_dressed_there, &d))
-        run_dressed_there(&d);
-    return d.error;
+    if (l->trial / 2 % 2 == 0 || !run_in_thread(run_way_there, &w))
+        run_way_there(&w);
+    return w.error;
 }
 
 /* What comes after the event of a launch with long arguments begins after the launch has triggered. */
@@ -301,22 +309,34 @@ static int takes_cooperative(void)
            cudaDeviceGetAttribute(&takes, cudaDevAttrCooperativeLaunch, device) == cudaSuccess && takes;
 }
 
+/* Kernels of each length of arguments; outside of captures every other one waits for an event. */
+static void ask_way(struct long_ask *l, struct way *way)
+{
+    cudaError_t error = cudaSuccess;
+    char text[96];
+    unsigned i;
+
+    for (i = 0; i < TAKERS && error == cudaSuccess; i++) {
+        l->taker = &takers[i];
+        way->awaits = way->catching == CATCHING_NOTHING && (i + way->overlaps) % 2;
+        error = run_way_anywhere(l, way);
+    }
+    snprintf(text, sizeof(text), "%s%s%s", manner_name[way->manner],
+             way->records ? " with a programmatic event" : way->overlaps ? " with attribute 6" : "", catching_name[way->catching]);
+    ask_expect(l->ask, text, error, cudaSuccess);
+}
+
 static void ask_all_launches(struct long_ask *l)
 {
-    unsigned way, i;
+    struct way records = { MANNER_PLAIN, CATCHING_NOTHING, 0, 1, 0 }; /* a capture in which nobody waits for the event is not asked */
+    unsigned which;
 
-    for (way = 0; way < CATCHINGS * DRESSES; way++) {
-        cudaError_t error = cudaSuccess;
-        enum dress dress = (enum dress)(way / CATCHINGS);
-        enum catching catching = (enum catching)(way % CATCHINGS);
-        if (!dress_names[dress][catching] || (dress == DRESS_COOPERATIVE && !takes_cooperative()))
-            continue;
-        for (i = 0; i < TAKERS && error == cudaSuccess; i++) {
-            l->taker = &takers[i];
-            error = run_dressed_anywhere(l, dress, catching);
-        }
-        ask_expect(l->ask, dress_names[dress][catching], error, cudaSuccess);
+    for (which = 0; which < 2u * MANNERS * CATCHINGS; which++) {
+        struct way way = { (enum manner)(which / CATCHINGS / 2), (enum catching)(which % CATCHINGS), (int)(which / CATCHINGS % 2), 0, 0 };
+        if (way.manner != MANNER_COOPERATIVE || takes_cooperative())
+            ask_way(l, &way);
     }
+    ask_way(l, &records);
     ask_holding(l);
 }
 static void ask_launches(struct ask *ask) { ask_long(ask, ask_all_launches); }
