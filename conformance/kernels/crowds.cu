@@ -33,12 +33,15 @@
 #define PLAIN_BOUND_NS 50000u
 #define CROWD_BOUND_NS 2000000u /* time for the blocks before the last ones to come and go */
 
-/* The last block keeps its trigger back, then waits, bounded, for the dependent, and stores last of all. */
+/* The last block keeps its trigger back, then waits, bounded, for the dependent, and stores last of all. In some trials, which plan.repeats
+ * marks, every other one of the blocks before the last ones only exits. */
 KERNEL(crowds_primary)
 {
     struct trial_plan plan = k_plan(&args);
     uint32_t at = k_block() + LAST - k_blocks();
 
+    if (k_block() + LAST < k_blocks() && k_block() % 2 && plan.repeats)
+        return;
     if (k_block() + 1 == k_blocks() && !EAGER) {
         k_delay(args.state, plan.hold_ns);
         k_store64_relaxed(&args.state->held_ns, k_now());
@@ -56,8 +59,10 @@ KERNEL(crowds_primary)
     k_store(args.data + at, words_fresh(plan.key, at));
 }
 
+/* In the marked trials they trigger, and wait at once, or when the primary should be over. */
 DEVICE_FN void last_blocks_read(const struct kernel_args *args, uint32_t waits)
 {
+    struct trial_plan plan = k_plan(args);
     uint32_t at = k_block() + LAST - k_blocks();
 
     if (k_block() < FIRST)
@@ -66,6 +71,10 @@ DEVICE_FN void last_blocks_read(const struct kernel_args *args, uint32_t waits)
         return;
     k_store(args->data + LAST + at, k_load(args->data + LAST - 1)); /* the line is cached before the wait, too */
     k_store_relaxed(&args->state->alive, 1);
+    if (waits && plan.repeats)
+        k_trigger();
+    if (waits && plan.repeats == 1)
+        k_delay(args->state, 3 * plan.hold_ns);
     if (waits)
         k_wait_device();
     k_store(args->data + LAST + at, k_load(args->data + LAST - 1));
@@ -75,6 +84,13 @@ KERNEL(crowds_dependent) { last_blocks_read(&args, WAITS); }
 KERNEL(crowds_plain) { last_blocks_read(&args, 0); }
 
 KERNEL(crowds_tick) { tells_tick(&args); }
+
+/* Which block of how many gives, and which one takes: in one grid, or each in its own. */
+static const struct seat {
+    unsigned blocks, giver, taker;
+} seats[] = { { 2, 0, 1 }, { 2, 1, 0 }, { 130, 70, 20 }, { 130, 5, 129 }, { 200, 190, 67 }, { 40, 17, 38 } };
+#define SEATS (sizeof(seats) / sizeof(seats[0]))
+#define SMALL_SEATS 2u
 
 /* Four words of eight are stored to. */
 DEVICE_FN uint32_t handed_at(uint32_t i) { return i / 4 * 8 + i % 4; }
@@ -88,8 +104,11 @@ DEVICE_FN void gives(const struct kernel_args *args)
     if (EAGER)
         k_store_relaxed(&args->state->alive, 1);
     k_delay(args->state, plan.hold_ns);
-    for (i = k_thread(); i < HANDED; i += k_threads())
+    for (i = k_thread(); i < HANDED; i += k_threads()) {
         k_store(args->data + handed_at(i), words_fresh(plan.key, i));
+        if (i % 10 == 9)
+            k_fence(); /* not the last one, which takes what comes after it */
+    }
     k_barrier();
     if (k_thread() != 0)
         return;
@@ -119,14 +138,28 @@ DEVICE_FN void takes(const struct kernel_args *args)
         k_add(&args->state->early, 1);
 }
 
-KERNEL(crowds_giver) { gives(&args); }
-KERNEL(crowds_taker) { takes(&args); }
+KERNEL(crowds_giver)
+{
+    if (k_block() == k_plan(&args).withhold)
+        gives(&args);
+}
+
+KERNEL(crowds_taker)
+{
+    if (k_block() == k_plan(&args).skip)
+        takes(&args);
+}
 
 DEVICE_FN void gives_and_takes(const struct kernel_args *args)
 {
+    struct trial_plan plan = k_plan(args);
+    uint32_t block = k_block() % plan.words; /* the model counts blocks through all layers */
+
+    if (block != plan.withhold && block != plan.skip)
+        return;
     if (k_thread() == 0)
         k_add(&args->state->finished, 1);
-    if (k_block() == 0)
+    if (block == plan.withhold)
         gives(args);
     else
         takes(args);
@@ -152,14 +185,18 @@ struct crowd {
     struct host_room *room;
     struct kernel_args args;
     double tick_ns;
+    int greatest;              /* priority */
     unsigned stale, early, witnessed, trials, passed; /* passed: plain kernels that did not come after the one before */
 };
 
 static cudaError_t open_crowd(struct crowd *crowd, struct ask *ask)
 {
     cudaError_t error = open_room(&crowd->room, &crowd->args) ? cudaSuccess : cudaErrorMemoryAllocation;
+    int least = 0;
 
     crowd->ask = ask;
+    if (error == cudaSuccess)
+        error = cudaDeviceGetStreamPriorityRange(&least, &crowd->greatest);
     if (error == cudaSuccess)
         error = launch_one((const void *)SYMBOL(crowds_tick), &crowd->args, 1, ask->stream, NULL, 0);
     if (error == cudaSuccess)
@@ -169,11 +206,22 @@ static cudaError_t open_crowd(struct crowd *crowd, struct ask *ask)
     return error;
 }
 
-/* Primary and dependent, of so many blocks and threads each; the trial's plan is prepared. */
+/* The plan names the blocks that give and take. */
+static void prepare_seat(struct crowd *crowd, const struct seat *seat, unsigned trial)
+{
+    prepare_trial(crowd->room, trial);
+    crowd->room->plan.words = seat->blocks;
+    crowd->room->plan.withhold = seat->giver;
+    crowd->room->plan.skip = seat->taker;
+}
+
+/* Primary and dependent, of so many blocks and threads each; the trial's plan is prepared. Some primaries have attribute 6 or a priority, too. */
 static cudaError_t run_pair(struct crowd *crowd, const void *primary, const void *dependent, unsigned blocks, unsigned threads)
 {
     cudaStream_t stream = crowd->ask->stream;
-    cudaError_t error = launch_crowd(primary, &crowd->args, blocks, threads, stream, 0);
+    cudaLaunchAttribute both[2] = { serialization(1), of_priority(crowd->greatest) };
+    unsigned given = crowd->trials / 2 % 4;
+    cudaError_t error = launch_blocks(primary, &crowd->args, blocks, threads, stream, given == 2 ? both + 1 : both, (given + 1) / 2);
 
     if (error == cudaSuccess)
         error = launch_crowd(dependent, &crowd->args, blocks, threads, stream, 1);
@@ -204,6 +252,7 @@ static void prepare_crowd(struct crowd *crowd)
     prepare_trial(room, crowd->trials);
     room->plan.hold_ns = 10000 + 4 * (uint32_t)crowd->tick_ns;
     room->plan.bound_ns = CROWD_BOUND_NS;
+    room->plan.repeats = crowd->trials % 3;
     room->state.dependent_begin_ns = UINT64_MAX;
 }
 
@@ -284,10 +333,11 @@ static void ask_blocks(struct ask *ask)
 
 static cudaError_t run_handed(struct crowd *crowd)
 {
+    const struct seat *seat = &seats[crowd->trials / 3 % SEATS];
     cudaError_t error;
 
-    prepare_trial(crowd->room, crowd->trials);
-    error = run_pair(crowd, (const void *)SYMBOL(crowds_giver), (const void *)SYMBOL(crowds_taker), 1, crowd->trials % 3 ? HANDED : 1);
+    prepare_seat(crowd, seat, crowd->trials);
+    error = run_pair(crowd, (const void *)SYMBOL(crowds_giver), (const void *)SYMBOL(crowds_taker), seat->blocks, crowd->trials % 3 ? HANDED : 1);
     crowd->stale += error == cudaSuccess && crowd->room->state.early != 0;
     return error;
 }
@@ -309,19 +359,21 @@ static void ask_handed(struct ask *ask)
 
 /* ---- within one grid ---- */
 
-#define WITHIN 5u
+#define WITHIN 6u
+#define WITHIN_COOPERATIVE 2u
 #define WITHIN_SIX (WITHIN - 1u)
 enum { WITHIN_LAYERS = WITHIN, WITHIN_WAITED, WITHIN_NODE, WITHIN_CAPTURED, WITHIN_BODY, ALL_WITHIN };
 static const char *const within_name[] = { "in an ordinary grid", "in a cluster", "in a cooperative grid", "in another memory-sync domain",
-                                           "in a grid with attribute 6", "in a grid of two layers", "in a grid that has waited", "in a node",
+                                           "in a grid of high priority", "in a grid with attribute 6", "in a grid of two layers", "in a grid that has waited", "in a node",
                                            "in a captured grid", "in a body of a conditional node" };
 
-static cudaLaunchAttribute within_attribute(unsigned how)
+static cudaLaunchAttribute within_attribute(const struct crowd *crowd, unsigned how)
 {
     switch (how) {
     case 1: return in_clusters(2);
-    case 2: return cooperatively();
+    case WITHIN_COOPERATIVE: return cooperatively();
     case 3: return in_remote_domain();
+    case 4: return of_priority(crowd->greatest);
     default: return serialization(1);
     }
 }
@@ -340,25 +392,25 @@ static cudaError_t launch_layers(const struct crowd *crowd)
 }
 
 /* After another kernel, which stores nothing that they use. */
-static cudaError_t launch_waited(const struct crowd *crowd, unsigned threads)
+static cudaError_t launch_waited(const struct crowd *crowd, unsigned blocks, unsigned threads)
 {
     cudaError_t error = launch_crowd((const void *)SYMBOL(crowds_tick), &crowd->args, 1, 1, crowd->ask->stream, 0);
 
-    return error == cudaSuccess ? launch_crowd((const void *)SYMBOL(crowds_both_waited), &crowd->args, 2, threads, crowd->ask->stream, 1) : error;
+    return error == cudaSuccess ? launch_crowd((const void *)SYMBOL(crowds_both_waited), &crowd->args, blocks, threads, crowd->ask->stream, 1) : error;
 }
 
-static cudaError_t launch_captured(const struct crowd *crowd, unsigned threads)
+static cudaError_t launch_captured(const struct crowd *crowd, unsigned blocks, unsigned threads)
 {
     cudaStream_t stream = crowd->ask->stream;
     cudaError_t error = cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal);
 
     if (error == cudaSuccess)
-        error = ask_run_capture(stream, launch_crowd((const void *)SYMBOL(crowds_both), &crowd->args, 2, threads, stream, 0));
+        error = ask_run_capture(stream, launch_crowd((const void *)SYMBOL(crowds_both), &crowd->args, blocks, threads, stream, 0));
     return error;
 }
 
 /* As a node of a graph, or of the body of one. */
-static cudaError_t launch_node(struct crowd *crowd, unsigned threads, int inside)
+static cudaError_t launch_node(struct crowd *crowd, unsigned blocks, unsigned threads, int inside)
 {
     cudaGraph_t graph, body;
     cudaGraphNode_t node;
@@ -370,28 +422,31 @@ static cudaError_t launch_node(struct crowd *crowd, unsigned threads, int inside
         error = ask_add_if(&node, graph, graph, 1, &body);
 #endif
     if (error == cudaSuccess)
-        error = ask_add_kernel_after(&node, body, NULL, 0, (const void *)SYMBOL(crowds_both), &crowd->args, 2, threads);
+        error = ask_add_kernel_after(&node, body, NULL, 0, (const void *)SYMBOL(crowds_both), &crowd->args, blocks, threads);
     if (error == cudaSuccess)
         error = ask_run_once(graph, crowd->ask->stream);
     (void)cudaGraphDestroy(graph);
     return error;
 }
 
+/* Every other grid of its kind has attribute 6 as well. */
 static cudaError_t run_within(struct crowd *crowd, unsigned how, unsigned trial)
 {
     cudaStream_t stream = crowd->ask->stream;
-    unsigned threads = trial / ALL_WITHIN % 3 ? HANDED : 1;
-    cudaLaunchAttribute attribute = within_attribute(how);
+    unsigned round = trial / ALL_WITHIN, threads = round % 3 ? HANDED : 1, small = how == WITHIN_COOPERATIVE || how == WITHIN_LAYERS;
+    const struct seat *seat = &seats[round / 3 % (small ? SMALL_SEATS : SEATS)];
+    cudaLaunchAttribute attribute[2] = { within_attribute(crowd, how), serialization(1) };
+    unsigned attributes = how == 0 ? 0 : how != WITHIN_SIX && round / 2 % 2 ? 2 : 1;
     cudaError_t error;
 
-    prepare_trial(crowd->room, trial);
+    prepare_seat(crowd, seat, trial);
     switch (how) {
     case WITHIN_LAYERS: error = launch_layers(crowd); break;
-    case WITHIN_WAITED: error = launch_waited(crowd, threads); break;
+    case WITHIN_WAITED: error = launch_waited(crowd, seat->blocks, threads); break;
     case WITHIN_NODE:
-    case WITHIN_BODY: error = launch_node(crowd, threads, how == WITHIN_BODY); break;
-    case WITHIN_CAPTURED: error = launch_captured(crowd, threads); break;
-    default: error = launch_blocks((const void *)SYMBOL(crowds_both), &crowd->args, 2, threads, stream, &attribute, how ? 1 : 0);
+    case WITHIN_BODY: error = launch_node(crowd, seat->blocks, threads, how == WITHIN_BODY); break;
+    case WITHIN_CAPTURED: error = launch_captured(crowd, seat->blocks, threads); break;
+    default: error = launch_blocks((const void *)SYMBOL(crowds_both), &crowd->args, seat->blocks, threads, stream, attribute, attributes);
     }
     return error == cudaSuccess ? cudaStreamSynchronize(stream) : error;
 }
@@ -419,7 +474,7 @@ static void ask_within(struct ask *ask)
         seen[how] += error == cudaSuccess && crowd.room->state.witnessed;
         wrong[how] += error == cudaSuccess && (crowd.room->state.early || crowd.room->state.finished != (how == WITHIN_LAYERS ? 4 : 2));
     }
-    ask_expect(ask, "grids of two blocks", error, cudaSuccess);
+    ask_expect(ask, "grids in which blocks meet", error, cudaSuccess);
     for (how = 0; how < ways; how++) {
         if (error == cudaSuccess && seen[how] < ASK_TRIALS / 4)
             ask_skip(ask, within_name[how], "the two blocks hardly met");

@@ -1,52 +1,80 @@
 /* crowds_counted.h - what crowds.cu asks of all threads of many blocks: that each of them runs, that none leaves a barrier before the others are
- * there, that it finds after it what the others stored before, and that an atomic adds to what the thread stored before it. */
+ * there, that it finds after it what the others stored before, and that atomics find what the thread stored before
+ * and store; also after a trigger and a wait. */
 #ifndef CROWDS_COUNTED_H_INCLUDED
 #define CROWDS_COUNTED_H_INCLUDED
 
 #define COUNTED_MOST 4096u     /* threads of a grid */
 
 /* One thread of each block comes late. */
-KERNEL(crowds_counts)
+DEVICE_FN void counts(const struct kernel_args *args)
 {
-    struct trial_plan plan = k_plan(&args);
+    struct trial_plan plan = k_plan(args);
     uint32_t first = k_block() * k_threads(), next = (k_thread() + 1) % k_threads(), wrong;
-    uint32_t *own = args.data + first + k_thread();
+    uint32_t *own = args->data + first + k_thread(), fresh = words_fresh(plan.key, first + k_thread());
 
-    k_add(&args.state->finished, 1);
+    k_add(&args->state->finished, 1);
     if ((k_block() + k_thread()) % k_threads() == 0)
-        k_delay(args.state, plan.hold_ns);
-    k_store(own, words_fresh(plan.key, first + k_thread()));
+        k_delay(args->state, plan.hold_ns);
+    k_store(own, fresh);
     k_barrier();
-    wrong = k_load(args.data + first + next) != words_fresh(plan.key, first + next);
+    wrong = k_load(args->data + first + next) != words_fresh(plan.key, first + next);
     k_barrier();
+    wrong += k_exchange(own, ~fresh) != fresh;
     k_add(own, 1);
+    if (k_thread() == 0)
+        k_store64_relaxed(args->data + COUNTED_MOST + 2 * k_block(), (uint64_t)fresh << 32 | ~fresh);
     if (wrong)
-        k_add(&args.state->early, 1);
+        k_add(&args->state->early, 1);
 }
 
-/* Runs a grid of so many blocks and threads. Counts the words that are not one more than what was stored. */
+KERNEL(crowds_counts) { counts(&args); }
+KERNEL(crowds_counts_later)
+{
+    k_trigger();
+    k_wait_device();
+    counts(&args);
+}
+
+/* One more than the other bits of what was stored; in its second half, what the first threads stored as halves of eight bytes. */
+static uint32_t counted_word(uint64_t key, unsigned i, unsigned blocks, unsigned threads)
+{
+    unsigned half = i - COUNTED_MOST;
+    uint32_t first;
+
+    if (i < blocks * threads)
+        return ~words_fresh(key, i) + 1;
+    if (i < COUNTED_MOST || half >= 2 * blocks)
+        return 0xEEEEEEEEu;
+    first = words_fresh(key, half / 2 * threads);
+    return half % 2 ? first : ~first;
+}
+
+/* Runs a grid of so many blocks and threads, which begins with a wait or does not. Counts the words that are wrong. */
 static cudaError_t run_counted(struct crowd *crowd, const struct kernel_args *args, uint32_t *words, unsigned blocks, unsigned threads,
-                               unsigned *wrong)
+                               int later, unsigned *wrong)
 {
     cudaStream_t stream = crowd->ask->stream;
-    unsigned all = blocks * threads, i;
-    cudaError_t error = cudaMemsetAsync(args->data, 0xEE, COUNTED_MOST * sizeof(uint32_t), stream);
+    unsigned i;
+    cudaError_t error = cudaMemsetAsync(args->data, 0xEE, 2 * COUNTED_MOST * sizeof(uint32_t), stream);
 
     if (error == cudaSuccess)
         error = cudaStreamSynchronize(stream);
     prepare_trial(crowd->room, blocks + threads);
     crowd->room->plan.hold_ns = 2000;
+    if (error == cudaSuccess && later)
+        error = launch_one((const void *)SYMBOL(crowds_tick), &crowd->args, 1, stream, NULL, 0);
     if (error == cudaSuccess)
-        error = launch_blocks((const void *)SYMBOL(crowds_counts), args, blocks, threads, stream, NULL, 0);
+        error = launch_crowd(later ? (const void *)SYMBOL(crowds_counts_later) : (const void *)SYMBOL(crowds_counts), args, blocks, threads, stream, later);
     if (error == cudaSuccess)
-        error = cudaMemcpyAsync(words, args->data, COUNTED_MOST * sizeof(uint32_t), cudaMemcpyDeviceToHost, stream);
+        error = cudaMemcpyAsync(words, args->data, 2 * COUNTED_MOST * sizeof(uint32_t), cudaMemcpyDeviceToHost, stream);
     if (error == cudaSuccess)
         error = cudaStreamSynchronize(stream);
     if (error != cudaSuccess)
         return error;
-    *wrong += crowd->room->state.early + (crowd->room->state.finished != all);
-    for (i = 0; i < COUNTED_MOST; i++)
-        *wrong += words[i] != (i < all ? words_fresh(crowd->room->plan.key, i) + 1 : 0xEEEEEEEEu);
+    *wrong += crowd->room->state.early + (crowd->room->state.finished != blocks * threads);
+    for (i = 0; i < 2 * COUNTED_MOST; i++)
+        *wrong += words[i] != counted_word(crowd->room->plan.key, i, blocks, threads);
     return cudaSuccess;
 }
 
@@ -56,13 +84,13 @@ static void ask_counted(struct crowd *crowd)
     struct kernel_args args = crowd->args;
     unsigned count = sizeof(shapes) / sizeof(shapes[0]), i, wrong = 0;
     uint32_t *words = NULL;
-    cudaError_t error = cudaMallocHost((void **)&words, COUNTED_MOST * sizeof(uint32_t));
+    cudaError_t error = cudaMallocHost((void **)&words, 2 * COUNTED_MOST * sizeof(uint32_t));
 
     args.data = NULL;
     if (error == cudaSuccess)
-        error = cudaMalloc((void **)&args.data, COUNTED_MOST * sizeof(uint32_t));
+        error = cudaMalloc((void **)&args.data, 2 * COUNTED_MOST * sizeof(uint32_t));
     for (i = 0; ask_goes_on(crowd->ask, i, 2 * count) && error == cudaSuccess; i++)
-        error = run_counted(crowd, &args, words, shapes[i % count][0], shapes[i % count][1], &wrong);
+        error = run_counted(crowd, &args, words, shapes[i % count][0], shapes[i % count][1], (int)(i / count), &wrong);
     ask_expect(crowd->ask, "grids whose threads are counted", error, cudaSuccess);
     ask_expect_none(crowd->ask, "threads that did not run, met too early, or added to something else", wrong, 2 * count);
     (void)cudaFree(args.data);

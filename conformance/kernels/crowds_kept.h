@@ -3,9 +3,10 @@
 #ifndef CROWDS_KEPT_H_INCLUDED
 #define CROWDS_KEPT_H_INCLUDED
 
-#define KEPT_BLOCKS 8u         /* of each of the two grids */
+#define KEPT_BLOCKS 8u         /* the last ones of each of the two grids */
+#define KEPT_MANY 100u
 
-/* args.input is set in the second grid. Each block fills its shared memory, meets all blocks, bounded, and looks for its words. */
+/* args.input is set in the second grid. Each of these blocks fills its shared memory, meets all of them, bounded, and looks for its words. */
 KERNEL(crowds_keeps)
 {
     struct trial_plan plan = k_plan(&args);
@@ -14,12 +15,14 @@ KERNEL(crowds_keeps)
     uint32_t words = k_dynamic_shared() / 4, wrong = 0, i;
 
     k_trigger();
+    if (k_block() + KEPT_BLOCKS < k_blocks())
+        return;
     for (i = k_thread(); i < words; i += k_threads())
         own[i] = words_fresh(key, i);
     k_barrier();
     if (k_thread() == 0) {
         k_add(&args.state->alive, 1);
-        if (k_poll(args.state, &args.state->alive, 2 * k_blocks(), plan.bound_ns))
+        if (k_poll(args.state, &args.state->alive, 2 * KEPT_BLOCKS, plan.bound_ns))
             k_store_relaxed(&args.state->witnessed, 1);
     }
     k_barrier();
@@ -29,24 +32,61 @@ KERNEL(crowds_keeps)
         k_add(&args.state->early, 1);
 }
 
-/* A grid of this kind, and one more that may overlap it. */
-static cudaError_t run_kept(struct crowd *crowd, unsigned how, unsigned trial)
+/* A grid of this kind, and one more that may overlap it. A cooperative one has no more blocks than fit anywhere. */
+static cudaError_t launch_kept(const struct crowd *crowd, unsigned how, unsigned trial)
 {
     cudaStream_t stream = crowd->ask->stream;
     cudaLaunchAttribute attribute[2];
     struct kernel_args args = crowd->args;
     size_t bytes = (size_t)1024 << trial / WITHIN % 5;
     unsigned threads = trial % 3 ? HANDED : 1, kind = how == 0 || how == WITHIN_SIX ? 0 : 1;
+    unsigned blocks = how == WITHIN_COOPERATIVE || trial / WITHIN % 2 ? KEPT_BLOCKS : KEPT_MANY;
     cudaError_t error;
 
-    attribute[0] = within_attribute(how);
+    attribute[0] = within_attribute(crowd, how);
     attribute[kind] = serialization(1);
-    prepare_trial(crowd->room, trial);
-    error = launch_sized((const void *)SYMBOL(crowds_keeps), &args, KEPT_BLOCKS, threads, bytes, stream, attribute, how ? 1 : 0);
+    error = launch_sized((const void *)SYMBOL(crowds_keeps), &args, blocks, threads, bytes, stream, attribute, how ? 1 : 0);
     args.input = args.data;
+    return error == cudaSuccess ? launch_sized((const void *)SYMBOL(crowds_keeps), &args, blocks, threads, bytes, stream, attribute, kind + 1) : error;
+}
+
+/* The same as a graph that is launched twice. What the first launch does is asked as well. */
+static cudaError_t launch_kept_twice(const struct crowd *crowd, unsigned how, unsigned trial)
+{
+    cudaStream_t stream = crowd->ask->stream;
+    cudaGraph_t graph = NULL;
+    cudaGraphExec_t exec = NULL;
+    unsigned launches, early = 0;
+    cudaError_t end, error = cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal);
+
+    if (error != cudaSuccess)
+        return error;
+    error = launch_kept(crowd, how, trial);
+    end = cudaStreamEndCapture(stream, &graph);
     if (error == cudaSuccess)
-        error = launch_sized((const void *)SYMBOL(crowds_keeps), &args, KEPT_BLOCKS, threads, bytes, stream, attribute, kind + 1);
-    return error == cudaSuccess ? cudaStreamSynchronize(stream) : error;
+        error = end == cudaSuccess ? cudaGraphInstantiate(&exec, graph, 0) : end;
+    for (launches = 0; launches < 2 && error == cudaSuccess; launches++) {
+        prepare_trial(crowd->room, trial);
+        error = cudaGraphLaunch(exec, stream);
+        if (error == cudaSuccess)
+            error = cudaStreamSynchronize(stream);
+        early += crowd->room->state.early;
+    }
+    crowd->room->state.early = early;
+    if (exec)
+        (void)cudaGraphExecDestroy(exec);
+    if (graph)
+        (void)cudaGraphDestroy(graph);
+    return error;
+}
+
+static cudaError_t run_kept(struct crowd *crowd, unsigned how, unsigned trial)
+{
+    cudaError_t error;
+
+    prepare_trial(crowd->room, trial);
+    error = trial / WITHIN % 3 == 1 ? launch_kept_twice(crowd, how, trial) : launch_kept(crowd, how, trial);
+    return error == cudaSuccess ? cudaStreamSynchronize(crowd->ask->stream) : error;
 }
 
 static void ask_kept(struct crowd *crowd)
