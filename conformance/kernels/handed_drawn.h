@@ -57,8 +57,7 @@ static void mend_steps(struct hand *h)
         h->last = STEP_WAITING; /* what is before it in its stream, it may overlap */
     if (h->first == STEP_EARLY && waits(h->last))
         h->first = STEP_KERNEL; /* that it has ended does not say that the work before it has */
-    if (h->last == STEP_LARGE_WAITING && (h->joins || h->by_node || h->link == LINK_VALUE || h->item[AFTER_FIRST] || h->item[BEFORE_LINK] ||
-                                          h->item[BEFORE_LAST]))
+    if (h->last == STEP_LARGE_WAITING && (h->joins || h->by_node || h->link == LINK_VALUE))
         h->last = STEP_WAITING; /* a grid that may begin at once could leave no room for work that it has to wait for */
     if (h->first == STEP_LONG_COPY && (is_host(h->last) || is_set(h->last) || is_graph(h->last)))
         h->last = STEP_KERNEL; /* the last step reads what was copied, in the device's memory */
@@ -70,7 +69,8 @@ static void mend_steps(struct hand *h)
         h->last = STEP_ROWS;
 }
 
-/* Captures take few of them. What the work stores to is freed once, by whom comes after it. Who awaits a launch's event comes right after it. */
+/* Captures take few of them. What the work stores to is freed once, by whom comes after it. Who awaits a launch's event comes right after it. A
+ * grid that may begin at once could leave no room for an item. */
 static void mend_items(struct hand *h)
 {
     unsigned i;
@@ -79,7 +79,7 @@ static void mend_items(struct hand *h)
     if (h->recorder == BY_LAUNCH && has_event(h))
         h->item[BEFORE_LAST] = ITEM_NONE;
     for (i = 0; i < STOPS; i++) {
-        if (is_captured(h, (enum stop)i) && h->item[i] > CAPTURED_ITEMS)
+        if ((is_captured(h, (enum stop)i) && h->item[i] > CAPTURED_ITEMS) || (h->last == STEP_LARGE_WAITING && i != AFTER_WORK && i != AFTER_LAST))
             h->item[i] = ITEM_NONE;
         if (h->item[i] == ITEM_FREE && (frees++ || i == BEFORE_LINK))
             h->item[i] = ITEM_ALLOCATION;
@@ -222,7 +222,7 @@ static const unsigned more_events[] = { 0, 1, 3, 5, 16, 40 };
 
 #define FIRSTS COUNT(ways_first)
 #define MORES COUNT(more_events)
-#define BEFORE (FIRSTS + MORES + WORKS + 4u) /* what stands before each last step: see pair_last() */
+#define BEFORE (FIRSTS + MORES + WORKS + 6u) /* what stands before each last step: see pair_last() */
 #define LEGACY_PAIRS 16u
 #define QUESTION_PAIRS 4u
 #define BESIDE (FIRSTS + LEGACY_PAIRS + QUESTION_PAIRS + 2u) /* what stands beside each item: see pair_item() */
@@ -243,7 +243,7 @@ static void take_first(struct hand *h, const struct way *first)
 }
 
 /* Before the last step stands a first step, a number of events, an item that is work, or what the legacy stream's order puts
- * there, a kernel that overlaps in half of these. */
+ * there: anything, a kernel that overlaps, or work that a record follows. */
 static void pair_last(struct hand *h, unsigned before, const struct way *last)
 {
     h->last = last->step;
@@ -259,7 +259,8 @@ static void pair_last(struct hand *h, unsigned before, const struct way *last)
         h->item[BEFORE_LAST] = (enum item)(1 + before - FIRSTS - MORES);
     } else {
         link_by_legacy(h, before % 2);
-        h->first = before + 2 >= BEFORE ? STEP_EARLY : h->first;
+        h->marked = before + 2 >= BEFORE;
+        h->first = before + 4 >= BEFORE && !h->marked ? STEP_EARLY : h->first;
     }
 }
 
@@ -303,7 +304,7 @@ static void pair_item(struct hand *h, unsigned beside, unsigned number)
     }
 }
 
-/* In 4 of 8 trials two things stand right beside each other: each with each, in turn, because drawing leaves some out. These are 1,845 pairs; the
+/* In 4 of 8 trials two things stand right beside each other: each with each, in turn, because drawing leaves some out. These are 1,903 pairs; the
  * smallest profile has 2,000 such trials. */
 static void pair_steps(struct hand *h, unsigned trial)
 {
