@@ -86,6 +86,8 @@ static void mend_items(struct hand *h)
     }
     if (h->last == STEP_NONE && h->link != LINK_SAME && h->link != LINK_VALUE && !has_work(h, BEFORE_LAST))
         h->last = STEP_KERNEL; /* a wait that nothing comes after is no work */
+    if (h->last == STEP_NONE && h->link == LINK_LEGACY && h->item[BEFORE_LAST] == ITEM_GRAPH)
+        h->last = STEP_KERNEL; /* an empty graph is over at once where only the legacy stream's order is before it */
     if (h->recorder == BY_LAUNCH && has_event(h))
         h->end = END_DEVICE;
 }
