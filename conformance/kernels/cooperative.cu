@@ -3,7 +3,8 @@
  * pair     rules     what is launched
  * at_once  COMP-02c  two cooperative grids in each of two streams, the second with the attribute; each fills the device, or more than half of
  *                    it: by its blocks, of many threads or of one, in two layers, by its clusters, or by its shared memory, dynamic or
- *                    static. Every block waits, for a bounded time, until all blocks of its grid have begun. So do the grids of two streams that joined a capture, of a graph or of a conditional node's body.
+ *                    static. Every block waits, for a bounded time, until all blocks of its grid have begun. So do the grids of two
+ *                    streams that joined a capture, of a graph or of a conditional node's body.
  *
  * Mutant `crowded`: a plain kernel of one block more than fit. Its first blocks wait in vain.
  */

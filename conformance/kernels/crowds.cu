@@ -8,10 +8,10 @@
  *                  before its kernel's turn (crowds_begun.h)
  * handed  MEM-10   the primary stores words, by one thread or by several that meet in a barrier; one thread fences and raises a flag. One
  *                  thread of the dependent polls the flag and fences; the same and after a barrier the others read. They have read words
- *                  of the same lines before, which nobody stores to
- * within  MEM-10a  the same from the first block of a grid to the second, in grids of each kind; each block's shared memory is its own
- *                  (crowds_kept.h); all threads of many blocks run, meet in barriers and find there what the others stored, and atomics
- *                  add to what was stored before them (crowds_counted.h)
+ *                  of the same lines before, which nobody stores to. Both blocks are the only ones or stand among many
+ * within  MEM-10a  the same from one block of a grid to another, in grids of each kind, of two blocks or of many; each block's shared memory
+ *                  is its own, also in the second launch of a graph (crowds_kept.h); all threads of many blocks run, meet in barriers and
+ *                  find there what the others stored, and atomics find and change what was stored before them (crowds_counted.h)
  *
  * Mutants: `nowait`, nobody waits; `eager`, the last block triggers at once and the flag is raised before the words are stored.
  */
@@ -364,7 +364,8 @@ static void ask_handed(struct ask *ask)
 #define WITHIN_SIX (WITHIN - 1u)
 enum { WITHIN_LAYERS = WITHIN, WITHIN_WAITED, WITHIN_NODE, WITHIN_CAPTURED, WITHIN_BODY, ALL_WITHIN };
 static const char *const within_name[] = { "in an ordinary grid", "in a cluster", "in a cooperative grid", "in another memory-sync domain",
-                                           "in a grid of high priority", "in a grid with attribute 6", "in a grid of two layers", "in a grid that has waited", "in a node",
+                                           "in a grid of high priority", "in a grid with attribute 6", "in a grid of two layers",
+                                           "in a grid that has waited", "in a node",
                                            "in a captured grid", "in a body of a conditional node" };
 
 static cudaLaunchAttribute within_attribute(const struct crowd *crowd, unsigned how)
@@ -396,7 +397,9 @@ static cudaError_t launch_waited(const struct crowd *crowd, unsigned blocks, uns
 {
     cudaError_t error = launch_crowd((const void *)SYMBOL(crowds_tick), &crowd->args, 1, 1, crowd->ask->stream, 0);
 
-    return error == cudaSuccess ? launch_crowd((const void *)SYMBOL(crowds_both_waited), &crowd->args, blocks, threads, crowd->ask->stream, 1) : error;
+    if (error == cudaSuccess)
+        error = launch_crowd((const void *)SYMBOL(crowds_both_waited), &crowd->args, blocks, threads, crowd->ask->stream, 1);
+    return error;
 }
 
 static cudaError_t launch_captured(const struct crowd *crowd, unsigned blocks, unsigned threads)
@@ -446,7 +449,8 @@ static cudaError_t run_within(struct crowd *crowd, unsigned how, unsigned trial)
     case WITHIN_NODE:
     case WITHIN_BODY: error = launch_node(crowd, seat->blocks, threads, how == WITHIN_BODY); break;
     case WITHIN_CAPTURED: error = launch_captured(crowd, seat->blocks, threads); break;
-    default: error = launch_blocks((const void *)SYMBOL(crowds_both), &crowd->args, seat->blocks, threads, stream, attribute, attributes);
+    default:
+        error = launch_blocks((const void *)SYMBOL(crowds_both), &crowd->args, seat->blocks, threads, stream, attribute, attributes);
     }
     return error == cudaSuccess ? cudaStreamSynchronize(stream) : error;
 }

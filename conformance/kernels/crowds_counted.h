@@ -65,7 +65,8 @@ static cudaError_t run_counted(struct crowd *crowd, const struct kernel_args *ar
     if (error == cudaSuccess && later)
         error = launch_one((const void *)SYMBOL(crowds_tick), &crowd->args, 1, stream, NULL, 0);
     if (error == cudaSuccess)
-        error = launch_crowd(later ? (const void *)SYMBOL(crowds_counts_later) : (const void *)SYMBOL(crowds_counts), args, blocks, threads, stream, later);
+        error = launch_crowd(later ? (const void *)SYMBOL(crowds_counts_later) : (const void *)SYMBOL(crowds_counts), args, blocks, threads,
+                             stream, later);
     if (error == cudaSuccess)
         error = cudaMemcpyAsync(words, args->data, 2 * COUNTED_MOST * sizeof(uint32_t), cudaMemcpyDeviceToHost, stream);
     if (error == cudaSuccess)

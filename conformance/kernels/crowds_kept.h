@@ -47,7 +47,9 @@ static cudaError_t launch_kept(const struct crowd *crowd, unsigned how, unsigned
     attribute[kind] = serialization(1);
     error = launch_sized((const void *)SYMBOL(crowds_keeps), &args, blocks, threads, bytes, stream, attribute, how ? 1 : 0);
     args.input = args.data;
-    return error == cudaSuccess ? launch_sized((const void *)SYMBOL(crowds_keeps), &args, blocks, threads, bytes, stream, attribute, kind + 1) : error;
+    if (error == cudaSuccess)
+        error = launch_sized((const void *)SYMBOL(crowds_keeps), &args, blocks, threads, bytes, stream, attribute, kind + 1);
+    return error;
 }
 
 /* The same as a graph that is launched twice. What the first launch does is asked as well. */

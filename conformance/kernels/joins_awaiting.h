@@ -22,9 +22,32 @@ static cudaError_t record_aside(struct joins *joins, unsigned how, int late, cud
     cudaStream_t side = how % 2 ? cudaStreamPerThread : joins->stream[1];
     cudaError_t error = cudaEventCreateWithFlags(event, how / 2 % 2 ? cudaEventDefault : cudaEventDisableTiming);
 
+    cudaLaunchAttribute records = recording(error == cudaSuccess ? *event : NULL);
+
+    if (error == cudaSuccess && late && how % 4 == 1) /* by the launch itself: whose wait that is covers it */
+        return launch_one((const void *)SYMBOL(joins_work), &joins->work[1], PLACE_WORDS, side, &records, 1);
     if (error == cudaSuccess && late)
         error = work(joins, 1, side);
     return error == cudaSuccess ? cudaEventRecord(*event, side) : error;
+}
+
+/* What leaves the event that the stream waits for what it was: nothing, a question, a record of an event, a wait for that as well. */
+static cudaError_t ask_or_record(unsigned which, cudaStream_t stream)
+{
+    cudaEvent_t other = NULL;
+    cudaError_t error = cudaSuccess;
+
+    if (which == 1)
+        return whatever(cudaStreamQuery(stream));
+    if (which >= 2)
+        error = cudaEventCreateWithFlags(&other, cudaEventDisableTiming);
+    if (which == 3 && error == cudaSuccess)
+        error = cudaStreamWaitEvent(stream, other, 0); /* never recorded: nothing to wait for */
+    if (which >= 2 && error == cudaSuccess)
+        error = cudaEventRecord(other, stream);
+    if (other)
+        (void)cudaEventDestroy(other);
+    return error;
 }
 
 /* How a follower is launched beside its attribute; the last one: the primary is a large grid, too. */
@@ -62,6 +85,8 @@ static cudaError_t await_between(struct joins *joins, const void *first, const v
         error = record_aside(joins, how, late, &event);
     if (error == cudaSuccess)
         error = cudaStreamWaitEvent(stream, event, 0);
+    if (error == cudaSuccess)
+        error = ask_or_record(how % 4 == 1 ? how / 4 % 2 : how / 2 % 4, stream);
     if (error == cudaSuccess)
         error = large ? launch_blocks((const void *)SYMBOL(joins_large_follower), &joins->follower[0], blocks, threads, FOLLOWS_IN(joins, stream),
                                       &attribute, 1)

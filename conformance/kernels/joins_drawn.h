@@ -143,6 +143,8 @@ static cudaError_t follow_by_event(struct joins *joins, cudaStream_t stream)
  * wait: it is no follower of a kernel in its own stream. */
 static cudaError_t follow_by(struct joins *joins, enum follow_by by, cudaStream_t stream)
 {
+    const void *reads = (const void *)SYMBOL(joins_follower);
+    struct kernel_args *args = &joins->follower[0];
     cudaStream_t to = FOLLOWS_IN(joins, stream);
 
     if (by == FOLLOW_SET || by >= FOLLOW_HOST) {
@@ -150,8 +152,7 @@ static cudaError_t follow_by(struct joins *joins, enum follow_by by, cudaStream_
         joins->pinned->host_is_stale = by != FOLLOW_EVENT; /* until it looked */
     }
     switch (by) {
-    case FOLLOW_OVERLAPPING:
-        return launch_in_manner((const void *)SYMBOL(joins_follower), &joins->follower[0], PLACE_WORDS, to, (enum manner)drawn(joins, 5, MANNERS), 1);
+    case FOLLOW_OVERLAPPING: return launch_in_manner(reads, args, PLACE_WORDS, to, (enum manner)drawn(joins, 5, MANNERS), 1);
     case FOLLOW_DEPENDENT: return tail_of(joins) == TAIL_SILENT ? follow(joins, 0, stream) : depend(joins, stream); /* rows are asked elsewhere */
     case FOLLOW_COPY: return copy_words(joins, stream, cudaMemcpyDefault);
     case FOLLOW_SET: return follow_by_set(joins, to);
@@ -161,7 +162,7 @@ static cudaError_t follow_by(struct joins *joins, enum follow_by by, cudaStream_
     case FOLLOW_EVENT: return follow_by_event(joins, stream);
     case FOLLOW_WAIT:
     case FOLLOW_POLL: return follow_by_host(joins, by == FOLLOW_POLL, to);
-    default: return launch_in_manner((const void *)SYMBOL(joins_follower), &joins->follower[0], PLACE_WORDS, to, (enum manner)drawn(joins, 5, MANNERS), 0);
+    default: return launch_in_manner(reads, args, PLACE_WORDS, to, (enum manner)drawn(joins, 5, MANNERS), 0);
     }
 }
 

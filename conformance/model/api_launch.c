@@ -254,6 +254,8 @@ static void cut_args(const struct request *r, unsigned char *args)
     if ((device.faults.cooperative_args_end_at_256 && r->cooperative) || (device.faults.cluster_args_end_at_256 && r->cluster > 1) ||
         (device.faults.recorder_args_end_at_256 && r->event != NULL))
         most = 256;
+    if (device.faults.urgent_args_end_at_64 && r->urgent)
+        most = 64;
     if ((most < 1024 || device.faults.args_end_at_1024) && bytes > most)
         memset(args + most, 0, bytes - most);
 }

@@ -1,10 +1,17 @@
 /* Names that a unit compiled for the per-thread default stream calls instead: stream 0 then means that stream. */
 #include "api.h"
 
-/* in_legacy: on a broken device stream 0 means the legacy stream all the same. */
+/* On broken devices. in_legacy: stream 0 means the legacy stream all the same; never_legacy: that one means the per-thread stream. */
+static cudaStream_t own_or_named(cudaStream_t stream, bool in_legacy, bool never_legacy)
+{
+    if (never_legacy && stream == cudaStreamLegacy)
+        return cudaStreamPerThread;
+    return stream != NULL || in_legacy ? stream : cudaStreamPerThread;
+}
+
 static cudaStream_t own(cudaStream_t stream, bool in_legacy)
 {
-    return stream != NULL || in_legacy ? stream : cudaStreamPerThread;
+    return own_or_named(stream, in_legacy, false);
 }
 
 cudaError_t CUDARTAPI cudaLaunchKernelExC_ptsz(const cudaLaunchConfig_t *config, const void *func, void **args);
@@ -44,7 +51,8 @@ cudaError_t CUDARTAPI cudaLaunchKernel_ptsz(const void *func, dim3 grid, dim3 bl
 {
     if (device.faults.unit_launch_loses_shared)
         shared = 0;
-    return cudaLaunchKernel(func, grid, block, args, shared, own(stream, device.faults.unit_launch_in_legacy));
+    stream = own_or_named(stream, device.faults.unit_launch_in_legacy, device.faults.unit_launch_not_in_legacy);
+    return cudaLaunchKernel(func, grid, block, args, shared, stream);
 }
 
 cudaError_t CUDARTAPI cudaMemcpyAsync_ptsz(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind,
@@ -87,7 +95,7 @@ cudaError_t CUDARTAPI cudaStreamWaitEvent_ptsz(cudaStream_t stream, cudaEvent_t 
 
 cudaError_t CUDARTAPI cudaEventRecord_ptsz(cudaEvent_t event, cudaStream_t stream)
 {
-    return cudaEventRecord(event, own(stream, device.faults.unit_record_in_legacy));
+    return cudaEventRecord(event, own_or_named(stream, device.faults.unit_record_in_legacy, device.faults.unit_record_not_in_legacy));
 }
 
 cudaError_t CUDARTAPI cudaEventRecordWithFlags_ptsz(cudaEvent_t event, cudaStream_t stream, unsigned flags)

@@ -153,7 +153,9 @@ static void block_prepare(struct block *b, struct op *op)
         b->shared = aligned_alloc(64, MODEL_BLOCK_SHARED);
     if (b->shared == NULL)
         abort();
-    bool shares = (device.faults.clusters_share_memory && g->cluster > 1) || (device.faults.grids_share_memory && op->attributed);
+    bool shares = (device.faults.clusters_share_memory && g->cluster > 1) || (device.faults.grids_share_memory && op->attributed) ||
+                  (device.faults.late_blocks_share_memory && b->index >= 64) ||
+                  (device.faults.second_launch_shares_memory && (op->features & HAS(graph)) && (op->features & HAS(again)));
     b->own = shares && device.block[b->sm].shared != NULL ? device.block[b->sm].shared : b->shared;
     memset(b->own, 0xd5, (g->dynamic_shared + 63) & ~(size_t)63); /* shared memory starts as anything */
     b->next_of_grid = g->resident;

@@ -419,6 +419,11 @@ struct faults {
     bool default_streams_pass_values, default_streams_pass_callbacks, default_streams_pass_frees, default_streams_pass_layers;
     bool sync_passes_callback, sync_passes_awaited_value, query_passes_free, refused_callback_eats_waits, refused_layers_eat_waits;
     bool refused_rows_cut, refused_value_cuts, recorder_gone_not_awaited, driver_value_in_zero_elsewhere;
+    bool late_blocks_share_memory, second_launch_shares_memory, fence_not_in_late_blocks, late_fence_keeps_lines;
+    bool exchange_lost_after_wait, mixed_exits_let_go, triggered_wait_keeps_lines, freed_in_ended_stream_given;
+    bool large_freed_given, freed_per_thread_given, second_value_replaces, value_wait_gives_up, attributed_passes_legacy;
+    bool awaiting_passes_legacy, unit_launch_not_in_legacy, unit_record_not_in_legacy, urgent_args_end_at_64;
+    bool long_args_forget_events, layered_grid_in_parts, lone_thread_grid_in_parts;
     bool captured_set_keeps_value, forked_cooperative_is_plain, forked_args_end_at_64, cooperative_in_body_is_plain;
     bool record_forgets_one_overlapped, third_record_node_lost, fifth_record_node_lost, body_kernel_changes_copies;
     bool body_set_changes_copies, child_set_changes_copies, child_kernel_changes_source, source_end_cuts, source_end_stops_sets;

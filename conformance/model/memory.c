@@ -329,7 +329,8 @@ void memory_flush(struct op *op)
 void memory_wait_returns(struct block *block)
 {
     bool keeps = device.faults.wait_stale_lines || (device.faults.cluster_wait_stale && block->op->grid->cluster > 1) ||
-                 (device.faults.window_keeps_lines && op_given(block->op, 1)) || (device.faults.large_grid_keeps_lines && block->op->grid->blocks > 64);
+                 (device.faults.window_keeps_lines && op_given(block->op, 1)) || (device.faults.large_grid_keeps_lines && block->op->grid->blocks > 64) ||
+                 (device.faults.triggered_wait_keeps_lines && block->triggered);
     if (!keeps)
         drop_lines(&device.sm[block->sm], true);
 }
@@ -491,7 +492,8 @@ uint32_t model_atomic_add32(void *p, uint32_t value)
 uint32_t model_atomic_exch32(void *p, uint32_t value)
 {
     uint32_t *q = at_l2(p, 4), old = *q;
-    *q = value;
+    if (!device.faults.exchange_lost_after_wait || device.current->waits == 0)
+        *q = value;
     trace(old);
     return old;
 }
@@ -524,7 +526,7 @@ void model_fence(void)
         (device.faults.fence_not_in_layers && (grid->features & HAS(gridz))) || (device.faults.fence_not_in_bodies && (grid->features & HAS(body))) ||
         (device.faults.fence_not_in_graphs && (grid->features & HAS(graph))) ||
         (device.faults.fence_not_in_captured && (grid->features & HAS(captured))) ||
-        (device.faults.fence_not_after_wait && t->waits > 0))
+        (device.faults.fence_not_after_wait && t->waits > 0) || (device.faults.fence_not_in_late_blocks && t->block->index >= 64))
         return;
     for (uint64_t left = b->used; left != 0 && !(device.faults.fence_takes_eight && taken >= 8); left &= left - 1) {
         unsigned slot = (unsigned)__builtin_ctzll(left);
@@ -534,6 +536,6 @@ void model_fence(void)
         if (s->thread == t->index || shared || older)
             drain(b, slot), taken++;
     }
-    if (!device.faults.fence_keeps_lines)
+    if (!device.faults.fence_keeps_lines && !(device.faults.late_fence_keeps_lines && t->block->index >= 16))
         drop_lines(&device.sm[t->block->sm], false);
 }

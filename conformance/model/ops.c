@@ -151,6 +151,8 @@ static bool passes_kind(const struct op *op, const struct op *pred)
     const struct faults *f = &device.faults;
     if (pred->kind == OP_JOIN)
         return (f->value_passes_graph && op->of_value) || (f->free_passes_graph && op->kind == OP_POOL);
+    if (f->second_value_replaces && pred->kind == OP_AWAIT)
+        return op->kind == OP_AWAIT;
     return f->value_passes_copy && pred->kind == OP_COPY && op->of_value;
 }
 
@@ -411,7 +413,7 @@ void op_starts(struct op *op)
     case OP_SET: move_memory(op); break;
     case OP_HOST: call_host(op); break;
     case OP_AWAIT:
-        if (!value_is_there(op)) {
+        if (!value_is_there(op) && !(device.faults.value_wait_gives_up && op->await.polls > 100)) {
             if (++op->await.polls > MOST_POLLS)
                 device_fails(cudaErrorLaunchTimeout);
             else
@@ -441,6 +443,8 @@ static bool all_triggered(const struct op *op)
     unsigned exited = device.faults.exit_not_trigger ? 0 : g->exited;
     if (device.faults.one_trigger_launches && g->triggered > 0)
         return true;
+    if (device.faults.mixed_exits_let_go && exited != 0 && g->blocks > 32)
+        return g->triggered + exited + 1 >= g->blocks;
     if (device.faults.lone_thread_left_out && g->threads == 1 && g->triggered > 1)
         return g->triggered + 1 >= g->blocks;
     if (device.faults.triggers_wrap && g->next_block > 0)

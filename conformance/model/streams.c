@@ -138,6 +138,8 @@ static void order_behind_others(struct stream *s, struct op *op)
                  (device.faults.legacy_passed_after_graph && s->tail != NULL && s->tail->kind == OP_JOIN);
         skips |= device.faults.legacy_items_passed && legacy.tail != NULL && legacy.tail->kind != OP_KERNEL;
         skips |= legacy.tail != NULL && left_out_of_legacy_order(legacy.tail);
+        skips |= (device.faults.attributed_passes_legacy && op->attributed && legacy.tail != NULL && legacy.tail->attributed) ||
+                 (device.faults.awaiting_passes_legacy && op->attributed && s->waits != 0);
         if (is_blocking(s) && legacy.tail != NULL && !skips && !(device.faults.legacy_frees_one && s != &per_thread && s->next != NULL))
             op_after(op, legacy.tail, device.faults.row_of_legacy_passed ? EDGE_DONE : EDGE_RETIRED);
         return;
@@ -220,7 +222,7 @@ static void order_behind_waits(struct stream *s, struct op *op)
     if ((device.faults.long_copy_forgets_events && op->kind == OP_COPY && op->move.bytes > 65536) ||
         (device.faults.large_grid_forgets_events && op->kind == OP_KERNEL && op->grid->blocks > 64))
         return;
-    if (forgets_events(s, op) ||
+    if (forgets_events(s, op) || (device.faults.long_args_forget_events && op->kind == OP_KERNEL && op->grid->kernel->args_bytes > 1024) ||
         (device.faults.copy_after_graph_forgets_events && op->kind == OP_COPY && s->tail != NULL && s->tail->kind == OP_JOIN))
         return;
     for (unsigned i = device.faults.second_wait_lost && s->waits > 1 ? 1 : 0; i < s->waits; i++) {
