@@ -4,7 +4,6 @@
  * calls    ATTR-15c  launches by each call of the runtime and of the driver, cooperative ones too: grid, block and dynamic shared memory
  * nodes    ATTR-15c  nodes of graphs that had another shape before: by each call that gives parameters, by an update, in a clone and in a child
  *                    graph; captured launches by each call; a node that is refused parameters and attributes
- * reached  ATTR-15i  kernel nodes in clusters whose executable graph has been uploaded, or has run, before an update gives them other ones
  * sets     ATTR-15d  memset nodes of one row or several that had another place, value, width, element or pitch before, in the same ways
  * copies   ATTR-15d  copy nodes of a row, rows or layers that had another place, width, number or distance of them before, in the same ways
  * hosts    ATTR-15h  40 host functions in a graph, each with data of its own: in a line and side by side; added, captured, given other data
@@ -45,8 +44,6 @@ static const struct shape shapes[SHAPES] = {
     { { 1, 2, 3 }, { 3, 1, 4 }, 512, { 1, 2, 1 } },
 };
 
-enum reached { REACHED_NOT, REACHED_BY_UPLOAD, REACHED_BY_LAUNCH, REACHED };
-
 struct given {
     struct ask *ask;
     struct host_room *room;
@@ -55,7 +52,6 @@ struct given {
     CUfunction function;
     void *values[1];            /* the kernel's arguments */
     int clusters;               /* kernel nodes are made with the clusters of their shapes */
-    enum reached reached;       /* how an executable graph has got to the device before it is given something */
     const struct move *moves;   /* what memset and copy nodes are given */
     unsigned wrong, trials;
 };
@@ -398,16 +394,6 @@ static cudaError_t run_given(struct given *g, const struct subject *of, enum way
     return error == cudaSuccess ? of->look(g, which) : error;
 }
 
-static cudaError_t reach_device(struct given *g, cudaGraphExec_t exec)
-{
-    cudaStream_t stream = g->ask->stream;
-    cudaError_t error = cudaSuccess;
-
-    if (g->reached != REACHED_NOT)
-        error = g->reached == REACHED_BY_UPLOAD ? cudaGraphUpload(exec, stream) : cudaGraphLaunch(exec, stream);
-    return error == cudaSuccess ? cudaStreamSynchronize(stream) : error;
-}
-
 /* A graph whose node does `from`, or for the ways that only add one `to`, and is to do `to` when it runs. */
 static cudaError_t run_way(struct given *g, const struct subject *of, enum way way, unsigned from, unsigned to, int cooperative)
 {
@@ -430,8 +416,6 @@ static cudaError_t run_way(struct given *g, const struct subject *of, enum way w
         expect_cooperative(g, node, cooperative);
     if (error == cudaSuccess)
         error = cudaGraphInstantiate(&exec, clone ? clone : graph, 0);
-    if (error == cudaSuccess)
-        error = reach_device(g, exec);
     if (error == cudaSuccess)
         error = run_given(g, of, way, from, to, cooperative, exec, node);
     if (exec)
@@ -525,25 +509,6 @@ static void ask_nodes(struct ask *ask)
     (void)cudaFreeHost(g.room);
 }
 
-/* Each question has a number of its own. */
-static void ask_reached(struct ask *ask)
-{
-    static const char *const names[REACHED] = { "clusters that an update did not reach", "... of an executable graph that was uploaded",
-                                                "... of one that has run" };
-    struct given g = PDL_ZERO;
-    unsigned i;
-
-    if (!open_given(&g, ask))
-        return;
-    for (i = 0; i < REACHED; i++) {
-        g.reached = (enum reached)i;
-        g.wrong = g.trials = 0;
-        ask_clusters(&g);
-        ask_expect_none(ask, names[i], g.wrong, g.trials);
-    }
-    (void)cudaFreeHost(g.room);
-}
-
 #include "given_moves.h"
 #include "given_hosts.h"
 
@@ -578,7 +543,6 @@ static void ask_crowds(struct ask *ask)
 static const struct pair given_pairs[] = {
     PAIR_ASK("calls", ask_calls),
     PAIR_ASK("nodes", ask_nodes),
-    PAIR_ASK("reached", ask_reached),
     PAIR_ASK("sets", ask_sets),
     PAIR_ASK("copies", ask_copies),
     PAIR_ASK("hosts", ask_hosts),

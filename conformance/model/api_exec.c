@@ -152,13 +152,6 @@ static void node_keeps(struct node *n, const struct node *old)
 }
 
 /* ... and of a graph. */
-static void keep_clusters(struct graph *copy, const struct graph *old)
-{
-    for (size_t i = 0; i < copy->nodes; i++)
-        if (copy->node[i]->kernel != NULL && old->node[i]->kernel != NULL)
-            memcpy(copy->node[i]->kernel->clusters, old->node[i]->kernel->clusters, sizeof copy->node[i]->kernel->clusters);
-}
-
 static void graph_keeps(struct graph *copy, const struct graph *old)
 {
     for (size_t i = 3; device.faults.update_keeps_kernels && i < copy->nodes; i++)
@@ -170,8 +163,9 @@ static void graph_keeps(struct graph *copy, const struct graph *old)
     for (size_t i = 0; device.faults.update_keeps_threads && i < copy->nodes; i++)
         if (copy->node[i]->kernel != NULL && old->node[i]->kernel != NULL)
             memcpy(copy->node[i]->kernel->block, old->node[i]->kernel->block, sizeof copy->node[i]->kernel->block);
-    if (device.faults.update_keeps_clusters)
-        keep_clusters(copy, old);
+    for (size_t i = 0; device.faults.update_keeps_clusters && i < copy->nodes; i++)
+        if (copy->node[i]->kernel != NULL && old->node[i]->kernel != NULL)
+            memcpy(copy->node[i]->kernel->clusters, old->node[i]->kernel->clusters, sizeof copy->node[i]->kernel->clusters);
     for (size_t i = 0; device.faults.update_keeps_hosts && i < copy->nodes; i++)
         copy->node[i]->host = old->node[i]->host;
     for (size_t i = copy->nodes; device.faults.update_keeps_last_host && i > 0; i--)
@@ -251,8 +245,6 @@ cudaError_t CUDARTAPI cudaGraphExecUpdate(cudaGraphExec_t handle, cudaGraph_t gr
         return cudaSuccess;
     struct graph *copy = graph_copy(g);
     graph_keeps(copy, e->copy);
-    if (device.faults.uploaded_keeps_clusters && e->features & HAS(uploaded))
-        keep_clusters(copy, e->copy);
     for (size_t i = 0; i < copy->nodes && !device.faults.update_renames_nodes; i++)
         copy->node[i]->original = e->copy->node[i]->original; /* it is still known by the nodes that it was made from */
     for (size_t i = 0; i < copy->nodes && !device.faults.params_enable; i++) {

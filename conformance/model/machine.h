@@ -431,7 +431,6 @@ struct faults {
     bool update_of_other_thread_ignored, given_graph_loses_priority, given_graph_cuts_arguments, second_exec_runs_disabled;
     bool second_exec_takes_no_update, second_exec_takes_no_set, refused_exec_takes_no_set, second_update_enables, made_takes_one_edge;
     bool later_capture_passes_overlapped;
-    bool uploaded_keeps_clusters;
     bool clone_takes_full_edges, joined_capture_loses_priority, disabled_layers_run, priority_told_drops_waits, moved_event_not_awaited;
     bool older_capture_passes_overlapped, forked_data_told_full, forked_set_takes_one, rows_params_keep_layer;
     bool child_params_keep_later_kernels, conditions_before_untold, nested_rows_told_as_one, nested_attribute_ignored;

@@ -1152,7 +1152,6 @@ static const struct variant variants[] = {
     BROKEN("second-update-enables", second_update_enables, "EDGE-42", "the second update of an executable graph enables nodes that are disabled"),
     BROKEN("made-takes-one-edge", made_takes_one_edge, "EDGE-33", "a call that adds edges to a graph that has been executable adds the first one only"),
     BROKEN("later-capture-passes-overlapped", later_capture_passes_overlapped, "MEM-06c", "in a capture that began while another one was under way, a launch comes after the last of several overlapped kernels only"),
-    BROKEN("uploaded-keeps-clusters", uploaded_keeps_clusters, "ATTR-15i", "an update gives kernels of an executable graph that was uploaded no other clusters, and says nothing"),
     BROKEN("clone-takes-full-edges", clone_takes_full_edges, "EDGE-33b", "a node that is added to a clone with edge data gets full edges"),
     BROKEN("joined-capture-loses-priority", joined_capture_loses_priority, "ATTR-16", "a kernel that is captured in a stream that joined loses the priority of its stream"),
     BROKEN("disabled-layers-run", disabled_layers_run, "EDGE-27a", "a disabled copy of layers copies all the same"),
