@@ -271,8 +271,8 @@ static void put(const struct run *run, const struct case_info *info, const struc
     ask->sign = NULL;
 }
 
-/* How many: on a GPU the first ones that the seed draws, but for a full run. */
-#define CIRCUMSTANCES_ON_GPU 2u
+/* How many: on a GPU the first one that the seed draws, but for a full run. */
+#define CIRCUMSTANCES_ON_GPU 1u
 
 /* The same questions in circumstances that suit. What is wrong in one of them is wrong with the case. */
 static void put_in_circumstances(const struct run *run, const struct case_info *info, const struct pair *pair, unsigned calls, struct ask *told)

@@ -2,7 +2,8 @@
  *
  *     nvcc -arch=sm_90 -o cluster_update cluster_update.cu && ./cluster_update
  *
- * Stand-alone. One kernel node, built by hand or captured; all of its launch changes: grid, threads, dynamic shared memory and the cluster.
+ * Stand-alone. One kernel node, built by hand or captured; all of its launch changes: grid, threads, dynamic shared memory and the cluster. Before
+ * the update the executable graph has been launched, uploaded, or neither.
  * cudaGraphExecUpdate may refuse that, or do it. Each row shows what the update said, and what the kernel then saw.
  * Exit code: 0 refused or done in each row; 1 not so; 69 the program could not run.
  */
@@ -89,11 +90,15 @@ static struct shape launched(cudaGraphExec_t exec, struct shape *seen)
     return found;
 }
 
+enum before { LAUNCHED, UPLOADED, FRESH, BEFORES };
+static const char *const before_name[] = { "launched", "uploaded", "fresh" };
+
 /* 1 if the update said that it was done, and was not. */
-static int row(const char *how, cudaGraph_t (*make)(const struct shape *, struct shape *), unsigned from, unsigned to, struct shape *seen)
+static int row(const char *how, cudaGraph_t (*make)(const struct shape *, struct shape *), enum before is, unsigned from, unsigned to,
+               struct shape *seen)
 {
     const struct shape before = { from, 256, 8, 64 }, after = { to, 128, 16, 32 };
-    struct shape first, then, alone;
+    struct shape then, alone;
     cudaGraphExec_t exec, other;
     cudaGraphExecUpdateResultInfo info;
     cudaGraph_t one = make(&before, seen), two = make(&after, seen);
@@ -102,7 +107,11 @@ static int row(const char *how, cudaGraph_t (*make)(const struct shape *, struct
 
     TRY(cudaGraphInstantiate(&exec, one, 0));
     TRY(cudaGraphInstantiate(&other, two, 0));
-    first = launched(exec, seen);
+    if (is == LAUNCHED)
+        (void)launched(exec, seen);
+    if (is == UPLOADED)
+        TRY(cudaGraphUpload(exec, 0));
+    TRY(cudaDeviceSynchronize());
     memset(&info, 0, sizeof(info));
     answer = cudaGraphExecUpdate(exec, two, &info);
     if (answer != cudaSuccess)
@@ -110,8 +119,8 @@ static int row(const char *how, cudaGraph_t (*make)(const struct shape *, struct
     then = launched(exec, seen);
     alone = launched(other, seen);
     wrong = answer == cudaSuccess && memcmp(&then, &alone, sizeof(then)) != 0;
-    printf("%-8s cluster %u to %u: %s; the kernel saw %u, then %u (shared %u, grid %u, threads %u); instantiated alone %u%s\n", how, from, to,
-           cudaGetErrorName(answer), first.cluster, then.cluster, then.shared_bytes, then.grid, then.threads, alone.cluster, wrong ? "  WRONG" : "");
+    printf("%-8s %s, cluster %u to %u: %s; the kernel saw %u (shared %u, grid %u, threads %u); instantiated alone %u%s\n", how, before_name[is], from, to,
+           cudaGetErrorName(answer), then.cluster, then.shared_bytes, then.grid, then.threads, alone.cluster, wrong ? "  WRONG" : "");
     TRY(cudaGraphExecDestroy(exec));
     TRY(cudaGraphExecDestroy(other));
     TRY(cudaGraphDestroy(one));
@@ -123,15 +132,17 @@ int main(void)
 {
     static const unsigned sizes[][2] = { { 0, 2 }, { 2, 0 }, { 2, 4 }, { 4, 2 }, { 1, 2 }, { 2, 1 }, { 0, 1 }, { 2, 2 } };
     struct shape *seen;
-    unsigned i;
+    unsigned i, is;
     int wrong = 0;
 
     TRY(cudaMalloc(&seen, sizeof(*seen)));
     for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
-        wrong += row("built", built, sizes[i][0], sizes[i][1], seen);
-        wrong += row("captured", captured, sizes[i][0], sizes[i][1], seen);
+        for (is = 0; is < BEFORES; is++)
+            wrong += row("built", built, (enum before)is, sizes[i][0], sizes[i][1], seen);
+        for (is = 0; is < BEFORES; is++)
+            wrong += row("captured", captured, (enum before)is, sizes[i][0], sizes[i][1], seen);
     }
     TRY(cudaFree(seen));
-    printf("%d of 16 updates said that they were done, and were not\n", wrong);
+    printf("%d of 48 updates said that they were done, and were not\n", wrong);
     return wrong != 0;
 }

@@ -252,7 +252,7 @@ static void test_circumstances(void)
     check(circumstances == 0, "but what only observes in none");
     on_model = 0;
     ask_it(ask_rightly, 1);
-    check(bits(circumstances) == 2, "and on a GPU in two");
+    check(bits(circumstances) == 1, "and on a GPU in one");
 }
 
 static void test_signs(void)
