@@ -134,8 +134,9 @@ static const char *const link_name[LINKS] = { "in the same stream", "after an ev
 enum end { END_DEVICE, END_STREAM, END_POLL, END_EVENT, ENDS }; /* what the host waits for at last */
 static const char *const end_name[ENDS] = { "the device", "the last stream", "the last stream by polling", "an event behind the last step" };
 
-enum recorder { BY_CALL, BY_FLAGS_CALL, BY_NODE, BY_EXTERNAL, BY_LAUNCH, RECORDERS };
-static const char *const recorder_name[RECORDERS] = { "recorded", "recorded with flags", "recorded by a node",
+enum recorder { BY_CALL, BY_FLAGS_CALL, BY_DRIVER, BY_NODE, BY_EXTERNAL, BY_LAUNCH, RECORDERS };
+static const char *const recorder_name[RECORDERS] = { "recorded", "recorded with flags", "recorded by the driver's call",
+                                                      "recorded by a node",
                                                       "recorded by a captured external record",
                                                       "recorded by the launch" };
 
@@ -221,6 +222,7 @@ struct hand {                  /* what is drawn for a trial */
     int late;                  /* the launch's event says nothing of its words yet */
     int leaves;                /* the first stream is made for this trial, and destroyed once the event is recorded */
     int leaves_late;           /* ... and awaited */
+    int arrives;               /* the last stream is made for this trial */
     unsigned later;            /* so many kernels come after the record, in the first stream */
     int marked;                /* an event that nobody waits for is recorded after the work, in the first stream */
     int by_thread;             /* another thread of the host makes the calls */

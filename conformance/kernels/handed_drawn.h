@@ -150,6 +150,8 @@ static void mend_streams(struct hand *h)
 
     if (h->mode || !is_made(h->from) || !(later || h->link == LINK_VALUE || h->link == LINK_LEGACY))
         h->leaves = 0;
+    if (h->mode || !is_made(h->to) || h->link == LINK_SAME)
+        h->arrives = 0;
     if (h->mode || !later)
         h->later = h->awaited = h->fresh = 0;
     if (h->mode)
@@ -373,6 +375,7 @@ static struct hand draw_hand(const struct handed *d, uint64_t seed, unsigned tri
         h.give[i] = drawn(seed, trial, 30 + i, 2) ? GIVE_NOTHING : (enum give)(1 + drawn(seed, trial, 32 + i, GIVES - 1));
     h.leaves = drawn(seed, trial, 34, 4) == 0;
     h.leaves_late = drawn(seed, trial, 73, 2) != 0;
+    h.arrives = drawn(seed, trial, 74, 4) == 0;
     h.later = drawn(seed, trial, 35, 3) == 0 ? some_kernels(drawn(seed, trial, 36, 64)) : 0;
     h.items = drawn(seed, trial, 37, 8) ? 0 : drawn(seed, trial, 45, 24) ? 12 : 1100;
     h.again = drawn(seed, trial, 46, 4) ? BY_LAUNCH : drawn(seed, trial, 47, 2) ? BY_CALL : BY_NODE;
@@ -452,6 +455,7 @@ static void tell_hand(const struct hand *h, char *text, size_t room)
     if (h->link != LINK_SAME) {
         ask_append(text, room, " in ");
         ask_append(text, room, kind_name[h->to]);
+        ask_append(text, room, h->arrives ? " that is new" : "");
     }
     ask_append(text, room, "; ");
     ask_append(text, room, mode_name[h->mode]);

@@ -7,9 +7,13 @@
 #define ROW (CELL * sizeof(uint32_t) / 4)
 #define LAYER_ROWS 2u
 
-static cudaError_t copy_words(uint32_t *to, const uint32_t *from, unsigned words, int rows, cudaStream_t stream)
+enum copied { COPIED, COPIED_ROWS, COPIED_BY_DRIVER };
+
+static cudaError_t copy_words(uint32_t *to, const uint32_t *from, unsigned words, enum copied how, cudaStream_t stream)
 {
-    if (rows)
+    if (how == COPIED_BY_DRIVER)
+        return copy_by_driver(to, from, words * sizeof(uint32_t), stream);
+    if (how == COPIED_ROWS)
         return cudaMemcpy2DAsync(to, ROW, from, ROW, ROW, words * sizeof(uint32_t) / ROW, cudaMemcpyDefault, stream);
     return cudaMemcpyAsync(to, from, words * sizeof(uint32_t), cudaMemcpyDefault, stream);
 }
@@ -77,7 +81,7 @@ static cudaError_t queue_items(const struct handed *d, const struct hand *h, cud
     unsigned i;
 
     for (i = 0; i < h->items && error == cudaSuccess; i++)
-        error = i % 2 ? cudaMemsetAsync(scratch, 0, sizeof(uint32_t), stream) : copy_words(scratch, scratch + 1, 1, 0, stream);
+        error = i % 2 ? cudaMemsetAsync(scratch, 0, sizeof(uint32_t), stream) : copy_words(scratch, scratch + 1, 1, COPIED, stream);
     return error;
 }
 
@@ -165,9 +169,9 @@ static cudaError_t queue_item(struct handed *d, const struct hand *h, enum stop 
 
     switch (item) {
     case ITEM_NONE: return cudaSuccess;
-    case ITEM_COPY: return copy_words(scratch, scratch + 1, 1, 0, stream);
+    case ITEM_COPY: return copy_words(scratch, scratch + 1, 1, COPIED, stream);
     case ITEM_SET: return cudaMemsetAsync(scratch, 0, sizeof(uint32_t), stream);
-    case ITEM_ROWS: return copy_words(scratch + 2 * CELL, scratch + CELL, CELL, 1, stream);
+    case ITEM_ROWS: return copy_words(scratch + 2 * CELL, scratch + CELL, CELL, COPIED_ROWS, stream);
     case ITEM_LAYERS: return copy_layers(layers_at(scratch + 2 * CELL, 0), layers_at(scratch + CELL, 0), CELL, stream);
     case ITEM_HOST: return cudaLaunchHostFunc(stream, do_nothing, NULL);
     case ITEM_GRAPH: return cudaGraphLaunch(d->empty, stream);

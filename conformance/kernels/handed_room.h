@@ -30,7 +30,7 @@ struct carry {                 /* what a host function copies */
 struct handed {
     struct ask *ask;
     cudaStream_t stream[2][KINDS], third, loose; /* stream: from, to */
-    cudaStream_t leaving;      /* of this trial */
+    cudaStream_t leaving, arriving; /* of this trial */
     int greatest;              /* priority */
     cudaEvent_t event[EVENTS], begin, fork, join, back;
     cudaEvent_t fresh;         /* of this trial */
@@ -396,6 +396,11 @@ static cudaError_t give(const struct handed *d, enum kind kind, enum give give, 
 
 static cudaStream_t stream_from(const struct handed *d, const struct hand *h) { return h->leaves ? d->leaving : d->stream[0][h->from]; }
 
+static cudaStream_t stream_to(const struct handed *d, const struct hand *h)
+{
+    return h->link == LINK_SAME ? d->stream[0][h->from] : h->arrives ? d->arriving : d->stream[1][h->to];
+}
+
 /* The event is made for this trial, asked for and awaited before it is recorded. */
 static cudaError_t make_fresh_event(struct handed *d, const struct hand *h)
 {
@@ -412,11 +417,13 @@ static cudaError_t prepare_streams(struct handed *d, const struct hand *h)
 {
     cudaError_t error = h->leaves ? make_stream(d, h->from, &d->leaving) : cudaSuccess;
 
+    if (error == cudaSuccess && h->arrives)
+        error = make_stream(d, h->to, &d->arriving);
     if (error == cudaSuccess && h->fresh)
         error = make_fresh_event(d, h);
     if (error == cudaSuccess)
         error = give(d, h->from, h->give[0], 0, stream_from(d, h));
-    return error == cudaSuccess ? give(d, h->to, h->give[1], 0, d->stream[1][h->to]) : error;
+    return error == cudaSuccess ? give(d, h->to, h->give[1], 0, stream_to(d, h)) : error;
 }
 
 /* Memory that the work stores to as well, if an item frees it. */
@@ -500,11 +507,12 @@ static cudaError_t close_hand(struct handed *d, const struct hand *h)
         error = cudaFreeAsync(d->again, d->loose);
     destroy_exec(d->made);
     destroy_stream(d->leaving);
+    destroy_stream(d->arriving);
     destroy_event(d->fresh);
     d->made = NULL;
-    d->leaving = NULL;
+    d->leaving = d->arriving = NULL;
     d->fresh = NULL;
-    return error == cudaSuccess ? give(d, h->to, h->give[1], 1, d->stream[1][h->to]) : error;
+    return error == cudaSuccess && !h->arrives ? give(d, h->to, h->give[1], 1, d->stream[1][h->to]) : error;
 }
 
 #endif

@@ -46,7 +46,7 @@ static cudaError_t step_copy(struct handed *d, enum step step, unsigned end, cud
     uint32_t *cells = d->pins ? d->pinned->area : d->area[0], *to = cells + (end ? SPAN : 2 * CELL);
     const uint32_t *from = end && d->copies_long ? d->copied : cells;
     unsigned words = end ? SPAN : CELL;
-    int rows = step == STEP_ROWS;
+    enum copied how = step == STEP_ROWS ? COPIED_ROWS : d->trial / TURNS % 3 ? COPIED : COPIED_BY_DRIVER;
     cudaError_t error;
 
     if (step == STEP_LAYERS) {
@@ -54,11 +54,11 @@ static cudaError_t step_copy(struct handed *d, enum step step, unsigned end, cud
         return error == cudaSuccess ? copy_layers(layers_at(to, 0), layers_at(d->memory + MEMORY + LAYER_ROOM, 1), words, stream) : error;
     }
     if (!d->pins)
-        return copy_words(to, from, words, rows, stream);
-    if (!rows && d->trial % 2)
+        return copy_words(to, from, words, how, stream);
+    if (how == COPIED && d->trial % 2)
         return copy_by_way(d, to, from, words, stream);
-    error = copy_words(d->copied, from, words, rows, stream);
-    return error == cudaSuccess ? copy_words(to, d->copied, words, rows, stream) : error;
+    error = copy_words(d->copied, from, words, how, stream);
+    return error == cudaSuccess ? copy_words(to, d->copied, words, how, stream) : error;
 }
 
 /* All cells, and much before them, to the second area; as the last step back to what it is to find. */
@@ -68,8 +68,8 @@ static cudaError_t step_long_copy(struct handed *d, unsigned end, cudaStream_t s
     cudaError_t error = cudaSuccess;
 
     if (!end || !d->copies_long)
-        error = copy_words(d->copied - LONG, from, LONG + SPAN, 0, stream);
-    return error == cudaSuccess && end ? copy_words(d->area[0] + SPAN, d->copied, SPAN, 0, stream) : error;
+        error = copy_words(d->copied - LONG, from, LONG + SPAN, COPIED, stream);
+    return error == cudaSuccess && end ? copy_words(d->area[0] + SPAN, d->copied, SPAN, COPIED, stream) : error;
 }
 
 static cudaError_t step_wide_set(struct handed *d, unsigned end, cudaStream_t stream)
@@ -174,7 +174,7 @@ static cudaError_t take_step(struct handed *d, const struct hand *h, unsigned en
     case STEP_WIDE_SET: return step_wide_set(d, end, stream);
     case STEP_WORD_SET: return step_word_set(d, end, stream);
     case STEP_REPLACE:
-        return copy_words(d->pins ? d->pinned->area : d->area[0], d->memory + MEMORY - SPAN, end ? SPAN : CELL, 0, stream);
+        return copy_words(d->pins ? d->pinned->area : d->area[0], d->memory + MEMORY - SPAN, end ? SPAN : CELL, COPIED, stream);
     case STEP_SET: return cudaMemsetAsync(d->area[d->pins], end ? SET_LAST : SET_FIRST, (end ? SPAN : CELL) * sizeof(uint32_t), stream);
     case STEP_SET_ROWS: return cudaMemset2DAsync(d->area[d->pins], 8, end ? SET_LAST : SET_FIRST, 8, (end ? SPAN : CELL) / 2, stream);
     case STEP_LONG_SET:
@@ -199,7 +199,7 @@ static cudaError_t launch_joined(struct handed *d, const struct hand *h)
     if (h->joins == JOINS_COPY)
         work.data = d->memory + MEMORY - SPAN - CELL;
     error = launch_dressed(d, h, PLACE_JOINED, (const void *)SYMBOL(handed_work), &work, 1, CELL, d->third, NULL);
-    return error == cudaSuccess && h->joins == JOINS_COPY ? copy_words(cell, work.data, CELL, 0, d->third) : error;
+    return error == cudaSuccess && h->joins == JOINS_COPY ? copy_words(cell, work.data, CELL, COPIED, d->third) : error;
 }
 
 static cudaError_t join(struct handed *d, const struct hand *h, cudaStream_t stream)
@@ -279,6 +279,7 @@ static cudaError_t record_as_drawn(struct handed *d, const struct hand *h, cudaS
     switch (h->recorder) {
     case BY_CALL: return cudaEventRecord(event_of(d, h), stream);
     case BY_FLAGS_CALL: return cudaEventRecordWithFlags(event_of(d, h), stream, cudaEventRecordDefault);
+    case BY_DRIVER: return record_by_driver(event_of(d, h), stream);
     case BY_NODE: return d->node[h->event] ? cudaGraphLaunch(d->node[h->event], stream) : cudaEventRecord(event_of(d, h), stream);
     default: return cudaSuccess; /* it is recorded by then */
     }
@@ -334,7 +335,9 @@ static cudaError_t leave(struct handed *d, const struct hand *h, cudaStream_t fr
 static cudaError_t await_and_record(struct handed *d, const struct hand *h, cudaStream_t to)
 {
     cudaEvent_t event = event_of(d, h);
-    cudaError_t error = h->by_node && d->awaits[h->event] ? cudaGraphLaunch(d->awaits[h->event], to) : cudaStreamWaitEvent(to, event, 0);
+    cudaError_t error = h->by_node && d->awaits[h->event] ? cudaGraphLaunch(d->awaits[h->event], to)
+                        : h->recorder == BY_DRIVER        ? await_by_driver(to, event)
+                                                          : cudaStreamWaitEvent(to, event, 0);
 
     if (error != cudaSuccess || h->again == BY_LAUNCH)
         return error;
@@ -380,11 +383,6 @@ static cudaError_t come_after(struct handed *d, const struct hand *h, cudaStream
     if (error == cudaSuccess && h->leaves_late)
         error = leave(d, h, from);
     return error == cudaSuccess ? queue_item(d, h, BEFORE_LAST, to) : error;
-}
-
-static cudaStream_t stream_to(const struct handed *d, const struct hand *h)
-{
-    return h->link == LINK_SAME ? d->stream[0][h->from] : d->stream[1][h->to];
 }
 
 #ifdef MUTANT_otherstream

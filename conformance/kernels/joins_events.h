@@ -137,7 +137,7 @@ static cudaError_t join_refused(struct joins *joins)
 {
     cudaEvent_t event;
     cudaError_t error = work_and_record(joins, 1, &event);
-    cudaLaunchAttribute attribute = recording(event);
+    cudaLaunchAttribute attribute = joins->trial / 16 % 2 ? recording_begin(event) : recording(event);
 
     if (error == cudaSuccess &&
         launch_one((const void *)SYMBOL(joins_follower), &joins->follower[1], 0, joins->stream[2], &attribute, 1) == cudaSuccess)

@@ -93,19 +93,22 @@ static cudaError_t join_forty(struct joins *joins)
     return error;
 }
 
-/* What the legacy stream records stands for all that it comes after, with timing or without. */
+/* What the legacy stream records stands for all that it comes after, the per-thread stream's too, with timing or without. */
 static cudaError_t join_recorded(struct joins *joins)
 {
     static const unsigned flags[] = { cudaEventDefault, cudaEventDisableTiming, cudaEventBlockingSync };
+    unsigned round = joins->trial / JOINS_MAX, place = joins->trial % (PLACES + 1);
     cudaEvent_t event;
-    cudaError_t error = cudaEventCreateWithFlags(&event, flags[joins->trial / JOINS_MAX % 3]);
+    cudaError_t error = cudaEventCreateWithFlags(&event, flags[round % 3]);
 
     if (error != cudaSuccess)
         return error;
     prepare(joins, 1, 1);
-    error = work(joins, 0, joins->stream[joins->trial % PLACES]);
+    error = work(joins, 0, place == PLACES ? cudaStreamPerThread : joins->stream[place]);
     if (error == cudaSuccess)
-        error = record_and_await(event, cudaStreamLegacy, joins->ask->side); /* it is none of the blocking ones */
+        error = round / 3 % 2 ? record_by_driver(event, NULL) : cudaEventRecord(event, cudaStreamLegacy);
+    if (error == cudaSuccess)
+        error = cudaStreamWaitEvent(joins->ask->side, event, 0); /* it is none of the blocking ones */
     if (error == cudaSuccess)
         error = follow(joins, 0, joins->ask->side);
     (void)cudaEventDestroy(event);
@@ -115,24 +118,17 @@ static cudaError_t join_recorded(struct joins *joins)
 /* Stream 0 waits for the event of another stream, or records one itself. */
 static cudaError_t join_zero_by_driver(struct joins *joins)
 {
-    typedef CUresult(CUDAAPI *record_fn)(CUevent, CUstream);
-    typedef CUresult(CUDAAPI *wait_fn)(CUstream, CUevent, unsigned);
     cudaStream_t side = joins->ask->side, from = joins->trial / JOINS_MAX % 2 ? side : 0, to = from == side ? 0 : side;
-    void *record = NULL, *await = NULL;
     cudaEvent_t event = NULL;
     cudaError_t error = cudaEventCreateWithFlags(&event, cudaEventDisableTiming);
 
     prepare(joins, 1, 1);
     if (error == cudaSuccess)
-        error = driver_function("cuEventRecord", 2000, &record);
-    if (error == cudaSuccess)
-        error = driver_function("cuStreamWaitEvent", 3020, &await);
-    if (error == cudaSuccess)
         error = work(joins, 0, from);
     if (error == cudaSuccess)
-        error = (cudaError_t)((record_fn)record)((CUevent)event, (CUstream)from);
+        error = record_by_driver(event, from);
     if (error == cudaSuccess)
-        error = (cudaError_t)((wait_fn)await)((CUstream)to, (CUevent)event, 0);
+        error = await_by_driver(to, event);
     if (error == cudaSuccess)
         error = follow(joins, 0, to);
     (void)cudaEventDestroy(event);

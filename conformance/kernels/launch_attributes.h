@@ -23,6 +23,16 @@ static inline cudaLaunchAttribute recording(cudaEvent_t event)
     return attribute;
 }
 
+/* The launch records this event once all blocks have begun. */
+static inline cudaLaunchAttribute recording_begin(cudaEvent_t event)
+{
+    cudaLaunchAttribute attribute = PDL_ZERO;
+
+    attribute.id = cudaLaunchAttributeLaunchCompletionEvent;
+    attribute.val.launchCompletionEvent.event = event;
+    return attribute;
+}
+
 static inline cudaLaunchAttribute in_clusters(unsigned blocks)
 {
     cudaLaunchAttribute attribute = PDL_ZERO;

@@ -112,13 +112,8 @@ static cudaError_t call_without_event(unsigned call, cudaStream_t stream, cudaEv
 /* A launch that records this event, which keeps time: whether it is taken is asked elsewhere (EVT-04). */
 static cudaError_t launch_with(struct ask *ask, const struct kernel_args *args, cudaEvent_t event, int completion)
 {
-    cudaLaunchAttribute attribute = recording(event);
+    cudaLaunchAttribute attribute = completion ? recording_begin(event) : recording(event);
 
-    if (completion) {
-        attribute.id = cudaLaunchAttributeLaunchCompletionEvent;
-        attribute.val.launchCompletionEvent.event = event;
-        attribute.val.launchCompletionEvent.flags = 0;
-    }
     return launch_one((const void *)SYMBOL(refused_count), args, 1, ask->stream, &attribute, 1);
 }
 

@@ -25,6 +25,37 @@ static inline cudaError_t queue_value(const char *name, cudaStream_t stream, con
     return error == cudaSuccess ? (cudaError_t)((value_fn)function)((CUstream)stream, (CUdeviceptr)(uintptr_t)at, value, flags) : error;
 }
 
+/* ---- the driver's calls, by the stream's handle as it is ---- */
+
+static inline cudaError_t record_by_driver(cudaEvent_t event, cudaStream_t stream)
+{
+    typedef CUresult(CUDAAPI * record_fn)(CUevent, CUstream);
+    void *record = NULL;
+    cudaError_t error = driver_function("cuEventRecord", 2000, &record);
+
+    return error == cudaSuccess ? (cudaError_t)((record_fn)record)((CUevent)event, (CUstream)stream) : error;
+}
+
+static inline cudaError_t await_by_driver(cudaStream_t stream, cudaEvent_t event)
+{
+    typedef CUresult(CUDAAPI * wait_fn)(CUstream, CUevent, unsigned);
+    void *await = NULL;
+    cudaError_t error = driver_function("cuStreamWaitEvent", 3020, &await);
+
+    return error == cudaSuccess ? (cudaError_t)((wait_fn)await)((CUstream)stream, (CUevent)event, 0) : error;
+}
+
+static inline cudaError_t copy_by_driver(void *to, const void *from, size_t bytes, cudaStream_t stream)
+{
+    typedef CUresult(CUDAAPI * copy_fn)(CUdeviceptr, CUdeviceptr, size_t, CUstream);
+    void *copy = NULL;
+    cudaError_t error = driver_function("cuMemcpyAsync", 4000, &copy);
+
+    return error == cudaSuccess
+               ? (cudaError_t)((copy_fn)copy)((CUdeviceptr)(uintptr_t)to, (CUdeviceptr)(uintptr_t)from, bytes, (CUstream)stream)
+               : error;
+}
+
 /* Both calls once, or why they cannot be made. */
 static inline const char *values_lack(cudaStream_t stream)
 {
