@@ -58,6 +58,7 @@ const struct pair *run_find_pair(const struct case_info *info, const char *tag)
 
 static unsigned long long kills, tried;
 static enum variant_status judged;
+static unsigned variants_judged;
 static unsigned answered, answers_kept;
 static char told[512];
 static enum case_status verdict;
@@ -68,6 +69,7 @@ void record_variant(struct record *record, const struct case_info *info, const s
     kills = result->kills;
     tried = result->trials;
     judged = result->status;
+    variants_judged++;
 }
 
 void record_asked(struct record *record, const struct case_info *info, enum case_status status, const char *reason, unsigned asked,
@@ -85,7 +87,7 @@ const char *const circumstance_name[CIRCUMSTANCES] = { "alone", "one", "two", "t
                                                        "twelve", "thirteen" };
 #define CALLS 5u               /* what the case alone is said to have called */
 static enum circumstance around;
-static unsigned circumstances;
+static unsigned circumstances, begins, open_ones;
 
 int circumstance_suits(const struct case_info *info, enum circumstance circumstance, unsigned calls)
 {
@@ -103,14 +105,16 @@ void circumstances_begin(enum circumstance circumstance)
 {
     around = circumstance;
     circumstances |= circumstance != ALONE ? 1u << circumstance : 0;
+    begins++;
+    open_ones++;
 }
 
 unsigned circumstances_end(void)
 {
     around = ALONE;
+    open_ones--;
     return CALLS;
 }
-
 
 void circumstances_run(void (*run)(void *of), void *of) { run(of); }
 
@@ -177,14 +181,16 @@ static void ask_rightly(struct ask *ask) { ask_expect_number(ask, "a question", 
 static int timeless;
 
 static int on_model;
+static uint64_t run_seed;
+static int has_mutants = 1;
 
 static void ask_it(void (*questions)(struct ask *ask), int proving)
 {
     static const char *const nobody[] = { NULL }, *const one[] = { "nowait", NULL };
     struct device device = { .is_model = on_model };
     struct record record = { .file = tmpfile(), .timeless = timeless };
-    struct case_info info = { .name = "A-01", .proving = proving, .mutants = proving ? one : nobody };
-    struct run run = { .device = &device, .record = &record };
+    struct case_info info = { .name = "A-01", .proving = proving, .mutants = proving && has_mutants ? one : nobody };
+    struct run run = { .device = &device, .record = &record, .seed = run_seed };
     struct pair pair = { .ask = questions };
     enum case_status status;
 
@@ -244,15 +250,24 @@ static void test_circumstances(void)
     ask_it(ask_second_wrongly, 1);
     check(verdict == CASE_FAIL && strstr(told, "two: a question: 1, not 0") != NULL, "what is wrong in a circumstance is wrong with the case, and named");
     check(answered == 1 && answers_kept == 1, "but the answers are those that were given alone");
-    circumstances = 0;
+    circumstances = begins = 0;
     ask_it(ask_rightly, 1);
-    check(verdict == CASE_PASS && bits(circumstances) == CIRCUMSTANCES - 2 && !(circumstances & 1u << EARLY), "on the model the questions are put in all that suit");
+    check(verdict == CASE_PASS && circumstances == (1u << CIRCUMSTANCES) - 1 - (1u << ALONE) - (1u << EARLY), "on the model the questions are put in all that suit");
+    check(begins == CIRCUMSTANCES - 1 && open_ones == 0 && told[0] == '\0', "once in each, and alone; each has its end, and nothing is told");
+    has_mutants = 0;
+    ask_it(ask_rightly, 1);
+    has_mutants = 1;
     circumstances = 0;
     ask_it(ask_rightly, 0);
     check(circumstances == 0, "but what only observes in none");
+    check(answers_kept == 1, "whose answers are kept, though those in circumstances before were not");
     on_model = 0;
     ask_it(ask_rightly, 1);
     check(bits(circumstances) == 1, "and on a GPU in one");
+    for (run_seed = 1; run_seed < 200; run_seed++)
+        ask_it(ask_rightly, 1);
+    check(bits(circumstances) == CIRCUMSTANCES - 2, "which the seed draws");
+    run_seed = 0;
 }
 
 static void test_signs(void)
@@ -381,8 +396,9 @@ static void test_verdicts(void)
     check(verdict == CASE_PASS && judged == VARIANT_KILLED && kills == JUDGE_KILLS && answered == 1, "twelve are enough");
     ask_it(ask_rightly, 0);
     check(verdict == CASE_INCONCLUSIVE, "what only observes passes never");
+    variants_judged = 0;
     ask_it(ask_wrongly, 1);
-    check(verdict == CASE_FAIL, "a wrong answer fails the case");
+    check(verdict == CASE_FAIL && variants_judged == 0, "a wrong answer fails the case, and no mutant is asked then");
 }
 
 int main(void)

@@ -1,0 +1,517 @@
+/* circumstances_test.c - that each circumstance is what it says: the calls that stand around the asker's own, in their order; that the asker is
+ * told what its own call gave; that all is given back; and which cases are asked in which circumstances.
+ */
+#include <pthread.h>
+
+#include "check.h"
+#include "circumstances_asker.h"
+#include "other_thread.h"
+
+/* ---- what suits ---- */
+
+static struct case_info info = { .family = "kept", .pair = "copies" };
+
+static int suits(const char *family, const char *pair, enum circumstance circumstance, unsigned calls)
+{
+    info.family = family;
+    info.pair = pair;
+    return circumstance_suits(&info, circumstance, calls);
+}
+
+/* In which circumstances a case is asked that makes every call but those with conditions, a bit each. */
+static unsigned suiting(const char *family, const char *pair)
+{
+    unsigned found = 0, i;
+
+    for (i = 0; i < CIRCUMSTANCES; i++)
+        found |= suits(family, pair, (enum circumstance)i, ~(unsigned)CALLED_CONDITION) ? 1u << i : 0;
+    return found;
+}
+
+#define BIT(circumstance) (1u << (circumstance))
+#define EACH (BIT(CIRCUMSTANCES) - 1 - BIT(ALONE))
+
+static const struct {
+    const char *family, *pair;
+    unsigned suiting;
+} suited[] = {
+    { "joins", "streams", EACH }, { "apart", "waits", 0 }, { "crowds", "large", BIT(IN_THREAD) }, { "programs", "drawn", 0 },
+    { "capture_calls", "told", EACH & ~BIT(GIVEN) }, { "capture", "early_join", EACH & ~BIT(JOINED) }, { "capture", "told", EACH },
+    { "event_answers", "told", EACH & ~BIT(AGED) }, { "event_answers", "busy", EACH }, { "early_join", "capture", EACH },
+    { "kept", "declined", EACH & ~BIT(AGED) & ~BIT(LAYERED) }, { "kept", "copies", EACH & ~BIT(LAYERED) },
+    { "last_error", "order", EACH & ~BIT(ASKED) & ~BIT(AGED) }, { "nested", "launches", EACH & ~BIT(LAYERED) }, { "nested", "told", EACH },
+    { "readback", "nodes", EACH & ~BIT(LAYERED) }, { "readback", "edges", EACH },
+};
+
+static const struct {
+    unsigned call, changed;
+} changing[] = {
+    { 0, 0 },
+    { CALLED_GRAPH, BIT(EARLY) | BIT(IN_CLONE) },
+    { CALLED_EXEC, BIT(SECOND) | BIT(CLONED) | BIT(UPDATED) | BIT(REFUSED_UPDATE) },
+    { CALLED_CAPTURE, BIT(GIVEN) | BIT(BESIDE) | BIT(JOINED) },
+    { CALLED_COPY, BIT(LAYERED) },
+    { CALLED_WAIT, BIT(ASKED) },
+    { CALLED_MAKE, BIT(AGED) },
+    { CALLED_CONDITION, 0 },
+    { CALLED_CONDITION | CALLED_GRAPH, BIT(EARLY) },
+};
+
+static void test_what_suits(void)
+{
+    unsigned i, circumstance, j;
+
+    for (i = 0; i < sizeof(suited) / sizeof(suited[0]); i++)
+        check(suiting(suited[i].family, suited[i].pair) == suited[i].suiting, suited[i].pair);
+    for (i = 0; i < sizeof(changing) / sizeof(changing[0]); i++)
+        for (circumstance = 0; circumstance < CIRCUMSTANCES; circumstance++)
+            check(suits("joins", "streams", (enum circumstance)circumstance, changing[i].call) ==
+                      (circumstance == IN_THREAD || (changing[i].changed & BIT(circumstance)) != 0),
+                  "a circumstance suits what makes a call that it changes, and another thread everything");
+    for (i = 0; i < CIRCUMSTANCES; i++)
+        for (j = 0; j < CIRCUMSTANCES; j++)
+            check(circumstance_name[i][0] && (i == j) == !strcmp(circumstance_name[i], circumstance_name[j]), "each has a name of its own");
+}
+
+static unsigned long long trials(const char *family, enum circumstance circumstance, unsigned long long alone)
+{
+    info.family = family;
+    return circumstances_trials(&info, circumstance, alone);
+}
+
+static void test_trials(void)
+{
+    check(trials("joins", SECOND, 400) == 100, "a quarter of the trials");
+    check(trials("handed", SECOND, 1600) == 100 && trials("crossed_graphs", AGED, 1600) == 100, "of drawn ones a sixteenth");
+    check(trials("joins", ALONE, 400) == 400 && trials("handed", ALONE, 1600) == 1600, "all of them alone");
+    check(trials("joins", SECOND, 127) == 32 && trials("joins", SECOND, 128) == 32 && trials("joins", SECOND, 132) == 33, "no fewer than 32");
+    check(trials("joins", SECOND, 31) == 31 && trials("joins", SECOND, 32) == 32 && trials("joins", SECOND, 33) == 32, "or than there are");
+    check(trials("handed", SECOND, 7) == 7 && trials("joins", SECOND, 0) == 0, "and never more");
+}
+
+/* ---- the asker's own calls ---- */
+
+static void test_alone(void)
+{
+    unsigned i, kinds = 0;
+
+    for (i = 0; i < ASKED_CALLS; i++) {
+        begin(ALONE);
+        last_error = cudaErrorInvalidPtx;
+        (void)asked[i].call();
+        check(called(asked[i].calls), "alone a call is the one that it is");
+        check(last_error == (asked[i].call == finish_it ? cudaErrorIllegalState : cudaErrorInvalidPtx), "and leaves the last error");
+        captures_of[1] = 0;
+        last_error = cudaErrorInvalidPtx;
+        check(circumstances_end() == asked[i].kind && called("") && last_error == cudaErrorInvalidPtx, "its kind is told, and nothing called");
+    }
+    begin(ALONE);
+    for (i = 0; i < ASKED_CALLS; i++) {
+        (void)asked[i].call();
+        kinds |= asked[i].kind;
+    }
+    check(circumstances_end() == kinds, "of several calls each kind is told");
+    begin(SECOND);
+    (void)create();
+    check(circumstances_end() == CALLED_GRAPH, "as well in a circumstance");
+    begin(ALONE);
+    check(circumstances_end() == 0, "and forgotten at the next begin");
+}
+
+/* A capture whose end failed is over as well. */
+static void is_over(unsigned of)
+{
+    unsigned began_in = captures_of[of], i;
+
+    for (i = 0; i < OBJECTS; i++)
+        captures_of[i] = captures_of[i] == began_in ? 0 : captures_of[i];
+}
+
+static void test_failure(enum circumstance circumstance, cudaError_t (*call)(void), const char *fails)
+{
+    begin(circumstance);
+    if (call == finish_it)
+        (void)begin_capture();
+    fail_in(fails, circumstance == BESIDE && call == begin_capture ? 2 : 1, call == finish_it ? 1 : ~0u);
+    check(call() == cudaErrorUnknown && last_error == cudaErrorUnknown, "a call that fails is told to have failed");
+    failing = NULL;
+    is_over(1);
+    end();
+    check(is_left(circumstance == GIVEN && call == finish_it ? 2 : 1, 0, 2, 1), "and leaves nothing behind, but a given graph");
+}
+
+/* What the asker is told of a call that fails is what that one gave, the last error too. */
+static void test_failures(void)
+{
+    unsigned circumstance, i;
+
+    for (circumstance = 0; circumstance < CIRCUMSTANCES; circumstance++)
+        for (i = 0; i < ASKED_CALLS; i++)
+            test_failure((enum circumstance)circumstance, asked[i].call, asked[i].fails);
+}
+
+/* Nothing of what stands around is seen when it fails: of the call that is named that one fails. */
+static const struct {
+    enum circumstance circumstance;
+    cudaError_t (*call)(void);
+    const char *fails;
+    unsigned which;
+} lacking[] = {
+    { SECOND, exec, "exec", 1 }, { SECOND, exec, "exec", 2 }, { CLONED, exec, "clone", 1 }, { UPDATED, exec, "update", 1 },
+    { REFUSED_UPDATE, exec, "update", 1 }, { REFUSED_UPDATE, exec, "create", 1 }, { REFUSED_UPDATE, exec, "empty", 1 },
+    { REFUSED_UPDATE, exec, "empty", 2 }, { EARLY, create, "empty", 1 }, { EARLY, create, "empty", 2 }, { EARLY, create, "exec", 1 },
+    { IN_CLONE, create, "clone", 1 }, { IN_CLONE, create, "clone", 2 }, { GIVEN, begin_capture, "exec", 1 },
+    { GIVEN, begin_capture, "clone", 1 }, { BESIDE, begin_capture, "stream", 1 }, { JOINED, begin_capture, "stream", 1 },
+    { JOINED, begin_capture, "event", 1 }, { AGED, create_event, "stream", 1 }, { AGED, create_event, "record", 1 },
+    { AGED, create_event, "wait", 1 }, { AGED, create_stream, "event", 1 }, { AGED, create_stream, "stream", 2 },
+    { AGED, create_stream, "record", 1 },
+};
+
+static void test_lacks(void)
+{
+    unsigned i;
+
+    for (i = 0; i < sizeof(lacking) / sizeof(lacking[0]); i++) {
+        begin(lacking[i].circumstance);
+        fail_in(lacking[i].fails, lacking[i].which, 1);
+        check(lacking[i].call() == cudaSuccess && failing_calls >= lacking[i].which, lacking[i].fails);
+        check(last_error == cudaSuccess || lacking[i].circumstance > GIVEN, "no error is seen");
+        check(lacking[i].circumstance != EARLY || count_alive(NODE) == 0, "nor a node");
+        failing = NULL;
+        if (lacking[i].call == begin_capture)
+            check(finish(stream) == cudaSuccess, "a capture ends that lacked what stands around it");
+        end();
+        check(is_left(1, 0, 2, 1), "what lacks something leaves nothing behind");
+    }
+}
+
+/* ---- graphs ---- */
+
+static const struct {
+    enum circumstance circumstance;
+    cudaError_t (*call)(void);
+    const char *calls, *ends;
+} around_graphs[] = {
+    { SECOND, exec, "exec x1 g1 0; exec x2 g1 2; ", "end; gone x1; " },
+    { CLONED, exec, "clone g2 g1; exec x1 g1 2; ", "end; gone g2; " },
+    { UPDATED, exec, "exec x1 g1 2; update x1 g1; ", "end; " },
+    { REFUSED_UPDATE, exec, "exec x1 g1 2; create g2 0; empty g2 after 0 n0: n1; empty g2 after 0 n0: n2; update x1 g2; gone g2; ", "end; " },
+    { EARLY, exec, "exec x1 g1 2; ", "end; " },
+    { EARLY, create, "create g2 3; empty g2 after 0 n0: n1; empty g2 after 1 n1: n2; exec x1 g2 0; gone x1; gone n1; gone n2; ", "end; " },
+    { IN_CLONE, create, "create g2 3; clone g3 g2; clone g4 g3; ", "end; gone g2; gone g4; " },
+    { CLONED, create, "create g2 3; ", "end; " },
+};
+
+static void test_graphs(void)
+{
+    cudaGraphExec_t executable;
+    cudaGraph_t own;
+    unsigned i;
+
+    for (i = 0; i < sizeof(around_graphs) / sizeof(around_graphs[0]); i++) {
+        begin(around_graphs[i].circumstance);
+        check(around_graphs[i].call() == cudaSuccess && called(around_graphs[i].calls), circumstance_name[around_graphs[i].circumstance]);
+        check(last_error == cudaSuccess, "nothing is left in the last error");
+        end();
+        check(called(around_graphs[i].ends) && is_left(1, 0, 2, 1), "what stood around is given back when all has ended");
+        check(around_graphs[i].call() == cudaSuccess && strchr(calls_made, ';')[2] == '\0', "then a call is alone again");
+    }
+    begin(IN_CLONE);
+    check(around_graph_create(&own, 0) == cudaSuccess && number_of(GRAPH, own) == 3, "the asker has the clone");
+    begin(SECOND);
+    check(around_instantiate(&executable, graph, 2) == cudaSuccess && number_of(EXEC, executable) == 2, "the asker has the second one");
+    begin(SECOND);
+    fail_in("exec", 2, 1);
+    check(around_instantiate(&executable, graph, 2) == cudaSuccess, "of some graphs there is one at a time");
+    check(called("exec x1 g1 0; exec fails; gone x1; exec x2 g1 2; "), "then the first one goes");
+    fail_in("exec", 1, 1);
+    check(exec() == cudaSuccess && called("exec fails; exec x3 g1 2; "), "others cannot be had with other flags");
+}
+
+/* Whatever many a question makes, nothing is lost. */
+static void test_many(void)
+{
+    static const enum circumstance many[] = { SECOND, CLONED, IN_CLONE };
+    unsigned i, j;
+
+    for (i = 0; i < sizeof(many) / sizeof(many[0]); i++) {
+        begin(many[i]);
+        for (j = 0; j < KEPT + 3; j++)
+            (void)(many[i] == IN_CLONE ? create() : instantiate(0));
+        check(count_alive(many[i] == SECOND ? EXEC : GRAPH) == KEPT + (many[i] != SECOND), "as many as there is room for are kept");
+        end();
+        check(is_left(1, 0, 2, 1), "and given back with those for which there is none");
+    }
+}
+
+/* ---- captures ---- */
+
+static void test_given(void)
+{
+    cudaGraph_t own = NULL;
+
+    begin(GIVEN);
+    thread_mode = cudaStreamCaptureModeThreadLocal;
+    check(begin_capture() == cudaSuccess, "a capture into a graph");
+    check(called("create g2 0; mode 2; exec x1 g2 0; clone g3 g2; mode 1; begin s1 g2 1; "), "that is executable and has a clone");
+    check(around_end_capture(stream, &own) == cudaSuccess && number_of(GRAPH, own) == 2 && called("finish s1; "), "which the asker gets");
+    give_back(GRAPH, own);
+    thread_mode = cudaStreamCaptureModeGlobal;
+    end();
+    check(called("end; gone x1; gone g3; ") && is_left(1, 0, 2, 1), "what was made of it is given back");
+    begin(GIVEN);
+    fail_in("create", 1, 1);
+    check(begin_capture() == cudaErrorUnknown && called("create fails; "), "without a graph there is none");
+    fail_in("begin", 1, 1);
+    check(begin_capture() == cudaErrorUnknown, "nor when it is refused");
+    end();
+    check(is_left(1, 0, 2, 1), "its graph goes then");
+}
+
+static void test_beside(void)
+{
+    begin(BESIDE);
+    check(begin_capture() == cudaSuccess && called("stream s3 1; begin s3 1; begin s1 1; "), "another capture that began before");
+    check(around_begin_capture(side, cudaStreamCaptureModeRelaxed) == cudaSuccess && called("begin s2 2; "), "is one beside two");
+    check(finish(stream) == cudaSuccess && called("finish s1; "), "it goes on as long as one of them");
+    check(finish(side) == cudaSuccess && called("finish s2; finish s3; gone g4; "), "and ends after them");
+    check(begin_capture() == cudaSuccess && called("begin s3 1; begin s1 1; ") && finish(stream) == cudaSuccess, "the next one as well");
+    forget_calls();
+    check(begin_capture() == cudaSuccess && called("begin s1 1; begin s3 1; "), "or after it");
+    check(begin_capture() == cudaErrorIllegalState && called("begin s1 1; ") && last_error == cudaErrorIllegalState, "a refused one is told");
+    check(finish(stream) == cudaSuccess && called("finish s1; finish s3; gone g8; "), "and has no other one");
+    fail_in("begin", 1, 1);
+    check(begin_capture() == cudaErrorUnknown && called("begin fails; "), "whichever was to be the first");
+    end();
+    check(called("end; gone s3; ") && is_left(1, 0, 2, 1), "the other stream goes");
+    begin(BESIDE);
+    fail_in("begin", 2, 1);
+    check(begin_capture() == cudaErrorUnknown && called("stream s3 1; begin s3 1; begin fails; finish s3; gone g2; "), "a refused first one");
+    check(begin_capture() == cudaSuccess && around_begin_capture(side, cudaStreamCaptureModeGlobal) == cudaSuccess, "two left open");
+    captures_of[1] = captures_of[2] = 0;
+    end();
+    check(called("finish s3; gone g3; end; gone s3; ") && is_left(1, 0, 2, 1), "the other one is ended in the end");
+}
+
+static int lane_joins(void) { return captures_of[1] == 3 && captures_of[3] == 3; }
+
+static void test_joined(void)
+{
+    cudaStream_t more[4];
+    cudaGraph_t own = NULL;
+    unsigned i;
+
+    begin(JOINED);
+    check(begin_capture() == cudaSuccess && called("stream s3 1; event e2 2; begin s3 1; record e2 s3; wait s1 e2 0; ") && lane_joins(),
+          "a capture that began in another stream");
+    check(begin_capture() == cudaErrorIllegalState && called("begin s1 1; ") && last_error == cudaErrorIllegalState, "of a stream that captures none");
+    (void)cudaGetLastError();
+    check(around_begin_capture(side, cudaStreamCaptureModeRelaxed) == cudaSuccess, "a second one");
+    check(called("stream s4 1; event e3 2; begin s4 2; record e3 s4; wait s2 e3 0; "), "has a stream of its own");
+    check(around_end_capture(stream, &own) == cudaSuccess && number_of(GRAPH, own) == 2 && called("record e2 s1; wait s3 e2 0; finish s3; "), "ends there");
+    give_back(GRAPH, own);
+    check(captures_of[1] == 0 && captures_of[2] == 4, "and not the other one");
+    check(begin_capture() == cudaSuccess && called("begin s3 1; record e2 s3; wait s1 e2 0; "), "what was made serves again");
+    for (i = 0; i < 4; i++)
+        more[i] = make(STREAM);
+    for (i = 0; i < 3; i++)
+        check(around_begin_capture(more[i], cudaStreamCaptureModeGlobal) == cudaSuccess, "more of them");
+    check(strstr(calls_made, "begin s7 0; ") && captures_of[7] == 7 && captures_of[6] == 10, "the fifth one begins in the asker's stream");
+    check(finish(more[2]) == cudaSuccess && finish(more[1]) == cudaSuccess, "they end");
+    captures_of[1] = 3;
+    end();
+    for (i = 0; i < 4; i++)
+        give_back(STREAM, more[i]);
+    check(is_left(1, 0, 2, 1), "those that were left open as well");
+}
+
+static void test_not_joined(void)
+{
+    static const cudaStream_t defaults[] = { NULL, cudaStreamLegacy, cudaStreamPerThread };
+    static const char *const begins[] = { "begin s0 1; ", "begin s4001 1; ", "begin s4002 1; " };
+    unsigned i;
+
+    for (i = 0; i < 3; i++) {
+        begin(JOINED);
+        (void)around_begin_capture(defaults[i], cudaStreamCaptureModeThreadLocal);
+        check(called(begins[i]), "what is there without being made joins none");
+        (void)around_end_capture(NULL, &graph);
+        check(called("finish s0; "), "nor does its end");
+    }
+    begin(JOINED);
+    fail_in("begin", 1, 1);
+    check(begin_capture() == cudaErrorUnknown && finish(stream) == cudaErrorIllegalState, "a refused capture joins none");
+    failing = NULL;
+    check(begin_capture() == cudaSuccess && lane_joins(), "and the next one has its place");
+    check(finish(stream) == cudaSuccess, "which ends");
+    for (i = 0; i < 2; i++) {
+        (void)cudaGetLastError();
+        forget_calls();
+        fail_in(i ? "wait" : "record", 1, 1);
+        check(begin_capture() == cudaErrorUnknown && !some_capture(), "what cannot be joined has ended");
+        failing = NULL;
+        check(strstr(calls_made, "finish s3; gone g") != NULL, "and its graph is gone");
+        check(begin_capture() == cudaSuccess && lane_joins() && finish(stream) == cudaSuccess, "its place is free");
+    }
+    fail_in("record", 1, 1);
+    end_refused = cudaErrorStreamCaptureUnjoined;
+    check(begin_capture() == cudaErrorUnknown && misused == 0, "nor is there a graph if its end gave none");
+    end_refused = cudaSuccess;
+    is_over(3);
+    check(begin_capture() == cudaSuccess, "a capture whose way back fails");
+    fail_in("record", 1, 1);
+    check(finish(stream) == cudaSuccess && last_error == cudaSuccess, "gives what its end gives");
+    end();
+    check(is_left(1, 0, 2, 1), "all is given back");
+}
+
+/* ---- copies ---- */
+
+static const struct {
+    cudaError_t (*call)(size_t bytes);
+    size_t bytes;
+    const char *calls;
+} layered[] = {
+    { copy, 48, "layers s1: 0x1000>0x2000 12x2x2 12,2>12,2 1; " }, { copy, 4, "layers s1: 0x1000>0x2000 1x2x2 1,2>1,2 1; " },
+    { copy, 2, "copy s1: 0x1000>0x2000 2 1; " }, { copy, 6, "copy s1: 0x1000>0x2000 6 1; " }, { copy, 0, "copy s1: 0x1000>0x2000 0 1; " },
+    { set, 48, "set s1: 0x2000 5 24x2 24; " }, { set, 6, "set s1: 0x2000 5 6; " }, { set, 0, "set s1: 0x2000 5 0; " },
+    { add_copy, 48, "layers g1 after 1 n9: 0x1000>0x2000 12x2x2 12,2>12,2 4; " },
+    { add_copy, 6, "copy g1 after 1 n9: 0x1000>0x2000 6 4; " }, { add_copy, 0, "copy g1 after 1 n9: 0x1000>0x2000 0 4; " },
+};
+
+static void test_layers(void)
+{
+    cudaGraphNode_t node;
+    unsigned i;
+
+    for (i = 0; i < sizeof(layered) / sizeof(layered[0]); i++) {
+        begin(LAYERED);
+        check(layered[i].call(layered[i].bytes) == cudaSuccess && called(layered[i].calls), "copies have layers, memsets rows, if they can");
+        check(circumstances_end() == CALLED_COPY && is_left(1, 0, 2, 1), "and are told");
+    }
+    begin(LAYERED);
+    check(add_set(6, 1) == cudaSuccess && called("set g1 after 1 n9: 0x2000 5 of 2 3x2 6; "), "a node of an even width has two rows");
+    check(add_set(3, 1) == cudaSuccess && called("set g1 after 1 n9: 0x2000 5 of 2 3x1 100; "), "one of an odd width has not");
+    check(add_set(6, 3) == cudaSuccess && called("set g1 after 1 n9: 0x2000 5 of 2 6x3 100; "), "nor one that has rows");
+    check(add_set(0, 1) == cudaSuccess && called("set g1 after 1 n9: 0x2000 5 of 2 0x1 100; "), "nor one of nothing");
+    check(around_add_memset_node(&node, graph, NULL, 0, NULL) == cudaErrorInvalidValue, "what has no parameters is refused as ever");
+    begin(SECOND);
+    check(copy(48) == cudaSuccess && called("copy s1: 0x1000>0x2000 48 1; "), "in other circumstances they are what they are");
+}
+
+/* ---- waits, streams and events ---- */
+
+#define QUESTIONS "flags s1; priority s1; attribute 8 s1; callback s1 1; rows s1 +2 1 1 2x1 0; query e1; query s1; "
+
+static void test_questions(void)
+{
+    begin(ASKED);
+    thread_mode = cudaStreamCaptureModeThreadLocal;
+    check(await() == cudaSuccess && called("wait s1 e1 1; mode 2; " QUESTIONS "mode 1; "), "after a wait there are questions and refusals");
+    check(last_error == cudaSuccess && thread_mode == cudaStreamCaptureModeThreadLocal, "which leave no error");
+    (void)cudaStreamBeginCapture(side, cudaStreamCaptureModeGlobal);
+    forget_calls();
+    check(await() == cudaSuccess && called("wait s1 e1 1; mode 2; " QUESTIONS "mode 1; ") && misused == 0, "while another stream captures, too");
+    check(around_wait_event(side, event, 0) == cudaSuccess && called("wait s2 e1 0; mode 2; mode 1; "), "but not of one that captures");
+    check(around_wait_event(cudaStreamLegacy, event, 0) == cudaSuccess && called("wait s4001 e1 0; mode 2; mode 1; ") && last_error == cudaSuccess,
+          "nor of the legacy stream then");
+    fail_in("wait", 1, 1);
+    check(await() == cudaErrorUnknown && called("wait fails; ") && last_error == cudaErrorUnknown, "nor after a wait that was refused");
+    begin(AGED);
+    check(await() == cudaSuccess && called("wait s1 e1 1; "), "nor in another circumstance");
+}
+
+static void test_aged(void)
+{
+    begin(AGED);
+    thread_mode = cudaStreamCaptureModeThreadLocal;
+    check(create_event() == cudaSuccess, "a new event");
+    check(called("event e2 2; mode 2; stream s3 1; record e2 s3; wait s3 e2 0; end s3; mode 1; "), "has been recorded and awaited");
+    check(create_stream() == cudaSuccess, "a new stream");
+    check(called("stream s4 1; event e3 2; mode 2; record e3 s4; wait s3 e3 0; end s3; mode 1; gone e3; "), "has recorded an event");
+    check(last_error == cudaSuccess, "nothing is left in the last error");
+    thread_mode = cudaStreamCaptureModeGlobal;
+    end();
+    check(called("end; gone s3; ") && is_left(1, 0, 2, 1), "all is given back");
+    begin(ASKED);
+    check(create_event() == cudaSuccess && called("event e2 2; "), "in another circumstance an event is new");
+    check(create_stream() == cudaSuccess && called("stream s3 1; "), "and a stream");
+}
+
+/* ---- another thread ---- */
+
+struct seen {
+    unsigned runs;
+    int device;
+    pthread_t thread;
+};
+
+static void look(void *of)
+{
+    struct seen *seen = of;
+
+    seen->runs++;
+    seen->thread = pthread_self();
+    (void)cudaGetDevice(&seen->device);
+}
+
+static int no_thread;
+
+int __real_pthread_create(pthread_t *thread, const pthread_attr_t *how, void *(*run)(void *), void *of);
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *how, void *(*run)(void *), void *of);
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *how, void *(*run)(void *), void *of)
+{
+    return no_thread ? 11 : __real_pthread_create(thread, how, run, of);
+}
+
+/* It has run once, here or elsewhere, on the third device. */
+static int has_run(const struct seen *seen, int here)
+{
+    return seen->runs == 1 && seen->device == 3 && !pthread_equal(seen->thread, pthread_self()) == !here;
+}
+
+static void test_thread(void)
+{
+    struct seen seen = { 0 }, other[3] = { { 0 } };
+    unsigned i;
+
+    begin(IN_THREAD);
+    device = 3;
+    circumstances_run(look, &seen);
+    check(has_run(&seen, 0), "another thread asks, on the same device");
+    for (i = 0; i < 3; i++) {
+        fail_in(i == 0 ? "set device" : "get device", 1, i != 2);
+        no_thread = i == 2;
+        check(!run_in_thread(look, &other[i]) && other[i].runs == 0, "without a thread, or its device, none is said to have asked");
+        failing_calls = 0;
+        circumstances_run(look, &other[i]);
+        check(other[i].runs == 1 && pthread_equal(other[i].thread, pthread_self()), "but this one asks, once");
+    }
+    no_thread = 0;
+    end();
+    memset(&seen, 0, sizeof(seen));
+    begin(SECOND);
+    circumstances_run(look, &seen);
+    check(has_run(&seen, 1), "in another circumstance this thread asks");
+}
+
+int main(void)
+{
+    test_what_suits();
+    test_trials();
+    test_alone();
+    test_failures();
+    test_lacks();
+    test_graphs();
+    test_many();
+    test_given();
+    test_beside();
+    test_joined();
+    test_not_joined();
+    test_layers();
+    test_questions();
+    test_aged();
+    test_thread();
+    printf("%u passed, %u failed\n", passed, failed);
+    return failed != 0;
+}
