@@ -74,10 +74,26 @@ void circumstances_run(void (*run)(void *of), void *of)
 
 /* ---- begin and end ---- */
 
+void around_keep_exec(cudaGraphExec_t exec)
+{
+    if (around.execs < KEPT)
+        around.exec[around.execs++] = exec;
+    else
+        (void)cudaGraphExecDestroy(exec);
+}
+
+void around_keep_graph(cudaGraph_t graph)
+{
+    if (around.graphs < KEPT)
+        around.graph[around.graphs++] = graph;
+    else
+        (void)cudaGraphDestroy(graph);
+}
+
 cudaStream_t around_other_stream(void)
 {
-    if (!around.other && cudaStreamCreateWithFlags(&around.other, cudaStreamNonBlocking) != cudaSuccess)
-        around.other = NULL;
+    if (!around.other)
+        (void)cudaStreamCreateWithFlags(&around.other, cudaStreamNonBlocking);
     return around.other;
 }
 

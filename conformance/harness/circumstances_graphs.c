@@ -1,33 +1,22 @@
 /* circumstances_graphs.c - graphs and executable graphs as the circumstance has them. */
 #include "circumstances_made.h"
 
-#include "edges.h"
-
-static void keep_exec(cudaGraphExec_t exec)
-{
-    if (around.execs < KEPT)
-        around.exec[around.execs++] = exec;
-    else
-        (void)cudaGraphExecDestroy(exec);
-}
-
 static void keep_clone(cudaGraph_t graph)
 {
     cudaGraph_t clone = NULL;
 
-    if (cudaGraphClone(&clone, graph) != cudaSuccess)
-        return;
-    if (around.graphs < KEPT)
-        around.graph[around.graphs++] = clone;
+    if (cudaGraphClone(&clone, graph) == cudaSuccess)
+        around_keep_graph(clone);
     else
-        (void)cudaGraphDestroy(clone);
+        (void)cudaGetLastError();
 }
 
 /* ---- graphs ---- */
 
-/* Two nodes and an edge that are gone again, and an executable graph from before. */
+/* Two nodes and an edge that are gone again, and an executable graph from before; maybe while the asker captures. */
 static void give_history(cudaGraph_t graph)
 {
+    enum cudaStreamCaptureMode mode = around_relax();
     cudaGraphExec_t exec = NULL;
     cudaGraphNode_t node[2] = { NULL, NULL };
 
@@ -38,6 +27,7 @@ static void give_history(cudaGraph_t graph)
         (void)cudaGraphDestroyNode(node[0]);
     if (node[1])
         (void)cudaGraphDestroyNode(node[1]);
+    around_restore(mode);
 }
 
 /* The graph becomes a clone of itself, which has one as well. */
@@ -45,12 +35,11 @@ static void become_clone(cudaGraph_t *graph)
 {
     cudaGraph_t clone = NULL;
 
-    if (cudaGraphClone(&clone, *graph) != cudaSuccess)
+    if (cudaGraphClone(&clone, *graph) != cudaSuccess) {
+        (void)cudaGetLastError();
         return;
-    if (around.graphs < KEPT)
-        around.graph[around.graphs++] = *graph;
-    else
-        (void)cudaGraphDestroy(*graph);
+    }
+    around_keep_graph(*graph);
     *graph = clone;
     keep_clone(clone);
 }
@@ -64,8 +53,6 @@ cudaError_t around_graph_create(cudaGraph_t *graph, unsigned flags)
         give_history(*graph);
     if (error == cudaSuccess && around.now == IN_CLONE)
         become_clone(graph);
-    if (error == cudaSuccess && around.now != ALONE)
-        (void)cudaGetLastError();
     return error;
 }
 
@@ -86,11 +73,12 @@ static void refuse_update(cudaGraphExec_t exec)
     cudaGraph_t other = NULL;
     cudaGraphNode_t node;
 
-    if (cudaGraphCreate(&other, 0) != cudaSuccess)
-        return;
-    if (cudaGraphAddEmptyNode(&node, other, NULL, 0) == cudaSuccess && cudaGraphAddEmptyNode(&node, other, NULL, 0) == cudaSuccess)
+    if (cudaGraphCreate(&other, 0) == cudaSuccess && cudaGraphAddEmptyNode(&node, other, NULL, 0) == cudaSuccess &&
+        cudaGraphAddEmptyNode(&node, other, NULL, 0) == cudaSuccess)
         (void)cudaGraphExecUpdate(exec, other, &info);
-    (void)cudaGraphDestroy(other);
+    if (other)
+        (void)cudaGraphDestroy(other);
+    (void)cudaGetLastError();
 }
 
 /* Of some graphs there is one executable graph at a time. */
@@ -105,7 +93,7 @@ static cudaError_t instantiate_second(cudaGraphExec_t *exec, cudaGraph_t graph, 
     }
     error = cudaGraphInstantiate(exec, graph, flags);
     if (error == cudaSuccess) {
-        keep_exec(first);
+        around_keep_exec(first);
         return error;
     }
     (void)cudaGraphExecDestroy(first);
@@ -119,16 +107,12 @@ cudaError_t around_instantiate(cudaGraphExec_t *exec, cudaGraph_t graph, unsigne
     cudaError_t error;
 
     around.calls |= CALLED_EXEC;
-    if (around.now == CLONED) {
+    if (around.now == CLONED)
         keep_clone(graph);
-        (void)cudaGetLastError();
-    }
     error = around.now == SECOND ? instantiate_second(exec, graph, flags) : cudaGraphInstantiate(exec, graph, flags);
-    if (error == cudaSuccess && around.now == UPDATED)
-        (void)cudaGraphExecUpdate(*exec, graph, &info);
+    if (error == cudaSuccess && around.now == UPDATED && cudaGraphExecUpdate(*exec, graph, &info) != cudaSuccess)
+        (void)cudaGetLastError();
     if (error == cudaSuccess && around.now == REFUSED_UPDATE)
         refuse_update(*exec);
-    if (error == cudaSuccess && around.now != ALONE)
-        (void)cudaGetLastError();
     return error;
 }

@@ -29,6 +29,9 @@ struct around {
 
 extern struct around around;
 
+/* These are given back in the end. */
+void around_keep_exec(cudaGraphExec_t exec);
+void around_keep_graph(cudaGraph_t graph);
 /* A stream that the questions do not know; NULL if none can be had. */
 cudaStream_t around_other_stream(void);
 /* In the relaxed mode a capture of this thread forbids no call. Gives the mode that was set, for the second call. */

@@ -1,19 +1,18 @@
 /* circumstances_streams.c - captures, copies, waits, streams and events as the circumstance has them. */
 #include "circumstances_made.h"
 
-#include "edges.h"
-
 static int is_default(cudaStream_t stream) { return !stream || stream == cudaStreamLegacy || stream == cudaStreamPerThread; }
 
 /* A default stream cannot be asked for it while another one captures. */
 static int captures_nothing(cudaStream_t stream)
 {
     enum cudaStreamCaptureStatus status = cudaStreamCaptureStatusActive;
-    cudaError_t error = cudaStreamIsCapturing(stream, &status);
 
-    (void)cudaGetLastError();
-    return error == cudaSuccess && status == cudaStreamCaptureStatusNone;
+    return cudaStreamIsCapturing(stream, &status) == cudaSuccess && status == cudaStreamCaptureStatusNone;
 }
+
+/* The end of a capture gave this: but for the wrong thread, or for no room for a graph, its capture is over. */
+static int is_over(cudaError_t error) { return error != cudaErrorStreamCaptureWrongThread && error != cudaErrorInvalidValue; }
 
 /* ---- captures into graphs ---- */
 
@@ -28,10 +27,10 @@ static cudaError_t begin_given(cudaStream_t stream, enum cudaStreamCaptureMode m
     if (error != cudaSuccess)
         return error;
     relaxed = around_relax();
-    if (cudaGraphInstantiate(&exec, graph, 0) == cudaSuccess && around.execs < KEPT)
-        around.exec[around.execs++] = exec;
-    if (cudaGraphClone(&clone, graph) == cudaSuccess && around.graphs < KEPT)
-        around.graph[around.graphs++] = clone;
+    if (cudaGraphInstantiate(&exec, graph, 0) == cudaSuccess)
+        around_keep_exec(exec);
+    if (cudaGraphClone(&clone, graph) == cudaSuccess)
+        around_keep_graph(clone);
     around_restore(relaxed);
     error = cudaStreamBeginCaptureToGraph(stream, graph, NULL, NULL, 0, mode);
     if (error != cudaSuccess)
@@ -41,10 +40,15 @@ static cudaError_t begin_given(cudaStream_t stream, enum cudaStreamCaptureMode m
 
 /* ---- captures beside ---- */
 
+/* A relaxed one forbids the asker's thread no call, and ends in any. */
 static void begin_other(void)
 {
-    if (around_other_stream() && around.captures++ == 0)
-        (void)cudaStreamBeginCapture(around.other, cudaStreamCaptureModeThreadLocal);
+    enum cudaStreamCaptureMode mode = around_relax();
+
+    if (around_other_stream() &&
+        (around.captures != 0 || cudaStreamBeginCapture(around.other, cudaStreamCaptureModeRelaxed) == cudaSuccess))
+        around.captures++;
+    around_restore(mode);
 }
 
 static void end_other(void)
@@ -87,9 +91,13 @@ static struct lane *lane_of(cudaStream_t joined)
 
 static cudaError_t open_lane(struct lane *lane)
 {
+    enum cudaStreamCaptureMode mode = around_relax();
     cudaError_t error = lane->origin ? cudaSuccess : cudaStreamCreateWithFlags(&lane->origin, cudaStreamNonBlocking);
 
-    return error != cudaSuccess || lane->event ? error : cudaEventCreateWithFlags(&lane->event, cudaEventDisableTiming);
+    if (error == cudaSuccess && !lane->event)
+        error = cudaEventCreateWithFlags(&lane->event, cudaEventDisableTiming);
+    around_restore(mode);
+    return error;
 }
 
 static cudaError_t follow(struct lane *lane, cudaStream_t first, cudaStream_t then)
@@ -101,10 +109,14 @@ static cudaError_t follow(struct lane *lane, cudaStream_t first, cudaStream_t th
 
 static cudaError_t end_in_origin(struct lane *lane, cudaGraph_t *graph)
 {
+    cudaError_t error;
+
     (void)follow(lane, lane->joined, lane->origin);
-    lane->joined = NULL;
     (void)cudaGetLastError();
-    return cudaStreamEndCapture(lane->origin, graph);
+    error = cudaStreamEndCapture(lane->origin, graph);
+    if (is_over(error))
+        lane->joined = NULL;
+    return error;
 }
 
 static cudaError_t begin_joined(cudaStream_t stream, enum cudaStreamCaptureMode mode)
@@ -146,8 +158,11 @@ cudaError_t around_end_capture(cudaStream_t stream, cudaGraph_t *graph)
     struct lane *lane = stream ? lane_of(stream) : NULL;
     cudaError_t error = lane ? end_in_origin(lane, graph) : cudaStreamEndCapture(stream, graph);
 
-    if (around.now == BESIDE)
+    if (around.now == BESIDE && is_over(error)) {
         end_other();
+        if (error == cudaSuccess)
+            (void)cudaGetLastError();
+    }
     return error;
 }
 
@@ -249,7 +264,7 @@ static void ask_and_be_refused(cudaStream_t stream, cudaEvent_t event)
     cudaLaunchAttributeValue value;
     unsigned flags;
     int priority;
-    char bytes[4];
+    static char bytes[4];
 
     if (captures_nothing(stream)) {
         (void)cudaStreamGetFlags(stream, &flags);
@@ -291,8 +306,10 @@ static void use_stream(cudaStream_t stream)
 {
     cudaEvent_t event;
 
-    if (cudaEventCreateWithFlags(&event, cudaEventDisableTiming) != cudaSuccess)
+    if (cudaEventCreateWithFlags(&event, cudaEventDisableTiming) != cudaSuccess) {
+        (void)cudaGetLastError();
         return;
+    }
     use_event(stream, event);
     (void)cudaEventDestroy(event);
 }

@@ -175,7 +175,7 @@ static void test_lacks(void)
         begin(lacking[i].circumstance);
         fail_in(lacking[i].fails, lacking[i].which, 1);
         check(lacking[i].call() == cudaSuccess && failing_calls >= lacking[i].which, lacking[i].fails);
-        check(last_error == cudaSuccess || lacking[i].circumstance > GIVEN, "no error is seen");
+        check(last_error == cudaSuccess, "no error is seen");
         check(lacking[i].circumstance != EARLY || count_alive(NODE) == 0, "nor a node");
         failing = NULL;
         if (lacking[i].call == begin_capture)
@@ -197,7 +197,7 @@ static const struct {
     { UPDATED, exec, "exec x1 g1 2; update x1 g1; ", "end; " },
     { REFUSED_UPDATE, exec, "exec x1 g1 2; create g2 0; empty g2 after 0 n0: n1; empty g2 after 0 n0: n2; update x1 g2; gone g2; ", "end; " },
     { EARLY, exec, "exec x1 g1 2; ", "end; " },
-    { EARLY, create, "create g2 3; empty g2 after 0 n0: n1; empty g2 after 1 n1: n2; exec x1 g2 0; gone x1; gone n1; gone n2; ", "end; " },
+    { EARLY, create, "create g2 3; mode 2; empty g2 after 0 n0: n1; empty g2 after 1 n1: n2; exec x1 g2 0; gone x1; gone n1; gone n2; mode 0; ", "end; " },
     { IN_CLONE, create, "create g2 3; clone g3 g2; clone g4 g3; ", "end; gone g2; gone g4; " },
     { CLONED, create, "create g2 3; ", "end; " },
 };
@@ -228,17 +228,44 @@ static void test_graphs(void)
     check(exec() == cudaSuccess && called("exec fails; exec x3 g1 2; "), "others cannot be had with other flags");
 }
 
-/* Whatever many a question makes, nothing is lost. */
+/* What succeeds leaves the asker an error that was there before. */
+static void test_errors_before(void)
+{
+    static const enum circumstance quiet[] = { SECOND, CLONED, UPDATED, IN_CLONE };
+    unsigned i;
+
+    for (i = 0; i < sizeof(quiet) / sizeof(quiet[0]); i++) {
+        begin(quiet[i]);
+        last_error = cudaErrorInvalidPtx;
+        check(create() == cudaSuccess && exec() == cudaSuccess && last_error == cudaErrorInvalidPtx, "the last error is left");
+    }
+    begin(EARLY);
+    (void)begin_capture();
+    check(create() == cudaSuccess && misused == 0, "what stands around makes no call that a capture forbids");
+}
+
+static cudaError_t capture(void)
+{
+    cudaError_t error = begin_capture();
+
+    return error == cudaSuccess ? finish(stream) : error;
+}
+
+/* However many a question makes, nothing is lost. */
 static void test_many(void)
 {
-    static const enum circumstance many[] = { SECOND, CLONED, IN_CLONE };
+    static const struct {
+        enum circumstance circumstance;
+        cudaError_t (*call)(void);
+        unsigned execs, graphs;
+    } many[] = { { SECOND, exec, KEPT, 1 }, { CLONED, exec, 0, KEPT + 1 }, { IN_CLONE, create, 0, KEPT + 1 }, { GIVEN, capture, KEPT, KEPT + 1 } };
     unsigned i, j;
 
     for (i = 0; i < sizeof(many) / sizeof(many[0]); i++) {
-        begin(many[i]);
+        begin(many[i].circumstance);
         for (j = 0; j < KEPT + 3; j++)
-            (void)(many[i] == IN_CLONE ? create() : instantiate(0));
-        check(count_alive(many[i] == SECOND ? EXEC : GRAPH) == KEPT + (many[i] != SECOND), "as many as there is room for are kept");
+            (void)many[i].call();
+        check(count_alive(EXEC) == many[i].execs && count_alive(GRAPH) == many[i].graphs, "as many as there is room for are kept");
         end();
         check(is_left(1, 0, 2, 1), "and given back with those for which there is none");
     }
@@ -271,14 +298,14 @@ static void test_given(void)
 static void test_beside(void)
 {
     begin(BESIDE);
-    check(begin_capture() == cudaSuccess && called("stream s3 1; begin s3 1; begin s1 1; "), "another capture that began before");
-    check(around_begin_capture(side, cudaStreamCaptureModeRelaxed) == cudaSuccess && called("begin s2 2; "), "is one beside two");
+    check(begin_capture() == cudaSuccess && called("mode 2; stream s3 1; begin s3 2; mode 0; begin s1 1; "), "another capture that began before");
+    check(around_begin_capture(side, cudaStreamCaptureModeRelaxed) == cudaSuccess && called("begin s2 2; mode 2; mode 0; "), "is one beside two");
     check(finish(stream) == cudaSuccess && called("finish s1; "), "it goes on as long as one of them");
     check(finish(side) == cudaSuccess && called("finish s2; finish s3; gone g4; "), "and ends after them");
-    check(begin_capture() == cudaSuccess && called("begin s3 1; begin s1 1; ") && finish(stream) == cudaSuccess, "the next one as well");
+    check(begin_capture() == cudaSuccess && called("mode 2; begin s3 2; mode 0; begin s1 1; ") && finish(stream) == cudaSuccess, "the next one as well");
     forget_calls();
-    check(begin_capture() == cudaSuccess && called("begin s1 1; begin s3 1; "), "or after it");
-    check(begin_capture() == cudaErrorIllegalState && called("begin s1 1; ") && last_error == cudaErrorIllegalState, "a refused one is told");
+    check(begin_capture() == cudaSuccess && called("begin s1 1; mode 2; begin s3 2; mode 0; "), "or after it");
+    check(begin_capture() == cudaErrorIllegalState && called("mode 2; mode 0; begin s1 1; ") && last_error == cudaErrorIllegalState, "a refused one is told");
     check(finish(stream) == cudaSuccess && called("finish s1; finish s3; gone g8; "), "and has no other one");
     fail_in("begin", 1, 1);
     check(begin_capture() == cudaErrorUnknown && called("begin fails; "), "whichever was to be the first");
@@ -286,11 +313,44 @@ static void test_beside(void)
     check(called("end; gone s3; ") && is_left(1, 0, 2, 1), "the other stream goes");
     begin(BESIDE);
     fail_in("begin", 2, 1);
-    check(begin_capture() == cudaErrorUnknown && called("stream s3 1; begin s3 1; begin fails; finish s3; gone g2; "), "a refused first one");
+    check(begin_capture() == cudaErrorUnknown && called("mode 2; stream s3 1; begin s3 2; mode 0; begin fails; finish s3; gone g2; "), "a refused first one");
     check(begin_capture() == cudaSuccess && around_begin_capture(side, cudaStreamCaptureModeGlobal) == cudaSuccess, "two left open");
     captures_of[1] = captures_of[2] = 0;
     end();
     check(called("finish s3; gone g3; end; gone s3; ") && is_left(1, 0, 2, 1), "the other one is ended in the end");
+}
+
+/* What stands beside a capture has its end after it; its own failure is not seen. */
+static void test_refused_ends(cudaError_t refused)
+{
+    begin(BESIDE);
+    (void)begin_capture();
+    end_refused = refused;
+    forget_calls();
+    check(finish(stream) == refused && called("finish s1; ") && last_error == refused, "the other one goes on if the end was refused");
+    end_refused = cudaSuccess;
+    last_error = cudaSuccess;
+    check(finish(stream) == cudaSuccess && called("finish s1; finish s3; gone g3; "), "and ends with the end");
+    begin(JOINED);
+    (void)begin_capture();
+    end_refused = refused;
+    check(finish(stream) == refused && last_error == refused, "so does one that began in another stream");
+    end_refused = cudaSuccess;
+    forget_calls();
+    check(finish(stream) == cudaSuccess && called("record e2 s1; wait s3 e2 0; finish s3; "), "which ends there");
+}
+
+static void test_spoiled_other(void)
+{
+    begin(BESIDE);
+    (void)begin_capture();
+    fail_in("finish", 2, 1);
+    check(finish(stream) == cudaSuccess && last_error == cudaSuccess, "that the other one was spoiled is not seen");
+    begin(BESIDE);
+    (void)begin_capture();
+    end_refused = cudaErrorStreamCaptureInvalidated;
+    forget_calls();
+    check(finish(stream) == end_refused && called("finish s1; finish s3; ") && last_error == end_refused, "that the asker's was spoiled is");
 }
 
 static int lane_joins(void) { return captures_of[1] == 3 && captures_of[3] == 3; }
@@ -302,16 +362,16 @@ static void test_joined(void)
     unsigned i;
 
     begin(JOINED);
-    check(begin_capture() == cudaSuccess && called("stream s3 1; event e2 2; begin s3 1; record e2 s3; wait s1 e2 0; ") && lane_joins(),
+    check(begin_capture() == cudaSuccess && called("mode 2; stream s3 1; event e2 2; mode 0; begin s3 1; record e2 s3; wait s1 e2 0; ") && lane_joins(),
           "a capture that began in another stream");
     check(begin_capture() == cudaErrorIllegalState && called("begin s1 1; ") && last_error == cudaErrorIllegalState, "of a stream that captures none");
     (void)cudaGetLastError();
     check(around_begin_capture(side, cudaStreamCaptureModeRelaxed) == cudaSuccess, "a second one");
-    check(called("stream s4 1; event e3 2; begin s4 2; record e3 s4; wait s2 e3 0; "), "has a stream of its own");
+    check(called("mode 2; stream s4 1; event e3 2; mode 0; begin s4 2; record e3 s4; wait s2 e3 0; "), "has a stream of its own");
     check(around_end_capture(stream, &own) == cudaSuccess && number_of(GRAPH, own) == 2 && called("record e2 s1; wait s3 e2 0; finish s3; "), "ends there");
     give_back(GRAPH, own);
     check(captures_of[1] == 0 && captures_of[2] == 4, "and not the other one");
-    check(begin_capture() == cudaSuccess && called("begin s3 1; record e2 s3; wait s1 e2 0; "), "what was made serves again");
+    check(begin_capture() == cudaSuccess && called("mode 2; mode 0; begin s3 1; record e2 s3; wait s1 e2 0; "), "what was made serves again");
     for (i = 0; i < 4; i++)
         more[i] = make(STREAM);
     for (i = 0; i < 3; i++)
@@ -503,9 +563,13 @@ int main(void)
     test_failures();
     test_lacks();
     test_graphs();
+    test_errors_before();
     test_many();
     test_given();
     test_beside();
+    test_refused_ends(cudaErrorStreamCaptureWrongThread);
+    test_refused_ends(cudaErrorInvalidValue);
+    test_spoiled_other();
     test_joined();
     test_not_joined();
     test_layers();
