@@ -99,14 +99,14 @@ static inline cudaError_t launch_one(const void *function, const struct kernel_a
 }
 
 /* How a launch may be made beside attribute 6, of one block or of two that do the same: what it waits for and is given stays the same. */
-enum manner { MANNER_PLAIN, MANNER_COOPERATIVE, MANNER_CLUSTER, MANNER_URGENT, MANNER_DOMAIN, MANNER_LAYERS, MANNERS };
+enum manner { MANNER_PLAIN, MANNER_COOPERATIVE, MANNER_CLUSTER, MANNER_URGENT, MANNER_DOMAIN, MANNER_LAYERS, MANNER_SHARED, MANNERS };
 
 static inline cudaError_t manner_attribute(enum manner manner, cudaLaunchAttribute *attribute, unsigned *count)
 {
     int least = 0, greatest = 0;
     cudaError_t error = manner == MANNER_URGENT ? cudaDeviceGetStreamPriorityRange(&least, &greatest) : cudaSuccess;
 
-    if (manner == MANNER_PLAIN || manner == MANNER_LAYERS)
+    if (manner == MANNER_PLAIN || manner >= MANNER_LAYERS)
         return error;
     *attribute = manner == MANNER_COOPERATIVE ? cooperatively() : manner == MANNER_CLUSTER ? in_clusters(2)
                : manner == MANNER_URGENT ? of_priority(greatest) : in_remote_domain();
@@ -125,6 +125,7 @@ static inline cudaError_t launch_in_manner(const void *function, void *args, uns
     config.gridDim.y = config.blockDim.y = config.blockDim.z = 1;
     config.gridDim.z = manner == MANNER_LAYERS ? 2 : 1;
     config.blockDim.x = threads;
+    config.dynamicSmemBytes = manner == MANNER_SHARED ? 4096 : 0;
     config.stream = stream;
     config.attrs = attrs;
     config.numAttrs = overlaps ? 1 : 0;

@@ -150,7 +150,8 @@ static cudaError_t look_at_args(struct long_ask *l)
 enum catching { CATCHING_NOTHING, CATCHING_ORIGIN, CATCHING_FORK, CATCHINGS }; /* the stream captures: it began, or it joined */
 static const char *const catching_name[CATCHINGS] = { "", ", captured", ", captured in a fork" };
 static const char *const manner_name[MANNERS] = { "a launch", "a cooperative launch", "a launch in clusters", "a launch of high priority",
-                                                  "a launch in another memory-sync domain", "a launch of two layers" };
+                                                  "a launch in another memory-sync domain", "a launch of two layers",
+                                                  "a launch with shared memory" };
 
 /* How the kernel with long arguments is launched. */
 struct way {
