@@ -12,7 +12,8 @@ const char *const circumstance_name[CIRCUMSTANCES] = { "alone", "in another host
                                                        "with graphs that were executable before", "with graphs that are clones",
                                                        "with captures into graphs", "beside another capture",
                                                        "with captures that began in another stream", "with copies of layers and memsets of rows",
-                                                       "with questions after each wait", "with streams and events that were used before" };
+                                                       "with questions after each wait", "with streams and events that were used before",
+                                                       "with shared memory and a priority" };
 
 struct around around;
 
@@ -22,7 +23,7 @@ struct around around;
 
 /* What a circumstance changes. */
 static const unsigned changes[CIRCUMSTANCES] = { 0, ~0u, CALLED_EXEC, CALLED_EXEC, CALLED_EXEC, CALLED_EXEC, CALLED_GRAPH, CALLED_GRAPH,
-                                                 CALLED_CAPTURE, CALLED_CAPTURE, CALLED_CAPTURE, CALLED_COPY, CALLED_WAIT, CALLED_MAKE };
+                                                 CALLED_CAPTURE, CALLED_CAPTURE, CALLED_CAPTURE, CALLED_COPY, CALLED_WAIT, CALLED_MAKE, CALLED_LAUNCH };
 
 /* Families, or single pairs, that are not asked in some circumstances, and why. */
 static const struct {
@@ -36,6 +37,9 @@ static const struct {
     { "capture", "early_join", BIT(JOINED) }, /* what has come back by halves is refused in the origin alone */
     { "event_answers", "told", BIT(AGED) }, /* events that were never recorded are asked there */
     { "kept", "declined", BIT(AGED) },
+    { "given", NULL, BIT(DRESSED) }, /* shapes are told there, and sizes at their limits asked in the next two */
+    { "limits", NULL, BIT(DRESSED) },
+    { "cooperative", NULL, BIT(DRESSED) },
     { "last_error", NULL, BIT(ASKED) | BIT(AGED) }, /* refusals would be its last errors */
     { "kept", NULL, BIT(LAYERED) }, /* what has layers takes no new parameters, which are given there and in the next one */
     { "nested", "launches", BIT(LAYERED) },

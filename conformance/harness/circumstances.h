@@ -28,6 +28,7 @@ enum circumstance {
     LAYERED,                   /* each copy is one of layers, each memset one of rows */
     ASKED,                     /* after each wait for an event, the stream and the event are asked, and calls are refused */
     AGED,                      /* each stream and each event has been used before */
+    DRESSED,                   /* each kernel has some shared memory, and each launch with attributes a priority, if it has none */
     CIRCUMSTANCES
 };
 
@@ -59,6 +60,9 @@ cudaError_t around_add_memset_node(cudaGraphNode_t *node, cudaGraph_t graph, con
 cudaError_t around_wait_event(cudaStream_t stream, cudaEvent_t event, unsigned flags);
 cudaError_t around_event_create(cudaEvent_t *event, unsigned flags);
 cudaError_t around_stream_create(cudaStream_t *stream, unsigned flags);
+cudaError_t around_launch(const cudaLaunchConfig_t *config, const void *function, void **args);
+cudaError_t around_add_kernel_node(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after, size_t count,
+                                   const struct cudaKernelNodeParams *params);
 
 #ifdef __cplusplus
 }

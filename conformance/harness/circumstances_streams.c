@@ -1,5 +1,7 @@
-/* circumstances_streams.c - captures, copies, waits, streams and events as the circumstance has them. */
+/* circumstances_streams.c - captures, copies, waits, streams, events and launches as the circumstance has them. */
 #include "circumstances_made.h"
+
+#include <string.h>
 
 static int is_default(cudaStream_t stream) { return !stream || stream == cudaStreamLegacy || stream == cudaStreamPerThread; }
 
@@ -332,4 +334,56 @@ cudaError_t around_stream_create(cudaStream_t *stream, unsigned flags)
     if (around.now == AGED && error == cudaSuccess)
         use_stream(*stream);
     return error;
+}
+
+/* ---- launches ---- */
+
+#define DRESS_BYTES 1024u
+#define DRESS_ATTRIBUTES 16u
+
+/* One more attribute, if there is room and the launch has none of its kind. */
+static void add_priority(cudaLaunchConfig_t *config, cudaLaunchAttribute *room)
+{
+    unsigned i;
+
+    if (config->numAttrs == 0 || config->numAttrs >= DRESS_ATTRIBUTES || !config->attrs)
+        return;
+    for (i = 0; i < config->numAttrs; i++) {
+        if (config->attrs[i].id == cudaLaunchAttributePriority)
+            return;
+        room[i] = config->attrs[i];
+    }
+    memset(&room[i], 0, sizeof(room[i]));
+    room[i].id = cudaLaunchAttributePriority;
+    room[i].val.priority = -1;
+    config->attrs = room;
+    config->numAttrs++;
+}
+
+cudaError_t around_launch(const cudaLaunchConfig_t *config, const void *function, void **args)
+{
+    cudaLaunchAttribute room[DRESS_ATTRIBUTES];
+    cudaLaunchConfig_t dressed;
+
+    around.calls |= CALLED_LAUNCH;
+    if (around.now != DRESSED || !config)
+        return cudaLaunchKernelExC(config, function, args);
+    dressed = *config;
+    if (dressed.dynamicSmemBytes == 0)
+        dressed.dynamicSmemBytes = DRESS_BYTES;
+    add_priority(&dressed, room);
+    return cudaLaunchKernelExC(&dressed, function, args);
+}
+
+cudaError_t around_add_kernel_node(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after, size_t count,
+                                   const struct cudaKernelNodeParams *params)
+{
+    struct cudaKernelNodeParams dressed;
+
+    around.calls |= CALLED_LAUNCH;
+    if (around.now != DRESSED || !params || params->sharedMemBytes != 0)
+        return cudaGraphAddKernelNode(node, graph, after, count, params);
+    dressed = *params;
+    dressed.sharedMemBytes = DRESS_BYTES;
+    return cudaGraphAddKernelNode(node, graph, after, count, &dressed);
 }

@@ -222,13 +222,13 @@ static cudaError_t tell_of_starts(struct begun *b, unsigned blocks, int polls)
     return error == cudaSuccess ? cudaDeviceSynchronize() : error;
 }
 
-enum { DRESSED_PLAIN, DRESSED_IN_CLUSTER, DRESSED_URGENT, DRESSED_SHARED, DRESSED };
+enum { TOLD_PLAIN, TOLD_IN_CLUSTER, TOLD_URGENT, TOLD_SHARED, TOLD_DRESSES };
 
 /* A kernel, and one that comes after it in its stream, whose event the host is told of. */
 static cudaError_t tell_of_completion(struct begun *b, int polls, unsigned dress)
 {
     cudaStream_t stream = b->crowd->ask->stream;
-    cudaLaunchAttribute attrs[2] = { recording_begin(b->event), dress == DRESSED_IN_CLUSTER ? in_clusters(2) : of_priority(-1) };
+    cudaLaunchAttribute attrs[2] = { recording_begin(b->event), dress == TOLD_IN_CLUSTER ? in_clusters(2) : of_priority(-1) };
     struct kernel_args args = b->args;
     unsigned left = 0;
     cudaError_t error;
@@ -238,8 +238,8 @@ static cudaError_t tell_of_completion(struct begun *b, int polls, unsigned dress
     error = launch_one((const void *)SYMBOL(crowds_leaver), &args, 1, stream, NULL, 0);
     args.data++;
     if (error == cudaSuccess)
-        error = launch_sized((const void *)SYMBOL(crowds_leaver), &args, dress == DRESSED_IN_CLUSTER ? 2 : 1, 1, dress == DRESSED_SHARED ? 4096 : 0,
-                             stream, attrs, dress == DRESSED_IN_CLUSTER || dress == DRESSED_URGENT ? 2 : 1);
+        error = launch_sized((const void *)SYMBOL(crowds_leaver), &args, dress == TOLD_IN_CLUSTER ? 2 : 1, 1, dress == TOLD_SHARED ? 4096 : 0,
+                             stream, attrs, dress == TOLD_IN_CLUSTER || dress == TOLD_URGENT ? 2 : 1);
     if (error == cudaSuccess)
         error = be_told(b, 1, polls, &left);
     b->told_early += error == cudaSuccess && left == 0;
@@ -256,8 +256,8 @@ static void ask_told(struct begun *b, const unsigned *sizes, unsigned count)
         if (sizes[i / 2] > 2 * crowd->room->plan.residents)
             error = tell_of_starts(b, sizes[i / 2], i % 2);
     crowd->room->plan.hold_ns = TOLD_HOLD_NS;
-    for (i = 0; i < 4 * DRESSED && error == cudaSuccess; i++)
-        error = tell_of_completion(b, i % 2, i / 2 % DRESSED);
+    for (i = 0; i < 4 * TOLD_DRESSES && error == cudaSuccess; i++)
+        error = tell_of_completion(b, i % 2, i / 2 % TOLD_DRESSES);
     ask_expect(crowd->ask, "events of starts that the host is told of", error, cudaSuccess);
     ask_expect_none(crowd->ask, "events that the host was told of before the last block, or the kernel, had begun", b->told_early, b->told);
 }

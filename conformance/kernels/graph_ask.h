@@ -23,6 +23,8 @@
 #define cudaStreamWaitEvent around_wait_event
 #define cudaEventCreateWithFlags around_event_create
 #define cudaStreamCreateWithFlags around_stream_create
+#define cudaLaunchKernelExC around_launch
+#define cudaGraphAddKernelNode around_add_kernel_node
 #define cudaStreamCreate(stream) around_stream_create(stream, cudaStreamDefault)
 #define cudaEventCreate(event) around_event_create(event, cudaEventDefault)
 

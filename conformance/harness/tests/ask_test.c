@@ -84,7 +84,7 @@ void record_asked(struct record *record, const struct case_info *info, enum case
 
 /* What stands around questions is no call of these tests: each circumstance that suits is told. */
 const char *const circumstance_name[CIRCUMSTANCES] = { "alone", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven",
-                                                       "twelve", "thirteen" };
+                                                       "twelve", "thirteen", "fourteen" };
 #define CALLS 5u               /* what the case alone is said to have called */
 static enum circumstance around;
 static unsigned circumstances, begins, open_ones;

@@ -342,6 +342,35 @@ cudaError_t cudaMemset2DAsync(void *to, size_t pitch, int value, size_t width, s
     return cudaSuccess;
 }
 
+/* ---- launches ---- */
+
+cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *function, void **args)
+{
+    unsigned i;
+
+    FAILS("launch");
+    (void)args;
+    if (!config)
+        return refuse(cudaErrorInvalidValue);
+    say("launch %p s%u %zu", function, number_of(STREAM, config->stream), config->dynamicSmemBytes);
+    for (i = 0; i < config->numAttrs && config->attrs; i++)
+        say(" %d:%d", (int)config->attrs[i].id, config->attrs[i].val.priority);
+    say("; ");
+    return cudaSuccess;
+}
+
+cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after, size_t count,
+                                   const struct cudaKernelNodeParams *params)
+{
+    FAILS("kernel");
+    if (!params)
+        return refuse(cudaErrorInvalidValue);
+    *node = make(NODE);
+    say_place("kernel", graph, after, count);
+    say("%p %u; ", params->func, params->sharedMemBytes);
+    return cudaSuccess;
+}
+
 /* ---- captures ---- */
 
 static cudaError_t begin_in(cudaStream_t stream, cudaGraph_t graph)

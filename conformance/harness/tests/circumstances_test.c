@@ -40,6 +40,7 @@ static const struct {
     { "event_answers", "told", EACH & ~BIT(AGED) }, { "event_answers", "busy", EACH }, { "early_join", "capture", EACH },
     { "kept", "declined", EACH & ~BIT(AGED) & ~BIT(LAYERED) }, { "kept", "copies", EACH & ~BIT(LAYERED) },
     { "last_error", "order", EACH & ~BIT(ASKED) & ~BIT(AGED) }, { "nested", "launches", EACH & ~BIT(LAYERED) }, { "nested", "told", EACH },
+    { "given", "sets", EACH & ~BIT(DRESSED) }, { "limits", "blocks", EACH & ~BIT(DRESSED) }, { "cooperative", "at_once", EACH & ~BIT(DRESSED) },
     { "readback", "nodes", EACH & ~BIT(LAYERED) }, { "readback", "edges", EACH },
 };
 
@@ -53,6 +54,7 @@ static const struct {
     { CALLED_COPY, BIT(LAYERED) },
     { CALLED_WAIT, BIT(ASKED) },
     { CALLED_MAKE, BIT(AGED) },
+    { CALLED_LAUNCH, BIT(DRESSED) },
     { CALLED_CONDITION, 0 },
     { CALLED_CONDITION | CALLED_GRAPH, BIT(EARLY) },
 };
@@ -459,6 +461,60 @@ static void test_layers(void)
     check(copy(48) == cudaSuccess && called("copy s1: 0x1000>0x2000 48 1; "), "in other circumstances they are what they are");
 }
 
+/* ---- launches ---- */
+
+/* So many attributes, of which the last one has this id; those before it are of attribute 6. */
+static cudaError_t launch(size_t shared_bytes, unsigned count, cudaLaunchAttributeID last)
+{
+    static cudaLaunchAttribute attrs[20];
+    cudaLaunchConfig_t config = { 0 };
+    unsigned i;
+
+    for (i = 0; i < 20; i++) {
+        attrs[i].id = i + 1 == count ? last : cudaLaunchAttributeProgrammaticStreamSerialization;
+        attrs[i].val.priority = 1;
+    }
+    config.stream = stream;
+    config.dynamicSmemBytes = shared_bytes;
+    config.attrs = attrs;
+    config.numAttrs = count;
+    return around_launch(&config, (void *)0x3000, NULL);
+}
+
+static cudaError_t add_kernel(unsigned shared_bytes)
+{
+    struct cudaKernelNodeParams params = { 0 };
+    cudaGraphNode_t node, after = handle_of(NODE, 9);
+
+    params.func = (void *)0x3000;
+    params.sharedMemBytes = shared_bytes;
+    return around_add_kernel_node(&node, graph, &after, 1, &params);
+}
+
+static void test_dressed(void)
+{
+    cudaGraphNode_t node;
+
+    begin(DRESSED);
+    check(launch(0, 0, 0) == cudaSuccess && called("launch 0x3000 s1 1024; "), "a kernel has shared memory");
+    check(launch(64, 1, 6) == cudaSuccess && called("launch 0x3000 s1 64 6:1 8:-1; "), "or its own, and beside attributes a priority");
+    check(launch(0, 2, 8) == cudaSuccess && called("launch 0x3000 s1 1024 6:1 8:1; "), "or its own");
+    check(launch(0, 15, 6) == cudaSuccess && strstr(calls_made, " 8:-1; ") != NULL, "as long as there is room");
+    forget_calls();
+    check(launch(0, 16, 6) == cudaSuccess && strstr(calls_made, " 8:-1; ") == NULL, "and no longer");
+    forget_calls();
+    check(add_kernel(0) == cudaSuccess && called("kernel g1 after 1 n9: 0x3000 1024; "), "a node has shared memory");
+    check(add_kernel(64) == cudaSuccess && called("kernel g1 after 1 n9: 0x3000 64; "), "or its own");
+    check(around_launch(NULL, NULL, NULL) == cudaErrorInvalidValue, "a launch of nothing is refused as ever");
+    check(around_add_kernel_node(&node, graph, NULL, 0, NULL) == cudaErrorInvalidValue, "and a node of nothing");
+    fail_in("launch", 1, 1);
+    check(launch(0, 1, 6) == cudaErrorUnknown, "an error is told");
+    check(circumstances_end() == CALLED_LAUNCH, "and launches are");
+    begin(LAYERED);
+    check(launch(0, 1, 6) == cudaSuccess && called("launch 0x3000 s1 0 6:1; "), "in other circumstances launches are what they are");
+    check(add_kernel(0) == cudaSuccess && called("kernel g1 after 1 n9: 0x3000 0; "), "and nodes");
+}
+
 /* ---- waits, streams and events ---- */
 
 #define QUESTIONS "flags s1; priority s1; attribute 8 s1; callback s1 1; rows s1 +2 1 1 2x1 0; query e1; query s1; "
@@ -573,6 +629,7 @@ int main(void)
     test_joined();
     test_not_joined();
     test_layers();
+    test_dressed();
     test_questions();
     test_aged();
     test_thread();
