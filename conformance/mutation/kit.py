@@ -29,8 +29,8 @@ from conformance.pdlkit.selftest import test_python
 
 PROGRAMS = "programs"  # the folder, and the family of kernels, of what is made in many ways
 C_FILES = tuple(f"conformance/harness/{name}.c" for name in (
-    "ask", "batch", "case", "check_words", "circumstances", "circumstances_graphs", "circumstances_streams", "crew", "device", "judge", "main",
-    "nodes", "oracle", "other_thread", "part", "plan", "queue", "record", "record_case", "run_case", "tally", "variants",
+    "ask", "batch", "case", "check_words", "circumstances", "circumstances_graphs", "circumstances_streams", "crew", "device", "judge",
+    "main", "nodes", "oracle", "other_thread", "part", "plan", "queue", "record", "record_case", "run_case", "tally", "variants",
     *(f"{PROGRAMS}/program_{part}" for part in (
         "around", "between", "deep", "draw", "exec", "graph", "judge", "launch", "read", "room", "sizes", "steps", "stream", "words"))))
 C_TESTS = ("oracle_test", "judge_test", "check_words_test", "tally_test", "batch_test", "decisions_test", "device_test", "part_test",
