@@ -23,7 +23,8 @@ struct around around;
 
 /* What a circumstance changes. */
 static const unsigned changes[CIRCUMSTANCES] = { 0, ~0u, CALLED_EXEC, CALLED_EXEC, CALLED_EXEC, CALLED_EXEC, CALLED_GRAPH, CALLED_GRAPH,
-                                                 CALLED_CAPTURE, CALLED_CAPTURE, CALLED_CAPTURE, CALLED_COPY, CALLED_WAIT, CALLED_MAKE, CALLED_LAUNCH };
+                                                 CALLED_CAPTURE, CALLED_CAPTURE, CALLED_CAPTURE, CALLED_COPY, CALLED_WAIT, CALLED_MAKE,
+                                                 CALLED_LAUNCH };
 
 /* Families, or single pairs, that are not asked in some circumstances, and why. */
 static const struct {

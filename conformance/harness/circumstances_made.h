@@ -8,7 +8,8 @@
 #define LANES 4u               /* captures that may be under way at once in streams that joined */
 
 /* Kinds of calls. */
-enum { CALLED_GRAPH = 1, CALLED_EXEC = 2, CALLED_CAPTURE = 4, CALLED_COPY = 8, CALLED_WAIT = 16, CALLED_MAKE = 32, CALLED_CONDITION = 64, CALLED_LAUNCH = 128 };
+enum { CALLED_GRAPH = 1, CALLED_EXEC = 2, CALLED_CAPTURE = 4, CALLED_COPY = 8, CALLED_WAIT = 16, CALLED_MAKE = 32, CALLED_CONDITION = 64,
+       CALLED_LAUNCH = 128 };
 
 struct lane {
     cudaStream_t origin, joined; /* joined: the asker's, while it captures */

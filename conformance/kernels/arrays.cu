@@ -250,11 +250,7 @@ static cudaError_t make_by_new_node(struct ask *ask, struct web *web)
 
     (void)ask;
     values[0] = &args;
-    params.type = cudaGraphNodeTypeKernel;
-    params.kernel.func = (void *)SYMBOL(arrays_nothing);
-    params.kernel.gridDim.x = params.kernel.gridDim.y = params.kernel.gridDim.z = 1;
-    params.kernel.blockDim = params.kernel.gridDim;
-    params.kernel.kernelParams = values;
+    params = ask_general_kernel((const void *)SYMBOL(arrays_nothing), values);
     return edges_add_node(&web->node[web->edges], web->graph, web->from, web->data, web->edges, &params);
 }
 

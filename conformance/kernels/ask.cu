@@ -187,8 +187,7 @@ static void ask_odd(struct ask *ask)
     attrs[1] = recording(one);
     ask_note(ask, "6 with 7", try_attrs(ask, attrs, 2));
     attrs[0] = attrs[1];
-    attrs[1].id = cudaLaunchAttributeLaunchCompletionEvent;
-    attrs[1].val.launchCompletionEvent.event = two;
+    attrs[1] = recording_begin(two);
     ask_note(ask, "7 with 12", try_attrs(ask, attrs, 2));
     (void)cudaEventDestroy(one);
     (void)cudaEventDestroy(two);

@@ -333,13 +333,6 @@ static int are_both(const cudaGraphNode_t *is, cudaGraphNode_t one, cudaGraphNod
     return (is[0] == one && is[1] == other) || (is[0] == other && is[1] == one);
 }
 
-static int is_full(cudaGraphEdgeData data)
-{
-    cudaGraphEdgeData full = edges_data(0, 0, 0);
-
-    return memcmp(&data, &full, sizeof(full)) == 0;
-}
-
 /* A stream that joins a capture tells its id; and the first kernel has two dependents, one in each stream. */
 static void ask_fork(const struct capture *c)
 {

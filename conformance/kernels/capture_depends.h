@@ -29,12 +29,16 @@ static cudaError_t read_depends(cudaStream_t stream, struct depends *is)
 /* The same nodes with the same data, in whatever order. */
 static int same_depends(const struct depends *is, const struct depends *want)
 {
-    size_t i, k, found = 0;
+    size_t i, k;
 
-    for (i = 0; i < want->count; i++)
+    for (i = 0; i < want->count; i++) {
+        unsigned found = 0;
         for (k = 0; k < is->count && k <= DEPENDS; k++)
             found += is->node[k] == want->node[i] && memcmp(&is->data[k], &want->data[i], sizeof(is->data[k])) == 0;
-    return is->count == want->count && found == want->count;
+        if (found != 1)
+            return 0;
+    }
+    return is->count == want->count;
 }
 
 static void expect_depends(struct ask *ask, const char *what, cudaStream_t stream, const struct depends *want)

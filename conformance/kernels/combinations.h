@@ -218,11 +218,7 @@ static void ask_codes_of_new_node(struct ask *ask, const struct node_room *room)
     unsigned i;
 
     values[0] = &args;
-    params.type = cudaGraphNodeTypeKernel;
-    params.kernel.func = (void *)room->function;
-    params.kernel.gridDim.x = params.kernel.gridDim.y = params.kernel.gridDim.z = 1;
-    params.kernel.blockDim = params.kernel.gridDim;
-    params.kernel.kernelParams = values;
+    params = ask_general_kernel(room->function, values);
     for (i = 0; i < COMBINATIONS; i++) {
         cudaGraphEdgeData data = combination(i);
         cudaGraph_t graph;

@@ -72,8 +72,7 @@ static cudaError_t run_completion(struct crowd *crowd, unsigned trial, unsigned 
     prepare_crowd(crowd);
     crowd->room->data[0] = crowd->room->data[1] = 0;
     other.data++;
-    completes.id = cudaLaunchAttributeLaunchCompletionEvent;
-    completes.val.launchCompletionEvent.event = event;
+    completes = recording_begin(event);
     if (fresh && cudaStreamCreateWithFlags(&side, cudaStreamNonBlocking) != cudaSuccess)
         fresh = 0;
     if (!fresh)

@@ -241,14 +241,14 @@ static cudaError_t make_records(struct moved *m, const cudaEvent_t *event, unsig
     return error == cudaSuccess ? end : error;
 }
 
-static unsigned some_not_ready(const cudaEvent_t *event, unsigned records)
+static unsigned some_incomplete(const cudaEvent_t *event, unsigned records)
 {
-    unsigned i, not_ready = 0;
+    unsigned i, incomplete = 0;
 
     for (i = 0; i < records; i++)
-        not_ready |= cudaEventQuery(event[i]) == cudaErrorNotReady;
+        incomplete |= cudaEventQuery(event[i]) != cudaSuccess;
     (void)cudaGetLastError();
-    return not_ready;
+    return incomplete;
 }
 
 /* Whichever of the events a stream waits for, it comes after the work of the launch; and all are complete once the stream of the launch is. */
@@ -270,8 +270,9 @@ static cudaError_t run_records(struct moved *m, const cudaEvent_t *event, unsign
             error = cudaStreamWaitEvent(m->ask->side, event[records - 1 - i], 0);
         if (error == cudaSuccess)
             error = launch_one((const void *)SYMBOL(answers_reader), &m->args, ASK_WORDS / 2, m->ask->side, NULL, 0);
-        end = cudaStreamSynchronize(m->ask->stream);
-        m->unfinished += end == cudaSuccess && some_not_ready(event, records);
+        if (error == cudaSuccess)
+            error = cudaStreamSynchronize(m->ask->stream);
+        m->unfinished += error == cudaSuccess && some_incomplete(event, records);
         end = cudaDeviceSynchronize();
         error = error == cudaSuccess ? end : error;
         m->stale += error == cudaSuccess && copy_is_stale(m->room);

@@ -109,18 +109,13 @@ static void move_fill_general(struct given *g, struct cudaGraphNodeParams *param
 {
     struct cudaMemsetParams set;
 
-    params->type = is_fill(g) ? cudaGraphNodeTypeMemset : cudaGraphNodeTypeMemcpy;
-    if (!is_fill(g)) {
-        params->memcpy.copyParams = copy_of(g, which);
+    if (is_fill(g)) {
+        set = fill_of(g, which);
+        *params = ask_general_memset(&set);
         return;
     }
-    set = fill_of(g, which);
-    params->memset.dst = set.dst;
-    params->memset.pitch = set.pitch;
-    params->memset.value = set.value;
-    params->memset.elementSize = set.elementSize;
-    params->memset.width = set.width;
-    params->memset.height = set.height;
+    params->type = cudaGraphNodeTypeMemcpy;
+    params->memcpy.copyParams = copy_of(g, which);
 }
 #endif
 

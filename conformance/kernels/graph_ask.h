@@ -91,6 +91,35 @@ static cudaError_t ask_graph_of_kernel(cudaGraphExec_t *exec, const void *functi
     return error;
 }
 
+#if CUDART_VERSION >= 12030
+/* A kernel of one block of one thread, for the calls that take nodes of every kind. */
+static struct cudaGraphNodeParams ask_general_kernel(const void *function, void **values)
+{
+    struct cudaGraphNodeParams params = PDL_ZERO;
+
+    params.type = cudaGraphNodeTypeKernel;
+    params.kernel.func = (void *)function;
+    params.kernel.gridDim.x = params.kernel.gridDim.y = params.kernel.gridDim.z = 1;
+    params.kernel.blockDim = params.kernel.gridDim;
+    params.kernel.kernelParams = values;
+    return params;
+}
+
+static struct cudaGraphNodeParams ask_general_memset(const struct cudaMemsetParams *set)
+{
+    struct cudaGraphNodeParams params = PDL_ZERO;
+
+    params.type = cudaGraphNodeTypeMemset;
+    params.memset.dst = set->dst;
+    params.memset.pitch = set->pitch;
+    params.memset.value = set->value;
+    params.memset.elementSize = set->elementSize;
+    params.memset.width = set->width;
+    params.memset.height = set->height;
+    return params;
+}
+#endif
+
 /* Launches the graph once, and waits for it. */
 static cudaError_t ask_run_once(cudaGraph_t graph, cudaStream_t stream)
 {
@@ -302,6 +331,13 @@ static cudaError_t ask_graph_of_one(cudaGraphExec_t *exec, enum node_kind kind, 
         error = cudaGraphInstantiate(exec, graph, 0);
     (void)cudaGraphDestroy(graph);
     return error;
+}
+
+static int is_full(cudaGraphEdgeData data)
+{
+    cudaGraphEdgeData full = edges_data(0, 0, 0);
+
+    return memcmp(&data, &full, sizeof(full)) == 0;
 }
 
 /* ---- text ---- */

@@ -336,7 +336,7 @@ static cudaError_t await_and_record(struct handed *d, const struct hand *h, cuda
 {
     cudaEvent_t event = event_of(d, h);
     cudaError_t error = h->by_node && d->awaits[h->event] ? cudaGraphLaunch(d->awaits[h->event], to)
-                        : h->recorder == BY_DRIVER        ? await_by_driver(to, event)
+                        : h->recorder == BY_DRIVER        ? await_by_driver(to, event, 0)
                                                           : cudaStreamWaitEvent(to, event, 0);
 
     if (error != cudaSuccess || h->again == BY_LAUNCH)

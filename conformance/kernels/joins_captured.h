@@ -50,8 +50,7 @@ static cudaError_t capture_events(struct joins *joins, const cudaEvent_t *event,
         return error;
     attrs[0] = recording(event[0]);
     attrs[0].val.programmaticEvent.triggerAtBlockStart = joins->trial / 4 % 2 != 0;
-    attrs[1].id = cudaLaunchAttributeLaunchCompletionEvent;
-    attrs[1].val.launchCompletionEvent.event = event[events - 1];
+    attrs[1] = recording_begin(event[events - 1]);
     launched = launch_one((const void *)SYMBOL(joins_work), &joins->work[0], PLACE_WORDS, stream, attrs, events);
     for (i = 0; i < events && launched == cudaSuccess && error == cudaSuccess; i++) {
         error = cudaStreamWaitEvent(joins->stream[1 + i], event[i], 0);
@@ -329,12 +328,7 @@ static cudaError_t record_outside_of(struct joins *joins, cudaEvent_t event, cud
 
 static cudaError_t await_outside(struct joins *joins, cudaEvent_t event, cudaStream_t stream)
 {
-    typedef CUresult(CUDAAPI *wait_fn)(CUstream, CUevent, unsigned);
-    void *function = NULL;
-
-    if (joins->trial / 2 % 2 && driver_function("cuStreamWaitEvent", 3020, &function) == cudaSuccess)
-        return (cudaError_t)((wait_fn)function)(stream, event, CU_EVENT_WAIT_EXTERNAL);
-    return cudaStreamWaitEvent(stream, event, cudaEventWaitExternal);
+    return joins->trial / 2 % 2 ? await_by_driver(stream, event, CU_EVENT_WAIT_EXTERNAL) : cudaStreamWaitEvent(stream, event, cudaEventWaitExternal);
 }
 
 /* A graph of work and a record; what waits for the event after the launch comes after the work. */

@@ -128,7 +128,7 @@ static cudaError_t join_zero_by_driver(struct joins *joins)
     if (error == cudaSuccess)
         error = record_by_driver(event, from);
     if (error == cudaSuccess)
-        error = await_by_driver(to, event);
+        error = await_by_driver(to, event, 0);
     if (error == cudaSuccess)
         error = follow(joins, 0, to);
     (void)cudaEventDestroy(event);

@@ -194,7 +194,7 @@ enum decline { DECLINE_FIRST, DECLINE_LAST, DECLINE_NODE, DECLINE_EDGE, DECLINE_
 static const char *const decline_name[DECLINES] = { "its first node of another kind", "its last node of another kind", "a node more", "an edge more",
                                                     "a cooperative kernel" };
 
-/* A graph of the same nodes, all of which set the stray word, but for what an update from it is refused for. */
+/* A graph of the same nodes, which set the stray word wherever an update could change it, but for what an update from it is refused for. */
 static cudaError_t make_declined(const struct left *left, enum decline why, struct left *other)
 {
     cudaGraphEdgeData full = edges_data(0, 0, 0);
@@ -205,7 +205,7 @@ static cudaError_t make_declined(const struct left *left, enum decline why, stru
 
     other->source = left->source;
     for (i = 0; i < LEFT_NODES && error == cudaSuccess; i++) {
-        other->args[i].data = left->args[0].data + STRAY_WORD * CELLS;
+        other->args[i].data = i < LEFT_ITEMS && !takes_changes(i % ITEMS) ? left->args[i].data : left->args[0].data + STRAY_WORD * CELLS;
         other->set[i] = left->words + STRAY_WORD * CELLS;
         if ((why == DECLINE_FIRST && i == 0) || (why == DECLINE_LAST && i + 1 == LEFT_NODES))
             error = cudaGraphAddEmptyNode(&other->node[i], other->graph, NULL, 0);

@@ -75,21 +75,7 @@ static cudaError_t give_item_generally(struct kept *kept, cudaGraphExec_t exec, 
     void *values[1];
 
     values[0] = &kept->args[word];
-    if (item == ITEM_KERNEL) {
-        params.type = cudaGraphNodeTypeKernel;
-        params.kernel.func = (void *)SYMBOL(kept_set);
-        params.kernel.gridDim.x = params.kernel.gridDim.y = params.kernel.gridDim.z = 1;
-        params.kernel.blockDim = params.kernel.gridDim;
-        params.kernel.kernelParams = values;
-    } else {
-        params.type = cudaGraphNodeTypeMemset;
-        params.memset.dst = set.dst;
-        params.memset.value = set.value;
-        params.memset.elementSize = set.elementSize;
-        params.memset.width = set.width;
-        params.memset.height = set.height;
-        params.memset.pitch = set.pitch;
-    }
+    params = item == ITEM_KERNEL ? ask_general_kernel((const void *)SYMBOL(kept_set), values) : ask_general_memset(&set);
     if (item != ITEM_COPY && item != ITEM_LAYERS)
         return exec ? cudaGraphExecNodeSetParams(exec, node, &params) : cudaGraphNodeSetParams(node, &params);
 #endif

@@ -66,18 +66,18 @@ static cudaError_t capture_row(struct kept *kept, struct row *row)
 /* The nodes of a row, by its edges. */
 static cudaError_t find_row(struct row *row, cudaGraph_t graph)
 {
-    cudaGraphEdgeData data;
+    cudaGraphEdgeData data = edges_data(0, 0, 0);
     cudaGraphNode_t node = NULL;
     size_t one = 1;
     unsigned i;
     cudaError_t error = cudaGraphGetRootNodes(graph, &node, &one);
 
-    for (i = 0; i < row->nodes && error == cudaSuccess && one == 1; i++) {
+    for (i = 0; i < row->nodes && error == cudaSuccess && one == 1 && is_full(data); i++) {
         row->node[number_in_row(row, i)] = node;
         if (i + 1 < row->nodes)
             error = edges_out_of_node(node, &node, &data, &one);
     }
-    return error == cudaSuccess && one != 1 ? cudaErrorUnknown : error;
+    return error == cudaSuccess && (one != 1 || !is_full(data)) ? cudaErrorUnknown : error;
 }
 
 static cudaError_t clone_row(struct row *row)

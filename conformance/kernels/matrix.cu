@@ -335,11 +335,7 @@ static void ask_list(struct ask *ask)
     cudaGraph_t graph;
 
     values[0] = &args;
-    params.type = cudaGraphNodeTypeKernel;
-    params.kernel.func = (void *)SYMBOL(matrix_nothing);
-    params.kernel.gridDim.x = params.kernel.gridDim.y = params.kernel.gridDim.z = 1;
-    params.kernel.blockDim = params.kernel.gridDim;
-    params.kernel.kernelParams = values;
+    params = ask_general_kernel((const void *)SYMBOL(matrix_nothing), values);
     if (cudaGraphCreate(&graph, 0) != cudaSuccess ||
         ask_add_kernel(&twice[0], graph, (const void *)SYMBOL(matrix_nothing), &args, 1) != cudaSuccess) {
         ask_skip(ask, "a node", "none was made");

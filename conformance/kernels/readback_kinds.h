@@ -52,54 +52,47 @@ static cudaError_t add_listed(const struct place *place, unsigned kind, const st
     return ask_add(node, place->graph, (enum node_kind)kind, room);
 }
 
-/* Whether so many edges or nodes are counted, and then told, of which this is the first or the second one, or NULL. */
-static unsigned tells_other(size_t counted, size_t told, size_t want, const cudaGraphNode_t *is, cudaGraphNode_t one, cudaGraphNode_t other)
-{
-    size_t i;
-    unsigned ones = 0, others = 0;
+struct pair_of_nodes {
+    cudaGraphNode_t from, to;
+};
 
-    for (i = 0; i < told && i < LIST_ROOM; i++) {
-        ones += is[i] == one;
-        others += is[i] == other;
+/* Whether other edges are told than these, each of them full. */
+static unsigned edges_differ(cudaGraph_t graph, const struct pair_of_nodes *want, size_t count)
+{
+    cudaGraphNode_t from[LIST_ROOM], to[LIST_ROOM];
+    cudaGraphEdgeData data[LIST_ROOM];
+    size_t counted = 99, told = LIST_ROOM, i, k;
+    unsigned found;
+
+    if (edges_of_graph(graph, NULL, NULL, NULL, &counted) != cudaSuccess || edges_of_graph(graph, from, to, data, &told) != cudaSuccess)
+        return 1;
+    for (k = 0; k < count; k++) {
+        for (i = found = 0; i < told && i < LIST_ROOM; i++)
+            found += from[i] == want[k].from && to[i] == want[k].to && is_full(data[i]);
+        if (found != 1)
+            return 1;
     }
-    return counted != want || told != want || ones != (one != NULL) || others != (other != NULL);
+    return counted != count || told != count;
 }
 
-static unsigned dependents_differ(cudaGraphNode_t of, size_t want, cudaGraphNode_t one, cudaGraphNode_t other)
+typedef cudaError_t(CUDARTAPI *list_fn)(cudaGraphNode_t of, cudaGraphNode_t *node, cudaGraphEdgeData *data, size_t *count);
+
+/* Whether other nodes are told than this one and, if there is one, the other one, by full edges; none: neither. */
+static unsigned nodes_differ(list_fn list, cudaGraphNode_t of, cudaGraphNode_t one, cudaGraphNode_t other)
 {
     cudaGraphNode_t node[LIST_ROOM];
     cudaGraphEdgeData data[LIST_ROOM];
-    size_t counted = 99, told = LIST_ROOM;
+    size_t counted = 99, told = LIST_ROOM, want = (one != NULL) + (other != NULL), i;
+    unsigned ones = 0, others = 0, programmatic = 0;
 
-    if (edges_out_of_node(of, NULL, NULL, &counted) != cudaSuccess || edges_out_of_node(of, node, data, &told) != cudaSuccess)
+    if (list(of, NULL, NULL, &counted) != cudaSuccess || list(of, node, data, &told) != cudaSuccess)
         return 1;
-    return tells_other(counted, told, want, node, one, other);
-}
-
-static unsigned dependencies_differ(cudaGraphNode_t of, size_t want, cudaGraphNode_t one, cudaGraphNode_t other)
-{
-    cudaGraphNode_t node[LIST_ROOM];
-    cudaGraphEdgeData data[LIST_ROOM];
-    size_t counted = 99, told = LIST_ROOM;
-
-    if (edges_into_node(of, NULL, NULL, &counted) != cudaSuccess || edges_into_node(of, node, data, &told) != cudaSuccess)
-        return 1;
-    return tells_other(counted, told, want, node, one, other);
-}
-
-/* Of so many edges, this one among them or not. */
-static unsigned edges_differ(cudaGraph_t graph, size_t want, cudaGraphNode_t from, cudaGraphNode_t to, unsigned there)
-{
-    cudaGraphNode_t node[LIST_ROOM], next[LIST_ROOM];
-    cudaGraphEdgeData data[LIST_ROOM];
-    size_t counted = 99, told = LIST_ROOM, i;
-    unsigned found = 0;
-
-    if (edges_of_graph(graph, NULL, NULL, NULL, &counted) != cudaSuccess || edges_of_graph(graph, node, next, data, &told) != cudaSuccess)
-        return 1;
-    for (i = 0; i < told; i++)
-        found += node[i] == from && next[i] == to;
-    return counted != want || told != want || found != there;
+    for (i = 0; i < told && i < LIST_ROOM; i++) {
+        ones += node[i] == one;
+        others += node[i] == other;
+        programmatic += !is_full(data[i]);
+    }
+    return counted != want || told != want || ones != (one != NULL) || others != (other != NULL) || programmatic;
 }
 
 /* The first node leads to the second one, and by way of an empty one as well. */
@@ -107,7 +100,8 @@ static cudaError_t ask_two_kinds(const struct place *place, unsigned a, unsigned
 {
     cudaGraphEdgeData full = edges_data(0, 0, 0);
     cudaGraph_t graph = place->graph;
-    cudaGraphNode_t from, to, empty;
+    cudaGraphNode_t from = NULL, to = NULL, empty = NULL;
+    struct pair_of_nodes left;
     unsigned i;
     cudaError_t error = add_listed(place, a, room, &from);
 
@@ -118,20 +112,24 @@ static cudaError_t ask_two_kinds(const struct place *place, unsigned a, unsigned
     if (error == cudaSuccess)
         error = edges_add(graph, &empty, &to, &full, 1);
     for (i = 0; i < 2 && error == cudaSuccess; i++) { /* the edge comes, goes and comes again */
+        const struct pair_of_nodes edges[3] = { { from, empty }, { empty, to }, { from, to } };
         error = edges_add(graph, &from, &to, &full, 1);
-        *wrong |= edges_differ(graph, 3, from, to, 1) | dependents_differ(from, 2, to, empty) | dependencies_differ(to, 2, from, empty);
+        *wrong |= edges_differ(graph, edges, 3) | nodes_differ(edges_out_of_node, from, to, empty) | nodes_differ(edges_into_node, to, from, empty);
         if (error == cudaSuccess && i == 0)
             error = edges_remove(graph, &from, &to, &full, 1);
-        *wrong |= i == 0 && (edges_differ(graph, 2, from, to, 0) | dependents_differ(from, 1, empty, NULL) | dependencies_differ(to, 1, empty, NULL));
+        *wrong |= i == 0 && (edges_differ(graph, edges, 2) | nodes_differ(edges_out_of_node, from, empty, NULL) |
+                             nodes_differ(edges_into_node, to, empty, NULL));
     }
+    left.from = from;
+    left.to = to;
     if (error == cudaSuccess)
         error = cudaGraphDestroyNode(empty);
-    *wrong |= edges_differ(graph, 1, from, to, 1) | dependents_differ(from, 1, to, NULL) | dependencies_differ(to, 1, from, NULL);
+    *wrong |= edges_differ(graph, &left, 1) | nodes_differ(edges_out_of_node, from, to, NULL) | nodes_differ(edges_into_node, to, from, NULL);
     if (a == NODE_KINDS) /* that a conditional node may be destroyed is not said */
         return error;
     if (error == cudaSuccess)
         error = cudaGraphDestroyNode(from);
-    *wrong |= edges_differ(graph, 0, from, to, 0) | dependencies_differ(to, 0, NULL, NULL);
+    *wrong |= edges_differ(graph, NULL, 0) | nodes_differ(edges_into_node, to, NULL, NULL);
     return error;
 }
 
@@ -147,11 +145,7 @@ static cudaError_t ask_added_with_data(const struct place *place, unsigned port,
     cudaError_t error = ask_add_kernel(&first, place->graph, (const void *)SYMBOL(readback_nothing), &args, 1);
 
     values[0] = &args;
-    params.type = cudaGraphNodeTypeKernel;
-    params.kernel.func = (void *)SYMBOL(readback_nothing);
-    params.kernel.gridDim.x = params.kernel.gridDim.y = params.kernel.gridDim.z = 1;
-    params.kernel.blockDim = params.kernel.gridDim;
-    params.kernel.kernelParams = values;
+    params = ask_general_kernel((const void *)SYMBOL(readback_nothing), values);
     if (error == cudaSuccess)
         error = edges_add_node(&second, place->graph, &first, &data, 1, &params);
     if (error == cudaSuccess)

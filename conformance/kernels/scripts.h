@@ -82,10 +82,8 @@ static cudaError_t launch_event(const void *function, cudaStream_t stream, cudaE
 
 static cudaError_t launch_completion(const void *function, cudaStream_t stream, cudaEvent_t event, int flags)
 {
-    cudaLaunchAttribute attribute = PDL_ZERO;
+    cudaLaunchAttribute attribute = recording_begin(event);
 
-    attribute.id = cudaLaunchAttributeLaunchCompletionEvent;
-    attribute.val.launchCompletionEvent.event = event;
     attribute.val.launchCompletionEvent.flags = flags;
     return launch_with(function, stream, &attribute, 1);
 }

@@ -36,13 +36,13 @@ static inline cudaError_t record_by_driver(cudaEvent_t event, cudaStream_t strea
     return error == cudaSuccess ? (cudaError_t)((record_fn)record)((CUevent)event, (CUstream)stream) : error;
 }
 
-static inline cudaError_t await_by_driver(cudaStream_t stream, cudaEvent_t event)
+static inline cudaError_t await_by_driver(cudaStream_t stream, cudaEvent_t event, unsigned flags)
 {
     typedef CUresult(CUDAAPI * wait_fn)(CUstream, CUevent, unsigned);
     void *await = NULL;
     cudaError_t error = driver_function("cuStreamWaitEvent", 3020, &await);
 
-    return error == cudaSuccess ? (cudaError_t)((wait_fn)await)((CUstream)stream, (CUevent)event, 0) : error;
+    return error == cudaSuccess ? (cudaError_t)((wait_fn)await)((CUstream)stream, (CUevent)event, flags) : error;
 }
 
 static inline cudaError_t copy_by_driver(void *to, const void *from, size_t bytes, cudaStream_t stream)

@@ -549,14 +549,6 @@ static void test_tables(void)
     }
 }
 
-/* Each lie is told to the questions once, in no circumstance. */
-int __wrap_circumstance_suits(const void *info, int circumstance, unsigned calls);
-int __wrap_circumstance_suits(const void *info, int circumstance, unsigned calls)
-{
-    (void)info, (void)circumstance, (void)calls;
-    return 0;
-}
-
 int main(int count, char **arguments)
 {
     int wishes = count > 1 && arguments[1][0] == '-';
