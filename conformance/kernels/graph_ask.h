@@ -284,7 +284,7 @@ static cudaError_t ask_add_after(cudaGraphNode_t *node, cudaGraph_t graph, const
     struct kernel_args args = PDL_ZERO;
     struct cudaMemsetParams set = PDL_ZERO;
     struct cudaHostNodeParams host = PDL_ZERO;
-    struct cudaMemcpy3DParms layers = layers_of_words(room->words + 16, room->words + 32);
+    struct cudaMemcpy3DParms layers;
 
     switch (kind) {
     case NODE_KERNEL: return ask_add_kernel_after(node, graph, after, count, room->function, &args, 1, 1);
@@ -305,7 +305,9 @@ static cudaError_t ask_add_after(cudaGraphNode_t *node, cudaGraph_t graph, const
     case NODE_CHILD: return ask_add_child_after(node, graph, after, count);
     case NODE_RECORD: return cudaGraphAddEventRecordNode(node, graph, after, count, room->event);
     case NODE_WAIT: return cudaGraphAddEventWaitNode(node, graph, after, count, room->event);
-    case NODE_LAYERS: return cudaGraphAddMemcpyNode(node, graph, after, count, &layers);
+    case NODE_LAYERS:
+        layers = layers_of_words(room->words + 16, room->words + 32);
+        return cudaGraphAddMemcpyNode(node, graph, after, count, &layers);
     default: return cudaErrorNotSupported;
     }
 }
