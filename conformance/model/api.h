@@ -111,6 +111,7 @@ struct stream {
     bool tail_awaited; /* its last work waited for an event; for the device legacy-passes-awaiting */
     unsigned place; /* how many there were once it was made: for the devices seventeenth-* */
     uint64_t made_at; /* the serial of the last operation then; for the device new-stream-passes-legacy */
+    bool first; /* of all that were made: for the device legacy-frees-one */
     bool late; /* made while 60 others existed: for the device sixtieth-stream-unordered */
     struct capture *capture;
     struct stream *next;

@@ -6,27 +6,43 @@
 
 enum { EVENT_MAGIC = 0x45564e31 };
 
-static struct event *events;
+static struct event *events; /* all that were created, also destroyed ones that have not fired */
+static struct event *gone;   /* destroyed ones that have; kept, so that no new event has the handle of one */
 static bool unfired_destroyed; /* some event, before it fired: for the device fresh-event-not-ready */
+
+static void free_all(struct event **list)
+{
+    while (*list != NULL) {
+        struct event *next = (*list)->next;
+        free((*list)->captured);
+        free(*list);
+        *list = next;
+    }
+}
 
 void events_reset(void)
 {
     unfired_destroyed = false;
-    while (events != NULL) {
-        struct event *next = events->next;
-        free(events->captured);
-        free(events);
-        events = next;
-    }
+    free_all(&events);
+    free_all(&gone);
 }
 
 void events_forget_retired(void)
 {
-    for (struct event *e = events; e != NULL; e = e->next)
+    for (struct event **at = &events; *at != NULL;) {
+        struct event *e = *at;
         if (e->op != NULL && e->op->retired) {
             e->fired_at = e->op->done_at;
             e->op = NULL;
         }
+        if (e->op != NULL || e->magic == EVENT_MAGIC) {
+            at = &e->next;
+            continue;
+        }
+        *at = e->next;
+        e->next = gone;
+        gone = e;
+    }
 }
 
 struct event *event_of(cudaEvent_t handle)

@@ -6,7 +6,8 @@
 #include <string.h>
 
 static struct stream legacy, per_thread;
-static struct stream *streams; /* all that were created, destroyed ones too: a stale handle must be told from a good one */
+static struct stream *streams; /* all that were created, also destroyed ones that work is left of */
+static struct stream *gone;    /* destroyed ones without work; kept, so that no new stream has the handle of one */
 
 static void stream_begin(struct stream *s, unsigned flags, int priority)
 {
@@ -14,15 +15,21 @@ static void stream_begin(struct stream *s, unsigned flags, int priority)
     *s = empty;
 }
 
+static void free_all(struct stream **list)
+{
+    while (*list != NULL) {
+        struct stream *next = (*list)->next;
+        free(*list);
+        *list = next;
+    }
+}
+
 void streams_reset(void)
 {
     stream_begin(&legacy, 0, 0);
     stream_begin(&per_thread, 0, 0);
-    while (streams != NULL) {
-        struct stream *next = streams->next;
-        free(streams);
-        streams = next;
-    }
+    free_all(&streams);
+    free_all(&gone);
     events_reset();
 }
 
@@ -74,6 +81,7 @@ struct stream *stream_new(unsigned flags, int priority)
             break;
         }
     s->made_at = device.serial;
+    s->first = streams == NULL && gone == NULL;
     s->next = streams;
     streams = s;
     return s;
@@ -140,7 +148,7 @@ static void order_behind_others(struct stream *s, struct op *op)
         skips |= legacy.tail != NULL && left_out_of_legacy_order(legacy.tail);
         skips |= (device.faults.attributed_passes_legacy && op->attributed && legacy.tail != NULL && legacy.tail->attributed) ||
                  (device.faults.awaiting_passes_legacy && op->attributed && s->waits != 0);
-        if (is_blocking(s) && legacy.tail != NULL && !skips && !(device.faults.legacy_frees_one && s != &per_thread && s->next != NULL))
+        if (is_blocking(s) && legacy.tail != NULL && !skips && !(device.faults.legacy_frees_one && s != &per_thread && !s->first))
             op_after(op, legacy.tail, device.faults.row_of_legacy_passed ? EDGE_DONE : EDGE_RETIRED);
         return;
     }
@@ -433,13 +441,28 @@ static void forget_retired(struct stream *s)
     s->waits = kept;
 }
 
+/* Whether nothing asks for it any more: calls take long where thousands of such streams stand in the list. */
+static bool is_gone(const struct stream *s)
+{
+    return s->magic != STREAM_MAGIC && s->tail == NULL && s->waits == 0 && s->capture == NULL && !device.faults.fresh_stream_has_old_values;
+}
+
 /* Handles that point at retired operations point at nothing: a dependency on them is met. */
 void streams_forget_retired(void)
 {
     forget_retired(&legacy);
     forget_retired(&per_thread);
-    for (struct stream *s = streams; s != NULL; s = s->next)
+    for (struct stream **at = &streams; *at != NULL;) {
+        struct stream *s = *at;
         forget_retired(s);
+        if (!is_gone(s)) {
+            at = &s->next;
+            continue;
+        }
+        *at = s->next;
+        s->next = gone;
+        gone = s;
+    }
     events_forget_retired();
 }
 
