@@ -1156,7 +1156,7 @@ static const struct variant variants[] = {
     BROKEN("joined-capture-loses-priority", joined_capture_loses_priority, "ATTR-16", "a kernel that is captured in a stream that joined loses the priority of its stream"),
     BROKEN("disabled-layers-run", disabled_layers_run, "EDGE-27a", "a disabled copy of layers copies all the same"),
     BROKEN("priority-told-drops-waits", priority_told_drops_waits, "COMP-04a", "a stream that tells its priority no longer waits for the events that it was to wait for"),
-    BROKEN("moved-event-not-awaited", moved_event_not_awaited, "COMP-04a", "a stream without work does not wait for an event that was recorded in another stream before"),
+    BROKEN("moved-event-not-awaited", moved_event_not_awaited, "COMP-12a", "a stream without work does not wait for an event that was recorded in another stream before"),
     BROKEN("older-capture-passes-overlapped", older_capture_passes_overlapped, "MEM-06c", "in a capture, while one is under way that began later, a launch comes after the last of several overlapped ones only"),
     BROKEN("forked-data-told-full", forked_data_told_full, "EDGE-41", "a stream that joined a capture is told full edges for all that it comes after but the first"),
     BROKEN("forked-set-takes-one", forked_set_takes_one, "EDGE-41", "of several dependencies that are set for a stream that joined a capture the first one counts only"),
