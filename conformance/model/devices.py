@@ -27,8 +27,9 @@ from conformance.pdlkit.rules import Case, Rule, RuleBook
 TABLE = places.KIT / "model" / "devices.md"
 SEED = 1
 # Devices whose fault shows in many rules: between them they violate each rule that no device was made for and that can be violated.
-GENERAL = ("wait-some-blocks", "exit-not-trigger", "plain-overlaps", "event-at-launch", "copy-does-not-wait", "edge-becomes-launch-completion",
-           "ordinary-primary-not-covered", "legal-edge-refused", "illegal-edge-accepted", "record-keeps-first")
+GENERAL = ("wait-some-blocks", "exit-not-trigger", "plain-overlaps", "event-at-launch", "copy-does-not-wait",
+           "edge-becomes-launch-completion", "ordinary-primary-not-covered", "legal-edge-refused", "illegal-edge-accepted",
+           "record-keeps-first")
 Found = Mapping[str, Mapping[str, list[str]]]  # rule -> device -> pairs that noticed it
 Job = tuple[Device, list[Case]]  # a device, and all cases of one family
 

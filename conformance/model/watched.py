@@ -91,7 +91,8 @@ def _case(harness: Path, case: Case, own: int) -> list[str]:
 def _bytes(size: int, looks: int | None) -> list[int]:
     """Of which words the first byte is another one: all of few, else some, the last among them; `looks` of a case that takes long."""
     words, some = (size + 3) // 4, looks or LOOKS
-    return [4 * word for word in (range(words) if words <= (looks or ALL) else sorted({i * (words - 1) // (some - 1) for i in range(some)}))]
+    spread = sorted({i * (words - 1) // (some - 1) for i in range(some)})
+    return [4 * word for word in (range(words) if words <= (looks or ALL) else spread)]
 
 
 def watch(harness: Path) -> Watched:
