@@ -87,7 +87,7 @@ const char *const circumstance_name[CIRCUMSTANCES] = { "alone", "one", "two", "t
                                                        "twelve", "thirteen", "fourteen" };
 #define CALLS 5u               /* what the case alone is said to have called */
 static enum circumstance around;
-static unsigned circumstances, begins, open_ones;
+static unsigned circumstances, begins, open_ones, runs;
 
 int circumstance_suits(const struct case_info *info, enum circumstance circumstance, unsigned calls)
 {
@@ -116,7 +116,11 @@ unsigned circumstances_end(void)
     return CALLS;
 }
 
-void circumstances_run(void (*run)(void *of), void *of) { run(of); }
+void circumstances_run(void (*run)(void *of), void *of)
+{
+    runs++;
+    run(of);
+}
 
 static unsigned unrun;
 
@@ -183,6 +187,7 @@ static int timeless;
 static int on_model;
 static uint64_t run_seed;
 static int has_mutants = 1;
+static enum profile run_profile;
 
 static void ask_it(void (*questions)(struct ask *ask), int proving)
 {
@@ -190,7 +195,7 @@ static void ask_it(void (*questions)(struct ask *ask), int proving)
     struct device device = { .is_model = on_model };
     struct record record = { .file = tmpfile(), .timeless = timeless };
     struct case_info info = { .name = "A-01", .proving = proving, .mutants = proving && has_mutants ? one : nobody };
-    struct run run = { .device = &device, .record = &record, .seed = run_seed };
+    struct run run = { .device = &device, .record = &record, .seed = run_seed, .profile = run_profile };
     struct pair pair = { .ask = questions };
     enum case_status status;
 
@@ -230,44 +235,6 @@ static unsigned signs(void)
     for (; (at = strstr(at, "\"part\":\"trials\"")); at++)
         count++;
     return count;
-}
-
-static void ask_second_wrongly(struct ask *ask) { ask_expect_number(ask, "a question", around == SECOND, 0); }
-
-static unsigned bits(unsigned of)
-{
-    unsigned count = 0;
-
-    for (; of; of &= of - 1)
-        count++;
-    return count;
-}
-
-static void test_circumstances(void)
-{
-    mutants = 0;
-    on_model = 1;
-    ask_it(ask_second_wrongly, 1);
-    check(verdict == CASE_FAIL && strstr(told, "two: a question: 1, not 0") != NULL, "what is wrong in a circumstance is wrong with the case, and named");
-    check(answered == 1 && answers_kept == 1, "but the answers are those that were given alone");
-    circumstances = begins = 0;
-    ask_it(ask_rightly, 1);
-    check(verdict == CASE_PASS && circumstances == (1u << CIRCUMSTANCES) - 1 - (1u << ALONE) - (1u << EARLY), "on the model the questions are put in all that suit");
-    check(begins == CIRCUMSTANCES - 1 && open_ones == 0 && told[0] == '\0', "once in each, and alone; each has its end, and nothing is told");
-    has_mutants = 0;
-    ask_it(ask_rightly, 1);
-    has_mutants = 1;
-    circumstances = 0;
-    ask_it(ask_rightly, 0);
-    check(circumstances == 0, "but what only observes in none");
-    check(answers_kept == 1, "whose answers are kept, though those in circumstances before were not");
-    on_model = 0;
-    ask_it(ask_rightly, 1);
-    check(bits(circumstances) == 1, "and on a GPU in one");
-    for (run_seed = 1; run_seed < 200; run_seed++)
-        ask_it(ask_rightly, 1);
-    check(bits(circumstances) == CIRCUMSTANCES - 2, "which the seed draws");
-    run_seed = 0;
 }
 
 static void test_signs(void)
@@ -399,6 +366,62 @@ static void test_verdicts(void)
     variants_judged = 0;
     ask_it(ask_wrongly, 1);
     check(verdict == CASE_FAIL && variants_judged == 0, "a wrong answer fails the case, and no mutant is asked then");
+}
+
+static void ask_second_wrongly(struct ask *ask) { ask_expect_number(ask, "a question", around == SECOND, 0); }
+
+/* With fewer trials than alone. */
+static void ask_alone_rightly(struct ask *ask) { ask_expect_number(ask, "a question", around != ALONE && ask->trials == 1, 0); }
+
+/* How often circumstances were begun. */
+static unsigned begins_of(void (*questions)(struct ask *ask))
+{
+    begins = runs = 0;
+    ask_it(questions, 1);
+    return begins;
+}
+
+static unsigned bits(unsigned of)
+{
+    unsigned count = 0;
+
+    for (; of; of &= of - 1)
+        count++;
+    return count;
+}
+
+static void test_circumstances(void)
+{
+    mutants = 0;
+    on_model = 1;
+    ask_it(ask_second_wrongly, 1);
+    check(verdict == CASE_FAIL && strstr(told, "two: a question: 1, not 0") != NULL, "what is wrong in a circumstance is wrong with the case, and named");
+    check(answered == 1 && answers_kept == 1, "but the answers are those that were given alone");
+    check(strstr(said_so_far, "\"what\":\"a question\",\"answer\":\"1\"") != NULL, "and is recorded at once");
+    check(begins_of(ask_alone_rightly) == 2 && verdict == CASE_FAIL && !strchr(told, ';'), "one circumstance in which something is wrong is enough");
+    check(begins_of(ask_wrongly) == 1 && begins_of(ask_and_skip) == 1, "none is needed if something is wrong or missing alone");
+    circumstances = 0;
+    check(begins_of(ask_rightly) == CIRCUMSTANCES - 1 && runs == begins, "all are put by the one that may be another thread");
+    check(verdict == CASE_PASS && circumstances == (1u << CIRCUMSTANCES) - 1 - (1u << ALONE) - (1u << EARLY),
+          "on the model the questions are put in all that suit");
+    check(open_ones == 0 && told[0] == '\0', "each has its end, and nothing is told");
+    has_mutants = 0;
+    ask_it(ask_rightly, 1);
+    has_mutants = 1;
+    circumstances = 0;
+    ask_it(ask_rightly, 0);
+    check(circumstances == 0, "but what only observes in none");
+    check(answers_kept == 1, "whose answers are kept, though those in circumstances before were not");
+    on_model = 0;
+    ask_it(ask_rightly, 1);
+    check(bits(circumstances) == 1, "and on a GPU in one");
+    for (run_seed = 1; run_seed < 200; run_seed++)
+        ask_it(ask_rightly, 1);
+    check(bits(circumstances) == CIRCUMSTANCES - 2, "which the seed draws");
+    run_seed = 0;
+    run_profile = PROFILE_FULL;
+    check(begins_of(ask_rightly) == CIRCUMSTANCES - 1, "but in all of them in a full run");
+    run_profile = PROFILE_SMOKE;
 }
 
 int main(void)

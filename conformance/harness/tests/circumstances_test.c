@@ -199,7 +199,8 @@ static const struct {
     { UPDATED, exec, "exec x1 g1 2; update x1 g1; ", "end; " },
     { REFUSED_UPDATE, exec, "exec x1 g1 2; create g2 0; empty g2 after 0 n0: n1; empty g2 after 0 n0: n2; update x1 g2; gone g2; ", "end; " },
     { EARLY, exec, "exec x1 g1 2; ", "end; " },
-    { EARLY, create, "create g2 3; mode 2; empty g2 after 0 n0: n1; empty g2 after 1 n1: n2; exec x1 g2 0; gone x1; gone n1; gone n2; mode 0; ", "end; " },
+    { EARLY, create,
+      "create g2 3; mode 2; empty g2 after 0 n0: n1; empty g2 after 1 n1: n2; exec x1 g2 0; gone x1; gone n1; gone n2; mode 0; ", "end; " },
     { IN_CLONE, create, "create g2 3; clone g3 g2; clone g4 g3; ", "end; gone g2; gone g4; " },
     { CLONED, create, "create g2 3; ", "end; " },
 };
@@ -304,10 +305,12 @@ static void test_beside(void)
     check(around_begin_capture(side, cudaStreamCaptureModeRelaxed) == cudaSuccess && called("begin s2 2; mode 2; mode 0; "), "is one beside two");
     check(finish(stream) == cudaSuccess && called("finish s1; "), "it goes on as long as one of them");
     check(finish(side) == cudaSuccess && called("finish s2; finish s3; gone g4; "), "and ends after them");
-    check(begin_capture() == cudaSuccess && called("mode 2; begin s3 2; mode 0; begin s1 1; ") && finish(stream) == cudaSuccess, "the next one as well");
+    check(begin_capture() == cudaSuccess && called("mode 2; begin s3 2; mode 0; begin s1 1; ") && finish(stream) == cudaSuccess,
+          "the next one as well");
     forget_calls();
     check(begin_capture() == cudaSuccess && called("begin s1 1; mode 2; begin s3 2; mode 0; "), "or after it");
-    check(begin_capture() == cudaErrorIllegalState && called("mode 2; mode 0; begin s1 1; ") && last_error == cudaErrorIllegalState, "a refused one is told");
+    check(begin_capture() == cudaErrorIllegalState && called("mode 2; mode 0; begin s1 1; ") && last_error == cudaErrorIllegalState,
+          "a refused one is told");
     check(finish(stream) == cudaSuccess && called("finish s1; finish s3; gone g8; "), "and has no other one");
     fail_in("begin", 1, 1);
     check(begin_capture() == cudaErrorUnknown && called("begin fails; "), "whichever was to be the first");
@@ -315,7 +318,8 @@ static void test_beside(void)
     check(called("end; gone s3; ") && is_left(1, 0, 2, 1), "the other stream goes");
     begin(BESIDE);
     fail_in("begin", 2, 1);
-    check(begin_capture() == cudaErrorUnknown && called("mode 2; stream s3 1; begin s3 2; mode 0; begin fails; finish s3; gone g2; "), "a refused first one");
+    check(begin_capture() == cudaErrorUnknown && called("mode 2; stream s3 1; begin s3 2; mode 0; begin fails; finish s3; gone g2; "),
+          "a refused first one");
     check(begin_capture() == cudaSuccess && around_begin_capture(side, cudaStreamCaptureModeGlobal) == cudaSuccess, "two left open");
     captures_of[1] = captures_of[2] = 0;
     end();
@@ -364,13 +368,16 @@ static void test_joined(void)
     unsigned i;
 
     begin(JOINED);
-    check(begin_capture() == cudaSuccess && called("mode 2; stream s3 1; event e2 2; mode 0; begin s3 1; record e2 s3; wait s1 e2 0; ") && lane_joins(),
+    check(begin_capture() == cudaSuccess && called("mode 2; stream s3 1; event e2 2; mode 0; begin s3 1; record e2 s3; wait s1 e2 0; ") &&
+          lane_joins(),
           "a capture that began in another stream");
-    check(begin_capture() == cudaErrorIllegalState && called("begin s1 1; ") && last_error == cudaErrorIllegalState, "of a stream that captures none");
+    check(begin_capture() == cudaErrorIllegalState && called("begin s1 1; ") && last_error == cudaErrorIllegalState,
+          "of a stream that captures none");
     (void)cudaGetLastError();
     check(around_begin_capture(side, cudaStreamCaptureModeRelaxed) == cudaSuccess, "a second one");
     check(called("mode 2; stream s4 1; event e3 2; mode 0; begin s4 2; record e3 s4; wait s2 e3 0; "), "has a stream of its own");
-    check(around_end_capture(stream, &own) == cudaSuccess && number_of(GRAPH, own) == 2 && called("record e2 s1; wait s3 e2 0; finish s3; "), "ends there");
+    check(around_end_capture(stream, &own) == cudaSuccess && number_of(GRAPH, own) == 2 && called("record e2 s1; wait s3 e2 0; finish s3; "),
+          "ends there");
     give_back(GRAPH, own);
     check(captures_of[1] == 0 && captures_of[2] == 4, "and not the other one");
     check(begin_capture() == cudaSuccess && called("mode 2; mode 0; begin s3 1; record e2 s3; wait s1 e2 0; "), "what was made serves again");
