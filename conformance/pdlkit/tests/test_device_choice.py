@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -79,6 +80,16 @@ def test_a_probe_that_failed_is_no_absence_even_where_no_hardware_is_seen(code: 
     monkeypatch.setattr(device_choice, "ask_probe", lambda harness, request: (ended, []))
     found = device_choice._ask_harness("cuda", Path("h"), [])
     assert found.broken and not found.absent
+
+
+@pytest.mark.parametrize(("record", "words"), [
+    ({"error": "cudaErrorNoDevice"}, "the device cannot be used: CUDA says cudaErrorNoDevice"),
+    ({"error": "cudaErrorUnknown", "call": "cudaMalloc"}, "the device cannot be used: cudaMalloc gives cudaErrorUnknown"),
+    ({"error": None}, "last words")])
+def test_a_probe_that_failed_is_quoted(record: dict[str, str], words: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    ended = SimpleNamespace(exit_code=70, stderr="first\nlast words", words=lambda: "exited with 70")
+    monkeypatch.setattr(device_choice, "ask_probe", lambda harness, request: (ended, [json.dumps(record), "no record"]))
+    assert device_choice._ask_harness("cuda", Path("h"), []).broken == f"the harness's probe of cuda exited with 70: {words}"
 
 
 @pytest.mark.parametrize("node", ["dev/nvhost-gpu", "dev/nvgpu", "dev/nvidia0", "proc/driver/nvidia/gpus/0000:01:00.0"])

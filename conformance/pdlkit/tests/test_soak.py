@@ -203,6 +203,8 @@ def test_another_question_in_the_same_folder_is_refused(tmp_path: Path) -> None:
     run_fake(tmp_path, {}, *ONLY, "--for", "0.01s")
     other = run_fake(tmp_path, {}, "--only=WAIT-05", "--profile", "soak", "--for", "0.01s")
     assert other.code == 64 and "a soak lies there of device model" in other.err and "its only differs" in other.err
+    reseeded = run_fake(tmp_path, {}, *ONLY, "--for", "0.01s", "--seed", "1")
+    assert reseeded.code == 64 and "its seed differs" in reseeded.err
 
 
 @pytest.mark.parametrize("what", ["device", "sources", "harness", "waivers", "driver"])
