@@ -417,6 +417,7 @@ static void test_full_sets(void)
         count_batch(t, 0, 0);
     }
     check(t->tally.schedules.count == 2100 && t->tally.schedules.room > 4200, "with memory it grows, and forgets nothing");
+    check((t->tally.schedules.room & (t->tally.schedules.room - 1)) == 0, "to a power of two, so that every place of it can be found");
     close_bench(t);
     no_memory = 1;
     {
