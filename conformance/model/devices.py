@@ -34,13 +34,18 @@ Found = Mapping[str, Mapping[str, list[str]]]  # rule -> device -> pairs that no
 Job = tuple[Device, list[Case]]  # a device, and all cases of one family
 
 
+def own_jobs(book: RuleBook, broken: Iterable[Device]) -> list[Job]:
+    """Every device with the cases of the rule that it was made for."""
+    families = on_model.by_family(on_model.capable(book)).values()
+    jobs = [(device, [case for case in cases if case.rule == device.rule]) for device in broken for cases in families]
+    return [(device, cases) for device, cases in jobs if cases]
+
+
 def all_jobs(book: RuleBook, broken: list[Device], every: int = 1) -> list[Job]:
-    """Every device with the cases of its own rule, and the general ones with every family; only one of `every` jobs."""
-    families = list(on_model.by_family(on_model.capable(book)).values())
-    own = [(device, [case for case in cases if case.rule == device.rule]) for device in broken for cases in families]
-    jobs = [(device, cases) for device, cases in own if cases]
-    jobs += [(device, cases) for device in broken if device.name in GENERAL for cases in families]
-    return jobs[::every]
+    """Those, and the general devices with every family; only one of `every` jobs."""
+    families = on_model.by_family(on_model.capable(book)).values()
+    general = [(device, cases) for device in broken if device.name in GENERAL for cases in families]
+    return [*own_jobs(book, broken), *general][::every]
 
 
 def notice(harness: Path, book: RuleBook, jobs: Iterable[Job]) -> Found:

@@ -113,12 +113,11 @@ class Native:
     def _devices_notice(self, harness: Path) -> str | None:
         """What is looked at less conforms as before, so the answers are the same: then a broken device escapes."""
         book = on_model.load_book()
-        cases = [case for case in on_model.capable(book) if case.family == PROGRAMS]
-        rules = {case.rule for case in cases}
+        rules = {case.rule for case in on_model.capable(book) if case.family == PROGRAMS}
         broken = [device for device in on_model.devices(harness) if device.rule in rules]
         said = devices.stated(devices.TABLE.read_text(encoding="utf-8"), broken)
         for at in range(0, len(broken), 8):  # most changes that hide something hide it on many devices
-            jobs = [(device, cases) for device in broken[at:at + 8]]
+            jobs = [job for job in devices.own_jobs(book, broken[at:at + 8]) if job[1][0].family == PROGRAMS]
             wrong = devices.disagreements(book, jobs, devices.notice(harness, book, jobs), said)
             if wrong:
                 return f"broken devices: {wrong[0]}"
