@@ -327,6 +327,7 @@ static void check_lanes_at_once(const struct part *part)
     check(device.crew && streams_of(part, 1) == DEVICE_LANES && strangers == 0 && memcmp(by_trial, used, sizeof(used)) == 0,
           "lanes that are filled at once hold the same trials");
     pair.queue = queue_failing_once;
+    pair.flags |= PAIR_BESIDE; /* still in lanes */
     memset(&queue, 0, sizeof(queue));
     memset(&fault, 0, sizeof(fault));
     queue.stream = device.stream;
@@ -337,6 +338,7 @@ static void check_lanes_at_once(const struct part *part)
     (void)cudaGetLastError();
     crew_close(device.crew);
     pair.queue = queue_pair;
+    pair.flags &= ~(unsigned)PAIR_BESIDE;
 }
 
 static void check_lanes(void)
