@@ -536,8 +536,29 @@ static void check_gate_kernel(void)
     (void)cudaFreeHost(room);
 }
 
+/* Both grids fill the GPU, whether its threads or its places for blocks are what there is less of. */
+static void check_contended(void)
+{
+    static const struct { unsigned slots, blocks; } rows[] = { { 2, 8 }, { 8, 16 } }; /* places of each SM; blocks of a grid */
+    struct device_size size;
+    struct slot_shape shape;
+    unsigned i;
+
+    plan_size_fill(&size, 4, 1);
+    size.threads_per_sm = 4 * size.max_threads;
+    info.window = "contended";
+    for (i = 0; i < 2; i++) {
+        size.slots_per_sm = rows[i].slots;
+        plan_shape(&shape, &info, &pair, &size, plan_source_make(1, info.name, "base"), 0, 0, CONTROL_NONE);
+        check(shape.primary_blocks == rows[i].blocks && shape.dependent_blocks == rows[i].blocks && shape.threads == size.max_threads,
+              "contended grids fill the GPU");
+    }
+    info.window = "widened";
+}
+
 int main(void)
 {
+    check_contended();
     check_gate();
     check_gate_kernel();
     check_repeated();
