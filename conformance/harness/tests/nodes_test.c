@@ -1,4 +1,5 @@
-/* nodes_test.c - that a kernel node of a trial gets the edges that it is given, each of its own kind, whichever call it is made by. */
+/* nodes_test.c - that a kernel node of a trial gets the edges that it is given, each of its own kind, and its priority, whichever call it is made
+ * by. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,6 +52,23 @@ static int adds(struct queue *queue, unsigned blocks, unsigned first, unsigned s
     return nodes_add(queue, &what, edges, 2, &node) == cudaSuccess && edges_are(node, from, kinds, 2);
 }
 
+/* A node without edges that is to have the highest priority has it, however many blocks it has. */
+static int is_urgent(struct queue *queue, unsigned blocks)
+{
+    cudaLaunchAttributeValue value;
+    cudaGraphNode_t node;
+    struct node what;
+
+    memset(&what, 0, sizeof(what));
+    memset(&value, 0, sizeof(value));
+    what.kernel = &queue->primary;
+    what.blocks = blocks;
+    what.threads = what.urgent = 1;
+    queue->nodes->owns = queue->nodes->befores = 0;
+    return nodes_add(queue, &what, NULL, 0, &node) == cudaSuccess &&
+           cudaGraphKernelNodeGetAttribute(node, cudaLaunchAttributePriority, &value) == cudaSuccess && value.priority == queue->high_priority;
+}
+
 int main(void)
 {
     struct queue queue;
@@ -61,9 +79,11 @@ int main(void)
     memset(&nodes, 0, sizeof(nodes));
     model_reset("", 1);
     queue.nodes = &nodes;
+    queue.high_priority = -3;
     if (cudaGraphCreate(&nodes.graph, 0) != cudaSuccess || pdl_kernel_init(&queue.primary, (const void *)wait_store_primary_base) != cudaSuccess)
         return EXIT_FAILURE;
     for (blocks = 1; blocks < 3; blocks++) { /* full edges of an odd number of blocks have a call of their own */
+        check(is_urgent(&queue, blocks), "the highest priority");
         check(adds(&queue, blocks, PDL_EDGE_FULL, PDL_EDGE_FULL), "two full edges");
         check(adds(&queue, blocks, PDL_EDGE_PROGRAMMATIC, PDL_EDGE_FULL), "a programmatic edge and a full one");
         check(adds(&queue, blocks, PDL_EDGE_FULL, PDL_EDGE_PROGRAMMATIC), "a full edge and a programmatic one");
