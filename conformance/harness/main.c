@@ -262,10 +262,9 @@ static int probe(int ordinal, int is_model)
 {
     static struct device device;
     struct record record;
-    struct fault fault;
+    struct fault fault = { cudaSuccess, NULL };
     int count = 0, driver = 0, opened, code;
 
-    memset(&fault, 0, sizeof(fault));
     opened = device_open(&device, ordinal, is_model, &fault) && device_measure(&device, &fault);
     code = code_of_failed_open(&driver, &count);
     record_open(&record, stdout);
@@ -309,10 +308,9 @@ static void await_line(void)
 static int open_and_run(const struct options *o, struct run *run, int ordinal, int is_model)
 {
     static struct device device;
-    struct fault fault;
+    struct fault fault = { cudaSuccess, NULL };
     int code, driver = 0, count = 0;
 
-    memset(&fault, 0, sizeof(fault));
     run->device = &device;
     code = device_open(&device, ordinal, is_model, &fault);
     if (code && o->held)
