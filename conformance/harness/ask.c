@@ -303,10 +303,9 @@ static unsigned put_to_mutants(const struct run *run, const struct case_info *in
     unsigned count = variants_of_case(variants, info, run->profile), survived = 0, i;
 
     for (i = 0; i < count; i++) {
-        struct variant_result result;
+        struct variant_result result = PDL_ZERO;
         struct ask ask;
 
-        memset(&result, 0, sizeof(result));
         put(run, info, run_find_pair(info, variants[i].image), ALONE, &ask);
         result.applicable = 1;
         result.kills = ask.kills;

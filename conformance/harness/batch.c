@@ -134,17 +134,16 @@ static int launch_plain(const pdl_kernel *kernel, struct kernel_args *args, unsi
 static int queue_poison(struct device *device, struct buffers *b, const struct part *part, const struct queue *queue,
                         struct fault *fault)
 {
-    struct kernel_args args;
-    memset(&args, 0, sizeof(args));
+    struct kernel_args args = PDL_ZERO;
+
     args.plan = b->plan + BATCH_POISON;
     args.state = b->state;
     args.data = (part->pair->flags & PAIR_HOST) ? b->host_data : b->data;
     args.seen = b->seen;
     args.input = (part->pair->flags & (PAIR_OVERWRITE | PAIR_COPY)) ? b->input : NULL;
     if (queue->nodes) {
-        struct node poison;
+        struct node poison = PDL_ZERO;
         cudaGraphNode_t node;
-        memset(&poison, 0, sizeof(poison));
         poison.kernel = &device->poison;
         poison.args = args;
         poison.blocks = device->size.sms * 2;
@@ -288,10 +287,9 @@ static int queue_lanes_at_once(struct dealing *d, struct fault *fault)
 int batch_queue_trials(struct device *device, struct buffers *b, const struct part *part, const struct layout *layout,
                        const struct queue *queue, int captured, struct fault *fault)
 {
-    struct dealing d;
+    struct dealing d = PDL_ZERO;
     int at_once;
 
-    memset(&d, 0, sizeof(d));
     d.device = device;
     d.b = b;
     d.part = part;
@@ -407,12 +405,11 @@ int batch_graph(struct device *device, struct buffers *b, const struct part *par
 static int close_gate(struct device *device, struct buffers *b, struct fault *fault)
 {
     struct trial_plan *plan = &b->plan_host[BATCH_GATE];
-    struct kernel_args args;
+    struct kernel_args args = PDL_ZERO;
 
     memset(plan, 0, sizeof(*plan));
     plan->repeats = b->gate_epoch = ++device->gate_epoch;
     plan->bound_ns = GATE_BOUND_NS;
-    memset(&args, 0, sizeof(args));
     args.plan = b->plan + BATCH_GATE;
     args.state = b->state;
     args.input = device->gate_flag;
@@ -463,12 +460,11 @@ int batch_wait(struct buffers *b, struct fault *fault)
 int batch_hang(struct device *device, uint32_t seconds, struct fault *fault)
 {
     struct buffers *b = &device->buffers[0];
-    struct kernel_args args;
+    struct kernel_args args = PDL_ZERO;
     pdl_kernel kernel;
 
     memset(b->plan_host, 0, sizeof(*b->plan_host));
     b->plan_host->repeats = seconds;
-    memset(&args, 0, sizeof(args));
     args.plan = b->plan;
     args.state = b->state;
     FAULT_TRY(fault, pdl_kernel_init(&kernel, batch_hang_kernel));

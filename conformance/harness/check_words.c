@@ -20,9 +20,8 @@ int slot_is_control(const struct part *part, const struct layout *layout, unsign
 
 struct oracle_trial slot_trial(const struct layout *layout, const struct trial_plan *plans, unsigned slot)
 {
-    struct oracle_trial trial;
+    struct oracle_trial trial = PDL_ZERO;
 
-    memset(&trial, 0, sizeof(trial));
     trial.key = plans[slot].key;
     trial.batch_key = plans[slot].batch_key;
     trial.offset = plans[slot].offset;

@@ -327,7 +327,7 @@ static int open_and_run(const struct options *o, struct run *run, int ordinal, i
 int main(int argc, char **argv)
 {
     struct options o;
-    struct run run;
+    struct run run = PDL_ZERO;
     struct record record;
     FILE *file = stdout;
     int ordinal = 0, is_model = 0, code;
@@ -351,7 +351,6 @@ int main(int argc, char **argv)
     }
     record_open(&record, file);
     record.timeless = is_model;
-    memset(&run, 0, sizeof(run));
     run.record = &record;
     run.seed = o.seed;
     run.profile = o.profile;

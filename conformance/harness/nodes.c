@@ -39,7 +39,7 @@ static dim3 along_x(unsigned x)
 static cudaError_t add_without_data(const struct nodes *nodes, struct node *what, const pdl_graph_edge *edges, unsigned count,
                                     cudaGraphNode_t *node)
 {
-    struct cudaKernelNodeParams params;
+    struct cudaKernelNodeParams params = PDL_ZERO;
     cudaGraphNode_t from[NODES_MAX];
     void *values[1];
     unsigned i;
@@ -47,7 +47,6 @@ static cudaError_t add_without_data(const struct nodes *nodes, struct node *what
     for (i = 0; i < count; i++)
         from[i] = edges[i].from;
     values[0] = &what->args;
-    memset(&params, 0, sizeof(params));
     params.func = (void *)what->kernel->func;
     params.gridDim = along_x(what->blocks);
     params.blockDim = along_x(what->threads);
@@ -100,9 +99,8 @@ void nodes_next(struct nodes *nodes, int line)
 
 static struct node node_of(const pdl_kernel *kernel, const struct trial_launch *trial, unsigned blocks)
 {
-    struct node what;
+    struct node what = PDL_ZERO;
 
-    memset(&what, 0, sizeof(what));
     what.kernel = kernel;
     what.args = trial->args;
     what.blocks = blocks;

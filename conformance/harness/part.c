@@ -121,10 +121,9 @@ static int run_batches(struct part *part, struct device *device, const struct qu
 int part_run(struct part *part, struct device *device, const struct queue *queue, int graphed, struct tally *tally,
              const struct progress *progress, struct fault *fault)
 {
-    struct flight flight;
+    struct flight flight = PDL_ZERO;
     int done;
 
-    memset(&flight, 0, sizeof(flight));
     flight.layout = calloc(2, sizeof(*flight.layout));
     if (!flight.layout) {
         fault->error = cudaErrorMemoryAllocation;

@@ -270,10 +270,9 @@ void record_case(struct record *record, const struct case_info *info, const stru
 void record_asked(struct record *record, const struct case_info *info, enum case_status status, const char *text, unsigned asked,
                   const struct answer *answers, unsigned count)
 {
-    struct tally counts;
+    struct tally counts = PDL_ZERO;
     unsigned i;
 
-    memset(&counts, 0, sizeof(counts));
     counts.run = counts.exercised = asked;
     record_begin(record, "case");
     case_fields(record, info);

@@ -190,8 +190,8 @@ static int run_variants(struct case_run *c, struct case_evidence *evidence, stru
     unsigned count = variants_of_case(variants, c->info, c->run->profile), i;
 
     for (i = 0; i < count; i++) {
-        struct variant_result result;
-        memset(&result, 0, sizeof(result));
+        struct variant_result result = PDL_ZERO;
+
         if (!tally_open(&result.tally))
             return 0;
         result.applicable = variants_applicable(&variants[i], c->run->device, &result.why);
@@ -212,8 +212,8 @@ static int run_triage(struct case_run *c, struct fault *fault)
     unsigned count = variants_of_triage(variants, c->info, c->run->profile, c->run->device->is_model, c->run->plant, c->run->plant_x_ns), i;
 
     for (i = 0; i < count; i++) {
-        struct variant_result result;
-        memset(&result, 0, sizeof(result));
+        struct variant_result result = PDL_ZERO;
+
         if (!tally_open(&result.tally))
             return 0;
         result.applicable = 1;
@@ -233,13 +233,11 @@ static int is_judged(const struct case_info *info) { return strcmp(info->rule_cl
 static int run_supported(struct case_run *c, struct variant_result *base, enum case_status *status, struct fault *fault)
 {
     struct variant variant;
-    struct case_evidence evidence;
-    struct resolution resolution;
+    struct case_evidence evidence = PDL_ZERO;
+    struct resolution resolution = PDL_ZERO;
     char reason[128];
     int done;
 
-    memset(&evidence, 0, sizeof(evidence));
-    memset(&resolution, 0, sizeof(resolution));
     variants_base(&variant, c->info, c->run->profile, c->run->device->is_model, c->run->plant, c->run->plant_x_ns);
     done = run_part(c, &variant, base, fault);
     if (is_judged(c->info)) /* also those before a fault: once is enough */
@@ -299,15 +297,12 @@ static const char *refusal(const struct case_info *info, const struct variant_re
 
 int run_case(struct run *run, const struct case_info *info, enum case_status *status)
 {
-    struct case_run c;
-    struct variant_result base;
-    struct fault fault;
+    struct case_run c = PDL_ZERO;
+    struct variant_result base = PDL_ZERO;
+    struct fault fault = PDL_ZERO;
     const char *why = unsupported(info, run->device);
     int done = 1, lost = 0;
 
-    memset(&c, 0, sizeof(c));
-    memset(&base, 0, sizeof(base));
-    memset(&fault, 0, sizeof(fault));
     c.run = run;
     c.info = info;
     c.begin_s = run_now_s();
@@ -344,14 +339,11 @@ int run_case(struct run *run, const struct case_info *info, enum case_status *st
 int replay_case(struct run *run, const struct case_info *info)
 {
     struct variant variant;
-    struct variant_result base;
-    struct case_run c;
-    struct fault fault;
+    struct variant_result base = PDL_ZERO;
+    struct case_run c = PDL_ZERO;
+    struct fault fault = PDL_ZERO;
     int done;
 
-    memset(&c, 0, sizeof(c));
-    memset(&base, 0, sizeof(base));
-    memset(&fault, 0, sizeof(fault));
     c.run = run;
     c.info = info;
     c.part_name = "base";

@@ -86,13 +86,12 @@ cudaError_t program_prepare(struct made *made)
 static cudaError_t launch_ahead(const struct program_room *room, unsigned nth, cudaStream_t stream, cudaEvent_t event)
 {
     const struct program_staging *device = (const struct program_staging *)(const void *)room->mapped;
-    struct kernel_args args;
+    struct kernel_args args = PDL_ZERO;
     cudaLaunchAttribute attr;
-    cudaLaunchConfig_t config;
+    cudaLaunchConfig_t config = PDL_ZERO;
     void *values[1];
     unsigned n = 0;
 
-    memset(&args, 0, sizeof(args));
     args.plan = (const struct trial_plan *)(const void *)(room->ahead_plan + nth);
     args.data = args.input = room->ahead;
     args.primary_sm = room->ahead + LAUNCHED_AHEAD * PROGRAM_WORDS;
@@ -100,7 +99,6 @@ static cudaError_t launch_ahead(const struct program_room *room, unsigned nth, c
     args.state = room->state;
     args.seen = (uint32_t *)(uintptr_t)device->ahead_mark;
     values[0] = &args;
-    memset(&config, 0, sizeof(config));
     config.gridDim.x = config.gridDim.y = config.gridDim.z = 1;
     config.blockDim.x = config.blockDim.y = config.blockDim.z = 1;
     config.stream = stream;

@@ -11,13 +11,11 @@
 static cudaError_t launch_nothing(const struct made *made, cudaStream_t stream)
 {
     cudaLaunchAttribute attr;
-    cudaLaunchConfig_t config;
-    struct kernel_args args;
+    cudaLaunchConfig_t config = PDL_ZERO; /* a grid of no blocks */
+    struct kernel_args args = PDL_ZERO;
     void *params[1];
     unsigned n = 0;
 
-    memset(&args, 0, sizeof(args));
-    memset(&config, 0, sizeof(config)); /* a grid of no blocks */
     params[0] = &args;
     program_add_attribute(&attr, &n, cudaLaunchAttributeProgrammaticStreamSerialization)->programmaticStreamSerializationAllowed = 1;
     config.stream = stream;

@@ -117,13 +117,12 @@ static int is_right(const struct made *made, const struct line *line)
 static void ask_line(struct ask *ask, struct program_room *room, const struct line *line)
 {
     static struct program p;
-    struct made made;
+    struct made made = PDL_ZERO;
     cudaError_t error;
 
     memset(&p, 0, sizeof(p));
     p.streams = 1;
     line->draw(&p);
-    memset(&made, 0, sizeof(made));
     made.program = &p;
     made.room = room;
     made.dice.state = ask->seed;

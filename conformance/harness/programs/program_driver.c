@@ -70,10 +70,9 @@ static cudaError_t launch_cooperatively(const struct program_driver *driver, CUf
 static cudaError_t launch_with_attributes(const struct program_driver *driver, CUfunction kernel, const cudaLaunchConfig_t *c, void **values)
 {
     CUlaunchAttribute attrs[LAUNCH_ATTRIBUTES];
-    CUlaunchConfig config;
+    CUlaunchConfig config = PDL_ZERO;
 
     _Static_assert(sizeof(attrs[0]) == sizeof(c->attrs[0]), "both libraries have the same attributes");
-    memset(&config, 0, sizeof(config));
     config.gridDimX = c->gridDim.x, config.gridDimY = c->gridDim.y, config.gridDimZ = c->gridDim.z;
     config.blockDimX = c->blockDim.x, config.blockDimY = c->blockDim.y, config.blockDimZ = c->blockDim.z;
     config.sharedMemBytes = (unsigned)c->dynamicSmemBytes;

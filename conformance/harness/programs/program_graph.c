@@ -473,8 +473,8 @@ static cudaError_t add_child(struct made *made, cudaGraph_t outer, int *moved)
     *moved = 0;
 #if CUDART_VERSION >= 12090
     if (made->room->size.moves && dice_below(&made->dice, 3)) {
-        struct cudaGraphNodeParams params;
-        memset(&params, 0, sizeof(params));
+        struct cudaGraphNodeParams params = PDL_ZERO;
+
         *moved = (int)dice_below(&made->dice, 2);
         params.type = cudaGraphNodeTypeGraph;
         params.graph.graph = made->graph;

@@ -335,10 +335,9 @@ enum tried { TRIED_MADE, TRIED_DECLINED, TRIED_REFUSED }; /* refused: by the dev
 /* found: what is wrong with this program made in this way. */
 static enum tried try_way(struct program_room *room, const struct program *p, const struct way *way, uint64_t seed, struct difference *found)
 {
-    struct made made;
+    struct made made = PDL_ZERO;
     cudaError_t error;
 
-    memset(&made, 0, sizeof(made));
     memset(found, 0, sizeof(*found));
     made.program = p;
     made.room = room;
@@ -526,11 +525,10 @@ static int ask_program(struct ask *ask, struct program_room *room, const struct 
 
 static void ask_programs(struct ask *ask, struct program_room *room, const struct program_ask *how)
 {
-    struct counts counts;
+    struct counts counts = PDL_ZERO;
     unsigned number, ways = how->subject == PROGRAM_GRAPHS || how->subject == PROGRAM_STREAMS ? 3 : 1;
     unsigned long long programs = ask->trials / (how->blind ? 2 : 1) + 1;
 
-    memset(&counts, 0, sizeof(counts));
     room->blind = room->size.programmatic = how->blind;
     room->destroys = how->subject == PROGRAM_DESTROYED;
     room->uploads = how->subject == PROGRAM_UPLOADED;

@@ -58,15 +58,13 @@ static cudaError_t launch_kernel(const struct made *made, unsigned index, cudaSt
 {
     const struct step *step = &made->program->step[index];
     cudaLaunchAttribute attrs[LAUNCH_ATTRIBUTES];
-    cudaLaunchConfig_t config;
-    struct step_params params;
+    cudaLaunchConfig_t config = PDL_ZERO;
+    struct step_params params = PDL_ZERO;
     const struct cudaKernelNodeParams *kernel = &params.as.kernel;
     unsigned n = list_attributes(made, index, event, event_kind, made->program->streams, attrs);
     int by_driver;
 
-    memset(&params, 0, sizeof(params));
     program_fill_kernel(made, index, &params);
-    memset(&config, 0, sizeof(config));
     config.gridDim = kernel->gridDim;
     config.blockDim = kernel->blockDim;
     config.dynamicSmemBytes = kernel->sharedMemBytes;

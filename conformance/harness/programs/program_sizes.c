@@ -24,11 +24,10 @@ static size_t skipped(const struct item *item) { return item->rows > 1; }
 
 static cudaError_t build(const struct item *item, cudaGraph_t graph)
 {
-    struct cudaMemsetParams set;
-    struct cudaMemcpy3DParms copy;
+    struct cudaMemsetParams set = PDL_ZERO;
+    struct cudaMemcpy3DParms copy = PDL_ZERO;
     cudaGraphNode_t first, second;
 
-    memset(&copy, 0, sizeof(copy));
     copy.kind = cudaMemcpyDeviceToDevice;
     copy.srcPtr.ptr = item->set;
     copy.srcPtr.pitch = copy.srcPtr.xsize = item->pitch;
@@ -40,7 +39,6 @@ static cudaError_t build(const struct item *item, cudaGraph_t graph)
     copy.extent.width = item->bytes;
     copy.extent.height = item->rows - skipped(item);
     copy.extent.depth = 1;
-    memset(&set, 0, sizeof(set));
     set.dst = item->set + item->begin + skipped(item) * item->pitch;
     set.value = VALUE;
     set.elementSize = 1;

@@ -181,10 +181,9 @@ unsigned program_list_attributes(const struct made *made, unsigned index, cudaLa
 static cudaError_t set_attributes(const struct made *made, unsigned index, cudaGraphNode_t node)
 {
     cudaLaunchAttribute attrs[PROGRAM_ATTRIBUTES];
-    cudaLaunchAttributeValue plain;
+    cudaLaunchAttributeValue plain = PDL_ZERO; /* no priority, and the default domain */
     unsigned n = program_list_attributes(made, index, attrs), i;
 
-    memset(&plain, 0, sizeof(plain)); /* no priority, and the default domain */
     for (i = 0; i < n; i++) {
         if (index % 2 && (attrs[i].id == cudaLaunchAttributePriority || attrs[i].id == cudaLaunchAttributeMemSyncDomain))
             TRY(cudaGraphKernelNodeSetAttribute(node, attrs[i].id, &plain)); /* the last value counts */
@@ -214,11 +213,10 @@ static int keeps_kernel(const struct made *made, unsigned index)
     cudaLaunchAttribute attrs[PROGRAM_ATTRIBUTES];
     unsigned n = program_list_attributes(made, index, attrs), i;
     cudaLaunchAttributeValue value;
-    struct cudaKernelNodeParams is;
+    struct cudaKernelNodeParams is = PDL_ZERO;
     struct step_params params;
 
     program_fill_step(made, index, &params);
-    memset(&is, 0, sizeof(is));
     if (cudaGraphKernelNodeGetParams(made->node[index], &is) != cudaSuccess || !has_launch(&params.as.kernel, &is))
         return 0;
     for (i = 0; i < n; i++) {
@@ -467,10 +465,9 @@ static unsigned draw_idle(struct made *made, struct cudaConditionalNodeParams *p
 /* The compared words tell if it runs all the same. */
 static cudaError_t must_not_run(const struct made *made, cudaGraph_t body)
 {
-    struct cudaMemsetParams set;
+    struct cudaMemsetParams set = PDL_ZERO;
     cudaGraphNode_t node;
 
-    memset(&set, 0, sizeof(set));
     set.dst = made->room->began + PROGRAM_STEPS + 1;
     set.value = set.elementSize = 4;
     set.width = set.height = 1;
@@ -482,10 +479,9 @@ cudaError_t program_add_condition(struct made *made, cudaGraph_t graph, const cu
 {
 #if CUDART_VERSION >= 12040
     cudaGraphConditionalHandle handle;
-    struct cudaGraphNodeParams params;
+    struct cudaGraphNodeParams params = PDL_ZERO;
     unsigned value = 1, runs, i;
 
-    memset(&params, 0, sizeof(params));
     params.type = cudaGraphNodeTypeConditional;
     runs = body ? draw_condition(made, &params.conditional, &value) : draw_idle(made, &params.conditional, &value);
     TRY(cudaGraphConditionalHandleCreate(&handle, graph, value, cudaGraphCondAssignDefault));

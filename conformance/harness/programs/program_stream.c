@@ -551,9 +551,8 @@ static cudaError_t around(struct made *made, enum stream_way way)
 cudaError_t stream_make(struct made *made, enum stream_way way)
 {
     struct program_room *room = made->room;
-    struct lanes lanes;
+    struct lanes lanes = PDL_ZERO;
 
-    memset(&lanes, 0, sizeof(lanes));
     lanes.made = made;
     made->way = way;
     made->began = made->dice;
