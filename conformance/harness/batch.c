@@ -461,10 +461,11 @@ int batch_hang(struct device *device, uint32_t seconds, struct fault *fault)
 {
     struct buffers *b = &device->buffers[0];
     struct kernel_args args = PDL_ZERO;
+    struct trial_plan plan = PDL_ZERO;
     pdl_kernel kernel;
 
-    memset(b->plan_host, 0, sizeof(*b->plan_host));
-    b->plan_host->repeats = seconds;
+    plan.repeats = seconds;
+    *b->plan_host = plan;
     args.plan = b->plan;
     args.state = b->state;
     FAULT_TRY(fault, pdl_kernel_init(&kernel, batch_hang_kernel));

@@ -331,6 +331,49 @@ static void test_blind(void)
           "where words alone are to tell, the graph is not compared");
 }
 
+/* ---- how often each step ran ---- */
+
+/* Of a step of host or GPU, so many blocks ran, and of the others all. */
+static unsigned runs_differ(struct program_room *room, unsigned step, uint32_t ran)
+{
+    uint32_t began[PROGRAM_BEGAN] = { 0 };
+    struct difference found = PDL_ZERO;
+    unsigned i;
+
+    for (i = 0; i < STEPS; i++) {
+        uint32_t blocks = i == step ? ran : program.step[i].kind == STEP_HOST ? 1 : 6;
+        began[PROGRAM_STEPS + PROGRAM_EARLY + i] = program.step[i].kind == STEP_HOST ? 0 : blocks;
+        room->staging->host_runs[i] = program.step[i].kind == STEP_HOST ? blocks : 0;
+    }
+    check(cudaMemcpy(room->began, began, sizeof(began), cudaMemcpyHostToDevice) == cudaSuccess, "the counts are told");
+    compare_runs(&whole, &found);
+    return found.count;
+}
+
+static void test_runs(void)
+{
+    static struct program_staging staging;
+    struct program_room room = PDL_ZERO;
+    unsigned i, host;
+
+    open_program(0);
+    whole.room = &room;
+    room.staging = &staging;
+    check(cudaMalloc((void **)&room.began, PROGRAM_BEGAN * sizeof(uint32_t)) == cudaSuccess, "there is memory");
+    for (host = 0; host < 2; host++) {
+        for (i = 0; i < STEPS; i++) {
+            program.step[i].kind = host ? STEP_HOST : STEP_KERNEL;
+            program.step[i].grid[0] = 2;
+            program.step[i].grid[1] = 1;
+            program.step[i].grid[2] = 3;
+        }
+        check(runs_differ(&room, STEPS, 0) == 0, "steps that ran once do not differ");
+        for (i = 0; i < STEPS; i++)
+            check(runs_differ(&room, i, host ? 2 : 7) == 1 && runs_differ(&room, i, host ? 0 : 5) == 1, "a step that ran too often, or not whole, does");
+    }
+    (void)cudaFree(room.began);
+}
+
 /* ---- whether enough were made ---- */
 
 static unsigned skips(unsigned made_programs, unsigned declined, unsigned refused, const char *says)
@@ -365,6 +408,7 @@ int main(void)
     test_ways();
     test_streams();
     test_blind();
+    test_runs();
     test_unmade();
     printf("%u passed, %u failed\n", passed, failed);
     return failed != 0;
