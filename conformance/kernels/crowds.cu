@@ -3,7 +3,7 @@
  * pair    rules    what is asked
  * blocks  COMP-16  grids of each number of blocks up to 320, in steps, and of 65,536, and on a GPU more around 65,536: the dependent
  *                  begins after the trigger of the last block, and its last blocks, which alone wait, see the words that the primary
- *                  stored last; so do those of a kernel without the attribute, which does not wait. Who waits for an event at block
+ *                  stored last, whatever else its launch is given; so do those of a kernel without the attribute, which does not wait. Who waits for an event at block
  *                  starts, the host too, goes on after the last block has begun; the host is not told of a launch-completion event
  *                  before its kernel's turn (crowds_begun.h)
  * handed  MEM-10   the primary stores words, by one thread or by several that meet in a barrier; one thread fences and raises a flag. One
@@ -180,12 +180,30 @@ static cudaError_t launch_crowd(const void *function, const struct kernel_args *
     return launch_blocks(function, args, blocks, threads, stream, &six, attribute ? 1 : 0);
 }
 
+/* What launches are given beside attribute 6 or an event, all of which leaves their order as it is: dynamic shared memory and up to two attributes. */
+enum crowd_dress { DRESS_NONE, DRESS_SHARED, DRESS_CLUSTERS, DRESS_URGENT, DRESS_DOMAIN, DRESS_GROUPED, CROWD_DRESSES };
+#define GROUPED_BLOCKS 12u     /* of a cooperative grid in clusters: so many fit anywhere */
+
+static size_t dress_bytes(unsigned dress) { return dress == DRESS_SHARED ? 4096 : 0; }
+
+static unsigned dress_crowd(unsigned dress, int greatest, cudaLaunchAttribute *attributes)
+{
+    switch (dress) {
+    case DRESS_CLUSTERS: *attributes = in_clusters(2); return 1;
+    case DRESS_URGENT: *attributes = of_priority(greatest); return 1;
+    case DRESS_DOMAIN: *attributes = in_remote_domain(); return 1;
+    case DRESS_GROUPED: attributes[0] = in_clusters(2); attributes[1] = cooperatively(); return 2;
+    default: return 0;
+    }
+}
+
 struct crowd {
     struct ask *ask;
     struct host_room *room;
     struct kernel_args args;
     double tick_ns;
     int greatest;              /* priority */
+    unsigned dress;            /* of the dependent */
     unsigned stale, early, witnessed, trials, passed; /* passed: plain kernels that did not come after the one before */
 };
 
@@ -215,6 +233,14 @@ static void prepare_seat(struct crowd *crowd, const struct seat *seat, unsigned 
     crowd->room->plan.skip = seat->taker;
 }
 
+static cudaError_t launch_dependent(const struct crowd *crowd, const void *dependent, unsigned blocks, unsigned threads)
+{
+    cudaLaunchAttribute attributes[3] = { serialization(1), serialization(1), serialization(1) };
+    unsigned more = dress_crowd(crowd->dress, crowd->greatest, attributes + 1);
+
+    return launch_sized(dependent, &crowd->args, blocks, threads, dress_bytes(crowd->dress), crowd->ask->stream, attributes, 1 + more);
+}
+
 /* Primary and dependent, of so many blocks and threads each; the trial's plan is prepared. Some primaries have attribute 6 or a priority, too. */
 static cudaError_t run_pair(struct crowd *crowd, const void *primary, const void *dependent, unsigned blocks, unsigned threads)
 {
@@ -224,7 +250,7 @@ static cudaError_t run_pair(struct crowd *crowd, const void *primary, const void
     cudaError_t error = launch_blocks(primary, &crowd->args, blocks, threads, stream, given == 2 ? both + 1 : both, (given + 1) / 2);
 
     if (error == cudaSuccess)
-        error = launch_crowd(dependent, &crowd->args, blocks, threads, stream, 1);
+        error = launch_dependent(crowd, dependent, blocks, threads);
     if (error == cudaSuccess)
         error = cudaStreamSynchronize(stream);
     crowd->trials += error == cudaSuccess;
@@ -276,6 +302,24 @@ static cudaError_t run_crowd(struct crowd *crowd, unsigned blocks)
     return error;
 }
 
+/* The same of dependents whose launch is given more. Nobody asks whether these overlapped. */
+static void ask_dressed(struct crowd *crowd)
+{
+    static const unsigned sizes[] = { 66, 130, 258, 300 };
+    unsigned i, trials = 12 * (DRESS_GROUPED - DRESS_SHARED);
+    cudaError_t error = cudaSuccess;
+
+    crowd->stale = crowd->early = crowd->trials = 0;
+    for (i = 0; i < trials && error == cudaSuccess; i++) {
+        crowd->dress = DRESS_SHARED + i % (DRESS_GROUPED - DRESS_SHARED);
+        error = run_crowd(crowd, sizes[i / 4 % 4]);
+    }
+    crowd->dress = DRESS_NONE;
+    ask_expect(crowd->ask, "dependents of many blocks that are given more", error, cudaSuccess);
+    ask_expect_none(crowd->ask, "dependents given more that began before the last block had triggered", crowd->early, trials);
+    ask_expect_none(crowd->ask, "stale in the last blocks of dependents given more", crowd->stale, trials);
+}
+
 /* Without the attribute, and without a wait. Nobody is to come while the primary's last block watches. */
 static cudaError_t run_plain_crowd(struct crowd *crowd, unsigned blocks, unsigned trial)
 {
@@ -322,6 +366,8 @@ static void ask_blocks(struct ask *ask)
     ask_expect_none(ask, "dependents that began before the last block had triggered", crowd.early, crowd.trials);
     ask_expect_none(ask, "stale in a dependent's last blocks", crowd.stale, crowd.trials);
     ask_expect_number(ask, "kernels without the attribute that did not come after the one before", (long)crowd.passed, 0);
+    if (error == cudaSuccess)
+        ask_dressed(&crowd);
     if (error == cudaSuccess)
         ask_begun(&crowd);
     if (error == cudaSuccess)

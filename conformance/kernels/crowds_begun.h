@@ -38,6 +38,7 @@ KERNEL(crowds_leaver)
 
 #define BEGUN_MOST 65537u      /* blocks */
 #define TOLD_HOLD_NS 100000u
+#define TOLD_DRESSES ((unsigned)DRESS_GROUPED) /* those before it: such a grid has to have room as a whole */
 
 struct begun {
     struct crowd *crowd;
@@ -205,32 +206,31 @@ static cudaError_t be_told(struct begun *b, unsigned blocks, int polls, unsigned
 }
 
 /* When the last block has begun, no more than have room have not left. */
-static cudaError_t tell_of_starts(struct begun *b, unsigned blocks, int polls)
+static cudaError_t tell_of_starts(struct begun *b, unsigned blocks, int polls, unsigned dress)
 {
-    cudaLaunchAttribute at_start = recording(b->event);
+    cudaLaunchAttribute attrs[3] = { recording(b->event), recording(b->event), recording(b->event) };
+    unsigned more = dress_crowd(dress, b->greatest, attrs + 1), left = 0;
     struct kernel_args args = b->args;
-    unsigned left = 0;
     cudaError_t error;
 
-    at_start.val.programmaticEvent.triggerAtBlockStart = 1;
+    attrs[0].val.programmaticEvent.triggerAtBlockStart = 1;
+    blocks -= dress == DRESS_CLUSTERS ? blocks % 2 : 0;
     memset(b->left, 0, blocks * sizeof(uint32_t));
     args.data = b->left;
-    error = launch_sized((const void *)SYMBOL(crowds_leaver), &args, blocks, 1, b->shared_bytes, b->crowd->ask->stream, &at_start, 1);
+    error = launch_sized((const void *)SYMBOL(crowds_leaver), &args, blocks, 1, b->shared_bytes, b->crowd->ask->stream, attrs, 1 + more);
     if (error == cudaSuccess)
         error = be_told(b, blocks, polls, &left);
     b->told_early += error == cudaSuccess && left + b->crowd->room->plan.residents < blocks;
     return error == cudaSuccess ? cudaDeviceSynchronize() : error;
 }
 
-enum { TOLD_PLAIN, TOLD_IN_CLUSTER, TOLD_URGENT, TOLD_SHARED, TOLD_DRESSES };
-
 /* A kernel, and one that comes after it in its stream, whose event the host is told of. */
 static cudaError_t tell_of_completion(struct begun *b, int polls, unsigned dress)
 {
     cudaStream_t stream = b->crowd->ask->stream;
-    cudaLaunchAttribute attrs[2] = { recording_begin(b->event), dress == TOLD_IN_CLUSTER ? in_clusters(2) : of_priority(-1) };
+    cudaLaunchAttribute attrs[3] = { recording_begin(b->event), recording_begin(b->event), recording_begin(b->event) };
+    unsigned more = dress_crowd(dress, b->greatest, attrs + 1), left = 0;
     struct kernel_args args = b->args;
-    unsigned left = 0;
     cudaError_t error;
 
     b->left[0] = b->left[1] = 0;
@@ -238,8 +238,8 @@ static cudaError_t tell_of_completion(struct begun *b, int polls, unsigned dress
     error = launch_one((const void *)SYMBOL(crowds_leaver), &args, 1, stream, NULL, 0);
     args.data++;
     if (error == cudaSuccess)
-        error = launch_sized((const void *)SYMBOL(crowds_leaver), &args, dress == TOLD_IN_CLUSTER ? 2 : 1, 1, dress == TOLD_SHARED ? 4096 : 0,
-                             stream, attrs, dress == TOLD_IN_CLUSTER || dress == TOLD_URGENT ? 2 : 1);
+        error = launch_sized((const void *)SYMBOL(crowds_leaver), &args, dress == DRESS_CLUSTERS ? 2 : 1, 1, dress_bytes(dress), stream, attrs,
+                             1 + more);
     if (error == cudaSuccess)
         error = be_told(b, 1, polls, &left);
     b->told_early += error == cudaSuccess && left == 0;
@@ -252,9 +252,9 @@ static void ask_told(struct begun *b, const unsigned *sizes, unsigned count)
     cudaError_t error = cudaSuccess;
     unsigned i;
 
-    for (i = 0; i < 2 * count && error == cudaSuccess; i++)
-        if (sizes[i / 2] > 2 * crowd->room->plan.residents)
-            error = tell_of_starts(b, sizes[i / 2], i % 2);
+    for (i = 0; i < 2 * TOLD_DRESSES * count && error == cudaSuccess; i++)
+        if (sizes[i / 2 % count] > 2 * crowd->room->plan.residents)
+            error = tell_of_starts(b, sizes[i / 2 % count], i % 2, i / 2 / count);
     crowd->room->plan.hold_ns = TOLD_HOLD_NS;
     for (i = 0; i < 4 * TOLD_DRESSES && error == cudaSuccess; i++)
         error = tell_of_completion(b, i % 2, i / 2 % TOLD_DRESSES);

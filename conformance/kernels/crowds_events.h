@@ -12,31 +12,21 @@ static cudaError_t event_for(unsigned which, cudaEvent_t *event)
     return which == 2 ? event_of_other(flags, event) : cudaEventCreateWithFlags(event, flags);
 }
 
-#define CROWD_DRESSES 4u
-static unsigned dress_crowd(unsigned which, int greatest, cudaLaunchAttribute *attribute)
-{
-    switch (which) {
-    case 1: *attribute = in_clusters(2); return 1;
-    case 2: *attribute = of_priority(greatest); return 1;
-    case 3: *attribute = in_remote_domain(); return 1;
-    default: return 0;
-    }
-}
-
 /* The dependent comes in another stream, after the event of the primary's launch. */
-static cudaError_t run_event_crowd(struct crowd *crowd, unsigned blocks, int greatest)
+static cudaError_t run_event_crowd(struct crowd *crowd, unsigned blocks)
 {
     cudaStream_t stream = crowd->ask->stream, side = crowd->ask->side;
-    cudaLaunchAttribute attributes[2];
+    cudaLaunchAttribute attributes[3];
     cudaEvent_t event = NULL;
-    unsigned more = dress_crowd(crowd->trials % CROWD_DRESSES, greatest, &attributes[1]);
+    unsigned dress = crowd->trials % CROWD_DRESSES, more = dress_crowd(dress, crowd->greatest, &attributes[1]);
     cudaError_t error = event_for(crowd->trials / CROWD_DRESSES % CROWD_EVENTS, &event);
 
     if (error != cudaSuccess)
         return error;
     prepare_crowd(crowd);
     attributes[0] = recording(event);
-    error = launch_blocks((const void *)SYMBOL(crowds_primary), &crowd->args, blocks, 1, stream, attributes, 1 + more);
+    blocks = dress == DRESS_GROUPED ? GROUPED_BLOCKS : blocks;
+    error = launch_sized((const void *)SYMBOL(crowds_primary), &crowd->args, blocks, 1, dress_bytes(dress), stream, attributes, 1 + more);
     if (error == cudaSuccess)
         error = cudaStreamWaitEvent(side, event, 0);
     if (error == cudaSuccess)
@@ -98,12 +88,11 @@ static void ask_crowd_events(struct crowd *crowd)
 {
     static const unsigned sizes[] = { 34, 66, 130, 258, 300 };
     unsigned i, early = 0, trials = CROWD_DRESSES * CROWD_EVENTS * 5;
-    int least = 0, greatest = 0;
-    cudaError_t error = cudaDeviceGetStreamPriorityRange(&least, &greatest);
+    cudaError_t error = cudaSuccess;
 
     crowd->stale = crowd->early = crowd->trials = 0;
     for (i = 0; i < trials && error == cudaSuccess; i++)
-        error = run_event_crowd(crowd, sizes[i % 5], greatest);
+        error = run_event_crowd(crowd, sizes[i % 5]);
     ask_expect(crowd->ask, "events of launches of many blocks", error, cudaSuccess);
     ask_expect_none(crowd->ask, "dependents that began before all blocks of the launch whose event they come after had triggered", crowd->early, trials);
     ask_expect_none(crowd->ask, "stale after the event of a launch of many blocks", crowd->stale, trials);

@@ -84,6 +84,9 @@ void event_takes(struct event *e, enum recorded how, struct op *op, bool at_bloc
     if (device.faults.program_event_first_block && how == RECORDED_PROGRAMMATIC)
         soonest = EDGE_TOUCHED;
     const struct grid *g = op->grid;
+    if (how == RECORDED_PROGRAMMATIC && ((device.faults.grouped_event_at_touch && g->cooperative && g->cluster > 1) ||
+                                         (device.faults.sharing_event_at_touch && g->dynamic_shared != 0)))
+        soonest = EDGE_TOUCHED;
     if ((device.faults.large_launch_told_at_start && g->blocks > 32) || (device.faults.long_launch_told_at_start && g->kernel->args_bytes > 128) ||
         (device.faults.sleeping_launch_told_at_start && (e->flags & cudaEventBlockingSync) != 0) ||
         (device.faults.clustered_launch_told_at_start && g->cluster > 1) || (device.faults.domain_launch_told_at_start && op->domain != 0))
@@ -98,11 +101,22 @@ void event_takes(struct event *e, enum recorded how, struct op *op, bool at_bloc
         e->host_at = soonest;
 }
 
+/* Devices on which the host is told of some launches' block starts, or completion, too early */
+static bool told_of_launch(const struct event *e)
+{
+    const struct faults *f = &device.faults;
+    const struct op *op = e->op;
+    if (op == NULL || op->grid == NULL)
+        return false;
+    bool starts = f->first_start_told || (f->clustered_starts_told && op->grid->cluster > 1) || (f->urgent_starts_told && op->urgent) ||
+                  (f->domain_starts_told && op->domain != 0);
+    return (starts && e->at_start && op->grid->next_block != 0) || (f->domain_completion_told && e->recorded == RECORDED_LAUNCH && op->domain != 0);
+}
+
 bool event_fired_for_host(struct event *e)
 {
     bool told = (device.faults.node_record_host_early && e->by_node) || (device.faults.record_behind_graph_told && e->behind_graph);
-    told |= device.faults.first_start_told && e->at_start && e->op != NULL && e->op->grid->next_block != 0;
-    return e->op == NULL || op_reached(e->op, e->host_at) || told;
+    return e->op == NULL || op_reached(e->op, e->host_at) || told || told_of_launch(e);
 }
 
 static cudaError_t run_until_fired(struct event *e)

@@ -506,9 +506,19 @@ static bool covered_enough(const struct op *op, const struct op *pred)
     return false;
 }
 
+/* Devices on which the late blocks of some launches do not wait */
+static bool late_block_is_free(const struct op *op, unsigned block)
+{
+    const struct faults *f = &device.faults;
+    return block >= 64 && ((f->late_clustered_blocks_free && op->grid->cluster > 1) || (f->late_urgent_blocks_free && op->urgent) ||
+                           (f->late_sharing_blocks_free && op->grid->dynamic_shared != 0) || (f->late_domain_blocks_free && op->domain != 0));
+}
+
 bool wait_may_return(const struct thread *thread)
 {
     const struct op *op = thread->block->op;
+    if (late_block_is_free(op, thread->block->index))
+        return true;
     if (device.faults.hundredth_block_does_not_wait && thread->block->index == 100)
         return true;
     if (device.faults.late_blocks_do_not_wait && thread->block->index >= 256)

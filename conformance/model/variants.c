@@ -1171,6 +1171,16 @@ static const struct variant variants[] = {
     BROKEN("refusal-names-first-dependency", refusal_names_first_dependency, "EDGE-38a", "an update that is refused for a third dependency names the first one"),
     BROKEN("body-cuts-arguments", body_cuts_arguments, "ATTR-15f", "a kernel in a body gets zeros for its arguments after the first 64 bytes"),
     BROKEN("inner-else-ignored", inner_else_ignored, "EDGE-43b", "of two bodies of a node in a body the first one runs whatever the condition is"),
+    BROKEN("late-clustered-blocks-free", late_clustered_blocks_free, "COMP-16", "in a launch in clusters blocks from the 65th on do not wait"),
+    BROKEN("late-sharing-blocks-free", late_sharing_blocks_free, "COMP-16", "in a launch with dynamic shared memory blocks from the 65th on do not wait"),
+    BROKEN("late-urgent-blocks-free", late_urgent_blocks_free, "COMP-16", "in a launch with a priority of its own blocks from the 65th on do not wait"),
+    BROKEN("late-domain-blocks-free", late_domain_blocks_free, "COMP-16", "in a launch in another memory-sync domain blocks from the 65th on do not wait"),
+    BROKEN("clustered-starts-told", clustered_starts_told, "COMP-16", "the host is told of an event at block starts of a launch in clusters when the first block has begun"),
+    BROKEN("urgent-starts-told", urgent_starts_told, "COMP-16", "the host is told of an event at block starts of a launch with a priority of its own when the first block has begun"),
+    BROKEN("domain-starts-told", domain_starts_told, "COMP-16", "the host is told of an event at block starts of a launch in another memory-sync domain when the first block has begun"),
+    BROKEN("domain-completion-told", domain_completion_told, "COMP-16", "the host is told of a launch-completion event of a launch in another memory-sync domain at once"),
+    BROKEN("sharing-event-at-first-block", sharing_event_at_touch, "COMP-16", "the programmatic event of a launch with dynamic shared memory comes at the first block's trigger"),
+    BROKEN("grouped-event-at-first-block", grouped_event_at_touch, "COMP-16", "the programmatic event of a cooperative launch in clusters comes at the first block's trigger"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
