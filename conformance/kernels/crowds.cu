@@ -3,9 +3,9 @@
  * pair    rules    what is asked
  * blocks  COMP-16  grids of each number of blocks up to 320, in steps, and of 65,536, and on a GPU more around 65,536: the dependent
  *                  begins after the trigger of the last block, and its last blocks, which alone wait, see the words that the primary
- *                  stored last, whatever else its launch is given; so do those of a kernel without the attribute, which does not wait. Who waits for an event at block
- *                  starts, the host too, goes on after the last block has begun; the host is not told of a launch-completion event
- *                  before its kernel's turn (crowds_begun.h)
+ *                  stored last, whatever else its launch is given; so do those of a kernel without the attribute, which does not wait.
+ *                  Who waits for an event at block starts, the host too, goes on after the last block has begun; the host is not told of
+ *                  a launch-completion event before its kernel's turn (crowds_begun.h)
  * handed  MEM-10   the primary stores words, by one thread or by several that meet in a barrier; one thread fences and raises a flag. One
  *                  thread of the dependent polls the flag and fences; the same and after a barrier the others read. They have read words
  *                  of the same lines before, which nobody stores to. Both blocks are the only ones or stand among many
@@ -180,7 +180,7 @@ static cudaError_t launch_crowd(const void *function, const struct kernel_args *
     return launch_blocks(function, args, blocks, threads, stream, &six, attribute ? 1 : 0);
 }
 
-/* What launches are given beside attribute 6 or an event, all of which leaves their order as it is: dynamic shared memory and up to two attributes. */
+/* What launches are given beside attribute 6 or an event, which leaves their order as it is: dynamic shared memory or attributes. */
 enum crowd_dress { DRESS_NONE, DRESS_SHARED, DRESS_CLUSTERS, DRESS_URGENT, DRESS_DOMAIN, DRESS_GROUPED, CROWD_DRESSES };
 #define GROUPED_BLOCKS 12u     /* of a cooperative grid in clusters: so many fit anywhere */
 

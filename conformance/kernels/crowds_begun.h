@@ -36,6 +36,22 @@ KERNEL(crowds_leaver)
     k_fence_system();
 }
 
+/* Keeps its place until the word is set, bounded. */
+KERNEL(crowds_stays)
+{
+    struct trial_plan plan = k_plan(&args);
+
+    if (!k_poll(args.state, args.data, 1, plan.bound_ns))
+        k_add(&args.state->cut_short, 1);
+}
+
+/* Looks for the word that a kernel before it has stored. */
+KERNEL(crowds_looks)
+{
+    if (k_load_relaxed(args.data) == 0)
+        k_add(&args.state->early, 1);
+}
+
 #define BEGUN_MOST 65537u      /* blocks */
 #define TOLD_HOLD_NS 100000u
 #define TOLD_DRESSES ((unsigned)DRESS_GROUPED) /* those before it: such a grid has to have room as a whole */
@@ -55,8 +71,8 @@ struct begun {
 static cudaError_t open_begun(struct begun *b, struct crowd *crowd)
 {
     const void *function = (const void *)SYMBOL(crowds_busy);
-    const void *const all[] = { function, (const void *)SYMBOL(crowds_leaver), (const void *)SYMBOL(crowds_spacer),
-                                (const void *)SYMBOL(crowds_waiter) };
+    const void *const all[] = { function, (const void *)SYMBOL(crowds_leaver), (const void *)SYMBOL(crowds_stays),
+                                (const void *)SYMBOL(crowds_spacer), (const void *)SYMBOL(crowds_waiter), (const void *)SYMBOL(crowds_looks) };
     unsigned i;
     int device = 0, sms = 0, per_sm = 0, fit = 0, least;
     cudaError_t error = cudaGetDevice(&device);
@@ -68,9 +84,9 @@ static cudaError_t open_begun(struct begun *b, struct crowd *crowd)
     if (error == cudaSuccess)
         error = cudaDeviceGetAttribute(&per_sm, cudaDevAttrMaxSharedMemoryPerMultiprocessor, device);
     b->shared_bytes = (size_t)per_sm / 2 + 1024;
-    for (i = 0; i < 4 && error == cudaSuccess; i++) /* the same for all, so that no SM has to be idle between them */
+    for (i = 0; i < sizeof(all) / sizeof(all[0]) && error == cudaSuccess; i++) /* the same for all, so that no SM has to be idle between them */
         error = cudaFuncSetAttribute(all[i], cudaFuncAttributePreferredSharedMemoryCarveout, cudaSharedmemCarveoutMaxShared);
-    for (i = 0; i < 2 && error == cudaSuccess; i++)
+    for (i = 0; i < 3 && error == cudaSuccess; i++)
         error = cudaFuncSetAttribute(all[i], cudaFuncAttributeMaxDynamicSharedMemorySize, (int)b->shared_bytes);
     if (error == cudaSuccess)
         error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fit, function, 1, b->shared_bytes);
@@ -143,23 +159,30 @@ static cudaError_t run_begun(struct begun *b, unsigned blocks, int control)
     return look_at_begun(b, error, blocks, control ? &b->seen : &b->early);
 }
 
-/* The same with nodes: an edge from block starts leads from the grid to the waiter. */
-static cudaError_t add_begun(struct begun *b, cudaGraph_t graph, unsigned blocks)
+/* A node of so many blocks, of which an SM has room for one. */
+static cudaError_t add_large(const struct begun *b, cudaGraph_t graph, const void *function, struct kernel_args *args, unsigned blocks,
+                             cudaGraphNode_t *node)
 {
     struct cudaKernelNodeParams params = PDL_ZERO;
-    cudaLaunchAttribute urgent = of_priority(b->greatest);
-    cudaGraphEdgeData starts = edges_completion();
-    cudaGraphNode_t busy, waiter;
     void *values[1];
-    cudaError_t error;
 
-    values[0] = &b->args;
-    params.func = (void *)SYMBOL(crowds_busy);
+    values[0] = args;
+    params.func = (void *)function;
     params.gridDim.x = blocks;
     params.gridDim.y = params.gridDim.z = params.blockDim.x = params.blockDim.y = params.blockDim.z = 1;
     params.sharedMemBytes = (unsigned)b->shared_bytes;
     params.kernelParams = values;
-    error = cudaGraphAddKernelNode(&busy, graph, NULL, 0, &params);
+    return cudaGraphAddKernelNode(node, graph, NULL, 0, &params);
+}
+
+/* The same with nodes: an edge from block starts leads from the grid to the waiter. */
+static cudaError_t add_begun(struct begun *b, cudaGraph_t graph, unsigned blocks)
+{
+    cudaLaunchAttribute urgent = of_priority(b->greatest);
+    cudaGraphEdgeData starts = edges_completion();
+    cudaGraphNode_t busy, waiter;
+    cudaError_t error = add_large(b, graph, (const void *)SYMBOL(crowds_busy), &b->args, blocks, &busy);
+
     if (error == cudaSuccess)
         error = ask_add_kernel(&waiter, graph, (const void *)SYMBOL(crowds_waiter), &b->args, 1);
     if (error == cudaSuccess)

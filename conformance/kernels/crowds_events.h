@@ -1,9 +1,11 @@
 /* crowds_events.h - what crowds.cu asks of streams that wait for the events of launches. A programmatic event comes when all blocks have
- * triggered, whatever else the launch is given and whoever made the event; an event of a launch's completion not before its kernel's turn. */
+ * triggered, whatever else the launch is given and whoever made the event; an event of a launch's completion not before its kernel's turn. An
+ * edge from the block starts of a grid of any kind lets go when the last one has begun. */
 #ifndef CROWDS_EVENTS_H_INCLUDED
 #define CROWDS_EVENTS_H_INCLUDED
 
 /* Without timing; one that the host would sleep for; one that another host thread made. */
+#define STARTED_HOLD_NS 20000u
 #define CROWD_EVENTS 3u
 static cudaError_t event_for(unsigned which, cudaEvent_t *event)
 {
@@ -38,13 +40,6 @@ static cudaError_t run_event_crowd(struct crowd *crowd, unsigned blocks)
     if (error == cudaSuccess)
         look_at_crowd(crowd);
     return error;
-}
-
-/* Looks for the word of the kernel before the one whose event was awaited. */
-KERNEL(crowds_looks)
-{
-    if (k_load_relaxed(args.data) == 0)
-        k_add(&args.state->early, 1);
 }
 
 /* A kernel, and one whose completion event another stream waits for, which is new, or has had work. */
@@ -84,6 +79,72 @@ static cudaError_t run_completion(struct crowd *crowd, unsigned trial, unsigned 
     return error;
 }
 
+/* A block takes the room of one; a grid for which there would be just enough begins beside it, and keeps its places until it has left. What
+ * comes after the grid's block starts begins when that block has left, too. */
+static cudaError_t add_started(struct begun *b, cudaGraph_t graph, unsigned dress)
+{
+    cudaLaunchAttribute attrs[2];
+    unsigned given = dress_crowd(dress, b->greatest, attrs), residents = b->crowd->room->plan.residents;
+    unsigned i = dress == DRESS_GROUPED ? 1 : 0; /* cooperative alone: in clusters, too, it might never have room as a whole */
+    cudaGraphEdgeData starts[2] = { edges_completion(), edges_completion() };
+    struct kernel_args args = b->args;
+    cudaGraphNode_t node[3];
+    cudaError_t error;
+
+    args.data = &b->args.state->left;
+    error = add_large(b, graph, (const void *)SYMBOL(crowds_leaver), &args, 1, &node[0]);
+    if (error == cudaSuccess)
+        error = add_large(b, graph, (const void *)SYMBOL(crowds_stays), &args, residents, &node[1]);
+    for (; i < given && error == cudaSuccess; i++)
+        error = cudaGraphKernelNodeSetAttribute(node[1], attrs[i].id, &attrs[i].val);
+    if (error == cudaSuccess)
+        error = ask_add_kernel(&node[2], graph, (const void *)SYMBOL(crowds_looks), &args, 1);
+    return error == cudaSuccess ? edges_add(graph, node, node + 1, starts, 2) : error;
+}
+
+/* Where a block of the grid gave up, nobody says when the last one began. */
+static cudaError_t run_started(struct begun *b, unsigned dress)
+{
+    struct trial_state state = PDL_ZERO;
+    cudaGraph_t graph;
+    cudaError_t error = cudaGraphCreate(&graph, 0);
+
+    if (error == cudaSuccess)
+        error = forget_begun(b);
+    if (error == cudaSuccess)
+        error = add_started(b, graph, dress);
+    if (error == cudaSuccess)
+        error = ask_run_once(graph, b->crowd->ask->stream);
+    if (error == cudaSuccess)
+        error = cudaMemcpy(&state, b->args.state, sizeof(state), cudaMemcpyDeviceToHost);
+    b->early += error == cudaSuccess && state.early && !state.cut_short;
+    b->missing += error == cudaSuccess && !state.left;
+    b->trials++;
+    (void)cudaGraphDestroy(graph);
+    return error;
+}
+
+/* Edges from the block starts of grids of each kind. One in clusters needs an even number of blocks. */
+static void ask_started(struct crowd *crowd)
+{
+    struct begun b = PDL_ZERO;
+    cudaError_t error;
+    unsigned i, dress;
+
+    prepare_crowd(crowd);
+    crowd->room->plan.hold_ns = STARTED_HOLD_NS;
+    error = open_begun(&b, crowd);
+    for (i = 0; i < 4 * (unsigned)CROWD_DRESSES && error == cudaSuccess; i++) {
+        dress = i % CROWD_DRESSES;
+        if (crowd->room->plan.residents % 2 == 0 || dress != DRESS_CLUSTERS)
+            error = run_started(&b, dress);
+    }
+    ask_expect(crowd->ask, "edges from the block starts of grids of each kind", error, cudaSuccess);
+    ask_expect_none(crowd->ask, "kernels after an edge from block starts that began before the last block", b.early, b.trials);
+    ask_expect_none(crowd->ask, "kernels before such an edge that did not run", b.missing, b.trials);
+    close_begun(&b);
+}
+
 static void ask_crowd_events(struct crowd *crowd)
 {
     static const unsigned sizes[] = { 34, 66, 130, 258, 300 };
@@ -100,6 +161,8 @@ static void ask_crowd_events(struct crowd *crowd)
         error = run_completion(crowd, i, &early);
     ask_expect(crowd->ask, "events of the completion of launches", error, cudaSuccess);
     ask_expect_none(crowd->ask, "kernels that came before the turn of the one whose completion event they come after", early, 4 * CROWD_EVENTS);
+    if (error == cudaSuccess)
+        ask_started(crowd);
 }
 
 #endif

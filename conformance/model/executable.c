@@ -172,6 +172,14 @@ static bool arc_uncovered(const struct arc *a)
            (f->ninth_dependent_uncovered && a->nth >= 8) || (f->legacy_graph_uncovers && queued_in_legacy && is_many(a->to));
 }
 
+/* The edges from block starts that let go before the first one on broken devices. */
+static bool starts_early(const struct op *from)
+{
+    const struct faults *f = &device.faults;
+    return from->grid != NULL && ((f->cluster_start_edge_early && from->grid->cluster > 1) || (f->domain_start_edge_early && from->domain != 0) ||
+                                  (f->cooperative_start_edge_early && from->grid->cooperative));
+}
+
 /* What an edge means: EDGE-01, EDGE-09, EDGE-10; (2,0,default) is F18's launch completion, which no wait covers. */
 static void arc_orders(const struct arc *a)
 {
@@ -185,7 +193,7 @@ static void arc_orders(const struct arc *a)
     else if (takes && a->data.from_port == 1)
         kind = trigger_for(a->to->op);
     else if (takes && a->data.from_port == 2)
-        kind = EDGE_STARTED;
+        kind = starts_early(a->from->op) ? EDGE_TURN : EDGE_STARTED;
     else if (takes && device.faults.full_becomes_programmatic && a->from->op->kind == OP_KERNEL &&
              a->to->op->kind == OP_KERNEL)
         kind = EDGE_TRIGGERED;

@@ -24,6 +24,7 @@ enum edge_kind {
     EDGE_RETIRED,   /* ... and so did all that it overlapped: stream order */
     EDGE_TRIGGERED, /* all its blocks have triggered or exited */
     EDGE_STARTED,   /* all its blocks have started */
+    EDGE_TURN,      /* its blocks may start: only on broken devices */
     EDGE_TOUCHED,   /* one block has triggered: only on the device program-event-first-block */
     EDGE_COVER      /* orders nothing by itself: the successor's wait and retirement need it retired */
 };
@@ -79,7 +80,7 @@ struct op {
     uint32_t given; /* the ids of its launch's attributes, a bit each: for the devices of ATTR-17 */
     bool to_host, from_host, in_host, plain_copy; /* a copy out of the device; into it; one that never enters it; one by cudaMemcpy */
     bool timed; /* records an event that keeps time */
-    bool ready, exited_all, started_all, triggered_any, triggered_all, done, retired;
+    bool ready, turn, exited_all, started_all, triggered_any, triggered_all, done, retired;
     uint64_t done_at;
     struct grid *grid;
     struct move move; /* OP_COPY, OP_SET */
@@ -438,6 +439,7 @@ struct faults {
     bool body_cuts_arguments, inner_else_ignored;
     bool late_clustered_blocks_free, late_sharing_blocks_free, late_urgent_blocks_free, late_domain_blocks_free;
     bool clustered_starts_told, urgent_starts_told, domain_starts_told, domain_completion_told, sharing_event_at_touch, grouped_event_at_touch;
+    bool cluster_start_edge_early, cooperative_start_edge_early, domain_start_edge_early;
     bool never_overlaps, early, shared, late_copies, pageable_later; /* these conform */
 };
 

@@ -112,6 +112,7 @@ bool op_reached(const struct op *op, enum edge_kind kind)
     case EDGE_DONE: return op->done;
     case EDGE_TRIGGERED: return op->triggered_all;
     case EDGE_STARTED: return op->started_all;
+    case EDGE_TURN: return op->turn;
     case EDGE_TOUCHED: return op->triggered_any;
     default: return op->retired;
     }
@@ -408,6 +409,8 @@ void op_starts(struct op *op)
         }
         device.placing[device.placing_count++] = op;
         device.place_pending = true;
+        op->turn = true;
+        signal(op, EDGE_TURN);
         return;
     case OP_COPY:
     case OP_SET: move_memory(op); break;

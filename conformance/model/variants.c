@@ -1181,6 +1181,9 @@ static const struct variant variants[] = {
     BROKEN("domain-completion-told", domain_completion_told, "COMP-16", "the host is told of a launch-completion event of a launch in another memory-sync domain at once"),
     BROKEN("sharing-event-at-first-block", sharing_event_at_touch, "COMP-16", "the programmatic event of a launch with dynamic shared memory comes at the first block's trigger"),
     BROKEN("grouped-event-at-first-block", grouped_event_at_touch, "COMP-16", "the programmatic event of a cooperative launch in clusters comes at the first block's trigger"),
+    BROKEN("cluster-start-edge-early", cluster_start_edge_early, "COMP-16", "an edge from the block starts of a kernel in clusters lets go before its first block begins"),
+    BROKEN("cooperative-start-edge-early", cooperative_start_edge_early, "COMP-16", "an edge from the block starts of a cooperative kernel lets go before its first block begins"),
+    BROKEN("domain-start-edge-early", domain_start_edge_early, "COMP-16", "an edge from the block starts of a kernel in another memory-sync domain lets go before its first block begins"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
