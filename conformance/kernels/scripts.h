@@ -136,6 +136,52 @@ static cudaError_t at_trigger_attr(const struct studio *s) { return behind_event
 static cudaError_t at_start_attr(const struct studio *s) { return behind_event(s, 1, 1); }
 static cudaError_t at_completion_attr(const struct studio *s) { return behind_event(s, 2, 1); }
 
+static cudaError_t fork_into(const struct studio *s, cudaStream_t stream)
+{
+    TRY(cudaEventRecord(s->fork, s->stream));
+    return cudaStreamWaitEvent(stream, s->fork, 0);
+}
+
+/* P, in the stream of origin or in the side stream that has joined, records the event with its launch; D comes after it in another one that
+ * has joined, or that of origin. */
+static cudaError_t between(const struct studio *s, cudaStream_t first, cudaStream_t second, int at_start)
+{
+    TRY(launch_event(P, first, s->released, at_start, 0));
+    TRY(cudaStreamWaitEvent(second, s->released, 0));
+    return launch_plain(D, second);
+}
+
+static cudaError_t of_fork(const struct studio *s, int starts)
+{
+    TRY(fork_into(s, s->side));
+    TRY(between(s, s->side, s->stream, starts));
+    return join(s);
+}
+
+static cudaError_t into_fork(const struct studio *s, int starts)
+{
+    TRY(fork_into(s, s->side));
+    TRY(between(s, s->stream, s->side, starts));
+    return join(s);
+}
+
+static cudaError_t across_forks(const struct studio *s, int starts)
+{
+    TRY(fork_into(s, s->side));
+    TRY(fork_into(s, cudaStreamPerThread));
+    TRY(between(s, s->side, cudaStreamPerThread, starts));
+    TRY(join(s));
+    TRY(cudaEventRecord(s->fork, cudaStreamPerThread));
+    return cudaStreamWaitEvent(s->stream, s->fork, 0);
+}
+
+static cudaError_t of_fork_at_trigger(const struct studio *s) { return of_fork(s, 0); }
+static cudaError_t of_fork_at_start(const struct studio *s) { return of_fork(s, 1); }
+static cudaError_t into_fork_at_trigger(const struct studio *s) { return into_fork(s, 0); }
+static cudaError_t into_fork_at_start(const struct studio *s) { return into_fork(s, 1); }
+static cudaError_t across_forks_at_trigger(const struct studio *s) { return across_forks(s, 0); }
+static cudaError_t across_forks_at_start(const struct studio *s) { return across_forks(s, 1); }
+
 static cudaError_t ordinary_event(const struct studio *s, int attribute)
 {
     TRY(launch_plain(P, s->stream));
@@ -260,8 +306,18 @@ static const struct script attribute_scripts[] = {
     { "attribute 0", attribute_zero, "P>D 0,0,0" },
     { "attribute on both", attribute_both, "P>D 1,0,1" },
 };
-static const struct script event_scripts[] = { { "programmatic event at triggers", at_trigger, "P>D 1,0,1" } };
-static const struct script start_scripts[] = { { "programmatic event at block starts", at_start, "P>D 2,0,1" } };
+static const struct script event_scripts[] = {
+    { "programmatic event at triggers", at_trigger, "P>D 1,0,1" },
+    { "the same of a stream that joined, in that of origin", of_fork_at_trigger, "P>D 1,0,1" },
+    { "the same in a stream that joined before", into_fork_at_trigger, "P>D 1,0,1" },
+    { "the same from a stream that joined to another one", across_forks_at_trigger, "P>D 1,0,1" },
+};
+static const struct script start_scripts[] = {
+    { "programmatic event at block starts", at_start, "P>D 2,0,1" },
+    { "the same of a stream that joined, in that of origin", of_fork_at_start, "P>D 2,0,1" },
+    { "the same in a stream that joined before", into_fork_at_start, "P>D 2,0,1" },
+    { "the same from a stream that joined to another one", across_forks_at_start, "P>D 2,0,1" },
+};
 static const struct script table_scripts[] = {
     { "attribute after an event record", through_record, NULL },
     { "launch-completion event", at_completion, NULL },

@@ -283,9 +283,10 @@ static void event_holds(struct event *e, struct stream *s, const struct half_edg
 static void kernel_event(struct stream *s, struct node *n, cudaEvent_t handle, unsigned char port, unsigned char type)
 {
     struct half_edge h = {n, full_edge, false, false};
-    if (device.faults.captured_event_full)
+    bool forked = s->capture->origin != s;
+    if (device.faults.captured_event_full || (device.faults.forked_event_full && forked))
         port = type = 0;
-    if (device.faults.captured_start_at_trigger && type == cudaGraphDependencyTypeProgrammatic)
+    if ((device.faults.captured_start_at_trigger || (device.faults.forked_start_at_trigger && forked)) && type == cudaGraphDependencyTypeProgrammatic)
         port = cudaGraphKernelNodePortProgrammatic;
     h.data.from_port = port;
     h.data.type = type;
@@ -386,6 +387,18 @@ cudaError_t capture_record(struct stream *s, struct event *e)
     return cudaSuccess;
 }
 
+/* What a stream that waits for an event in a capture depends on then; on broken devices less if it had joined before. */
+static struct half_edge awaited_half(struct half_edge h, bool joined_before)
+{
+    if (!joined_before || !h.of_event)
+        return h;
+    if (device.faults.event_in_fork_full)
+        h.data = full_edge;
+    if (device.faults.start_in_fork_at_trigger)
+        h.data.from_port = cudaGraphKernelNodePortProgrammatic;
+    return h;
+}
+
 cudaError_t capture_wait(struct stream *s, struct event *e)
 {
     if (e->recorded != RECORDED_IN_CAPTURE) {
@@ -438,7 +451,7 @@ cudaError_t capture_wait(struct stream *s, struct event *e)
     lost |= (device.faults.idle_origin_not_joined && l->halves == 0 && c->origin == s) ||
             (device.faults.captured_timed_event_lost && (e->flags & cudaEventDisableTiming) == 0);
     for (unsigned i = 0; i < e->captured_count && !lost; i++)
-        lane_depends(l, e->captured[i]);
+        lane_depends(l, awaited_half(e->captured[i], !is_new && c->origin != s));
     if (device.faults.event_spent)
         e->captured_count = 0;
     return cudaSuccess;

@@ -1184,6 +1184,10 @@ static const struct variant variants[] = {
     BROKEN("cluster-start-edge-early", cluster_start_edge_early, "COMP-16", "an edge from the block starts of a kernel in clusters lets go before its first block begins"),
     BROKEN("cooperative-start-edge-early", cooperative_start_edge_early, "COMP-16", "an edge from the block starts of a cooperative kernel lets go before its first block begins"),
     BROKEN("domain-start-edge-early", domain_start_edge_early, "COMP-16", "an edge from the block starts of a kernel in another memory-sync domain lets go before its first block begins"),
+    BROKEN("forked-event-full", forked_event_full, "EDGE-12", "a programmatic event of a launch in a stream that joined the capture makes a full edge"),
+    BROKEN("event-in-fork-full", event_in_fork_full, "EDGE-12", "a stream that joined the capture before takes a programmatic event for an ordinary one"),
+    BROKEN("forked-start-at-trigger", forked_start_at_trigger, "EDGE-13", "capture makes an event at block starts one at the trigger if its launch is in a stream that joined"),
+    BROKEN("start-in-fork-at-trigger", start_in_fork_at_trigger, "EDGE-13", "capture makes an event at block starts one at the trigger if a stream waits for it that joined before"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
