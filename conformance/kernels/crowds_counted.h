@@ -1,16 +1,18 @@
 /* crowds_counted.h - what crowds.cu asks of all threads of many blocks: that each of them runs, that none leaves a barrier before the others are
  * there, that it finds after it what the others stored before, and that atomics find what the thread stored before
- * and store; also after a trigger and a wait. */
+ * and store, or keep the greatest of eight bytes; also after a trigger and a wait. */
 #ifndef CROWDS_COUNTED_H_INCLUDED
 #define CROWDS_COUNTED_H_INCLUDED
 
 #define COUNTED_MOST 4096u     /* threads of a grid */
+#define COUNTED_WORDS (3 * COUNTED_MOST)
+#define COUNTED_HIGH 0xFFFFFF00u /* beyond what stands there before; the number of a thread is added */
 
 /* One thread of each block comes late. */
 DEVICE_FN void counts(const struct kernel_args *args)
 {
     struct trial_plan plan = k_plan(args);
-    uint32_t first = k_block() * k_threads(), next = (k_thread() + 1) % k_threads(), wrong;
+    uint32_t first = k_block() * k_threads(), next = (k_thread() + 1) % k_threads(), before = (k_thread() + k_threads() - 1) % k_threads(), wrong;
     uint32_t *own = args->data + first + k_thread(), fresh = words_fresh(plan.key, first + k_thread());
 
     k_add(&args->state->finished, 1);
@@ -19,11 +21,13 @@ DEVICE_FN void counts(const struct kernel_args *args)
     k_store(own, fresh);
     k_barrier();
     wrong = k_load(args->data + first + next) != words_fresh(plan.key, first + next);
+    wrong += k_load_relaxed(args->data + first + before) != words_fresh(plan.key, first + before);
     k_barrier();
     wrong += k_exchange(own, ~fresh) != fresh;
     k_add(own, 1);
     if (k_thread() == 0)
         k_store64_relaxed(args->data + COUNTED_MOST + 2 * k_block(), (uint64_t)fresh << 32 | ~fresh);
+    k_max64(args->data + 2 * COUNTED_MOST + 2 * k_block(), (uint64_t)(COUNTED_HIGH + k_thread()) << 32 | fresh);
     if (wrong)
         k_add(&args->state->early, 1);
 }
@@ -36,18 +40,21 @@ KERNEL(crowds_counts_later)
     counts(&args);
 }
 
-/* One more than the other bits of what was stored; in its second half, what the first threads stored as halves of eight bytes. */
+/* One more than the other bits of what was stored; in the second part, what the first threads stored as halves of eight bytes; in the third
+ * one, the greatest of what the threads of each block offered. */
 static uint32_t counted_word(uint64_t key, unsigned i, unsigned blocks, unsigned threads)
 {
-    unsigned half = i - COUNTED_MOST;
-    uint32_t first;
+    unsigned greatest = i >= 2 * COUNTED_MOST, half = i - (greatest ? 2 : 1) * COUNTED_MOST;
+    uint32_t word;
 
     if (i < blocks * threads)
         return ~words_fresh(key, i) + 1;
     if (i < COUNTED_MOST || half >= 2 * blocks)
         return 0xEEEEEEEEu;
-    first = words_fresh(key, half / 2 * threads);
-    return half % 2 ? first : ~first;
+    word = words_fresh(key, half / 2 * threads + (greatest ? threads - 1 : 0));
+    if (greatest)
+        return half % 2 ? COUNTED_HIGH + threads - 1 : word;
+    return half % 2 ? word : ~word;
 }
 
 /* Runs a grid of so many blocks and threads, which begins with a wait or does not. Counts the words that are wrong. */
@@ -56,7 +63,7 @@ static cudaError_t run_counted(struct crowd *crowd, const struct kernel_args *ar
 {
     cudaStream_t stream = crowd->ask->stream;
     unsigned i;
-    cudaError_t error = cudaMemsetAsync(args->data, 0xEE, 2 * COUNTED_MOST * sizeof(uint32_t), stream);
+    cudaError_t error = cudaMemsetAsync(args->data, 0xEE, COUNTED_WORDS * sizeof(uint32_t), stream);
 
     if (error == cudaSuccess)
         error = cudaStreamSynchronize(stream);
@@ -68,13 +75,13 @@ static cudaError_t run_counted(struct crowd *crowd, const struct kernel_args *ar
         error = launch_crowd(later ? (const void *)SYMBOL(crowds_counts_later) : (const void *)SYMBOL(crowds_counts), args, blocks, threads,
                              stream, later);
     if (error == cudaSuccess)
-        error = cudaMemcpyAsync(words, args->data, 2 * COUNTED_MOST * sizeof(uint32_t), cudaMemcpyDeviceToHost, stream);
+        error = cudaMemcpyAsync(words, args->data, COUNTED_WORDS * sizeof(uint32_t), cudaMemcpyDeviceToHost, stream);
     if (error == cudaSuccess)
         error = cudaStreamSynchronize(stream);
     if (error != cudaSuccess)
         return error;
     *wrong += crowd->room->state.early + (crowd->room->state.finished != blocks * threads);
-    for (i = 0; i < 2 * COUNTED_MOST; i++)
+    for (i = 0; i < COUNTED_WORDS; i++)
         *wrong += words[i] != counted_word(crowd->room->plan.key, i, blocks, threads);
     return cudaSuccess;
 }
@@ -85,11 +92,11 @@ static void ask_counted(struct crowd *crowd)
     struct kernel_args args = crowd->args;
     unsigned count = sizeof(shapes) / sizeof(shapes[0]), i, wrong = 0;
     uint32_t *words = NULL;
-    cudaError_t error = cudaMallocHost((void **)&words, 2 * COUNTED_MOST * sizeof(uint32_t));
+    cudaError_t error = cudaMallocHost((void **)&words, COUNTED_WORDS * sizeof(uint32_t));
 
     args.data = NULL;
     if (error == cudaSuccess)
-        error = cudaMalloc((void **)&args.data, 2 * COUNTED_MOST * sizeof(uint32_t));
+        error = cudaMalloc((void **)&args.data, COUNTED_WORDS * sizeof(uint32_t));
     for (i = 0; ask_goes_on(crowd->ask, i, 2 * count) && error == cudaSuccess; i++)
         error = run_counted(crowd, &args, words, shapes[i % count][0], shapes[i % count][1], (int)(i / count), &wrong);
     ask_expect(crowd->ask, "grids whose threads are counted", error, cudaSuccess);

@@ -441,6 +441,7 @@ struct faults {
     bool clustered_starts_told, urgent_starts_told, domain_starts_told, domain_completion_told, sharing_event_at_touch, grouped_event_at_touch;
     bool cluster_start_edge_early, cooperative_start_edge_early, domain_start_edge_early;
     bool forked_event_full, forked_start_at_trigger, event_in_fork_full, start_in_fork_at_trigger;
+    bool max_compares_half, max_stores_half, relaxed_passes_barrier;
     bool never_overlaps, early, shared, late_copies, pageable_later; /* these conform */
 };
 

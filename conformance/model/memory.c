@@ -363,10 +363,19 @@ static inline size_t offset_of(const void *p, size_t bytes)
     return at;
 }
 
+/* Whether only other threads of the block have stored to the word, which is not in the L2 yet. */
+static bool stored_by_other(struct block *b, uint32_t word)
+{
+    const struct store *own = pending(b->stores, word);
+    return own != NULL && own->thread != device.current->index && own->thread != MODEL_MAX_THREADS;
+}
+
 static uint64_t load_word(struct block *b, uint32_t word, unsigned halves, int cache)
 {
     struct sm *sm = &device.sm[b->sm];
     uint64_t value;
+    if (cache == MODEL_LD_RELAXED && device.faults.relaxed_passes_barrier && stored_by_other(b, word))
+        return *l2(word);
     if (cache == MODEL_LD_NC)
         return cached_load(sm->read_only, sm->read_only_generation, word);
     if (cache == MODEL_LD_CA) {
@@ -379,8 +388,7 @@ static uint64_t load_word(struct block *b, uint32_t word, unsigned halves, int c
         value = *l2(word);
     }
     const struct store *own = pending(b->stores, word);
-    bool others = own != NULL && own->thread != device.current->index && own->thread != MODEL_MAX_THREADS;
-    if (own != NULL && !(others && device.faults.barrier_publishes_nothing))
+    if (own != NULL && !(device.faults.barrier_publishes_nothing && stored_by_other(b, word)))
         value = blend(value, own->value, own->halves & halves);
     return value;
 }
@@ -509,7 +517,10 @@ uint64_t model_atomic_min64(void *p, uint64_t value)
 uint64_t model_atomic_max64(void *p, uint64_t value)
 {
     uint64_t *q = at_l2(p, 8), old = *q;
-    *q = value > old ? value : old;
+    bool more = device.faults.max_compares_half ? (uint32_t)value > (uint32_t)old : value > old;
+    *q = more ? value : old;
+    if (more && device.faults.max_stores_half)
+        *q = (old & ~(uint64_t)UINT32_MAX) | (uint32_t)value;
     trace(old);
     return old;
 }

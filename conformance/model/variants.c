@@ -1188,6 +1188,9 @@ static const struct variant variants[] = {
     BROKEN("event-in-fork-full", event_in_fork_full, "EDGE-12", "a stream that joined the capture before takes a programmatic event for an ordinary one"),
     BROKEN("forked-start-at-trigger", forked_start_at_trigger, "EDGE-13", "capture makes an event at block starts one at the trigger if its launch is in a stream that joined"),
     BROKEN("start-in-fork-at-trigger", start_in_fork_at_trigger, "EDGE-13", "capture makes an event at block starts one at the trigger if a stream waits for it that joined before"),
+    BROKEN("maximum-compares-half", max_compares_half, "MEM-10a", "an atomic maximum of eight bytes compares the lower four"),
+    BROKEN("maximum-stores-half", max_stores_half, "MEM-10a", "an atomic maximum of eight bytes stores the lower four"),
+    BROKEN("relaxed-load-passes-barrier", relaxed_passes_barrier, "MEM-10a", "a relaxed load finds an old word after a barrier if another thread of the block stored to it before"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
