@@ -54,7 +54,7 @@ KERNEL(crowds_looks)
 
 #define BEGUN_MOST 65537u      /* blocks */
 #define TOLD_HOLD_NS 100000u
-#define TOLD_DRESSES ((unsigned)DRESS_GROUPED) /* those before it: such a grid has to have room as a whole */
+#define BEGUN_DRESSES ((unsigned)DRESS_GROUPED) /* those before it: such a grid has to have room as a whole */
 
 struct begun {
     struct crowd *crowd;
@@ -145,14 +145,23 @@ static cudaError_t look_at_begun(struct begun *b, cudaError_t error, unsigned bl
     return cudaSuccess;
 }
 
-static cudaError_t run_begun(struct begun *b, unsigned blocks, int control)
+/* A grid that records the event at its block starts; one in clusters has an even number of blocks. */
+static cudaError_t launch_recorder(struct begun *b, const void *function, const struct kernel_args *args, unsigned *blocks, unsigned dress)
 {
-    cudaLaunchAttribute at_start = recording(b->event);
+    cudaLaunchAttribute attrs[3] = { recording(b->event), recording(b->event), recording(b->event) };
+    unsigned more = dress_crowd(dress, b->greatest, attrs + 1);
+
+    attrs[0].val.programmaticEvent.triggerAtBlockStart = 1;
+    *blocks -= dress == DRESS_CLUSTERS ? *blocks % 2 : 0;
+    return launch_sized(function, args, *blocks, 1, b->shared_bytes, b->crowd->ask->stream, attrs, 1 + more);
+}
+
+static cudaError_t run_begun(struct begun *b, unsigned blocks, int control, unsigned dress)
+{
     cudaError_t error = forget_begun(b);
 
-    at_start.val.programmaticEvent.triggerAtBlockStart = 1;
     if (error == cudaSuccess)
-        error = launch_sized((const void *)SYMBOL(crowds_busy), &b->args, blocks, 1, b->shared_bytes, b->crowd->ask->stream, &at_start, 1);
+        error = launch_recorder(b, (const void *)SYMBOL(crowds_busy), &b->args, &blocks, dress);
     if (error == cudaSuccess)
         error = launch_waiter(b, control);
     b->trials += control ? 0 : 1;
@@ -231,16 +240,13 @@ static cudaError_t be_told(struct begun *b, unsigned blocks, int polls, unsigned
 /* When the last block has begun, no more than have room have not left. */
 static cudaError_t tell_of_starts(struct begun *b, unsigned blocks, int polls, unsigned dress)
 {
-    cudaLaunchAttribute attrs[3] = { recording(b->event), recording(b->event), recording(b->event) };
-    unsigned more = dress_crowd(dress, b->greatest, attrs + 1), left = 0;
     struct kernel_args args = b->args;
+    unsigned left = 0;
     cudaError_t error;
 
-    attrs[0].val.programmaticEvent.triggerAtBlockStart = 1;
-    blocks -= dress == DRESS_CLUSTERS ? blocks % 2 : 0;
     memset(b->left, 0, blocks * sizeof(uint32_t));
     args.data = b->left;
-    error = launch_sized((const void *)SYMBOL(crowds_leaver), &args, blocks, 1, b->shared_bytes, b->crowd->ask->stream, attrs, 1 + more);
+    error = launch_recorder(b, (const void *)SYMBOL(crowds_leaver), &args, &blocks, dress);
     if (error == cudaSuccess)
         error = be_told(b, blocks, polls, &left);
     b->told_early += error == cudaSuccess && left + b->crowd->room->plan.residents < blocks;
@@ -275,12 +281,12 @@ static void ask_told(struct begun *b, const unsigned *sizes, unsigned count)
     cudaError_t error = cudaSuccess;
     unsigned i;
 
-    for (i = 0; i < 2 * TOLD_DRESSES * count && error == cudaSuccess; i++)
+    for (i = 0; i < 2 * BEGUN_DRESSES * count && error == cudaSuccess; i++)
         if (sizes[i / 2 % count] > 2 * crowd->room->plan.residents)
             error = tell_of_starts(b, sizes[i / 2 % count], i % 2, i / 2 / count);
     crowd->room->plan.hold_ns = TOLD_HOLD_NS;
-    for (i = 0; i < 4 * TOLD_DRESSES && error == cudaSuccess; i++)
-        error = tell_of_completion(b, i % 2, i / 2 % TOLD_DRESSES);
+    for (i = 0; i < 4 * BEGUN_DRESSES && error == cudaSuccess; i++)
+        error = tell_of_completion(b, i % 2, i / 2 % BEGUN_DRESSES);
     ask_expect(crowd->ask, "events of starts that the host is told of", error, cudaSuccess);
     ask_expect_none(crowd->ask, "events that the host was told of before the last block, or the kernel, had begun", b->told_early, b->told);
 }
@@ -300,9 +306,9 @@ static void ask_begun(struct crowd *crowd)
     crowd->room->plan.hold_ns = 1000 + 4 * (uint32_t)crowd->tick_ns;
     crowd->room->plan.bound_ns = CROWD_BOUND_NS;
     error = open_begun(&b, crowd);
-    for (i = 0; i < 3 * count && error == cudaSuccess; i++)
+    for (i = 0; i < (BEGUN_DRESSES + 1) * count && error == cudaSuccess; i++)
         if (sizes[i % count] > 2 * crowd->room->plan.residents)
-            error = run_begun(&b, sizes[i % count], i / count == 2);
+            error = run_begun(&b, sizes[i % count], i / count == BEGUN_DRESSES, i / count % BEGUN_DRESSES);
     if (error == cudaSuccess)
         error = ask_completion_edges((const void *)SYMBOL(crowds_waiter));
     for (i = 0; i < count && error == cudaSuccess; i++)

@@ -65,6 +65,14 @@ cudaError_t event_usable_in_launch(cudaEvent_t handle, int flags)
     return cudaSuccess;
 }
 
+/* Devices on which streams that wait for the block starts of some launches go on before the first one */
+static bool starts_event_early(const struct op *op)
+{
+    const struct faults *f = &device.faults;
+    return (f->clustered_start_event_early && op->grid->cluster > 1) || (f->urgent_start_event_early && op->urgent) ||
+           (f->domain_start_event_early && op->domain != 0);
+}
+
 /* EVT-01, EVT-02, EVT-03, EVT-08: from the moment the rule names on, or any time later up to completion */
 void event_takes(struct event *e, enum recorded how, struct op *op, bool at_block_start)
 {
@@ -81,6 +89,8 @@ void event_takes(struct event *e, enum recorded how, struct op *op, bool at_bloc
     if (how == RECORDED_ORDINARY)
         return;
     enum edge_kind soonest = at_block_start ? EDGE_STARTED : EDGE_TRIGGERED;
+    if (e->at_start && starts_event_early(op))
+        soonest = EDGE_TURN;
     if (device.faults.program_event_first_block && how == RECORDED_PROGRAMMATIC)
         soonest = EDGE_TOUCHED;
     const struct grid *g = op->grid;
@@ -97,6 +107,8 @@ void event_takes(struct event *e, enum recorded how, struct op *op, bool at_bloc
         e->op = NULL;
     if (takes_overlap())
         e->device_at = soonest;
+    if (soonest == EDGE_TURN) /* the host is told as ever */
+        soonest = EDGE_STARTED;
     if (!device.faults.never_overlaps && choose(2) != 0)
         e->host_at = soonest;
 }

@@ -442,6 +442,7 @@ struct faults {
     bool cluster_start_edge_early, cooperative_start_edge_early, domain_start_edge_early;
     bool forked_event_full, forked_start_at_trigger, event_in_fork_full, start_in_fork_at_trigger;
     bool max_compares_half, max_stores_half, relaxed_passes_barrier;
+    bool clustered_start_event_early, urgent_start_event_early, domain_start_event_early;
     bool never_overlaps, early, shared, late_copies, pageable_later; /* these conform */
 };
 

@@ -1191,6 +1191,9 @@ static const struct variant variants[] = {
     BROKEN("maximum-compares-half", max_compares_half, "MEM-10a", "an atomic maximum of eight bytes compares the lower four"),
     BROKEN("maximum-stores-half", max_stores_half, "MEM-10a", "an atomic maximum of eight bytes stores the lower four"),
     BROKEN("relaxed-load-passes-barrier", relaxed_passes_barrier, "MEM-10a", "a relaxed load finds an old word after a barrier if another thread of the block stored to it before"),
+    BROKEN("clustered-start-event-early", clustered_start_event_early, "COMP-16", "a stream that waits for the block starts of a launch in clusters goes on before the first one"),
+    BROKEN("urgent-start-event-early", urgent_start_event_early, "COMP-16", "a stream that waits for the block starts of a launch with a priority of its own goes on before the first one"),
+    BROKEN("domain-start-event-early", domain_start_event_early, "COMP-16", "a stream that waits for the block starts of a launch in another memory-sync domain goes on before the first one"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
