@@ -26,6 +26,9 @@
  *                    others are added
  * made      EDGE-43  a row of nodes of each kind, made by hand, captured, cloned, or that lost a node or an edge, updates another one; is changed as
  *                    a child graph, a child of a child or a body; loses a node and edges there
+ * later     EDGE-43c edges that come between nodes of a graph, or are turned round, once an executable one was made of it
+ * running   EDGE-43d parameters and updates while one launch is under way and another one is queued behind it, for a node of each kind
+ * children  EDGE-25c two child graphs in a row, with programmatic edges inside: of one graph, of two, and after each was given another one
  */
 #include <string.h>
 
@@ -453,6 +456,8 @@ static void ask_refused_changes(struct kept *kept)
 #include "kept_captured.h"
 #include "kept_named.h"
 #include "kept_made.h"
+#include "kept_later.h"
+#include "kept_children.h"
 
 static void ask_refused(struct ask *ask)
 {
@@ -488,5 +493,8 @@ static const struct pair kept_pairs[] = {
     PAIR_ASK("named", ask_named),
     PAIR_ASK("left", ask_left),
     PAIR_ASK("made", ask_made),
+    PAIR_ASK("later", ask_later),
+    PAIR_ASK("running", ask_running),
+    PAIR_ASK("children", ask_children),
 };
 IMAGE(kept, kept_pairs)

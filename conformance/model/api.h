@@ -197,6 +197,7 @@ struct arc {
     edge_data data;
     bool of_event; /* made by capture from a programmatic event: for the device program-event-first-block */
     bool first;    /* into its node: for the device one-edge-is-enough */
+    bool later;    /* than an executable graph of its graph: for the device later-edge-not-made */
     bool rejoins;  /* made by capture after an ordinary event, whatever kind the edge became */
     unsigned nth, into;  /* how many edges left its first node and entered its second before it was made */
 };
@@ -219,6 +220,7 @@ struct node {
     struct op *op, *last;     /* while a launch is being put together: where it begins and ends */
     unsigned index, incoming, outgoing; /* place in its graph; edges that end and begin here */
     bool captured, reenabled, late; /* late: added to the graph of a child graph node */
+    bool given;     /* a child graph that took the place of another one, in an executable graph */
     uint64_t child_of; /* the number of the graph that this child graph was copied from */
     unsigned renewed; /* how often it was given parameters in an executable graph: for the device second-params-ignored */
 };
@@ -268,6 +270,9 @@ struct graph *graph_new(void);
 void graph_delete(struct graph *g);
 struct graph *graph_copy(const struct graph *g);
 void graphs_reset(void);
+bool exec_under_way(const struct graph_exec *e); /* one of its nodes has begun, and one has not */
+void rest_takes(const struct graph *of, const struct graph *from); /* the nodes that have not begun do what those of another graph do */
+void execs_turn(const struct node *from, const struct node *to); /* for the device turned-edge-reaches-execs */
 void graphs_lose_arc(const struct node *from, const struct node *to); /* for the device removal-reaches-children */
 void graphs_follow_attribute(const struct node *original, const cudaLaunchAttribute *a);
 void original_follows(const struct node *n); /* the kernel node that it was copied from */

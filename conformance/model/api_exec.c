@@ -240,6 +240,7 @@ cudaError_t CUDARTAPI cudaGraphExecUpdate(cudaGraphExec_t handle, cudaGraph_t gr
     ignored |= device.faults.update_from_same_ignored && e->updated_from == g->number;
     ignored |= (device.faults.tenth_update_ignored && e->updates++ >= 10) ||
                (device.faults.update_from_clone_ignored && g->copied_from == e->made_from);
+    ignored |= device.faults.update_under_way_lost && exec_under_way(e);
     e->updated_from = g->number;
     if (ignored || (device.faults.second_update_ignored && e->updates++ != 0))
         return cudaSuccess;
@@ -252,6 +253,8 @@ cudaError_t CUDARTAPI cudaGraphExecUpdate(cudaGraphExec_t handle, cudaGraph_t gr
         enables |= device.faults.second_update_enables && e->features & HAS(updated);
         copy->node[i]->disabled = e->copy->node[i]->disabled && !enables; /* no update changes that */
     }
+    if (device.faults.update_reaches_rest && exec_under_way(e))
+        rest_takes(e->copy, copy);
     if (device.faults.update_frees_running)
         e->running = NULL;
     graph_delete(e->copy);
@@ -319,6 +322,8 @@ cudaError_t CUDARTAPI cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec, cud
                    (device.faults.other_thread_params_ignored && device.other_thread) ||
                    (device.faults.disabled_takes_no_params && n->disabled) || (device.faults.captured_params_ignored && n->captured);
     ignored |= device.faults.tenth_params_ignored && n->renewed++ >= 10;
+    bool rests = exec_under_way(e) && n->op != NULL && !n->op->ready;
+    ignored |= device.faults.params_under_way_lost && rests;
     struct node *next = n->index + 1 < e->copy->nodes ? e->copy->node[n->index + 1] : NULL;
     if (device.faults.params_to_next_too && next != NULL && next->kernel != NULL)
         (void)kernel_replace(next->kernel, p);
@@ -335,7 +340,7 @@ cudaError_t CUDARTAPI cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec, cud
         n->kernel->grid[0] = 1;
     n->disabled |= error != cudaSuccess && device.faults.refused_params_disable;
     bool runs = e->running != NULL && !e->running->retired && n->op != NULL && n->op->grid != NULL && !n->op->ready;
-    if (device.faults.params_reach_running && runs)
+    if ((device.faults.params_reach_running && runs) || (device.faults.params_reach_rest && rests))
         memcpy(n->op->grid->args, n->kernel->args, n->op->grid->kernel->args_bytes);
     return error;
 }
@@ -480,6 +485,8 @@ cudaError_t CUDARTAPI cudaGraphExecMemsetNodeSetParams(cudaGraphExec_t exec, cud
         keep_element(&n->move, element);
     if (device.faults.refused_set_params_stop && error != cudaSuccess && n != NULL)
         n->move.rows = 0;
+    if (device.faults.set_params_reach_rest && error == cudaSuccess && exec_under_way(exec_of(exec)) && !n->op->ready)
+        n->op->move = n->move;
     if (device.faults.set_params_keep_value && error == cudaSuccess)
         n->move.value = value;
     if (device.faults.memset_params_enable && error == cudaSuccess)
@@ -549,6 +556,7 @@ cudaError_t CUDARTAPI cudaGraphExecChildGraphNodeSetParams(cudaGraphExec_t exec,
             *given->node[i]->kernel = *n->child[0]->node[i]->kernel;
     graph_delete(n->child[0]);
     n->children = 0;
+    n->given = true;
     node_owns(n, given);
     if (device.faults.child_update_keeps_shared && first != NULL && first->kernel != NULL)
         n->child[0]->node[0]->kernel->shared_bytes = shared_bytes;

@@ -101,6 +101,33 @@ static bool in_nested_child(const struct node *n)
     return owner != NULL && owner->type == cudaGraphNodeTypeGraph && owner->graph->owner != NULL;
 }
 
+static bool has_programmatic(const struct graph *g)
+{
+    for (size_t i = 0; i < g->arcs; i++)
+        if (g->arc[i].data.type == cudaGraphDependencyTypeProgrammatic)
+            return true;
+    return false;
+}
+
+/* The edges between two child graphs that are lost on devices where it matters what lies inside. */
+static bool children_cut(const struct arc *a)
+{
+    if (a->from->type != cudaGraphNodeTypeGraph || a->to->type != cudaGraphNodeTypeGraph)
+        return false;
+    return (device.faults.child_of_programs_passed && has_programmatic(a->from->child[0])) || (device.faults.given_child_passes && a->to->given);
+}
+
+/* Whether what holds this graph is a child graph after another one. */
+static bool behind_child(const struct graph *g)
+{
+    for (size_t i = 0; g->owner != NULL && i < g->owner->graph->arcs; i++) {
+        const struct arc *a = &g->owner->graph->arc[i];
+        if (a->to == g->owner && a->to->type == cudaGraphNodeTypeGraph && a->from->type == cudaGraphNodeTypeGraph)
+            return true;
+    }
+    return false;
+}
+
 /* The edges that are lost on devices where several features have to meet. */
 static bool crossing_cuts(const struct arc *a)
 {
@@ -162,6 +189,8 @@ static bool arc_uncovered(const struct arc *a)
     if ((f->updated_cooperative_uncovered && updated && to != NULL && to->cooperative) ||
         (f->cooperative_in_body_uncovered && in_body && from != NULL && from->cooperative))
         return true;
+    if (f->child_behind_child_uncovered && behind_child(a->to->graph))
+        return true;
     if (f->long_args_uncover && a->to->kernel != NULL && a->to->kernel->kernel->args_bytes > 128)
         return true;
     if (f->others_graph_uncovers && a->to->graph->made_elsewhere)
@@ -222,7 +251,7 @@ static void arc_orders(const struct arc *a)
     cut |= device.faults.fourth_into_empty_lost && a->into >= 3 && a->to->type == cudaGraphNodeTypeEmpty;
     cut |= device.faults.idle_condition_cuts && of_body && node_body(a->from) == NULL;
     cut |= device.faults.second_child_cut && children && a->from->child_of == a->to->child_of;
-    cut |= crossing_cuts(a) || disabling_cuts(a) || crowd_cuts(a);
+    cut |= crossing_cuts(a) || children_cut(a) || disabling_cuts(a) || crowd_cuts(a);
     bool port_lost = device.faults.disabled_port_lost && programmatic && a->from->disabled;
     bool ignored = cut || port_lost || (device.faults.one_edge_is_enough && !a->first) || (device.faults.sixth_edge_ignored && a->into >= 5);
     bool full_lets_go = (device.faults.second_exec_full && queued_features & HAS(secondexec)) || (device.faults.third_launch_full && queued_launches > 2) ||

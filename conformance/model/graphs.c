@@ -332,8 +332,10 @@ cudaError_t graph_connect(struct graph *g, struct node *from, struct node *to, e
         left--;
     }
     g->arc = grown(g->arc, g->arcs, &g->arc_room, sizeof *g->arc);
-    struct arc a = {from, to, d, false, to->incoming == 0, false, from->outgoing++, to->incoming};
+    struct arc a = {from, to, d, false, to->incoming == 0, g->made, false, from->outgoing++, to->incoming};
     g->arc[g->arcs++] = a;
+    if (device.faults.turned_edge_reaches_execs)
+        execs_turn(from, to);
     to->incoming++;
     return cudaSuccess;
 }

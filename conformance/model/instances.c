@@ -2,6 +2,7 @@
 #include "api.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum { EXEC_MAGIC = 0x45584331 };
 
@@ -21,6 +22,30 @@ void execs_lose_arc(const struct graph *source)
     for (const struct graph_exec *e = execs; e != NULL; e = e->next)
         if (e->made_from == source->number && e->copy->arcs != 0)
             graph_drop_last_arc(e->copy);
+}
+
+void execs_turn(const struct node *from, const struct node *to)
+{
+    for (const struct graph_exec *e = execs; e != NULL; e = e->next)
+        for (size_t i = 0; i < e->copy->arcs; i++) {
+            struct arc *a = &e->copy->arc[i];
+            struct node *turned = a->from;
+            if (turned->original != to || a->to->original != from)
+                continue;
+            a->from = a->to;
+            a->to = turned;
+        }
+}
+
+/* What an executable graph leaves out of the edges that its graph got once another one had been made of it. */
+static void drop_later(struct graph *copy)
+{
+    const struct faults *f = &device.faults;
+    for (size_t i = copy->arcs; i > 0; i--) {
+        bool programmatic = copy->arc[i - 1].data.type == cudaGraphDependencyTypeProgrammatic;
+        if (copy->arc[i - 1].later && (f->later_edge_not_made || (f->later_program_edge_not_made && programmatic)))
+            graph_drop_arc(copy, i - 1);
+    }
 }
 
 /* For the device lost-node-shifts: from the place of n on, nodes of executable graphs are known by those before them. */
@@ -108,6 +133,36 @@ const struct graph_exec *exec_newest(const struct graph_exec *e)
     return newest;
 }
 
+bool exec_under_way(const struct graph_exec *e)
+{
+    unsigned begun = 0, waiting = 0;
+    for (size_t i = 0; e->running != NULL && !e->running->retired && i < e->copy->nodes; i++) {
+        const struct op *op = e->copy->node[i]->op;
+        begun += op != NULL && op->ready;
+        waiting += op != NULL && !op->ready;
+    }
+    return begun != 0 && waiting != 0;
+}
+
+void rest_takes(const struct graph *of, const struct graph *from)
+{
+    for (size_t i = 0; i < of->nodes; i++) {
+        struct op *op = of->node[i]->op;
+        const struct node *n = from->node[i];
+        if (op == NULL || op->ready)
+            continue;
+        op->move = n->move;
+        if (op->host.call != NULL) {
+            op->host.call = n->host.fn;
+            op->host.data = n->host.userData;
+        }
+        if (op->grid != NULL)
+            memcpy(op->grid->args, n->kernel->args, op->grid->kernel->args_bytes);
+        for (unsigned c = 0; c < n->children; c++)
+            rest_takes(of->node[i]->child[c], n->child[c]);
+    }
+}
+
 bool exec_made(const struct graph *g)
 {
     for (const struct graph_exec *e = execs; e != NULL; e = e->next)
@@ -159,6 +214,7 @@ cudaError_t graph_instantiate(cudaGraphExec_t *out, cudaGraph_t handle, unsigned
     FAIL_IF(e == NULL, cudaErrorMemoryAllocation);
     e->magic = EXEC_MAGIC;
     e->copy = graph_copy(g);
+    drop_later(e->copy);
     g->made = true;
     if (device.faults.cooperative_in_body_is_plain)
         bodies_lose_cooperative(e->copy);

@@ -443,6 +443,9 @@ struct faults {
     bool forked_event_full, forked_start_at_trigger, event_in_fork_full, start_in_fork_at_trigger;
     bool max_compares_half, max_stores_half, relaxed_passes_barrier;
     bool clustered_start_event_early, urgent_start_event_early, domain_start_event_early;
+    bool later_edge_not_made, later_program_edge_not_made, turned_edge_reaches_execs; /* of graphs of which an executable one was made */
+    bool update_reaches_rest, params_reach_rest, set_params_reach_rest, update_under_way_lost, params_under_way_lost; /* a launch is under way */
+    bool second_child_takes_edges, child_of_programs_passed, child_behind_child_uncovered, given_child_passes;
     bool never_overlaps, early, shared, late_copies, pageable_later; /* these conform */
 };
 

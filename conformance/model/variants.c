@@ -1194,6 +1194,18 @@ static const struct variant variants[] = {
     BROKEN("clustered-start-event-early", clustered_start_event_early, "COMP-16", "a stream that waits for the block starts of a launch in clusters goes on before the first one"),
     BROKEN("urgent-start-event-early", urgent_start_event_early, "COMP-16", "a stream that waits for the block starts of a launch with a priority of its own goes on before the first one"),
     BROKEN("domain-start-event-early", domain_start_event_early, "COMP-16", "a stream that waits for the block starts of a launch in another memory-sync domain goes on before the first one"),
+    BROKEN("later-edge-not-made", later_edge_not_made, "EDGE-43c", "an edge that a graph is given once an executable one was made of it is in none that is made of it next"),
+    BROKEN("later-program-edge-not-made", later_program_edge_not_made, "EDGE-43c", "a programmatic edge that a graph is given once an executable one was made of it is in none that is made of it next"),
+    BROKEN("turned-edge-reaches-execs", turned_edge_reaches_execs, "EDGE-43c", "an edge that leads the other way later does so in the executable graphs that were made before, too"),
+    BROKEN("update-reaches-rest", update_reaches_rest, "EDGE-43d", "an update reaches the nodes of a launch under way that have not begun"),
+    BROKEN("params-reach-rest", params_reach_rest, "EDGE-43d", "new parameters of a kernel reach a launch under way in which it has not begun"),
+    BROKEN("memset-params-reach-rest", set_params_reach_rest, "EDGE-43d", "new parameters of a memset reach a launch under way in which it has not begun"),
+    BROKEN("update-under-way-lost", update_under_way_lost, "EDGE-43d", "an update is lost if a launch is under way whose first node has begun and whose last has not"),
+    BROKEN("params-under-way-lost", params_under_way_lost, "EDGE-43d", "new parameters of a kernel are lost if a launch is under way in which it has not begun"),
+    BROKEN("second-child-takes-edges", second_child_takes_edges, "EDGE-25c", "a child graph has the edges inside that the child graph before it has"),
+    BROKEN("child-of-programs-passed", child_of_programs_passed, "EDGE-25c", "a child graph does not wait for all of another one with a programmatic edge inside"),
+    BROKEN("child-behind-child-uncovered", child_behind_child_uncovered, "EDGE-25c", "the wait covers nothing in a child graph that comes after another one"),
+    BROKEN("given-child-passes", given_child_passes, "EDGE-25c", "a child graph that was given another graph does not wait for the child graph before it"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 

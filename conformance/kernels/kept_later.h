@@ -1,0 +1,206 @@
+/* kept_later.h - the pairs of kept.cu with edges that come once an executable graph was made, with changes while a launch is under way, and with
+ * two child graphs in a row. */
+#ifndef KEPT_LATER_H_INCLUDED
+#define KEPT_LATER_H_INCLUDED
+
+/* Lets a dependent begin and sets its word late. */
+KERNEL(kept_open)
+{
+    struct trial_plan plan = k_plan(&args);
+
+    k_trigger();
+    k_delay(args.state, plan.hold_ns);
+    set_word(args.data);
+}
+
+/* Waits, and copies a word as it finds it. */
+KERNEL(kept_waiting_copy)
+{
+    uint32_t i;
+
+    k_wait_device();
+    for (i = 0; i < CELLS; i++)
+        k_store(args.seen + i, k_load(args.data + i));
+}
+
+/* Tells that it runs, and ends when the host says so: at the latest after a while. */
+KERNEL(kept_gate)
+{
+    struct trial_plan plan = k_plan(&args);
+    uint64_t begin = k_now();
+    uint32_t spins = 0;
+
+    k_store_relaxed(&args.state->began, 1);
+    while (!k_load_system(&args.state->alive) && k_now() - begin < plan.bound_ns && ++spins < K_SPIN_LIMIT)
+        k_pause();
+}
+
+/* ---- later ---- */
+
+struct later {
+    cudaGraph_t graph;
+    cudaGraphNode_t late, copy, other; /* the last two copy the first word, to the second and to the third */
+};
+
+static cudaError_t add_copying(struct kept *kept, cudaGraph_t graph, unsigned word, cudaGraphNode_t *node)
+{
+    struct kernel_args args = kept->args[0];
+
+    args.seen = kept->args[word].data;
+    return ask_add_kernel(node, graph, (const void *)SYMBOL(kept_waiting_copy), &args, 1);
+}
+
+static cudaError_t make_later(struct kept *kept, struct kernel_args *late, const cudaGraphEdgeData *data, struct later *later)
+{
+    cudaGraphEdgeData full = edges_data(0, 0, 0);
+    cudaError_t error = cudaGraphCreate(&later->graph, 0);
+
+    if (error == cudaSuccess)
+        error = ask_add_kernel(&later->late, later->graph, (const void *)SYMBOL(kept_open), late, 1);
+    if (error == cudaSuccess)
+        error = add_copying(kept, later->graph, 1, &later->copy);
+    if (error == cudaSuccess)
+        error = add_copying(kept, later->graph, 2, &later->other);
+    if (error == cudaSuccess)
+        error = edges_add(later->graph, &later->late, &later->copy, data, 1);
+    return error == cudaSuccess ? edges_add(later->graph, &later->other, &later->late, &full, 1) : error;
+}
+
+/* The edge between two nodes that are there is taken out, and one of this kind leads the other way. */
+static cudaError_t turn(cudaGraph_t graph, cudaGraphNode_t from, cudaGraphNode_t to, const cudaGraphEdgeData *old_data, const cudaGraphEdgeData *data)
+{
+    cudaError_t error = edges_remove(graph, &from, &to, old_data, 1);
+
+    return error == cudaSuccess ? edges_add(graph, &to, &from, data, 1) : error;
+}
+
+/* Each executable graph has the edges that its graph had then: a copy before the late kernel does not set its word, one after it does. */
+static void ask_edges_later(struct kept *kept, struct kernel_args *late, int programmatic)
+{
+    struct ask *ask = kept->ask;
+    cudaGraphEdgeData full = edges_data(0, 0, 0), data = programmatic ? edges_data(1, 0, 1) : full;
+    struct later later = PDL_ZERO;
+    cudaGraphExec_t exec[3] = { NULL, NULL, NULL };
+    const char *kind = programmatic ? "a programmatic edge that comes later" : "a full edge that comes later";
+    unsigned i;
+
+    ask_expect(ask, "a graph", make_later(kept, late, &data, &later), cudaSuccess);
+    ask_expect(ask, "an executable one", cudaGraphInstantiate(&exec[0], later.graph, 0), cudaSuccess);
+    expect_words(kept, exec[0], "a launch before edges come", 3);
+    ask_expect(ask, kind, turn(later.graph, later.other, later.late, &full, &data), cudaSuccess);
+    ask_expect(ask, "a second executable one", cudaGraphInstantiate(&exec[1], later.graph, 0), cudaSuccess);
+    expect_words(kept, exec[1], kind, 7);
+    expect_words(kept, exec[0], "a launch of what was made before an edge came", 3);
+    ask_expect(ask, "an edge turned back", turn(later.graph, later.late, later.copy, &data, &full), cudaSuccess);
+    ask_expect(ask, "a third executable one", cudaGraphInstantiate(&exec[2], later.graph, 0), cudaSuccess);
+    expect_words(kept, exec[2], "a launch with an edge turned back", 5);
+    expect_words(kept, exec[1], "a launch of the second one then", 7);
+    expect_words(kept, exec[0], "a launch of the first one then", 3);
+    for (i = 0; i < 3; i++)
+        (void)cudaGraphExecDestroy(exec[i]);
+    (void)cudaGraphDestroy(later.graph);
+}
+
+static void ask_later(struct ask *ask)
+{
+    struct kept kept = PDL_ZERO;
+    struct kernel_args late = PDL_ZERO;
+    struct host_room *room = NULL;
+
+    if (!open_kept(&kept, ask))
+        return;
+    if (open_late(&kept, &room, &late)) {
+        ask_edges_later(&kept, &late, 0);
+        ask_edges_later(&kept, &late, 1);
+        (void)cudaFreeHost(room);
+    }
+    close_kept(&kept);
+}
+
+/* ---- running ---- */
+
+#define GATE_NS 5000000u       /* longer than the calls of the host in between take */
+
+/* A gate, and a node of this kind after it. */
+static cudaError_t make_gated(struct kept *kept, struct kernel_args *gate, unsigned single, unsigned word, cudaGraph_t *graph, cudaGraphNode_t *node)
+{
+    cudaGraphEdgeData full = edges_data(0, 0, 0);
+    cudaGraphNode_t before = NULL;
+    cudaError_t error = make_single(kept, single, word, graph, node);
+
+    if (error == cudaSuccess)
+        error = ask_add_kernel(&before, *graph, (const void *)SYMBOL(kept_gate), gate, 1);
+    return error == cudaSuccess ? edges_add(*graph, &before, node, &full, 1) : error;
+}
+
+static cudaError_t change_gated(struct ordered *o, struct kernel_args *gate, enum call call)
+{
+    cudaGraph_t other = NULL;
+    cudaGraphNode_t node = NULL;
+    cudaError_t error;
+
+    if (call != CALL_UPDATE)
+        return call_once(o, call);
+    o->word = (o->word + 1) % WORDS;
+    error = make_gated(o->kept, gate, o->single, o->word, &other, &node);
+    if (error == cudaSuccess)
+        error = update_from(o->exec, other);
+    (void)cudaGraphDestroy(other);
+    return error;
+}
+
+/* "Updates take effect the next time the graph is launched, so they will not impact previous graph launches, even if they are running when the update
+ * takes place": one launch is under way, whose gate the host holds shut, and one is queued behind it. */
+static void ask_changed_while_running(struct kept *kept, struct host_room *room, struct kernel_args *gate, unsigned single, enum call call)
+{
+    struct ask *ask = kept->ask;
+    struct ordered o = PDL_ZERO;
+    struct trial_state empty = PDL_ZERO;
+    volatile const uint32_t *began = &room->state.began;
+    const char *what = call == CALL_UPDATE ? "an update while a launch is under way" : "new parameters while a launch is under way";
+
+    o.kept = kept;
+    o.single = single;
+    room->state = empty;
+    ask_expect(ask, "a gate and a node", make_gated(kept, gate, single, 0, &o.graph, &o.node), cudaSuccess);
+    ask_expect(ask, "an executable graph", cudaGraphInstantiate(&o.exec, o.graph, 0), cudaSuccess);
+    (void)words_then(kept);
+    ask_expect(ask, "a launch", call_once(&o, CALL_LAUNCH), cudaSuccess);
+    while (!*began && cudaStreamQuery(ask->stream) == cudaErrorNotReady) {
+    }
+    (void)cudaGetLastError();
+    ask_expect(ask, what, change_gated(&o, gate, call), cudaSuccess);
+    ask_expect(ask, "a launch behind it", call_once(&o, CALL_LAUNCH), cudaSuccess);
+    ask_expect(ask, what, change_gated(&o, gate, call), cudaSuccess);
+    *(volatile uint32_t *)&room->state.alive = 1;
+    ask_expect_number(ask, what, words_then(kept), (long)o.launched);
+    ask_expect(ask, "a launch after both", cudaGraphLaunch(o.exec, ask->stream), cudaSuccess);
+    ask_expect_number(ask, "what a launch sets after changes while others were under way", words_then(kept), 1l << o.word);
+    (void)cudaGraphExecDestroy(o.exec);
+    (void)cudaGraphDestroy(o.graph);
+}
+
+static void ask_running(struct ask *ask)
+{
+    struct kept kept = PDL_ZERO;
+    struct kernel_args gate = PDL_ZERO;
+    struct host_room *room = NULL;
+    unsigned single;
+
+    if (!open_kept(&kept, ask))
+        return;
+    if (open_late(&kept, &room, &gate)) {
+        room->plan.bound_ns = GATE_NS;
+        for (single = 0; single < SINGLES; single++) {
+            if (!takes_changes(single))
+                continue;
+            ask_changed_while_running(&kept, room, &gate, single, CALL_PARAMS);
+            ask_changed_while_running(&kept, room, &gate, single, CALL_UPDATE);
+            ask_changed_while_running(&kept, room, &gate, single, CALL_GENERAL);
+        }
+        (void)cudaFreeHost(room);
+    }
+    close_kept(&kept);
+}
+
+#endif
