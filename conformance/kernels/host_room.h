@@ -65,15 +65,12 @@ DEVICE_FN void tells_tick(const struct kernel_args *args)
 
 /* ---- host ---- */
 
-/* With so many bytes of dynamic shared memory per block. */
-static inline cudaError_t launch_sized(const void *function, const struct kernel_args *args, unsigned blocks, unsigned threads,
-                                       size_t shared_bytes, cudaStream_t stream, cudaLaunchAttribute *attrs, unsigned count)
+/* args: what the kernel's only parameter is, of any length. */
+static inline cudaError_t launch_given(const void *function, void *args, unsigned blocks, unsigned threads, size_t shared_bytes, cudaStream_t stream,
+                                      cudaLaunchAttribute *attrs, unsigned count)
 {
-    struct kernel_args copy = *args;
-    void *params[1];
     cudaLaunchConfig_t config = PDL_ZERO;
 
-    params[0] = &copy;
     config.gridDim.x = blocks;
     config.gridDim.y = config.gridDim.z = 1;
     config.blockDim.x = threads;
@@ -82,7 +79,16 @@ static inline cudaError_t launch_sized(const void *function, const struct kernel
     config.stream = stream;
     config.attrs = attrs;
     config.numAttrs = count;
-    return cudaLaunchKernelExC(&config, function, params);
+    return cudaLaunchKernelExC(&config, function, &args);
+}
+
+/* With so many bytes of dynamic shared memory per block. */
+static inline cudaError_t launch_sized(const void *function, const struct kernel_args *args, unsigned blocks, unsigned threads,
+                                       size_t shared_bytes, cudaStream_t stream, cudaLaunchAttribute *attrs, unsigned count)
+{
+    struct kernel_args copy = *args;
+
+    return launch_given(function, &copy, blocks, threads, shared_bytes, stream, attrs, count);
 }
 
 static inline cudaError_t launch_blocks(const void *function, const struct kernel_args *args, unsigned blocks, unsigned threads,

@@ -26,6 +26,7 @@
  * wide     COMP-04b  144 works or primaries before one reader, or one work before 144 readers; 2,100 empty nodes between work and reader
  * captures COMP-04e  a capture of 1,100 nodes, one of 33 streams, and four captures at once
  * rows     MEM-06c   rows of kernels that trigger and neither wait nor store, launched and captured, with a join or in a fork
+ * large_rows MEM-06c rows whose silent kernels have 33 blocks or 4,096 bytes of arguments, or whose follower has 33 blocks
  * lanes    MEM-06c   such rows in captures of one to three streams, in each of them, and a memset, a copy, rows or layers, a host function, an
  *                    external record or wait between the row and its follower
  * captured EDGE-41a  captures in which a launch or a second begin is refused; what streams are told that wait for the events of a captured launch;
@@ -104,6 +105,15 @@ KERNEL(joins_large_follower)
 }
 
 KERNEL(joins_follower) { follower_copies(&args, 0); }
+
+KERNEL(joins_block_followers)
+{
+    struct kernel_args own = args;
+
+    own.seen += k_block() * k_plan(&args).words;
+    follower_copies(&own, 0);
+}
+
 KERNEL(joins_waiting_follower) { follower_copies(&args, 1); }
 
 /* Reads the words before its wait, too. */
@@ -281,6 +291,7 @@ static void ask_joins(struct ask *ask, const struct join *join, unsigned count, 
 #include "joins_many.h"
 #include "joins_wide.h"
 #include "joins_rows.h"
+#include "joins_large_rows.h"
 #include "joins_awaiting.h"
 #include "joins_refused.h"
 #include "joins_captured.h"
@@ -409,6 +420,7 @@ static const struct pair joins_pairs[] = {
     PAIR_ASK("wide", ask_wide),
     PAIR_ASK("captures", ask_captures),
     PAIR_ASK("rows", ask_rows),
+    PAIR_ASK("large_rows", ask_large_rows),
     PAIR_ASK("lanes", ask_lanes_crossed),
     PAIR_ASK("captured", ask_captured),
     PAIR_ASK("beside", ask_beside),

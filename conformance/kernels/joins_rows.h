@@ -11,12 +11,13 @@
 #endif
 
 #define ROWS 10u               /* ways to ask */
+#define ROW_BLOCKS 33u         /* of a large grid */
 
 static cudaError_t silent(struct joins *joins, cudaStream_t stream)
 {
     cudaLaunchAttribute attribute = serialization(1);
 
-    return launch_blocks((const void *)SYMBOL(joins_silent), &joins->work[0], joins->trial % 4 == 3 ? 33 : 1, 1, stream, &attribute, 1);
+    return launch_blocks((const void *)SYMBOL(joins_silent), &joins->work[0], joins->trial % 4 == 3 ? ROW_BLOCKS : 1, 1, stream, &attribute, 1);
 }
 
 /* So many silent kernels, work, and silent kernels again, all with the attribute. */
@@ -33,6 +34,13 @@ static cudaError_t row_alone(struct joins *joins, unsigned ahead, unsigned kerne
     for (i = 0; i < kernels && error == cudaSuccess; i++)
         error = silent(joins, stream);
     return error;
+}
+
+/* Each block of a large grid copies what it finds to a place of its own, for readers_are_stale(). */
+static cudaError_t follow_in_blocks(struct joins *joins, cudaStream_t stream)
+{
+    return launch_blocks((const void *)SYMBOL(joins_block_followers), &joins->follower[0], ROW_BLOCKS, PLACE_WORDS / 4, FOLLOWS_IN(joins, stream),
+                         NULL, 0);
 }
 
 typedef cudaError_t (*row_maker)(struct joins *joins, unsigned ahead, unsigned kernels, cudaEvent_t event);

@@ -264,22 +264,14 @@ static cudaError_t run_way_anywhere(struct long_ask *l, const struct way *way)
 static cudaError_t run_holding(struct long_ask *l, unsigned *early)
 {
     cudaLaunchAttribute attribute;
-    cudaLaunchConfig_t config = PDL_ZERO;
     cudaEvent_t event = NULL;
-    void *params[1];
     cudaError_t error = cudaEventCreateWithFlags(&event, cudaEventDisableTiming);
 
     next_args(l);
-    params[0] = &l->args;
-    config.gridDim.x = config.gridDim.y = config.gridDim.z = 1;
-    config.blockDim = config.gridDim;
-    config.stream = l->ask->stream;
-    config.attrs = &attribute;
-    config.numAttrs = 1;
     if (error != cudaSuccess)
         return error;
     attribute = recording(event);
-    error = cudaLaunchKernelExC(&config, (const void *)SYMBOL(long_args_holds), params);
+    error = launch_given((const void *)SYMBOL(long_args_holds), &l->args, 1, 1, 0, l->ask->stream, &attribute, 1);
     if (error == cudaSuccess)
         error = cudaStreamWaitEvent(l->ask->side, event, 0);
     if (error == cudaSuccess)

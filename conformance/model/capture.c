@@ -343,9 +343,14 @@ cudaError_t capture_kernel(struct stream *s, struct request *r)
         lane_of(s->capture, s)->halves = 1;
     if (s->priority != 0)
         copy_priority(s, n->kernel);
+    if (device.faults.captured_large_passes_row && r->grid[0] > 32 && !r->programmatic)
+        lane_of(s->capture, s)->behinds = 0;
     cudaError_t error = attach(s, n, launch_may_overlap(r, s));
     if (error != cudaSuccess)
         return error;
+    if ((device.faults.captured_long_args_hide_row && r->kernel->args_bytes > 1024) ||
+        (device.faults.captured_large_hides_row && r->grid[0] > 32 && r->kernel->args_bytes > 1024))
+        lane_of(s->capture, s)->behinds = 0;
     if (r->event != NULL)
         kernel_event(s, n, r->event, r->at_block_start ? 2 : 1, cudaGraphDependencyTypeProgrammatic);
     if (r->launch_event != NULL && !(device.faults.captured_second_event_lost && r->event != NULL))

@@ -434,6 +434,8 @@ struct faults {
     bool later_capture_passes_overlapped;
     bool clone_takes_full_edges, joined_capture_loses_priority, disabled_layers_run, priority_told_drops_waits, moved_event_not_awaited;
     bool older_capture_passes_overlapped, forked_data_told_full, forked_set_takes_one, rows_params_keep_layer;
+    bool large_passes_row, large_passes_large_row, long_args_hide_row, captured_large_passes_row, captured_long_args_hide_row;
+    bool captured_large_hides_row;
     bool child_params_keep_later_kernels, conditions_before_untold, nested_rows_told_as_one, nested_attribute_ignored;
     bool external_wait_passes_overlapped, copies_end_no_body, exec_end_frees_stream, refusal_names_first_dependency;
     bool body_cuts_arguments, inner_else_ignored;

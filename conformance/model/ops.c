@@ -157,14 +157,24 @@ static bool passes_kind(const struct op *op, const struct op *pred)
     return f->value_passes_copy && pred->kind == OP_COPY && op->of_value;
 }
 
+/* Devices on which a kind of work waits for the kernel before it only, not for what that one overlapped */
+static bool passes_row(const struct op *op, const struct op *pred)
+{
+    const struct faults *f = &device.faults;
+    bool is_kernel = op->kind == OP_KERNEL, large = is_kernel && op->grid->blocks > 32, behind_large = pred->grid->blocks > 32;
+    if ((f->large_passes_row && large && !behind_large) || (f->large_passes_large_row && large && behind_large) ||
+        (f->long_args_hide_row && is_kernel && pred->grid->kernel->args_bytes > 1024))
+        return true;
+    return (f->copy_to_host_passes_row && op->to_host) || (f->graph_passes_row && op->kind == OP_JOIN) ||
+           (f->callback_passes_row && op->host.callback != NULL) || (f->value_passes_row && op->of_value) ||
+           (f->free_passes_row && op->kind == OP_POOL);
+}
+
 void op_after(struct op *op, struct op *pred, enum edge_kind kind)
 {
     if (!drawn_order(op, pred, &kind) || passes_kind(op, pred))
         return;
-    bool passes = (device.faults.copy_to_host_passes_row && op->to_host) || (device.faults.graph_passes_row && op->kind == OP_JOIN) ||
-                  (device.faults.callback_passes_row && op->host.callback != NULL) || (device.faults.value_passes_row && op->of_value) ||
-                  (device.faults.free_passes_row && op->kind == OP_POOL);
-    if (passes && kind == EDGE_RETIRED && pred->kind == OP_KERNEL)
+    if (kind == EDGE_RETIRED && pred->kind == OP_KERNEL && passes_row(op, pred))
         kind = EDGE_DONE;
     if ((kind == EDGE_DONE || kind == EDGE_RETIRED) && pred->grid != NULL && passes_hinted(op, pred))
         kind = EDGE_STARTED;
