@@ -39,6 +39,8 @@
  * callbacks COMP-04d callbacks of streams: after work, an event or a silent kernel, before a dependent; what comes after one
  * lent     ATTR-17b streams and nodes that are given the attributes of another one; graphs that cudaGraphInstantiateWithParams makes executable
  * values   COMP-17b values that streams write and wait for: after work, an event or a silent kernel, before work of each kind and dependents
+ * conditions COMP-17b waits for zero, for one of several bits, for a bit that is not set, and with a flush: a value that does not end the wait, and
+ *                    one that does, written by a stream, a kernel or the host
  * pools    COMP-17a memory that is freed in a stream and allocated again, in that stream or another one
  * ended    MEM-09b   what the host finds once it has waited for the device: work in streams of each kind, in a graph
  *
@@ -146,6 +148,8 @@ struct pinned {                /* both sides see it; words of the work, then wha
     unsigned host_is_stale;
 };
 
+struct condition;
+
 struct joins {
     struct ask *ask;
     cudaStream_t stream[PLACES], loose;
@@ -154,6 +158,7 @@ struct joins {
     uint32_t *aside;           /* ALL_WORDS of the device, for who opened them */
     void *pooled;              /* of the device's memory pool, for who allocated it */
     cudaGraphExec_t follows;   /* a graph of the first follower, for who made it */
+    const struct condition *condition; /* of a wait for a value, for who set it */
     unsigned trial, works, followers, unasked; /* unasked: this trial put no question */
 };
 
@@ -376,6 +381,7 @@ static cudaError_t join_zero(struct joins *joins)
 #include "joins_layers.h"
 #include "joins_lent.h"
 #include "joins_values.h"
+#include "joins_conditions.h"
 #include "joins_pools.h"
 
 static void ask_legacy(struct ask *ask)
@@ -429,6 +435,7 @@ static const struct pair joins_pairs[] = {
     PAIR_ASK("callbacks", ask_callbacks),
     PAIR_ASK("lent", ask_lent),
     PAIR_ASK("values", ask_values),
+    PAIR_ASK("conditions", ask_conditions),
     PAIR_ASK("pools", ask_pools),
 };
 IMAGE(joins, joins_pairs)

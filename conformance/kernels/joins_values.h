@@ -24,9 +24,15 @@ static const struct value_step value_steps[] = {
     { CU_STREAM_WAIT_VALUE_GEQ, 0x7FFFFFFFu, 0x80000000u, 0x80000001u },
 };
 
+/* The step that a trial asks for, or one that is drawn. */
+struct condition {
+    struct value_step step;
+    uint32_t not_yet, sure;    /* a value that ends no wait for it, one that ends every such wait */
+};
+
 static const struct value_step *value_step(const struct joins *joins)
 {
-    return &value_steps[drawn(joins, 6, sizeof(value_steps) / sizeof(value_steps[0]))];
+    return joins->condition ? &joins->condition->step : &value_steps[drawn(joins, 6, sizeof(value_steps) / sizeof(value_steps[0]))];
 }
 
 static uint32_t *value_in_host(const struct joins *joins) { return joins->follower[0].data + VALUE_WORD; }
@@ -162,29 +168,67 @@ static cudaError_t value_between(struct joins *joins)
 }
 
 #define LATE_POLLS 500u       /* of the host, which take longer than a device may like to wait */
+#define END_POLLS 2000000u    /* some seconds */
+
+static void store_value(struct joins *joins, uint32_t value)
+{
+    __sync_synchronize(); /* what was stored before is there before the value */
+    *(volatile uint32_t *)(joins->pinned->words + VALUE_WORD) = value;
+}
+
+/* The stream is not to end so soon. */
+static unsigned goes_on(cudaStream_t stream)
+{
+    cudaError_t state = cudaErrorNotReady;
+    unsigned i;
+
+    for (i = 0; i < LATE_POLLS && state == cudaErrorNotReady; i++)
+        state = cudaStreamQuery(stream);
+    (void)cudaGetLastError();
+    return state == cudaErrorNotReady;
+}
+
+/* The stream is to end. If it does not, or what was queued was refused, no stream stays behind that waits for good. */
+static cudaError_t end_wait(struct joins *joins, cudaStream_t stream, cudaError_t error)
+{
+    uint32_t sure = joins->condition ? joins->condition->sure : value_step(joins)->written;
+    cudaError_t state = cudaErrorNotReady, end = cudaSuccess;
+    unsigned i;
+
+    for (i = 0; i < END_POLLS && error == cudaSuccess && state == cudaErrorNotReady; i++)
+        state = cudaStreamQuery(stream);
+    (void)cudaGetLastError();
+    store_value(joins, sure);
+    if (joins->aside && state != cudaSuccess)
+        end = queue_value("cuStreamWriteValue32", joins->loose, joins->aside, sure, CU_STREAM_WRITE_VALUE_DEFAULT);
+    if (end == cudaSuccess)
+        end = cudaDeviceSynchronize();
+    joins->pinned->host_is_stale |= state == cudaErrorNotReady;
+    return error == cudaSuccess ? end : error;
+}
 
 /* The host stores the words and then the value, late. Nothing that the host calls before may wait for the device. */
 static cudaError_t value_of_host(struct joins *joins)
 {
     struct pinned *pinned = joins->pinned;
     cudaStream_t stream = joins->stream[1];
-    cudaError_t error = prepare_value(joins, 1, 1), state = cudaErrorNotReady;
-    unsigned i;
+    cudaError_t error = prepare_value(joins, 1, 1);
+    unsigned i, waits;
 
     if (error == cudaSuccess)
         error = queue_value("cuStreamWaitValue32", stream, value_in_host(joins), value_step(joins)->awaited, value_step(joins)->flags);
     if (error == cudaSuccess)
         error = drawn(joins, 8, 2) ? follow_by(joins, FOLLOW_HOST, stream) : follow(joins, 0, stream);
-    for (i = 0; i < LATE_POLLS && error == cudaSuccess && state == cudaErrorNotReady; i++)
-        state = cudaStreamQuery(stream);
-    (void)cudaGetLastError();
+    waits = error == cudaSuccess && goes_on(stream);
+    if (waits && joins->condition) {
+        store_value(joins, joins->condition->not_yet);
+        waits = goes_on(stream);
+    }
     for (i = 0; i < PLACE_WORDS; i++)
         pinned->words[i] = words_fresh(pinned->plan[0].key, i);
-    __sync_synchronize(); /* the words are there before the value */
-    *(volatile uint32_t *)(pinned->words + VALUE_WORD) = value_step(joins)->written;
-    if (error == cudaSuccess)
-        error = cudaStreamSynchronize(stream);
-    pinned->host_is_stale |= state != cudaErrorNotReady;
+    store_value(joins, value_step(joins)->written);
+    error = end_wait(joins, stream, error);
+    pinned->host_is_stale |= !waits;
     return error;
 }
 

@@ -79,6 +79,25 @@ static inline const char *values_lack(cudaStream_t stream)
     return error == cudaErrorNotSupported ? "cuStreamWriteValue32 and cuStreamWaitValue32 are not supported here" : NULL;
 }
 
+/* What the driver tells of this device that the runtime has no name for; 0 if it tells nothing. */
+static inline int driver_tells(CUdevice_attribute attribute)
+{
+    typedef CUresult(CUDAAPI * get_fn)(CUdevice *, int);
+    typedef CUresult(CUDAAPI * tell_fn)(int *, CUdevice_attribute, CUdevice);
+    void *get = NULL, *tell = NULL;
+    CUdevice device = 0;
+    int ordinal = 0, told = 0;
+
+    if (cudaGetDevice(&ordinal) != cudaSuccess || driver_function("cuDeviceGet", 2000, &get) != cudaSuccess ||
+        driver_function("cuDeviceGetAttribute", 2000, &tell) != cudaSuccess) {
+        (void)cudaGetLastError();
+        return 0;
+    }
+    if (((get_fn)get)(&device, ordinal) != CUDA_SUCCESS || ((tell_fn)tell)(&told, attribute, device) != CUDA_SUCCESS)
+        return 0;
+    return told;
+}
+
 static inline const char *pools_lack(void)
 {
     int device, pools = 0;

@@ -198,10 +198,28 @@ static unsigned wait_for_value(cudaStream_t stream, const uint32_t *at, uint32_t
     BY_DRIVER(stream_await_value(stream, at, value, flags));
 }
 
+/* As the driver numbers them. */
+enum { CAN_FLUSH_REMOTE_WRITES = 98, CAN_WAIT_NOR = 123 };
+
+static unsigned device_get(int *out, int ordinal)
+{
+    *out = ordinal;
+    return cudaSuccess;
+}
+
+static unsigned device_attribute(int *value, int attribute, int of)
+{
+    (void)of;
+    *value = attribute == CAN_FLUSH_REMOTE_WRITES || attribute == CAN_WAIT_NOR;
+    return *value ? cudaSuccess : cudaErrorInvalidValue; /* the others the runtime tells */
+}
+
 typedef void (*any_function)(void);
 
 /* Since: the version of CUDA that brought it, and that the driver has to have. */
 static const struct { const char *name; unsigned since; int driver; any_function function; } offered[] = {
+    { "cuDeviceGet", 2000, 0, (any_function)device_get },
+    { "cuDeviceGetAttribute", 2000, 0, (any_function)device_attribute },
     { "cuFuncGetAttribute", 2020, 0, (any_function)function_attribute },
     { "cuLaunchKernel", 4000, 0, (any_function)launch_plain },
     { "cuLaunchCooperativeKernel", 9000, 0, (any_function)launch_cooperative },

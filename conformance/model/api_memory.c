@@ -404,6 +404,7 @@ cudaError_t stream_await_value(cudaStream_t stream, const uint32_t *at, uint32_t
     FAIL_IF(error != cudaSuccess, error);
     struct op *op = op_new(OP_AWAIT);
     op->await.flags = flags;
+    memcpy(&op->await.before, at, sizeof op->await.before);
     op->move = (struct move){.from = at, .value = value};
     return value_queue(s, op);
 }

@@ -85,8 +85,9 @@ struct op {
     struct grid *grid;
     struct move move; /* OP_COPY, OP_SET */
     bool of_value;    /* an OP_SET that is the write of a value */
-    struct {          /* OP_AWAIT */
+    struct {          /* OP_AWAIT; before: what stood there when it was queued */
         unsigned flags, polls;
+        uint32_t before;
     } await;
     struct {
         cudaHostFn_t call;
@@ -445,6 +446,7 @@ struct faults {
     bool forked_event_full, forked_start_at_trigger, event_in_fork_full, start_in_fork_at_trigger;
     bool max_compares_half, max_stores_half, relaxed_passes_barrier;
     bool clustered_start_event_early, urgent_start_event_early, domain_start_event_early;
+    bool zero_not_awaited, all_bits_awaited, several_bits_not_awaited, nor_not_awaited, nor_compares_as_and, flush_not_awaited, any_value_ends_wait;
     bool later_edge_not_made, later_program_edge_not_made, turned_edge_reaches_execs; /* of graphs of which an executable one was made */
     bool update_reaches_rest, params_reach_rest, set_params_reach_rest, update_under_way_lost, params_under_way_lost; /* a launch is under way */
     bool second_child_takes_edges, child_of_programs_passed, child_behind_child_uncovered, given_child_passes;

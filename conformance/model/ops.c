@@ -383,20 +383,32 @@ static void call_host(const struct op *op)
 enum { MOST_POLLS = 100000 }; /* of a value that never comes: a deadlock */
 
 /* CU_STREAM_WAIT_VALUE_*: at least, in cyclic order; equal; a common bit; not all bits in one of them. */
+static bool condition_holds(unsigned how, uint32_t is, uint32_t wanted)
+{
+    const struct faults *f = &device.faults;
+    switch (how) {
+    case 1: return is == wanted || (f->zero_not_awaited && wanted == 0) || (f->equal_value_as_at_least && (int32_t)(is - wanted) >= 0);
+    case 2:
+        if (f->all_bits_awaited)
+            return (is & wanted) == wanted;
+        return (is & wanted) != 0 || (f->several_bits_not_awaited && (wanted & (wanted - 1)) != 0);
+    case 3: return f->nor_not_awaited || (f->nor_compares_as_and ? ~(is & wanted) : ~(is | wanted)) != 0;
+    default:
+        if (f->value_compared_unsigned)
+            return is >= wanted;
+        return f->value_compared_signed ? (int32_t)is >= (int32_t)wanted : (int32_t)(is - wanted) >= 0;
+    }
+}
+
 static bool value_is_there(const struct op *op)
 {
-    uint32_t is, wanted = op->move.value;
-    unsigned how = op->await.flags & 3;
+    const struct faults *f = &device.faults;
+    uint32_t is;
     memcpy(&is, op->move.from, sizeof is);
-    if (device.faults.value_not_awaited || (device.faults.value_in_memory_unawaited && !memory_is_pinned(op->move.from)))
+    if (f->value_not_awaited || (f->value_in_memory_unawaited && !memory_is_pinned(op->move.from)) ||
+        (f->flush_not_awaited && (op->await.flags >> 30 & 1) != 0) || (f->any_value_ends_wait && is != op->await.before))
         return true;
-    if (how == 1 && !device.faults.equal_value_as_at_least)
-        return is == wanted;
-    if (how >= 2)
-        return how == 2 ? (is & wanted) != 0 : ~(is | wanted) != 0;
-    if (device.faults.value_compared_unsigned)
-        return is >= wanted;
-    return device.faults.value_compared_signed ? (int32_t)is >= (int32_t)wanted : (int32_t)(is - wanted) >= 0;
+    return condition_holds(op->await.flags & 3, is, op->move.value);
 }
 
 /* ACT_START: a kernel's blocks may be placed from now on, everything else happens at once, a wait for a value once the value is there. */

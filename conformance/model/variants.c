@@ -1212,6 +1212,13 @@ static const struct variant variants[] = {
     BROKEN("child-of-programs-passed", child_of_programs_passed, "EDGE-25c", "a child graph does not wait for all of another one with a programmatic edge inside"),
     BROKEN("child-behind-child-uncovered", child_behind_child_uncovered, "EDGE-25c", "the wait covers nothing in a child graph that comes after another one"),
     BROKEN("given-child-passes", given_child_passes, "EDGE-25c", "a child graph that was given another graph does not wait for the child graph before it"),
+    BROKEN("zero-not-awaited", zero_not_awaited, "COMP-17b", "a stream does not wait for a value to be zero"),
+    BROKEN("all-bits-awaited", all_bits_awaited, "COMP-17b", "a stream that waits for one of several bits waits for all of them"),
+    BROKEN("several-bits-not-awaited", several_bits_not_awaited, "COMP-17b", "a stream does not wait for one of several bits"),
+    BROKEN("nor-not-awaited", nor_not_awaited, "COMP-17b", "a stream does not wait for a bit that neither the value nor its word has"),
+    BROKEN("nor-compares-as-and", nor_compares_as_and, "COMP-17b", "a stream that waits for a bit that neither the value nor its word has goes on if not both have it"),
+    BROKEN("flush-not-awaited", flush_not_awaited, "COMP-17b", "a stream that is to flush remote writes after a wait for a value does not wait"),
+    BROKEN("any-value-ends-wait", any_value_ends_wait, "COMP-17b", "a stream that waits for a value goes on once another one is written"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
