@@ -90,10 +90,25 @@ static cudaError_t follow_value(struct joins *joins, cudaStream_t stream)
     return follow_by(joins, ways[joins->trial / VALUE_WAYS % (sizeof(ways) / sizeof(ways[0]))], stream);
 }
 
+/* Whatever is drawn, one dependent comes right behind a value that is written after plain work. */
+static cudaError_t dependent_in_line(struct joins *joins)
+{
+    cudaError_t error = prepare_value(joins, 1, 1);
+
+    if (error == cudaSuccess)
+        error = work(joins, 0, joins->stream[0]);
+    if (error == cudaSuccess)
+        error = write_value(joins, joins->stream[0], value_at(joins));
+    return error == cudaSuccess ? depend(joins, joins->stream[0]) : error;
+}
+
 static cudaError_t value_in_line(struct joins *joins)
 {
-    cudaError_t error = work_and_value(joins, joins->stream[0]);
+    cudaError_t error;
 
+    if (joins->trial == VALUE_WAYS) /* the first one that a dependent follows */
+        return dependent_in_line(joins);
+    error = work_and_value(joins, joins->stream[0]);
     return error == cudaSuccess ? follow_value(joins, joins->stream[0]) : error;
 }
 
