@@ -1,4 +1,5 @@
-/* joins_conditions.h - the pair of joins.cu with waits for values by every condition: written by a stream, a kernel or the host.
+/* joins_conditions.h - the pair of joins.cu with waits for values by every condition, alone and in batches: written by a stream, a kernel or
+ * the host.
  *
  * Who waits for a value that never comes waits for good: so once the host has looked long enough, it writes one that ends every wait. */
 #ifndef JOINS_CONDITIONS_H_INCLUDED
@@ -28,18 +29,29 @@ static const struct condition conditions[] = {
 enum { CONDITION_ZERO, CONDITION_BITS, CONDITION_LEAST, CONDITION_NOR, CONDITION_FLUSH, CONDITIONS };
 
 /* None of these holds up the host, who has to end the wait. */
-static cudaError_t wait_and_follow(struct joins *joins, cudaStream_t stream)
+static cudaError_t follow_wait(struct joins *joins, cudaStream_t stream)
 {
     static const enum follow_by ways[] = { FOLLOW_KERNEL, FOLLOW_DEPENDENT, FOLLOW_COPY, FOLLOW_GRAPH, FOLLOW_HOST, FOLLOW_EVENT };
-    cudaError_t error = launch_one((const void *)SYMBOL(joins_silent), &joins->work[0], 1, stream, NULL, 0);
+
+    return follow_by(joins, ways[drawn(joins, 14, sizeof(ways) / sizeof(ways[0]))], stream);
+}
+
+static cudaError_t stand_silent(struct joins *joins, cudaStream_t stream)
+{
+    return launch_one((const void *)SYMBOL(joins_silent), &joins->work[0], 1, stream, NULL, 0);
+}
+
+static cudaError_t wait_and_follow(struct joins *joins, cudaStream_t stream)
+{
+    cudaError_t error = stand_silent(joins, stream);
 
     if (error == cudaSuccess)
         error = await_value(joins, stream);
-    return error == cudaSuccess ? follow_by(joins, ways[drawn(joins, 14, sizeof(ways) / sizeof(ways[0]))], stream) : error;
+    return error == cudaSuccess ? follow_wait(joins, stream) : error;
 }
 
-/* A stream writes a value that does not end the wait, and one that does after its work. */
-static cudaError_t condition_by_stream(struct joins *joins)
+/* A value that does not end the wait, and one that does after work. */
+static cudaError_t write_both(struct joins *joins)
 {
     cudaError_t error = prepare_value(joins, 1, 1);
 
@@ -47,8 +59,13 @@ static cudaError_t condition_by_stream(struct joins *joins)
         error = queue_value("cuStreamWriteValue32", joins->stream[0], value_at(joins), joins->condition->not_yet, CU_STREAM_WRITE_VALUE_DEFAULT);
     if (error == cudaSuccess)
         error = some_work(joins, &joins->work[0], joins->stream[0]);
-    if (error == cudaSuccess)
-        error = write_value(joins, joins->stream[0], value_at(joins));
+    return error == cudaSuccess ? write_value(joins, joins->stream[0], value_at(joins)) : error;
+}
+
+static cudaError_t condition_by_stream(struct joins *joins)
+{
+    cudaError_t error = write_both(joins);
+
     if (error == cudaSuccess)
         error = wait_and_follow(joins, joins->stream[1]);
     return end_wait(joins, joins->stream[1], error);
@@ -82,14 +99,67 @@ static cudaError_t least_awaited(struct joins *joins) { return by_condition(join
 static cudaError_t nor_awaited(struct joins *joins) { return by_condition(joins, CONDITION_NOR); }
 static cudaError_t flush_awaited(struct joins *joins) { return by_condition(joins, CONDITION_FLUSH); }
 
+/* ---- batches ---- */
+
+static CUstreamBatchMemOpParams wait_operation(struct joins *joins)
+{
+    return value_operation(CU_STREAM_MEM_OP_WAIT_VALUE_32, value_at(joins), value_step(joins)->awaited, value_step(joins)->flags);
+}
+
+/* "Operations are enqueued in the order they appear in the array": a batch waits for the value and writes another one, for which a third stream
+ * waits. */
+static cudaError_t batch_between(struct joins *joins)
+{
+    CUstreamBatchMemOpParams batch[2];
+    cudaError_t error;
+
+    joins->condition = &conditions[joins->trial / CONDITIONS % CONDITION_NOR];
+    error = write_both(joins);
+    if (error == cudaSuccess) {
+        batch[0] = wait_operation(joins);
+        batch[1] = value_operation(CU_STREAM_MEM_OP_WRITE_VALUE_32, joins->aside + 1, PASSED_ON, CU_STREAM_WRITE_VALUE_DEFAULT);
+        error = queue_batch(joins->stream[1], batch, 2);
+    }
+    if (error == cudaSuccess)
+        error = stand_silent(joins, joins->stream[2]);
+    if (error == cudaSuccess)
+        error = queue_value("cuStreamWaitValue32", joins->stream[2], joins->aside + 1, PASSED_ON, CU_STREAM_WAIT_VALUE_EQ);
+    if (error == cudaSuccess)
+        error = follow_wait(joins, joins->stream[2]);
+    return end_wait(joins, joins->stream[2], error);
+}
+
+/* A batch waits for the value and for one that is there, in either order. */
+static cudaError_t batch_of_waits(struct joins *joins)
+{
+    CUstreamBatchMemOpParams batch[2];
+    unsigned there = joins->trial / CONDITIONS % 2;
+    cudaError_t error;
+
+    joins->condition = &conditions[drawn(joins, 15, CONDITION_NOR)];
+    error = write_both(joins);
+    if (error == cudaSuccess)
+        error = stand_silent(joins, joins->stream[1]);
+    if (error == cudaSuccess) {
+        batch[!there] = wait_operation(joins);
+        batch[there] = value_operation(CU_STREAM_MEM_OP_WAIT_VALUE_32, joins->aside + 1, THERE, CU_STREAM_WAIT_VALUE_EQ);
+        error = queue_batch(joins->stream[1], batch, 2);
+    }
+    if (error == cudaSuccess)
+        error = follow_wait(joins, joins->stream[1]);
+    return end_wait(joins, joins->stream[1], error);
+}
+
 static void ask_conditions(struct ask *ask)
 {
-    struct join joins[CONDITIONS] = {
+    struct join joins[CONDITIONS + 2] = {
         { "stale after a wait for zero", zero_awaited },
         { "stale after a wait for one of several bits", bits_awaited },
         { "stale after a wait for a value or what comes after it", least_awaited },
     };
     static const struct join nor = { "stale after a wait for a bit that is not set", nor_awaited };
+    static const struct join batches[2] = { { "stale after a batch that waits and writes", batch_between },
+                                            { "stale after a batch that waits for two values", batch_of_waits } };
     static const struct join flush = { "stale after a wait that flushes", flush_awaited };
     const char *lack = values_lack(ask->stream);
     unsigned count = CONDITION_NOR;
@@ -102,6 +172,10 @@ static void ask_conditions(struct ask *ask)
         joins[count++] = nor;
     if (driver_tells(CU_DEVICE_ATTRIBUTE_CAN_FLUSH_REMOTE_WRITES))
         joins[count++] = flush;
+    if (takes_batches(ask->stream)) {
+        joins[count++] = batches[0];
+        joins[count++] = batches[1];
+    }
     ask_joins(ask, joins, count, cudaStreamNonBlocking);
 }
 

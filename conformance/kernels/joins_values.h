@@ -8,6 +8,7 @@
 #define VALUE_WAYS 9u
 #define VALUE_PLACE (PLACES - 1) /* no work stores there: the value stands in the middle of it */
 #define THERE 7u
+#define PASSED_ON 8u           /* instead of it, by a batch that waited */
 #define VALUE_WORD (VALUE_PLACE * PLACE_WORDS + PLACE_WORDS / 2)
 
 struct value_step {
@@ -214,8 +215,10 @@ static cudaError_t end_wait(struct joins *joins, cudaStream_t stream, cudaError_
         state = cudaStreamQuery(stream);
     (void)cudaGetLastError();
     store_value(joins, sure);
-    if (joins->aside && state != cudaSuccess)
+    if (joins->aside && state != cudaSuccess) {
         end = queue_value("cuStreamWriteValue32", joins->loose, joins->aside, sure, CU_STREAM_WRITE_VALUE_DEFAULT);
+        (void)queue_value("cuStreamWriteValue32", joins->loose, joins->aside + 1, PASSED_ON, CU_STREAM_WRITE_VALUE_DEFAULT);
+    }
     if (end == cudaSuccess)
         end = cudaDeviceSynchronize();
     joins->pinned->host_is_stale |= state == cudaErrorNotReady;

@@ -79,6 +79,51 @@ static inline const char *values_lack(cudaStream_t stream)
     return error == cudaErrorNotSupported ? "cuStreamWriteValue32 and cuStreamWaitValue32 are not supported here" : NULL;
 }
 
+/* One operation of a batch: a wait for a value or the write of one. */
+static inline CUstreamBatchMemOpParams value_operation(CUstreamBatchMemOpType type, const uint32_t *at, uint32_t value, unsigned flags)
+{
+    CUstreamBatchMemOpParams operation = PDL_ZERO;
+    CUdeviceptr address = (CUdeviceptr)(uintptr_t)at;
+
+    operation.operation = type;
+    if (type == CU_STREAM_MEM_OP_WAIT_VALUE_32) {
+        operation.waitValue.address = address;
+        operation.waitValue.value = value;
+        operation.waitValue.flags = flags;
+    } else {
+        operation.writeValue.address = address;
+        operation.writeValue.value = value;
+        operation.writeValue.flags = flags;
+    }
+    return operation;
+}
+
+static inline cudaError_t queue_batch(cudaStream_t stream, CUstreamBatchMemOpParams *operations, unsigned count)
+{
+    typedef CUresult(CUDAAPI * batch_fn)(CUstream, unsigned, CUstreamBatchMemOpParams *, unsigned);
+    void *batch = NULL;
+    cudaError_t error = driver_function("cuStreamBatchMemOp", 11070, &batch);
+
+    return error == cudaSuccess ? (cudaError_t)((batch_fn)batch)((CUstream)stream, count, operations, 0) : error;
+}
+
+/* Whether a batch of one write is taken. */
+static inline int takes_batches(cudaStream_t stream)
+{
+    uint32_t *at = NULL;
+    CUstreamBatchMemOpParams operation;
+    cudaError_t error = cudaMalloc((void **)&at, sizeof(*at));
+
+    if (error == cudaSuccess) {
+        operation = value_operation(CU_STREAM_MEM_OP_WRITE_VALUE_32, at, 7, CU_STREAM_WRITE_VALUE_DEFAULT);
+        error = queue_batch(stream, &operation, 1);
+    }
+    (void)cudaStreamSynchronize(stream);
+    (void)cudaFree(at);
+    (void)cudaGetLastError();
+    return error != cudaErrorNotSupported && error != cudaErrorSymbolNotFound;
+}
+
 /* What the driver tells of this device that the runtime has no name for; 0 if it tells nothing. */
 static inline int driver_tells(CUdevice_attribute attribute)
 {

@@ -198,6 +198,49 @@ static unsigned wait_for_value(cudaStream_t stream, const uint32_t *at, uint32_t
     BY_DRIVER(stream_await_value(stream, at, value, flags));
 }
 
+/* As the driver lays out an operation of a batch. */
+struct memory_operation {
+    unsigned type;
+    uint64_t address;
+    uint64_t value;
+    unsigned flags;
+    uint64_t rest[2];
+};
+enum { OPERATION_WAIT = 1, OPERATION_WRITE = 2 };
+
+static cudaError_t operate(cudaStream_t stream, const struct memory_operation *o)
+{
+    uint32_t *at = (uint32_t *)(uintptr_t)o->address;
+    switch (o->type) {
+    case OPERATION_WAIT: return stream_await_value(stream, at, (uint32_t)o->value, o->flags);
+    case OPERATION_WRITE: return stream_write_value(stream, at, (uint32_t)o->value);
+    default: return cudaErrorInvalidValue;
+    }
+}
+
+static cudaError_t operate_all(cudaStream_t stream, unsigned count, const struct memory_operation *o)
+{
+    const struct faults *f = &device.faults;
+    cudaError_t error = cudaSuccess;
+    for (unsigned i = 0; f->batch_writes_first && i < count; i++)
+        if (o[i].type == OPERATION_WRITE)
+            error = operate(stream, &o[i]);
+    for (unsigned i = f->batch_does_last_only ? count - 1 : 0; i < count && error == cudaSuccess; i++) {
+        bool done = f->batch_writes_first && o[i].type == OPERATION_WRITE;
+        bool lost = f->batch_waits_once && i > 0 && o[i].type == OPERATION_WAIT;
+        if (!done && !lost)
+            error = operate(stream, &o[i]);
+    }
+    return error;
+}
+
+static unsigned operate_batch(cudaStream_t stream, unsigned count, const struct memory_operation *operations, unsigned flags)
+{
+    if (flags != 0 || count == 0)
+        return cudaErrorInvalidValue;
+    BY_DRIVER(operate_all(stream, count, operations));
+}
+
 /* As the driver numbers them. */
 enum { CAN_FLUSH_REMOTE_WRITES = 98, CAN_WAIT_NOR = 123 };
 
@@ -234,6 +277,7 @@ static const struct { const char *name; unsigned since; int driver; any_function
     { "cuGraphLaunch", 10000, 0, (any_function)launch_graph },
     { "cuStreamWriteValue32", 11070, 0, (any_function)write_value },
     { "cuStreamWaitValue32", 11070, 0, (any_function)wait_for_value },
+    { "cuStreamBatchMemOp", 11070, 0, (any_function)operate_batch },
     { "cuGraphAddDependencies", 12030, 12030, (any_function)add_edges },
     { "cuGraphRemoveDependencies", 12030, 12030, (any_function)remove_edges },
 };

@@ -1219,6 +1219,9 @@ static const struct variant variants[] = {
     BROKEN("nor-compares-as-and", nor_compares_as_and, "COMP-17b", "a stream that waits for a bit that neither the value nor its word has goes on if not both have it"),
     BROKEN("flush-not-awaited", flush_not_awaited, "COMP-17b", "a stream that is to flush remote writes after a wait for a value does not wait"),
     BROKEN("any-value-ends-wait", any_value_ends_wait, "COMP-17b", "a stream that waits for a value goes on once another one is written"),
+    BROKEN("batch-writes-first", batch_writes_first, "COMP-17b", "a batch writes its values before it waits for any"),
+    BROKEN("batch-waits-once", batch_waits_once, "COMP-17b", "of the waits of a batch only one that begins it waits"),
+    BROKEN("batch-does-last-only", batch_does_last_only, "COMP-17b", "of the operations of a batch only the last one is done"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
