@@ -36,6 +36,8 @@
  * awaiting ATTR-17a  followers with the attribute in a stream that still waits for an event, or was given an attribute; a launch after captured
  *                    ones, in a stream that began the capture or joined it
  * layers   COMP-04d copies of layers: after work, an event or a silent kernel, before a dependent, captured, to the device and back
+ * short_moves COMP-04d copies and memsets of 1 to 300 bytes from and to any address, in memory of each kind
+ * boxes    COMP-04d  copies of one layer, of boxes, of one row or column, and memsets of these
  * callbacks COMP-04d callbacks of streams: after work, an event or a silent kernel, before a dependent; what comes after one
  * lent     ATTR-17b streams and nodes that are given the attributes of another one; graphs that cudaGraphInstantiateWithParams makes executable
  * values   COMP-17b values that streams write and wait for: after work, an event or a silent kernel, before work of each kind and dependents
@@ -379,6 +381,7 @@ static cudaError_t join_zero(struct joins *joins)
 #include "joins_legacy.h"
 #include "joins_default.h"
 #include "joins_layers.h"
+#include "joins_moves.h"
 #include "joins_lent.h"
 #include "joins_values.h"
 #include "joins_conditions.h"
@@ -432,6 +435,8 @@ static const struct pair joins_pairs[] = {
     PAIR_ASK("beside", ask_beside),
     PAIR_ASK("awaiting", ask_awaiting),
     PAIR_ASK("layers", ask_layers),
+    PAIR_ASK("short_moves", ask_short_moves),
+    PAIR_ASK("boxes", ask_boxes),
     PAIR_ASK("callbacks", ask_callbacks),
     PAIR_ASK("lent", ask_lent),
     PAIR_ASK("values", ask_values),

@@ -1,5 +1,5 @@
 /* joins_lanes.h - the pair of joins.cu with captures of one to three streams: a row of kernels that overlap in one of them, a node of each kind after
- * the row, and a follower after that. */
+ * the row, and a follower after that, which has one block or many. */
 #ifndef JOINS_LANES_H_INCLUDED
 #define JOINS_LANES_H_INCLUDED
 
@@ -30,7 +30,13 @@ struct crossing {
     enum behind behind;
     enum lane_place place;
     unsigned kernels, lanes;   /* in the row after the work; streams */
+    int large;                 /* the follower has a place in each of many blocks */
 };
+
+static cudaError_t follow_crossing(struct joins *joins, const struct crossing *c, cudaStream_t stream)
+{
+    return c->large ? follow_in_blocks(joins, stream) : follow(joins, 0, stream);
+}
 
 static cudaError_t capture_crossing(struct joins *joins, const struct crossing *c)
 {
@@ -48,10 +54,10 @@ static cudaError_t capture_crossing(struct joins *joins, const struct crossing *
     if (error == cudaSuccess)
         error = queue_behind(joins, c->behind, c->outside, stream);
     if (error == cudaSuccess && c->place != LANE_BACK)
-        error = follow(joins, 0, stream);
+        error = follow_crossing(joins, c, stream);
     for (i = 1; i < c->lanes && error == cudaSuccess; i++)
         error = record_and_await(c->fork, joins->stream[i], first);
-    return error == cudaSuccess && c->place == LANE_BACK ? follow(joins, 0, first) : error;
+    return error == cudaSuccess && c->place == LANE_BACK ? follow_crossing(joins, c, first) : error;
 }
 
 static cudaError_t cross_lanes(struct joins *joins, enum behind behind)
@@ -66,7 +72,8 @@ static cudaError_t cross_lanes(struct joins *joins, enum behind behind)
     c.kernels += c.kernels == 2; /* 0, 1, 3 */
     c.lanes = 1 + (turn / LANE_PLACES / 3 + 2) % 3;
     c.lanes += c.lanes == 1 && c.place != LANE_FIRST;
-    prepare(joins, 1, 1);
+    c.large = (int)(turn % 2);
+    prepare(joins, 1, c.large ? 0 : 1);
     if (error == cudaSuccess)
         error = cudaEventCreateWithFlags(&c.fork, cudaEventDisableTiming);
     if (error == cudaSuccess)
@@ -77,6 +84,8 @@ static cudaError_t cross_lanes(struct joins *joins, enum behind behind)
         error = cudaStreamBeginCapture(joins->stream[0], cudaStreamCaptureModeThreadLocal);
     if (error == cudaSuccess)
         error = ask_run_capture(joins->stream[0], capture_crossing(joins, &c));
+    if (error == cudaSuccess && c.large)
+        joins->pinned->host_is_stale = readers_are_stale(joins, ROW_BLOCKS);
     if (c.fork)
         (void)cudaEventDestroy(c.fork);
     if (c.outside)

@@ -130,8 +130,9 @@ struct move copy_of(const struct cudaMemcpy3DParms *p)
     move.layers = p->extent.depth;
     move.layer = p->dstPtr.pitch * p->dstPtr.ysize;
     move.from_layer = p->srcPtr.pitch * p->srcPtr.ysize;
-    to += p->dstPos.z * move.layer;
-    from += device.faults.layer_of_source_lost ? 0 : p->srcPos.z * move.from_layer;
+    bool first = device.faults.layer_of_source_lost || (device.faults.single_layer_takes_first && move.layers == 1);
+    to += device.faults.single_layer_to_first && move.layers == 1 ? 0 : p->dstPos.z * move.layer;
+    from += first ? 0 : p->srcPos.z * move.from_layer;
     move.to = p->dstPtr.ptr == NULL ? NULL : (char *)p->dstPtr.ptr + to;
     move.from = p->srcPtr.ptr == NULL ? NULL : (const char *)p->srcPtr.ptr + from;
     return move;
@@ -186,6 +187,12 @@ static void stage(struct move *move)
 /* What some devices leave out of a copy, or take from elsewhere. */
 static void cut_copy(struct move *move, enum cudaMemcpyKind kind)
 {
+    if (device.faults.odd_source_rounded && ((uintptr_t)move->from & 1) != 0)
+        move->from = (const char *)move->from - 1;
+    if (device.faults.odd_target_rounded && ((uintptr_t)move->to & 1) != 0)
+        move->to = (char *)move->to - 1;
+    if (device.faults.column_copied_once && move->bytes == 1)
+        move->rows = 1;
     if (device.faults.large_copy_in_cut && kind == cudaMemcpyHostToDevice && move->bytes > 1048576)
         move->bytes = 1048576;
     if (device.faults.rows_copy_takes_one_pitch && move->rows > 1)
@@ -199,6 +206,10 @@ static void cut_copy(struct move *move, enum cudaMemcpyKind kind)
 /* ... and of a memset. */
 static void cut_set(struct move *move)
 {
+    if (device.faults.odd_set_leaves_tail && ((uintptr_t)move->to & 3) != 0 && move->rows == 1 && move->bytes > 4)
+        move->bytes &= ~(size_t)3;
+    if (device.faults.column_set_once && move->bytes == 1)
+        move->rows = 1;
     if (device.faults.lone_row_set_short && move->rows == 1 && move->pitch > move->bytes)
         move->bytes--;
     bool cut = (device.faults.driver_sets_64k_of_halves && move->width == 2) || (device.faults.driver_sets_64k_of_words && move->width == 4);

@@ -251,6 +251,9 @@ static bool is_captured(struct stream *s, const struct node *n)
         (f->urgent_captured_copy_free && n->type == cudaGraphNodeTypeMemcpy && s->priority < 0) ||
         (f->forked_host_unordered && n->type == cudaGraphNodeTypeHost && forked && per_thread))
         l->halves = 0;
+    bool copies = n->type == cudaGraphNodeTypeMemcpy, is_short = n->move.bytes < 16 && n->move.rows == 1 && n->move.layers <= 1;
+    if (copies && ((f->captured_short_copy_free && is_short) || (f->captured_single_layer_free && n->move.layers == 1)))
+        l->halves = 0;
     bool moves = n->type == cudaGraphNodeTypeMemset || n->type == cudaGraphNodeTypeMemcpy;
     if ((f->per_thread_fork_unorders_moves && moves && forked && s->capture->origin == stream_of(cudaStreamPerThread)) ||
         (f->local_capture_unorders_copies && n->type == cudaGraphNodeTypeMemcpy && s->capture->mode == cudaStreamCaptureModeThreadLocal))
@@ -314,6 +317,13 @@ static void copy_priority(const struct stream *s, struct request *r)
     r->attrs[r->num_attrs++] = priority;
 }
 
+/* Whether the last node of this stream of a capture is none of a kernel. */
+static bool is_behind_item(struct stream *s)
+{
+    const struct lane *l = lane_of(s->capture, s);
+    return l->halves == 1 && l->half[0].node->type != cudaGraphNodeTypeKernel;
+}
+
 cudaError_t capture_kernel(struct stream *s, struct request *r)
 {
     if (capture_broken(s))
@@ -343,6 +353,8 @@ cudaError_t capture_kernel(struct stream *s, struct request *r)
         lane_of(s->capture, s)->halves = 1;
     if (s->priority != 0)
         copy_priority(s, n->kernel);
+    if (device.faults.captured_large_passes_items && r->grid[0] > 32 && is_behind_item(s))
+        lane_of(s->capture, s)->halves = 0;
     if (device.faults.captured_large_passes_row && r->grid[0] > 32 && !r->programmatic)
         lane_of(s->capture, s)->behinds = 0;
     cudaError_t error = attach(s, n, launch_may_overlap(r, s));

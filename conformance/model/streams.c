@@ -298,6 +298,21 @@ static bool passes_tail(const struct stream *s, const struct op *op)
     return s->tail->kind == OP_SET ? passes_memset(s->tail, op) : s->tail == s->kernel_tail && passes_kernel(s->tail, op);
 }
 
+/* On broken devices: a copy or memset of few bytes, or of one layer, that does not wait for the kernel before it. */
+static bool small_move_goes(const struct op *op)
+{
+    const struct faults *f = &device.faults;
+    const struct move *m = &op->move;
+    bool is_short = m->bytes < 16 && m->rows == 1 && m->layers <= 1;
+    if (op->kind == OP_SET)
+        return f->short_set_early && is_short && m->width == 1 && !op->of_value;
+    if (op->kind != OP_COPY)
+        return false;
+    if ((f->single_layer_early && m->layers == 1) || (f->column_copy_early && m->bytes == 1 && m->rows > 1))
+        return true;
+    return is_short && (f->short_copy_early || (f->short_pageable_early && !memory_contains(m->to, m->bytes)));
+}
+
 /* On broken devices: the kernel whose start is all that op waits for in its stream. NULL: op waits for all of it. */
 static struct op *early_kernel(const struct stream *s, const struct op *op)
 {
@@ -316,7 +331,7 @@ static struct op *early_kernel(const struct stream *s, const struct op *op)
     bool copy_goes = op->kind == OP_COPY && ((f->host_copy_early && op->to_host) || (f->host_to_host_early && op->in_host) ||
                                              (f->long_copy_early && op->move.bytes >= 4096));
     bool deep_goes = (f->deep_plain_overlaps && op->depth > 24) || (f->full_queue_overlaps && op->depth > 1024);
-    if (copy_goes || deep_goes || (f->copy_does_not_wait && moves_memory(op)) || (f->host_call_early && op->kind == OP_HOST))
+    if (copy_goes || small_move_goes(op) || deep_goes || (f->copy_does_not_wait && moves_memory(op)) || (f->host_call_early && op->kind == OP_HOST))
         return s->kernel_tail;
     return NULL;
 }
