@@ -6,6 +6,7 @@
 
 /* Without timing; one that the host would sleep for; one that another host thread made. */
 #define STARTED_HOLD_NS 20000u
+#define COMPLETIONS (8 * BEGUN_DRESSES) /* trials */
 #define CROWD_EVENTS 3u
 static cudaError_t event_for(unsigned which, cudaEvent_t *event)
 {
@@ -43,11 +44,12 @@ static cudaError_t run_event_crowd(struct crowd *crowd, unsigned blocks)
 }
 
 /* A kernel, and one whose completion event another stream waits for, which is new, or has had work. */
-static cudaError_t run_completion(struct crowd *crowd, unsigned trial, unsigned *early)
+static cudaError_t run_completion(struct crowd *crowd, unsigned trial, unsigned dress, unsigned *early)
 {
     int fresh = trial / 2 % 2 == 0;
     cudaStream_t stream = crowd->ask->stream, side = crowd->ask->side;
-    cudaLaunchAttribute completes = PDL_ZERO;
+    cudaLaunchAttribute attrs[3];
+    unsigned more = dress_crowd(dress, crowd->greatest, attrs + 1);
     struct kernel_args other = crowd->args;
     cudaEvent_t event = NULL;
     cudaError_t error = event_for(trial % 2 * 2, &event); /* drivers take none that the host would sleep for */
@@ -57,7 +59,7 @@ static cudaError_t run_completion(struct crowd *crowd, unsigned trial, unsigned 
     prepare_crowd(crowd);
     crowd->room->data[0] = crowd->room->data[1] = 0;
     other.data++;
-    completes = recording_begin(event);
+    attrs[0] = recording_begin(event);
     if (fresh && cudaStreamCreateWithFlags(&side, cudaStreamNonBlocking) != cudaSuccess)
         fresh = 0;
     if (!fresh)
@@ -65,7 +67,8 @@ static cudaError_t run_completion(struct crowd *crowd, unsigned trial, unsigned 
     if (error == cudaSuccess)
         error = launch_one((const void *)SYMBOL(crowds_leaver), &crowd->args, 1, stream, NULL, 0);
     if (error == cudaSuccess)
-        error = launch_one((const void *)SYMBOL(crowds_leaver), &other, 1, stream, &completes, 1);
+        error = launch_sized((const void *)SYMBOL(crowds_leaver), &other, dress == DRESS_CLUSTERS ? 2 : 1, 1, dress_bytes(dress), stream, attrs,
+                             1 + more);
     if (error == cudaSuccess)
         error = cudaStreamWaitEvent(side, event, 0);
     if (error == cudaSuccess)
@@ -157,10 +160,10 @@ static void ask_crowd_events(struct crowd *crowd)
     ask_expect(crowd->ask, "events of launches of many blocks", error, cudaSuccess);
     ask_expect_none(crowd->ask, "dependents that began before all blocks of the launch whose event they come after had triggered", crowd->early, trials);
     ask_expect_none(crowd->ask, "stale after the event of a launch of many blocks", crowd->stale, trials);
-    for (i = 0; i < 4 * CROWD_EVENTS && error == cudaSuccess; i++)
-        error = run_completion(crowd, i, &early);
+    for (i = 0; i < COMPLETIONS && error == cudaSuccess; i++)
+        error = run_completion(crowd, i, i / 4 % BEGUN_DRESSES, &early);
     ask_expect(crowd->ask, "events of the completion of launches", error, cudaSuccess);
-    ask_expect_none(crowd->ask, "kernels that came before the turn of the one whose completion event they come after", early, 4 * CROWD_EVENTS);
+    ask_expect_none(crowd->ask, "kernels that came before the turn of the one whose completion event they come after", early, COMPLETIONS);
     if (error == cudaSuccess)
         ask_started(crowd);
 }

@@ -230,6 +230,14 @@ static bool event_passed(const struct stream *s, const struct event *e)
            (f->urgent_stream_passes_launch_event && urgent && sleeping && e->recorded == RECORDED_PROGRAMMATIC);
 }
 
+/* Devices on which no stream waits for the launch-completion events of some launches */
+static bool completion_passed(const struct op *op)
+{
+    const struct faults *f = &device.faults;
+    return f->completion_not_awaited || (f->clustered_completion_passed && op->grid->cluster > 1) || (f->urgent_completion_passed && op->urgent) ||
+           (f->domain_completion_passed && op->domain != 0);
+}
+
 static void event_awaited(struct stream *s, struct event *e)
 {
     if (device.faults.idle_event_frees && e->op == NULL)
@@ -243,7 +251,7 @@ static void event_awaited(struct stream *s, struct event *e)
     if (f->moved_event_not_awaited && e->moved && e->in != s && s->tail == NULL)
         return;
     bool completion = e->recorded == RECORDED_LAUNCH, programmatic = e->recorded == RECORDED_PROGRAMMATIC;
-    if (completion && (f->completion_not_awaited || (f->completion_not_awaited_when_idle && s->tail == NULL)))
+    if (completion && (completion_passed(e->op) || (f->completion_not_awaited_when_idle && s->tail == NULL)))
         return;
     if ((f->event_of_capturing_stream_passed && e->in != NULL && e->in->capture != NULL) || (f->launch_event_of_other_passed && programmatic && e->by_other))
         return;

@@ -1237,6 +1237,9 @@ static const struct variant variants[] = {
     BROKEN("batch-writes-first", batch_writes_first, "COMP-17b", "a batch writes its values before it waits for any"),
     BROKEN("batch-waits-once", batch_waits_once, "COMP-17b", "of the waits of a batch only one that begins it waits"),
     BROKEN("batch-does-last-only", batch_does_last_only, "COMP-17b", "of the operations of a batch only the last one is done"),
+    BROKEN("clustered-completion-passed", clustered_completion_passed, "COMP-16", "a stream does not wait for the launch-completion event of a launch in clusters"),
+    BROKEN("urgent-completion-passed", urgent_completion_passed, "COMP-16", "a stream does not wait for the launch-completion event of a launch with a priority of its own"),
+    BROKEN("domain-completion-passed", domain_completion_passed, "COMP-16", "a stream does not wait for the launch-completion event of a launch in another memory-sync domain"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
