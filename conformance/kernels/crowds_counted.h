@@ -1,12 +1,13 @@
 /* crowds_counted.h - what crowds.cu asks of all threads of many blocks: that each of them runs, that none leaves a barrier before the others are
  * there, that it finds after it what the others stored before, and that atomics find what the thread stored before
- * and store, or keep the greatest of eight bytes; also after a trigger and a wait. */
+ * and store, or keep the greatest or the least of eight bytes; also after a trigger and a wait. */
 #ifndef CROWDS_COUNTED_H_INCLUDED
 #define CROWDS_COUNTED_H_INCLUDED
 
 #define COUNTED_MOST 4096u     /* threads of a grid */
-#define COUNTED_WORDS (3 * COUNTED_MOST)
+#define COUNTED_WORDS (4 * COUNTED_MOST)
 #define COUNTED_HIGH 0xFFFFFF00u /* beyond what stands there before; the number of a thread is added */
+#define COUNTED_LOW 0x100u     /* below it */
 
 /* One thread of each block comes late. */
 DEVICE_FN void counts(const struct kernel_args *args)
@@ -28,6 +29,7 @@ DEVICE_FN void counts(const struct kernel_args *args)
     if (k_thread() == 0)
         k_store64_relaxed(args->data + COUNTED_MOST + 2 * k_block(), (uint64_t)fresh << 32 | ~fresh);
     k_max64(args->data + 2 * COUNTED_MOST + 2 * k_block(), (uint64_t)(COUNTED_HIGH + k_thread()) << 32 | fresh);
+    k_min64(args->data + 3 * COUNTED_MOST + 2 * k_block(), (uint64_t)(COUNTED_LOW + k_thread()) << 32 | fresh);
     if (wrong)
         k_add(&args->state->early, 1);
 }
@@ -40,21 +42,21 @@ KERNEL(crowds_counts_later)
     counts(&args);
 }
 
-/* One more than the other bits of what was stored; in the second part, what the first threads stored as halves of eight bytes; in the third
- * one, the greatest of what the threads of each block offered. */
+/* One more than the other bits of what was stored; then, as halves of eight bytes of each block, what its first thread stored, and the greatest
+ * and the least of what its threads offered. */
 static uint32_t counted_word(uint64_t key, unsigned i, unsigned blocks, unsigned threads)
 {
-    unsigned greatest = i >= 2 * COUNTED_MOST, half = i - (greatest ? 2 : 1) * COUNTED_MOST;
+    unsigned part = i / COUNTED_MOST, half = i % COUNTED_MOST;
     uint32_t word;
 
     if (i < blocks * threads)
         return ~words_fresh(key, i) + 1;
-    if (i < COUNTED_MOST || half >= 2 * blocks)
+    if (part == 0 || half >= 2 * blocks)
         return 0xEEEEEEEEu;
-    word = words_fresh(key, half / 2 * threads + (greatest ? threads - 1 : 0));
-    if (greatest)
-        return half % 2 ? COUNTED_HIGH + threads - 1 : word;
-    return half % 2 ? word : ~word;
+    word = words_fresh(key, half / 2 * threads + (part == 2 ? threads - 1 : 0));
+    if (part == 1)
+        return half % 2 ? word : ~word;
+    return half % 2 == 0 ? word : part == 2 ? COUNTED_HIGH + threads - 1 : COUNTED_LOW;
 }
 
 /* Runs a grid of so many blocks and threads, which begins with a wait or does not. Counts the words that are wrong. */

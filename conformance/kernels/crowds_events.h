@@ -109,7 +109,7 @@ static cudaError_t add_started(struct begun *b, cudaGraph_t graph, unsigned dres
 static cudaError_t run_started(struct begun *b, unsigned dress)
 {
     struct trial_state state = PDL_ZERO;
-    cudaGraph_t graph;
+    cudaGraph_t graph = NULL;
     cudaError_t error = cudaGraphCreate(&graph, 0);
 
     if (error == cudaSuccess)

@@ -447,7 +447,7 @@ struct faults {
     bool clustered_starts_told, urgent_starts_told, domain_starts_told, domain_completion_told, sharing_event_at_touch, grouped_event_at_touch;
     bool cluster_start_edge_early, cooperative_start_edge_early, domain_start_edge_early;
     bool forked_event_full, forked_start_at_trigger, event_in_fork_full, start_in_fork_at_trigger;
-    bool max_compares_half, max_stores_half, relaxed_passes_barrier;
+    bool max_compares_half, max_stores_half, min_compares_half, min_stores_half, relaxed_passes_barrier;
     bool clustered_start_event_early, urgent_start_event_early, domain_start_event_early;
     bool zero_not_awaited, all_bits_awaited, several_bits_not_awaited, nor_not_awaited, nor_compares_as_and, flush_not_awaited, any_value_ends_wait;
     bool batch_writes_first, batch_waits_once, batch_does_last_only;

@@ -506,11 +506,18 @@ uint32_t model_atomic_exch32(void *p, uint32_t value)
     return old;
 }
 
+/* Takes the value where it is the one that counts; half: the lower four bytes of it, on broken devices. */
+static uint64_t takes64(uint64_t old, uint64_t value, bool taken, bool half)
+{
+    trace(old);
+    return !taken ? old : half ? (old & ~(uint64_t)UINT32_MAX) | (uint32_t)value : value;
+}
+
 uint64_t model_atomic_min64(void *p, uint64_t value)
 {
     uint64_t *q = at_l2(p, 8), old = *q;
-    *q = value < old ? value : old;
-    trace(old);
+    bool less = device.faults.min_compares_half ? (uint32_t)value < (uint32_t)old : value < old;
+    *q = takes64(old, value, less, device.faults.min_stores_half);
     return old;
 }
 
@@ -518,10 +525,7 @@ uint64_t model_atomic_max64(void *p, uint64_t value)
 {
     uint64_t *q = at_l2(p, 8), old = *q;
     bool more = device.faults.max_compares_half ? (uint32_t)value > (uint32_t)old : value > old;
-    *q = more ? value : old;
-    if (more && device.faults.max_stores_half)
-        *q = (old & ~(uint64_t)UINT32_MAX) | (uint32_t)value;
-    trace(old);
+    *q = takes64(old, value, more, device.faults.max_stores_half);
     return old;
 }
 

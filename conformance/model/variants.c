@@ -1240,6 +1240,8 @@ static const struct variant variants[] = {
     BROKEN("clustered-completion-passed", clustered_completion_passed, "COMP-16", "a stream does not wait for the launch-completion event of a launch in clusters"),
     BROKEN("urgent-completion-passed", urgent_completion_passed, "COMP-16", "a stream does not wait for the launch-completion event of a launch with a priority of its own"),
     BROKEN("domain-completion-passed", domain_completion_passed, "COMP-16", "a stream does not wait for the launch-completion event of a launch in another memory-sync domain"),
+    BROKEN("minimum-compares-half", min_compares_half, "MEM-10a", "an atomic minimum of eight bytes compares the lower four"),
+    BROKEN("minimum-stores-half", min_stores_half, "MEM-10a", "an atomic minimum of eight bytes stores the lower four"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
