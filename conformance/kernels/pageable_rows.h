@@ -1,4 +1,5 @@
-/* pageable_rows.h - the pairs of pageable.cu with copies and memsets of rows, and with copies of more than 1 MiB and by the driver. */
+/* pageable_rows.h - the pairs of pageable.cu with copies and memsets of rows, and with copies of few bytes, of more than
+ * 1 MiB and by the driver. */
 #ifndef PAGEABLE_ROWS_H_INCLUDED
 #define PAGEABLE_ROWS_H_INCLUDED
 
@@ -168,6 +169,83 @@ static void ask_rows(struct ask *ask)
         ask_expect(ask, names[way], error, cudaSuccess);
     }
     ask_expect_none(ask, "copies of rows that left other bytes", p.wrong, p.trials);
+    close_places(&p);
+}
+
+/* ---- few bytes from and to any address ---- */
+
+#define SHIFTED_ROOM 400u      /* bytes that are looked at */
+#define SHIFTED_TRIALS 21u     /* between two kinds of memory */
+
+enum shifted_call { SHIFTED_PLAIN, SHIFTED_ASYNC, SHIFTED_ROW, SHIFTED_NODE, SHIFTED_CALLS };
+
+static cudaError_t copy_by_short_node(struct places *p, unsigned char *to, const unsigned char *from, size_t bytes, enum cudaMemcpyKind kind)
+{
+    cudaGraphNode_t node;
+    cudaGraph_t graph = NULL;
+    cudaError_t error = cudaGraphCreate(&graph, 0);
+
+    if (error == cudaSuccess)
+        error = cudaGraphAddMemcpyNode1D(&node, graph, NULL, 0, to, from, bytes, kind);
+    if (error == cudaSuccess)
+        error = ask_run_once(graph, p->ask->stream);
+    if (graph)
+        (void)cudaGraphDestroy(graph);
+    return error;
+}
+
+/* Pageable memory is copied by no node. */
+static cudaError_t copy_shifted(struct places *p, unsigned char *to, const unsigned char *from, size_t bytes, enum cudaMemcpyKind kind, int pageable)
+{
+    cudaStream_t stream = p->ask->stream;
+
+    switch (p->trials % SHIFTED_CALLS) {
+    case SHIFTED_ASYNC: return cudaMemcpyAsync(to, from, bytes, kind, stream);
+    case SHIFTED_ROW: return cudaMemcpy2DAsync(to, bytes, from, bytes, bytes, 1, kind, stream);
+    case SHIFTED_NODE: return pageable ? cudaMemcpy(to, from, bytes, kind) : copy_by_short_node(p, to, from, bytes, kind);
+    default: return cudaMemcpy(to, from, bytes, kind);
+    }
+}
+
+static cudaError_t try_shifted(struct places *p, enum place from, enum place to, unsigned trial)
+{
+    static const struct rows room = { SHIFTED_ROOM, 1, SHIFTED_ROOM, SHIFTED_ROOM };
+    size_t shift = (trial * 5 + 1) % 16, moved = (trial * 7 + 3) % 16, bytes = 1 + trial * 37 % (trial % 2 ? 20 : 300), i;
+    int pageable = from == PLACE_PAGEABLE || to == PLACE_PAGEABLE;
+    unsigned salt = p->trials, differs = 0;
+    cudaError_t error = fill_places(p, &room, from, to, salt);
+
+    if (error == cudaSuccess)
+        error = copy_shifted(p, p->memory[1][to] + moved, p->memory[0][from] + shift, bytes, kind_between(from, to, trial / 2), pageable);
+    if (error == cudaSuccess)
+        error = cudaStreamSynchronize(p->ask->stream);
+    if (error == cudaSuccess)
+        error = cudaMemcpy(p->seen, p->memory[1][to], SHIFTED_ROOM, cudaMemcpyDefault);
+    for (i = 0; i < SHIFTED_ROOM && error == cudaSuccess; i++) {
+        size_t source = i - moved + shift;
+        unsigned char there = (unsigned char)(source * 7 + (source >> 8) + salt);
+        differs |= p->seen[i] != (i >= moved && i - moved < bytes ? there : GAP_BYTE);
+    }
+    p->wrong += error == cudaSuccess && differs;
+    p->trials++;
+    return error;
+}
+
+static void ask_shifted(struct ask *ask)
+{
+    struct places p = PDL_ZERO;
+    cudaError_t error = cudaSuccess;
+    unsigned between, i;
+
+    if (!open_places(&p, ask)) {
+        close_places(&p);
+        return;
+    }
+    for (between = 0; between < PLACES * PLACES; between++)
+        for (i = 0; i < SHIFTED_TRIALS && error == cudaSuccess; i++)
+            error = try_shifted(&p, (enum place)(between % PLACES), (enum place)(between / PLACES), i);
+    ask_expect(ask, "copies from and to any address", error, cudaSuccess);
+    ask_expect_none(ask, "copies from and to any address that left other bytes", p.wrong, p.trials);
     close_places(&p);
 }
 

@@ -245,6 +245,10 @@ static cudaError_t copy_rows(struct move move, enum cudaMemcpyKind kind, struct 
     op->from_host = kind == cudaMemcpyHostToDevice;
     op->in_host = kind == cudaMemcpyHostToHost;
     op->plain_copy = wait;
+    if (device.faults.plain_copy_of_odd_rounded && wait && ((uintptr_t)from & 1) != 0)
+        op->move.from = (const char *)from - 1;
+    if (device.faults.odd_pageable_cut && op->in_host && !memory_contains(from, bytes) && ((uintptr_t)from & 1) != 0 && bytes > 4)
+        op->move.bytes &= ~(size_t)3;
     bool long_copy = bytes > 65536;
     bool early = device.faults.idle_source_early && (s->tail == NULL || s->tail->retired) && s->waits == 0 && kind == cudaMemcpyHostToDevice;
     bool pageable_source = !memory_contains(from, bytes), pageable_target = !memory_contains(to, bytes_there);

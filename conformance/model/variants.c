@@ -1063,6 +1063,8 @@ static const struct variant variants[] = {
     BROKEN("column-copy-early", column_copy_early, "COMP-04d", "a copy of one byte of each of several rows does not wait for the kernel before it"),
     BROKEN("column-copied-once", column_copied_once, "COMP-04d", "a copy of one byte of each of several rows takes the first row only"),
     BROKEN("column-set-once", column_set_once, "COMP-04d", "a memset of one byte of each of several rows sets the first one only"),
+    BROKEN("plain-copy-of-odd-rounded", plain_copy_of_odd_rounded, "COMP-05e", "cudaMemcpy from an odd address begins one byte before it"),
+    BROKEN("odd-pageable-cut", odd_pageable_cut, "COMP-05e", "a copy within host memory from an odd pageable address ends with its last whole 4 bytes"),
     BROKEN("callback-early", callback_early, "COMP-04d", "a callback of a stream does not wait for the kernel before it"),
     BROKEN("callback-passed", callback_passed, "COMP-04d", "what comes after a callback of a stream begins once the kernel before both has begun"),
     BROKEN("callback-forgets-events", callback_forgets_events, "COMP-04d", "a callback does not wait for the events that its stream waits for"),
