@@ -141,6 +141,8 @@ struct move copy_of(const struct cudaMemcpy3DParms *p)
 static cudaError_t capture_copy(struct stream *s, struct move move)
 {
     struct node *n = copy_node(capture_graph(s), move);
+    if (device.faults.captured_odd_source_rounded && ((uintptr_t)move.from & 1) != 0)
+        n->move.from = (const char *)move.from - 1;
     if (device.faults.captured_rows_copied_once)
         n->move.rows = 1;
     if (device.faults.captured_layers_copied_once)
@@ -353,6 +355,8 @@ static cudaError_t set_rows(struct move move, struct stream *s, bool wait)
     if (s->capture != NULL) {
         struct node *n = node_new(capture_graph(s), cudaGraphNodeTypeMemset);
         n->move = move;
+        if (device.faults.captured_odd_set_leaves_tail && ((uintptr_t)move.to & 3) != 0 && move.rows == 1 && move.bytes > 4)
+            n->move.bytes &= ~(size_t)3;
         if (device.faults.captured_words_as_bytes && move.width > 1)
             n->move.value = (move.value & 255u) * 0x01010101u;
         return call_result(capture_node(s, n));

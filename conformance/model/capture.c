@@ -252,6 +252,8 @@ static bool is_captured(struct stream *s, const struct node *n)
         (f->forked_host_unordered && n->type == cudaGraphNodeTypeHost && forked && per_thread))
         l->halves = 0;
     bool copies = n->type == cudaGraphNodeTypeMemcpy, is_short = n->move.bytes < 16 && n->move.rows == 1 && n->move.layers <= 1;
+    if (f->captured_short_set_free && n->type == cudaGraphNodeTypeMemset && is_short && n->move.width == 1)
+        l->halves = 0;
     if (copies && ((f->captured_short_copy_free && is_short) || (f->captured_single_layer_free && n->move.layers == 1)))
         l->halves = 0;
     bool moves = n->type == cudaGraphNodeTypeMemset || n->type == cudaGraphNodeTypeMemcpy;

@@ -165,6 +165,9 @@ static bool passes_row(const struct op *op, const struct op *pred)
     if ((f->large_passes_row && large && !behind_large) || (f->large_passes_large_row && large && behind_large) ||
         (f->long_args_hide_row && is_kernel && pred->grid->kernel->args_bytes > 1024))
         return true;
+    if (op->kind == OP_COPY && ((f->short_copy_passes_row && op->move.bytes < 16 && op->move.rows == 1 && op->move.layers <= 1) ||
+                                (f->single_layer_passes_row && op->move.layers == 1)))
+        return true;
     return (f->copy_to_host_passes_row && op->to_host) || (f->graph_passes_row && op->kind == OP_JOIN) ||
            (f->callback_passes_row && op->host.callback != NULL) || (f->value_passes_row && op->of_value) ||
            (f->free_passes_row && op->kind == OP_POOL);
