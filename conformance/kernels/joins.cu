@@ -41,8 +41,8 @@
  * callbacks COMP-04d callbacks of streams: after work, an event or a silent kernel, before a dependent; what comes after one
  * lent     ATTR-17b streams and nodes that are given the attributes of another one; graphs that cudaGraphInstantiateWithParams makes executable
  * values   COMP-17b values that streams write and wait for: after work, an event or a silent kernel, before work of each kind and dependents
- * conditions COMP-17b waits for zero, for one of several bits, for a bit that is not set, and with a flush: a value that does not end the wait, and
- *                    one that does, written by a stream, a kernel or the host; batches of a wait and a write, and of two waits
+ * conditions COMP-17b waits for zero, for one of several bits, for a bit that is not set, for 64 bits, with a flush: a value that does not
+ *                    end it, and one that does, written by a stream, a kernel or the host; batches of a wait and a write, and of two waits
  * pools    COMP-17a memory that is freed in a stream and allocated again, in that stream or another one
  * ended    MEM-09b   what the host finds once it has waited for the device: work in streams of each kind, in a graph
  *

@@ -101,6 +101,36 @@ static cudaError_t least_awaited(struct joins *joins) { return by_condition(join
 static cudaError_t nor_awaited(struct joins *joins) { return by_condition(joins, CONDITION_NOR); }
 static cudaError_t flush_awaited(struct joins *joins) { return by_condition(joins, CONDITION_FLUSH); }
 
+#define WIDE_PLACE 4u          /* in the device's memory: the lower word is what it is to be, the upper one comes after the work */
+
+/* A wait for 64 bits, of which 32 are there. */
+static cudaError_t wide_awaited(struct joins *joins)
+{
+    static const uint32_t before[2] = { 7, 0 };
+    unsigned exact = joins->trial / CONDITIONS % 2;
+    cudaStream_t stream = joins->stream[1];
+    cudaError_t error;
+
+    joins->condition = &conditions[CONDITION_LEAST];
+    error = prepare_value(joins, 1, 1);
+    if (error == cudaSuccess)
+        error = cudaMemcpy(joins->aside + WIDE_PLACE, before, sizeof(before), cudaMemcpyHostToDevice);
+    if (error == cudaSuccess)
+        error = cudaDeviceSynchronize(); /* the streams do not wait for that copy */
+    if (error == cudaSuccess)
+        error = some_work(joins, &joins->work[0], joins->stream[0]);
+    if (error == cudaSuccess)
+        error = queue_value("cuStreamWriteValue32", joins->stream[0], joins->aside + WIDE_PLACE + 1, 1, CU_STREAM_WRITE_VALUE_DEFAULT);
+    if (error == cudaSuccess)
+        error = stand_silent(joins, stream);
+    if (error == cudaSuccess)
+        error = await_wide_value(stream, joins->aside + WIDE_PLACE, exact ? 0x100000007ull : 0x100000000ull,
+                                 exact ? CU_STREAM_WAIT_VALUE_EQ : CU_STREAM_WAIT_VALUE_GEQ);
+    if (error == cudaSuccess)
+        error = follow_wait(joins, stream);
+    return end_wait(joins, stream, error);
+}
+
 /* ---- batches ---- */
 
 static CUstreamBatchMemOpParams wait_operation(struct joins *joins)
@@ -154,12 +184,13 @@ static cudaError_t batch_of_waits(struct joins *joins)
 
 static void ask_conditions(struct ask *ask)
 {
-    struct join joins[CONDITIONS + 2] = {
+    struct join joins[CONDITIONS + 3] = {
         { "stale after a wait for zero", zero_awaited },
         { "stale after a wait for one of several bits", bits_awaited },
         { "stale after a wait for a value or what comes after it", least_awaited },
     };
     static const struct join nor = { "stale after a wait for a bit that is not set", nor_awaited };
+    static const struct join wide = { "stale after a wait for 64 bits", wide_awaited };
     static const struct join batches[2] = { { "stale after a batch that waits and writes", batch_between },
                                             { "stale after a batch that waits for two values", batch_of_waits } };
     static const struct join flush = { "stale after a wait that flushes", flush_awaited };
@@ -174,6 +205,8 @@ static void ask_conditions(struct ask *ask)
         joins[count++] = nor;
     if (driver_tells(CU_DEVICE_ATTRIBUTE_CAN_FLUSH_REMOTE_WRITES))
         joins[count++] = flush;
+    if (driver_tells(CU_DEVICE_ATTRIBUTE_CAN_USE_64_BIT_STREAM_MEM_OPS))
+        joins[count++] = wide;
     if (takes_batches(ask->stream)) {
         joins[count++] = batches[0];
         joins[count++] = batches[1];

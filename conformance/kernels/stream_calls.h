@@ -79,6 +79,15 @@ static inline const char *values_lack(cudaStream_t stream)
     return error == cudaErrorNotSupported ? "cuStreamWriteValue32 and cuStreamWaitValue32 are not supported here" : NULL;
 }
 
+static inline cudaError_t await_wide_value(cudaStream_t stream, const uint32_t *at, uint64_t value, unsigned flags)
+{
+    typedef CUresult(CUDAAPI * wide_fn)(CUstream, CUdeviceptr, cuuint64_t, unsigned);
+    void *wait = NULL;
+    cudaError_t error = driver_function("cuStreamWaitValue64", 11070, &wait);
+
+    return error == cudaSuccess ? (cudaError_t)((wide_fn)wait)((CUstream)stream, (CUdeviceptr)(uintptr_t)at, value, flags) : error;
+}
+
 /* One operation of a batch: a wait for a value or the write of one. */
 static inline CUstreamBatchMemOpParams value_operation(CUstreamBatchMemOpType type, const uint32_t *at, uint32_t value, unsigned flags)
 {

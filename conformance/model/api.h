@@ -171,7 +171,7 @@ cudaError_t stream_move(struct stream *s, struct op *op, bool wait);
 cudaError_t stream_may_queue(struct stream *s); /* no stream, or one that is captured in vain, takes nothing */
 /* As the driver writes a value and waits for one. */
 cudaError_t stream_write_value(cudaStream_t stream, uint32_t *to, uint32_t value);
-cudaError_t stream_await_value(cudaStream_t stream, const uint32_t *at, uint32_t value, unsigned flags);
+cudaError_t stream_await_value(cudaStream_t stream, const uint32_t *at, uint64_t value, unsigned flags, bool wide);
 void pools_reset(void);
 void pools_forget_retired(void);
 void pool_forgets(const void *p); /* it is freed by cudaFree */

@@ -195,7 +195,14 @@ static unsigned write_value(cudaStream_t stream, uint32_t *to, uint32_t value, u
 
 static unsigned wait_for_value(cudaStream_t stream, const uint32_t *at, uint32_t value, unsigned flags)
 {
-    BY_DRIVER(stream_await_value(stream, at, value, flags));
+    BY_DRIVER(stream_await_value(stream, at, value, flags, false));
+}
+
+static unsigned wait_for_wide_value(cudaStream_t stream, const uint32_t *at, uint64_t value, unsigned flags)
+{
+    if ((uintptr_t)at % sizeof value != 0)
+        return cudaErrorInvalidValue;
+    BY_DRIVER(stream_await_value(stream, at, value, flags, true));
 }
 
 /* As the driver lays out an operation of a batch. */
@@ -212,7 +219,7 @@ static cudaError_t operate(cudaStream_t stream, const struct memory_operation *o
 {
     uint32_t *at = (uint32_t *)(uintptr_t)o->address;
     switch (o->type) {
-    case OPERATION_WAIT: return stream_await_value(stream, at, (uint32_t)o->value, o->flags);
+    case OPERATION_WAIT: return stream_await_value(stream, at, (uint32_t)o->value, o->flags, false);
     case OPERATION_WRITE: return stream_write_value(stream, at, (uint32_t)o->value);
     default: return cudaErrorInvalidValue;
     }
@@ -242,7 +249,7 @@ static unsigned operate_batch(cudaStream_t stream, unsigned count, const struct 
 }
 
 /* As the driver numbers them. */
-enum { CAN_FLUSH_REMOTE_WRITES = 98, CAN_WAIT_NOR = 123 };
+enum { CAN_FLUSH_REMOTE_WRITES = 98, CAN_USE_64_BITS = 122, CAN_WAIT_NOR = 123 };
 
 static unsigned device_get(int *out, int ordinal)
 {
@@ -253,7 +260,7 @@ static unsigned device_get(int *out, int ordinal)
 static unsigned device_attribute(int *value, int attribute, int of)
 {
     (void)of;
-    *value = attribute == CAN_FLUSH_REMOTE_WRITES || attribute == CAN_WAIT_NOR;
+    *value = attribute == CAN_FLUSH_REMOTE_WRITES || attribute == CAN_USE_64_BITS || attribute == CAN_WAIT_NOR;
     return *value ? cudaSuccess : cudaErrorInvalidValue; /* the others the runtime tells */
 }
 
@@ -277,6 +284,7 @@ static const struct { const char *name; unsigned since; int driver; any_function
     { "cuGraphLaunch", 10000, 0, (any_function)launch_graph },
     { "cuStreamWriteValue32", 11070, 0, (any_function)write_value },
     { "cuStreamWaitValue32", 11070, 0, (any_function)wait_for_value },
+    { "cuStreamWaitValue64", 11070, 0, (any_function)wait_for_wide_value },
     { "cuStreamBatchMemOp", 11070, 0, (any_function)operate_batch },
     { "cuGraphAddDependencies", 12030, 12030, (any_function)add_edges },
     { "cuGraphRemoveDependencies", 12030, 12030, (any_function)remove_edges },

@@ -416,15 +416,17 @@ cudaError_t stream_write_value(cudaStream_t stream, uint32_t *to, uint32_t value
     return value_queue(s, op);
 }
 
-cudaError_t stream_await_value(cudaStream_t stream, const uint32_t *at, uint32_t value, unsigned flags)
+cudaError_t stream_await_value(cudaStream_t stream, const uint32_t *at, uint64_t value, unsigned flags, bool wide)
 {
     struct stream *s = stream_of(stream);
     cudaError_t error = value_fits(s, at);
     FAIL_IF(error != cudaSuccess, error);
     struct op *op = op_new(OP_AWAIT);
     op->await.flags = flags;
+    op->await.wide = wide;
+    op->await.wanted = value;
     memcpy(&op->await.before, at, sizeof op->await.before);
-    op->move = (struct move){.from = at, .value = value};
+    op->move = (struct move){.from = at, .value = (uint32_t)value};
     return value_queue(s, op);
 }
 

@@ -88,6 +88,8 @@ struct op {
     struct {          /* OP_AWAIT; before: what stood there when it was queued */
         unsigned flags, polls;
         uint32_t before;
+        uint64_t wanted;
+        bool wide; /* all 64 bits of it */
     } await;
     struct {
         cudaHostFn_t call;
@@ -452,7 +454,7 @@ struct faults {
     bool max_compares_half, max_stores_half, min_compares_half, min_stores_half, relaxed_passes_barrier;
     bool clustered_start_event_early, urgent_start_event_early, domain_start_event_early;
     bool zero_not_awaited, all_bits_awaited, several_bits_not_awaited, nor_not_awaited, nor_compares_as_and, flush_not_awaited, any_value_ends_wait;
-    bool batch_writes_first, batch_waits_once, batch_does_last_only;
+    bool batch_writes_first, batch_waits_once, batch_does_last_only, wide_value_by_low_word;
     bool later_edge_not_made, later_program_edge_not_made, turned_edge_reaches_execs; /* of graphs of which an executable one was made */
     bool update_reaches_rest, params_reach_rest, set_params_reach_rest, update_under_way_lost, params_under_way_lost; /* a launch is under way */
     bool second_child_takes_edges, child_of_programs_passed, child_behind_child_uncovered, given_child_passes;

@@ -403,6 +403,16 @@ static bool condition_holds(unsigned how, uint32_t is, uint32_t wanted)
     }
 }
 
+static bool wide_condition_holds(unsigned how, uint64_t is, uint64_t wanted)
+{
+    switch (how) {
+    case 1: return is == wanted;
+    case 2: return (is & wanted) != 0;
+    case 3: return ~(is | wanted) != 0;
+    default: return (int64_t)(is - wanted) >= 0;
+    }
+}
+
 static bool value_is_there(const struct op *op)
 {
     const struct faults *f = &device.faults;
@@ -411,6 +421,11 @@ static bool value_is_there(const struct op *op)
     if (f->value_not_awaited || (f->value_in_memory_unawaited && !memory_is_pinned(op->move.from)) ||
         (f->flush_not_awaited && (op->await.flags >> 30 & 1) != 0) || (f->any_value_ends_wait && is != op->await.before))
         return true;
+    if (op->await.wide && !f->wide_value_by_low_word) {
+        uint64_t all;
+        memcpy(&all, op->move.from, sizeof all);
+        return wide_condition_holds(op->await.flags & 3, all, op->await.wanted);
+    }
     return condition_holds(op->await.flags & 3, is, op->move.value);
 }
 

@@ -1249,6 +1249,7 @@ static const struct variant variants[] = {
     BROKEN("domain-completion-passed", domain_completion_passed, "COMP-16", "a stream does not wait for the launch-completion event of a launch in another memory-sync domain"),
     BROKEN("minimum-compares-half", min_compares_half, "MEM-10a", "an atomic minimum of eight bytes compares the lower four"),
     BROKEN("minimum-stores-half", min_stores_half, "MEM-10a", "an atomic minimum of eight bytes stores the lower four"),
+    BROKEN("wide-value-by-low-word", wide_value_by_low_word, "COMP-17b", "of a value of 64 bits that a stream waits for the lower 32 count"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
