@@ -197,7 +197,7 @@ struct arc {
     edge_data data;
     bool of_event; /* made by capture from a programmatic event: for the device program-event-first-block */
     bool first;    /* into its node: for the device one-edge-is-enough */
-    bool later;    /* than an executable graph of its graph: for the device later-edge-not-made */
+    bool later;    /* than an executable graph that has both nodes: for the device later-edge-not-made */
     bool rejoins;  /* made by capture after an ordinary event, whatever kind the edge became */
     unsigned nth, into;  /* how many edges left its first node and entered its second before it was made */
 };
@@ -236,6 +236,7 @@ struct graph {
     bool made_elsewhere; /* by another host thread */
     bool lost_node;    /* one was destroyed; for the device late-nodes-edgeless */
     bool cloned, made; /* has a clone, an executable graph; for devices on which it cannot be changed then */
+    size_t made_of;    /* so many nodes it had when an executable graph was made of it */
     unsigned clones;   /* so many were made of it */
     size_t roots_of;   /* so many edges it had when its roots were told; for the device roots-remembered */
     uint64_t copied_from;

@@ -332,7 +332,8 @@ cudaError_t graph_connect(struct graph *g, struct node *from, struct node *to, e
         left--;
     }
     g->arc = grown(g->arc, g->arcs, &g->arc_room, sizeof *g->arc);
-    struct arc a = {from, to, d, false, to->incoming == 0, g->made, false, from->outgoing++, to->incoming};
+    bool later = from->index < g->made_of && to->index < g->made_of;
+    struct arc a = {from, to, d, false, to->incoming == 0, later, false, from->outgoing++, to->incoming};
     g->arc[g->arcs++] = a;
     if (device.faults.turned_edge_reaches_execs)
         execs_turn(from, to);

@@ -216,6 +216,7 @@ cudaError_t graph_instantiate(cudaGraphExec_t *out, cudaGraph_t handle, unsigned
     e->copy = graph_copy(g);
     drop_later(e->copy);
     g->made = true;
+    g->made_of = g->nodes;
     if (device.faults.cooperative_in_body_is_plain)
         bodies_lose_cooperative(e->copy);
     for (struct graph_exec *o = execs; device.faults.sibling_frees && o != NULL; o = o->next)

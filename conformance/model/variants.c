@@ -1224,6 +1224,8 @@ static const struct variant variants[] = {
     BROKEN("domain-start-event-early", domain_start_event_early, "COMP-16", "a stream that waits for the block starts of a launch in another memory-sync domain goes on before the first one"),
     BROKEN("later-edge-not-made", later_edge_not_made, "EDGE-43c", "an edge that a graph is given once an executable one was made of it is in none that is made of it next"),
     BROKEN("later-program-edge-not-made", later_program_edge_not_made, "EDGE-43c", "a programmatic edge that a graph is given once an executable one was made of it is in none that is made of it next"),
+    BROKEN("later-edge-not-made", later_edge_not_made, "EDGE-43c", "an edge between nodes of which an executable graph was made is in none that is made next"),
+    BROKEN("later-program-edge-not-made", later_program_edge_not_made, "EDGE-43c", "a programmatic edge between nodes of which an executable graph was made is in none that is made next"),
     BROKEN("turned-edge-reaches-execs", turned_edge_reaches_execs, "EDGE-43c", "an edge that leads the other way later does so in the executable graphs that were made before, too"),
     BROKEN("update-reaches-rest", update_reaches_rest, "EDGE-43d", "an update reaches the nodes of a launch under way that have not begun"),
     BROKEN("params-reach-rest", params_reach_rest, "EDGE-43d", "new parameters of a kernel reach a launch under way in which it has not begun"),
