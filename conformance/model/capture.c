@@ -319,11 +319,24 @@ static void copy_priority(const struct stream *s, struct request *r)
     r->attrs[r->num_attrs++] = priority;
 }
 
-/* Whether the last node of this stream of a capture is none of a kernel. */
-static bool is_behind_item(struct stream *s)
+/* Whether the last node of a capture's stream is none of a kernel. */
+static bool is_behind_item(const struct lane *l)
 {
-    const struct lane *l = lane_of(s->capture, s);
     return l->halves == 1 && l->half[0].node->type != cudaGraphNodeTypeKernel;
+}
+
+/* On broken devices: what a launch does not come after, and, once it is a node, what it hides from those after it. */
+static void lane_forgets(struct stream *s, const struct request *r, bool is_node)
+{
+    const struct faults *f = &device.faults;
+    struct lane *l = lane_of(s->capture, s);
+    bool large = r->grid[0] > 32, has_long_args = r->kernel->args_bytes > 1024;
+    if (!is_node && f->captured_large_passes_items && large && is_behind_item(l))
+        l->halves = 0;
+    bool passes = f->captured_large_passes_row && large && !r->programmatic;
+    bool hides = has_long_args && (f->captured_long_args_hide_row || (f->captured_large_hides_row && large));
+    if (is_node ? hides : passes)
+        l->behinds = 0;
 }
 
 cudaError_t capture_kernel(struct stream *s, struct request *r)
@@ -355,16 +368,11 @@ cudaError_t capture_kernel(struct stream *s, struct request *r)
         lane_of(s->capture, s)->halves = 1;
     if (s->priority != 0)
         copy_priority(s, n->kernel);
-    if (device.faults.captured_large_passes_items && r->grid[0] > 32 && is_behind_item(s))
-        lane_of(s->capture, s)->halves = 0;
-    if (device.faults.captured_large_passes_row && r->grid[0] > 32 && !r->programmatic)
-        lane_of(s->capture, s)->behinds = 0;
+    lane_forgets(s, r, false);
     cudaError_t error = attach(s, n, launch_may_overlap(r, s));
     if (error != cudaSuccess)
         return error;
-    if ((device.faults.captured_long_args_hide_row && r->kernel->args_bytes > 1024) ||
-        (device.faults.captured_large_hides_row && r->grid[0] > 32 && r->kernel->args_bytes > 1024))
-        lane_of(s->capture, s)->behinds = 0;
+    lane_forgets(s, r, true);
     if (r->event != NULL)
         kernel_event(s, n, r->event, r->at_block_start ? 2 : 1, cudaGraphDependencyTypeProgrammatic);
     if (r->launch_event != NULL && !(device.faults.captured_second_event_lost && r->event != NULL))
