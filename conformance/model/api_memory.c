@@ -193,6 +193,9 @@ static void cut_copy(struct move *move, enum cudaMemcpyKind kind)
         move->from = (const char *)move->from - 1;
     if (device.faults.odd_target_rounded && ((uintptr_t)move->to & 1) != 0)
         move->to = (char *)move->to - 1;
+    bool crooked = (((uintptr_t)move->from ^ (uintptr_t)move->to) & 15) != 0;
+    if (device.faults.crooked_copy_cut && crooked && move->rows == 1 && move->bytes > 64 && move->bytes < 512)
+        move->bytes &= ~(size_t)15;
     if (device.faults.column_copied_once && move->bytes == 1)
         move->rows = 1;
     if (device.faults.large_copy_in_cut && kind == cudaMemcpyHostToDevice && move->bytes > 1048576)
@@ -210,6 +213,8 @@ static void cut_set(struct move *move)
 {
     if (device.faults.odd_set_leaves_tail && ((uintptr_t)move->to & 3) != 0 && move->rows == 1 && move->bytes > 4)
         move->bytes &= ~(size_t)3;
+    if (device.faults.crooked_set_cut && ((uintptr_t)move->to & 15) != 0 && move->rows == 1 && move->bytes > 64 && move->bytes < 512)
+        move->bytes &= ~(size_t)15;
     if (device.faults.column_set_once && move->bytes == 1)
         move->rows = 1;
     if (device.faults.lone_row_set_short && move->rows == 1 && move->pitch > move->bytes)

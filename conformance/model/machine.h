@@ -443,7 +443,7 @@ struct faults {
     bool captured_short_copy_free, single_layer_early, single_layer_takes_first, single_layer_to_first, captured_single_layer_free;
     bool column_copy_early, column_copied_once, column_set_once, plain_copy_of_odd_rounded, odd_pageable_cut;
     bool short_copy_passes_row, single_layer_passes_row, captured_short_set_free, captured_odd_source_rounded;
-    bool captured_odd_set_leaves_tail;
+    bool captured_odd_set_leaves_tail, short_pageable_source_early, crooked_copy_cut, crooked_set_cut;
     bool child_params_keep_later_kernels, conditions_before_untold, nested_rows_told_as_one, nested_attribute_ignored;
     bool external_wait_passes_overlapped, copies_end_no_body, exec_end_frees_stream, refusal_names_first_dependency;
     bool body_cuts_arguments, inner_else_ignored;

@@ -310,6 +310,8 @@ static bool small_move_goes(const struct op *op)
         return false;
     if ((f->single_layer_early && m->layers == 1) || (f->column_copy_early && m->bytes == 1 && m->rows > 1))
         return true;
+    if (is_short && f->short_pageable_source_early && m->staging != NULL)
+        return true;
     return is_short && (f->short_copy_early || (f->short_pageable_early && !memory_contains(m->to, m->bytes)));
 }
 
