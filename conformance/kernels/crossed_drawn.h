@@ -18,6 +18,10 @@ static const char *const part_name[PART_KINDS] = {
     "copy of rows", "empty node", "host function", "event record", "event wait", "child", "if", "switch"
 };
 
+/* What a kernel is launched with beside attribute 6 and what its kind needs */
+enum dress { DRESS_PLAIN, DRESS_URGENT, DRESS_REMOTE };
+static const char *const dress_name[] = { "", "urgent ", "remote-domain " };
+
 enum made { MADE_WITH_EDGES, MADE_EDGES_LATER, MADE_CAPTURED, MADES };
 static const char *const made_name[MADES] = { "nodes with edges", "edges after nodes", "captured" };
 enum executable { EXECUTABLE_FIRST, EXECUTABLE_SECOND, EXECUTABLE_CLONE, EXECUTABLE_UPDATED, EXECUTABLES };
@@ -31,6 +35,7 @@ static const char *const ahead_text[] = { "", "[kernel before the graph] ", "[ke
 
 struct part {
     enum part_kind kind;
+    enum dress dress;          /* of a kernel */
     unsigned parent, depth;
     unsigned cell;             /* whose words it hands on, or sets */
     unsigned value;            /* of memsets; of a conditional node */
@@ -265,6 +270,16 @@ static void draw_cells(struct drawn *d)
             d->record = NOWHERE; /* the words change once more */
 }
 
+/* Half of the kernels are plain. The last thing that is drawn: a trial's nodes and edges are the same without it. */
+static void draw_dresses(struct drawn *d, struct dice *dice)
+{
+    static const enum dress dresses[] = { DRESS_PLAIN, DRESS_PLAIN, DRESS_URGENT, DRESS_REMOTE };
+    unsigned i;
+
+    for (i = 0; i < d->parts; i++)
+        d->part[i].dress = dresses[is_kernel(d->part[i].kind) ? below(dice, 4) : 0];
+}
+
 static void draw_trial(struct drawn *d, struct dice *dice, int mps)
 {
     static const struct drawn nothing = PDL_ZERO;
@@ -286,6 +301,7 @@ static void draw_trial(struct drawn *d, struct dice *dice, int mps)
     draw_programmatic(d, dice);
     draw_cells(d);
     d->by_thread = below(dice, 4) == 0;
+    draw_dresses(d, dice);
 }
 
 /* ---- in words ---- */
@@ -320,6 +336,7 @@ static void tell_row(const struct drawn *d, unsigned parent, unsigned meant, cha
         ask_append(text, room, !part->captured ? "" : part->fork == STREETS ? "captured " : "captured beside (");
         ask_append(text, room, part->captured && part->fork != STREETS ? street_name[part->fork] : "");
         ask_append(text, room, part->captured && part->fork != STREETS ? ") " : "");
+        ask_append(text, room, dress_name[part->dress]);
         ask_append(text, room, part_name[part->kind]);
         ask_append(text, room, i == meant ? "**" : "");
         if (part->kind < PART_LEAVES)

@@ -2,7 +2,7 @@
  *
  * pair    rules    what is asked
  * nodes   EDGE-45  rows of nodes that hand words on from cell to cell, in a graph, in child graphs and in bodies of conditional nodes,
- *                  inside each other; kinds, places, edges, how the graph is made and what is launched, in which stream, are drawn
+ *                  inside each other; kinds, attributes, places, edges, how the graph is made and what is launched, in which stream, are drawn
  *                  for each trial
  *
  * A node that begins too soon hands on what was in the cell before, or sets what is stored to after it.
@@ -66,7 +66,7 @@ struct crossed {
     cudaStream_t street[STREETS];
     cudaEvent_t event[EVENT_KINDS][EVENTS];
     struct drawn drawn;
-    int mps;
+    int mps, greatest;         /* greatest: of all priorities */
     unsigned trial;
     uint64_t key;
     unsigned decoy;            /* 1 while a graph is made that is not launched */

@@ -140,8 +140,8 @@ static cudaError_t open_events(struct crossed *c)
 
 static cudaError_t open_streets(struct crossed *c)
 {
-    int least = 0, greatest = 0;
-    cudaError_t error = cudaDeviceGetStreamPriorityRange(&least, &greatest);
+    int least = 0;
+    cudaError_t error = cudaDeviceGetStreamPriorityRange(&least, &c->greatest);
 
     c->street[STREET_PER_THREAD] = cudaStreamPerThread;
     c->street[STREET_LEGACY] = cudaStreamLegacy;
@@ -149,7 +149,7 @@ static cudaError_t open_streets(struct crossed *c)
         error = cudaStreamCreateWithFlags(&c->street[STREET_PLAIN], cudaStreamNonBlocking);
     if (error == cudaSuccess)
         error = cudaStreamCreateWithFlags(&c->street[STREET_BLOCKING], cudaStreamDefault);
-    return error == cudaSuccess ? cudaStreamCreateWithPriority(&c->street[STREET_URGENT], cudaStreamNonBlocking, greatest) : error;
+    return error == cudaSuccess ? cudaStreamCreateWithPriority(&c->street[STREET_URGENT], cudaStreamNonBlocking, c->greatest) : error;
 }
 
 /* A driver that does not say is taken to serve others as well. */

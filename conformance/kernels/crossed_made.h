@@ -27,26 +27,31 @@ static void shape_of(enum part_kind kind, unsigned *blocks, unsigned *threads)
     *threads = kind == PART_MANY ? 1 : CELL / *blocks;
 }
 
-/* What a launch of this kind has beside attribute 6; how many. */
-static unsigned attributes_of(enum part_kind kind, cudaLaunchAttribute *attribute)
+/* What a launch of this part has beside attribute 6; how many. */
+static unsigned attributes_of(const struct crossed *c, const struct part *part, cudaLaunchAttribute attributes[2])
 {
-    if (kind == PART_CLUSTER)
-        *attribute = in_clusters(2);
-    if (kind == PART_COOPERATIVE)
-        *attribute = cooperatively();
-    return kind == PART_CLUSTER || kind == PART_COOPERATIVE;
+    unsigned count = 0;
+
+    if (part->kind == PART_CLUSTER)
+        attributes[count++] = in_clusters(2);
+    if (part->kind == PART_COOPERATIVE)
+        attributes[count++] = cooperatively();
+    if (part->dress != DRESS_PLAIN)
+        attributes[count++] = part->dress == DRESS_URGENT ? of_priority(c->greatest) : in_remote_domain();
+    return count;
 }
 
-static cudaError_t add_kernel(struct row *row, const struct part *part, struct kernel_args *args, unsigned count, cudaGraphNode_t *node)
+static cudaError_t add_kernel(const struct crossed *c, struct row *row, const struct part *part, struct kernel_args *args, unsigned count,
+                              cudaGraphNode_t *node)
 {
-    cudaLaunchAttribute attribute = PDL_ZERO;
-    unsigned blocks, threads;
+    cudaLaunchAttribute attributes[2] = PDL_ZERO;
+    unsigned blocks, threads, given = attributes_of(c, part, attributes), i;
     cudaError_t error;
 
     shape_of(part->kind, &blocks, &threads);
     error = ask_add_kernel_after(node, row->graph, row->last, count, carrier_of(part), args, blocks, threads);
-    if (error == cudaSuccess && attributes_of(part->kind, &attribute))
-        error = cudaGraphKernelNodeSetAttribute(*node, attribute.id, &attribute.val);
+    for (i = 0; i < given && error == cudaSuccess; i++)
+        error = cudaGraphKernelNodeSetAttribute(*node, attributes[i].id, &attributes[i].val);
     return error;
 }
 
@@ -141,7 +146,7 @@ static cudaError_t add_part(struct crossed *c, struct row *row, unsigned part, u
     case PART_CHILD: return add_child(c, row, part, count, node);
     case PART_IF:
     case PART_SWITCH: return add_conditional(c, row, part, node);
-    default: return add_kernel(row, is, args_of(c, part), count, node);
+    default: return add_kernel(c, row, is, args_of(c, part), count, node);
     }
 }
 
@@ -191,8 +196,8 @@ static cudaError_t put_part(struct crossed *c, struct row *row, unsigned part)
 static cudaError_t queue_kernel(struct crossed *c, unsigned part, cudaStream_t stream)
 {
     const struct part *is = &c->drawn.part[part];
-    cudaLaunchAttribute attrs[2] = PDL_ZERO;
-    unsigned blocks, threads, count = attributes_of(is->kind, attrs);
+    cudaLaunchAttribute attrs[3] = PDL_ZERO;
+    unsigned blocks, threads, count = attributes_of(c, is, attrs);
 
     shape_of(is->kind, &blocks, &threads);
     if (is->programmatic)
@@ -278,7 +283,7 @@ static cudaError_t add_beside(struct crossed *c, struct row *row)
 {
     static const struct part kernel = PDL_ZERO;
 
-    return add_kernel(row, &kernel, args_beside(c), 0, &row->beside);
+    return add_kernel(c, row, &kernel, args_beside(c), 0, &row->beside);
 }
 
 static cudaError_t make_row(struct crossed *c, cudaGraph_t graph, unsigned parent)

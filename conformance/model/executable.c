@@ -140,6 +140,7 @@ static bool crossing_cuts(const struct arc *a)
     return (f->child_in_body_unordered && in_child && body_around) || (f->inner_body_unordered && in_body && body_around) ||
            (f->child_in_body_early && in_body && to_child) || (f->condition_in_body_passed && in_body && of_body) ||
            (f->updated_copy_after_set_early && queued_features & HAS(updated) && set_to_copy) ||
+           (f->domain_in_inner_body_passed && in_body && body_around && a->from->op->domain != 0) ||
            (f->second_edge_in_child_lost && in_child && a->into == 1);
 }
 

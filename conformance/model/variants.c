@@ -869,6 +869,7 @@ static const struct variant variants[] = {
     BROKEN("words-pass-large", words_pass_large, "COMP-17", "a memset of 32-bit values does not wait for a grid of more than 1,000 blocks before it"),
     BROKEN("far-node-times-zero", far_node_times_zero, "EVT-15", "no time is told between two record nodes with more than two operations between them"),
     BROKEN("ninth-after-set-lost", ninth_after_set_lost, "COMP-04b", "nothing comes after a memset node but its first eight dependents"),
+    BROKEN("domain-in-inner-body-passed", domain_in_inner_body_passed, "EDGE-45", "in a body in a body nothing waits for a kernel of the remote memory-sync domain"),
     BROKEN("others-graph-uncovers", others_graph_uncovers, "EDGE-45", "the wait of a programmatic edge covers nothing in a graph that another host thread made"),
     BROKEN("captured-takes-no-event", captured_takes_no_event, "EVT-17a", "an executable graph gives no other event to a node that was captured, and says nothing"),
     BROKEN("record-keeps-eight", record_keeps_eight, "COMP-04e", "a captured record stands for eight nodes at most"),
