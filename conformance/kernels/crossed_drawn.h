@@ -24,9 +24,9 @@ static const char *const dress_name[] = { "", "urgent ", "remote-domain " };
 
 enum made { MADE_WITH_EDGES, MADE_EDGES_LATER, MADE_CAPTURED, MADES };
 static const char *const made_name[MADES] = { "nodes with edges", "edges after nodes", "captured" };
-enum executable { EXECUTABLE_FIRST, EXECUTABLE_SECOND, EXECUTABLE_CLONE, EXECUTABLE_UPDATED, EXECUTABLES };
+enum executable { EXECUTABLE_FIRST, EXECUTABLE_SECOND, EXECUTABLE_CLONE, EXECUTABLE_UPDATED, EXECUTABLE_RENEWED, EXECUTABLES };
 static const char *const executable_name[EXECUTABLES] = { "executable graph", "second executable graph", "clone",
-                                                          "updated executable graph" };
+                                                          "updated executable graph", "executable graph with renewed nodes" };
 enum street { STREET_PLAIN, STREET_BLOCKING, STREET_URGENT, STREET_PER_THREAD, STREET_LEGACY, STREETS };
 static const char *const street_name[STREETS] = { "non-blocking", "blocking", "urgent", "per-thread", "legacy" };
 enum ahead { AHEAD_INSIDE, AHEAD_BEFORE, AHEAD_BESIDE }; /* the slow work: the first kernel of the graph; one in its stream; in another */
@@ -104,21 +104,23 @@ static int may_lie_in(const struct drawn *d, enum part_kind kind, unsigned paren
         return 0;
 #endif
     if (is_conditional(kind)) /* one executable graph of its graph is all that an H100 makes */
-        return (d->executable == EXECUTABLE_FIRST || d->executable == EXECUTABLE_UPDATED) && !lies_in(d, parent, 0);
+        return d->executable != EXECUTABLE_SECOND && d->executable != EXECUTABLE_CLONE && !lies_in(d, parent, 0);
     return !lies_in(d, parent, 1) || (kind < PART_HOST && !(kind == PART_COOPERATIVE && d->mps)) || kind == PART_CHILD;
 }
 
 static void draw_row(struct drawn *d, struct dice *dice, unsigned parent, unsigned depth);
 
-static void draw_part(struct drawn *d, struct dice *dice, unsigned parent, unsigned depth)
+/* kind: PART_KINDS, and it is drawn. */
+static void draw_part(struct drawn *d, struct dice *dice, enum part_kind kind, unsigned parent, unsigned depth)
 {
     static const unsigned nested_of_16[LEVELS] = { 8, 8, 6, 0 };
     struct part *part = &d->part[d->parts];
     int nested = below(dice, 16) < nested_of_16[depth];
 
     do
-        part->kind = (enum part_kind)(nested ? PART_LEAVES + below(dice, PART_KINDS - PART_LEAVES) : below(dice, PART_LEAVES));
-    while (!may_lie_in(d, part->kind, parent));
+        part->kind = kind != PART_KINDS ? kind
+                                        : (enum part_kind)(nested ? PART_LEAVES + below(dice, PART_KINDS - PART_LEAVES) : below(dice, PART_LEAVES));
+    while (kind == PART_KINDS && !may_lie_in(d, part->kind, parent));
     part->parent = parent;
     part->depth = depth;
     part->slow = below(dice, 4) == 0;
@@ -136,7 +138,18 @@ static void draw_row(struct drawn *d, struct dice *dice, unsigned parent, unsign
     unsigned length = (depth ? 1 : 2) + below(dice, depth ? 4 : 3), i;
 
     for (i = 0; i < length && (i == 0 || d->parts + LEVELS < PARTS); i++)
-        draw_part(d, dice, parent, d->parts + LEVELS < PARTS ? depth : LEVELS - 1);
+        draw_part(d, dice, PART_KINDS, parent, d->parts + LEVELS < PARTS ? depth : LEVELS - 1);
+}
+
+/* Each kind of node that holds no others after each, with a kernel before and after both. */
+#define PAIRS (PART_LEAVES * PART_LEAVES)
+static void draw_pair(struct drawn *d, struct dice *dice, unsigned pair)
+{
+    const enum part_kind row[] = { PART_KERNEL, (enum part_kind)(pair / PART_LEAVES), (enum part_kind)(pair % PART_LEAVES), PART_KERNEL };
+    unsigned i;
+
+    for (i = 0; i < sizeof(row) / sizeof(row[0]); i++)
+        draw_part(d, dice, row[i], NOWHERE, LEVELS - 1);
 }
 
 /* The one before it in its row, or NOWHERE. */
@@ -280,25 +293,30 @@ static void draw_dresses(struct drawn *d, struct dice *dice)
         d->part[i].dress = dresses[is_kernel(d->part[i].kind) ? below(dice, 4) : 0];
 }
 
-static void draw_trial(struct drawn *d, struct dice *dice, int mps)
+/* The first trials are of all pairs, in which renewing the nodes is what could cost an edge. */
+static void draw_trial(struct drawn *d, struct dice *dice, unsigned trial, int mps)
 {
     static const struct drawn nothing = PDL_ZERO;
 
     *d = nothing;
     d->mps = mps;
     d->made = (enum made)(below(dice, 2) ? (unsigned)MADE_CAPTURED : below(dice, MADE_CAPTURED));
-    d->executable = (enum executable)below(dice, EXECUTABLES);
+    d->executable = trial < PAIRS ? EXECUTABLE_RENEWED : (enum executable)below(dice, EXECUTABLES);
     d->street = (enum street)below(dice, STREETS);
     d->origin = (enum street)below(dice, CAPTURED_STREETS);
     d->mode = (enum cudaStreamCaptureMode)below(dice, 3);
     d->uploaded = below(dice, 4) == 0;
     d->again = below(dice, 4) == 0;
     d->backwards = below(dice, 2) != 0;
-    draw_row(d, dice, NOWHERE, 0);
+    if (trial < PAIRS)
+        draw_pair(d, dice, trial);
+    else
+        draw_row(d, dice, NOWHERE, 0);
     draw_first(d, dice);
     draw_beside(d, dice);
     draw_events(d);
-    draw_programmatic(d, dice);
+    if (trial >= PAIRS)
+        draw_programmatic(d, dice);
     draw_cells(d);
     d->by_thread = below(dice, 4) == 0;
     draw_dresses(d, dice);

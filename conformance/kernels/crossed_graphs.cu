@@ -3,7 +3,7 @@
  * pair    rules    what is asked
  * nodes   EDGE-45  rows of nodes that hand words on from cell to cell, in a graph, in child graphs and in bodies of conditional nodes,
  *                  inside each other; kinds, attributes, places, edges, how the graph is made and what is launched, in which stream, are drawn
- *                  for each trial
+ *                  for each trial; and each kind after each, where the nodes of an executable graph are given parameters
  *
  * A node that begins too soon hands on what was in the cell before, or sets what is stored to after it.
  * Mutant `graphedge`: there are no edges.
@@ -144,6 +144,8 @@ static unsigned value_of(const struct part *part) { return part->kind == PART_SE
 
 #include "crossed_made.h"
 
+#include "crossed_renewed.h"
+
 #include "crossed_judged.h"
 
 /* ---- a trial ---- */
@@ -171,7 +173,18 @@ static cudaError_t make_graph(struct crossed *c, unsigned decoy, cudaGraph_t *gr
     return error;
 }
 
-/* Made from a graph of the same nodes and edges that does something else, which the driver may refuse. */
+/* The driver may refuse a change: then the graph is made executable anew. */
+static cudaError_t unless_refused(cudaGraph_t graph, cudaGraphExec_t *exec, cudaError_t error)
+{
+    if (error != cudaErrorGraphExecUpdateFailure)
+        return error;
+    (void)cudaGetLastError();
+    error = cudaGraphExecDestroy(*exec);
+    *exec = NULL;
+    return error == cudaSuccess ? cudaGraphInstantiate(exec, graph, 0) : error;
+}
+
+/* Made from a graph of the same nodes and edges that does something else. */
 static cudaError_t make_updated(struct crossed *c, cudaGraph_t graph, cudaGraphExec_t *exec)
 {
     cudaGraphExecUpdateResultInfo info = PDL_ZERO;
@@ -184,12 +197,14 @@ static cudaError_t make_updated(struct crossed *c, cudaGraph_t graph, cudaGraphE
         error = cudaGraphExecUpdate(*exec, graph, &info);
     if (decoy)
         (void)cudaGraphDestroy(decoy);
-    if (error != cudaErrorGraphExecUpdateFailure)
-        return error;
-    (void)cudaGetLastError();
-    error = cudaGraphExecDestroy(*exec);
-    *exec = NULL;
-    return error == cudaSuccess ? cudaGraphInstantiate(exec, graph, 0) : error;
+    return unless_refused(graph, exec, error);
+}
+
+static cudaError_t make_renewed(cudaGraph_t graph, cudaGraphExec_t *exec)
+{
+    cudaError_t error = cudaGraphInstantiate(exec, graph, 0);
+
+    return error == cudaSuccess ? unless_refused(graph, exec, renew_nodes(graph, *exec)) : error;
 }
 
 /* exec[0] is what is launched. */
@@ -210,6 +225,7 @@ static cudaError_t make_executable(struct crossed *c, cudaGraph_t graph, cudaGra
             (void)cudaGraphDestroy(clone);
         return error;
     case EXECUTABLE_UPDATED: return make_updated(c, graph, &exec[0]);
+    case EXECUTABLE_RENEWED: return make_renewed(graph, &exec[0]);
     default: return cudaGraphInstantiate(&exec[0], graph, 0);
     }
 }
@@ -292,7 +308,7 @@ static cudaError_t run_crossed(struct crossed *c, unsigned *too_soon)
     cudaError_t error;
 
     c->key = dice.state;
-    draw_trial(&c->drawn, &dice, c->mps);
+    draw_trial(&c->drawn, &dice, c->trial, c->mps);
     if (!c->drawn.by_thread || !run_in_thread(make_both, &making))
         make_both(&making);
     error = making.error;

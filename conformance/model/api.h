@@ -220,7 +220,7 @@ struct node {
     struct op *op, *last;     /* while a launch is being put together: where it begins and ends */
     unsigned index, incoming, outgoing; /* place in its graph; edges that end and begin here */
     bool captured, reenabled, late; /* late: added to the graph of a child graph node */
-    bool given;     /* a child graph that took the place of another one, in an executable graph */
+    bool given;     /* in an executable graph, parameters of its own by a call for this node */
     uint64_t child_of; /* the number of the graph that this child graph was copied from */
     unsigned renewed; /* how often it was given parameters in an executable graph: for the device second-params-ignored */
 };

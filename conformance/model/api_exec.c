@@ -330,6 +330,7 @@ cudaError_t CUDARTAPI cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec, cud
     if (ignored || (device.faults.second_params_ignored && n->renewed++ != 0))
         return cudaSuccess;
     n->disabled &= !device.faults.params_enable;
+    n->given = true;
     unsigned grid_y = n->kernel->grid[1];
     cudaError_t error = kernel_replace(n->kernel, p);
     if (device.faults.refused_params_free_exec && error != cudaSuccess)
@@ -481,6 +482,8 @@ cudaError_t CUDARTAPI cudaGraphExecMemsetNodeSetParams(cudaGraphExec_t exec, cud
     uint32_t value = n != NULL ? n->move.value : 0;
     size_t element = n != NULL ? n->move.width : 0;
     cudaError_t error = set_changes(n, p);
+    if (error == cudaSuccess)
+        n->given = true;
     if (device.faults.exec_set_keeps_element && error == cudaSuccess)
         keep_element(&n->move, element);
     if (device.faults.refused_set_params_stop && error != cudaSuccess && n != NULL)
@@ -520,7 +523,11 @@ cudaError_t CUDARTAPI cudaGraphExecMemcpyNodeSetParams(cudaGraphExec_t exec, cud
     CALL(cudaGraphExecMemcpyNodeSetParams);
     if (device.faults.exec_copy_params_ignored)
         return cudaSuccess;
-    return exec_rows_change(exec_node(exec, handle, cudaGraphNodeTypeMemcpy), p);
+    struct node *n = exec_node(exec, handle, cudaGraphNodeTypeMemcpy);
+    cudaError_t error = exec_rows_change(n, p);
+    if (error == cudaSuccess && n != NULL)
+        n->given = true;
+    return error;
 }
 
 cudaError_t CUDARTAPI cudaGraphExecHostNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t handle, const struct cudaHostNodeParams *p)
@@ -529,6 +536,8 @@ cudaError_t CUDARTAPI cudaGraphExecHostNodeSetParams(cudaGraphExec_t exec, cudaG
     struct node *n = exec_node(exec, handle, cudaGraphNodeTypeHost);
     cudaHostFn_t function = n != NULL ? n->host.fn : NULL;
     cudaError_t error = host_changes(n, p);
+    if (error == cudaSuccess && n != NULL)
+        n->given = true;
     if (device.faults.refused_host_params_forget_data && error != cudaSuccess && n != NULL)
         n->host.userData = p != NULL ? p->userData : NULL;
     if (device.faults.host_params_keep_function && error == cudaSuccess)

@@ -136,10 +136,13 @@ static bool crossing_cuts(const struct arc *a)
     bool in_body = graph_is_inside(in, cudaGraphNodeTypeConditional), in_child = graph_is_inside(in, cudaGraphNodeTypeGraph);
     bool body_around = around != NULL && graph_is_inside(around, cudaGraphNodeTypeConditional);
     bool of_body = a->from->type == cudaGraphNodeTypeConditional, to_child = a->to->type == cudaGraphNodeTypeGraph;
-    bool set_to_copy = a->from->type == cudaGraphNodeTypeMemset && a->to->type == cudaGraphNodeTypeMemcpy;
+    bool from_set = a->from->type == cudaGraphNodeTypeMemset, set_to_copy = from_set && a->to->type == cudaGraphNodeTypeMemcpy;
+    bool host_to_set = a->from->type == cudaGraphNodeTypeHost && a->to->type == cudaGraphNodeTypeMemset;
     return (f->child_in_body_unordered && in_child && body_around) || (f->inner_body_unordered && in_body && body_around) ||
            (f->child_in_body_early && in_body && to_child) || (f->condition_in_body_passed && in_body && of_body) ||
            (f->updated_copy_after_set_early && queued_features & HAS(updated) && set_to_copy) ||
+           (a->to->given && ((f->given_host_passes_set && from_set && a->to->type == cudaGraphNodeTypeHost) ||
+                             (f->given_set_passes_host && host_to_set) || (f->given_copy_passes_set && set_to_copy))) ||
            (f->domain_in_inner_body_passed && in_body && body_around && a->from->op->domain != 0) ||
            (f->second_edge_in_child_lost && in_child && a->into == 1);
 }
