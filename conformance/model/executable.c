@@ -381,7 +381,7 @@ static bool cuts(const struct graph *g)
 cudaError_t graph_queue(struct graph_exec *exec, struct stream *s)
 {
     struct op *start = op_new(OP_JOIN), *end = op_new(OP_JOIN), *before = s->kernel_tail;
-    bool running = exec->running != NULL && !exec->running->retired;
+    bool running = exec->running != NULL && !exec->running->retired, after_empty = s->behind_empty;
     if (device.faults.running_graph_passes_stream && running && exec->in != s)
         stream_cuts(s);
     if (device.faults.graph_passes_given && stream_given(s, 8))
@@ -407,7 +407,8 @@ cudaError_t graph_queue(struct graph_exec *exec, struct stream *s)
     }
     if ((device.faults.other_thread_launch_overlaps && device.other_thread) || (device.faults.disabled_node_frees_exec && has_disabled(exec->copy)))
         exec->running = NULL;
-    if ((device.faults.others_exec_overlaps && exec->made_elsewhere) || (device.faults.sourceless_exec_overlaps && exec->source_gone))
+    if ((device.faults.exec_behind_empty_overlaps && after_empty && exec->launches > 1) ||
+        (device.faults.others_exec_overlaps && exec->made_elsewhere) || (device.faults.sourceless_exec_overlaps && exec->source_gone))
         exec->running = NULL;
     if (!running)
         exec->in_flight = 0;

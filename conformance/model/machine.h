@@ -447,6 +447,7 @@ struct faults {
     bool child_params_keep_later_kernels, conditions_before_untold, nested_rows_told_as_one, nested_attribute_ignored;
     bool external_wait_passes_overlapped, copies_end_no_body, exec_end_frees_stream, refusal_names_first_dependency;
     bool body_cuts_arguments, inner_else_ignored;
+    bool exec_behind_empty_overlaps; /* launched a third time */
     bool given_host_passes_set, given_set_passes_host, given_copy_passes_set; /* nodes that parameters were given to one by one */
     bool domain_in_inner_body_passed; /* kernels of the remote memory-sync domain in bodies in bodies */
     bool late_clustered_blocks_free, late_sharing_blocks_free, late_urgent_blocks_free, late_domain_blocks_free;
