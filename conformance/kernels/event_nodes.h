@@ -5,11 +5,13 @@
 KERNEL(answers_reader) { reader_copies(&args, 0); }
 
 /* When the node is given the second event; BACK: and the first one again. */
-enum given { GIVEN_SOURCE, GIVEN_EXEC, GIVEN_LAUNCHED, GIVEN_BACK, GIVEN_TWICE, GIVEN_LATE, GIVEN_ELSEWHERE, GIVEN_UPDATED, GIVENS };
+enum given { GIVEN_SOURCE, GIVEN_EXEC, GIVEN_LAUNCHED, GIVEN_BACK, GIVEN_TWICE, GIVEN_LATE, GIVEN_ELSEWHERE, GIVEN_UPDATED, GIVEN_BY_UPDATE,
+             GIVENS };
 static const char *const given_name[GIVENS] = { "in its graph", "in an executable graph", "in one that was launched",
                                                "in an executable graph and back",
                                                 "in an executable graph twice", "in its graph, once that was made executable",
-                                                "in an executable graph by another host thread", "in one that was updated" };
+                                                "in an executable graph by another host thread", "in one that was updated",
+                                                "by an update of an executable graph" };
 
 struct moved {
     struct ask *ask;
@@ -123,6 +125,21 @@ static cudaError_t give_elsewhere(const struct moved *m)
     return given.error;
 }
 
+/* An update from the graph, whose node has the second event; by the node's call, where the device refuses that. */
+static cudaError_t give_by_update(const struct moved *m)
+{
+    cudaGraphExecUpdateResultInfo info = PDL_ZERO;
+    cudaError_t error = give_source(m, m->event[1]);
+
+    if (error == cudaSuccess)
+        error = cudaGraphExecUpdate(m->exec, m->graph, &info);
+    if (error != cudaErrorGraphExecUpdateFailure)
+        return error;
+    (void)cudaGetLastError();
+    ask_skip(m->ask, "an update that gives a node another event", "the device refuses it");
+    return give_exec(m, m->event[1]);
+}
+
 /* Which event the node of the executable graph has then. */
 static unsigned has_then(enum given given) { return given == GIVEN_BACK || given == GIVEN_LATE ? 0 : given == GIVEN_TWICE ? 2 : 1; }
 
@@ -141,6 +158,8 @@ static cudaError_t give_event(struct moved *m, enum given given)
         error = cudaGraphExecUpdate(m->exec, m->graph, &info);
     if (error == cudaSuccess && given == GIVEN_ELSEWHERE)
         error = give_elsewhere(m);
+    else if (error == cudaSuccess && given == GIVEN_BY_UPDATE)
+        error = give_by_update(m);
     else if (error == cudaSuccess && given != GIVEN_SOURCE && given != GIVEN_LATE)
         error = give_exec(m, m->event[1]);
     if (error == cudaSuccess && (given == GIVEN_BACK || given == GIVEN_TWICE))
@@ -151,7 +170,7 @@ static cudaError_t give_event(struct moved *m, enum given given)
 /* "hNode is also not modified by this call" */
 static void expect_event(const struct moved *m, enum given given)
 {
-    unsigned want = given == GIVEN_SOURCE || given == GIVEN_LATE;
+    unsigned want = given == GIVEN_SOURCE || given == GIVEN_LATE || given == GIVEN_BY_UPDATE;
     cudaEvent_t event = NULL;
     cudaError_t error = m->waits ? cudaGraphEventWaitNodeGetEvent(m->node, &event) : cudaGraphEventRecordNodeGetEvent(m->node, &event);
 

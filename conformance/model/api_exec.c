@@ -140,6 +140,9 @@ static void node_keeps(struct node *n, const struct node *old)
         n->move = old->move;
     for (size_t i = 1; device.faults.update_keeps_inner_hosts && n->children != 0 && i < n->child[0]->nodes; i++)
         n->child[0]->node[i]->host = old->child[0]->node[i]->host;
+    bool of_event = n->type == cudaGraphNodeTypeEventRecord || n->type == cudaGraphNodeTypeWaitEvent;
+    if (device.faults.captured_update_keeps_event && of_event && n->captured)
+        n->event = old->event;
     if (device.faults.update_keeps_condition)
         n->condition = old->condition;
     for (unsigned c = 0; device.faults.update_keeps_body && n->type == cudaGraphNodeTypeConditional && c < n->children; c++)

@@ -462,6 +462,7 @@ struct faults {
     bool update_reaches_rest, params_reach_rest, set_params_reach_rest, update_under_way_lost, params_under_way_lost; /* a launch is under way */
     bool second_child_takes_edges, child_of_programs_passed, child_behind_child_uncovered, given_child_passes;
     bool clustered_completion_passed, urgent_completion_passed, domain_completion_passed;
+    bool captured_update_keeps_event; /* of nodes that were captured */
     bool never_overlaps, early, shared, late_copies, pageable_later; /* these conform */
 };
 
