@@ -203,7 +203,7 @@ static cudaError_t make_hosts_inside(struct kept *kept, unsigned word, cudaGraph
     return error;
 }
 
-/* An update reaches what is disabled, which shows once it is enabled. */
+/* An update reaches what is disabled, which shows once it is enabled. A copy reads a word before it that nothing has set. */
 static void ask_updated_while_out(struct kept *kept, enum item item)
 {
     struct ask *ask = kept->ask;
@@ -214,6 +214,9 @@ static void ask_updated_while_out(struct kept *kept, enum item item)
     ask_expect(ask, "a graph of all items", make_items(kept, &graph, node), cudaSuccess);
     ask_expect(ask, "another one", make_items(kept, &other, others), cudaSuccess);
     ask_expect(ask, "one of its nodes that does something else", move_item(kept, others, item, LAST_WORD), cudaSuccess);
+    if (item == ITEM_COPY)
+        ask_expect(ask, "a copy of another word", cudaGraphMemcpyNodeSetParams1D(node[item], kept->args[item].data, kept->args[LAST_WORD].data,
+                                                                                 WORD_BYTES, cudaMemcpyDefault), cudaSuccess);
     ask_expect(ask, "an executable one", cudaGraphInstantiate(&exec, graph, 0), cudaSuccess);
     ask_expect(ask, "disabling that node", cudaGraphNodeSetEnabled(exec, node[item], 0), cudaSuccess);
     ask_expect_update(ask, "an update", update_from(exec, other));

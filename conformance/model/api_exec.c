@@ -138,6 +138,8 @@ static void node_keeps(struct node *n, const struct node *old)
         keep_element(&n->move, old->move.width);
     if (device.faults.update_passes_disabled && old->disabled)
         n->move = old->move;
+    if (device.faults.update_keeps_disabled_source && old->disabled && n->type == cudaGraphNodeTypeMemcpy)
+        n->move.from = old->move.from;
     for (size_t i = 1; device.faults.update_keeps_inner_hosts && n->children != 0 && i < n->child[0]->nodes; i++)
         n->child[0]->node[i]->host = old->child[0]->node[i]->host;
     bool of_event = n->type == cudaGraphNodeTypeEventRecord || n->type == cudaGraphNodeTypeWaitEvent;

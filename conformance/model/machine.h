@@ -463,6 +463,7 @@ struct faults {
     bool second_child_takes_edges, child_of_programs_passed, child_behind_child_uncovered, given_child_passes;
     bool clustered_completion_passed, urgent_completion_passed, domain_completion_passed;
     bool captured_update_keeps_event; /* of nodes that were captured */
+    bool update_keeps_disabled_source; /* of copies */
     bool never_overlaps, early, shared, late_copies, pageable_later; /* these conform */
 };
 

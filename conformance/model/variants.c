@@ -640,6 +640,7 @@ static const struct variant variants[] = {
     BROKEN("cloned-edges-stay", cloned_edges_stay, "EDGE-43c", "edges of a graph that was cloned are not removed"),
     BROKEN("update-keeps-inner-hosts", update_keeps_inner_hosts, "EDGE-43d", "an update leaves the host functions of a child graph from the second on as they were"),
     BROKEN("update-passes-disabled", update_passes_disabled, "EDGE-43d", "an update does not change memsets and copies that are disabled"),
+    BROKEN("update-keeps-disabled-source", update_keeps_disabled_source, "EDGE-43d", "a copy that is disabled keeps its source at an update"),
     BROKEN("poll-forgets-event", poll_forgets_event, "MEM-09c", "a stream that only waits for an event says that it has ended"),
     BROKEN("sync-forgets-event", sync_forgets_event, "MEM-09c", "a host does not wait for a stream that only waits for an event"),
     BROKEN("other-thread-copy-early", other_thread_copy_early, "COMP-05d", "a synchronous copy in another thread returns before it is complete"),
