@@ -305,6 +305,7 @@ static cudaError_t add_item(struct kept *kept, cudaGraph_t graph, enum item item
     return add_item_to(graph, item, &kept->args[word], kept->source, &node);
 }
 
+/* in_body: so many bodies, one in the other, of which the outer one runs; 0: a child graph. */
 static cudaError_t make_inside(struct kept *kept, int in_body, enum item item, unsigned word, cudaGraph_t *graph)
 {
     cudaGraph_t inner = NULL;
@@ -315,7 +316,11 @@ static cudaError_t make_inside(struct kept *kept, int in_body, enum item item, u
         return error;
 #if CUDART_VERSION >= 12040
     if (in_body) {
-        error = ask_add_if(&node, *graph, *graph, word != NEVER, &inner);
+        cudaGraph_t around = *graph;
+        if (in_body > 1)
+            error = ask_add_if(&node, *graph, *graph, 1, &around);
+        if (error == cudaSuccess)
+            error = ask_add_if(&node, *graph, around, word != NEVER, &inner);
         word = word == NEVER ? 0 : word;
         return error == cudaSuccess ? add_item(kept, inner, item, word) : error;
     }
@@ -354,14 +359,14 @@ static void ask_updated_inside(struct kept *kept, int in_body, enum item item)
 
 #if CUDART_VERSION >= 12040
 /* "Conditional handle flags and default values are updated as part of the graph update." */
-static void ask_updated_condition(struct kept *kept)
+static void ask_updated_condition(struct kept *kept, int bodies)
 {
     struct ask *ask = kept->ask;
     cudaGraph_t runs = NULL, rests = NULL;
     cudaGraphExec_t exec = NULL;
 
-    ask_expect(ask, "a body that runs", make_inside(kept, 1, ITEM_KERNEL, 0, &runs), cudaSuccess);
-    ask_expect(ask, "a body that does not", make_inside(kept, 1, ITEM_KERNEL, NEVER, &rests), cudaSuccess);
+    ask_expect(ask, "a body that runs", make_inside(kept, bodies, ITEM_KERNEL, 0, &runs), cudaSuccess);
+    ask_expect(ask, "a body that does not", make_inside(kept, bodies, ITEM_KERNEL, NEVER, &rests), cudaSuccess);
     ask_expect(ask, "an executable one", cudaGraphInstantiate(&exec, runs, 0), cudaSuccess);
     expect_words(kept, exec, "a body that runs", 1);
     ask_expect_update(ask, "an update", update_from(exec, rests));
@@ -405,7 +410,8 @@ static void ask_inside(struct ask *ask)
     }
 #if CUDART_VERSION >= 12040
     if (kept.driver >= 12040) {
-        ask_updated_condition(&kept);
+        ask_updated_condition(&kept, 1);
+        ask_updated_condition(&kept, 2);
         note_condition_in_child(&kept);
     }
 #endif

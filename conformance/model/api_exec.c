@@ -112,6 +112,14 @@ static bool same_edge_data(const struct graph *a, const struct graph *b)
     return true;
 }
 
+/* The conditions of nodes in bodies, or in child graphs. */
+static void keep_inner_conditions(struct node *n, const struct node *old)
+{
+    for (unsigned c = 0; c < n->children; c++)
+        for (size_t i = 0; i < n->child[c]->nodes; i++)
+            n->child[c]->node[i]->condition = old->child[c]->node[i]->condition;
+}
+
 static void keep_below(struct graph *g, const struct graph *old, unsigned depth)
 {
     for (size_t i = 0; i < g->nodes; i++) {
@@ -145,6 +153,8 @@ static void node_keeps(struct node *n, const struct node *old)
     bool of_event = n->type == cudaGraphNodeTypeEventRecord || n->type == cudaGraphNodeTypeWaitEvent;
     if (device.faults.captured_update_keeps_event && of_event && n->captured)
         n->event = old->event;
+    if (device.faults.update_keeps_inner_condition)
+        keep_inner_conditions(n, old);
     if (device.faults.update_keeps_condition)
         n->condition = old->condition;
     for (unsigned c = 0; device.faults.update_keeps_body && n->type == cudaGraphNodeTypeConditional && c < n->children; c++)

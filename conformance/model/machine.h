@@ -464,6 +464,7 @@ struct faults {
     bool clustered_completion_passed, urgent_completion_passed, domain_completion_passed;
     bool captured_update_keeps_event; /* of nodes that were captured */
     bool update_keeps_disabled_source; /* of copies */
+    bool update_keeps_inner_condition; /* of nodes in bodies */
     bool never_overlaps, early, shared, late_copies, pageable_later; /* these conform */
 };
 
