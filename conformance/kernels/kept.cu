@@ -238,6 +238,8 @@ static void ask_kept_status(struct ask *ask, int upload)
     ask_expect(ask, "enabling it", cudaGraphNodeSetEnabled(exec, node, 1), cudaSuccess);
     expect_words(&kept, exec, "a launch when it is enabled again", upload ? 1 : 4);
     expect_enabled(&kept, exec, node, "whether it is enabled in the end", 1);
+    ask_expect(ask, "disabling it again", cudaGraphNodeSetEnabled(exec, node, 0), cudaSuccess);
+    expect_words(&kept, exec, "a launch when it is disabled again", 0);
     (void)cudaGraphExecDestroy(exec);
     (void)cudaGraphDestroy(graph);
     (void)cudaGraphDestroy(other);

@@ -465,6 +465,7 @@ struct faults {
     bool captured_update_keeps_event; /* of nodes that were captured */
     bool update_keeps_disabled_source; /* of copies */
     bool update_keeps_inner_condition; /* of nodes in bodies */
+    bool uploaded_takes_no_disabling; /* of its nodes */
     bool never_overlaps, early, shared, late_copies, pageable_later; /* these conform */
 };
 

@@ -109,6 +109,7 @@ static const struct variant variants[] = {
     BROKEN("disabled-node-cuts", disabled_cuts, "EDGE-27a", "what comes after a disabled node is ordered after nothing"),
     BROKEN("disabled-node-runs", disabled_runs, "EDGE-27a", "a disabled memset or copy runs all the same"),
     BROKEN("enabling-ignored", enabling_ignored, "EDGE-27a", "a node that was disabled stays so"),
+    BROKEN("uploaded-takes-no-disabling", uploaded_takes_no_disabling, "EDGE-42", "no node of an executable graph that was uploaded is disabled"),
     BROKEN("disabled-cooperative-runs", disabled_cooperative_runs, "EDGE-27b", "a disabled cooperative kernel runs all the same"),
     BROKEN("poll-before-flush", poll_before_flush, "MEM-09", "a stream that is asked whether its work has ended says so at its last kernel's last exit"),
     BROKEN("second-poll-succeeds", second_poll_succeeds, "MEM-09", "an event that is asked a second time whether it has fired says so"),
