@@ -1,4 +1,5 @@
-/* kept_children.h - the pair of kept.cu with two child graphs in a row, each of two kernels with an edge of its own. */
+/* kept_children.h - the pair of kept.cu with two child graphs in a row, each of two kernels with an edge of its own, and a host function after
+ * both. */
 #ifndef KEPT_CHILDREN_H_INCLUDED
 #define KEPT_CHILDREN_H_INCLUDED
 
@@ -51,12 +52,22 @@ struct children {
     cudaGraph_t graph;
     cudaGraphNode_t node[2];
     cudaGraphExec_t exec;
+    unsigned looked;           /* which words a host function saw set that comes after both */
 };
+
+static void CUDART_CB look_after_children(void *of)
+{
+    struct children *c = (struct children *)of;
+
+    c->looked = which_are_set(c->kept->words, WORDS);
+}
 
 static cudaError_t make_children(struct children *c, const struct child *child, int of_one)
 {
     cudaGraphEdgeData full = edges_data(0, 0, 0);
+    struct cudaHostNodeParams look = { look_after_children, c };
     cudaGraph_t source[2] = { NULL, NULL };
+    cudaGraphNode_t last = NULL;
     cudaError_t error = cudaGraphCreate(&c->graph, 0);
     unsigned i;
 
@@ -69,6 +80,8 @@ static cudaError_t make_children(struct children *c, const struct child *child, 
     }
     if (error == cudaSuccess)
         error = edges_add(c->graph, &c->node[0], &c->node[1], &full, 1);
+    if (error == cudaSuccess)
+        error = cudaGraphAddHostNode(&last, c->graph, &c->node[1], 1, &look);
     for (i = 0; i < 2; i++)
         if (source[i])
             (void)cudaGraphDestroy(source[i]);
@@ -84,7 +97,9 @@ static unsigned both_set(const struct child *child)
 static void expect_children(struct children *c, const char *what, unsigned want)
 {
     c->room->data[0] = 0;
+    c->looked = 0;
     expect_words(c->kept, c->exec, what, want);
+    ask_expect_number(c->kept->ask, what, (long)c->looked, (long)want);
 }
 
 static void end_children(struct children *c)

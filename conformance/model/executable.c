@@ -109,9 +109,11 @@ static bool has_programmatic(const struct graph *g)
     return false;
 }
 
-/* The edges between two child graphs that are lost on devices where it matters what lies inside. */
+/* The edges out of a child graph that are lost on devices where it matters what lies inside. */
 static bool children_cut(const struct arc *a)
 {
+    if (device.faults.host_passes_given_child && a->from->given && a->to->type == cudaGraphNodeTypeHost)
+        return true;
     if (a->from->type != cudaGraphNodeTypeGraph || a->to->type != cudaGraphNodeTypeGraph)
         return false;
     return (device.faults.child_of_programs_passed && has_programmatic(a->from->child[0])) || (device.faults.given_child_passes && a->to->given);

@@ -466,6 +466,7 @@ struct faults {
     bool update_keeps_disabled_source; /* of copies */
     bool update_keeps_inner_condition; /* of nodes in bodies */
     bool uploaded_takes_no_disabling; /* of its nodes */
+    bool host_passes_given_child; /* one that an executable graph was given */
     bool never_overlaps, early, shared, late_copies, pageable_later; /* these conform */
 };
 
