@@ -60,7 +60,7 @@ KERNEL(cooperative_static)
 
 #define SHARED_BYTES 40960u    /* which any kernel may have */
 enum kind { KIND_PLAIN, KIND_CLUSTERS, KIND_SHARED, KIND_STATIC, KIND_LONE, KIND_LAYERS, KINDS }; /* LONE: a thread in each block */
-enum place { PLACE_STREAMS, PLACE_GRAPH, PLACE_BODY };
+enum place { PLACE_STREAMS, PLACE_GRAPH, PLACE_BODY, PLACE_NESTED }; /* NESTED: a child graph of a child graph */
 
 static const void *meeting_of(enum kind kind)
 {
@@ -179,6 +179,19 @@ static cudaError_t catch_grids(const struct meeting *m, const unsigned *blocks, 
     return error == cudaSuccess ? end : error;
 }
 
+/* The graph becomes a child graph of another one, which takes its place. */
+static cudaError_t wrap_once(cudaGraph_t *graph)
+{
+    cudaGraph_t child = *graph;
+    cudaGraphNode_t node;
+    cudaError_t error = cudaGraphCreate(graph, 0);
+
+    if (error == cudaSuccess)
+        error = cudaGraphAddChildGraphNode(&node, *graph, NULL, 0, child);
+    (void)cudaGraphDestroy(child);
+    return error;
+}
+
 static cudaError_t run_grids(const struct meeting *m, const unsigned *blocks, enum place place)
 {
     cudaGraph_t graph = NULL, body = NULL, same = NULL;
@@ -196,6 +209,10 @@ static cudaError_t run_grids(const struct meeting *m, const unsigned *blocks, en
 #endif
     if (error == cudaSuccess)
         error = catch_grids(m, blocks, body, body ? &same : &graph);
+    if (error == cudaSuccess && place == PLACE_NESTED)
+        error = wrap_once(&graph);
+    if (error == cudaSuccess && place == PLACE_NESTED)
+        error = wrap_once(&graph);
     if (error == cudaSuccess)
         error = ask_run_once(graph, m->origin);
     if (graph)
@@ -238,7 +255,7 @@ static void ask_at_once(struct ask *ask)
     for (round = 0; ask_goes_on(ask, round, ROUNDS) && error == cudaSuccess && (CROWDED || !m.alone); round++) {
         error = run_round(&m, round, PLACE_STREAMS);
         if (error == cudaSuccess && !CROWDED && !m.alone && round % 4 == 1)
-            error = run_round(&m, round, PLACE_GRAPH);
+            error = run_round(&m, round, round % 8 == 1 ? PLACE_GRAPH : PLACE_NESTED);
         if (error == cudaSuccess && !CROWDED && !m.alone && round % 4 == 3 && m.driver >= 12040)
             error = run_round(&m, round, PLACE_BODY);
     }

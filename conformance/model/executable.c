@@ -62,6 +62,12 @@ static void *host_data_of(const struct node *n)
     return n->host.userData;
 }
 
+static bool in_nested_child(const struct node *n)
+{
+    const struct node *owner = n->graph->owner;
+    return owner != NULL && owner->type == cudaGraphNodeTypeGraph && owner->graph->owner != NULL;
+}
+
 struct op *node_op(const struct node *n)
 {
     struct op *op;
@@ -77,6 +83,7 @@ struct op *node_op(const struct node *n)
     case cudaGraphNodeTypeKernel:
         if (device.faults.body_cuts_arguments && n->kernel->kernel->args_bytes > 64 && graph_is_inside(n->graph, cudaGraphNodeTypeConditional))
             memset(n->kernel->args + 64, 0, n->kernel->kernel->args_bytes - 64);
+        n->kernel->cooperative &= !(device.faults.nested_cooperative_is_plain && in_nested_child(n));
         return request_op(n->kernel);
     case cudaGraphNodeTypeMemcpy: op = op_new(OP_COPY); break;
     case cudaGraphNodeTypeMemset: op = op_new(OP_SET); break;
@@ -93,12 +100,6 @@ struct op *node_op(const struct node *n)
     if (device.faults.long_nodes_cut && op->move.bytes > 4096)
         op->move.bytes = 4096;
     return op;
-}
-
-static bool in_nested_child(const struct node *n)
-{
-    const struct node *owner = n->graph->owner;
-    return owner != NULL && owner->type == cudaGraphNodeTypeGraph && owner->graph->owner != NULL;
 }
 
 static bool has_programmatic(const struct graph *g)

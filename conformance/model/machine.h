@@ -467,6 +467,7 @@ struct faults {
     bool update_keeps_inner_condition; /* of nodes in bodies */
     bool uploaded_takes_no_disabling; /* of its nodes */
     bool host_passes_given_child; /* one that an executable graph was given */
+    bool nested_cooperative_is_plain; /* in a child graph of a child graph */
     bool never_overlaps, early, shared, late_copies, pageable_later; /* these conform */
 };
 

@@ -1162,6 +1162,7 @@ static const struct variant variants[] = {
     BROKEN("forked-cooperative-is-plain", forked_cooperative_is_plain, "COMP-02c", "a cooperative kernel that is captured in a stream that joined the capture starts in parts"),
     BROKEN("forked-arguments-end-at-64", forked_args_end_at_64, "ATTR-15f", "a kernel that is captured in a stream that joined the capture loses its arguments from byte 64 on"),
     BROKEN("cooperative-in-body-is-plain", cooperative_in_body_is_plain, "COMP-02c", "a cooperative kernel in the body of a conditional node starts in parts"),
+    BROKEN("nested-cooperative-is-plain", nested_cooperative_is_plain, "COMP-02c", "a cooperative kernel in a child graph of a child starts in parts"),
     BROKEN("record-forgets-one-overlapped", record_forgets_one_overlapped, "MEM-06c", "an event that is captured behind several kernels that were overlapped forgets one of them"),
     BROKEN("third-record-node-lost", third_record_node_lost, "EVT-17a", "from the third record node of a graph on none records"),
     BROKEN("fifth-record-node-lost", fifth_record_node_lost, "EVT-17a", "from the fifth record node of a graph on none records"),
