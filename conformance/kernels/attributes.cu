@@ -301,20 +301,20 @@ static void ask_node(struct holder *h, enum origin origin, int made, int by_thre
     (void)cudaGraphDestroy(graph);
 }
 
-/* "Copies attributes from source node src to destination node dst", whichever argument is which (AMB-15): both have all of one of them then. */
-static void ask_copied(struct holder *h)
+/* "Copies attributes from source node src to destination node dst", whichever argument is which (AMB-15): both have all of one of them then.
+ * They are of two graphs; the first one is of this origin. */
+static void ask_copied(struct holder *h, enum origin origin)
 {
     struct ask *ask = h->ask;
-    struct kernel_args args = PDL_ZERO;
     cudaLaunchAttributeValue value = PDL_ZERO;
-    cudaGraph_t graph = NULL;
+    cudaGraph_t graph[2] = { NULL, NULL };
     cudaGraphNode_t node[2] = { NULL, NULL };
     unsigned i, set;
 
-    ask_expect(ask, "a graph", cudaGraphCreate(&graph, 0), cudaSuccess);
     value.clusterDim.y = value.clusterDim.z = 1;
     for (i = 0; i < 2; i++) {
-        ask_expect(ask, "a node", ask_add_kernel_after(&node[i], graph, NULL, 0, (const void *)SYMBOL(attributes_nothing), &args, 2, 1), cudaSuccess);
+        ask_expect(ask, "a node", make_node(ask, i ? ORIGIN_ADDED : origin, &graph[i], &node[i]), cudaSuccess);
+        ask_expect(ask, "two blocks for it", renew(node[i]), cudaSuccess);
         value.clusterDim.x = 2 - i;
         ask_expect(ask, "its clusters", cudaGraphKernelNodeSetAttribute(node[i], cudaLaunchAttributeClusterDimension, &value), cudaSuccess);
         h->node = node[i];
@@ -329,8 +329,8 @@ static void ask_copied(struct holder *h)
         memset(&value, 0, sizeof(value));
         ask_expect(ask, "its clusters", cudaGraphKernelNodeGetAttribute(node[i], cudaLaunchAttributeClusterDimension, &value), cudaSuccess);
         ask_expect_number(ask, "its clusters", (long)value.clusterDim.x, 2 - (long)set);
+        (void)cudaGraphDestroy(graph[i]);
     }
-    (void)cudaGraphDestroy(graph);
 }
 
 static int open_holder(struct holder *h, struct ask *ask, const struct kind *kinds, unsigned count)
@@ -358,7 +358,8 @@ static void ask_nodes(struct ask *ask)
             h.node = NULL;
             ask_node(&h, (enum origin)(i / 4), i & 1, (int)(i >> 1 & 1));
         }
-        ask_copied(&h);
+        for (i = 0; i < origins; i++)
+            ask_copied(&h, (enum origin)i);
     }
     (void)cudaFree(h.memory);
 }

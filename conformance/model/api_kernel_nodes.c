@@ -135,6 +135,14 @@ static void lose_edges(const struct node *to)
             graph_drop_arc(to->graph, i);
 }
 
+/* Devices on which a node keeps its attributes when it is to have those of another one */
+static bool keeps_attributes(const struct node *to)
+{
+    const struct faults *f = &device.faults;
+    return (f->captured_borrows_nothing && to->captured) || (f->inner_borrows_nothing && to->graph->owner != NULL) ||
+           (f->clone_borrows_nothing && to->graph->owner == NULL && to->original != NULL);
+}
+
 /* Attributes of a launch that no node has, as attribute 6, stay behind. */
 cudaError_t CUDARTAPI cudaGraphKernelNodeCopyAttributes(cudaGraphNode_t to, cudaGraphNode_t from)
 {
@@ -142,6 +150,8 @@ cudaError_t CUDARTAPI cudaGraphKernelNodeCopyAttributes(cudaGraphNode_t to, cuda
     struct request *r = kernel_of(to);
     const struct request *source = kernel_of(from);
     FAIL_IF(r == NULL || source == NULL, cudaErrorInvalidValue);
+    if (keeps_attributes(node_of(to)))
+        return cudaSuccess;
     if (device.faults.copied_attributes_overlap && source->programmatic)
         edges_become_programmatic(node_of(to));
     if (device.faults.copied_attributes_cut)

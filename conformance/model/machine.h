@@ -468,6 +468,7 @@ struct faults {
     bool uploaded_takes_no_disabling; /* of its nodes */
     bool host_passes_given_child; /* one that an executable graph was given */
     bool nested_cooperative_is_plain; /* in a child graph of a child graph */
+    bool captured_borrows_nothing, inner_borrows_nothing, clone_borrows_nothing; /* attributes of another node */
     bool never_overlaps, early, shared, late_copies, pageable_later; /* these conform */
 };
 
