@@ -416,6 +416,8 @@ cudaError_t graph_queue(struct graph_exec *exec, struct stream *s)
     if (!running)
         exec->in_flight = 0;
     bool third = device.faults.third_in_flight_free && exec->in_flight++ >= 2;
+    if (device.faults.urgent_exec_overlaps && s->priority < 0 && exec->in != s)
+        exec->running = NULL;
     exec->in = s;
     if (exec->running != NULL && !device.faults.exec_overlaps_itself && !third)
         op_after(start, exec->running, EDGE_RETIRED); /* launches of one executable graph never overlap */
