@@ -43,12 +43,13 @@ struct pool_use {              /* of the memory by the work, and then by who sto
 static cudaError_t open_use(struct pool_use *use)
 {
     static const size_t times[] = { 1, 64, 2048 }; /* up to 128 KiB */
+    static const enum stream_kind takers[] = { STREAM_PLAIN, STREAM_URGENT, STREAM_PER_THREAD, STREAM_LEGACY };
     struct joins *joins = use->joins;
     cudaError_t error = open_kind((enum stream_kind)drawn(joins, 6, STREAM_KINDS), &use->first);
 
     use->bytes = POOL_BYTES * times[drawn(joins, 7, 3)];
     if (error == cudaSuccess)
-        error = open_kind((enum stream_kind)(use->first == cudaStreamPerThread ? STREAM_URGENT : drawn(joins, 8, STREAMS_APART)), &use->takes);
+        error = open_kind((enum stream_kind)(use->first == cudaStreamPerThread ? STREAM_URGENT : takers[drawn(joins, 8, 4)]), &use->takes);
     if (error == cudaSuccess)
         error = cudaEventCreateWithFlags(&use->event, cudaEventDisableTiming);
     return error == cudaSuccess ? open_aside(joins) : error;

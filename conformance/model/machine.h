@@ -470,6 +470,7 @@ struct faults {
     bool nested_cooperative_is_plain; /* in a child graph of a child graph */
     bool captured_borrows_nothing, inner_borrows_nothing, clone_borrows_nothing; /* attributes of another node */
     bool urgent_exec_overlaps; /* its launch before, in another stream */
+    bool freed_given_to_legacy; /* before the free has come */
     bool never_overlaps, early, shared, late_copies, pageable_later; /* these conform */
 };
 
