@@ -22,7 +22,8 @@ DEVICE_FN void counts(const struct kernel_args *args)
     k_store(own, fresh);
     k_barrier();
     wrong = k_load(args->data + first + next) != words_fresh(plan.key, first + next);
-    wrong += k_load_relaxed(args->data + first + before) != words_fresh(plan.key, first + before);
+    if (before % 2) /* not of all: on some devices such a load would bring the store to where the atomics are */
+        wrong += k_load_relaxed(args->data + first + before) != words_fresh(plan.key, first + before);
     k_barrier();
     wrong += k_exchange(own, ~fresh) != fresh;
     k_add(own, 1);
