@@ -64,11 +64,15 @@ static cudaError_t launch_with(struct ask *ask, const void *function, unsigned t
 static void ask_bounds(struct ask *ask)
 {
     const void *function = (const void *)SYMBOL(readback_few);
+    cudaError_t error, last;
 
     make_few();
     ask_expect(ask, "a launch of as many threads as a function may have", launch_with(ask, function, FEW_THREADS, 0), cudaSuccess);
-    ask_expect_refusal(ask, "a launch of one thread more than a function may have", launch_with(ask, function, FEW_THREADS + 1, 0));
     (void)cudaGetLastError();
+    error = launch_with(ask, function, FEW_THREADS + 1, 0);
+    last = cudaPeekAtLastError();
+    ask_expect_refusal(ask, "a launch of one thread more than a function may have", error);
+    ask_expect(ask, "the last error after it", last, error);
     ask_expect(ask, "the stream after it", cudaStreamSynchronize(ask->stream), cudaSuccess);
 }
 

@@ -308,7 +308,9 @@ struct faults {
     bool disabling_takes_memsets;
     bool flags_told_as_none, flags_told_of_newest, update_clears_flags;
     bool spoiled_takes_memset, spoiled_takes_copy, spoiled_takes_host, spoiled_memset_runs, spoiled_end_is_illegal_state;
-    bool success_clears_error, first_error_stays, last_error_shared;
+    bool success_clears_error, first_error_stays, last_error_shared, captured_event_not_last, unmatched_end_not_last, implicit_not_last;
+    bool update_failure_not_last, pitch_not_last, function_not_last, unsupported_not_last, wrong_thread_not_last, resources_not_last;
+    bool lossy_stays_last, capture_keeps_last, instance_clears_error, capture_clears_error, no_error_has_name, no_error_has_text;
     bool urgent_event_sync_early, legacy_event_sync_early, per_thread_event_sync_early, node_event_sync_early, launch_event_sync_early;
     bool legacy_event_succeeds, fired_launch_event_stays, poll_behind_graph_succeeds, poll_behind_record_succeeds;
     bool open_event_uncovers, open_event_lets_begin, captured_attribute_leaks, row_of_legacy_passed, fourth_into_empty_lost;
@@ -318,11 +320,8 @@ struct faults {
     bool exec_params_keep_grid_y, params_keep_block_z, cooperative_call_loses_shared, driver_cooperative_loses_shared;
     bool driver_cooperative_is_plain, capture_loses_cooperative, params_lose_cooperative, child_update_keeps_shared;
     bool update_keeps_element, exec_set_keeps_element, clone_set_keeps_place;
-    bool captured_second_event_lost;
-    bool many_blocks_overlap, polled_launch_event_uncovered, idle_origin_not_joined, captured_timed_event_lost, legacy_copy_out_alone;
-    bool copy_out_skips_legacy;
-    bool disabled_end_forgotten;
-    bool cloned_edges_stay, update_keeps_inner_hosts, update_passes_disabled;
+    bool captured_second_event_lost, many_blocks_overlap, polled_launch_event_uncovered, idle_origin_not_joined, captured_timed_event_lost, legacy_copy_out_alone;
+    bool copy_out_skips_legacy, disabled_end_forgotten, cloned_edges_stay, update_keeps_inner_hosts, update_passes_disabled;
     bool poll_forgets_event, sync_forgets_event, other_thread_copy_early;
     bool launch_loses_grid_z, crowd_of_one_more_accepted, exec_takes_no_third_event, changed_type_names_from;
     bool copy_params_keep_target, copy_params_keep_source, record_told_as_before, clone_tells_original_child;
