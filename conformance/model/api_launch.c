@@ -78,6 +78,8 @@ static cudaError_t read_attribute(struct request *r, const cudaLaunchAttribute *
     case 9:  /* memory-sync domain map */
     case 16: /* NVLink hint */ return cudaSuccess;
     case 10:
+        if (device.faults.domain_drops_event)
+            r->event = NULL;
         r->domain = (unsigned char)a->val.pad[0];
         return r->domain <= 1 || device.faults.domain_2_taken ? cudaSuccess : cudaErrorInvalidValue;
     case 14: { /* carve-out, percent */
@@ -109,6 +111,8 @@ static cudaError_t read_attribute(struct request *r, const cudaLaunchAttribute *
             return cudaSuccess; /* AMB-23: the first of two counts, or the last */
         r->programmatic = a->val.programmaticStreamSerializationAllowed != 0 || device.faults.value_zero_overlaps;
         r->programmatic_given = true;
+        if (device.faults.six_drops_event)
+            r->event = NULL;
         return cudaSuccess;
     case 7:
     case 12: return read_event_attribute(r, a);
