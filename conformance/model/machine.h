@@ -207,8 +207,7 @@ struct faults {
     bool told_nodes_repeat, captured_1026th_free, lane_17_lost, third_capture_unordered;
     bool body_before_set_lost, set_before_body_lost, update_keeps_last_host, clone_loses_attributes, source_edges_cut_copies;
     bool disabled_orders_one, set_takes_bytes, set_takes_one_row, copy_params_keep_size, source_moves_copies, begin_skips_empty;
-    bool disabled_takes_no_params, clone_swaps_axes, renewed_loses_cluster;
-    bool per_thread_record_keeps_one, disabled_cooperative_runs;
+    bool disabled_takes_no_params, clone_swaps_axes, renewed_loses_cluster, per_thread_record_keeps_one, disabled_cooperative_runs;
     bool launch_loses_block_z, copy_takes_words, params_keep_function, captured_update_keeps_args, record_node_keeps_event, wait_node_keeps_event;
     bool record_node_early, wait_node_early, general_params_ignored, relaxed_capture_loses_order, flagged_instance_loses_edge;
     bool captured_params_ignored, captured_disabled_runs, cluster_along_x_only, long_nodes_cut, blocking_set_skips_legacy, many_moves_pass, switch_runs_first;
@@ -312,7 +311,8 @@ struct faults {
     bool urgent_event_full, sleeping_event_full, cooperative_event_full, per_thread_event_full, relaxed_start_at_trigger, six_drops_event;
     bool clustered_start_at_trigger, domain_drops_event, cooperative_loses_priority, crowded_list_loses_priority, relaxed_loses_priority;
     bool begin_skips_captured, begin_after_captured_full, per_thread_begin_free, begin_in_body_free, relaxed_begin_full, urgent_begin_full;
-    bool end_gives_copy, capture_id_grows, given_graph_not_told, info_tells_active, fork_info_tells_active;
+    bool end_gives_copy, capture_id_grows, given_graph_not_told, info_tells_active, fork_info_tells_active, priority_alone_not_told;
+    bool negative_device_taken, device_beyond_taken, no_carveout_told_as_default, full_carveout_told_as_default, limit_of_none_ignored;
     bool lossy_stays_last, capture_keeps_last, instance_clears_error, capture_clears_error, no_error_has_name, no_error_has_text;
     bool urgent_event_sync_early, legacy_event_sync_early, per_thread_event_sync_early, node_event_sync_early, launch_event_sync_early;
     bool legacy_event_succeeds, fired_launch_event_stays, poll_behind_graph_succeeds, poll_behind_record_succeeds;
