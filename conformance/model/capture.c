@@ -37,6 +37,9 @@ static const edge_data full_edge;
 static void lane_free(struct lane *l)
 {
     l->stream->capture = NULL;
+    l->stream->has_captured = true;
+    if (device.faults.end_resets_domain)
+        memset(&l->stream->attribute[10], 0, sizeof l->stream->attribute[10]);
     free(l->half);
     free(l->behind);
     free(l);

@@ -215,8 +215,7 @@ struct faults {
     bool idle_source_early, launch_event_not_awaited, last_dependency_counts, sibling_end_frees, idle_condition_cuts, left_threads_free;
     bool made_first_uncovered, legacy_record_alone, update_frees_running, begun_event_ends_list;
     bool second_clone_drops_edge, capture_clone_full, late_threads_return, info_shares_data, no_edges_refused, attribute_set_once, many_waits_lose_one;
-    bool full_queue_overlaps, lost_node_shifts;
-    bool second_root_free, fan_of_sixteen_cut, all_bodies_run, idle_body_runs, host_runs_twice;
+    bool full_queue_overlaps, lost_node_shifts, second_root_free, fan_of_sixteen_cut, all_bodies_run, idle_body_runs, host_runs_twice;
     bool params_reach_running, destroyed_exec_stops, destroyed_child_stops, query_forgets_events, idle_event_frees, ipc_event_early;
     bool captures_mix, other_thread_captures_full, failed_capture_leaks, capture_ids_repeat, cluster_wait_stale;
     bool host_source_unordered, host_target_unordered, late_edges_rootless, enabled_always, third_exec_drops_edge;
@@ -312,6 +311,7 @@ struct faults {
     bool clustered_start_at_trigger, domain_drops_event, cooperative_loses_priority, crowded_list_loses_priority, relaxed_loses_priority;
     bool begin_skips_captured, begin_after_captured_full, per_thread_begin_free, begin_in_body_free, relaxed_begin_full, urgent_begin_full;
     bool end_gives_copy, capture_id_grows, given_graph_not_told, info_tells_active, fork_info_tells_active, priority_alone_not_told;
+    bool per_thread_keeps_none, capturing_keeps_none, captured_keeps_none, end_resets_domain, lent_window_lost, lent_priority_lost;
     bool negative_device_taken, device_beyond_taken, no_carveout_told_as_default, full_carveout_told_as_default, limit_of_none_ignored;
     bool lossy_stays_last, capture_keeps_last, instance_clears_error, capture_clears_error, no_error_has_name, no_error_has_text;
     bool urgent_event_sync_early, legacy_event_sync_early, per_thread_event_sync_early, node_event_sync_early, launch_event_sync_early;
