@@ -4,7 +4,8 @@
  * at_once  COMP-02c  two cooperative grids in each of two streams, the second with the attribute; each fills the device, or more than half of
  *                    it: by its blocks, of many threads or of one, in two layers, by its clusters, or by its shared memory, dynamic or
  *                    static. Every block waits, for a bounded time, until all blocks of its grid have begun. So do the grids of two
- *                    streams that joined a capture, of a graph or of a conditional node's body.
+ *                    streams that joined a capture, of a graph or of a conditional node's body. A priority or an event
+ *                    may follow the attribute that makes a grid cooperative.
  *
  * Mutant `crowded`: a plain kernel of one block more than fit. Its first blocks wait in vain.
  */
@@ -60,6 +61,7 @@ KERNEL(cooperative_static)
 
 #define SHARED_BYTES 40960u    /* which any kernel may have */
 enum kind { KIND_PLAIN, KIND_CLUSTERS, KIND_SHARED, KIND_STATIC, KIND_LONE, KIND_LAYERS, KINDS }; /* LONE: a thread in each block */
+enum dress { DRESS_NONE, DRESS_PRIORITY, DRESS_EVENT, DRESSES }; /* what follows the attribute */
 enum place { PLACE_STREAMS, PLACE_GRAPH, PLACE_BODY, PLACE_NESTED }; /* NESTED: a child graph of a child graph */
 
 static const void *meeting_of(enum kind kind)
@@ -75,7 +77,9 @@ struct meeting {
     enum kind kind;            /* of the grids of this round */
     unsigned most[KINDS];      /* blocks that are on the device at once; where they come in twos, an even number */
     cudaStream_t stream[2], origin; /* origin: begins captures, which the others join */
-    cudaEvent_t event;
+    cudaEvent_t event, recorded; /* recorded: by launches */
+    enum dress dress;          /* of the grids of this round */
+    int records;               /* whether launches may record events here */
     int driver;                /* its version: conditional nodes came with 12.4 */
     unsigned blocks, alone, missing; /* of all rounds: launched, without all the others of their grid, never run */
 };
@@ -110,6 +114,19 @@ static cudaError_t count_most(struct meeting *m, int processors)
     return error;
 }
 
+/* A lone block that records an event. */
+static cudaError_t try_recording(struct meeting *m)
+{
+    cudaLaunchAttribute attribute = recording(m->recorded);
+    cudaError_t error = launch_blocks(meeting_of(KIND_PLAIN), &m->args, 1, GRID_THREADS, m->stream[0], &attribute, 1);
+
+    m->records = error == cudaSuccess;
+    if (error != cudaSuccess && error != cudaErrorNotSupported && error != cudaErrorInvalidValue)
+        return error;
+    (void)cudaGetLastError();
+    return cudaStreamSynchronize(m->stream[0]);
+}
+
 static cudaError_t open_meeting(struct meeting *m, const struct ask *ask)
 {
     int device, processors = 0;
@@ -124,7 +141,13 @@ static cudaError_t open_meeting(struct meeting *m, const struct ask *ask)
     if (error == cudaSuccess)
         error = cudaEventCreateWithFlags(&m->event, cudaEventDisableTiming);
     if (error == cudaSuccess)
+        error = cudaEventCreateWithFlags(&m->recorded, cudaEventDisableTiming);
+    if (error == cudaSuccess)
         error = cudaMalloc((void **)&m->args.state, GRIDS * sizeof(struct trial_state));
+    if (error == cudaSuccess)
+        error = clear_memory(m->args.state, GRIDS * sizeof(struct trial_state));
+    if (error == cudaSuccess)
+        error = try_recording(m);
     if (error == cudaSuccess)
         error = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
     return error == cudaSuccess ? count_most(m, processors) : error;
@@ -132,7 +155,7 @@ static cudaError_t open_meeting(struct meeting *m, const struct ask *ask)
 
 static cudaError_t launch_grid(const struct meeting *m, unsigned grid, unsigned blocks)
 {
-    cudaLaunchAttribute attrs[3] = PDL_ZERO;
+    cudaLaunchAttribute attrs[4] = PDL_ZERO;
     cudaLaunchConfig_t config = PDL_ZERO;
     struct kernel_args args = m->args;
     void *params[1];
@@ -145,6 +168,10 @@ static cudaError_t launch_grid(const struct meeting *m, unsigned grid, unsigned 
         attrs[config.numAttrs++] = cooperatively();
     if (grid >= 2)
         attrs[config.numAttrs++] = serialization(1);
+    else if (m->dress == DRESS_PRIORITY)
+        attrs[config.numAttrs++] = of_priority(-1);
+    else if (m->dress == DRESS_EVENT && m->records)
+        attrs[config.numAttrs++] = recording(m->recorded);
     return cudaLaunchKernelExC(&config, meeting_of(m->kind), params);
 }
 
@@ -228,6 +255,7 @@ static cudaError_t run_round(struct meeting *m, unsigned round, enum place place
     cudaError_t error = clear_memory(m->args.state, sizeof(state));
 
     m->kind = CROWDED ? KIND_PLAIN : (enum kind)(round % KINDS);
+    m->dress = CROWDED ? DRESS_NONE : (enum dress)(round % (KINDS + 1) % DRESSES);
     most = m->most[m->kind];
     half = comes_in_twos(m->kind) ? most / 4 * 2 + 2 : most / 2 + 1;
     for (grid = 0; grid < GRIDS_MADE; grid++)
@@ -264,6 +292,8 @@ static void ask_at_once(struct ask *ask)
     ask_expect_none(ask, "blocks that did not run", m.missing, m.blocks);
     if (m.event)
         (void)cudaEventDestroy(m.event);
+    if (m.recorded)
+        (void)cudaEventDestroy(m.recorded);
     if (m.origin)
         (void)cudaStreamDestroy(m.origin);
     (void)cudaFree(m.args.state);

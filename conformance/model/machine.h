@@ -232,8 +232,7 @@ struct faults {
     bool clone_cuts_args, long_args_uncover;
     bool timed_legacy_record_alone, joined_capture_cuts, joined_capture_forgets_events, set_attribute_uncovers, many_hosts_share_data, rows_copy_stops;
     bool late_edges_lost, rows_set_passed, awaited_grouped_uncovered, awaited_large_uncovered, large_per_thread_uncovered;
-    bool grid_in_parts, host_node_in_body, event_node_in_body, no_event_ignored;
-    bool refused_removal_removes, several_edges_refused;
+    bool grid_in_parts, host_node_in_body, event_node_in_body, no_event_ignored, refused_removal_removes, several_edges_refused;
     bool own_event_frees, ninth_wait_lost, fifth_waiter_unordered, destroyed_launch_event_lost, node_record_host_early;
     bool node_times_of_launch, sleeping_host_early, fired_stays_fired, unfinished_time_told, untimed_time_told, plain_refusal_forgotten;
     bool plain_call_drops_misfits, misfit_node_accepted, refused_launch_fires_event, stream_attribute_cuts, blocking_priority_lost;
@@ -312,7 +311,8 @@ struct faults {
     bool begin_skips_captured, begin_after_captured_full, per_thread_begin_free, begin_in_body_free, relaxed_begin_full, urgent_begin_full;
     bool end_gives_copy, capture_id_grows, given_graph_not_told, info_tells_active, fork_info_tells_active, priority_alone_not_told;
     bool per_thread_keeps_none, capturing_keeps_none, captured_keeps_none, end_resets_domain, lent_window_lost, lent_priority_lost;
-    bool negative_device_taken, device_beyond_taken, no_carveout_told_as_default, full_carveout_told_as_default, limit_of_none_ignored;
+    bool event_drops_cooperative, priority_drops_cooperative, default_crowd_accepted, recorder_crowd_accepted;
+    bool captured_crowd_accepted, negative_device_taken, device_beyond_taken, no_carveout_told_as_default, full_carveout_told_as_default, limit_of_none_ignored;
     bool lossy_stays_last, capture_keeps_last, instance_clears_error, capture_clears_error, no_error_has_name, no_error_has_text;
     bool urgent_event_sync_early, legacy_event_sync_early, per_thread_event_sync_early, node_event_sync_early, launch_event_sync_early;
     bool legacy_event_succeeds, fired_launch_event_stays, poll_behind_graph_succeeds, poll_behind_record_succeeds;
