@@ -160,8 +160,8 @@ static void ask_edge_added(const struct capture *c, unsigned port)
 
 /* Where a capture begins: in a stream, by a mode, after nodes that were added to a graph, to a body, or that another capture left. */
 enum beginning { BEGIN_PLAIN, BEGIN_PER_THREAD, BEGIN_URGENT, BEGIN_RELAXED, BEGIN_GLOBAL, BEGIN_CAPTURED, BEGIN_IN_BODY, BEGINNINGS };
-static const char *const beginning_text[BEGINNINGS] = { "", " in the per-thread default stream", " in a stream of the greatest priority", ", relaxed",
-                                                        ", of all threads", " that a capture left", " in a body" };
+static const char *const beginning_text[BEGINNINGS] = { "", " in the per-thread default stream", " in a stream of the greatest priority",
+                                                        ", relaxed", ", of all threads", " that a capture left", " in a body" };
 
 /* As the first capture into the graph leaves it, or by a call. */
 static cudaError_t add_nothing(const struct capture *c, cudaGraph_t graph, int by_capture, cudaGraphNode_t *node)

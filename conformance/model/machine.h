@@ -307,6 +307,7 @@ struct faults {
     bool disabling_takes_memsets, flags_told_as_none, flags_told_of_newest, update_clears_flags;
     bool spoiled_takes_memset, spoiled_takes_copy, spoiled_takes_host, spoiled_memset_runs, spoiled_end_is_illegal_state;
     bool success_clears_error, first_error_stays, last_error_shared;
+    bool completion_passed_after_capture, flags_told_once, upload_clears_flags, unit_info_loses_graph, unit_info_tells_one;
     bool captured_event_not_last, unmatched_end_not_last, implicit_not_last, update_failure_not_last, pitch_not_last, function_not_last;
     bool unsupported_not_last, wrong_thread_not_last, resources_not_last, urgent_event_full, sleeping_event_full, cooperative_event_full;
     bool per_thread_event_full, relaxed_start_at_trigger, six_drops_event, clustered_start_at_trigger, domain_drops_event;
@@ -397,8 +398,7 @@ struct faults {
     bool cluster_of_none_taken, no_list_taken, upload_of_nothing_taken, default_stream_destroyed, short_set_pitch_taken;
     bool short_stream_pitch_taken, short_copy_pitch_taken, spoiled_capture_updated, foreign_handle_taken, hostless_params_taken;
     bool general_hostless_taken, rows_params_keep_pitch, rows_params_copy_one, exec_rows_ignored, refused_rows_half_taken;
-    bool exec_copy_params_ignored;
-    bool inner_cycles_accepted;
+    bool exec_copy_params_ignored, inner_cycles_accepted;
     bool large_grid_keeps_lines, large_launch_told_at_start, long_launch_told_at_start, sleeping_launch_told_at_start;
     bool clustered_launch_told_at_start, domain_launch_told_at_start, completion_not_awaited, completion_not_awaited_when_idle;
     bool event_of_capturing_stream_passed, launch_event_of_other_passed, query_takes_waits_back, query_passes_awaited;
