@@ -279,7 +279,8 @@ cudaError_t CUDARTAPI cudaFuncGetAttributes(struct cudaFuncAttributes *a, const 
     a->ptxVersion = function_ptx(f);
     a->binaryVersion = f->kernel->binary_version;
     a->maxDynamicSharedSizeBytes = device.faults.shared_limit_not_told ? MODEL_BLOCK_SHARED : f->max_dynamic_shared;
-    bool untold = (device.faults.no_carveout_told_as_default && f->carveout == 0) || (device.faults.full_carveout_told_as_default && f->carveout == 100);
+    bool untold = (device.faults.no_carveout_told_as_default && f->carveout == 0) ||
+                  (device.faults.full_carveout_told_as_default && f->carveout == 100);
     a->preferredShmemCarveout = untold ? -1 : f->carveout;
     return cudaSuccess;
 }
