@@ -6,7 +6,7 @@
  *                     a capture beside one that fails goes on; one that joins one of two ends of a stream does not end well
  * spoiled    EDGE-40a what a capture of two streams refuses once it is invalid, what its end says, and what its streams do then
  * told       EDGE-41  the ids of a capture's streams and of captures that follow each other, the mode of captures that a thread gives back,
- *                     the dependents of a captured node, the state of the legacy stream beside a capture
+ *                     the dependents of a captured node, the state of the legacy stream beside a capture, memory that is allocated then
  * depends    EDGE-41  what a stream of a capture comes after: set and added by a call, with several data, in a fork, by another thread, or as
  *                     the capture begins; a stream that joined before anything was captured; two captures at once; what a launch that records
  *                     an event is captured as, in each mode (capture_settings.h)
@@ -528,6 +528,8 @@ static void ask_legacy_status(const struct capture *c)
     ask_drop_capture(c->blocking); /* whether that question spoils it is open */
 }
 
+#include "capture_memory.h"
+
 static void ask_told(struct ask *ask)
 {
     struct capture c;
@@ -546,6 +548,8 @@ static void ask_told(struct ask *ask)
     for (i = 0; i < 9; i++)
         ask_mode_after(&c, (enum cudaStreamCaptureMode)(i / 3), (enum cudaStreamCaptureMode)(i % 3));
     ask_legacy_status(&c);
+    ask_allocation(&c, cudaStreamCaptureModeRelaxed);
+    ask_allocation(&c, cudaStreamCaptureModeThreadLocal);
     close_capture(&c);
 }
 

@@ -34,7 +34,7 @@
  * external EVT-18    a record and a wait with the flag "external", captured: they are event nodes of the graph
  * beside   ATTR-17   followers that wait, launched with other attributes beside attribute 6; an event that is the last of many attributes
  * awaiting ATTR-17a  followers with the attribute in a stream that still waits for an event, or was given an attribute; a launch after captured
- *                    ones, in a stream that began the capture or joined it
+ *                    ones, in a stream that began the capture or joined it; events and streams that were made while another one captured
  * layers   COMP-04d copies of layers: after work, an event or a silent kernel, before a dependent, captured, to the device and back
  * short_moves COMP-04d copies and memsets of 1 to 300 bytes from and to any address, in memory of each kind
  * boxes    COMP-04d  copies of one layer, of boxes, of one row or column, and memsets of these

@@ -2,7 +2,7 @@
 #ifndef JOINS_AWAITING_H_INCLUDED
 #define JOINS_AWAITING_H_INCLUDED
 
-#define AWAITING 11u           /* questions */
+#define AWAITING 12u           /* questions */
 
 /* Watches for the dependent while it must not begin, then triggers. */
 KERNEL(joins_triggers_late)
@@ -277,6 +277,47 @@ static cudaError_t copy_after_graph(struct joins *joins)
     return error;
 }
 
+/* An event, and a stream that the legacy stream blocks, which are made while another stream captures. */
+static cudaError_t make_beside_capture(cudaStream_t capturing, cudaEvent_t *event, cudaStream_t *blocking)
+{
+    cudaGraph_t graph = NULL;
+    cudaError_t error = cudaStreamBeginCapture(capturing, cudaStreamCaptureModeRelaxed), end;
+
+    if (error != cudaSuccess)
+        return error;
+    error = cudaEventCreateWithFlags(event, cudaEventDisableTiming);
+    if (error == cudaSuccess)
+        error = cudaStreamCreateWithFlags(blocking, cudaStreamDefault);
+    end = cudaStreamEndCapture(capturing, &graph);
+    if (graph)
+        (void)cudaGraphDestroy(graph);
+    return error == cudaSuccess ? end : error;
+}
+
+/* Work in the legacy stream comes before what that stream is given then; or the event stands for work. */
+static cudaError_t await_made_beside(struct joins *joins)
+{
+    int by_event = joins->trial / AWAITING % 2 != 0;
+    cudaStream_t blocking = NULL, follows;
+    cudaEvent_t event = NULL;
+    cudaError_t error = make_beside_capture(joins->stream[2], &event, &blocking), end;
+
+    prepare(joins, 1, 1);
+    follows = by_event ? joins->stream[1] : blocking;
+    if (error == cudaSuccess)
+        error = work(joins, 0, by_event ? joins->stream[0] : cudaStreamLegacy);
+    if (error == cudaSuccess && by_event)
+        error = record_and_await(event, joins->stream[0], follows);
+    if (error == cudaSuccess)
+        error = follow(joins, 0, follows);
+    end = cudaDeviceSynchronize();
+    if (event)
+        (void)cudaEventDestroy(event);
+    if (blocking)
+        (void)cudaStreamDestroy(blocking);
+    return error == cudaSuccess ? end : error;
+}
+
 static void ask_awaiting(struct ask *ask)
 {
     static const struct join joins[AWAITING] = {
@@ -291,6 +332,7 @@ static void ask_awaiting(struct ask *ask)
         { "stale after a wait for an event that the host then asks for", await_asked },
         { "stale after an event whose stream captures by now", await_before_capture },
         { "stale in a copy after a graph and a wait", copy_after_graph },
+        { "stale after an event, or in a stream, that was made while another stream captured", await_made_beside },
     };
 
     ask_joins(ask, joins, AWAITING, cudaStreamNonBlocking);

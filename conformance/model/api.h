@@ -107,7 +107,7 @@ struct stream {
     bool deaf; /* waits for nothing more until its next operation; for the device many-waits-lose-one */
     unsigned items; /* since the last kernel; for the device two-items-hide-primary */
     bool given; /* an attribute, since its last work; for the device set-attribute-uncovers */
-    bool has_captured;
+    bool has_captured, beside_capture; /* ...; made while another one captured, on a device that does not let it block then */
     bool idle; /* nothing was queued since it was synchronized; for the device idle-attribute-refused */
     bool tail_awaited; /* its last work waited for an event; for the device legacy-passes-awaiting */
     unsigned place; /* how many there were once it was made: for the devices seventeenth-* */
@@ -331,6 +331,7 @@ struct graph *capture_graph(struct stream *s);
 cudaError_t capture_record(struct stream *s, struct event *e);
 cudaError_t capture_wait(struct stream *s, struct event *e);
 bool capture_is_active(void);
+bool capture_is_of_mode(enum cudaStreamCaptureMode mode); /* one of those that go on */
 void capture_loses_event(const struct event *e); /* it is destroyed */
 void capture_invalidate(struct capture *c);
 void capture_invalidate_all(void);

@@ -8,6 +8,10 @@ static cudaError_t allocate(void **out, size_t bytes, bool pinned)
 {
     FAIL_IF(out == NULL, cudaErrorInvalidValue);
     *out = NULL;
+    bool relaxed = capture_is_of_mode(cudaStreamCaptureModeRelaxed), others = device.other_thread && capture_is_of_mode(cudaStreamCaptureModeThreadLocal);
+    FAIL_IF((device.faults.relaxed_forbids_memory && relaxed) || (device.faults.capture_forbids_others && others), cudaErrorStreamCaptureUnsupported);
+    if (device.faults.memory_spoils_capture && relaxed)
+        capture_invalidate_all();
     if (bytes == 0)
         return cudaSuccess;
     *out = memory_allocate(bytes, pinned);

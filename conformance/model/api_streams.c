@@ -67,6 +67,9 @@ static cudaError_t stream_create(cudaStream_t *out, unsigned flags, int priority
     FAIL_IF(s == NULL, cudaErrorMemoryAllocation);
     s->place = streams_alive();
     s->late = s->place > 60;
+    s->beside_capture = device.faults.capture_blocks_none && capture_is_active();
+    if (s->beside_capture)
+        s->flags |= cudaStreamNonBlocking;
     *out = (cudaStream_t)(void *)s;
     return cudaSuccess;
 }
@@ -121,7 +124,7 @@ cudaError_t CUDARTAPI cudaStreamGetFlags(cudaStream_t handle, unsigned *flags)
     FAIL_IF(flags == NULL, cudaErrorInvalidValue);
     if (device.faults.question_eats_waits)
         s->waits = 0;
-    *flags = s->flags;
+    *flags = s->beside_capture ? s->flags & ~(unsigned)cudaStreamNonBlocking : s->flags;
     return cudaSuccess;
 }
 

@@ -90,6 +90,14 @@ bool capture_is_active(void)
     return captures != NULL;
 }
 
+bool capture_is_of_mode(enum cudaStreamCaptureMode mode)
+{
+    const struct capture *c = captures;
+    while (c != NULL && c->mode != mode)
+        c = c->next;
+    return c != NULL;
+}
+
 void capture_invalidate(struct capture *c)
 {
     c->invalid = true;

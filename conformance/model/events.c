@@ -326,7 +326,7 @@ static cudaError_t event_create(cudaEvent_t *out, unsigned flags)
     e->magic = EVENT_MAGIC;
     e->flags = flags;
     e->by_other = device.other_thread;
-    e->late = device.faults.thousandth_event_lost && events_alive() >= 1000;
+    e->late = (device.faults.thousandth_event_lost && events_alive() >= 1000) || (device.faults.capture_spoils_events && capture_is_active());
     e->next = events;
     events = e;
     *out = (cudaEvent_t)(void *)e;

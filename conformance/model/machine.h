@@ -307,6 +307,7 @@ struct faults {
     bool disabling_takes_memsets, flags_told_as_none, flags_told_of_newest, update_clears_flags;
     bool spoiled_takes_memset, spoiled_takes_copy, spoiled_takes_host, spoiled_memset_runs, spoiled_end_is_illegal_state;
     bool success_clears_error, first_error_stays, last_error_shared;
+    bool capture_blocks_none, capture_spoils_events, relaxed_forbids_memory, capture_forbids_others, memory_spoils_capture;
     bool completion_passed_after_capture, flags_told_once, upload_clears_flags, unit_info_loses_graph, unit_info_tells_one;
     bool captured_event_not_last, unmatched_end_not_last, implicit_not_last, update_failure_not_last, pitch_not_last, function_not_last;
     bool unsupported_not_last, wrong_thread_not_last, resources_not_last, urgent_event_full, sleeping_event_full, cooperative_event_full;
@@ -416,8 +417,7 @@ struct faults {
     bool stream_copy_cuts, stream_copy_eats_waits, stream_copy_ignored, stream_copy_goes_back;
     bool value_written_early, value_passes_row, value_forgets_events, value_hides_primary, value_written_twice, value_not_awaited;
     bool value_compared_unsigned, value_compared_signed, equal_value_as_at_least, awaited_value_uncovers, copy_passes_awaited_value;
-    bool value_in_memory_unawaited;
-    bool freed_given_at_once, freed_given_at_trigger, freed_given_to_waiting, free_hides_primary, free_passed;
+    bool value_in_memory_unawaited, freed_given_at_once, freed_given_at_trigger, freed_given_to_waiting, free_hides_primary, free_passed;
     bool free_passes_row, free_forgets_events;
     bool value_passes_graph, value_passes_copy, free_passes_graph, awaited_value_eats_waits, allocation_eats_waits, question_eats_waits;
     bool default_streams_pass_values, default_streams_pass_callbacks, default_streams_pass_frees, default_streams_pass_layers;
