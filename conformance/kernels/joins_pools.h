@@ -215,7 +215,7 @@ static cudaError_t pool_between(struct joins *joins)
 {
     static const enum follow_by ways[] = { FOLLOW_DEPENDENT, FOLLOW_COPY, FOLLOW_DEPENDENT, FOLLOW_GRAPH, FOLLOW_HOST, FOLLOW_EVENT, FOLLOW_WAIT,
                                            FOLLOW_POLL };
-    unsigned after_event = drawn(joins, 13, 2);
+    unsigned after_event = drawn(joins, 13, 2), beside = drawn(joins, 15, 2); /* another stream captures */
     cudaStream_t stream = joins->stream[after_event];
     cudaEvent_t event = NULL;
     void *memory = NULL;
@@ -228,10 +228,14 @@ static cudaError_t pool_between(struct joins *joins)
         error = some_work(joins, &joins->work[0], joins->stream[0]);
     if (error == cudaSuccess && after_event)
         error = record_and_await(event, joins->stream[0], stream);
+    if (error == cudaSuccess && beside)
+        error = cudaStreamBeginCapture(joins->stream[2], cudaStreamCaptureModeRelaxed);
     if (error == cudaSuccess)
         error = cudaMallocAsync(&memory, POOL_BYTES, stream);
     if (error == cudaSuccess)
         error = cudaFreeAsync(memory, stream);
+    if (beside)
+        ask_drop_capture(joins->stream[2]);
     if (event)
         (void)cudaEventDestroy(event);
     return error == cudaSuccess ? follow_by(joins, ways[joins->trial / POOL_WAYS % (sizeof(ways) / sizeof(ways[0]))], stream) : error;

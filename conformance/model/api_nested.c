@@ -73,7 +73,8 @@ cudaError_t CUDARTAPI cudaGraphNodeSetEnabled(cudaGraphExec_t exec, cudaGraphNod
     if (device.faults.other_thread_enabling_ignored && device.other_thread)
         return cudaSuccess;
     struct graph_exec *e = exec_of(exec);
-    if (device.faults.uploaded_takes_no_disabling && enabled == 0 && (e->features & HAS(uploaded)) != 0)
+    if ((device.faults.uploaded_takes_no_disabling && enabled == 0 && (e->features & HAS(uploaded)) != 0) ||
+        (device.faults.capture_forbids_disabling && enabled == 0 && capture_is_active()))
         return cudaSuccess;
     bool runs = e->running != NULL && !e->running->retired && n->op != NULL && !n->op->done;
     if (device.faults.disabling_stops_memset && enabled == 0 && runs && n->op->kind == OP_SET)

@@ -98,7 +98,7 @@ cudaError_t CUDARTAPI cudaMallocAsync(void **out, size_t bytes, cudaStream_t str
     cudaError_t error = takes_pool_calls(s);
     FAIL_IF(error != cudaSuccess, error);
     FAIL_IF(out == NULL || bytes == 0, cudaErrorInvalidValue);
-    if (device.faults.allocation_eats_waits)
+    if (device.faults.allocation_eats_waits || (device.faults.pool_beside_capture_eats_waits && capture_is_active()))
         s->waits = 0;
     while (m != NULL && (m->freed_in == NULL || !fits(m, bytes) || !may_be_given(m, s)))
         m = m->next;

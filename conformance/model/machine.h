@@ -173,8 +173,7 @@ struct timed {
 struct faults {
     bool wait_at_trigger, wait_before_flush, wait_some_blocks, wait_stale_lines, second_wait_hangs, wait_needs_trigger;
     bool one_trigger_launches, lone_thread_left_out, trigger_counts_calls, unstarted_blocks_count, exit_not_trigger;
-    bool plain_overlaps, value_zero_overlaps, attribute_leaks, dependents_steal_slots;
-    bool event_at_launch, copy_does_not_wait;
+    bool plain_overlaps, value_zero_overlaps, attribute_leaks, dependents_steal_slots, event_at_launch, copy_does_not_wait;
     bool program_event_first_block, capture_loses_order, edge_becomes_launch_completion, full_becomes_programmatic;
     bool illegal_edge_accepted, legal_edge_refused, lossy_query_succeeds;
     bool ordinary_not_covered, ignored_uncovers, reads_unread, exits_not_covered, program_event_not_covered;
@@ -308,6 +307,7 @@ struct faults {
     bool spoiled_takes_memset, spoiled_takes_copy, spoiled_takes_host, spoiled_memset_runs, spoiled_end_is_illegal_state;
     bool success_clears_error, first_error_stays, last_error_shared;
     bool capture_blocks_none, capture_spoils_events, relaxed_forbids_memory, capture_forbids_others, memory_spoils_capture;
+    bool capture_forbids_disabling, pool_beside_capture_eats_waits;
     bool completion_passed_after_capture, flags_told_once, upload_clears_flags, unit_info_loses_graph, unit_info_tells_one;
     bool captured_event_not_last, unmatched_end_not_last, implicit_not_last, update_failure_not_last, pitch_not_last, function_not_last;
     bool unsupported_not_last, wrong_thread_not_last, resources_not_last, urgent_event_full, sleeping_event_full, cooperative_event_full;

@@ -641,6 +641,8 @@ static const struct variant variants[] = {
     BROKEN("relaxed-capture-forbids-memory", relaxed_forbids_memory, "EDGE-41", "memory cannot be allocated beside a relaxed capture"),
     BROKEN("capture-forbids-others-memory", capture_forbids_others, "EDGE-41", "memory cannot be allocated in another thread than that of a capture"),
     BROKEN("memory-spoils-capture", memory_spoils_capture, "EDGE-41", "memory that is allocated spoils relaxed captures"),
+    BROKEN("disabling-beside-capture-ignored", capture_forbids_disabling, "EDGE-42b", "a node that is disabled while a stream captures runs all the same"),
+    BROKEN("allocation-beside-capture-eats-waits", pool_beside_capture_eats_waits, "COMP-17a", "a stream that is given memory while another one captures no longer waits for events"),
     BROKEN("end-resets-thread-mode", end_resets_thread_mode, "EDGE-41", "the end of a relaxed capture takes the mode of captures from its thread"),
     BROKEN("failed-end-spoils-others", failed_end_spoils_others, "EDGE-40", "a capture that fails as it ends spoils the others"),
     BROKEN("count-without-nodes-zero", count_without_nodes_zero, "EDGE-41", "a stream that is asked for the number of its dependencies alone tells none"),
