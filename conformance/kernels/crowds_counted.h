@@ -1,6 +1,6 @@
 /* crowds_counted.h - what crowds.cu asks of all threads of many blocks: that each of them runs, that none leaves a barrier before the others are
- * there, that it finds after it what the others stored before, and that atomics find what the thread stored before
- * and store, or keep the greatest or the least of eight bytes; also after a trigger and a wait. */
+ * there, that it finds after it what the others stored before, and that atomics find what the thread stored before,
+ * are found by it, and store, or keep the greatest or the least of eight bytes; also after a trigger and a wait. */
 #ifndef CROWDS_COUNTED_H_INCLUDED
 #define CROWDS_COUNTED_H_INCLUDED
 
@@ -25,11 +25,15 @@ DEVICE_FN void counts(const struct kernel_args *args)
     if (before % 2) /* not of all: on some devices such a load would bring the store to where the atomics are */
         wrong += k_load_relaxed(args->data + first + before) != words_fresh(plan.key, first + before);
     k_barrier();
+    wrong += k_load(own) != fresh; /* the line is cached */
     wrong += k_exchange(own, ~fresh) != fresh;
+    wrong += k_load(own) != ~fresh;
     k_add(own, 1);
     if (k_thread() == 0)
         k_store64_relaxed(args->data + COUNTED_MOST + 2 * k_block(), (uint64_t)fresh << 32 | ~fresh);
     k_max64(args->data + 2 * COUNTED_MOST + 2 * k_block(), (uint64_t)(COUNTED_HIGH + k_thread()) << 32 | fresh);
+    if (k_thread() == 0)
+        k_max64(args->data + 2 * COUNTED_MOST + 2 * k_block(), (uint64_t)COUNTED_LOW << 32 | fresh); /* less than any, unless it is taken for signed */
     k_min64(args->data + 3 * COUNTED_MOST + 2 * k_block(), (uint64_t)(COUNTED_LOW + k_thread()) << 32 | fresh);
     if (wrong)
         k_add(&args->state->early, 1);

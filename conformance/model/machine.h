@@ -471,6 +471,10 @@ struct faults {
     bool captured_borrows_nothing, inner_borrows_nothing, clone_borrows_nothing; /* attributes of another node */
     bool urgent_exec_overlaps; /* its launch before, in another stream */
     bool freed_given_to_legacy; /* before the free has come */
+    bool late_layered_blocks_free, met_triggered_wait_free; /* COMP-16 */
+    bool far_stores_lost, fence_leaves_far_words; /* 64 MiB from the beginning of memory */
+    bool fence_takes_24, fence_not_in_rows, fence_not_again, fence_not_in_children, fence_not_with_long_args, triggered_fence_keeps_lines;
+    bool graph_begin_keeps_read_only, exchange_keeps_line, max_is_signed;
     bool never_overlaps, early, shared, late_copies, pageable_later; /* these conform */
 };
 

@@ -553,6 +553,8 @@ static bool covered_enough(const struct op *op, const struct op *pred)
 static bool late_block_is_free(const struct op *op, unsigned block)
 {
     const struct faults *f = &device.faults;
+    if (block >= 16 && f->late_layered_blocks_free && op->grid->shape[2] > 1)
+        return true;
     return block >= 64 && ((f->late_clustered_blocks_free && op->grid->cluster > 1) || (f->late_urgent_blocks_free && op->urgent) ||
                            (f->late_sharing_blocks_free && op->grid->dynamic_shared != 0) || (f->late_domain_blocks_free && op->domain != 0));
 }
@@ -567,6 +569,8 @@ bool wait_may_return(const struct thread *thread)
     if (device.faults.late_blocks_do_not_wait && thread->block->index >= 256)
         return true;
     if (device.faults.second_barrier_frees_wait && thread->block->stores->epoch >= 2)
+        return true;
+    if (device.faults.met_triggered_wait_free && thread->block->stores->epoch == 1 && thread->block->triggered)
         return true;
     if (device.faults.late_threads_return && thread->index >= 16)
         return true;
