@@ -6,25 +6,35 @@
 
 #define COUNTED_MOST 4096u     /* threads of a grid */
 #define COUNTED_WORDS (4 * COUNTED_MOST)
+#define COUNTED_ROUNDS 3u      /* of barriers */
 #define COUNTED_HIGH 0xFFFFFF00u /* beyond what stands there before; the number of a thread is added */
 #define COUNTED_LOW 0x100u     /* below it */
 
-/* One thread of each block comes late. */
+/* Each thread stores a word, and finds what its neighbours stored; in the first round, and in the last one, one thread of each block comes late. */
+DEVICE_FN uint32_t meets(const struct kernel_args *args, const struct trial_plan *plan, uint32_t first, uint32_t fresh)
+{
+    uint32_t next = (k_thread() + 1) % k_threads(), before = (k_thread() + k_threads() - 1) % k_threads(), wrong = 0, round;
+
+    for (round = COUNTED_ROUNDS; round-- > 0;) {
+        if ((k_block() + k_thread() + round) % k_threads() == 0 && round % (COUNTED_ROUNDS - 1) == 0)
+            k_delay(args->state, plan->hold_ns);
+        k_store(args->data + first + k_thread(), fresh + round);
+        k_barrier();
+        wrong += k_load(args->data + first + next) != words_fresh(plan->key, first + next) + round;
+        if (before % 2) /* not of all: on some devices such a load would bring the store to where the atomics are */
+            wrong += k_load_relaxed(args->data + first + before) != words_fresh(plan->key, first + before) + round;
+        k_barrier();
+    }
+    return wrong;
+}
+
 DEVICE_FN void counts(const struct kernel_args *args)
 {
     struct trial_plan plan = k_plan(args);
-    uint32_t first = k_block() * k_threads(), next = (k_thread() + 1) % k_threads(), before = (k_thread() + k_threads() - 1) % k_threads(), wrong;
-    uint32_t *own = args->data + first + k_thread(), fresh = words_fresh(plan.key, first + k_thread());
+    uint32_t first = k_block() * k_threads(), *own = args->data + first + k_thread(), fresh = words_fresh(plan.key, first + k_thread()), wrong;
 
     k_add(&args->state->finished, 1);
-    if ((k_block() + k_thread()) % k_threads() == 0)
-        k_delay(args->state, plan.hold_ns);
-    k_store(own, fresh);
-    k_barrier();
-    wrong = k_load(args->data + first + next) != words_fresh(plan.key, first + next);
-    if (before % 2) /* not of all: on some devices such a load would bring the store to where the atomics are */
-        wrong += k_load_relaxed(args->data + first + before) != words_fresh(plan.key, first + before);
-    k_barrier();
+    wrong = meets(args, &plan, first, fresh);
     wrong += k_load(own) != fresh; /* the line is cached */
     wrong += k_exchange(own, ~fresh) != fresh;
     wrong += k_load(own) != ~fresh;

@@ -9,7 +9,7 @@
 #define SHAPED_EACH 4u         /* words of a thread */
 #define SHAPED_WORDS (SHAPED_MOST * SHAPED_EACH)
 #define SHAPED_APART (FAR_BYTES / sizeof(uint32_t) / (SHAPED - 1))
-#define SHAPED_TRIALS 120u
+#define SHAPED_TRIALS 144u
 #define SHAPED_MUCH 28672u     /* bytes of shared memory of a block: not many fit at once */
 #define SHAPED_RESIDENT 32u    /* blocks: of larger grids some may come late */
 #define DRESS_COOPERATIVE CROWD_DRESSES
@@ -160,7 +160,7 @@ KERNEL_OF(crowds_shaped, struct shaped_args)
     if (args.trigger == TRIGGERS_AFTER_WAIT)
         shaped_triggers(&args, &plan, 0);
     if (block == args.last)
-        k_delay(own, plan.hold_ns);
+        k_delay(own, 2 * plan.hold_ns);
     shaped_stores(&args, plan.key, thread);
     k_barrier();
     if (shaped_keeps(&args, plan.key, 1))
@@ -181,17 +181,20 @@ struct shaped_launch {
     struct shaped_args args;
 };
 
+enum shaped_way { SHAPED_LAUNCHED, SHAPED_CAPTURED, SHAPED_IN_CHILD, SHAPED_IN_BODY };
+
 struct shaped_row {
     struct shaped_launch launch[SHAPED];
     cudaStream_t stream;
-    int captured, by_thread;
+    enum shaped_way way;
+    int by_thread;
 };
 
 struct shapes {
     struct ask *ask;
     struct shaped_room *room;
     struct shaped_args args;     /* as the device has the room */
-    cudaStream_t stream[3];
+    cudaStream_t stream[4];      /* no capture takes place in the last one */
     int greatest;                /* priority */
     unsigned trial;
     struct shaped_row row;
@@ -209,7 +212,7 @@ static unsigned draws(uint64_t *state, unsigned of)
 static void draw_shape(struct shaped_launch *launch, uint64_t *state)
 {
     static const unsigned sizes[] = { 1, 2, 3, 7, 16, 21, 40, 66, 130, 300 }, threads[] = { 1, 2, 3, 8, 24, 32 };
-    unsigned blocks = sizes[draws(state, 10)], axis = draws(state, 3);
+    unsigned blocks = sizes[draws(state, 10)], axis = draws(state, 4) % 3; /* most often along x */
 
     if (launch->dress == DRESS_GROUPED || launch->dress == DRESS_COOPERATIVE)
         blocks = 4 + 4 * draws(state, 2);
@@ -230,7 +233,7 @@ static void draw_launch(struct shapes *s, unsigned place, uint64_t *state)
     struct shaped_launch *launch = &s->row.launch[place];
     unsigned blocks;
 
-    launch->dress = draws(state, SHAPED_DRESSES);
+    launch->dress = draws(state, s->row.way == SHAPED_IN_BODY ? DRESS_GROUPED : SHAPED_DRESSES); /* those before it are not cooperative */
     draw_shape(launch, state);
     blocks = shaped_blocks(launch);
     launch->args = s->args;
@@ -252,6 +255,7 @@ static void draw_row(struct shapes *s)
     unsigned place, of;
 
     (void)draws(&state, 2);
+    row->way = draws(&state, 2) ? SHAPED_LAUNCHED : (enum shaped_way)(SHAPED_CAPTURED + draws(&state, has_conditions() ? 3 : 2));
     for (place = 0; place < SHAPED; place++)
         draw_launch(s, place, &state);
     for (place = 0; place < SHAPED; place++)
@@ -261,8 +265,7 @@ static void draw_row(struct shapes *s)
     row->launch[1].args.found = row->launch[1].args.wait == WAITS_NOT ? 0 : 1;
     row->launch[2].args.found = row->launch[1].args.wait == WAITS_NOT ? 2 : 3;
     row->launch[3].args.found = 7;
-    row->stream = s->stream[draws(&state, 3)];
-    row->captured = draws(&state, 3) == 0;
+    row->stream = s->stream[draws(&state, row->way == SHAPED_LAUNCHED ? 4 : 3)];
     row->by_thread = draws(&state, 4) == 0;
 }
 
@@ -348,20 +351,51 @@ static void look_at_shapes(struct shapes *s, const struct shaped_row *row)
     s->mixed += mixed != 0;
 }
 
+static cudaError_t capture_shapes(const struct shapes *s, struct shaped_row *row, cudaGraph_t *graph)
+{
+    cudaError_t end, error = cudaStreamBeginCapture(row->stream, cudaStreamCaptureModeThreadLocal);
+
+    if (error != cudaSuccess)
+        return error;
+    error = launch_shapes(s, row);
+    end = cudaStreamEndCapture(row->stream, graph);
+    return error == cudaSuccess ? end : error;
+}
+
+/* Makes the graph the child graph of another one, or of the body of a conditional node there. */
+static cudaError_t wrap_shapes(cudaGraph_t *graph, enum shaped_way way)
+{
+    cudaGraph_t inner = *graph, inside;
+    cudaGraphNode_t node;
+    cudaError_t error;
+
+    if (way == SHAPED_CAPTURED)
+        return cudaSuccess;
+    *graph = NULL;
+    error = cudaGraphCreate(graph, 0);
+    inside = *graph;
+#if CUDART_VERSION >= 12040
+    if (error == cudaSuccess && way == SHAPED_IN_BODY)
+        error = ask_add_if(&node, *graph, *graph, 1, &inside);
+#endif
+    if (error == cudaSuccess)
+        error = cudaGraphAddChildGraphNode(&node, inside, NULL, 0, inner); /* clones it */
+    (void)cudaGraphDestroy(inner);
+    return error;
+}
+
 /* Captured, and launched twice. */
 static cudaError_t run_captured_shapes(struct shapes *s, struct shaped_row *row)
 {
     cudaGraph_t graph = NULL;
     cudaGraphExec_t exec = NULL;
     unsigned launch;
-    cudaError_t end, error = cudaStreamBeginCapture(row->stream, cudaStreamCaptureModeThreadLocal);
+    cudaError_t error = capture_shapes(s, row, &graph);
 
-    if (error != cudaSuccess)
-        return error;
-    error = launch_shapes(s, row);
-    end = cudaStreamEndCapture(row->stream, &graph);
     if (error == cudaSuccess)
-        error = end == cudaSuccess ? cudaGraphInstantiate(&exec, graph, 0) : end;
+        error = wrap_shapes(&graph, row->way);
+    if (error == cudaSuccess)
+        error = cudaGraphInstantiate(&exec, graph, 0);
     for (launch = 0; launch < 2 && error == cudaSuccess; launch++) {
         prepare_shapes(s, launch);
         error = cudaGraphLaunch(exec, row->stream);
@@ -383,7 +417,7 @@ static void run_shapes(void *of)
     struct shapes *s = (struct shapes *)of;
     struct shaped_row *row = &s->row;
 
-    if (row->captured) {
+    if (row->way != SHAPED_LAUNCHED) {
         s->error = run_captured_shapes(s, row);
         return;
     }
@@ -415,6 +449,7 @@ static cudaError_t open_shapes(struct shapes *s, const struct crowd *crowd)
     s->args.state = (struct trial_state *)(device + offsetof(struct shaped_room, state));
     s->stream[0] = s->ask->stream;
     s->stream[2] = cudaStreamPerThread;
+    s->stream[3] = cudaStreamLegacy;
     return cudaSuccess;
 }
 

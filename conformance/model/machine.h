@@ -475,6 +475,8 @@ struct faults {
     bool far_stores_lost, fence_leaves_far_words; /* 64 MiB from the beginning of memory */
     bool fence_takes_24, fence_not_in_rows, fence_not_again, fence_not_in_children, fence_not_with_long_args, triggered_fence_keeps_lines;
     bool graph_begin_keeps_read_only, exchange_keeps_line, max_is_signed;
+    bool bodies_share_memory, legacy_shares_memory, layers_share_memory; /* of blocks */
+    bool fourth_barrier_lets_go;
     bool never_overlaps, early, shared, late_copies, pageable_later; /* these conform */
 };
 
