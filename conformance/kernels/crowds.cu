@@ -37,6 +37,15 @@
 #define PLAIN_BOUND_NS 50000u
 #define CROWD_BOUND_NS 2000000u /* time for the blocks before the last ones to come and go */
 
+/* Of all rows and layers. */
+#ifdef PDL_MODEL
+#define CROWD_BLOCK k_block()
+#define CROWD_BLOCKS k_blocks()
+#else
+#define CROWD_BLOCK (blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z))
+#define CROWD_BLOCKS (gridDim.x * gridDim.y * gridDim.z)
+#endif
+
 /* The last block keeps its trigger back, then waits, bounded, for the dependent, and stores last of all. In some trials, which plan.repeats
  * marks, every other one of the blocks before the last ones only exits. */
 KERNEL(crowds_primary)

@@ -43,7 +43,7 @@ DEVICE_FN void counts(const struct kernel_args *args)
         k_store64_relaxed(args->data + COUNTED_MOST + 2 * k_block(), (uint64_t)fresh << 32 | ~fresh);
     k_max64(args->data + 2 * COUNTED_MOST + 2 * k_block(), (uint64_t)(COUNTED_HIGH + k_thread()) << 32 | fresh);
     if (k_thread() == 0)
-        k_max64(args->data + 2 * COUNTED_MOST + 2 * k_block(), (uint64_t)COUNTED_LOW << 32 | fresh); /* less than any, unless it is taken for signed */
+        k_max64(args->data + 2 * COUNTED_MOST + 2 * k_block(), (uint64_t)COUNTED_LOW << 32 | fresh); /* the least, unless it is taken for signed */
     k_min64(args->data + 3 * COUNTED_MOST + 2 * k_block(), (uint64_t)(COUNTED_LOW + k_thread()) << 32 | fresh);
     if (wrong)
         k_add(&args->state->early, 1);

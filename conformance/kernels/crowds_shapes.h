@@ -16,7 +16,8 @@
 #define SHAPED_DRESSES (CROWD_DRESSES + 1u)
 
 enum shaped_trigger { TRIGGERS_FIRST, TRIGGERS_EACH, TRIGGERS_LAST, TRIGGERS_SOME_BLOCKS, TRIGGERS_AFTER_WAIT, TRIGGERS_NEVER, SHAPED_TRIGGERS };
-enum shaped_wait { WAITS_EACH, WAITS_FIRST, WAITS_LAST, WAITS_HALF, WAITS_MET, WAITS_LATE, WAITS_TWICE, WAITS_IN_LATE_BLOCKS, WAITS_NOT, SHAPED_WAITS };
+enum shaped_wait { WAITS_EACH, WAITS_FIRST, WAITS_LAST, WAITS_HALF, WAITS_MET, WAITS_LATE, WAITS_TWICE, WAITS_IN_LATE_BLOCKS, WAITS_NOT,
+                   SHAPED_WAITS };
 enum shaped_store { STORES_WORDS, STORES_FOUR, STORES_RELAXED, STORES_WIDE, STORES_BY_EXCHANGE, SHAPED_STORES };
 
 struct shaped_args {
@@ -29,12 +30,6 @@ struct shaped_args {
     uint32_t threads[SHAPED];    /* of each kernel's grid */
     uint32_t found;              /* a bit for each kernel whose words it is to find */
 };
-
-#ifdef PDL_MODEL
-#define SHAPED_BLOCK k_block()
-#else
-#define SHAPED_BLOCK (blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z))
-#endif
 
 /* Threads side by side share each eight bytes, unless they store them at once. */
 DEVICE_FN uint32_t shaped_at(uint32_t thread, uint32_t j, uint32_t store)
@@ -92,12 +87,12 @@ DEVICE_FN void shaped_triggers(const struct shaped_args *args, const struct tria
 {
     struct trial_state *own = args->state + args->place;
 
-    if (SHAPED_BLOCK == args->last) {
+    if (CROWD_BLOCK == args->last) {
         if (k_thread() == 0 && k_poll(own, &own[1].alive, 1, plan->hold_ns))
             k_store_relaxed(&own->early, 1);
         k_barrier();
     }
-    if (args->trigger == TRIGGERS_NEVER || (args->trigger == TRIGGERS_SOME_BLOCKS && SHAPED_BLOCK % 2))
+    if (args->trigger == TRIGGERS_NEVER || (args->trigger == TRIGGERS_SOME_BLOCKS && CROWD_BLOCK % 2))
         return;
     if (args->trigger == TRIGGERS_EACH || k_thread() == speaks)
         k_trigger();
@@ -111,7 +106,7 @@ DEVICE_FN void shaped_waits(const struct shaped_args *args, const struct trial_p
     if (wait == WAITS_MET)
         k_barrier();
     if (wait == WAITS_LATE)
-        k_delay(args->state + args->place, (SHAPED_BLOCK % 4) * plan->hold_ns);
+        k_delay(args->state + args->place, (CROWD_BLOCK % 4) * plan->hold_ns);
     if (WAITS && (wait == WAITS_FIRST ? k_thread() == 0 : wait == WAITS_LAST ? k_thread() == last : wait == WAITS_HALF ? k_thread() <= last / 2 : 1))
         k_wait_device();
     if (WAITS && wait == WAITS_TWICE)
@@ -128,9 +123,9 @@ DEVICE_FN uint32_t shaped_keeps(const struct shaped_args *args, uint64_t key, ui
     for (i = k_thread(); i < 16 && words; i += k_threads()) {
         at = i < 8 ? i : words - 1 - i;
         if (again)
-            wrong += own[at] != words_fresh(key + args->place + SHAPED_BLOCK, at);
+            wrong += own[at] != words_fresh(key + args->place + CROWD_BLOCK, at);
         else
-            own[at] = words_fresh(key + args->place + SHAPED_BLOCK, at);
+            own[at] = words_fresh(key + args->place + CROWD_BLOCK, at);
     }
     return wrong;
 }
@@ -140,7 +135,7 @@ KERNEL_OF(crowds_shaped, struct shaped_args)
     struct kernel_args planned = PDL_ZERO;
     struct trial_plan plan;
     struct trial_state *own = args.state + args.place;
-    uint32_t block = SHAPED_BLOCK, thread = block * k_threads() + k_thread(), ordinary = args.place + 1 == SHAPED, waits, wrong;
+    uint32_t block = CROWD_BLOCK, thread = block * k_threads() + k_thread(), ordinary = args.place + 1 == SHAPED, waits, wrong;
 
     planned.plan = args.plan;
     plan = k_plan(&planned);
@@ -208,7 +203,8 @@ static unsigned draws(uint64_t *state, unsigned of)
     return (unsigned)(*state >> 33) % of;
 }
 
-/* Blocks lie along x, or in two rows, or in two layers. A cooperative grid has no more than fit anywhere; clusters are of two, along the last axis. */
+/* Blocks lie along x, or in two rows, or in two layers. A cooperative grid has no more than fit anywhere; clusters are of two, along the last
+ * axis. */
 static void draw_shape(struct shaped_launch *launch, uint64_t *state)
 {
     static const unsigned sizes[] = { 1, 2, 3, 7, 16, 21, 40, 66, 130, 300 }, threads[] = { 1, 2, 3, 8, 24, 32 };

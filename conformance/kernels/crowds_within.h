@@ -9,7 +9,8 @@ enum { WITHIN_LAYERS = WITHIN, WITHIN_WAITED, WITHIN_NODE, WITHIN_CAPTURED, WITH
 static const char *const within_name[] = { "in an ordinary grid", "in a cluster", "in a cooperative grid", "in another memory-sync domain",
                                            "in a grid of high priority", "in a grid with attribute 6", "in a grid of two layers or rows",
                                            "in a grid that has waited", "in a node",
-                                           "in a captured grid", "in a grid with 2,000 bytes of arguments", "in a child graph", "in a body of a conditional node" };
+                                           "in a captured grid", "in a grid with 2,000 bytes of arguments", "in a child graph",
+                                           "in a body of a conditional node" };
 
 static cudaLaunchAttribute within_attribute(const struct crowd *crowd, unsigned how)
 {

@@ -506,6 +506,7 @@ static bool all_triggered(const struct op *op)
 void op_block_started(struct op *op)
 {
     bool enough = device.faults.first_start_counts || (device.faults.first_starts_count && op->grid->next_block >= 64);
+    enough |= device.faults.layered_starts_lack_one && op->grid->shape[2] > 1 && op->grid->next_block + 1 == op->grid->blocks;
     if (op->grid->next_block == op->grid->blocks || enough)
         op_state(op, &op->started_all, EDGE_STARTED);
 }

@@ -1237,6 +1237,7 @@ static const struct variant variants[] = {
     BROKEN("again-grid-in-parts", grid_of_graph_in_parts_again, "COMP-02c", "a cooperative grid of a graph that is launched again may start in parts"),
     BROKEN("urgent-stream-grid-in-parts", grid_in_urgent_stream_in_parts, "COMP-02c", "a cooperative grid in a stream of high priority may start in parts"),
     BROKEN("urgent-enters-half-placed", urgent_enters_half_placed, "COMP-02c", "a kernel of a priority of its own takes places while a cooperative grid takes its own"),
+    BROKEN("layered-starts-lack-one", layered_starts_lack_one, "COMP-16", "a grid of several layers has begun once all its blocks but one have"),
     BROKEN("far-stores-lost", far_stores_lost, "COMP-16", "what a grid has stored 64 MiB from the beginning of memory, and not fenced, is lost at its end"),
     BROKEN("fence-leaves-far-words", fence_leaves_far_words, "MEM-10", "a fence leaves behind words that lie 64 MiB from the beginning of memory"),
     BROKEN("fence-takes-24", fence_takes_24, "MEM-10", "a fence makes no more than 24 of the thread's stores visible"),
