@@ -1238,6 +1238,8 @@ static const struct variant variants[] = {
     BROKEN("urgent-stream-grid-in-parts", grid_in_urgent_stream_in_parts, "COMP-02c", "a cooperative grid in a stream of high priority may start in parts"),
     BROKEN("urgent-enters-half-placed", urgent_enters_half_placed, "COMP-02c", "a kernel of a priority of its own takes places while a cooperative grid takes its own"),
     BROKEN("layered-starts-lack-one", layered_starts_lack_one, "COMP-16", "a grid of several layers has begun once all its blocks but one have"),
+    BROKEN("cooperative-start-event-early", cooperative_start_event_early, "COMP-16", "a stream that waits for the block starts of a cooperative launch goes on before the first one"),
+    BROKEN("layered-start-event-early", layered_start_event_early, "COMP-16", "a stream that waits for the block starts of a grid of several layers goes on before the first one"),
     BROKEN("far-stores-lost", far_stores_lost, "COMP-16", "what a grid has stored 64 MiB from the beginning of memory, and not fenced, is lost at its end"),
     BROKEN("fence-leaves-far-words", fence_leaves_far_words, "MEM-10", "a fence leaves behind words that lie 64 MiB from the beginning of memory"),
     BROKEN("fence-takes-24", fence_takes_24, "MEM-10", "a fence makes no more than 24 of the thread's stores visible"),
