@@ -130,37 +130,45 @@ DEVICE_FN uint32_t shaped_keeps(const struct shaped_args *args, uint64_t key, ui
     return wrong;
 }
 
-KERNEL_OF(crowds_shaped, struct shaped_args)
+DEVICE_FN void stands_in_a_row(const struct shaped_args *args)
 {
     struct kernel_args planned = PDL_ZERO;
     struct trial_plan plan;
-    struct trial_state *own = args.state + args.place;
-    uint32_t block = CROWD_BLOCK, thread = block * k_threads() + k_thread(), ordinary = args.place + 1 == SHAPED, waits, wrong;
+    struct trial_state *own = args->state + args->place;
+    uint32_t block = CROWD_BLOCK, thread = block * k_threads() + k_thread(), ordinary = args->place + 1 == SHAPED, waits, wrong;
 
-    planned.plan = args.plan;
+    planned.plan = args->plan;
     plan = k_plan(&planned);
     if (k_thread() == 0)
         k_store_relaxed(&own->alive, 1);
     k_add(&own->finished, 1);
-    (void)shaped_keeps(&args, plan.key, 0);
-    (void)shaped_reads(&args, plan.key, thread, k_threads() * k_blocks(), ordinary ? 0 : args.found); /* the lines are cached before the wait */
-    if (args.trigger != TRIGGERS_AFTER_WAIT)
-        shaped_triggers(&args, &plan, args.trigger == TRIGGERS_LAST ? k_threads() - 1 : 0);
-    waits = args.place && !ordinary && args.wait != WAITS_NOT && !(args.wait == WAITS_IN_LATE_BLOCKS && block < args.first);
+    (void)shaped_keeps(args, plan.key, 0);
+    (void)shaped_reads(args, plan.key, thread, k_threads() * k_blocks(), ordinary ? 0 : args->found); /* the lines are cached before the wait */
+    if (args->trigger != TRIGGERS_AFTER_WAIT)
+        shaped_triggers(args, &plan, args->trigger == TRIGGERS_LAST ? k_threads() - 1 : 0);
+    waits = args->place && !ordinary && args->wait != WAITS_NOT && !(args->wait == WAITS_IN_LATE_BLOCKS && block < args->first);
     if (waits)
-        shaped_waits(&args, &plan);
-    wrong = waits || ordinary ? shaped_reads(&args, plan.key, thread, args.threads[args.place], args.found) : 0;
+        shaped_waits(args, &plan);
+    wrong = waits || ordinary ? shaped_reads(args, plan.key, thread, args->threads[args->place], args->found) : 0;
     if (wrong)
         k_store_relaxed(&own->left, 1);
-    if (args.trigger == TRIGGERS_AFTER_WAIT)
-        shaped_triggers(&args, &plan, 0);
-    if (block == args.last)
+    if (args->trigger == TRIGGERS_AFTER_WAIT)
+        shaped_triggers(args, &plan, 0);
+    if (block == args->last)
         k_delay(own, 2 * plan.hold_ns);
-    shaped_stores(&args, plan.key, thread);
+    shaped_stores(args, plan.key, thread);
     k_barrier();
-    if (shaped_keeps(&args, plan.key, 1))
+    if (shaped_keeps(args, plan.key, 1))
         k_store_relaxed(&own->done, 1);
 }
+
+struct shaped_long_args {
+    struct shaped_args args;
+    uint32_t more[500];
+};
+
+KERNEL_OF(crowds_shaped, struct shaped_args) { stands_in_a_row(&args); }
+KERNEL_OF(crowds_shaped_long, struct shaped_long_args) { stands_in_a_row(&args.args); }
 
 /* ---- host ---- */
 
@@ -173,6 +181,7 @@ struct shaped_launch {
     unsigned dress;
     dim3 grid;
     unsigned threads;            /* of a block */
+    int has_long_args;
     struct shaped_args args;
 };
 
@@ -232,6 +241,7 @@ static void draw_launch(struct shapes *s, unsigned place, uint64_t *state)
     launch->dress = draws(state, s->row.way == SHAPED_IN_BODY ? DRESS_GROUPED : SHAPED_DRESSES); /* those before it are not cooperative */
     draw_shape(launch, state);
     blocks = shaped_blocks(launch);
+    launch->has_long_args = draws(state, 4) == 0;
     launch->args = s->args;
     launch->args.place = place;
     launch->args.trigger = place + 1 < SHAPED ? draws(state, SHAPED_TRIGGERS) : TRIGGERS_NEVER;
@@ -294,9 +304,11 @@ static cudaError_t launch_shape(const struct shapes *s, struct shaped_launch *la
     cudaLaunchAttribute attributes[3] = { serialization(1), serialization(1), serialization(1) };
     unsigned overlaps = launch->args.place && launch->args.place + 1 < SHAPED;
     cudaLaunchConfig_t config = PDL_ZERO;
+    struct shaped_long_args args = PDL_ZERO; /* of which most kernels take the first ones only */
     void *params[1];
 
-    params[0] = &launch->args;
+    params[0] = &args;
+    args.args = launch->args;
     config.gridDim = launch->grid;
     config.blockDim.x = launch->threads;
     config.blockDim.y = config.blockDim.z = 1;
@@ -304,7 +316,8 @@ static cudaError_t launch_shape(const struct shapes *s, struct shaped_launch *la
     config.stream = stream;
     config.attrs = attributes;
     config.numAttrs = overlaps + dress_shape(s, launch, attributes + overlaps);
-    return cudaLaunchKernelExC(&config, (const void *)SYMBOL(crowds_shaped), params);
+    return cudaLaunchKernelExC(&config, launch->has_long_args ? (const void *)SYMBOL(crowds_shaped_long) : (const void *)SYMBOL(crowds_shaped),
+                               params);
 }
 
 static cudaError_t launch_shapes(const struct shapes *s, struct shaped_row *row)

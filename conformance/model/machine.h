@@ -476,6 +476,8 @@ struct faults {
     bool fence_takes_24, fence_not_in_rows, fence_not_again, fence_not_in_children, fence_not_with_long_args, triggered_fence_keeps_lines;
     bool graph_begin_keeps_read_only, exchange_keeps_line, max_is_signed;
     bool bodies_share_memory, legacy_shares_memory, layers_share_memory; /* of blocks */
+    bool mixed_primary_uncovered; /* of which some blocks had triggered, and some ended without */
+    bool long_args_trigger_lacks_one;
     bool fourth_barrier_lets_go, layered_starts_lack_one, cooperative_start_event_early, layered_start_event_early;
     bool domain_grid_in_parts, urgent_grid_in_parts, long_args_grid_in_parts, grid_after_item_in_parts;
     bool other_thread_grid_in_parts, grid_of_graph_in_parts_again, grid_in_urgent_stream_in_parts, urgent_enters_half_placed; /* cooperative grids */

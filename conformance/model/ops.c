@@ -216,6 +216,8 @@ static bool left_uncovered(const struct op *op, const struct op *pred)
         return true;
     if ((f->half_triggered_uncovered && pred->triggered_any && !pred->triggered_all) || (f->ended_uncovered && pred->exited_all))
         return true;
+    if (f->mixed_primary_uncovered && pred->grid->exited != 0 && pred->grid->triggered != 0)
+        return true;
     if ((f->large_primary_uncovered && pred->grid->blocks > 1000) || (f->large_dependent_uncovered && op->grid != NULL && op->grid->blocks > 1000))
         return true;
     return (f->ordinary_not_covered && !pred->attributed) || (f->ignored_uncovers && op->covers_nothing) ||
@@ -487,6 +489,8 @@ static bool all_triggered(const struct op *op)
     if (device.faults.one_trigger_launches && g->triggered > 0)
         return true;
     if (device.faults.mixed_exits_let_go && exited != 0 && g->blocks > 32)
+        return g->triggered + exited + 1 >= g->blocks;
+    if (device.faults.long_args_trigger_lacks_one && g->kernel->args_bytes > 1024 && g->triggered != 0 && g->next_block == g->blocks)
         return g->triggered + exited + 1 >= g->blocks;
     if (device.faults.lone_thread_left_out && g->threads == 1 && g->triggered > 1)
         return g->triggered + 1 >= g->blocks;
