@@ -4,7 +4,8 @@
  * nodes    ATTR-15g  attributes of a node that was added or captured, of a clone, in a child graph or a body, and when its graph was made executable;
  *                    set by this thread or by another, or copied; read then, after others that are refused, after other values, and after new
  *                    parameters
- * streams  ATTR-15g  attributes of a stream that another thread set, also after others that are refused
+ * streams  ATTR-15g  attributes of a stream that another thread set, also after others that are refused; of one that captures or has captured, of
+ *                    one that has those of another one, and of a thread's own default stream
  */
 #include <string.h>
 
@@ -53,6 +54,7 @@ struct holder {
     void *memory;              /* WINDOW_BYTES of the device */
     unsigned set, first;       /* which values, and which attribute is set first */
     cudaError_t error;
+    unsigned wrong;
 };
 
 static long number_in(cudaLaunchAttributeID id, const cudaLaunchAttributeValue *value)
@@ -366,6 +368,73 @@ static void ask_nodes(struct ask *ask)
 
 /* ---- streams ---- */
 
+/* A capture leaves a stream the attributes that it had, those that it is given beside the capture, and those that it is given later. */
+static void ask_captured_stream(struct holder *h, unsigned set, enum cudaStreamCaptureMode mode)
+{
+    set_by(h, set, 0);
+    ask_expect(h->ask, "a capture", cudaStreamBeginCapture(h->stream, mode), cudaSuccess);
+    expect_all(h, "of a stream that captures", NULL, set);
+    set_by(h, !set, 0);
+    expect_all(h, "of a stream that was given them as it captured", NULL, !set);
+    ask_drop_capture(h->stream);
+    expect_all(h, "of a stream that has captured", NULL, !set);
+    set_by(h, set, 0);
+    expect_all(h, "of a stream that was given them after a capture", NULL, set);
+}
+
+/* "Copies attributes from source stream src to destination stream dst": each of them, once. */
+static void ask_copied_stream(struct holder *h, unsigned set)
+{
+    struct holder to = *h;
+    cudaError_t error = cudaStreamCreateWithFlags(&to.stream, cudaStreamNonBlocking);
+
+    ask_expect(h->ask, "another stream", error, cudaSuccess);
+    if (error != cudaSuccess)
+        return;
+    set_by(h, set, 0);
+    set_by(&to, !set, 0);
+    error = cudaStreamCopyAttributes(to.stream, h->stream);
+    if (error == cudaErrorNotSupported) {
+        ask_skip(h->ask, "cudaStreamCopyAttributes", "not supported here");
+    } else {
+        ask_expect(h->ask, "a copy of all attributes", error, cudaSuccess);
+        expect_all(&to, "of a stream that has those of another one", NULL, set);
+        set_by(&to, !set, 0);
+        expect_all(h, "of a stream whose attributes another one had", NULL, set);
+    }
+    (void)cudaStreamDestroy(to.stream);
+}
+
+/* The thread's own default stream: it is this thread's that keeps them. */
+static void keep_in_own_stream(void *opaque)
+{
+    struct holder *h = (struct holder *)opaque;
+    cudaLaunchAttributeValue want, is;
+    unsigned i;
+
+    h->stream = cudaStreamPerThread;
+    set_all(h);
+    for (i = 0; i < h->count && h->error == cudaSuccess; i++) {
+        cudaLaunchAttributeID id = h->kinds[i].id;
+        memset(&is, 0x5A, sizeof(is));
+        h->error = cudaStreamGetAttribute(h->stream, id, &is);
+        h->wrong += h->error == cudaSuccess && number_in(id, &is) != value_of(h, id, h->set, &want);
+    }
+}
+
+static void ask_own_stream(struct holder *h, unsigned set)
+{
+    struct holder own = *h;
+
+    own.set = set;
+    if (!run_in_thread(keep_in_own_stream, &own)) {
+        ask_skip(h->ask, "the per-thread default stream of another thread", "none could be had");
+        return;
+    }
+    ask_expect(h->ask, "attributes of the per-thread default stream", own.error, cudaSuccess);
+    ask_expect_none(h->ask, "attributes that the per-thread default stream does not keep", own.wrong, own.count);
+}
+
 static void ask_streams(struct ask *ask)
 {
     struct holder h = PDL_ZERO;
@@ -382,6 +451,9 @@ static void ask_streams(struct ask *ask)
         expect_all(&h, "of a stream that was refused others", NULL, i >> 1 & 1);
         set_by(&h, !(i >> 1 & 1), 1);
         expect_all(&h, "of a stream that another thread set to another value", NULL, !(i >> 1 & 1));
+        ask_captured_stream(&h, i >> 1 & 1, (enum cudaStreamCaptureMode)(i % 3));
+        ask_copied_stream(&h, i >> 1 & 1);
+        ask_own_stream(&h, i >> 1 & 1);
         (void)cudaStreamDestroy(h.stream);
     }
     (void)cudaFree(h.memory);

@@ -8,7 +8,8 @@
  * told       EDGE-41  the ids of a capture's streams and of captures that follow each other, the mode of captures that a thread gives back,
  *                     the dependents of a captured node, the state of the legacy stream beside a capture
  * depends    EDGE-41  what a stream of a capture comes after: set and added by a call, with several data, in a fork, by another thread, or as
- *                     the capture begins; a stream that joined before anything was captured; two captures at once
+ *                     the capture begins; a stream that joined before anything was captured; two captures at once; what a launch that records
+ *                     an event is captured as, in each mode (capture_settings.h)
  */
 #include "graph_ask.h"
 #include "host_room.h"
@@ -38,14 +39,27 @@ static cudaError_t begin(cudaStream_t stream)
     return error == cudaSuccess ? launch_nothing(stream) : error;
 }
 
+/* By either of the calls that tell it. */
+static void expect_invalidated(const struct capture *c, const char *what, cudaStream_t stream)
+{
+    enum cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone, beside = cudaStreamCaptureStatusNone;
+    const cudaGraphNode_t *nodes = NULL;
+    const cudaGraphEdgeData *data = NULL;
+    size_t count = 0;
+
+    ask_expect(c->ask, what, cudaStreamIsCapturing(stream, &status), cudaSuccess);
+    ask_expect_number(c->ask, what, (long)status, (long)cudaStreamCaptureStatusInvalidated);
+    ask_expect(c->ask, what, edges_of_capture(stream, &beside, NULL, NULL, &nodes, &data, &count), cudaSuccess);
+    ask_expect_number(c->ask, what, (long)beside, (long)cudaStreamCaptureStatusInvalidated);
+}
+
 /* What is told of a capture that was spoiled, and that it gives no graph. */
 static void expect_spoiled(const struct capture *c, const char *what)
 {
     enum cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
     cudaGraph_t graph = NULL;
 
-    ask_expect(c->ask, what, cudaStreamIsCapturing(c->stream, &status), cudaSuccess);
-    ask_expect_number(c->ask, what, (long)status, (long)cudaStreamCaptureStatusInvalidated);
+    expect_invalidated(c, what, c->stream);
     ask_expect_refusal(c->ask, what, launch_nothing(c->stream));
     ask_expect_refusal(c->ask, what, cudaEventRecord(c->event, c->stream));
     ask_expect_refusal(c->ask, what, cudaStreamEndCapture(c->stream, &graph));
@@ -426,7 +440,6 @@ static void ask_second_wait(const struct capture *c, int by_update)
 /* What spoils a capture spoils it for each of its streams. */
 static void ask_spoiled_fork(const struct capture *c)
 {
-    enum cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
     cudaGraph_t graph = NULL;
     cudaError_t error = begin(c->stream);
 
@@ -434,8 +447,7 @@ static void ask_spoiled_fork(const struct capture *c)
         error = record_and_await(c->event, c->stream, c->side);
     ask_expect(c->ask, "a capture of two streams", error, cudaSuccess);
     ask_expect_refusal(c->ask, "waiting for the first one", cudaStreamSynchronize(c->stream));
-    ask_expect(c->ask, "the state of the second one", cudaStreamIsCapturing(c->side, &status), cudaSuccess);
-    ask_expect_number(c->ask, "the state of the second one", (long)status, (long)cudaStreamCaptureStatusInvalidated);
+    expect_invalidated(c, "the state of the second one", c->side);
     ask_expect_refusal(c->ask, "the end", cudaStreamEndCapture(c->stream, &graph));
     (void)cudaGetLastError();
     if (graph)

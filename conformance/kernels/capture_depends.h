@@ -158,31 +158,93 @@ static void ask_edge_added(const struct capture *c, unsigned port)
     (void)cudaGraphDestroy(graph);
 }
 
-/* A graph that has kernels, into which a capture begins after them by edges of these data. */
-static void ask_begun_after(const struct capture *c, unsigned kernels)
+/* Where a capture begins: in a stream, by a mode, after nodes that were added to a graph, to a body, or that another capture left. */
+enum beginning { BEGIN_PLAIN, BEGIN_PER_THREAD, BEGIN_URGENT, BEGIN_RELAXED, BEGIN_GLOBAL, BEGIN_CAPTURED, BEGIN_IN_BODY, BEGINNINGS };
+static const char *const beginning_text[BEGINNINGS] = { "", " in the per-thread default stream", " in a stream of the greatest priority",
+                                                        ", relaxed", ", of all threads", " that a capture left", " in a body" };
+
+/* As the first capture into the graph leaves it, or by a call. */
+static cudaError_t add_nothing(const struct capture *c, cudaGraph_t graph, int by_capture, cudaGraphNode_t *node)
 {
     struct kernel_args args = PDL_ZERO;
-    struct depends after = PDL_ZERO;
-    cudaGraph_t graph = NULL, out = NULL;
-    cudaError_t error = cudaGraphCreate(&graph, 0);
-    unsigned i;
-    char text[96];
+    struct depends one = PDL_ZERO;
+    cudaGraph_t out = NULL;
+    cudaError_t error, end;
 
-    snprintf(text, sizeof(text), "a capture that begins after %u nodes of a graph", kernels);
+    if (!by_capture)
+        return ask_add_kernel(node, graph, (const void *)SYMBOL(capture_calls_nothing), &args, 1);
+    error = cudaStreamBeginCaptureToGraph(c->stream, graph, NULL, NULL, 0, cudaStreamCaptureModeThreadLocal);
+    if (error != cudaSuccess)
+        return error;
+    error = launch_nothing(c->stream);
+    if (error == cudaSuccess)
+        error = read_depends(c->stream, &one);
+    end = cudaStreamEndCapture(c->stream, &out);
+    *node = one.node[0];
+    return error == cudaSuccess ? end : error;
+}
+
+static cudaError_t graph_to_begin_in(enum beginning beginning, cudaGraph_t outer, cudaGraph_t *graph)
+{
+    *graph = outer;
+#if CUDART_VERSION >= 12040
+    if (beginning == BEGIN_IN_BODY) {
+        cudaGraphNode_t node;
+        return ask_add_if(&node, outer, outer, 1, graph);
+    }
+#endif
+    (void)beginning;
+    return cudaSuccess;
+}
+
+/* A graph that has kernels, into which a capture begins after them by edges of these data. */
+static void ask_begun_after(const struct capture *c, unsigned kernels, enum beginning beginning, cudaStream_t urgent)
+{
+    cudaStream_t stream = beginning == BEGIN_PER_THREAD ? cudaStreamPerThread : beginning == BEGIN_URGENT ? urgent : c->stream;
+    enum cudaStreamCaptureMode mode = beginning == BEGIN_RELAXED  ? cudaStreamCaptureModeRelaxed
+                                      : beginning == BEGIN_GLOBAL ? cudaStreamCaptureModeGlobal
+                                                                  : cudaStreamCaptureModeThreadLocal;
+    struct depends after = PDL_ZERO;
+    cudaGraph_t outer = NULL, graph = NULL, out = NULL;
+    cudaError_t error = cudaGraphCreate(&outer, 0);
+    unsigned i;
+    char text[112];
+
+    snprintf(text, sizeof(text), "a capture that begins after %u nodes of a graph%s", kernels, beginning_text[beginning]);
+    if (error == cudaSuccess)
+        error = graph_to_begin_in(beginning, outer, &graph);
     for (i = 0; i < kernels && error == cudaSuccess; i++) {
-        error = ask_add_kernel(&after.node[i], graph, (const void *)SYMBOL(capture_calls_nothing), &args, 1);
+        error = add_nothing(c, graph, beginning == BEGIN_CAPTURED, &after.node[i]);
         after.data[i] = edges_data((i + 1) % 3, 0, (i + 1) % 3 != 0);
     }
     after.count = kernels;
     if (error == cudaSuccess)
-        error = cudaStreamBeginCaptureToGraph(c->stream, graph, after.node, after.data, kernels, cudaStreamCaptureModeThreadLocal);
+        error = cudaStreamBeginCaptureToGraph(stream, graph, after.node, after.data, kernels, mode);
     ask_expect(c->ask, text, error, cudaSuccess);
     if (error == cudaSuccess) {
-        expect_depends(c->ask, text, c->stream, &after);
-        expect_launch_after(c->ask, text, c->stream, &after);
-        ask_expect(c->ask, text, cudaStreamEndCapture(c->stream, &out), cudaSuccess);
+        expect_depends(c->ask, text, stream, &after);
+        expect_launch_after(c->ask, text, stream, &after);
+        ask_expect(c->ask, text, cudaStreamEndCapture(stream, &out), cudaSuccess);
     }
-    (void)cudaGraphDestroy(graph);
+    (void)cudaGraphDestroy(outer);
+}
+
+static void ask_beginnings(const struct capture *c)
+{
+    cudaStream_t urgent = NULL;
+    unsigned beginning, kernels;
+    int greatest;
+    cudaError_t error = cudaDeviceGetStreamPriorityRange(NULL, &greatest);
+
+    if (error == cudaSuccess)
+        error = cudaStreamCreateWithPriority(&urgent, cudaStreamNonBlocking, greatest);
+    ask_expect(c->ask, "a stream of the greatest priority", error, cudaSuccess);
+    for (beginning = 0; beginning < BEGINNINGS && error == cudaSuccess; beginning++)
+        for (kernels = beginning == BEGIN_PLAIN ? 1 : DEPENDS / 2; kernels <= DEPENDS; kernels += beginning == BEGIN_PLAIN ? 1 : DEPENDS / 2)
+            if (beginning != BEGIN_IN_BODY || has_conditions())
+                ask_begun_after(c, kernels, (enum beginning)beginning, urgent);
+    if (urgent)
+        (void)cudaStreamDestroy(urgent);
 }
 
 /* A stream that joined before anything was captured is part of the capture, and comes after nothing. */
@@ -238,6 +300,8 @@ static void ask_two_told(const struct capture *c)
     }
 }
 
+#include "capture_settings.h"
+
 static void ask_depends(struct ask *ask)
 {
     struct capture c;
@@ -249,8 +313,8 @@ static void ask_depends(struct ask *ask)
         return;
     for (i = 0; i < 4 * DEPENDS; i++)
         ask_updated(&c, i / 4 + 1, i % 2 ? cudaStreamAddCaptureDependencies : cudaStreamSetCaptureDependencies, i / 2 % 2 != 0);
-    for (i = 1; i <= DEPENDS; i++)
-        ask_begun_after(&c, i);
+    ask_beginnings(&c);
+    ask_settings(&c);
     for (i = 0; i < 3; i++)
         ask_edge_added(&c, i);
     ask_joined_early(&c, cudaEventDisableTiming);

@@ -3,9 +3,9 @@
  * pair     rules     what is launched
  * at_once  COMP-02c  two cooperative grids in each of two streams, the second with the attribute; each fills the device, or more than half of
  *                    it: by its blocks, of many threads or of one, in two layers, by its clusters, or by its shared memory, dynamic or
- *                    static; with attributes of each kind, behind a memset, in streams of high priority, by another host thread, or with many
- *                    arguments. Every block waits, for a bounded time, until all blocks of its grid have begun. So do the grids of two
- *                    streams that joined a capture, of a graph or of a conditional node's body.
+ *                    static; with attributes of each kind, or one that records an event, behind a memset, in streams of high priority, by
+ *                    another host thread, or with many arguments. Every block waits, for a bounded time, until all blocks of its grid have
+ *                    begun. So do the grids of two streams that joined a capture, of a graph or of a conditional node's body.
  *
  * Mutant `crowded`: a plain kernel of one block more than fit. Its first blocks wait in vain.
  */
@@ -70,7 +70,7 @@ KERNEL(cooperative_static)
 enum kind { KIND_PLAIN, KIND_CLUSTERS, KIND_SHARED, KIND_STATIC, KIND_LONE, KIND_LAYERS, KIND_LONG, KINDS };
 /* LONE: a thread in each block; LONG: with 2,000 bytes of arguments more */
 /* What the launches are given besides, or what stands before them, or the streams; of each round one. */
-enum dress { DRESS_NONE, DRESS_DOMAIN, DRESS_URGENT, DRESS_AFTER_MEMSET, DRESS_URGENT_STREAMS, DRESS_BY_THREAD, DRESSES };
+enum dress { DRESS_NONE, DRESS_DOMAIN, DRESS_URGENT, DRESS_AFTER_MEMSET, DRESS_URGENT_STREAMS, DRESS_BY_THREAD, DRESS_EVENT, DRESSES };
 enum place { PLACE_STREAMS, PLACE_GRAPH, PLACE_BODY, PLACE_NESTED }; /* NESTED: a child graph of a child graph */
 
 static const void *meeting_of(enum kind kind)
@@ -94,7 +94,8 @@ struct meeting {
     int greatest;              /* priority */
     unsigned most[KINDS];      /* blocks that are on the device at once; where they come in twos, an even number */
     cudaStream_t stream[2], origin; /* origin: begins captures, which the others join */
-    cudaEvent_t event;
+    cudaEvent_t event, recorded; /* recorded: by launches */
+    int records;               /* whether launches may record events here */
     int driver;                /* its version: conditional nodes came with 12.4 */
     unsigned blocks, alone, missing; /* of all rounds: launched, without all the others of their grid, never run */
 };
@@ -129,6 +130,19 @@ static cudaError_t count_most(struct meeting *m, int processors)
     return error;
 }
 
+/* A lone block that records an event. */
+static cudaError_t try_recording(struct meeting *m)
+{
+    cudaLaunchAttribute attribute = recording(m->recorded);
+    cudaError_t error = launch_blocks(meeting_of(KIND_PLAIN), &m->args, 1, GRID_THREADS, m->usual[0], &attribute, 1);
+
+    m->records = error == cudaSuccess;
+    if (error != cudaSuccess && error != cudaErrorNotSupported && error != cudaErrorInvalidValue)
+        return error;
+    (void)cudaGetLastError();
+    return cudaStreamSynchronize(m->usual[0]);
+}
+
 static cudaError_t open_meeting(struct meeting *m, const struct ask *ask)
 {
     int device, processors = 0, least = 0;
@@ -149,7 +163,13 @@ static cudaError_t open_meeting(struct meeting *m, const struct ask *ask)
     if (error == cudaSuccess)
         error = cudaEventCreateWithFlags(&m->event, cudaEventDisableTiming);
     if (error == cudaSuccess)
+        error = cudaEventCreateWithFlags(&m->recorded, cudaEventDisableTiming);
+    if (error == cudaSuccess)
         error = cudaMalloc((void **)&m->args.state, (GRIDS + 1) * sizeof(struct trial_state));
+    if (error == cudaSuccess)
+        error = clear_memory(m->args.state, GRIDS * sizeof(struct trial_state));
+    if (error == cudaSuccess)
+        error = try_recording(m);
     if (error == cudaSuccess)
         error = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
     return error == cudaSuccess ? count_most(m, processors) : error;
@@ -175,6 +195,8 @@ static cudaError_t launch_grid(const struct meeting *m, unsigned grid, unsigned 
         attrs[config.numAttrs++] = in_remote_domain();
     if (m->dress == DRESS_URGENT)
         attrs[config.numAttrs++] = of_priority(m->greatest);
+    if (m->dress == DRESS_EVENT && m->records)
+        attrs[config.numAttrs++] = recording(m->recorded);
     return cudaLaunchKernelExC(&config, meeting_of(m->kind), params);
 }
 
@@ -288,7 +310,7 @@ static void plan_round(struct meeting *m, unsigned round, enum place place)
     unsigned grid, most, half;
 
     m->kind = CROWDED ? KIND_PLAIN : (enum kind)(round % KINDS);
-    m->dress = CROWDED ? DRESS_NONE : (enum dress)(round % DRESSES);
+    m->dress = CROWDED ? DRESS_NONE : (enum dress)((round + round / KINDS) % DRESSES);
     m->place = place;
     m->again = (int)(round / DRESSES % 2);
     for (grid = 0; grid < 2; grid++)
@@ -341,6 +363,8 @@ static void ask_at_once(struct ask *ask)
     ask_expect_none(ask, "blocks that did not run", m.missing, m.blocks);
     if (m.event)
         (void)cudaEventDestroy(m.event);
+    if (m.recorded)
+        (void)cudaEventDestroy(m.recorded);
     if (m.origin)
         (void)cudaStreamDestroy(m.origin);
     for (round = 0; round < 2; round++)

@@ -43,7 +43,8 @@ static cudaError_t run_event_crowd(struct crowd *crowd, unsigned blocks)
     return error;
 }
 
-/* A kernel, and one whose completion event another stream waits for, which is new, or has had work. */
+/* A kernel, and one whose completion event another stream waits for, which is new, or has had work,
+ * and in the later trials has captured before. */
 static cudaError_t run_completion(struct crowd *crowd, unsigned trial, unsigned dress, unsigned *early)
 {
     int fresh = trial / 2 % 2 == 0;
@@ -62,6 +63,8 @@ static cudaError_t run_completion(struct crowd *crowd, unsigned trial, unsigned 
     attrs[0] = recording_begin(event);
     if (fresh && cudaStreamCreateWithFlags(&side, cudaStreamNonBlocking) != cudaSuccess)
         fresh = 0;
+    if (trial >= COMPLETIONS / 2 && cudaStreamBeginCapture(side, cudaStreamCaptureModeThreadLocal) == cudaSuccess)
+        ask_drop_capture(side);
     if (!fresh)
         error = launch_one((const void *)SYMBOL(crowds_waiter), &crowd->args, 1, side, NULL, 0);
     if (error == cudaSuccess)

@@ -3,7 +3,7 @@
 #ifndef JOINS_POOLS_H_INCLUDED
 #define JOINS_POOLS_H_INCLUDED
 
-#define POOL_WAYS 6u
+#define POOL_WAYS 8u
 #define POOL_BYTES (PLACE_WORDS * sizeof(uint32_t))
 
 /* Stores at once. */
@@ -237,6 +237,78 @@ static cudaError_t pool_between(struct joins *joins)
     return error == cudaSuccess ? follow_by(joins, ways[joins->trial / POOL_WAYS % (sizeof(ways) / sizeof(ways[0]))], stream) : error;
 }
 
+#define APART 12u              /* allocations at once */
+
+struct apart {
+    char *memory[APART];
+    size_t bytes[APART];
+};
+
+static int lie_apart(const struct apart *a, unsigned i)
+{
+    unsigned k;
+
+    for (k = 0; k < APART; k++)
+        if (k != i && a->memory[k] && a->memory[i] < a->memory[k] + a->bytes[k] && a->memory[k] < a->memory[i] + a->bytes[i])
+            return 0;
+    return 1;
+}
+
+/* No two allocations share memory, whoever had what they are made of before. Each is freed, and another one of some other size takes its place. */
+static cudaError_t allocate_apart(struct joins *joins)
+{
+    struct apart a = PDL_ZERO;
+    cudaError_t error = cudaSuccess;
+    unsigned i, place;
+
+    prepare(joins, 1, 0);
+    for (i = 0; i < 4 * APART && error == cudaSuccess; i++) {
+        cudaStream_t stream = joins->stream[i % 2];
+        place = i % APART;
+        if (a.memory[place])
+            error = cudaFreeAsync(a.memory[place], stream);
+        a.memory[place] = NULL;
+        if (i % 5 == 0 && error == cudaSuccess)
+            error = cudaStreamSynchronize(stream);
+        a.bytes[place] = (1 + (joins->trial / POOL_WAYS + i / APART + place) % 6) * (i % 3 ? 256 : 4096);
+        if (error == cudaSuccess && i < 3 * APART)
+            error = cudaMallocAsync((void **)&a.memory[place], a.bytes[place], stream);
+        if (error == cudaSuccess && a.memory[place])
+            joins->pinned->host_is_stale |= !lie_apart(&a, place);
+    }
+    return error;
+}
+
+/* So small that no kernel of these would fit: a late memset stands before the free, another memset comes after the allocation. */
+static cudaError_t use_small(struct joins *joins)
+{
+    unsigned char *old = NULL, *fresh = NULL, *seen = (unsigned char *)joins->pinned->seen[0];
+    size_t bytes = (size_t)4 << drawn(joins, 14, 4), i;
+    cudaError_t error;
+
+    prepare(joins, 1, 0);
+    error = cudaMallocAsync((void **)&old, bytes, joins->stream[0]);
+    if (error == cudaSuccess)
+        error = cudaStreamSynchronize(joins->stream[0]);
+    if (error == cudaSuccess)
+        error = some_work(joins, &joins->work[0], joins->stream[0]);
+    if (error == cudaSuccess)
+        error = cudaMemsetAsync(old, 1, bytes, joins->stream[0]);
+    if (error == cudaSuccess)
+        error = cudaFreeAsync(old, joins->stream[0]);
+    if (error == cudaSuccess)
+        error = cudaMallocAsync((void **)&fresh, bytes, joins->stream[1]);
+    if (error == cudaSuccess)
+        error = cudaMemsetAsync(fresh, 2, bytes, joins->stream[1]);
+    if (error == cudaSuccess)
+        error = cudaDeviceSynchronize();
+    if (error == cudaSuccess)
+        error = cudaMemcpy(seen, fresh, bytes, cudaMemcpyDeviceToHost);
+    for (i = 0; i < bytes; i++)
+        joins->pinned->host_is_stale |= seen[i] != 2;
+    return error == cudaSuccess ? cudaFreeAsync(fresh, joins->stream[1]) : error;
+}
+
 static void ask_pools(struct ask *ask)
 {
     static const struct join joins[POOL_WAYS] = {
@@ -246,6 +318,8 @@ static void ask_pools(struct ask *ask)
         { "overwritten in memory that another stream allocates after an event", use_twice },
         { "overwritten in memory that another host thread allocates", use_twice },
         { "stale after an allocation", pool_between },
+        { "allocations that share memory with others", allocate_apart },
+        { "overwritten in a few bytes that another stream allocates", use_small },
     };
     const char *lack = pools_lack();
 

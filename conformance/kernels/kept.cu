@@ -397,21 +397,26 @@ static void ask_without_cycle(struct kept *kept)
     (void)cudaGraphDestroy(graph);
 }
 
-/* A node may appear only once among the dependencies of a new one. */
+/* A node may appear only once among the dependencies of a new one, and is of the same graph. */
 static void ask_not_added(struct kept *kept)
 {
     struct ask *ask = kept->ask;
     struct cudaMemsetParams set = set_of(kept->args[1].data, 0);
     cudaGraph_t graph = NULL;
-    cudaGraphNode_t node = NULL, twice[2];
+    cudaGraph_t other = NULL;
+    cudaGraphNode_t node = NULL, twice[2], foreign = NULL;
     size_t count = 0;
 
     ask_expect(ask, "a graph", make_set(kept, 0, &graph, &node), cudaSuccess);
     twice[0] = twice[1] = node;
     ask_expect_refusal(ask, "an empty node that depends on one twice", cudaGraphAddEmptyNode(&node, graph, twice, 2));
     ask_expect_refusal(ask, "a memset that does", cudaGraphAddMemsetNode(&node, graph, twice, 2, &set));
+    ask_expect(ask, "another graph", make_set(kept, 0, &other, &foreign), cudaSuccess);
+    ask_expect_refusal(ask, "an empty node that depends on one of another graph", cudaGraphAddEmptyNode(&node, graph, &foreign, 1));
+    ask_expect_refusal(ask, "a memset that does", cudaGraphAddMemsetNode(&node, graph, &foreign, 1, &set));
     ask_expect(ask, "the nodes then", cudaGraphGetNodes(graph, NULL, &count), cudaSuccess);
     ask_expect_number(ask, "the nodes then", (long)count, 1);
+    (void)cudaGraphDestroy(other);
     (void)cudaGraphDestroy(graph);
 }
 

@@ -2,8 +2,8 @@
  *
  * pair   rules     what is asked
  * order  ATTR-15a  after two failures, and after a failure and calls of many kinds that succeed
- * kinds  ATTR-15a  after failures of every kind: of captures, graphs, edges, events, launches and attributes
- * names  ATTR-15e  the names and the texts of the errors that calls give which take part in PDL
+ * kinds  ATTR-15a  after failures of every kind: of captures, graphs, edges, events, launches and attributes; and that asking resets it
+ * names  ATTR-15e  the names and the texts of the errors that calls give which take part in PDL, and of a code that is none
  * whose  ATTR-15a  in another thread after a failure in this one, and here after a failure there
  */
 #include "cleared.h"
@@ -18,6 +18,8 @@ struct calls {
     struct kernel_args args;
     cudaEvent_t event;
     cudaGraphExec_t exec;      /* of one empty node */
+    cudaStream_t blocking;
+    cudaGraph_t graph;
 };
 
 static cudaError_t open_calls(struct calls *calls, struct ask *ask)
@@ -29,6 +31,10 @@ static cudaError_t open_calls(struct calls *calls, struct ask *ask)
         error = cudaEventCreateWithFlags(&calls->event, cudaEventDisableTiming);
     if (error == cudaSuccess)
         error = ask_graph_of_one(&calls->exec, NODE_EMPTY, NULL);
+    if (error == cudaSuccess)
+        error = cudaStreamCreate(&calls->blocking);
+    if (error == cudaSuccess)
+        error = cudaGraphCreate(&calls->graph, 0);
     (void)cudaGetLastError();
     return error;
 }
@@ -37,6 +43,10 @@ static void close_calls(struct calls *calls)
 {
     if (calls->exec)
         (void)cudaGraphExecDestroy(calls->exec);
+    if (calls->graph)
+        (void)cudaGraphDestroy(calls->graph);
+    if (calls->blocking)
+        (void)cudaStreamDestroy(calls->blocking);
     if (calls->event)
         (void)cudaEventDestroy(calls->event);
     (void)cudaFree(calls->args.state);
@@ -53,7 +63,7 @@ static const char *const success_names[] = { "a launch", "a launch with the attr
                                              "the end of a stream", "a query of a stream", "the end of the device's work", "a query of an event",
                                              "the end of an event", "a copy in a stream", "a launch of a graph", "a new stream, and its end",
                                              "a new event, and its end", "the attributes of a function", "a number of the device",
-                                             "a copy to the host" };
+                                             "a graph that is made executable", "a capture into a graph", "a copy to the host" };
 #define SUCCESSES (sizeof(success_names) / sizeof(success_names[0]))
 
 static cudaError_t make_stream(void)
@@ -70,6 +80,14 @@ static cudaError_t make_event(void)
     cudaError_t error = cudaEventCreate(&event);
 
     return error == cudaSuccess ? cudaEventDestroy(event) : error;
+}
+
+static cudaError_t make_exec(cudaGraph_t graph)
+{
+    cudaGraphExec_t exec = NULL;
+    cudaError_t error = cudaGraphInstantiateWithFlags(&exec, graph, 0);
+
+    return error == cudaSuccess ? cudaGraphExecDestroy(exec) : error;
 }
 
 static cudaError_t succeed(const struct calls *calls, unsigned how)
@@ -97,6 +115,8 @@ static cudaError_t succeed(const struct calls *calls, unsigned how)
     case 13: return make_event();
     case 14: return cudaFuncGetAttributes(&attributes, (const void *)SYMBOL(last_error_count));
     case 15: return cudaGetDevice(&device);
+    case 16: return make_exec(calls->graph);
+    case 17: return cudaStreamBeginCaptureToGraph(calls->ask->side, calls->graph, NULL, NULL, 0, cudaStreamCaptureModeThreadLocal);
     default: return cudaMemcpy(&state, calls->args.state, sizeof(state), cudaMemcpyDeviceToHost);
     }
 }
@@ -104,9 +124,11 @@ static cudaError_t succeed(const struct calls *calls, unsigned how)
 /* "Returns the last error that has been produced by any of the runtime calls": one that succeeds produces none. */
 static void ask_success(const struct calls *calls, unsigned how, int failure)
 {
+    cudaGraph_t graph = NULL;
     cudaError_t failed = fail(calls, failure), error = succeed(calls, how);
     cudaError_t seen = cudaPeekAtLastError(), last = cudaGetLastError(), after = cudaGetLastError(); /* ask_expect() resets it */
 
+    (void)cudaStreamEndCapture(calls->ask->side, &graph); /* the graph's own, if that is what succeeded */
     ask_expect_refusal(calls->ask, "a call that cannot succeed", failed);
     ask_expect(calls->ask, success_names[how], error, cudaSuccess);
     ask_expect(calls->ask, "the last error, looked at after a success", seen, failed);
@@ -290,10 +312,84 @@ static cudaError_t overlap_whole_stream(const struct calls *calls)
     return cudaStreamSetAttribute(calls->ask->stream, cudaLaunchAttributeProgrammaticStreamSerialization, &value);
 }
 
+static cudaError_t ask_for_captured(const struct calls *calls)
+{
+    cudaError_t error = begin(calls->ask->stream);
+
+    if (error == cudaSuccess)
+        error = cudaEventRecord(calls->event, calls->ask->stream);
+    return error == cudaSuccess ? cudaEventQuery(calls->event) : cudaSuccess;
+}
+
+static cudaError_t end_elsewhere(const struct calls *calls)
+{
+    cudaGraph_t graph = NULL;
+    cudaError_t error = begin(calls->ask->stream);
+
+    if (error == cudaSuccess)
+        error = record_and_await(calls->event, calls->ask->stream, calls->ask->side);
+    return error == cudaSuccess ? cudaStreamEndCapture(calls->ask->side, &graph) : cudaSuccess;
+}
+
+static cudaError_t use_legacy_beside(const struct calls *calls)
+{
+    return begin(calls->blocking) == cudaSuccess ? cudaMemsetAsync(calls->args.state, 0, 4, cudaStreamLegacy) : cudaSuccess;
+}
+
+/* From a graph of two nodes, for an executable graph of one. */
+static cudaError_t update_from_pair(const struct calls *calls)
+{
+    cudaGraphExecUpdateResultInfo info = PDL_ZERO;
+    cudaGraphNode_t node[2];
+    cudaGraph_t graph = NULL;
+    cudaError_t error = make_pair(calls, &graph, node, 0);
+
+    error = error == cudaSuccess ? cudaGraphExecUpdate(calls->exec, graph, &info) : cudaSuccess;
+    (void)cudaGraphDestroy(graph);
+    return error;
+}
+
+static cudaError_t copy_wide_rows(const struct calls *calls)
+{
+    char *words = (char *)calls->args.state;
+
+    return cudaMemcpy2DAsync(words, 4, words + 32, 8, 8, 2, cudaMemcpyDeviceToDevice, calls->ask->stream);
+}
+
+static cudaError_t attributes_of_none(const struct calls *calls)
+{
+    struct cudaFuncAttributes attributes;
+
+    (void)calls;
+    return cudaFuncGetAttributes(&attributes, NULL);
+}
+
+static cudaError_t record_time(const struct calls *calls)
+{
+    cudaLaunchAttribute attribute = PDL_ZERO;
+    cudaEvent_t event;
+    cudaError_t error = cudaEventCreate(&event);
+
+    if (error != cudaSuccess)
+        return cudaSuccess;
+    attribute.id = cudaLaunchAttributeProgrammaticEvent;
+    attribute.val.programmaticEvent.event = event;
+    error = launch_one((const void *)SYMBOL(last_error_count), &calls->args, 1, calls->ask->stream, &attribute, 1);
+    (void)cudaEventDestroy(event);
+    return error;
+}
+
 static const struct {
     const char *what;
     cudaError_t (*call)(const struct calls *);
 } failing[] = {
+    { "the last error after asking for a captured event", ask_for_captured },
+    { "the last error after a capture's end in another stream", end_elsewhere },
+    { "the last error after work in the legacy stream beside a capture", use_legacy_beside },
+    { "the last error after an update from a graph of another shape", update_from_pair },
+    { "the last error after a copy of rows wider than their pitch", copy_wide_rows },
+    { "the last error after the attributes of no function", attributes_of_none },
+    { "the last error after a launch whose event keeps time", record_time },
     { "the last error after the end of a capture with a loose end", end_unjoined },
     { "the last error after a wait for an event of another capture", merge_captures },
     { "the last error after waiting for a stream that captures", end_captured },
@@ -310,23 +406,29 @@ static const struct {
     { "the last error after attribute 6 of a stream", overlap_whole_stream },
 };
 
-/* "Returns the last error that has been produced by any of the runtime calls" */
+/* "Returns the last error that has been produced by any of the runtime calls [...] and resets it to cudaSuccess." */
 static void ask_kinds(struct ask *ask)
 {
     struct calls calls = PDL_ZERO;
-    cudaError_t error = open_calls(&calls, ask), failed, seen;
+    cudaError_t error = open_calls(&calls, ask), failed, seen, last, after;
     unsigned i;
 
     ask_expect(ask, "memory and an event", error, cudaSuccess);
     for (i = 0; i < sizeof(failing) / sizeof(failing[0]) && error == cudaSuccess; i++) {
         failed = failing[i].call(&calls);
         seen = cudaPeekAtLastError();
+        last = cudaGetLastError();
+        after = cudaPeekAtLastError();
         ask_drop_capture(ask->stream);
         ask_drop_capture(ask->side);
-        if (failed == cudaSuccess)
+        ask_drop_capture(calls.blocking);
+        if (failed == cudaSuccess) {
             ask_skip(ask, failing[i].what, "the call did not fail");
-        else
-            ask_expect(ask, failing[i].what, seen, failed);
+            continue;
+        }
+        ask_expect(ask, failing[i].what, seen, failed);
+        ask_expect(ask, failing[i].what, last, failed);
+        ask_expect(ask, "the last error after it was asked for", after, cudaSuccess);
     }
     close_calls(&calls);
 }
@@ -351,8 +453,11 @@ static void ask_names(struct ask *ask)
 {
     static const char *const unknown = "unrecognized error code";
     const char *success = cudaGetErrorString(cudaSuccess);
+    int none = 9999;
     unsigned i;
 
+    ask_expect_number(ask, "another name of a code that is none", strcmp(cudaGetErrorName((cudaError_t)none), unknown), 0);
+    ask_expect_number(ask, "another text of a code that is none", strcmp(cudaGetErrorString((cudaError_t)none), unknown), 0);
     ask_expect_number(ask, "the name of success", strcmp(cudaGetErrorName(cudaSuccess), "cudaSuccess"), 0);
     for (i = 0; i < sizeof(named) / sizeof(named[0]); i++) {
         const char *name = cudaGetErrorName(named[i].error), *text = cudaGetErrorString(named[i].error);
@@ -399,6 +504,27 @@ static void ask_thread(const struct calls *calls, int failure)
     ask_expect(ask, "the last error of this thread", last, failed);
 }
 
+static void end_in_thread(void *of)
+{
+    struct other *other = (struct other *)of;
+    cudaGraph_t graph = NULL;
+
+    other->failed = cudaStreamEndCapture(other->calls->ask->stream, &graph);
+    other->last = cudaPeekAtLastError();
+}
+
+/* Only the thread that began such a capture may end it. */
+static void ask_other_end(const struct calls *calls)
+{
+    struct other other = { calls, 0, cudaSuccess, cudaSuccess, cudaSuccess };
+
+    if (begin(calls->ask->stream) != cudaSuccess || !run_in_thread(end_in_thread, &other) || other.failed == cudaSuccess)
+        ask_skip(calls->ask, "the last error after a capture's end in another thread", "no thread could be had, or it ended the capture");
+    else
+        ask_expect(calls->ask, "the last error after a capture's end in another thread", other.last, other.failed);
+    ask_drop_capture(calls->ask->stream);
+}
+
 static void ask_whose(struct ask *ask)
 {
     struct calls calls = PDL_ZERO;
@@ -406,6 +532,8 @@ static void ask_whose(struct ask *ask)
     int i;
 
     ask_expect(ask, "memory and an event", error, cudaSuccess);
+    if (error == cudaSuccess)
+        ask_other_end(&calls);
     for (i = 0; i < 2 && error == cudaSuccess; i++)
         ask_thread(&calls, i);
     close_calls(&calls);

@@ -314,6 +314,8 @@ static cudaError_t open_limits(struct limits *limits, cudaStream_t stream)
     return error;
 }
 
+#include "limits_crowds.h"
+
 static void ask_shapes(struct ask *ask)
 {
     struct limits limits = PDL_ZERO;
@@ -324,6 +326,7 @@ static void ask_shapes(struct ask *ask)
         ask_blocks(ask, &limits);
         ask_grids(ask, &limits);
         ask_resources(ask, &limits);
+        ask_crowds(ask, &limits);
     }
     (void)cudaFree(limits.args.state);
 }

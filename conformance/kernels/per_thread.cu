@@ -184,11 +184,13 @@ static void expect_unit_edge(struct unit *u, const char *what, cudaGraphNode_t *
     const cudaGraphNode_t *nodes = NULL;
     const cudaGraphEdgeData *data = NULL;
     unsigned long long id = 0, same = 1;
+    cudaGraph_t graph = NULL, told = NULL;
     size_t count = 0;
 
-    ask_expect(u->ask, "the id of the capture", edges_of_capture(cudaStreamPerThread, &status, &same, NULL, &nodes, &data, &count), cudaSuccess);
-    ask_expect(u->ask, what, unit_of_capture(0, &status, &id, NULL, &nodes, &data, &count), cudaSuccess);
+    ask_expect(u->ask, "the id of the capture", edges_of_capture(cudaStreamPerThread, &status, &same, &graph, &nodes, &data, &count), cudaSuccess);
+    ask_expect(u->ask, what, unit_of_capture(0, &status, &id, &told, &nodes, &data, &count), cudaSuccess);
     ask_expect_number(u->ask, "the id of the capture", (long)id, (long)same);
+    ask_expect_number(u->ask, "it tells the graph of the capture", told && told == graph, 1);
     ask_expect_number(u->ask, what, (long)status, (long)cudaStreamCaptureStatusActive);
     ask_expect_number(u->ask, what, (long)count, 1);
     if (count == 1 && nodes && data) {
@@ -209,7 +211,22 @@ static void expect_captured_edge(struct unit *u, cudaGraph_t graph, cudaGraphEdg
     ask_expect_number(u->ask, "the data of its edge are those that the update gave", count == 1 && memcmp(&data[0], &want, sizeof(want)) == 0, 1);
 }
 
-/* A kernel, then its stream is to depend on it by a programmatic edge, then another kernel. */
+/* The stream is given this dependency beside the one that it has. */
+static void expect_unit_two(struct unit *u, cudaGraphNode_t node)
+{
+    enum cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+    const cudaGraphNode_t *nodes = NULL;
+    const cudaGraphEdgeData *data = NULL;
+    unsigned long long id = 0;
+    cudaGraph_t graph = NULL;
+    size_t count = 0;
+
+    ask_expect(u->ask, "one dependency more", unit_update_capture(0, &node, NULL, 1, cudaStreamAddCaptureDependencies), cudaSuccess);
+    ask_expect(u->ask, "what a stream depends on then", unit_of_capture(0, &status, &id, &graph, &nodes, &data, &count), cudaSuccess);
+    ask_expect_number(u->ask, "what a stream depends on then", (long)count, 2);
+}
+
+/* A kernel, then its stream is to depend on it by a programmatic edge, then another kernel; in the end on both of them. */
 static void ask_unit_data(struct unit *u)
 {
     cudaGraphEdgeData full = edges_data(0, 0, 0), programmatic = edges_data(1, 0, 1);
@@ -225,6 +242,8 @@ static void ask_unit_data(struct unit *u)
         ask_expect(u->ask, "an update of that", unit_update_capture(0, &node, &programmatic, 1, cudaStreamSetCaptureDependencies), cudaSuccess);
     expect_unit_edge(u, "what a stream depends on after an update", &node, programmatic);
     ask_expect(u->ask, "another kernel", launch_plainly(u), cudaSuccess);
+    if (node)
+        expect_unit_two(u, node);
     ask_expect(u->ask, "the end of the capture", cudaStreamEndCapture_ptsz(0, &graph), cudaSuccess);
     if (graph)
         expect_captured_edge(u, graph, programmatic);

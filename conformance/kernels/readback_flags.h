@@ -17,7 +17,7 @@ static void expect_flags(struct ask *ask, const char *when, cudaGraphExec_t exec
     ask_expect_number(ask, text, (long)(is & ~priority), (long)(exec_flags[which] & ~priority));
 }
 
-/* "Returns the flags that were passed to instantiation": by either call, beside others of the same graph, after launches and updates. */
+/* "Returns the flags that were passed to instantiation": by either call, beside others of the same graph, after uploads, launches and updates. */
 static void ask_flags_by(struct ask *ask, int with_flags)
 {
     struct kernel_args args = PDL_ZERO;
@@ -25,7 +25,7 @@ static void ask_flags_by(struct ask *ask, int with_flags)
     cudaGraph_t graph = NULL, other = NULL;
     cudaGraphExec_t exec[FLAGGED] = { NULL, NULL, NULL, NULL };
     cudaGraphNode_t node;
-    unsigned i;
+    unsigned i, k;
 
     ask_expect(ask, "a graph", cudaGraphCreate(&graph, 0), cudaSuccess);
     ask_expect(ask, "its kernel", ask_add_kernel(&node, graph, (const void *)SYMBOL(readback_nothing), &args, 1), cudaSuccess);
@@ -37,9 +37,13 @@ static void ask_flags_by(struct ask *ask, int with_flags)
     for (i = 0; i < FLAGGED; i++)
         expect_flags(ask, "beside others", exec[i], i);
     for (i = 0; i < FLAGGED; i++) {
-        ask_expect(ask, "a launch", cudaGraphLaunch(exec[i], ask->stream), cudaSuccess);
-        ask_expect(ask, "its end", cudaStreamSynchronize(ask->stream), cudaSuccess);
-        expect_flags(ask, "launched", exec[i], i);
+        ask_expect(ask, "an upload", cudaGraphUpload(exec[i], ask->stream), cudaSuccess);
+        expect_flags(ask, "uploaded", exec[i], i);
+        for (k = 0; k < 3; k++) {
+            ask_expect(ask, "a launch", cudaGraphLaunch(exec[i], ask->stream), cudaSuccess);
+            ask_expect(ask, "its end", cudaStreamSynchronize(ask->stream), cudaSuccess);
+            expect_flags(ask, "launched", exec[i], i);
+        }
         ask_expect_update(ask, "an update", cudaGraphExecUpdate(exec[i], other, &info));
         expect_flags(ask, "updated", exec[i], i);
         (void)cudaGraphExecDestroy(exec[i]);

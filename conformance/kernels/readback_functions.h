@@ -64,11 +64,15 @@ static cudaError_t launch_with(struct ask *ask, const void *function, unsigned t
 static void ask_bounds(struct ask *ask)
 {
     const void *function = (const void *)SYMBOL(readback_few);
+    cudaError_t error, last;
 
     make_few();
     ask_expect(ask, "a launch of as many threads as a function may have", launch_with(ask, function, FEW_THREADS, 0), cudaSuccess);
-    ask_expect_refusal(ask, "a launch of one thread more than a function may have", launch_with(ask, function, FEW_THREADS + 1, 0));
     (void)cudaGetLastError();
+    error = launch_with(ask, function, FEW_THREADS + 1, 0);
+    last = cudaPeekAtLastError();
+    ask_expect_refusal(ask, "a launch of one thread more than a function may have", error);
+    ask_expect(ask, "the last error after it", last, error);
     ask_expect(ask, "the stream after it", cudaStreamSynchronize(ask->stream), cudaSuccess);
 }
 
@@ -98,11 +102,14 @@ static void ask_other_function(struct ask *ask, int most)
 {
     struct cudaFuncAttributes told = PDL_ZERO, before = PDL_ZERO, after = PDL_ZERO;
     const void *function = (const void *)SYMBOL(readback_nothing), *other = (const void *)SYMBOL(readback_other);
+    static const int percents[] = { 50, cudaSharedmemCarveoutMaxL1, cudaSharedmemCarveoutMaxShared, cudaSharedmemCarveoutDefault };
     int percent, refused;
+    unsigned i;
 
     ask_expect(ask, "the attributes of another function", cudaFuncGetAttributes(&before, other), cudaSuccess);
     ask_limit(ask, most, most);
-    for (percent = 50; percent >= -1; percent -= 51) { /* -1: the default again */
+    for (i = 0; i < sizeof(percents) / sizeof(percents[0]); i++) {
+        percent = percents[i];
         ask_expect(ask, "a carve-out", cudaFuncSetAttribute(function, cudaFuncAttributePreferredSharedMemoryCarveout, percent), cudaSuccess);
         for (refused = 0; refused < 2; refused++) {
             ask_expect(ask, "the attributes of a function", cudaFuncGetAttributes(&told, function), cudaSuccess);
@@ -295,6 +302,7 @@ static void ask_functions(struct ask *ask)
     ask_limit(ask, 4096, most);
     ask_limit(ask, most, most);
     ask_limit(ask, 1024, most);
+    ask_limit(ask, 0, most);
     ask_limit(ask, most + 1, most);
     ask_limit(ask, -1, most);
     ask_limit(ask, most, most);

@@ -126,10 +126,12 @@ static void ask_clamped(struct ask *ask, int least, int greatest)
 static void ask_priorities(struct ask *ask)
 {
     cudaLaunchAttributeValue value = PDL_ZERO;
-    int least = 0, greatest = 0, priority;
+    int least = 0, greatest = 0, alone = 1, priority; /* "A NULL may be passed in for either argument if the value is not desired." */
     cudaStream_t made, changed;
 
     ask_expect(ask, "the range of priorities", cudaDeviceGetStreamPriorityRange(&least, &greatest), cudaSuccess);
+    ask_expect(ask, "the greatest priority alone", cudaDeviceGetStreamPriorityRange(NULL, &alone), cudaSuccess);
+    ask_expect_number(ask, "the greatest priority alone", alone, greatest);
     for (priority = greatest; priority <= least; priority++) {
         value.priority = priority;
         ask_expect(ask, "a stream", cudaStreamCreateWithPriority(&made, cudaStreamNonBlocking, priority), cudaSuccess);

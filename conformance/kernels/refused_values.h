@@ -55,6 +55,16 @@ static cudaError_t begin_mode(struct values *v)
     return error;
 }
 
+/* Devices are numbered from 0 to one less than there are. */
+static cudaError_t device_below(struct values *v) { (void)v; return cudaSetDevice(-1); }
+static cudaError_t device_beyond(struct values *v)
+{
+    int devices;
+
+    (void)v;
+    return cudaGetDeviceCount(&devices) == cudaSuccess ? cudaSetDevice(devices) : CALL_TAKEN;
+}
+
 static cudaError_t stream_attribute(const struct values *v, cudaLaunchAttribute attribute)
 {
     return cudaStreamSetAttribute(v->stream, attribute.id, &attribute.val);
@@ -413,6 +423,8 @@ static const struct excluded {
     { "an interprocess event with timing", timed_interprocess },
     { "a stream of flags 2", stream_flags },
     { "a capture in mode 3", begin_mode },
+    { "device -1", device_below },
+    { "one device more than there are", device_beyond },
     { "attribute 6 of a stream", stream_overlaps },
     { "a cooperative stream", stream_cooperates },
     { "a launch that records its event as an external one", launch_flags },

@@ -49,6 +49,9 @@ struct call call_begin(enum symbol symbol, bool despite_sticky)
     device.other_thread = !pthread_equal(pthread_self(), first_thread);
     count[symbol]++;
     call_failed = false;
+    if ((device.faults.instance_clears_error && symbol == SYMBOL_cudaGraphInstantiateWithFlags) ||
+        (device.faults.capture_clears_error && symbol == SYMBOL_cudaStreamBeginCaptureToGraph))
+        *last_error() = cudaSuccess;
     if (planted[symbol] != cudaSuccess) {
         call.error = planted[symbol];
         planted[symbol] = cudaSuccess;
@@ -68,12 +71,31 @@ void call_end(struct call *call)
     pthread_mutex_unlock(&lock);
 }
 
+/* Devices on which some errors do not become the last one */
+static bool is_overlooked(cudaError_t error)
+{
+    const struct faults *f = &device.faults;
+    switch ((int)error) {
+    case cudaErrorLossyQuery: return f->lossy_not_last_error;
+    case cudaErrorCapturedEvent: return f->captured_event_not_last;
+    case cudaErrorStreamCaptureUnmatched: return f->unmatched_end_not_last;
+    case cudaErrorStreamCaptureImplicit: return f->implicit_not_last;
+    case cudaErrorStreamCaptureWrongThread: return f->wrong_thread_not_last;
+    case cudaErrorGraphExecUpdateFailure: return f->update_failure_not_last;
+    case cudaErrorInvalidPitchValue: return f->pitch_not_last;
+    case cudaErrorInvalidDeviceFunction: return f->function_not_last;
+    case cudaErrorNotSupported: return f->unsupported_not_last;
+    case cudaErrorLaunchOutOfResources: return f->resources_not_last;
+    default: return false;
+    }
+}
+
 cudaError_t call_result(cudaError_t error)
 {
     call_failed |= error != cudaSuccess;
     bool stays = device.faults.first_error_stays && *last_error() != cudaSuccess;
     stays |= device.faults.capture_error_not_last && (error == cudaErrorStreamCaptureUnjoined || error == cudaErrorStreamCaptureIsolation);
-    stays |= device.faults.lossy_not_last_error && error == cudaErrorLossyQuery;
+    stays |= is_overlooked(error);
     if (error != cudaSuccess && (error != cudaErrorNotReady || device.faults.unready_is_last) && !stays)
         *last_error() = error;
     return error;
@@ -84,7 +106,9 @@ cudaError_t CUDARTAPI cudaGetLastError(void)
     lock_take();
     count[SYMBOL_cudaGetLastError]++;
     cudaError_t error = *last_error();
-    *last_error() = device.sticky;
+    bool stays = (device.faults.lossy_stays_last && error == cudaErrorLossyQuery) || (device.faults.capture_keeps_last && capture_is_active());
+    if (!stays)
+        *last_error() = device.sticky;
     pthread_mutex_unlock(&lock);
     return error;
 }

@@ -107,6 +107,7 @@ struct stream {
     bool deaf; /* waits for nothing more until its next operation; for the device many-waits-lose-one */
     unsigned items; /* since the last kernel; for the device two-items-hide-primary */
     bool given; /* an attribute, since its last work; for the device set-attribute-uncovers */
+    bool has_captured;
     bool idle; /* nothing was queued since it was synchronized; for the device idle-attribute-refused */
     bool tail_awaited; /* its last work waited for an event; for the device legacy-passes-awaiting */
     unsigned place; /* how many there were once it was made: for the devices seventeenth-* */

@@ -112,6 +112,8 @@ cudaError_t CUDARTAPI cudaGetDeviceCount(int *n)
 cudaError_t CUDARTAPI cudaSetDevice(int index)
 {
     CALL(cudaSetDevice);
+    if ((device.faults.negative_device_taken && index < 0) || (device.faults.device_beyond_taken && index == device_count))
+        return cudaSuccess;
     FAIL_IF(index < 0 || index >= device_count, cudaErrorInvalidDevice);
     chosen_device = index;
     return cudaSuccess;
@@ -220,6 +222,8 @@ cudaError_t CUDARTAPI cudaDriverGetVersion(int *version)
 cudaError_t CUDARTAPI cudaDeviceGetStreamPriorityRange(int *least, int *greatest)
 {
     CALL_QUERY(cudaDeviceGetStreamPriorityRange);
+    if (device.faults.priority_alone_not_told && least == NULL)
+        return cudaSuccess;
     if (least != NULL)
         *least = 0;
     if (greatest != NULL)
@@ -275,7 +279,9 @@ cudaError_t CUDARTAPI cudaFuncGetAttributes(struct cudaFuncAttributes *a, const 
     a->ptxVersion = function_ptx(f);
     a->binaryVersion = f->kernel->binary_version;
     a->maxDynamicSharedSizeBytes = device.faults.shared_limit_not_told ? MODEL_BLOCK_SHARED : f->max_dynamic_shared;
-    a->preferredShmemCarveout = f->carveout;
+    bool untold = (device.faults.no_carveout_told_as_default && f->carveout == 0) ||
+                  (device.faults.full_carveout_told_as_default && f->carveout == 100);
+    a->preferredShmemCarveout = untold ? -1 : f->carveout;
     return cudaSuccess;
 }
 
@@ -290,7 +296,7 @@ cudaError_t CUDARTAPI cudaFuncSetAttribute(const void *func, enum cudaFuncAttrib
         long most = MODEL_BLOCK_SHARED - (long)f->kernel->static_shared_bytes;
         if (value > most && device.faults.refused_limit_stays)
             f->max_dynamic_shared = (int)most;
-        if (value < 0 && device.faults.negative_limit_taken)
+        if ((value < 0 && device.faults.negative_limit_taken) || (value == 0 && device.faults.limit_of_none_ignored))
             return cudaSuccess;
         FAIL_IF(value < 0 || (value > most && !device.faults.shared_limit_clamped), cudaErrorInvalidValue);
         if (value >= f->max_dynamic_shared || !device.faults.shared_limit_only_grows)

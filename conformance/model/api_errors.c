@@ -38,7 +38,7 @@ const char *CUDARTAPI cudaGetErrorName(cudaError_t error)
     switch ((int)error) {
         ERRORS(NAME_CASE)
     }
-    return "unrecognized error code";
+    return device.faults.no_error_has_name ? "cudaErrorUnknown" : "unrecognized error code";
 }
 
 const char *CUDARTAPI cudaGetErrorString(cudaError_t error)
@@ -48,5 +48,5 @@ const char *CUDARTAPI cudaGetErrorString(cudaError_t error)
     switch ((int)error) {
         ERRORS(TEXT_CASE)
     }
-    return "unrecognized error code";
+    return device.faults.no_error_has_text ? "no error" : "unrecognized error code";
 }

@@ -115,7 +115,8 @@ static cudaError_t connect_all(struct graph *g, struct node *n, const cudaGraphN
             d.from_port = d.type = 1;
         if (device.faults.fourth_bare_edge_lost && data == NULL && i >= 3)
             continue;
-        if (device.faults.duplicates_accepted && stands_before(deps, i))
+        bool foreign = from != NULL && from->graph != g;
+        if ((device.faults.duplicates_accepted && stands_before(deps, i)) || (device.faults.foreign_node_dropped && foreign))
             continue;
         cudaError_t error = from == NULL ? cudaErrorInvalidValue : graph_connect(g, from, n, d);
         if (error == cudaSuccess)

@@ -56,6 +56,8 @@ static cudaError_t read_event_attribute(struct request *r, const cudaLaunchAttri
     if (a->id == cudaLaunchAttributeProgrammaticEvent) {
         r->event = a->val.programmaticEvent.event;
         r->at_block_start = a->val.programmaticEvent.triggerAtBlockStart != 0;
+        if (device.faults.event_drops_cooperative)
+            r->cooperative = false;
         error = event_usable_in_launch(r->event, a->val.programmaticEvent.flags);
         return error == cudaSuccess && device.cc < 90 ? cudaErrorNotSupported : error;
     }
@@ -72,12 +74,18 @@ static cudaError_t read_attribute(struct request *r, const cudaLaunchAttribute *
 {
     switch ((int)a->id) {
     case 0: r->ignored_entry = true; return cudaSuccess;
-    case 8: r->urgent = a->val.priority < 0; return cudaSuccess;
+    case 8:
+        if (device.faults.priority_drops_cooperative)
+            r->cooperative = false;
+        r->urgent = a->val.priority < 0;
+        return cudaSuccess;
     case 1:  /* access policy window */
     case 5:  /* cluster scheduling */
     case 9:  /* memory-sync domain map */
     case 16: /* NVLink hint */ return cudaSuccess;
     case 10:
+        if (device.faults.domain_drops_event)
+            r->event = NULL;
         r->domain = (unsigned char)a->val.pad[0];
         return r->domain <= 1 || device.faults.domain_2_taken ? cudaSuccess : cudaErrorInvalidValue;
     case 14: { /* carve-out, percent */
@@ -109,6 +117,8 @@ static cudaError_t read_attribute(struct request *r, const cudaLaunchAttribute *
             return cudaSuccess; /* AMB-23: the first of two counts, or the last */
         r->programmatic = a->val.programmaticStreamSerializationAllowed != 0 || device.faults.value_zero_overlaps;
         r->programmatic_given = true;
+        if (device.faults.six_drops_event)
+            r->event = NULL;
         return cudaSuccess;
     case 7:
     case 12: return read_event_attribute(r, a);
@@ -146,7 +156,9 @@ static cudaError_t check_cooperative(const struct request *r, const struct funct
     uint64_t blocks = (uint64_t)r->grid[0] * r->grid[1] * r->grid[2];
     uint64_t most = (uint64_t)device.sms * (unsigned)blocks_per_sm(f, threads, r->shared_bytes);
     bool accepted = device.faults.crowds_accepted || (device.faults.crowded_clusters_accepted && r->cluster > 1) ||
-                    (device.faults.crowd_along_yz_accepted && r->grid[1] * r->grid[2] > 1);
+                    (device.faults.crowd_along_yz_accepted && r->grid[1] * r->grid[2] > 1) ||
+                    (device.faults.recorder_crowd_accepted && r->event != NULL) ||
+                    (device.faults.captured_crowd_accepted && stream_of(r->stream_handle) != NULL && stream_of(r->stream_handle)->capture != NULL);
     if (r->cooperative && !accepted && blocks > most + device.faults.crowd_of_one_more_accepted)
         return device.faults.crowd_is_configuration ? cudaErrorInvalidConfiguration : cudaErrorCooperativeLaunchTooLarge;
     return cudaSuccess;
@@ -397,7 +409,7 @@ static cudaError_t launch_simply(const void *func, dim3 grid, dim3 block, void *
     config.dynamicSmemBytes = device.faults.cooperative_call_loses_shared && cooperative ? 0 : shared;
     config.stream = stream;
     config.attrs = &attribute;
-    config.numAttrs = cooperative ? 1 : 0;
+    config.numAttrs = cooperative && !(device.faults.default_crowd_accepted && stream == NULL) ? 1 : 0;
     struct request r;
     cudaError_t error = request_fill(&r, &config, func, args);
     if (device.faults.plain_refusal_eats_waits && error != cudaSuccess && stream_of(stream) != NULL)

@@ -152,6 +152,10 @@ cudaError_t CUDARTAPI WITH_DATA(cudaStreamGetCaptureInfo, _v3)(cudaStream_t stre
     cudaError_t error = capture_info(own(stream, false), status, id, graph, deps, data, count);
     if (device.faults.unit_info_loses_id && error == cudaSuccess && id != NULL)
         *id = 0;
+    if (device.faults.unit_info_loses_graph && error == cudaSuccess && graph != NULL)
+        *graph = NULL;
+    if (device.faults.unit_info_tells_one && error == cudaSuccess && count != NULL && *count > 1)
+        *count = 1;
     if (device.faults.unit_info_loses_data && error == cudaSuccess && data != NULL)
         *data = full;
     return error;

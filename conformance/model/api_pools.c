@@ -57,7 +57,8 @@ static bool may_be_given(const struct pooled *m, const struct stream *s)
     if ((f->freed_in_ended_stream_given && m->freed_in->magic != STREAM_MAGIC) || (f->large_freed_given && m->bytes > 65536) ||
         (f->freed_per_thread_given && stream_is_per_thread(m->freed_in)))
         return true;
-    return f->freed_given_at_once || (f->freed_given_to_legacy && stream_is_legacy(s)) || (f->freed_given_to_waiting && s->waits != 0) ||
+    return f->freed_given_at_once || (f->small_freed_given && m->bytes < 64) ||
+           (f->freed_given_to_legacy && stream_is_legacy(s)) || (f->freed_given_to_waiting && s->waits != 0) ||
            (f->freed_given_at_trigger && m->last_kernel != NULL && m->last_kernel->triggered_all);
 }
 
@@ -66,7 +67,7 @@ static struct pooled *pooled_new(size_t bytes)
     struct pooled *m = calloc(1, sizeof *m);
     if (m == NULL)
         return NULL;
-    m->p = memory_allocate(bytes, false);
+    m->p = memory_allocate(device.faults.large_pooled_halved && bytes > 1024 ? bytes / 2 : bytes, false);
     if (m->p == NULL) {
         free(m);
         return NULL;
@@ -74,6 +75,11 @@ static struct pooled *pooled_new(size_t bytes)
     m->bytes = bytes;
     m->next = pool;
     return pool = m;
+}
+
+static bool fits(const struct pooled *m, size_t bytes)
+{
+    return m->bytes == bytes || (device.faults.freed_given_for_more && m->bytes < bytes && m->bytes + 256 >= bytes);
 }
 
 /* Captured, both calls would be nodes: not modelled. */
@@ -94,7 +100,7 @@ cudaError_t CUDARTAPI cudaMallocAsync(void **out, size_t bytes, cudaStream_t str
     FAIL_IF(out == NULL || bytes == 0, cudaErrorInvalidValue);
     if (device.faults.allocation_eats_waits)
         s->waits = 0;
-    while (m != NULL && (m->freed_in == NULL || m->bytes != bytes || !may_be_given(m, s)))
+    while (m != NULL && (m->freed_in == NULL || !fits(m, bytes) || !may_be_given(m, s)))
         m = m->next;
     if (m == NULL)
         m = pooled_new(bytes);

@@ -144,6 +144,14 @@ static bool is_stream_attribute(int id)
     return id == 1 || id == 3 || id == 8 || id == 9 || id == 10 || taken;
 }
 
+/* Devices on which a stream does not keep the attributes that it is given */
+static bool keeps_none(const struct stream *s)
+{
+    const struct faults *f = &device.faults;
+    return (f->other_thread_stream_attribute_lost && device.other_thread) || (f->per_thread_keeps_none && stream_is_per_thread(s)) ||
+           (f->capturing_keeps_none && s->capture != NULL) || (f->captured_keeps_none && s->has_captured);
+}
+
 cudaError_t CUDARTAPI cudaStreamSetAttribute(cudaStream_t handle, cudaLaunchAttributeID id,
                                              const cudaLaunchAttributeValue *value)
 {
@@ -155,7 +163,7 @@ cudaError_t CUDARTAPI cudaStreamSetAttribute(cudaStream_t handle, cudaLaunchAttr
     if (device.faults.refused_attribute_resets_priority && !is_stream_attribute((int)id))
         s->priority = 0;
     FAIL_IF(value == NULL || !is_stream_attribute((int)id), cudaErrorInvalidValue);
-    if (device.faults.other_thread_stream_attribute_lost && device.other_thread)
+    if (keeps_none(s))
         return cudaSuccess;
     if (id == cudaLaunchAttributePriority && !device.faults.late_priority_lost)
         s->priority = value->priority;
@@ -195,9 +203,13 @@ cudaError_t CUDARTAPI cudaStreamCopyAttributes(cudaStream_t to, cudaStream_t fro
         s->waits = 0;
     if (device.faults.stream_copy_goes_back)
         memcpy(source->attribute, s->attribute, sizeof s->attribute);
+    const cudaLaunchAttributeValue window = s->attribute[1];
     if (!device.faults.stream_copy_ignored)
         memcpy(s->attribute, source->attribute, sizeof s->attribute);
-    s->priority = source->priority;
+    if (device.faults.lent_window_lost)
+        s->attribute[1] = window;
+    if (!device.faults.lent_priority_lost)
+        s->priority = source->priority;
     return cudaSuccess;
 }
 

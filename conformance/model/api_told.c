@@ -73,6 +73,7 @@ cudaError_t CUDARTAPI cudaGraphExecGetFlags(cudaGraphExec_t handle, unsigned lon
     if (device.faults.flags_told_of_newest)
         e = exec_newest(e);
     bool none = device.faults.flags_told_as_none || (device.faults.update_clears_flags && e->features & HAS(updated));
+    none |= (device.faults.flags_told_once && e->launches > 1) || (device.faults.upload_clears_flags && e->features & HAS(uploaded));
     *flags = none ? 0 : e->flags;
     return cudaSuccess;
 }

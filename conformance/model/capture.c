@@ -37,6 +37,9 @@ static const edge_data full_edge;
 static void lane_free(struct lane *l)
 {
     l->stream->capture = NULL;
+    l->stream->has_captured = true;
+    if (device.faults.end_resets_domain)
+        memset(&l->stream->attribute[10], 0, sizeof l->stream->attribute[10]);
     free(l->half);
     free(l->behind);
     free(l);
@@ -285,18 +288,44 @@ static void event_holds(struct event *e, struct stream *s, const struct half_edg
     e->capture_id = s->capture->id;
 }
 
+/* Devices on which the programmatic event of a captured launch becomes a full edge, or one at block starts one at the trigger */
+static bool event_becomes_full(const struct stream *s, const struct node *n, const struct event *e)
+{
+    const struct faults *f = &device.faults;
+    return f->captured_event_full || (f->forked_event_full && s->capture->origin != s) || (f->urgent_event_full && s->priority != 0) ||
+           (f->sleeping_event_full && (e->flags & cudaEventBlockingSync) != 0) || (f->cooperative_event_full && n->kernel->cooperative) ||
+           (f->per_thread_event_full && stream_is_per_thread(s));
+}
+
+static bool starts_at_trigger(const struct stream *s, const struct node *n)
+{
+    const struct faults *f = &device.faults;
+    return f->captured_start_at_trigger || (f->forked_start_at_trigger && s->capture->origin != s) ||
+           (f->relaxed_start_at_trigger && s->capture->mode == cudaStreamCaptureModeRelaxed) ||
+           (f->clustered_start_at_trigger && n->kernel->cluster > 1);
+}
+
 static void kernel_event(struct stream *s, struct node *n, cudaEvent_t handle, unsigned char port, unsigned char type)
 {
     struct half_edge h = {n, full_edge, false, false};
-    bool forked = s->capture->origin != s;
-    if (device.faults.captured_event_full || (device.faults.forked_event_full && forked))
+    if (event_becomes_full(s, n, event_of(handle)))
         port = type = 0;
-    if ((device.faults.captured_start_at_trigger || (device.faults.forked_start_at_trigger && forked)) && type == cudaGraphDependencyTypeProgrammatic)
+    if (starts_at_trigger(s, n) && type == cudaGraphDependencyTypeProgrammatic)
         port = cudaGraphKernelNodePortProgrammatic;
     h.data.from_port = port;
     h.data.type = type;
     h.of_event = type == cudaGraphDependencyTypeProgrammatic;
     event_holds(event_of(handle), s, &h, 1);
+}
+
+/* Devices on which a captured kernel does not have its stream's priority */
+static bool priority_is_lost(const struct stream *s, const struct request *r)
+{
+    const struct faults *f = &device.faults;
+    return f->priority_not_captured || (f->given_graph_loses_priority && !s->capture->owns_graph) ||
+           (f->joined_capture_loses_priority && s->capture->origin != s) || (f->cooperative_loses_priority && r->cooperative) ||
+           (f->crowded_list_loses_priority && r->num_attrs > 3) ||
+           (f->relaxed_loses_priority && s->capture->mode == cudaStreamCaptureModeRelaxed);
 }
 
 /* "Priorities are only available on kernel nodes, and are copied from stream priority during stream capture"; one of the launch's own stays. */
@@ -309,8 +338,7 @@ static void copy_priority(const struct stream *s, struct request *r)
                 r->attrs[i].val.priority = s->priority;
             return;
         }
-    if (r->num_attrs == MODEL_MAX_ATTRS || device.faults.priority_not_captured || (device.faults.given_graph_loses_priority && !s->capture->owns_graph) ||
-        (device.faults.joined_capture_loses_priority && s->capture->origin != s))
+    if (r->num_attrs == MODEL_MAX_ATTRS || priority_is_lost(s, r))
         return;
     memset(&priority, 0, sizeof priority);
     priority.id = cudaLaunchAttributePriority;
@@ -486,6 +514,21 @@ cudaError_t capture_wait(struct stream *s, struct event *e)
 
 /* ---- begin, end ---- */
 
+/* Devices on which a capture that begins in a graph does not come after this node, or does without the edge data */
+static bool begin_skips(const struct stream *s, const struct node *n)
+{
+    const struct faults *f = &device.faults;
+    return (f->begin_skips_captured && n->captured) || (f->per_thread_begin_free && stream_is_per_thread(s)) ||
+           (f->begin_in_body_free && n->graph->owner != NULL);
+}
+
+static bool begin_loses_data(const struct stream *s, const struct node *n)
+{
+    const struct faults *f = &device.faults;
+    return f->half_edge_data_lost || (f->begin_after_captured_full && n->captured) || (f->urgent_begin_full && s->priority != 0) ||
+           (f->relaxed_begin_full && s->capture->mode == cudaStreamCaptureModeRelaxed);
+}
+
 static cudaError_t begin(cudaStream_t handle, cudaGraph_t into, const cudaGraphNode_t *deps, const edge_data *data,
                          size_t count, enum cudaStreamCaptureMode mode)
 {
@@ -513,8 +556,10 @@ static cudaError_t begin(cudaStream_t handle, cudaGraph_t into, const cudaGraphN
         if (device.faults.begin_skips_empty && count > 1 && node_of(deps[i])->type == cudaGraphNodeTypeEmpty)
             continue;
         size_t entry = device.faults.begin_shares_data ? 0 : i;
-        struct half_edge h = {node_of(deps[i]), data != NULL && !device.faults.half_edge_data_lost ? data[entry] : full_edge, false, false};
-        lane_depends(l, h);
+        bool lost = data == NULL || begin_loses_data(s, node_of(deps[i]));
+        struct half_edge h = {node_of(deps[i]), lost ? full_edge : data[entry], false, false};
+        if (!begin_skips(s, h.node))
+            lane_depends(l, h);
     }
     return cudaSuccess;
 }
@@ -591,7 +636,7 @@ cudaError_t CUDARTAPI cudaStreamEndCapture(cudaStream_t handle, cudaGraph_t *out
     if (!device.faults.failed_end_leaves_graph)
         *out = NULL;
     if (error == cudaSuccess)
-        *out = (cudaGraph_t)(void *)c->graph;
+        *out = (cudaGraph_t)(void *)(device.faults.end_gives_copy && !c->owns_graph ? graph_copy(c->graph) : c->graph);
     else if (c->owns_graph)
         graph_delete(c->graph);
     if (device.faults.other_thread_end_loses_edge && error == cudaSuccess && device.other_thread && c->graph->arcs != 0)
@@ -634,9 +679,10 @@ cudaError_t capture_info(cudaStream_t handle, enum cudaStreamCaptureStatus *stat
     FAIL_IF(status == NULL, cudaErrorInvalidValue);
     FAIL_IF(legacy_is_forbidden(s) && !device.faults.legacy_info_told, cudaErrorStreamCaptureImplicit);
     struct capture *c = s->capture;
+    bool hides = c != NULL && (device.faults.info_tells_active || (device.faults.fork_info_tells_active && c->origin != s));
     *status = c == NULL ? cudaStreamCaptureStatusNone
-              : c->invalid ? cudaStreamCaptureStatusInvalidated
-                           : cudaStreamCaptureStatusActive;
+              : c->invalid && !hides ? cudaStreamCaptureStatusInvalidated
+                                     : cudaStreamCaptureStatusActive;
     if (c == NULL || c->invalid)
         return cudaSuccess;
     const struct lane *l = lane_of(c, s);
@@ -648,10 +694,12 @@ cudaError_t capture_info(cudaStream_t handle, enum cudaStreamCaptureStatus *stat
         lossy |= !edge_is_default(l->half[i].data);
     }
     FAIL_IF(lossy && deps != NULL && data == NULL && !device.faults.lossy_query_succeeds, cudaErrorLossyQuery);
+    bool other_id = (device.faults.fork_has_other_id && c->origin != s) || (device.faults.capture_id_grows && c->graph->nodes > 2);
+    bool no_graph = (device.faults.fork_graph_hidden && c->origin != s) || (device.faults.given_graph_not_told && !c->owns_graph);
     if (id != NULL)
-        *id = device.faults.id_beside_graph_only && graph == NULL ? 0 : c->id + (device.faults.fork_has_other_id && c->origin != s ? 1000 : 0);
+        *id = device.faults.id_beside_graph_only && graph == NULL ? 0 : c->id + (other_id ? 1000 : 0);
     if (graph != NULL)
-        *graph = device.faults.fork_graph_hidden && c->origin != s ? NULL : (cudaGraph_t)(void *)c->graph;
+        *graph = no_graph ? NULL : (cudaGraph_t)(void *)c->graph;
     if (deps != NULL)
         *deps = c->answer_nodes;
     if (data != NULL)

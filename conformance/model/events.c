@@ -252,7 +252,8 @@ static void event_awaited(struct stream *s, struct event *e)
     if (f->moved_event_not_awaited && e->moved && e->in != s && s->tail == NULL)
         return;
     bool completion = e->recorded == RECORDED_LAUNCH, programmatic = e->recorded == RECORDED_PROGRAMMATIC;
-    if (completion && (completion_passed(e->op) || (f->completion_not_awaited_when_idle && s->tail == NULL)))
+    if (completion && (completion_passed(e->op) || (f->completion_passed_after_capture && s->has_captured) ||
+                       (f->completion_not_awaited_when_idle && s->tail == NULL)))
         return;
     if ((f->event_of_capturing_stream_passed && e->in != NULL && e->in->capture != NULL) || (f->launch_event_of_other_passed && programmatic && e->by_other))
         return;
