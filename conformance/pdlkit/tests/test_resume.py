@@ -219,9 +219,9 @@ def test_another_device_makes_the_run_invalid(stopped: Path) -> None:
 @pytest.mark.parametrize(("old", "new"), [
     ('"logs": [', '"logs": [7, '), ('"logs": [{', '"logs": [{"odd": 1, '), ('"wall_s": ', '"wall_s": null, "was": '),
     ('"mark": ', '"was": '),
-    ('"plant": null', '"plants": null'), ('"identity": {', '"identity": 7, "was": {'),
+    ('"plant": null', '"plants": null'), ('"identity": {', '"identity": 7, "was": {'), ('"code": {', '"was": {'),
     ('"family": "launch"', '"family": ["launch"]'), ('"only": ["ATTR-05", "WAIT-05"]', '"only": 5'), ('"device": "cuda"', '"device": null'),
-], ids=["no log", "odd log", "no time", "no mark", "no plant", "no identity", "odd family", "odd cases", "no device"])
+], ids=["no log", "odd log", "no time", "no mark", "no plant", "no identity", "no code", "odd family", "odd cases", "no device"])
 def test_a_line_that_this_kit_would_not_write_is_refused(old: str, new: str, stopped: Path) -> None:
     rewrite(stopped / resume.FILE, old, new)
     ran = go_on(stopped)
