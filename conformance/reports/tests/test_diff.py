@@ -139,21 +139,23 @@ def test_a_rate_is_judged_by_its_counts() -> None:
     assert rates(400, 520, 1000, 20) == "same"  # of twenty shapes, that is chance
 
 
+@pytest.mark.parametrize("planted", ["mutants", "controls"])
 @pytest.mark.parametrize("before", ["KILLED", "EQUIVALENT_HERE", "NOT_APPLICABLE"])
-def test_a_mutant_that_survives_is_worse(before: str) -> None:
+def test_a_planted_bug_that_survives_is_worse(before: str, planted: str) -> None:
     old, new = recorded(), recorded()
-    case = next(test for test in new["tests"] if test["mutants"] and test["status"] == "PASS")
-    first(old, name=case["name"])["mutants"][0]["status"] = before
-    case["mutants"][0]["status"] = "SURVIVED"
+    case = next(test for test in new["tests"] if test[planted] and test["status"] == "PASS")
+    first(old, name=case["name"])[planted][0]["status"] = before
+    case[planted][0]["status"] = "SURVIVED"
     assert compare(old, new).verdict == "worse"
 
 
+@pytest.mark.parametrize("planted", ["mutants", "controls"])
 @pytest.mark.parametrize("before", ["KILLED", "SURVIVED", "NOT_APPLICABLE"])
-def test_a_mutant_that_was_not_run_again_is_neither_better_nor_worse(before: str) -> None:
+def test_a_planted_bug_that_was_not_run_again_is_neither_better_nor_worse(before: str, planted: str) -> None:
     old, new = recorded(), recorded()
-    case = next(test for test in new["tests"] if test["mutants"] and test["status"] == "PASS")
-    first(old, name=case["name"])["mutants"][0]["status"] = before
-    del case["mutants"][0]
+    case = next(test for test in new["tests"] if test[planted] and test["status"] == "PASS")
+    first(old, name=case["name"])[planted][0]["status"] = before
+    del case[planted][0]
     assert (compare(old, new).verdict, compare(old, new).changes) == ("same", [])
 
 
