@@ -166,6 +166,94 @@ static void test_copies(void)
     check(missed == 0, "one wrong word of a step that had to be complete is a difference, one of another step is none");
 }
 
+/* What another stream sees after the event of a step is all that stands before that step. */
+static void test_seen(void)
+{
+    struct difference found = { 0 };
+    unsigned i;
+
+    open_program();
+    program.step[NOTHING].kind = STEP_RECORD;
+    for (i = 0; i < NOTHING; i++) {
+        if (is_on_host(i))
+            continue;
+        tell_words(i, 0);
+        program.step[NOTHING].before = ~((uint64_t)1 << i);
+        compare_seen(&made, 0, &found);
+        check(found.count == 0, "a step that need not be complete at an event is not missed there");
+        program.step[NOTHING].before = (uint64_t)1 << i;
+        compare_seen(&made, (uint64_t)1 << NOTHING, &found);
+        check(found.count == 0, "nor is any, if a decoy records the event");
+        compare_seen(&made, 0, &found);
+        check(found.count == 1 && strstr(found.text, "after the event of step 6"), "one that has to be complete is, and the event is named");
+        memset(&found, 0, sizeof(found));
+    }
+}
+
+/* ---- launched step by step ---- */
+
+cudaError_t __wrap_program_prepare(struct made *of);
+cudaError_t __wrap_program_prepare(struct made *of)
+{
+    (void)of;
+    return cudaSuccess;
+}
+
+cudaError_t __wrap_stream_make(struct made *of, enum stream_way way);
+cudaError_t __wrap_stream_make(struct made *of, enum stream_way way)
+{
+    (void)way;
+    of->observed = 1; /* after step 2 */
+    of->observed_after[0] = 2;
+    program.step[2].after[0] = 1;
+    return cudaSuccess;
+}
+
+static int captured_right;
+int __wrap_program_captured_right(const struct made *of, enum stream_way way);
+int __wrap_program_captured_right(const struct made *of, enum stream_way way)
+{
+    (void)of;
+    check(way == WAY_CAPTURED, "it is told how it was captured");
+    return captured_right;
+}
+
+/* No graph is run here. */
+cudaError_t __wrap_exec_make(struct made *of, enum exec_way way, cudaGraphExec_t *exec);
+cudaError_t __wrap_exec_make(struct made *of, enum exec_way way, cudaGraphExec_t *exec)
+{
+    (void)of, (void)way, (void)exec;
+    return cudaErrorNotSupported;
+}
+
+static unsigned stream_differs(unsigned make, cudaError_t wanted)
+{
+    struct difference found = { 0 };
+    struct way way = { 1, make, EXEC_PLAIN };
+
+    check(try_stream(&made, &way, &found) == wanted, "it is tried");
+    return found.count;
+}
+
+static void test_stream(void)
+{
+    open_program();
+    tell_words(STEPS, 0);
+    check(stream_differs(WAY_PLAIN_STREAM, cudaSuccess) == 0, "what was launched right does not differ");
+    tell_words(0, 5);
+    check(stream_differs(WAY_PLAIN_STREAM, cudaSuccess) == 2, "a wrong word differs, and so does what was seen of it before the end");
+    tell_words(STEPS, 0);
+    check(put(program_seen(&room, 0), words[1], sizeof(words[1])) && stream_differs(WAY_PLAIN_STREAM, cudaSuccess) == 1, "that alone does, too");
+    captured_right = 0;
+    check(stream_differs(WAY_CAPTURED, cudaSuccess) == 1, "a capture with another edge differs");
+    captured_right = 1;
+    check(stream_differs(WAY_CAPTURED, cudaErrorNotSupported) == 0, "one with the right ones is run");
+    captured_right = 0;
+    room.blind = 1;
+    check(stream_differs(WAY_CAPTURED, cudaErrorNotSupported) == 0, "so is each one where words alone are to tell");
+    room.blind = 0;
+}
+
 static unsigned decoys_differ(uint64_t decoys)
 {
     struct difference found = { 0 };
@@ -284,6 +372,8 @@ int main(void)
     test_words();
     test_order();
     test_copies();
+    test_seen();
+    test_stream();
     test_decoys();
     test_earlier();
     test_rows();

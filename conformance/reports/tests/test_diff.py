@@ -117,7 +117,7 @@ def test_a_measured_rule_decides_nothing() -> None:
     assert found.verdict == "same" and [change.direction for change in found.changes] == ["changed"]
 
 
-def rates(old_wrong: int, new_wrong: int, run: int, shapes: int | None, stale: int = 0) -> str:
+def rates(old_wrong: int, new_wrong: int, run: int, shapes: int | None, stale: int = 0, proving: bool = True) -> str:
     """The verdict when both runs fail, and only the rate differs; so many wrong trials of the new one are stale, and no others."""
     reports = []
     for wrong, of_them in ((old_wrong, 0), (new_wrong, stale)):
@@ -125,7 +125,7 @@ def rates(old_wrong: int, new_wrong: int, run: int, shapes: int | None, stale: i
         case = first(report, status="FAIL")
         case["trials"].update(run=run, exercised=run, planned=run)
         case["outcomes"].update(fresh=run - wrong, poison=wrong - of_them, stale=of_them, overlap=0)
-        case["shapes"] = shapes
+        case.update(shapes=shapes, proving=proving)
         reports.append(report)
     return compare(*reports).verdict
 
@@ -137,6 +137,7 @@ def test_a_rate_is_judged_by_its_counts() -> None:
     assert rates(400, 520, 1000, None) == "worse"
     assert rates(400, 800, 1000, None, stale=400) == "worse"  # also where no class of them grew
     assert rates(400, 520, 1000, 20) == "same"  # of twenty shapes, that is chance
+    assert rates(10, 400, 1000, None, proving=False) == "worse"  # a case that only observes fails like any other
 
 
 @pytest.mark.parametrize("planted", ["mutants", "controls"])
