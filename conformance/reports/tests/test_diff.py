@@ -117,10 +117,10 @@ def test_a_measured_rule_decides_nothing() -> None:
     assert found.verdict == "same" and [change.direction for change in found.changes] == ["changed"]
 
 
-def rates(old_wrong: int, new_wrong: int, run: int, shapes: int | None, stale: int = 0, proving: bool = True) -> str:
+def rates(old_wrong: int, new_wrong: int, old_run: int, shapes: int | None, stale: int = 0, proving: bool = True, new_run: int = 0) -> str:
     """The verdict when both runs fail, and only the rate differs; so many wrong trials of the new one are stale, and no others."""
     reports = []
-    for wrong, of_them in ((old_wrong, 0), (new_wrong, stale)):
+    for wrong, of_them, run in ((old_wrong, 0, old_run), (new_wrong, stale, new_run or old_run)):
         report = failed(with_cases(60))
         case = first(report, status="FAIL")
         case["trials"].update(run=run, exercised=run, planned=run)
@@ -138,6 +138,8 @@ def test_a_rate_is_judged_by_its_counts() -> None:
     assert rates(400, 800, 1000, None, stale=400) == "worse"  # also where no class of them grew
     assert rates(400, 520, 1000, 20) == "same"  # of twenty shapes, that is chance
     assert rates(10, 400, 1000, None, proving=False) == "worse"  # a case that only observes fails like any other
+    assert rates(50, 40, 10_000, None, new_run=100) == "worse"  # fewer wrong trials, of far fewer
+    assert rates(40, 50, 100, None, new_run=10_000) == "better"
 
 
 @pytest.mark.parametrize("planted", ["mutants", "controls"])
