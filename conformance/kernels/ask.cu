@@ -29,14 +29,22 @@ KERNEL(ask_slow) { slow_stores(&args); }
 
 #define HALF_BOUND_NS 2000000u  /* of the wait for the host, which launches a kernel meanwhile */
 
-/* The first block triggers and tells the host. Then the host launches the dependent; after that the second block triggers and stores. */
+/* The first block triggers and tells the host. Then the host launches the dependent; after that the second block triggers and stores. A third
+ * one, if there is one, ends without a trigger before the host is told. */
 KERNEL(ask_half)
 {
     struct trial_plan plan = k_plan(&args);
 
+    if (k_block() == 2) {
+        if (k_thread() == 0)
+            k_store_relaxed(&args.state->left, 1);
+        return;
+    }
     if (k_block() == 0) {
         k_trigger();
         k_barrier();
+        if (k_thread() == 0 && k_blocks() == 3 && k_poll(args.state, &args.state->left, 1, HALF_BOUND_NS))
+            k_delay(args.state, 2000);
         if (k_thread() == 0)
             k_store_relaxed(&args.state->began, 1);
         return;
@@ -366,12 +374,14 @@ static int open_hand(struct hand *hand)
 #define FAR_LOOKS 20000u
 
 /* How far the primary is when its dependent is launched. */
-enum far { FAR_HALF_TRIGGERED, FAR_ENDING, FARS };
+enum far { FAR_HALF_TRIGGERED, FAR_MIXED, FAR_ENDING, FARS };
 static const char *const far_text[FARS] = { "stale after the wait for a primary that had triggered in part",
+                                            "stale after the wait for a primary of which one block had triggered, one had ended, and one had not",
                                             "stale after the wait for a primary that was about to end" };
 static const char *const far_call[FARS] = { "launches after a primary that has triggered in part",
+                                            "launches after a primary that has triggered, and ended, in part",
                                             "launches after a primary that is about to end" };
-static const unsigned far_trials[FARS] = { 24, 96 };
+static const unsigned far_trials[FARS] = { 24, 24, 96 };
 
 /* 1 once the kernel has told so; its stream is asked all the while, which makes no difference. */
 static int is_so_far(struct host_room *room, cudaStream_t stream)
@@ -392,8 +402,8 @@ static cudaError_t launch_primary(struct ask *ask, const struct kernel_args *arg
 {
     cudaError_t error;
 
-    if (far == FAR_HALF_TRIGGERED)
-        return launch_blocks((const void *)SYMBOL(ask_half), args, 2, ASK_WORDS / 2, ask->stream, NULL, 0);
+    if (far != FAR_ENDING)
+        return launch_blocks((const void *)SYMBOL(ask_half), args, far == FAR_MIXED ? 3 : 2, ASK_WORDS / 2, ask->stream, NULL, 0);
     error = launch_one((const void *)SYMBOL(ask_busy), args, ASK_WORDS / 2, ask->side, NULL, 0);
     return error == cudaSuccess ? launch_one((const void *)SYMBOL(ask_ending), args, ASK_WORDS / 2, ask->stream, NULL, 0) : error;
 }
@@ -457,8 +467,8 @@ static void ask_crew(struct ask *ask)
         ask_skip(ask, "stale after the wait", "not asked, the pairs hardly overlapped");
     else
         ask_expect_none(ask, "stale after the wait", stale, CREW * ASK_TRIALS);
-    ask_far(ask, FAR_HALF_TRIGGERED);
-    ask_far(ask, FAR_ENDING);
+    for (i = 0; i < FARS; i++)
+        ask_far(ask, (enum far)i);
 }
 
 static const struct pair ask_pairs[] = {

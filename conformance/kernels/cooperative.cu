@@ -3,9 +3,9 @@
  * pair     rules     what is launched
  * at_once  COMP-02c  two cooperative grids in each of two streams, the second with the attribute; each fills the device, or more than half of
  *                    it: by its blocks, of many threads or of one, in two layers, by its clusters, or by its shared memory, dynamic or
- *                    static. Every block waits, for a bounded time, until all blocks of its grid have begun. So do the grids of two
- *                    streams that joined a capture, of a graph or of a conditional node's body. A priority or an event
- *                    may follow the attribute that makes a grid cooperative.
+ *                    static; with attributes of each kind, or one that records an event, behind a memset, in streams of high priority, by
+ *                    another host thread, or with many arguments. Every block waits, for a bounded time, until all blocks of its grid have
+ *                    begun. So do the grids of two streams that joined a capture, of a graph or of a conditional node's body.
  *
  * Mutant `crowded`: a plain kernel of one block more than fit. Its first blocks wait in vain.
  */
@@ -45,6 +45,13 @@ DEVICE_FN void meets(const struct kernel_args *args)
 
 KERNEL(cooperative_meeting) { meets(&args); }
 
+struct long_meeting_args {
+    struct kernel_args args;
+    uint32_t more[500];
+};
+
+KERNEL_OF(cooperative_long, struct long_meeting_args) { meets(&args.args); }
+
 #define STATIC_BYTES 24576u
 #ifdef PDL_MODEL
 #define MODEL_KERNEL_WITH_STATIC(NAME) MODEL_KERNEL_OF(NAME, struct kernel_args, 32, STATIC_BYTES, MODEL_KERNEL_PTX, 90)
@@ -60,13 +67,16 @@ KERNEL(cooperative_static)
 #endif
 
 #define SHARED_BYTES 40960u    /* which any kernel may have */
-enum kind { KIND_PLAIN, KIND_CLUSTERS, KIND_SHARED, KIND_STATIC, KIND_LONE, KIND_LAYERS, KINDS }; /* LONE: a thread in each block */
-enum dress { DRESS_NONE, DRESS_PRIORITY, DRESS_EVENT, DRESSES }; /* what follows the attribute */
+enum kind { KIND_PLAIN, KIND_CLUSTERS, KIND_SHARED, KIND_STATIC, KIND_LONE, KIND_LAYERS, KIND_LONG, KINDS };
+/* LONE: a thread in each block; LONG: with 2,000 bytes of arguments more */
+/* What the launches are given besides, or what stands before them, or the streams; of each round one. */
+enum dress { DRESS_NONE, DRESS_DOMAIN, DRESS_URGENT, DRESS_AFTER_MEMSET, DRESS_URGENT_STREAMS, DRESS_BY_THREAD, DRESS_EVENT, DRESSES };
 enum place { PLACE_STREAMS, PLACE_GRAPH, PLACE_BODY, PLACE_NESTED }; /* NESTED: a child graph of a child graph */
 
 static const void *meeting_of(enum kind kind)
 {
-    return kind == KIND_STATIC ? (const void *)SYMBOL(cooperative_static) : (const void *)SYMBOL(cooperative_meeting);
+    return kind == KIND_STATIC ? (const void *)SYMBOL(cooperative_static)
+         : kind == KIND_LONG   ? (const void *)SYMBOL(cooperative_long) : (const void *)SYMBOL(cooperative_meeting);
 }
 
 /* Whether its blocks come in twos: clusters, or layers. */
@@ -75,10 +85,16 @@ static int comes_in_twos(enum kind kind) { return kind == KIND_CLUSTERS || kind 
 struct meeting {
     struct kernel_args args;   /* of the first grid; `state` is an array, one for each grid */
     enum kind kind;            /* of the grids of this round */
+    enum dress dress;          /* the same */
+    enum place place;          /* the same */
+    int again;                 /* its graph is launched a second time */
+    unsigned size[GRIDS];      /* its grids' blocks */
+    cudaError_t error;         /* of its launches */
+    cudaStream_t usual[2], urgent[2]; /* what the streams are in most rounds; in some */
+    int greatest;              /* priority */
     unsigned most[KINDS];      /* blocks that are on the device at once; where they come in twos, an even number */
     cudaStream_t stream[2], origin; /* origin: begins captures, which the others join */
     cudaEvent_t event, recorded; /* recorded: by launches */
-    enum dress dress;          /* of the grids of this round */
     int records;               /* whether launches may record events here */
     int driver;                /* its version: conditional nodes came with 12.4 */
     unsigned blocks, alone, missing; /* of all rounds: launched, without all the others of their grid, never run */
@@ -118,32 +134,38 @@ static cudaError_t count_most(struct meeting *m, int processors)
 static cudaError_t try_recording(struct meeting *m)
 {
     cudaLaunchAttribute attribute = recording(m->recorded);
-    cudaError_t error = launch_blocks(meeting_of(KIND_PLAIN), &m->args, 1, GRID_THREADS, m->stream[0], &attribute, 1);
+    cudaError_t error = launch_blocks(meeting_of(KIND_PLAIN), &m->args, 1, GRID_THREADS, m->usual[0], &attribute, 1);
 
     m->records = error == cudaSuccess;
     if (error != cudaSuccess && error != cudaErrorNotSupported && error != cudaErrorInvalidValue)
         return error;
     (void)cudaGetLastError();
-    return cudaStreamSynchronize(m->stream[0]);
+    return cudaStreamSynchronize(m->usual[0]);
 }
 
 static cudaError_t open_meeting(struct meeting *m, const struct ask *ask)
 {
-    int device, processors = 0;
+    int device, processors = 0, least = 0;
     cudaError_t error = cudaGetDevice(&device);
 
-    m->stream[0] = ask->stream;
-    m->stream[1] = ask->side;
+    m->usual[0] = ask->stream;
+    m->usual[1] = ask->side;
     if (error == cudaSuccess)
         error = cudaDriverGetVersion(&m->driver);
     if (error == cudaSuccess)
         error = cudaStreamCreateWithFlags(&m->origin, cudaStreamNonBlocking);
     if (error == cudaSuccess)
+        error = cudaDeviceGetStreamPriorityRange(&least, &m->greatest);
+    if (error == cudaSuccess)
+        error = cudaStreamCreateWithPriority(&m->urgent[0], cudaStreamNonBlocking, m->greatest);
+    if (error == cudaSuccess)
+        error = cudaStreamCreateWithPriority(&m->urgent[1], cudaStreamNonBlocking, m->greatest);
+    if (error == cudaSuccess)
         error = cudaEventCreateWithFlags(&m->event, cudaEventDisableTiming);
     if (error == cudaSuccess)
         error = cudaEventCreateWithFlags(&m->recorded, cudaEventDisableTiming);
     if (error == cudaSuccess)
-        error = cudaMalloc((void **)&m->args.state, GRIDS * sizeof(struct trial_state));
+        error = cudaMalloc((void **)&m->args.state, (GRIDS + 1) * sizeof(struct trial_state));
     if (error == cudaSuccess)
         error = clear_memory(m->args.state, GRIDS * sizeof(struct trial_state));
     if (error == cudaSuccess)
@@ -157,36 +179,43 @@ static cudaError_t launch_grid(const struct meeting *m, unsigned grid, unsigned 
 {
     cudaLaunchAttribute attrs[4] = PDL_ZERO;
     cudaLaunchConfig_t config = PDL_ZERO;
-    struct kernel_args args = m->args;
+    struct long_meeting_args args = PDL_ZERO; /* of which most kernels take the first ones only */
     void *params[1];
 
     params[0] = &args;
-    args.state += grid;
+    args.args = m->args;
+    args.args.state += grid;
     fill_launch(&config, attrs, m->kind, blocks);
     config.stream = m->stream[grid % 2];
     if (!CROWDED)
         attrs[config.numAttrs++] = cooperatively();
     if (grid >= 2)
         attrs[config.numAttrs++] = serialization(1);
-    else if (m->dress == DRESS_PRIORITY)
-        attrs[config.numAttrs++] = of_priority(-1);
-    else if (m->dress == DRESS_EVENT && m->records)
+    if (m->dress == DRESS_DOMAIN)
+        attrs[config.numAttrs++] = in_remote_domain();
+    if (m->dress == DRESS_URGENT)
+        attrs[config.numAttrs++] = of_priority(m->greatest);
+    if (m->dress == DRESS_EVENT && m->records)
         attrs[config.numAttrs++] = recording(m->recorded);
     return cudaLaunchKernelExC(&config, meeting_of(m->kind), params);
 }
 
-static cudaError_t launch_grids(const struct meeting *m, const unsigned *blocks)
+static cudaError_t launch_grids(const struct meeting *m)
 {
     cudaError_t error = cudaSuccess;
     unsigned grid;
 
-    for (grid = 0; grid < GRIDS_MADE && error == cudaSuccess; grid++)
-        error = launch_grid(m, grid, blocks[grid]);
+    for (grid = 0; grid < GRIDS_MADE && error == cudaSuccess; grid++) {
+        if (m->dress == DRESS_AFTER_MEMSET)
+            error = cudaMemsetAsync(m->args.state + GRIDS, 0, sizeof(uint32_t), m->stream[grid % 2]);
+        if (error == cudaSuccess)
+            error = launch_grid(m, grid, m->size[grid]);
+    }
     return error;
 }
 
 /* Both streams join the capture: into a graph of its own, or into this body. */
-static cudaError_t catch_grids(const struct meeting *m, const unsigned *blocks, cudaGraph_t body, cudaGraph_t *graph)
+static cudaError_t catch_grids(const struct meeting *m, cudaGraph_t body, cudaGraph_t *graph)
 {
     cudaError_t error = body ? cudaStreamBeginCaptureToGraph(m->origin, body, NULL, NULL, 0, cudaStreamCaptureModeThreadLocal)
                              : cudaStreamBeginCapture(m->origin, cudaStreamCaptureModeThreadLocal), end;
@@ -197,7 +226,7 @@ static cudaError_t catch_grids(const struct meeting *m, const unsigned *blocks, 
     if (error == cudaSuccess)
         error = cudaStreamWaitEvent(m->stream[1], m->event, 0);
     if (error == cudaSuccess)
-        error = launch_grids(m, blocks);
+        error = launch_grids(m);
     if (error == cudaSuccess)
         error = record_and_await(m->event, m->stream[0], m->origin);
     if (error == cudaSuccess)
@@ -219,13 +248,34 @@ static cudaError_t wrap_once(cudaGraph_t *graph)
     return error;
 }
 
-static cudaError_t run_grids(const struct meeting *m, const unsigned *blocks, enum place place)
+/* Only what the last launch counts is asked about. */
+static cudaError_t run_graph(const struct meeting *m, cudaGraph_t graph)
+{
+    cudaGraphExec_t exec;
+    int launch;
+    cudaError_t error = cudaGraphInstantiate(&exec, graph, 0);
+
+    if (error != cudaSuccess)
+        return error;
+    for (launch = 0; launch < 1 + m->again && error == cudaSuccess; launch++) {
+        error = clear_memory(m->args.state, GRIDS * sizeof(struct trial_state));
+        if (error == cudaSuccess)
+            error = cudaGraphLaunch(exec, m->origin);
+        if (error == cudaSuccess)
+            error = cudaStreamSynchronize(m->origin);
+    }
+    (void)cudaGraphExecDestroy(exec);
+    return error;
+}
+
+static cudaError_t run_grids(const struct meeting *m)
 {
     cudaGraph_t graph = NULL, body = NULL, same = NULL;
+    enum place place = m->place;
     cudaError_t error = cudaSuccess;
 
     if (place == PLACE_STREAMS)
-        return launch_grids(m, blocks);
+        return launch_grids(m);
 #if CUDART_VERSION >= 12040
     if (place == PLACE_BODY) {
         cudaGraphNode_t node;
@@ -235,41 +285,62 @@ static cudaError_t run_grids(const struct meeting *m, const unsigned *blocks, en
     }
 #endif
     if (error == cudaSuccess)
-        error = catch_grids(m, blocks, body, body ? &same : &graph);
+        error = catch_grids(m, body, body ? &same : &graph);
     if (error == cudaSuccess && place == PLACE_NESTED)
         error = wrap_once(&graph);
     if (error == cudaSuccess && place == PLACE_NESTED)
         error = wrap_once(&graph);
     if (error == cudaSuccess)
-        error = ask_run_once(graph, m->origin);
+        error = run_graph(m, graph);
     if (graph)
         (void)cudaGraphDestroy(graph);
     return error;
 }
 
-/* All blocks, or more than half of them: two such grids do not fit beside each other. */
-static cudaError_t run_round(struct meeting *m, unsigned round, enum place place)
+static void run_grids_there(void *of)
 {
-    struct trial_state state[GRIDS];
-    unsigned blocks[GRIDS], grid, most, half;
-    cudaError_t error = clear_memory(m->args.state, sizeof(state));
+    struct meeting *m = (struct meeting *)of;
+
+    m->error = run_grids(m);
+}
+
+/* All blocks, or more than half of them: two such grids do not fit beside each other. */
+static void plan_round(struct meeting *m, unsigned round, enum place place)
+{
+    unsigned grid, most, half;
 
     m->kind = CROWDED ? KIND_PLAIN : (enum kind)(round % KINDS);
-    m->dress = CROWDED ? DRESS_NONE : (enum dress)(round % (KINDS + 1) % DRESSES);
+    m->dress = CROWDED ? DRESS_NONE : (enum dress)((round + round / KINDS) % DRESSES);
+    m->place = place;
+    m->again = (int)(round / DRESSES % 2);
+    for (grid = 0; grid < 2; grid++)
+        m->stream[grid] = m->dress == DRESS_URGENT_STREAMS ? m->urgent[grid] : m->usual[grid];
     most = m->most[m->kind];
     half = comes_in_twos(m->kind) ? most / 4 * 2 + 2 : most / 2 + 1;
     for (grid = 0; grid < GRIDS_MADE; grid++)
-        blocks[grid] = CROWDED ? most + 1 : round / KINDS >> grid & 1 && half <= most ? half : most;
-    if (error == cudaSuccess)
-        error = run_grids(m, blocks, place);
+        m->size[grid] = CROWDED ? most + 1 : round / KINDS >> grid & 1 && half <= most ? half : most;
+}
+
+static cudaError_t run_round(struct meeting *m, unsigned round, enum place place)
+{
+    struct trial_state state[GRIDS];
+    unsigned grid;
+    cudaError_t error = clear_memory(m->args.state, sizeof(state));
+
+    plan_round(m, round, place);
+    if (error == cudaSuccess) {
+        if (m->dress != DRESS_BY_THREAD || !run_in_thread(run_grids_there, m))
+            run_grids_there(m);
+        error = m->error;
+    }
     for (grid = 0; grid < 2 && error == cudaSuccess; grid++)
         error = cudaStreamSynchronize(m->stream[grid]);
     if (error == cudaSuccess)
         error = cudaMemcpy(state, m->args.state, sizeof(state), cudaMemcpyDeviceToHost);
     for (grid = 0; grid < GRIDS_MADE && error == cudaSuccess; grid++) {
-        m->blocks += blocks[grid];
+        m->blocks += m->size[grid];
         m->alone += state[grid].early;
-        m->missing += blocks[grid] - state[grid].finished;
+        m->missing += m->size[grid] - state[grid].finished;
     }
     return error;
 }
@@ -296,6 +367,9 @@ static void ask_at_once(struct ask *ask)
         (void)cudaEventDestroy(m.recorded);
     if (m.origin)
         (void)cudaStreamDestroy(m.origin);
+    for (round = 0; round < 2; round++)
+        if (m.urgent[round])
+            (void)cudaStreamDestroy(m.urgent[round]);
     (void)cudaFree(m.args.state);
 }
 

@@ -5,7 +5,8 @@
  *                  begins after the trigger of the last block, and its last blocks, which alone wait, see the words that the primary
  *                  stored last, whatever else its launch is given; so do those of a kernel without the attribute, which does not wait.
  *                  Who waits for an event at block starts, the host too, goes on after the last block has begun; the host is not told of
- *                  a launch-completion event before its kernel's turn (crowds_begun.h)
+ *                  a launch-completion event before its kernel's turn (crowds_begun.h). The order and the words of grids in a row whose
+ *                  shapes, launches, triggers, waits and stores are drawn (crowds_shapes.h)
  * handed  MEM-10   the primary stores words, by one thread or by several that meet in a barrier; one thread fences and raises a flag. One
  *                  thread of the dependent polls the flag and fences; the same and after a barrier the others read. They have read words
  *                  of the same lines before, which nobody stores to. Both blocks are the only ones or stand among many
@@ -27,11 +28,23 @@
 
 #define LAST 8u                /* blocks at the end of each grid that do something */
 #define FIRST 32u              /* blocks that tell when they began: so many messages to the host take long */
-#define HANDED 24u             /* words */
+#define HANDED 24u             /* words, at least */
+#define MANY_HANDED 120u       /* in memory of the device */
+#define HANDERS 24u            /* threads that hand them over, if there are several */
 #define MOST_SWEPT 330u         /* blocks */
 #define TWO_BYTES 65536u       /* blocks: the first number that two bytes do not hold */
+#define FAR_BYTES ((size_t)72 << 20)
 #define PLAIN_BOUND_NS 50000u
 #define CROWD_BOUND_NS 2000000u /* time for the blocks before the last ones to come and go */
+
+/* Of all rows and layers. */
+#ifdef PDL_MODEL
+#define CROWD_BLOCK k_block()
+#define CROWD_BLOCKS k_blocks()
+#else
+#define CROWD_BLOCK (blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z))
+#define CROWD_BLOCKS (gridDim.x * gridDim.y * gridDim.z)
+#endif
 
 /* The last block keeps its trigger back, then waits, bounded, for the dependent, and stores last of all. In some trials, which plan.repeats
  * marks, every other one of the blocks before the last ones only exits. */
@@ -104,10 +117,10 @@ DEVICE_FN void gives(const struct kernel_args *args)
     if (EAGER)
         k_store_relaxed(&args->state->alive, 1);
     k_delay(args->state, plan.hold_ns);
-    for (i = k_thread(); i < HANDED; i += k_threads()) {
+    for (i = k_thread(); i < plan.reads_early; i += k_threads()) {
         k_store(args->data + handed_at(i), words_fresh(plan.key, i));
-        if (i % 10 == 9)
-            k_fence(); /* not the last one, which takes what comes after it */
+        if (i % 10 == 9 && plan.hold_ns % 2000)
+            k_fence(); /* not the last one, which takes what comes after it; nor in every trial: then the last one takes all */
     }
     k_barrier();
     if (k_thread() != 0)
@@ -121,7 +134,9 @@ DEVICE_FN void takes(const struct kernel_args *args)
     struct trial_plan plan = k_plan(args);
     uint32_t i, wrong = 0, met = 0;
 
-    for (i = k_thread(); i < HANDED; i += k_threads())
+    if (plan.hold_ns % 3000 == 0)
+        k_trigger();
+    for (i = k_thread(); i < plan.reads_early; i += k_threads())
         wrong += k_load(args->data + i / 4 * 8 + 4) == 0; /* never: it is no word of the trial */
     if (k_thread() == 0 && k_poll(args->state, &args->state->alive, 1, plan.bound_ns)) {
         k_fence();
@@ -132,7 +147,7 @@ DEVICE_FN void takes(const struct kernel_args *args)
     /* A block of one thread goes by what that thread saw itself: a block of another layer sets the same mark. */
     if (!met && (k_threads() == 1 || !k_load_relaxed(&args->state->witnessed)))
         return;
-    for (i = k_thread(); i < HANDED; i += k_threads())
+    for (i = k_thread(); i < plan.reads_early; i += k_threads())
         wrong += k_load(args->data + handed_at(i)) != words_fresh(plan.key, i);
     if (wrong)
         k_add(&args->state->early, 1);
@@ -165,7 +180,13 @@ DEVICE_FN void gives_and_takes(const struct kernel_args *args)
         takes(args);
 }
 
+struct crowds_long_args {
+    struct kernel_args args;
+    uint32_t more[500];
+};
+
 KERNEL(crowds_both) { gives_and_takes(&args); }
+KERNEL_OF(crowds_both_long, struct crowds_long_args) { gives_and_takes(&args.args); }
 KERNEL(crowds_both_waited)
 {
     k_wait_device();
@@ -202,6 +223,7 @@ struct crowd {
     struct host_room *room;
     struct kernel_args args;
     double tick_ns;
+    uint32_t *words[3];        /* to hand over: in pinned memory, in the device's, far away there */
     int greatest;              /* priority */
     unsigned dress;            /* of the dependent */
     unsigned stale, early, witnessed, trials, passed; /* passed: plain kernels that did not come after the one before */
@@ -224,13 +246,30 @@ static cudaError_t open_crowd(struct crowd *crowd, struct ask *ask)
     return error;
 }
 
-/* The plan names the blocks that give and take. */
+/* Memory for words that blocks hand over; no word there is 0. */
+static cudaError_t open_words(struct crowd *crowd)
+{
+    cudaError_t error = cudaMalloc((void **)&crowd->words[1], FAR_BYTES + 4096);
+
+    if (error != cudaSuccess)
+        return error;
+    crowd->words[0] = crowd->args.data;
+    crowd->words[2] = crowd->words[1] + FAR_BYTES / sizeof(uint32_t);
+    error = cudaMemset(crowd->words[1], 0xEE, 4096);
+    if (error == cudaSuccess)
+        error = cudaMemset(crowd->words[2], 0xEE, 4096);
+    return error == cudaSuccess ? cudaDeviceSynchronize() : error;
+}
+
+/* The plan names the blocks that give and take, and how many words. */
 static void prepare_seat(struct crowd *crowd, const struct seat *seat, unsigned trial)
 {
     prepare_trial(crowd->room, trial);
+    crowd->args.data = crowd->words[(trial + trial / 18) % 3];
     crowd->room->plan.words = seat->blocks;
     crowd->room->plan.withhold = seat->giver;
     crowd->room->plan.skip = seat->taker;
+    crowd->room->plan.reads_early = crowd->args.data == crowd->words[0] ? HANDED : MANY_HANDED;
 }
 
 static cudaError_t launch_dependent(const struct crowd *crowd, const void *dependent, unsigned blocks, unsigned threads)
@@ -340,6 +379,7 @@ static cudaError_t run_plain_crowd(struct crowd *crowd, unsigned blocks, unsigne
 
 #include "crowds_begun.h"
 #include "crowds_events.h"
+#include "crowds_shapes.h"
 
 static void ask_blocks(struct ask *ask)
 {
@@ -372,6 +412,8 @@ static void ask_blocks(struct ask *ask)
         ask_begun(&crowd);
     if (error == cudaSuccess)
         ask_crowd_events(&crowd);
+    if (error == cudaSuccess)
+        ask_shapes(&crowd);
     (void)cudaFreeHost(crowd.room);
 }
 
@@ -383,7 +425,7 @@ static cudaError_t run_handed(struct crowd *crowd)
     cudaError_t error;
 
     prepare_seat(crowd, seat, crowd->trials);
-    error = run_pair(crowd, (const void *)SYMBOL(crowds_giver), (const void *)SYMBOL(crowds_taker), seat->blocks, crowd->trials % 3 ? HANDED : 1);
+    error = run_pair(crowd, (const void *)SYMBOL(crowds_giver), (const void *)SYMBOL(crowds_taker), seat->blocks, crowd->trials % 3 ? HANDERS : 1);
     crowd->stale += error == cudaSuccess && crowd->room->state.early != 0;
     return error;
 }
@@ -394,148 +436,19 @@ static void ask_handed(struct ask *ask)
     cudaError_t error = open_crowd(&crowd, ask);
     unsigned i;
 
+    if (error == cudaSuccess)
+        error = open_words(&crowd);
     for (i = 0; ask_goes_on(ask, i, ASK_TRIALS) && error == cudaSuccess; i++)
         error = run_handed(&crowd);
     ask_expect(ask, "words that are handed over", error, cudaSuccess);
     if (error == cudaSuccess && crowd.witnessed < ASK_TRIALS / 2)
         ask_skip(ask, "words that are handed over", "the two kernels hardly overlapped");
     ask_expect_none(ask, "trials in which words were missing after the flag", crowd.stale, crowd.trials);
+    (void)cudaFree(crowd.words[1]);
     (void)cudaFreeHost(crowd.room);
 }
 
-/* ---- within one grid ---- */
-
-#define WITHIN 6u
-#define WITHIN_COOPERATIVE 2u
-#define WITHIN_SIX (WITHIN - 1u)
-enum { WITHIN_LAYERS = WITHIN, WITHIN_WAITED, WITHIN_NODE, WITHIN_CAPTURED, WITHIN_BODY, ALL_WITHIN };
-static const char *const within_name[] = { "in an ordinary grid", "in a cluster", "in a cooperative grid", "in another memory-sync domain",
-                                           "in a grid of high priority", "in a grid with attribute 6", "in a grid of two layers",
-                                           "in a grid that has waited", "in a node",
-                                           "in a captured grid", "in a body of a conditional node" };
-
-static cudaLaunchAttribute within_attribute(const struct crowd *crowd, unsigned how)
-{
-    switch (how) {
-    case 1: return in_clusters(2);
-    case WITHIN_COOPERATIVE: return cooperatively();
-    case 3: return in_remote_domain();
-    case 4: return of_priority(crowd->greatest);
-    default: return serialization(1);
-    }
-}
-
-/* Two layers of two blocks each. Both givers store the same words. Each block has one thread, which alone knows what it has seen. */
-static cudaError_t launch_layers(const struct crowd *crowd)
-{
-    struct kernel_args args = crowd->args;
-    void *params[1];
-    dim3 grid, block;
-
-    params[0] = &args;
-    grid.x = grid.z = 2;
-    grid.y = block.x = block.y = block.z = 1;
-    return cudaLaunchKernel((const void *)SYMBOL(crowds_both), grid, block, params, 0, crowd->ask->stream);
-}
-
-/* After another kernel, which stores nothing that they use. */
-static cudaError_t launch_waited(const struct crowd *crowd, unsigned blocks, unsigned threads)
-{
-    cudaError_t error = launch_crowd((const void *)SYMBOL(crowds_tick), &crowd->args, 1, 1, crowd->ask->stream, 0);
-
-    if (error == cudaSuccess)
-        error = launch_crowd((const void *)SYMBOL(crowds_both_waited), &crowd->args, blocks, threads, crowd->ask->stream, 1);
-    return error;
-}
-
-static cudaError_t launch_captured(const struct crowd *crowd, unsigned blocks, unsigned threads)
-{
-    cudaStream_t stream = crowd->ask->stream;
-    cudaError_t error = cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal);
-
-    if (error == cudaSuccess)
-        error = ask_run_capture(stream, launch_crowd((const void *)SYMBOL(crowds_both), &crowd->args, blocks, threads, stream, 0));
-    return error;
-}
-
-/* As a node of a graph, or of the body of one. */
-static cudaError_t launch_node(struct crowd *crowd, unsigned blocks, unsigned threads, int inside)
-{
-    cudaGraph_t graph, body;
-    cudaGraphNode_t node;
-    cudaError_t error = cudaGraphCreate(&graph, 0);
-
-    body = graph;
-#if CUDART_VERSION >= 12040
-    if (error == cudaSuccess && inside)
-        error = ask_add_if(&node, graph, graph, 1, &body);
-#endif
-    if (error == cudaSuccess)
-        error = ask_add_kernel_after(&node, body, NULL, 0, (const void *)SYMBOL(crowds_both), &crowd->args, blocks, threads);
-    if (error == cudaSuccess)
-        error = ask_run_once(graph, crowd->ask->stream);
-    (void)cudaGraphDestroy(graph);
-    return error;
-}
-
-/* Every other grid of its kind has attribute 6 as well. */
-static cudaError_t run_within(struct crowd *crowd, unsigned how, unsigned trial)
-{
-    cudaStream_t stream = crowd->ask->stream;
-    unsigned round = trial / ALL_WITHIN, threads = round % 3 ? HANDED : 1, small = how == WITHIN_COOPERATIVE || how == WITHIN_LAYERS;
-    const struct seat *seat = &seats[round / 3 % (small ? SMALL_SEATS : SEATS)];
-    cudaLaunchAttribute attribute[2] = { within_attribute(crowd, how), serialization(1) };
-    unsigned attributes = how == 0 ? 0 : how != WITHIN_SIX && round / 2 % 2 ? 2 : 1;
-    cudaError_t error;
-
-    prepare_seat(crowd, seat, trial);
-    switch (how) {
-    case WITHIN_LAYERS: error = launch_layers(crowd); break;
-    case WITHIN_WAITED: error = launch_waited(crowd, seat->blocks, threads); break;
-    case WITHIN_NODE:
-    case WITHIN_BODY: error = launch_node(crowd, seat->blocks, threads, how == WITHIN_BODY); break;
-    case WITHIN_CAPTURED: error = launch_captured(crowd, seat->blocks, threads); break;
-    default:
-        error = launch_blocks((const void *)SYMBOL(crowds_both), &crowd->args, seat->blocks, threads, stream, attribute, attributes);
-    }
-    return error == cudaSuccess ? cudaStreamSynchronize(stream) : error;
-}
-
-#include "crowds_kept.h"
-#include "crowds_counted.h"
-
-/* Conditional nodes came with 12.4. */
-static int lacks_bodies(void)
-{
-    int driver = 0;
-
-    return CUDART_VERSION < 12040 || cudaDriverGetVersion(&driver) != cudaSuccess || driver < 12040;
-}
-
-static void ask_within(struct ask *ask)
-{
-    struct crowd crowd = PDL_ZERO;
-    unsigned wrong[ALL_WITHIN] = { 0 }, seen[ALL_WITHIN] = { 0 }, trial, how, ways = lacks_bodies() ? (unsigned)WITHIN_BODY : (unsigned)ALL_WITHIN;
-    cudaError_t error = open_crowd(&crowd, ask);
-
-    for (trial = 0; ask_goes_on(ask, trial, ways * ASK_TRIALS / 2) && error == cudaSuccess; trial++) {
-        how = trial % ways;
-        error = run_within(&crowd, how, trial);
-        seen[how] += error == cudaSuccess && crowd.room->state.witnessed;
-        wrong[how] += error == cudaSuccess && (crowd.room->state.early || crowd.room->state.finished != (how == WITHIN_LAYERS ? 4 : 2));
-    }
-    ask_expect(ask, "grids in which blocks meet", error, cudaSuccess);
-    for (how = 0; how < ways; how++) {
-        if (error == cudaSuccess && seen[how] < ASK_TRIALS / 4)
-            ask_skip(ask, within_name[how], "the two blocks hardly met");
-        ask_expect_none(ask, within_name[how], wrong[how], seen[how]);
-    }
-    if (error == cudaSuccess)
-        ask_kept(&crowd);
-    if (error == cudaSuccess)
-        ask_counted(&crowd);
-    (void)cudaFreeHost(crowd.room);
-}
+#include "crowds_within.h"
 
 static const struct pair crowds_pairs[] = {
     PAIR_ASK("blocks", ask_blocks),

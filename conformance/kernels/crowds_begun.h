@@ -11,7 +11,7 @@ KERNEL(crowds_busy)
 {
     struct trial_plan plan = k_plan(&args);
 
-    watches(&args, &plan, k_blocks() - plan.residents);
+    watches(&args, &plan, CROWD_BLOCKS - plan.residents);
     k_add(&args.state->left, 1);
     k_fence();
 }
@@ -32,7 +32,7 @@ KERNEL(crowds_leaver)
     struct trial_plan plan = k_plan(&args);
 
     k_delay(args.state, plan.hold_ns);
-    k_store(args.data + k_block(), 1);
+    k_store(args.data + CROWD_BLOCK, 1);
     k_fence_system();
 }
 
@@ -54,7 +54,8 @@ KERNEL(crowds_looks)
 
 #define BEGUN_MOST 65537u      /* blocks */
 #define TOLD_HOLD_NS 100000u
-#define BEGUN_DRESSES ((unsigned)DRESS_GROUPED) /* those before it: such a grid has to have room as a whole */
+#define BEGUN_LAYERS ((unsigned)DRESS_GROUPED) /* in place of a cooperative grid, which has to have room as a whole: one of two layers */
+#define BEGUN_DRESSES (BEGUN_LAYERS + 1u)
 
 struct begun {
     struct crowd *crowd;
@@ -145,15 +146,26 @@ static cudaError_t look_at_begun(struct begun *b, cudaError_t error, unsigned bl
     return cudaSuccess;
 }
 
-/* A grid that records the event at its block starts; one in clusters has an even number of blocks. */
+/* A grid that records the event at its block starts; one in clusters or of two layers has an even number of blocks. */
 static cudaError_t launch_recorder(struct begun *b, const void *function, const struct kernel_args *args, unsigned *blocks, unsigned dress)
 {
     cudaLaunchAttribute attrs[3] = { recording(b->event), recording(b->event), recording(b->event) };
-    unsigned more = dress_crowd(dress, b->greatest, attrs + 1);
+    unsigned layers = dress == BEGUN_LAYERS, more = layers ? 0 : dress_crowd(dress, b->greatest, attrs + 1);
+    struct kernel_args copy = *args;
+    cudaLaunchConfig_t config = PDL_ZERO;
+    void *params[1];
 
+    params[0] = &copy;
     attrs[0].val.programmaticEvent.triggerAtBlockStart = 1;
-    *blocks -= dress == DRESS_CLUSTERS ? *blocks % 2 : 0;
-    return launch_sized(function, args, *blocks, 1, b->shared_bytes, b->crowd->ask->stream, attrs, 1 + more);
+    *blocks -= dress == DRESS_CLUSTERS || layers ? *blocks % 2 : 0;
+    config.gridDim.x = *blocks / (1 + layers);
+    config.gridDim.z = 1 + layers;
+    config.gridDim.y = config.blockDim.x = config.blockDim.y = config.blockDim.z = 1;
+    config.dynamicSmemBytes = b->shared_bytes;
+    config.stream = b->crowd->ask->stream;
+    config.attrs = attrs;
+    config.numAttrs = 1 + more;
+    return cudaLaunchKernelExC(&config, function, params);
 }
 
 static cudaError_t run_begun(struct begun *b, unsigned blocks, int control, unsigned dress)
@@ -285,8 +297,8 @@ static void ask_told(struct begun *b, const unsigned *sizes, unsigned count)
         if (sizes[i / 2 % count] > 2 * crowd->room->plan.residents)
             error = tell_of_starts(b, sizes[i / 2 % count], i % 2, i / 2 / count);
     crowd->room->plan.hold_ns = TOLD_HOLD_NS;
-    for (i = 0; i < 4 * BEGUN_DRESSES && error == cudaSuccess; i++)
-        error = tell_of_completion(b, i % 2, i / 2 % BEGUN_DRESSES);
+    for (i = 0; i < 4 * BEGUN_LAYERS && error == cudaSuccess; i++)
+        error = tell_of_completion(b, i % 2, i / 2 % BEGUN_LAYERS);
     ask_expect(crowd->ask, "events of starts that the host is told of", error, cudaSuccess);
     ask_expect_none(crowd->ask, "events that the host was told of before the last block, or the kernel, had begun", b->told_early, b->told);
 }

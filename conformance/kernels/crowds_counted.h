@@ -1,35 +1,49 @@
 /* crowds_counted.h - what crowds.cu asks of all threads of many blocks: that each of them runs, that none leaves a barrier before the others are
- * there, that it finds after it what the others stored before, and that atomics find what the thread stored before
- * and store, or keep the greatest or the least of eight bytes; also after a trigger and a wait. */
+ * there, that it finds after it what the others stored before, and that atomics find what the thread stored before,
+ * are found by it, and store, or keep the greatest or the least of eight bytes; also after a trigger and a wait. */
 #ifndef CROWDS_COUNTED_H_INCLUDED
 #define CROWDS_COUNTED_H_INCLUDED
 
 #define COUNTED_MOST 4096u     /* threads of a grid */
 #define COUNTED_WORDS (4 * COUNTED_MOST)
+#define COUNTED_ROUNDS 3u      /* of barriers */
 #define COUNTED_HIGH 0xFFFFFF00u /* beyond what stands there before; the number of a thread is added */
 #define COUNTED_LOW 0x100u     /* below it */
 
-/* One thread of each block comes late. */
+/* Each thread stores a word, and finds what its neighbours stored; in the first round, and in the last one, one thread of each block comes late. */
+DEVICE_FN uint32_t meets(const struct kernel_args *args, const struct trial_plan *plan, uint32_t first, uint32_t fresh)
+{
+    uint32_t next = (k_thread() + 1) % k_threads(), before = (k_thread() + k_threads() - 1) % k_threads(), wrong = 0, round;
+
+    for (round = COUNTED_ROUNDS; round-- > 0;) {
+        if ((k_block() + k_thread() + round) % k_threads() == 0 && round % (COUNTED_ROUNDS - 1) == 0)
+            k_delay(args->state, plan->hold_ns);
+        k_store(args->data + first + k_thread(), fresh + round);
+        k_barrier();
+        wrong += k_load(args->data + first + next) != words_fresh(plan->key, first + next) + round;
+        if (before % 2) /* not of all: on some devices such a load would bring the store to where the atomics are */
+            wrong += k_load_relaxed(args->data + first + before) != words_fresh(plan->key, first + before) + round;
+        k_barrier();
+    }
+    return wrong;
+}
+
 DEVICE_FN void counts(const struct kernel_args *args)
 {
     struct trial_plan plan = k_plan(args);
-    uint32_t first = k_block() * k_threads(), next = (k_thread() + 1) % k_threads(), before = (k_thread() + k_threads() - 1) % k_threads(), wrong;
-    uint32_t *own = args->data + first + k_thread(), fresh = words_fresh(plan.key, first + k_thread());
+    uint32_t first = k_block() * k_threads(), *own = args->data + first + k_thread(), fresh = words_fresh(plan.key, first + k_thread()), wrong;
 
     k_add(&args->state->finished, 1);
-    if ((k_block() + k_thread()) % k_threads() == 0)
-        k_delay(args->state, plan.hold_ns);
-    k_store(own, fresh);
-    k_barrier();
-    wrong = k_load(args->data + first + next) != words_fresh(plan.key, first + next);
-    if (before % 2) /* not of all: on some devices such a load would bring the store to where the atomics are */
-        wrong += k_load_relaxed(args->data + first + before) != words_fresh(plan.key, first + before);
-    k_barrier();
+    wrong = meets(args, &plan, first, fresh);
+    wrong += k_load(own) != fresh; /* the line is cached */
     wrong += k_exchange(own, ~fresh) != fresh;
+    wrong += k_load(own) != ~fresh;
     k_add(own, 1);
     if (k_thread() == 0)
         k_store64_relaxed(args->data + COUNTED_MOST + 2 * k_block(), (uint64_t)fresh << 32 | ~fresh);
     k_max64(args->data + 2 * COUNTED_MOST + 2 * k_block(), (uint64_t)(COUNTED_HIGH + k_thread()) << 32 | fresh);
+    if (k_thread() == 0)
+        k_max64(args->data + 2 * COUNTED_MOST + 2 * k_block(), (uint64_t)COUNTED_LOW << 32 | fresh); /* the least, unless it is taken for signed */
     k_min64(args->data + 3 * COUNTED_MOST + 2 * k_block(), (uint64_t)(COUNTED_LOW + k_thread()) << 32 | fresh);
     if (wrong)
         k_add(&args->state->early, 1);

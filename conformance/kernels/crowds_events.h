@@ -1,12 +1,12 @@
 /* crowds_events.h - what crowds.cu asks of streams that wait for the events of launches. A programmatic event comes when all blocks have
  * triggered, whatever else the launch is given and whoever made the event; an event of a launch's completion not before its kernel's turn. An
- * edge from the block starts of a grid of any kind lets go when the last one has begun. */
+ * edge from the block starts of a grid of any kind lets go when the last one has begun, and so does an event of them. */
 #ifndef CROWDS_EVENTS_H_INCLUDED
 #define CROWDS_EVENTS_H_INCLUDED
 
 /* Without timing; one that the host would sleep for; one that another host thread made. */
 #define STARTED_HOLD_NS 20000u
-#define COMPLETIONS (8 * BEGUN_DRESSES) /* trials */
+#define COMPLETIONS (8 * BEGUN_LAYERS) /* trials */
 #define CROWD_EVENTS 3u
 static cudaError_t event_for(unsigned which, cudaEvent_t *event)
 {
@@ -108,10 +108,50 @@ static cudaError_t add_started(struct begun *b, cudaGraph_t graph, unsigned dres
     return error == cudaSuccess ? edges_add(graph, node, node + 1, starts, 2) : error;
 }
 
+/* The same in streams: what comes after the grid's event at block starts. */
+static cudaError_t launch_started(struct begun *b, unsigned dress)
+{
+    cudaStream_t side = b->crowd->ask->side, third = NULL;
+    cudaLaunchAttribute attrs[3] = { recording(b->event), recording(b->event), recording(b->event) };
+    unsigned grouped = dress == DRESS_GROUPED, given = grouped ? 1 : dress_crowd(dress, b->greatest, attrs + 1);
+    struct kernel_args args = b->args;
+    cudaError_t error = cudaStreamCreateWithFlags(&third, cudaStreamNonBlocking);
+
+    if (error != cudaSuccess)
+        return error;
+    args.data = &b->args.state->left;
+    attrs[0].val.programmaticEvent.triggerAtBlockStart = 1;
+    if (grouped)
+        attrs[1] = cooperatively();
+    error = launch_sized((const void *)SYMBOL(crowds_leaver), &args, 1, 1, b->shared_bytes, side, NULL, 0);
+    if (error == cudaSuccess)
+        error = launch_sized((const void *)SYMBOL(crowds_stays), &args, b->crowd->room->plan.residents, 1, b->shared_bytes, b->crowd->ask->stream,
+                             attrs, 1 + given);
+    if (error == cudaSuccess)
+        error = cudaStreamWaitEvent(third, b->event, 0);
+    if (error == cudaSuccess)
+        error = launch_one((const void *)SYMBOL(crowds_looks), &args, 1, third, NULL, 0);
+    if (error == cudaSuccess)
+        error = cudaDeviceSynchronize();
+    (void)cudaStreamDestroy(third);
+    return error;
+}
+
+static cudaError_t look_at_started(struct begun *b, cudaError_t error)
+{
+    struct trial_state state = PDL_ZERO;
+
+    if (error == cudaSuccess)
+        error = cudaMemcpy(&state, b->args.state, sizeof(state), cudaMemcpyDeviceToHost);
+    b->early += error == cudaSuccess && state.early && !state.cut_short;
+    b->missing += error == cudaSuccess && !state.left;
+    b->trials++;
+    return error;
+}
+
 /* Where a block of the grid gave up, nobody says when the last one began. */
 static cudaError_t run_started(struct begun *b, unsigned dress)
 {
-    struct trial_state state = PDL_ZERO;
     cudaGraph_t graph = NULL;
     cudaError_t error = cudaGraphCreate(&graph, 0);
 
@@ -121,13 +161,11 @@ static cudaError_t run_started(struct begun *b, unsigned dress)
         error = add_started(b, graph, dress);
     if (error == cudaSuccess)
         error = ask_run_once(graph, b->crowd->ask->stream);
-    if (error == cudaSuccess)
-        error = cudaMemcpy(&state, b->args.state, sizeof(state), cudaMemcpyDeviceToHost);
-    b->early += error == cudaSuccess && state.early && !state.cut_short;
-    b->missing += error == cudaSuccess && !state.left;
-    b->trials++;
     (void)cudaGraphDestroy(graph);
-    return error;
+    error = look_at_started(b, error);
+    if (error == cudaSuccess)
+        error = forget_begun(b);
+    return error == cudaSuccess ? look_at_started(b, launch_started(b, dress)) : error;
 }
 
 /* Edges from the block starts of grids of each kind. One in clusters needs an even number of blocks. */
@@ -145,9 +183,9 @@ static void ask_started(struct crowd *crowd)
         if (crowd->room->plan.residents % 2 == 0 || dress != DRESS_CLUSTERS)
             error = run_started(&b, dress);
     }
-    ask_expect(crowd->ask, "edges from the block starts of grids of each kind", error, cudaSuccess);
-    ask_expect_none(crowd->ask, "kernels after an edge from block starts that began before the last block", b.early, b.trials);
-    ask_expect_none(crowd->ask, "kernels before such an edge that did not run", b.missing, b.trials);
+    ask_expect(crowd->ask, "edges from the block starts of grids of each kind, and events of them", error, cudaSuccess);
+    ask_expect_none(crowd->ask, "kernels after an edge or event of block starts that began before the last block", b.early, b.trials);
+    ask_expect_none(crowd->ask, "kernels before such an edge or event that did not run", b.missing, b.trials);
     close_begun(&b);
 }
 
@@ -164,7 +202,7 @@ static void ask_crowd_events(struct crowd *crowd)
     ask_expect_none(crowd->ask, "dependents that began before all blocks of the launch whose event they come after had triggered", crowd->early, trials);
     ask_expect_none(crowd->ask, "stale after the event of a launch of many blocks", crowd->stale, trials);
     for (i = 0; i < COMPLETIONS && error == cudaSuccess; i++)
-        error = run_completion(crowd, i, i / 4 % BEGUN_DRESSES, &early);
+        error = run_completion(crowd, i, i / 4 % BEGUN_LAYERS, &early);
     ask_expect(crowd->ask, "events of the completion of launches", error, cudaSuccess);
     ask_expect_none(crowd->ask, "kernels that came before the turn of the one whose completion event they come after", early, COMPLETIONS);
     if (error == cudaSuccess)

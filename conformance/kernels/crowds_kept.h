@@ -39,7 +39,7 @@ static cudaError_t launch_kept(const struct crowd *crowd, unsigned how, unsigned
     cudaLaunchAttribute attribute[2];
     struct kernel_args args = crowd->args;
     size_t bytes = (size_t)1024 << trial / WITHIN % 5;
-    unsigned threads = trial % 3 ? HANDED : 1, kind = how == 0 || how == WITHIN_SIX ? 0 : 1;
+    unsigned threads = trial % 3 ? HANDERS : 1, kind = how == 0 || how == WITHIN_SIX ? 0 : 1;
     unsigned blocks = how == WITHIN_COOPERATIVE || trial / WITHIN % 2 ? KEPT_BLOCKS : KEPT_MANY;
     cudaError_t error;
 

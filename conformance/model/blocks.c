@@ -104,6 +104,7 @@ static void block_exits(struct block *b)
 static void release_barrier(struct block *b)
 {
     bool all_but_one = device.faults.late_barriers_let_go && b->index >= 64 && b->at_barrier > 1 && b->at_barrier + 1 == b->live;
+    all_but_one |= device.faults.fourth_barrier_lets_go && b->stores->epoch >= 3 && b->at_barrier > 1 && b->at_barrier + 1 == b->live;
     if (!all_but_one && (b->at_barrier == 0 || b->at_barrier < b->live))
         return;
     b->at_barrier = 0;
@@ -156,6 +157,8 @@ static void block_prepare(struct block *b, struct op *op)
     bool shares = (device.faults.clusters_share_memory && g->cluster > 1) || (device.faults.grids_share_memory && op->attributed) ||
                   (device.faults.late_blocks_share_memory && b->index >= 64) ||
                   (device.faults.second_launch_shares_memory && (op->features & HAS(graph)) && (op->features & HAS(again)));
+    shares |= (device.faults.bodies_share_memory && (op->features & HAS(body))) || (device.faults.layers_share_memory && g->shape[2] > 1) ||
+              (device.faults.legacy_shares_memory && (op->features & HAS(legacy)));
     b->own = shares && device.block[b->sm].shared != NULL ? device.block[b->sm].shared : b->shared;
     memset(b->own, 0xd5, (g->dynamic_shared + 63) & ~(size_t)63); /* shared memory starts as anything */
     b->next_of_grid = g->resident;

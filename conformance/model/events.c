@@ -70,7 +70,8 @@ static bool starts_event_early(const struct op *op)
 {
     const struct faults *f = &device.faults;
     return (f->clustered_start_event_early && op->grid->cluster > 1) || (f->urgent_start_event_early && op->urgent) ||
-           (f->domain_start_event_early && op->domain != 0);
+           (f->domain_start_event_early && op->domain != 0) || (f->cooperative_start_event_early && op->grid->cooperative) ||
+           (f->layered_start_event_early && op->grid->shape[2] > 1);
 }
 
 /* EVT-01, EVT-02, EVT-03, EVT-08: from the moment the rule names on, or any time later up to completion */

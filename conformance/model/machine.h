@@ -471,6 +471,16 @@ struct faults {
     bool captured_borrows_nothing, inner_borrows_nothing, clone_borrows_nothing; /* attributes of another node */
     bool urgent_exec_overlaps; /* its launch before, in another stream */
     bool freed_given_to_legacy; /* before the free has come */
+    bool late_layered_blocks_free, met_triggered_wait_free; /* COMP-16 */
+    bool far_stores_lost, fence_leaves_far_words; /* 64 MiB from the beginning of memory */
+    bool fence_takes_24, fence_not_in_rows, fence_not_again, fence_not_in_children, fence_not_with_long_args, triggered_fence_keeps_lines;
+    bool graph_begin_keeps_read_only, exchange_keeps_line, max_is_signed;
+    bool bodies_share_memory, legacy_shares_memory, layers_share_memory; /* of blocks */
+    bool mixed_primary_uncovered; /* of which some blocks had triggered, and some ended without */
+    bool long_args_trigger_lacks_one;
+    bool fourth_barrier_lets_go, layered_starts_lack_one, cooperative_start_event_early, layered_start_event_early;
+    bool domain_grid_in_parts, urgent_grid_in_parts, long_args_grid_in_parts, grid_after_item_in_parts;
+    bool other_thread_grid_in_parts, grid_of_graph_in_parts_again, grid_in_urgent_stream_in_parts, urgent_enters_half_placed; /* cooperative grids */
     bool never_overlaps, early, shared, late_copies, pageable_later; /* these conform */
 };
 

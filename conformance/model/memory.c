@@ -287,7 +287,8 @@ static void settle(struct block *block, uint32_t word) /* the block's own stores
 {
     if (pending(block->stores, word) != NULL)
         drain(block->stores, word & (STORE_SLOTS - 1));
-    cached_drop(&device.sm[block->sm], word);
+    if (!device.faults.exchange_keeps_line)
+        cached_drop(&device.sm[block->sm], word);
 }
 
 /* ---- blocks, waits, flushes ---- */
@@ -302,7 +303,8 @@ static void drop_lines(struct sm *sm, bool read_only_too)
 void memory_block_begins(struct block *block)
 {
     block->stores = buffer_new(block->sm, block->op->serial << 8 | block->index);
-    drop_lines(&device.sm[block->sm], !device.faults.begin_keeps_read_only);
+    bool keeps = device.faults.begin_keeps_read_only || (device.faults.graph_begin_keeps_read_only && (block->op->features & HAS(graph)));
+    drop_lines(&device.sm[block->sm], !keeps);
 }
 
 void memory_block_exits(struct block *block)
@@ -316,11 +318,20 @@ void memory_block_exits(struct block *block)
     block->stores = NULL;
 }
 
+/* For devices that treat such words otherwise. */
+static bool is_far(uint32_t word)
+{
+    return word >= (64u << 20) / 8;
+}
+
 void memory_flush(struct op *op)
 {
     while (op->grid->unflushed != NULL) {
         struct store_buffer *b = op->grid->unflushed;
         op->grid->unflushed = b->next;
+        for (unsigned slot = 0; device.faults.far_stores_lost && slot < STORE_SLOTS; slot++)
+            if (is_far(b->slot[slot].word))
+                b->used &= ~((uint64_t)1 << slot);
         drain_all(b);
         buffer_release(b);
     }
@@ -524,9 +535,30 @@ uint64_t model_atomic_min64(void *p, uint64_t value)
 uint64_t model_atomic_max64(void *p, uint64_t value)
 {
     uint64_t *q = at_l2(p, 8), old = *q;
-    bool more = device.faults.max_compares_half ? (uint32_t)value > (uint32_t)old : value > old;
+    bool more = device.faults.max_compares_half ? (uint32_t)value > (uint32_t)old : device.faults.max_is_signed ? (int64_t)value > (int64_t)old : value > old;
     *q = takes64(old, value, more, device.faults.max_stores_half);
     return old;
+}
+
+/* Devices on which a fence does nothing in some launches */
+static bool fence_is_lost(const struct thread *t)
+{
+    const struct faults *f = &device.faults;
+    const struct op *op = t->block->op;
+    return (f->fence_not_in_domains && op->domain != 0) || (f->fence_not_in_clusters && op->grid->cluster > 1) ||
+           (f->fence_not_in_cooperative && op->grid->cooperative) || (f->fence_not_in_layers && (op->features & HAS(gridz))) ||
+           (f->fence_not_in_rows && (op->features & HAS(gridy))) || (f->fence_not_in_bodies && (op->features & HAS(body))) ||
+           (f->fence_not_in_graphs && (op->features & HAS(graph))) || (f->fence_not_again && (op->features & HAS(again))) ||
+           (f->fence_not_in_children && (op->features & HAS(child))) || (f->fence_not_in_captured && (op->features & HAS(captured))) ||
+           (f->fence_not_with_long_args && op->grid->kernel->args_bytes > 1024) || (f->fence_not_after_wait && t->waits > 0) ||
+           (f->fence_not_in_late_blocks && t->block->index >= 64);
+}
+
+/* Words that a fence leaves behind on broken devices; taken: so many have gone before. */
+static bool fence_leaves(const struct store *s, unsigned taken)
+{
+    const struct faults *f = &device.faults;
+    return (f->fence_takes_eight && taken >= 8) || (f->fence_takes_24 && taken >= 24) || (f->fence_leaves_far_words && is_far(s->word));
 }
 
 void model_fence(void)
@@ -535,22 +567,17 @@ void model_fence(void)
     const struct thread *t = device.current;
     struct store_buffer *b = t->block->stores;
     unsigned taken = 0;
-    const struct op *grid = t->block->op;
-    if ((device.faults.fence_not_in_domains && grid->domain != 0) || (device.faults.fence_not_in_clusters && grid->grid->cluster > 1) ||
-        (device.faults.fence_not_in_cooperative && grid->grid->cooperative) ||
-        (device.faults.fence_not_in_layers && (grid->features & HAS(gridz))) || (device.faults.fence_not_in_bodies && (grid->features & HAS(body))) ||
-        (device.faults.fence_not_in_graphs && (grid->features & HAS(graph))) ||
-        (device.faults.fence_not_in_captured && (grid->features & HAS(captured))) ||
-        (device.faults.fence_not_after_wait && t->waits > 0) || (device.faults.fence_not_in_late_blocks && t->block->index >= 64))
+    if (fence_is_lost(t))
         return;
-    for (uint64_t left = b->used; left != 0 && !(device.faults.fence_takes_eight && taken >= 8); left &= left - 1) {
+    for (uint64_t left = b->used; left != 0; left &= left - 1) {
         unsigned slot = (unsigned)__builtin_ctzll(left);
         const struct store *s = &b->slot[slot];
         bool shared = s->thread == MODEL_MAX_THREADS && !device.faults.fence_leaves_shared_words;
         bool older = s->thread != MODEL_MAX_THREADS && s->epoch != b->epoch && !device.faults.fence_leaves_other_threads;
-        if (s->thread == t->index || shared || older)
+        if ((s->thread == t->index || shared || older) && !fence_leaves(s, taken))
             drain(b, slot), taken++;
     }
-    if (!device.faults.fence_keeps_lines && !(device.faults.late_fence_keeps_lines && t->block->index >= 16))
+    if (!device.faults.fence_keeps_lines && !(device.faults.late_fence_keeps_lines && t->block->index >= 16) &&
+        !(device.faults.triggered_fence_keeps_lines && t->block->triggered))
         drop_lines(&device.sm[t->block->sm], false);
 }

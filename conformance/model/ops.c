@@ -216,6 +216,8 @@ static bool left_uncovered(const struct op *op, const struct op *pred)
         return true;
     if ((f->half_triggered_uncovered && pred->triggered_any && !pred->triggered_all) || (f->ended_uncovered && pred->exited_all))
         return true;
+    if (f->mixed_primary_uncovered && pred->grid->exited != 0 && pred->grid->triggered != 0)
+        return true;
     if ((f->large_primary_uncovered && pred->grid->blocks > 1000) || (f->large_dependent_uncovered && op->grid != NULL && op->grid->blocks > 1000))
         return true;
     return (f->ordinary_not_covered && !pred->attributed) || (f->ignored_uncovers && op->covers_nothing) ||
@@ -488,6 +490,8 @@ static bool all_triggered(const struct op *op)
         return true;
     if (device.faults.mixed_exits_let_go && exited != 0 && g->blocks > 32)
         return g->triggered + exited + 1 >= g->blocks;
+    if (device.faults.long_args_trigger_lacks_one && g->kernel->args_bytes > 1024 && g->triggered != 0 && g->next_block == g->blocks)
+        return g->triggered + exited + 1 >= g->blocks;
     if (device.faults.lone_thread_left_out && g->threads == 1 && g->triggered > 1)
         return g->triggered + 1 >= g->blocks;
     if (device.faults.triggers_wrap && g->next_block > 0)
@@ -506,6 +510,7 @@ static bool all_triggered(const struct op *op)
 void op_block_started(struct op *op)
 {
     bool enough = device.faults.first_start_counts || (device.faults.first_starts_count && op->grid->next_block >= 64);
+    enough |= device.faults.layered_starts_lack_one && op->grid->shape[2] > 1 && op->grid->next_block + 1 == op->grid->blocks;
     if (op->grid->next_block == op->grid->blocks || enough)
         op_state(op, &op->started_all, EDGE_STARTED);
 }
@@ -553,6 +558,8 @@ static bool covered_enough(const struct op *op, const struct op *pred)
 static bool late_block_is_free(const struct op *op, unsigned block)
 {
     const struct faults *f = &device.faults;
+    if (block >= 16 && f->late_layered_blocks_free && op->grid->shape[2] > 1)
+        return true;
     return block >= 64 && ((f->late_clustered_blocks_free && op->grid->cluster > 1) || (f->late_urgent_blocks_free && op->urgent) ||
                            (f->late_sharing_blocks_free && op->grid->dynamic_shared != 0) || (f->late_domain_blocks_free && op->domain != 0));
 }
@@ -567,6 +574,8 @@ bool wait_may_return(const struct thread *thread)
     if (device.faults.late_blocks_do_not_wait && thread->block->index >= 256)
         return true;
     if (device.faults.second_barrier_frees_wait && thread->block->stores->epoch >= 2)
+        return true;
+    if (device.faults.met_triggered_wait_free && thread->block->stores->epoch == 1 && thread->block->triggered)
         return true;
     if (device.faults.late_threads_return && thread->index >= 16)
         return true;

@@ -82,8 +82,15 @@ static unsigned placeable(unsigned *sms, const struct op *op)
     return n;
 }
 
-static bool starts_in_parts(const struct grid *g)
+static bool starts_in_parts(const struct op *op)
 {
+    const struct faults *f = &device.faults;
+    const struct grid *g = op->grid;
+    if ((f->domain_grid_in_parts && op->domain != 0) || (f->urgent_grid_in_parts && op->urgent) ||
+        (f->long_args_grid_in_parts && g->kernel->args_bytes > 1024) || (f->grid_after_item_in_parts && (op->features & HAS(afteritem))) ||
+        (f->other_thread_grid_in_parts && (op->features & HAS(otherthread))) || (f->grid_of_graph_in_parts_again && (op->features & HAS(again))) ||
+        (f->grid_in_urgent_stream_in_parts && (op->features & HAS(highstream))))
+        return true;
     return !g->cooperative || device.faults.grid_in_parts || (device.faults.clustered_grid_in_parts && g->cluster > 1) ||
            (device.faults.shared_grid_in_parts && g->dynamic_shared != 0) || (device.faults.layered_grid_in_parts && g->shape[2] > 1) ||
            (device.faults.lone_thread_grid_in_parts && g->threads == 1);
@@ -92,7 +99,7 @@ static bool starts_in_parts(const struct grid *g)
 /* A cooperative grid starts as a whole or not at all; blocks of equal size make the count enough. */
 static bool cooperative_must_wait(const struct op *op)
 {
-    if (starts_in_parts(op->grid) || op->grid->next_block != 0)
+    if (starts_in_parts(op) || op->grid->next_block != 0)
         return false;
     unsigned slots = 0;
     size_t each = op->grid->kernel->static_shared_bytes + op->grid->dynamic_shared;
@@ -122,7 +129,7 @@ static unsigned pick_grid(const unsigned *fit, unsigned n)
 static const struct op *half_placed(void)
 {
     for (unsigned i = 0; i < device.placing_count; i++)
-        if (!starts_in_parts(device.placing[i]->grid) && device.placing[i]->grid->next_block != 0)
+        if (!starts_in_parts(device.placing[i]) && device.placing[i]->grid->next_block != 0)
             return device.placing[i];
     return NULL;
 }
@@ -132,7 +139,7 @@ static void place_one(void)
     unsigned fit[64], sms[MODEL_MOST_SMS], n = 0;
     const struct op *only = half_placed();
     for (unsigned i = 0; i < device.placing_count && n < 64; i++)
-        if ((only == NULL || device.placing[i] == only) && !cooperative_must_wait(device.placing[i]) &&
+        if ((only == NULL || device.placing[i] == only || (device.faults.urgent_enters_half_placed && device.placing[i]->urgent)) && !cooperative_must_wait(device.placing[i]) &&
             placeable(sms, device.placing[i]) != 0)
             fit[n++] = i;
     if (n == 0) {

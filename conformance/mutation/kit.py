@@ -33,8 +33,9 @@ C_FILES = tuple(f"conformance/harness/{name}.c" for name in (
     "main", "nodes", "oracle", "other_thread", "part", "plan", "queue", "record", "record_case", "run_case", "tally", "variants",
     *(f"{PROGRAMS}/program_{part}" for part in (
         "around", "between", "deep", "draw", "exec", "graph", "judge", "launch", "read", "room", "sizes", "steps", "stream", "words"))))
-C_TESTS = ("oracle_test", "judge_test", "check_words_test", "tally_test", "batch_test", "decisions_test", "device_test", "nodes_test",
-           "part_test", "record_test", "run_case_test", "ask_test", "circumstances_test", "program_test")
+C_TESTS = ("oracle_test", "judge_test", "check_words_test", "tally_test", "batch_test", "decisions_test", "device_test", "launch_test",
+           "nodes_test", "part_test", "record_test", "run_case_test", "ask_test", "circumstances_test", "program_test", "compare_test")
+INCLUDING = {"program_judge.c": ("program_test", "compare_test")}  # a file of the harness, and the tests that include it whole
 HARNESS = "pdl-harness-model"
 PYTEST_CPU_S = 60  # of one file of tests: several times what the longest takes
 # The unit tests of each Python file, the quickest first.
@@ -67,15 +68,34 @@ class Native:
         targets = C_TESTS if units_only else (*C_TESTS, HARNESS)
         self.build = Build.make(places.ROOT, work / "build", targets, "-DCMAKE_BUILD_TYPE=Release", "-DPDL_BUILD_EXAMPLES=OFF",
                                 "-DPDL_KIT_CUDA=OFF", "-DPDL_KIT_MODEL=ON", "-DPDL_KIT_HOST_TESTS=ON")
-        for file in C_FILES:
-            for target in self._targets(places.ROOT / file):
-                if not quiet([self._linked(target, {})]):
-                    raise InvalidRun(f"{target} fails without any change, so nothing could be told")
+        for target in C_TESTS:
+            if not quiet([self._linked(target, {})]):
+                raise InvalidRun(f"{target} fails without any change, so nothing could be told")
         if not units_only and (other := golden.first_difference(self._linked(HARNESS, {}), self._recorded)):
             raise InvalidRun(f"the records of {other} differ without any change, so nothing could be told")
 
-    def _targets(self, source: Path) -> list[str]:
-        return [test for test in C_TESTS if source in {unit.source for unit in self.build.units_of(test)}]
+    def _unit_in(self, test: str, source: Path) -> Unit | None:
+        """What the test is linked from: a compilation of its own, or the harness's."""
+        own = [unit for unit in self.build.units_of(test) if unit.source == source]
+        shared = self._unit("kit_core", source)
+        return own[0] if own else shared if shared.output in self.build.linked_from(test) else None
+
+    def _fails(self, test: str, change: Change, text: str) -> bool:
+        """Whether this test fails with the change, or cannot be made; False, too, for one that does not use the file."""
+        source, own = places.ROOT / change.file, self.work / "test.o"
+        if test in INCLUDING.get(source.name, ()):
+            unit: Unit | None = next(unit for unit in self.build.units_of(test) if unit.source.stem == test)
+            assert unit is not None
+            changed = self.work / "included" / source.parent.name / source.name
+            changed.parent.mkdir(parents=True, exist_ok=True)
+            changed.write_text(change.applied(text), encoding="utf-8")
+            made = quiet(unit.command(unit.source, own, f"-I{changed.parents[1]}", f"-I{source.parent}", "-w"), self.build.folder)
+        else:
+            unit = self._unit_in(test, source)
+            if unit is None:
+                return False
+            made = self.build.compile(unit, change.applied(text), own) is not None  # with the flags of the test, sanitizers for one
+        return not made or not quiet([self._linked(test, {unit.output: own})])
 
     def _linked(self, target: str, replaced: dict[str, Path]) -> Path:
         program = self.work / f"{target}.changed"
@@ -93,10 +113,8 @@ class Native:
         after = self.build.changed(self._unit("kit_core", source), change, self.work)
         if isinstance(after, str):
             return after
-        for test in self._targets(source):
-            unit = self._unit(test, source)
-            own = self.build.compile(unit, change.applied(text), self.work / "test.o")  # with the flags of the test, sanitizers for one
-            if own is None or not quiet([self._linked(test, {unit.output: own})]):
+        for test in C_TESTS:
+            if self._fails(test, change, text):
                 return test
         return None if self._units_only else self._harness_notices(source, after)
 

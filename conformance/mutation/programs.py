@@ -64,6 +64,7 @@ class Build:
 
     def __init__(self, folder: Path) -> None:
         self.folder, self._before = folder, dict[Path, Path]()  # each file's object without a change
+        self._links = dict[str, list[str]]()
         entries = json.loads((folder / "compile_commands.json").read_text(encoding="utf-8"))
         self.units = [self._unit(entry) for entry in entries]
 
@@ -105,10 +106,15 @@ class Build:
             return "does not compile"
         return after if before.read_bytes() != after.read_bytes() else "same machine code"
 
+    def linked_from(self, target: str) -> list[str]:
+        """The words of the target's link: the compiler, what it is given, and what it makes."""
+        if target not in self._links:
+            last = must(["ninja", "-C", self.folder, "-t", "commands", target]).splitlines()[-1]
+            self._links[target] = shlex.split(last.removeprefix(": && ").removesuffix(" && :"))
+        return list(self._links[target])
+
     def link(self, target: str, replaced: dict[str, Path], program: Path, *more: str) -> bool:
         """Link the target into `program`, with some of its objects replaced."""
-        last = must(["ninja", "-C", self.folder, "-t", "commands", target]).splitlines()[-1]
-        words = shlex.split(last.removeprefix(": && ").removesuffix(" && :"))
+        words = self.linked_from(target)
         words[words.index("-o") + 1] = str(program)
         return quiet([words[0], *more, *(str(replaced.get(word, word)) for word in words[1:])], self.folder)
-

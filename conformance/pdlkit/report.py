@@ -200,8 +200,8 @@ _ROWS = "rows of the covering array that ran"  # of harness/programs
 
 def _rows_that_ran(answer: str, rows: int) -> set[int]:
     """`all of 30`, or `all but 3 7`."""
-    missing = set() if answer.startswith("all of") else {int(number) for number in re.findall(r"[0-9]+", answer)}
-    return set(range(rows)) - missing
+    numbers = {int(number) for number in re.findall(r"[0-9]+", answer)}
+    return set(range(min(rows, max(numbers, default=0)))) if answer.startswith("all of") else set(range(rows)) - numbers
 
 
 def axes_entry(facts: RunFacts) -> dict[str, Any]:

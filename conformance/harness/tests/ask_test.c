@@ -268,6 +268,8 @@ static void ask_codes(struct ask *ask)
     ask_expect_number(ask, "k", -1, 255);
     ask_expect_number(ask, "l", 1l << 32, 0);
     ask_expect_none(ask, "m", 1, 99);
+    ask_expect(ask, "n", cudaErrorMemoryAllocation, cudaErrorInvalidValue);
+    ask_expect_update(ask, "o", cudaErrorInvalidValue);
 }
 
 static void ask_rest(struct ask *ask)
@@ -319,6 +321,58 @@ static void ask_otherwise(struct ask *ask)
     ask_note_number(ask, "another row", 0); /* the answer was given, but to no such question */
 }
 
+/* What is to be made by the first call is missing, so that nothing is known of what the second question asks about. */
+static void ask_without_memory(struct ask *ask)
+{
+    ask_expect(ask, "room", cudaErrorMemoryAllocation, cudaSuccess);
+    ask_expect_number(ask, "what lies there", 1, 2);
+}
+
+static void ask_with_little_memory(struct ask *ask)
+{
+    ask_rightly(ask);
+    ask_expect(ask, "more room", cudaErrorMemoryAllocation, cudaSuccess);
+}
+
+static void ask_for_update(struct ask *ask)
+{
+    ask_expect_update(ask, "an update", cudaErrorGraphExecUpdateFailure);
+    ask_expect_number(ask, "what was updated", 1, 2);
+}
+
+static void ask_after_refused_update(struct ask *ask)
+{
+    ask_rightly(ask);
+    ask_expect_update(ask, "an update", cudaErrorGraphExecUpdateFailure);
+}
+
+/* Nothing that these questions were told is wrong, nor is it right: so many could not be put. */
+static int could_not_be_put(void (*questions)(struct ask *ask), unsigned skipped)
+{
+    struct ask ask;
+
+    memset(&ask, 0, sizeof(ask));
+    questions(&ask);
+    return ask.wrong == 0 && ask.skipped == skipped;
+}
+
+static void test_means(void)
+{
+    unsigned code, lacking = 0;
+
+    for (code = 0; code < 2000; code++)
+        lacking += ask_lacks_means((cudaError_t)code) != 0;
+    check(lacking == 3 && ask_lacks_means(cudaErrorMemoryAllocation) && ask_lacks_means(cudaErrorCallRequiresNewerDriver) &&
+              ask_lacks_means(cudaErrorInsufficientDriver), "three errors say nothing of the device, and no other one");
+    check(could_not_be_put(ask_without_memory, 2), "what lacks its means, and what comes after it, accuses nobody");
+    check(could_not_be_put(ask_for_update, 2), "nor does an update that was refused");
+    mutants = 0;
+    ask_it(ask_with_little_memory, 1);
+    check(verdict == CASE_INCONCLUSIVE && strstr(told, "more room") != NULL, "but it keeps a case from passing, and is told");
+    ask_it(ask_after_refused_update, 1);
+    check(verdict == CASE_INCONCLUSIVE && strstr(told, "the update was refused") != NULL, "and so does the update");
+}
+
 static unsigned wrong_of(void (*questions)(struct ask *ask))
 {
     struct ask ask;
@@ -337,7 +391,7 @@ static void test_verdicts(void)
 
     memset(&ask, 0, sizeof(ask));
     ask_codes(&ask);
-    check(ask.asked == 13 && ask.wrong == 13 && ask.skipped == 0, "every answer that is not the wanted one is wrong");
+    check(ask.asked == 15 && ask.wrong == 15 && ask.skipped == 0, "every answer that is not the wanted one is wrong");
     check(wrong_of(ask_rest) == 0, "the wanted ones are not, nor what is only noted");
     mutants = 0;
     ask_it(ask_rest, 1);
@@ -427,6 +481,7 @@ static void test_circumstances(void)
 int main(void)
 {
     test_verdicts();
+    test_means();
     test_circumstances();
     test_signs();
     mutant_asks = ask_wrongly;

@@ -258,9 +258,10 @@ cudaError_t queue_pair(const struct queue *queue, const struct trial_launch *tri
 
 static cudaError_t queue_of_its_own(const struct queue *queue, const struct trial_launch *trial) { return queue_pair(queue, trial); }
 
+static unsigned failing;         /* the trial that cannot be launched */
 static cudaError_t queue_failing_once(const struct queue *queue, const struct trial_launch *trial)
 {
-    return trial->args.plan - buffers.plan == 37 ? cudaErrorLaunchFailure : queue_pair(queue, trial);
+    return trial->args.plan - buffers.plan == failing ? cudaErrorLaunchFailure : queue_pair(queue, trial);
 }
 
 /* How many streams a batch of this part was queued in, under a capture that ends well; 0: that failed. at_once: lane by lane, as
@@ -329,13 +330,15 @@ static void check_lanes_at_once(const struct part *part)
     pair.queue = queue_failing_once;
     pair.flags |= PAIR_BESIDE; /* still in lanes */
     memset(&queue, 0, sizeof(queue));
-    memset(&fault, 0, sizeof(fault));
     queue.stream = device.stream;
-    check(cudaStreamBeginCapture(device.stream, cudaStreamCaptureModeThreadLocal) == cudaSuccess &&
-              !batch_queue_trials(&device, &buffers, part, &layout, &queue, 0, &fault) && fault.error == cudaErrorLaunchFailure && fault.call,
-          "what fails in one lane fails the batch, and is told");
-    (void)cudaStreamEndCapture(device.stream, &graph);
-    (void)cudaGetLastError();
+    for (failing = 1; failing < DEVICE_LANES * PLAN_CONTROL_EVERY; failing += PLAN_CONTROL_EVERY) {
+        memset(&fault, 0, sizeof(fault));
+        check(cudaStreamBeginCapture(device.stream, cudaStreamCaptureModeThreadLocal) == cudaSuccess &&
+                  !batch_queue_trials(&device, &buffers, part, &layout, &queue, 0, &fault) && fault.error == cudaErrorLaunchFailure && fault.call,
+              "what fails in one lane, whichever it is, fails the batch, and is told");
+        (void)cudaStreamEndCapture(device.stream, &graph);
+        (void)cudaGetLastError();
+    }
     crew_close(device.crew);
     pair.queue = queue_pair;
     pair.flags &= ~(unsigned)PAIR_BESIDE;

@@ -272,6 +272,9 @@ static void test_control(void)
     base.tally.controls_started = JUDGE_KILLS - 1;
     variants_judge_control(NULL, &info, &base, &evidence);
     check(evidence.survived == 1 && strcmp(evidence.survivor, "attron") == 0 && recorded.status == VARIANT_SURVIVED, "controls that did not");
+    base.tally.controls = base.tally.controls_started = 0;
+    variants_judge_control(NULL, &info, &base, &evidence);
+    check(evidence.survived == 2 && recorded.status == VARIANT_SURVIVED, "controls of which none ran have shown nothing, either");
 }
 
 static void test_answers(void)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 
 import pytest
 from hypothesis import given, settings
@@ -93,6 +94,21 @@ def test_slips_are_named(text: str, said: str) -> None:
         parse(('suite = "0.1.0"\n' + text + rule).encode())
 
 
+def test_the_harness_is_given_every_row() -> None:
+    """A row that is missing there would never run, and the harness would say that all of its rows did."""
+    axes = load(places.RULES).axes
+    made = axes_header(axes)
+    table = made.partition("] = {\n")[2].partition("};")[0]
+    assert [tuple(map(int, re.findall(r"[0-9]+", line))) for line in table.splitlines()] == list(axes.rows)
+    assert f"#define KIT_AXIS_ROWS {len(axes.rows)}u\n" in made
+    names = [f"AXIS_{axis.name.upper()}" for axis in axes.axes]
+    assert f"enum {{ {', '.join(names)}, KIT_AXES }};" in made
+    for axis in axes.axes:
+        assert f"enum {{ {', '.join(f'{axis.name}_{value}'.upper() for value in axis.values)} }};" in made
+
+
 def test_which_rows_a_run_says_that_it_ran() -> None:
     assert report._rows_that_ran("all of 9", 9) == set(range(9))
+    assert report._rows_that_ran("all of 8", 9) == set(range(8))  # of a harness that has fewer
+    assert report._rows_that_ran("all of", 9) == set() and report._rows_that_ran("all of 10", 9) == set(range(9))
     assert report._rows_that_ran("all but 3 7", 9) == {0, 1, 2, 4, 5, 6, 8}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 
 import pytest
@@ -24,10 +25,16 @@ CALLS = {
     "k_store_relaxed(in, 1)": "st.relaxed.gpu.global.u32",
     "k_store64_relaxed(in, 1)": "st.relaxed.gpu.global.u64",
     "k_add(in, 1)": "red.relaxed.gpu.global.add.u32",
+    "out[0] = k_exchange(in, 1)": "atom.relaxed.gpu.global.exch.b32",
     "k_min64(in, 1)": "red.relaxed.gpu.global.min.u64",
     "k_max64(in, 1)": "red.relaxed.gpu.global.max.u64",
+    "out[0] = k_shared()[3]": "ld.volatile.shared.u32",
     "wide[0] = k_now()": "mov.u64 %globaltimer",
     "out[0] = k_sm()": "mov.u32 %smid",
+    "out[0] = k_thread()": "mov.u32 %tid.x",
+    "out[0] = k_block()": "mov.u32 %ctaid.x",
+    "out[0] = k_threads()": "mov.u32 %ntid.x",
+    "out[0] = k_blocks()": "mov.u32 %nctaid.x",
     "out[0] = k_dynamic_shared()": "mov.u32 %dynamic_smem_size",
     "k_fence()": "membar.gl",
     "k_fence_system()": "membar.sys",
@@ -37,6 +44,9 @@ CALLS = {
 }
 WATCHED = ("ld.global", "ld.relaxed", "ld.volatile", "ld.acquire", "st.", "red.", "atom.", "membar", "fence", "bar.", "barrier",
            "griddepcontrol")
+SHAPE = [f"{what}.{axis}" for what in ("nctaid", "ntid", "cluster_nctaid") for axis in "xyz"]  # what k_shape() tells, in this order
+ELSEWHERE = {"k_shape", "k_pause"}  # has a test of its own; is nothing on a GPU
+KERNELS = [*CALLS, "k_shape(out)"]
 
 
 def _instructions(ptx: str, kernel: int) -> list[str]:
@@ -48,7 +58,7 @@ def _instructions(ptx: str, kernel: int) -> list[str]:
         name = name.split("\t")[0]
         if name.startswith(WATCHED):
             found.append(name)
-        elif name in ("mov.u32", "mov.u64") and "%" in operands and operands.split("%")[-1].isidentifier() and not operands[-1].isdigit():
+        elif name in ("mov.u32", "mov.u64") and "%" in operands and re.fullmatch(r"[a-z_]+(\.[xyz])?", operands.split("%")[-1]):
             found.append(f"{name} %{operands.split('%')[-1]}")
     return found
 
@@ -61,7 +71,7 @@ def ptx(tmp_path_factory: pytest.TempPathFactory) -> str:
     folder = tmp_path_factory.mktemp("kernel")
     kernels = "\n".join(
         f'extern "C" __global__ void k{i}(uint32_t *in, uint32_t *out, uint64_t *wide) {{ {call}; }}'
-        for i, call in enumerate(CALLS))
+        for i, call in enumerate(KERNELS))
     (folder / "k.cu").write_text(f'#include "kernel.h"\n{kernels}\n')
     command = [str(nvcc.path), "-ptx", "-arch=sm_90", f"-I{ROOT}", f"-I{KIT / 'harness'}", "-o", "k.ptx", "k.cu"]
     subprocess.run(command, cwd=folder, check=True)
@@ -73,3 +83,20 @@ def test_an_accessor_is_the_instruction_that_its_name_promises(ptx: str, number:
     access, *results = _instructions(ptx, number)
     assert access == CALLS[call]
     assert all(name.startswith("st.global.u") for name in results), results
+
+
+def test_the_shape_is_that_of_the_launch(ptx: str) -> None:
+    """Three numbers each of the grid, the block and the cluster: a graph that mixes up two of them is judged by this."""
+    body = ptx.split(f".entry k{len(CALLS)}(", 1)[1]
+    read = {register: name for register, name in re.findall(r"mov\.u32\s+(%r\d+), %([a-z_]+\.[xyz]);", body)}
+    stores = re.findall(r"st\.global\.u32\s+\[%rd\d+\+?(\d*)\], (%r\d+);", body)
+    stored = {int(place or 0) // 4: read.get(register) for place, register in stores}  # the last one of each place
+    assert [stored[place] for place in sorted(stored)] == SHAPE
+
+
+def test_no_accessor_is_left_out() -> None:
+    text = (KIT / "harness" / "kernel.h").read_text(encoding="utf-8")
+    gpu = text.partition("/* ---- a GPU ---- */")[2].partition("/* ---- built from the above")[0]
+    named = set(re.findall(r"^(?:DEVICE_FN .*?|#define |K_LOAD(?:32|128)\()(k_[a-z0-9_]+)[(,]", gpu, re.MULTILINE))
+    assert len(named) > 25
+    assert named - ELSEWHERE == {name for call in CALLS for name in re.findall(r"k_[a-z0-9_]+(?=\()", call)}

@@ -140,7 +140,8 @@ BENT: list[tuple[int, dict[str, Any], str]] = [
     (3, {"status": "NOT_SUPPORTED", "reason": 1}, "its reason is no text"),
     (2, {"kind": "odd"}, "a variant is of kind 'odd', which is none of mutant, control, broken_wait, triage"),
     (2, {"tag": None}, "a variant has no tag"),
-    (2, {"status": "DEAD"}, "variant notrig-nowait is 'DEAD', which is no status of a variant"),
+    *[(2, {"kind": kind, "status": "DEAD"}, "variant notrig-nowait is 'DEAD', which is no status of a variant")
+      for kind in ("mutant", "control", "broken_wait")],
     (2, {"x_ns": -1}, "variant notrig-nowait has an x_ns that is no count"),
     (2, {"kills": None}, "variant notrig-nowait lacks its count of kills or trials"),
     (2, {"trials": "gone"}, "variant notrig-nowait lacks its count of kills or trials"),

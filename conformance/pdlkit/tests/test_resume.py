@@ -13,6 +13,7 @@ import pytest
 from conformance.pdlkit import resume
 from conformance.pdlkit.checked_lines import Writer, read_lines
 from conformance.pdlkit.exits import BadArguments
+from conformance.pdlkit.records import CaseLog
 from conformance.pdlkit.supervise import Outcome
 from conformance.pdlkit.tests.kit_runs import FAKE, Ran, conformance, interrupt_fake, run_fake
 
@@ -170,6 +171,19 @@ def test_contradictions_of_the_first_part_stay(tmp_path: Path) -> None:
     assert both.problems == ["another one", "family wait: a line is no JSON"]
 
 
+@pytest.mark.parametrize("log", [
+    CaseLog("a", began=True, casualty="HANG", casualty_reason="slept", last_sign="base, 3 of 9"),
+    CaseLog("a", began=True, casualty="CRASH", casualty_reason="SIGSEGV", forbidden=[{"slot": 3}], wrong="nodes: 3", error="a call"),
+    CaseLog("a", casualty="NOT_RUN", casualty_reason="why"), CaseLog("a", began=True, ended=True, problems=["odd"], wall_s=2.5)])
+def test_what_a_kept_family_said_of_a_case_is_taken_over_whole(log: CaseLog, tmp_path: Path) -> None:
+    """A case that its child did not close counts, too: without its log it would be one that nobody asked."""
+    resume.begin(tmp_path, resume.Identity("model", "smoke", "1", [], None), FAKE)
+    resume.keep(tmp_path, "wait", Outcome(logs={"a": log, "b": CaseLog("b")}), ["a"], 1.0, "")
+    both = Outcome()
+    resume.take_over(tmp_path, FAKE, both)
+    assert both.logs == {"a": log}
+
+
 def test_a_family_that_was_kept_twice_is_refused_wherever_it_stands(tmp_path: Path) -> None:
     """The later line would replace what the first one found."""
     resume.begin(tmp_path, resume.Identity("model", "smoke", "1", [], None), FAKE)
@@ -219,9 +233,9 @@ def test_another_device_makes_the_run_invalid(stopped: Path) -> None:
 @pytest.mark.parametrize(("old", "new"), [
     ('"logs": [', '"logs": [7, '), ('"logs": [{', '"logs": [{"odd": 1, '), ('"wall_s": ', '"wall_s": null, "was": '),
     ('"mark": ', '"was": '),
-    ('"plant": null', '"plants": null'), ('"identity": {', '"identity": 7, "was": {'),
+    ('"plant": null', '"plants": null'), ('"identity": {', '"identity": 7, "was": {'), ('"code": {', '"was": {'),
     ('"family": "launch"', '"family": ["launch"]'), ('"only": ["ATTR-05", "WAIT-05"]', '"only": 5'), ('"device": "cuda"', '"device": null'),
-], ids=["no log", "odd log", "no time", "no mark", "no plant", "no identity", "odd family", "odd cases", "no device"])
+], ids=["no log", "odd log", "no time", "no mark", "no plant", "no identity", "no code", "odd family", "odd cases", "no device"])
 def test_a_line_that_this_kit_would_not_write_is_refused(old: str, new: str, stopped: Path) -> None:
     rewrite(stopped / resume.FILE, old, new)
     ran = go_on(stopped)

@@ -97,6 +97,16 @@ def derived(**case: Any) -> dict[str, Any]:
     return data
 
 
+def observing(**planted: Any) -> dict[str, Any]:
+    """GOOD with a case that only observes and has these planted bugs, and no others."""
+    data = changed("rule/0/core", False)
+    case = data["rule"][0]["case"][0]
+    for key in ("mutants", "controls", "broken_waits"):
+        del case[key]
+    case |= {"windows": {"natural": "observing"}, **planted}
+    return data
+
+
 SLIPS = [
     (changed("suite"), "`suite` is missing"),
     (changed("suite", "one"), "write a version"),
@@ -131,7 +141,12 @@ SLIPS = [
     (changed(CASE + "windows", {"widened": "maybe"}), "nobody knows"),
     (changed(CASE + "windows", {"natural": "observing"}), "no proving window"),
     (changed(CASE + "paths", []), "`paths` is empty"),
-    (changed(CASE + "paths", ["stream", "stream"]), "twice"),
+    (changed(CASE + "paths", ["stream", "stream"]), "`paths` names `stream` twice; name it once"),
+    (observing(mutants=["nowait"]), "has mutants but no proving window"),
+    (observing(controls=["attron"]), "has controls but no proving window"),
+    (observing(broken_waits=True), "has broken_waits but no proving window"),
+    (changed("rule/0/needs", {"cc": True}), "`cc` must be a whole number, not True"),
+    (changed(CASE + "trials", {"smoke": True, "quick": 2, "full": 3, "soak": 4}), "`smoke` must be a whole number, not True"),
     (changed(CASE + "paths", ["tube"]), "nobody knows"),
     (changed(CASE + "mutants", ["ghost"]), "no [[mutant]] declares"),
     (changed(CASE + "mutants", ["attron"]), "list it under `controls`"),
@@ -140,6 +155,7 @@ SLIPS = [
     (changed(CASE + "trials", {"smoke": 1, "quick": 2, "full": 3}), "`soak` is missing"),
     (changed(CASE + "trials", {"smoke": 0, "quick": 2, "full": 3, "soak": 4}), "proves nothing"),
     (changed(CASE + "trials", {"smoke": 9, "quick": 2, "full": 3, "soak": 4}), "must not run fewer"),
+    (changed(CASE + "trials", {"smoke": 1, "quick": 3, "full": 2, "soak": 4}), "must not run fewer"),
     (changed(CASE + "trials"), "`trials` is missing"),
     (changed(CASE + "allowed", ["wrong"]), "is for measured rules"),
     (changed(CASE + "allowed", ["luck"]), "nobody knows"),

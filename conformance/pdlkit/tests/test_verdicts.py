@@ -209,6 +209,10 @@ CASES: list[tuple[str, Case, CaseLog | None, str]] = [
      log(record(), {**variant("attron", kind="control"), "kills": 1}), "KIT_ERROR"),
     ("a candidate equivalent KILLED by one kill", case(mutants=("same",)), log(record(), {**variant("same"), "kills": 1}), "PASS"),
     ("more kills than trials", case(mutants=("nowait",)), log(record(), {**variant("nowait"), "kills": 65}), "KIT_ERROR"),
+    *((f"more kills of a {kind} than trials", case(**POWER),
+       log(record(), *(said for said in KILLED if said["kind"] != kind), {**variant(tag, kind=kind, must_die=True), "kills": 65}), "KIT_ERROR")
+      for kind, tag in (("control", "attron"), ("broken_wait", "early-8000"), ("triage", "other-sms"))),
+    ("a mutant told as a control, too", case(**POWER), log(record(), *KILLED, variant("nowait", kind="control")), "KIT_ERROR"),
     ("KILLED twice", case(mutants=("nowait",)), log(record(), variant("nowait"), variant("nowait")), "KIT_ERROR"),
     ("SURVIVED, then KILLED", case(mutants=("nowait",)), log(record(), variant("nowait", "SURVIVED"), variant("nowait")), "KIT_ERROR"),
     ("a mutant that the book does not list here", case(), log(record(), variant("nowait")), "KIT_ERROR"),
@@ -388,6 +392,15 @@ def test_no_trial_no_bound() -> None:
 def test_the_worst_case_speaks_for_the_rule(statuses: list[str]) -> None:
     assert worst(statuses) == min(statuses, key=CASE_VERDICTS.index)
     assert worst(statuses) == worst(reversed(statuses))
+
+
+def test_a_capability_takes_a_waived_crash_for_no_waived_failure() -> None:
+    def said(waived: list[str], crashes: list[str], status: str) -> str:
+        results = [CaseResult(case(rule="ATTR-01"), "PASS", None), CaseResult(case(), status, "why")]
+        return str(judge_capabilities(results, waived, crashes)[0]["verdict"])
+
+    assert said(["WAIT-01"], [], "FAIL") == said([], ["WAIT-01"], "CRASH") == "CONFORMS"
+    assert (said([], ["WAIT-01"], "FAIL"), said(["WAIT-01"], [], "CRASH")) == ("VIOLATES", "UNPROVEN")
 
 
 @pytest.mark.parametrize(("status", "verdict"), [("CRASH", "CONFORMS"), ("DEVICE_LOST", "UNPROVEN"), ("NOT_RUN", "UNPROVEN"),

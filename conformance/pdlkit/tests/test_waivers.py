@@ -107,6 +107,8 @@ def test_a_crash_is_waived_only_by_name() -> None:
     assert waivers.apply([crash], [failed], "NVIDIA H200", "580", TODAY).rules == ()
     assert judge_run([failed, GOOD], (), (), (), ["SAME-03"]).verdict == "VIOLATES"
     assert judge_run([crashed, failed, GOOD], (), (), (), ["SAME-03"]).verdict == "VIOLATES", "a waived crash hides no failure beside it"
+    gone = waivers.apply([crash], [CaseResult(case(rule="SAME-03"), "DEVICE_LOST", "gone"), GOOD], "NVIDIA H200", "580", TODAY)
+    assert (gone.crashes, gone.entries, len(gone.notes)) == ((), (), 1)
     late = waivers.apply([crash], [crashed, GOOD], "NVIDIA H200", "580", TODAY + timedelta(days=1))
     assert (late.crashes, len(late.notes)) == ((), 1)
     for status in ("INCONCLUSIVE", "NOT_RUN", "DEVICE_LOST", "KIT_ERROR", "HANG"):

@@ -117,15 +117,15 @@ def test_a_measured_rule_decides_nothing() -> None:
     assert found.verdict == "same" and [change.direction for change in found.changes] == ["changed"]
 
 
-def rates(old_wrong: int, new_wrong: int, run: int, shapes: int | None, stale: int = 0) -> str:
+def rates(old_wrong: int, new_wrong: int, old_run: int, shapes: int | None, stale: int = 0, proving: bool = True, new_run: int = 0) -> str:
     """The verdict when both runs fail, and only the rate differs; so many wrong trials of the new one are stale, and no others."""
     reports = []
-    for wrong, of_them in ((old_wrong, 0), (new_wrong, stale)):
+    for wrong, of_them, run in ((old_wrong, 0, old_run), (new_wrong, stale, new_run or old_run)):
         report = failed(with_cases(60))
         case = first(report, status="FAIL")
         case["trials"].update(run=run, exercised=run, planned=run)
         case["outcomes"].update(fresh=run - wrong, poison=wrong - of_them, stale=of_them, overlap=0)
-        case["shapes"] = shapes
+        case.update(shapes=shapes, proving=proving)
         reports.append(report)
     return compare(*reports).verdict
 
@@ -137,23 +137,28 @@ def test_a_rate_is_judged_by_its_counts() -> None:
     assert rates(400, 520, 1000, None) == "worse"
     assert rates(400, 800, 1000, None, stale=400) == "worse"  # also where no class of them grew
     assert rates(400, 520, 1000, 20) == "same"  # of twenty shapes, that is chance
+    assert rates(10, 400, 1000, None, proving=False) == "worse"  # a case that only observes fails like any other
+    assert rates(50, 40, 10_000, None, new_run=100) == "worse"  # fewer wrong trials, of far fewer
+    assert rates(40, 50, 100, None, new_run=10_000) == "better"
 
 
+@pytest.mark.parametrize("planted", ["mutants", "controls"])
 @pytest.mark.parametrize("before", ["KILLED", "EQUIVALENT_HERE", "NOT_APPLICABLE"])
-def test_a_mutant_that_survives_is_worse(before: str) -> None:
+def test_a_planted_bug_that_survives_is_worse(before: str, planted: str) -> None:
     old, new = recorded(), recorded()
-    case = next(test for test in new["tests"] if test["mutants"] and test["status"] == "PASS")
-    first(old, name=case["name"])["mutants"][0]["status"] = before
-    case["mutants"][0]["status"] = "SURVIVED"
+    case = next(test for test in new["tests"] if test[planted] and test["status"] == "PASS")
+    first(old, name=case["name"])[planted][0]["status"] = before
+    case[planted][0]["status"] = "SURVIVED"
     assert compare(old, new).verdict == "worse"
 
 
+@pytest.mark.parametrize("planted", ["mutants", "controls"])
 @pytest.mark.parametrize("before", ["KILLED", "SURVIVED", "NOT_APPLICABLE"])
-def test_a_mutant_that_was_not_run_again_is_neither_better_nor_worse(before: str) -> None:
+def test_a_planted_bug_that_was_not_run_again_is_neither_better_nor_worse(before: str, planted: str) -> None:
     old, new = recorded(), recorded()
-    case = next(test for test in new["tests"] if test["mutants"] and test["status"] == "PASS")
-    first(old, name=case["name"])["mutants"][0]["status"] = before
-    del case["mutants"][0]
+    case = next(test for test in new["tests"] if test[planted] and test["status"] == "PASS")
+    first(old, name=case["name"])[planted][0]["status"] = before
+    del case[planted][0]
     assert (compare(old, new).verdict, compare(old, new).changes) == ("same", [])
 
 

@@ -1,0 +1,493 @@
+/* crowds_shapes.h - what crowds.cu asks of grids whose shape, launch, trigger, wait and stores are drawn: three in a row with the attribute, then
+ * one without it. None begins before all blocks of the one before have triggered or exited, whichever block comes last; each thread finds after
+ * its wait what every thread before it stored, in the ordinary kernel without one, and its block's shared memory is its own. */
+#ifndef CROWDS_SHAPES_H_INCLUDED
+#define CROWDS_SHAPES_H_INCLUDED
+
+#define SHAPED 4u              /* kernels; the last one is ordinary */
+#define SHAPED_MOST 640u       /* threads of a grid */
+#define SHAPED_EACH 4u         /* words of a thread */
+#define SHAPED_WORDS (SHAPED_MOST * SHAPED_EACH)
+#define SHAPED_APART (FAR_BYTES / sizeof(uint32_t) / (SHAPED - 1))
+#define SHAPED_TRIALS 144u
+#define SHAPED_MUCH 28672u     /* bytes of shared memory of a block: not many fit at once */
+#define SHAPED_RESIDENT 32u    /* blocks: of larger grids some may come late */
+#define DRESS_COOPERATIVE CROWD_DRESSES
+#define SHAPED_DRESSES (CROWD_DRESSES + 1u)
+
+enum shaped_trigger { TRIGGERS_FIRST, TRIGGERS_EACH, TRIGGERS_LAST, TRIGGERS_SOME_BLOCKS, TRIGGERS_AFTER_WAIT, TRIGGERS_NEVER, SHAPED_TRIGGERS };
+enum shaped_wait { WAITS_EACH, WAITS_FIRST, WAITS_LAST, WAITS_HALF, WAITS_MET, WAITS_LATE, WAITS_TWICE, WAITS_IN_LATE_BLOCKS, WAITS_NOT,
+                   SHAPED_WAITS };
+enum shaped_store { STORES_WORDS, STORES_FOUR, STORES_RELAXED, STORES_WIDE, STORES_BY_EXCHANGE, SHAPED_STORES };
+
+struct shaped_args {
+    const struct trial_plan *plan;
+    struct trial_state *state;   /* one for each kernel */
+    uint32_t *data;              /* SHAPED_WORDS of the last kernel; those of the others come after them, far apart */
+    uint32_t place, trigger, wait, store;
+    uint32_t last;               /* the block that triggers last, and stores last */
+    uint32_t first;              /* that waits, if not all do */
+    uint32_t threads[SHAPED];    /* of each kernel's grid */
+    uint32_t found;              /* a bit for each kernel whose words it is to find */
+};
+
+/* Threads side by side share each eight bytes, unless they store them at once. */
+DEVICE_FN uint32_t shaped_at(uint32_t thread, uint32_t j, uint32_t store)
+{
+    return store == STORES_FOUR || store == STORES_WIDE ? SHAPED_EACH * thread + j : thread / 2 * 2 * SHAPED_EACH + 2 * j + thread % 2;
+}
+
+DEVICE_FN uint32_t *shaped_words(const struct shaped_args *args, uint32_t place) { return args->data + (SHAPED - 1 - place) * SHAPED_APART; }
+
+DEVICE_FN void shaped_stores(const struct shaped_args *args, uint64_t key, uint32_t thread)
+{
+    uint32_t *own = shaped_words(args, args->place), group[SHAPED_EACH], j, at;
+
+    for (j = 0; j < SHAPED_EACH; j++)
+        group[j] = words_fresh(key + args->place, shaped_at(thread, j, args->store));
+    if (args->store == STORES_FOUR)
+        k_store4(own + SHAPED_EACH * thread, group);
+    for (j = 0; j < SHAPED_EACH && args->store != STORES_FOUR; j++) {
+        at = shaped_at(thread, j, args->store);
+        if (args->store == STORES_WORDS)
+            k_store(own + at, group[j]);
+        else if (args->store == STORES_RELAXED)
+            k_store_relaxed(own + at, group[j]);
+        else if (args->store == STORES_BY_EXCHANGE)
+            (void)k_exchange(own + at, group[j]);
+        else if (j % 2)
+            k_store64_relaxed(own + at - 1, (uint64_t)group[j] << 32 | group[j - 1]);
+    }
+}
+
+/* How many of the words of kernels before it are not what was stored last; `ordinary` kernels may read through the read-only path. */
+DEVICE_FN uint32_t shaped_reads(const struct shaped_args *args, uint64_t key, uint32_t thread, uint32_t own_threads, uint32_t found)
+{
+    const uint32_t *words;
+    uint32_t place, i, j, wrong = 0, group[SHAPED_EACH];
+
+    for (place = 0; place < args->place; place++) {
+        words = shaped_words(args, place);
+        for (i = thread; i < args->threads[place] / 2 * 2 && (found >> place & 1); i += own_threads) {
+            if (i % 2)
+                k_load4(words + SHAPED_EACH * i, group);
+            for (j = 0; j < SHAPED_EACH; j++) {
+                uint32_t at = SHAPED_EACH * i + j;
+                uint32_t word = i % 2 ? group[j] : args->place + 1 == SHAPED ? k_load_read_only(words + at) : k_load(words + at);
+
+                wrong += word != words_fresh(key + place, at);
+            }
+        }
+    }
+    return wrong;
+}
+
+/* The thread that speaks for its block. Before the last block does so, it watches for the next kernel, which nothing lets begin yet. */
+DEVICE_FN void shaped_triggers(const struct shaped_args *args, const struct trial_plan *plan, uint32_t speaks)
+{
+    struct trial_state *own = args->state + args->place;
+
+    if (CROWD_BLOCK == args->last) {
+        if (k_thread() == 0 && k_poll(own, &own[1].alive, 1, plan->hold_ns))
+            k_store_relaxed(&own->early, 1);
+        k_barrier();
+    }
+    if (args->trigger == TRIGGERS_NEVER || (args->trigger == TRIGGERS_SOME_BLOCKS && CROWD_BLOCK % 2))
+        return;
+    if (args->trigger == TRIGGERS_EACH || k_thread() == speaks)
+        k_trigger();
+}
+
+/* Whoever does not wait meets in a barrier those that do. */
+DEVICE_FN void shaped_waits(const struct shaped_args *args, const struct trial_plan *plan)
+{
+    uint32_t wait = args->wait, last = k_threads() - 1;
+
+    if (wait == WAITS_MET)
+        k_barrier();
+    if (wait == WAITS_LATE)
+        k_delay(args->state + args->place, (CROWD_BLOCK % 4) * plan->hold_ns);
+    if (WAITS && (wait == WAITS_FIRST ? k_thread() == 0 : wait == WAITS_LAST ? k_thread() == last : wait == WAITS_HALF ? k_thread() <= last / 2 : 1))
+        k_wait_device();
+    if (WAITS && wait == WAITS_TWICE)
+        k_wait_device();
+    k_barrier();
+}
+
+/* Fills the first and the last words of the block's shared memory; how many of them are others' now. */
+DEVICE_FN uint32_t shaped_keeps(const struct shaped_args *args, uint64_t key, uint32_t again)
+{
+    volatile uint32_t *own = k_shared();
+    uint32_t words = k_dynamic_shared() / 4, i, at, wrong = 0;
+
+    for (i = k_thread(); i < 16 && words; i += k_threads()) {
+        at = i < 8 ? i : words - 1 - i;
+        if (again)
+            wrong += own[at] != words_fresh(key + args->place + CROWD_BLOCK, at);
+        else
+            own[at] = words_fresh(key + args->place + CROWD_BLOCK, at);
+    }
+    return wrong;
+}
+
+DEVICE_FN void stands_in_a_row(const struct shaped_args *args)
+{
+    struct kernel_args planned = PDL_ZERO;
+    struct trial_plan plan;
+    struct trial_state *own = args->state + args->place;
+    uint32_t block = CROWD_BLOCK, thread = block * k_threads() + k_thread(), ordinary = args->place + 1 == SHAPED, waits, wrong;
+
+    planned.plan = args->plan;
+    plan = k_plan(&planned);
+    if (k_thread() == 0)
+        k_store_relaxed(&own->alive, 1);
+    k_add(&own->finished, 1);
+    (void)shaped_keeps(args, plan.key, 0);
+    (void)shaped_reads(args, plan.key, thread, k_threads() * k_blocks(), ordinary ? 0 : args->found); /* the lines are cached before the wait */
+    if (args->trigger != TRIGGERS_AFTER_WAIT)
+        shaped_triggers(args, &plan, args->trigger == TRIGGERS_LAST ? k_threads() - 1 : 0);
+    waits = args->place && !ordinary && args->wait != WAITS_NOT && !(args->wait == WAITS_IN_LATE_BLOCKS && block < args->first);
+    if (waits)
+        shaped_waits(args, &plan);
+    wrong = waits || ordinary ? shaped_reads(args, plan.key, thread, args->threads[args->place], args->found) : 0;
+    if (wrong)
+        k_store_relaxed(&own->left, 1);
+    if (args->trigger == TRIGGERS_AFTER_WAIT)
+        shaped_triggers(args, &plan, 0);
+    if (block == args->last)
+        k_delay(own, 2 * plan.hold_ns);
+    shaped_stores(args, plan.key, thread);
+    k_barrier();
+    if (shaped_keeps(args, plan.key, 1))
+        k_store_relaxed(&own->done, 1);
+}
+
+struct shaped_long_args {
+    struct shaped_args args;
+    uint32_t more[500];
+};
+
+KERNEL_OF(crowds_shaped, struct shaped_args) { stands_in_a_row(&args); }
+KERNEL_OF(crowds_shaped_long, struct shaped_long_args) { stands_in_a_row(&args.args); }
+
+/* ---- host ---- */
+
+struct shaped_room {             /* pinned */
+    struct trial_plan plan;
+    struct trial_state state[SHAPED + 1]; /* nobody stands in the last one */
+};
+
+struct shaped_launch {
+    unsigned dress;
+    dim3 grid;
+    unsigned threads;            /* of a block */
+    int has_long_args;
+    struct shaped_args args;
+};
+
+enum shaped_way { SHAPED_LAUNCHED, SHAPED_CAPTURED, SHAPED_IN_CHILD, SHAPED_IN_BODY };
+
+struct shaped_row {
+    struct shaped_launch launch[SHAPED];
+    cudaStream_t stream;
+    enum shaped_way way;
+    int by_thread;
+};
+
+struct shapes {
+    struct ask *ask;
+    struct shaped_room *room;
+    struct shaped_args args;     /* as the device has the room */
+    cudaStream_t stream[4];      /* no capture takes place in the last one */
+    int greatest;                /* priority */
+    unsigned trial;
+    struct shaped_row row;
+    unsigned early, stale, late, lost, mixed; /* trials; stale: after a wait, late: in the ordinary kernel */
+    cudaError_t error;           /* of launches by another thread */
+};
+
+static unsigned draws(uint64_t *state, unsigned of)
+{
+    *state = *state * 6364136223846793005ull + 1442695040888963407ull;
+    return (unsigned)(*state >> 33) % of;
+}
+
+/* Blocks lie along x, or in two rows, or in two layers. A cooperative grid has no more than fit anywhere; clusters are of two, along the last
+ * axis. */
+static void draw_shape(struct shaped_launch *launch, uint64_t *state)
+{
+    static const unsigned sizes[] = { 1, 2, 3, 7, 16, 21, 40, 66, 130, 300 }, threads[] = { 1, 2, 3, 8, 24, 32 };
+    unsigned blocks = sizes[draws(state, 10)], axis = draws(state, 4) % 3; /* most often along x */
+
+    if (launch->dress == DRESS_GROUPED || launch->dress == DRESS_COOPERATIVE)
+        blocks = 4 + 4 * draws(state, 2);
+    if (launch->dress == DRESS_CLUSTERS || axis)
+        blocks = (blocks + 1) / 2 * 2;
+    launch->grid.x = axis ? blocks / 2 : blocks;
+    launch->grid.y = axis == 1 ? 2 : 1;
+    launch->grid.z = axis == 2 ? 2 : 1;
+    launch->threads = threads[draws(state, 6)];
+    if (blocks * launch->threads > SHAPED_MOST)
+        launch->threads = blocks > 100 ? 2 : 4;
+}
+
+static unsigned shaped_blocks(const struct shaped_launch *launch) { return launch->grid.x * launch->grid.y * launch->grid.z; }
+
+static void draw_launch(struct shapes *s, unsigned place, uint64_t *state)
+{
+    struct shaped_launch *launch = &s->row.launch[place];
+    unsigned blocks;
+
+    launch->dress = draws(state, s->row.way == SHAPED_IN_BODY ? DRESS_GROUPED : SHAPED_DRESSES); /* those before it are not cooperative */
+    draw_shape(launch, state);
+    blocks = shaped_blocks(launch);
+    launch->has_long_args = draws(state, 4) == 0;
+    launch->args = s->args;
+    launch->args.place = place;
+    launch->args.trigger = place + 1 < SHAPED ? draws(state, SHAPED_TRIGGERS) : TRIGGERS_NEVER;
+    launch->args.wait = draws(state, place == 1 ? SHAPED_WAITS : SHAPED_WAITS - 1);
+    if (blocks > SHAPED_RESIDENT && draws(state, 2))
+        launch->args.wait = WAITS_IN_LATE_BLOCKS;
+    launch->args.store = draws(state, SHAPED_STORES);
+    launch->args.first = blocks / 4 * 3;
+    launch->args.last = place + 1 == SHAPED ? blocks : draws(state, 2) ? blocks - 1 : draws(state, blocks);
+}
+
+/* A kernel finds what is before the one that it waits for if that one has waited, too; the ordinary one finds all. */
+static void draw_row(struct shapes *s)
+{
+    struct shaped_row *row = &s->row;
+    uint64_t state = s->ask->seed * 1000003 + s->trial;
+    unsigned place, of;
+
+    (void)draws(&state, 2);
+    row->way = draws(&state, 2) ? SHAPED_LAUNCHED : (enum shaped_way)(SHAPED_CAPTURED + draws(&state, has_conditions() ? 3 : 2));
+    for (place = 0; place < SHAPED; place++)
+        draw_launch(s, place, &state);
+    for (place = 0; place < SHAPED; place++)
+        for (of = 0; of < SHAPED; of++)
+            row->launch[place].args.threads[of] = shaped_blocks(&row->launch[of]) * row->launch[of].threads;
+    row->launch[0].args.found = 0;
+    row->launch[1].args.found = row->launch[1].args.wait == WAITS_NOT ? 0 : 1;
+    row->launch[2].args.found = row->launch[1].args.wait == WAITS_NOT ? 2 : 3;
+    row->launch[3].args.found = 7;
+    row->stream = s->stream[draws(&state, row->way == SHAPED_LAUNCHED ? 4 : 3)];
+    row->by_thread = draws(&state, 4) == 0;
+}
+
+static cudaLaunchAttribute in_twos(dim3 grid)
+{
+    cudaLaunchAttribute attribute = in_clusters(grid.y == 1 && grid.z == 1 ? 2 : 1);
+
+    attribute.val.clusterDim.y = grid.y;
+    attribute.val.clusterDim.z = grid.z;
+    return attribute;
+}
+
+static unsigned dress_shape(const struct shapes *s, const struct shaped_launch *launch, cudaLaunchAttribute *attributes)
+{
+    unsigned dress = launch->dress, count = 0;
+
+    if (dress == DRESS_URGENT)
+        attributes[count++] = of_priority(s->greatest);
+    if (dress == DRESS_DOMAIN)
+        attributes[count++] = in_remote_domain();
+    if (dress == DRESS_CLUSTERS || dress == DRESS_GROUPED)
+        attributes[count++] = in_twos(launch->grid);
+    if (dress == DRESS_COOPERATIVE || dress == DRESS_GROUPED)
+        attributes[count++] = cooperatively();
+    return count;
+}
+
+static cudaError_t launch_shape(const struct shapes *s, struct shaped_launch *launch, cudaStream_t stream)
+{
+    cudaLaunchAttribute attributes[3] = { serialization(1), serialization(1), serialization(1) };
+    unsigned overlaps = launch->args.place && launch->args.place + 1 < SHAPED;
+    cudaLaunchConfig_t config = PDL_ZERO;
+    struct shaped_long_args args = PDL_ZERO; /* of which most kernels take the first ones only */
+    void *params[1];
+
+    params[0] = &args;
+    args.args = launch->args;
+    config.gridDim = launch->grid;
+    config.blockDim.x = launch->threads;
+    config.blockDim.y = config.blockDim.z = 1;
+    config.dynamicSmemBytes = launch->dress != DRESS_SHARED ? 0 : s->trial % 2 ? SHAPED_MUCH : dress_bytes(DRESS_SHARED);
+    config.stream = stream;
+    config.attrs = attributes;
+    config.numAttrs = overlaps + dress_shape(s, launch, attributes + overlaps);
+    return cudaLaunchKernelExC(&config, launch->has_long_args ? (const void *)SYMBOL(crowds_shaped_long) : (const void *)SYMBOL(crowds_shaped),
+                               params);
+}
+
+static cudaError_t launch_shapes(const struct shapes *s, struct shaped_row *row)
+{
+    cudaError_t error = cudaSuccess;
+    unsigned place;
+
+    for (place = 0; place < SHAPED && error == cudaSuccess; place++)
+        error = launch_shape(s, &row->launch[place], row->stream);
+    return error;
+}
+
+static void prepare_shapes(struct shapes *s, unsigned launch)
+{
+    struct trial_state empty = PDL_ZERO;
+    unsigned i;
+
+    s->room->plan.key = 0x5A4EDull * (2 * s->trial + launch + 1);
+    s->room->plan.hold_ns = 3000 + s->trial % 8 * 500;
+    for (i = 0; i <= SHAPED; i++)
+        s->room->state[i] = empty;
+}
+
+static void look_at_shapes(struct shapes *s, const struct shaped_row *row)
+{
+    unsigned early = 0, stale = 0, lost = 0, mixed = 0, place;
+
+    for (place = 0; place < SHAPED; place++) {
+        const struct trial_state *state = &s->room->state[place];
+
+        early += state->early;
+        stale += place + 1 < SHAPED && state->left;
+        lost += state->finished != row->launch[0].args.threads[place];
+        mixed += state->done;
+    }
+    s->early += early != 0;
+    s->stale += stale != 0;
+    s->late += s->room->state[SHAPED - 1].left;
+    s->lost += lost != 0;
+    s->mixed += mixed != 0;
+}
+
+static cudaError_t capture_shapes(const struct shapes *s, struct shaped_row *row, cudaGraph_t *graph)
+{
+    cudaError_t end, error = cudaStreamBeginCapture(row->stream, cudaStreamCaptureModeThreadLocal);
+
+    if (error != cudaSuccess)
+        return error;
+    error = launch_shapes(s, row);
+    end = cudaStreamEndCapture(row->stream, graph);
+    return error == cudaSuccess ? end : error;
+}
+
+/* Makes the graph the child graph of another one, or of the body of a conditional node there. */
+static cudaError_t wrap_shapes(cudaGraph_t *graph, enum shaped_way way)
+{
+    cudaGraph_t inner = *graph, inside;
+    cudaGraphNode_t node;
+    cudaError_t error;
+
+    if (way == SHAPED_CAPTURED)
+        return cudaSuccess;
+    *graph = NULL;
+    error = cudaGraphCreate(graph, 0);
+    inside = *graph;
+#if CUDART_VERSION >= 12040
+    if (error == cudaSuccess && way == SHAPED_IN_BODY)
+        error = ask_add_if(&node, *graph, *graph, 1, &inside);
+#endif
+    if (error == cudaSuccess)
+        error = cudaGraphAddChildGraphNode(&node, inside, NULL, 0, inner); /* clones it */
+    (void)cudaGraphDestroy(inner);
+    return error;
+}
+
+/* Captured, and launched twice. */
+static cudaError_t run_captured_shapes(struct shapes *s, struct shaped_row *row)
+{
+    cudaGraph_t graph = NULL;
+    cudaGraphExec_t exec = NULL;
+    unsigned launch;
+    cudaError_t error = capture_shapes(s, row, &graph);
+
+    if (error == cudaSuccess)
+        error = wrap_shapes(&graph, row->way);
+    if (error == cudaSuccess)
+        error = cudaGraphInstantiate(&exec, graph, 0);
+    for (launch = 0; launch < 2 && error == cudaSuccess; launch++) {
+        prepare_shapes(s, launch);
+        error = cudaGraphLaunch(exec, row->stream);
+        if (error == cudaSuccess)
+            error = cudaStreamSynchronize(row->stream);
+        if (error == cudaSuccess)
+            look_at_shapes(s, row);
+    }
+    if (exec)
+        (void)cudaGraphExecDestroy(exec);
+    if (graph)
+        (void)cudaGraphDestroy(graph);
+    return error;
+}
+
+/* Another thread has another per-thread stream: it also waits. */
+static void run_shapes(void *of)
+{
+    struct shapes *s = (struct shapes *)of;
+    struct shaped_row *row = &s->row;
+
+    if (row->way != SHAPED_LAUNCHED) {
+        s->error = run_captured_shapes(s, row);
+        return;
+    }
+    prepare_shapes(s, 0);
+    s->error = launch_shapes(s, row);
+    if (s->error == cudaSuccess)
+        s->error = cudaStreamSynchronize(row->stream);
+    if (s->error == cudaSuccess)
+        look_at_shapes(s, row);
+}
+
+static cudaError_t open_shapes(struct shapes *s, const struct crowd *crowd)
+{
+    char *device = NULL;
+    cudaError_t error = cudaHostAlloc((void **)&s->room, sizeof(*s->room), cudaHostAllocMapped);
+
+    s->ask = crowd->ask;
+    s->greatest = crowd->greatest;
+    if (error == cudaSuccess)
+        error = cudaHostGetDevicePointer((void **)&device, s->room, 0);
+    if (error == cudaSuccess)
+        error = cudaMalloc((void **)&s->args.data, FAR_BYTES + SHAPED_WORDS * sizeof(uint32_t));
+    if (error == cudaSuccess)
+        error = cudaStreamCreateWithPriority(&s->stream[1], cudaStreamNonBlocking, s->greatest);
+    if (error != cudaSuccess)
+        return error;
+    memset(s->room, 0, sizeof(*s->room));
+    s->args.plan = (const struct trial_plan *)device;
+    s->args.state = (struct trial_state *)(device + offsetof(struct shaped_room, state));
+    s->stream[0] = s->ask->stream;
+    s->stream[2] = cudaStreamPerThread;
+    s->stream[3] = cudaStreamLegacy;
+    return cudaSuccess;
+}
+
+static void close_shapes(struct shapes *s)
+{
+    if (s->stream[1])
+        (void)cudaStreamDestroy(s->stream[1]);
+    (void)cudaFree(s->args.data);
+    (void)cudaFreeHost(s->room);
+}
+
+static void ask_shapes(const struct crowd *crowd)
+{
+    struct shapes s = PDL_ZERO;
+    struct ask *ask = crowd->ask;
+
+    s.error = open_shapes(&s, crowd);
+    for (; ask_goes_on(ask, s.trial, SHAPED_TRIALS) && s.error == cudaSuccess; s.trial++) {
+        draw_row(&s);
+        if (!s.row.by_thread || !run_in_thread(run_shapes, &s))
+            run_shapes(&s);
+    }
+    ask_expect(ask, "grids of drawn shapes", s.error, cudaSuccess);
+    ask_expect_none(ask, "grids that began before the last block of the one before had triggered", s.early, s.trial);
+    ask_expect_none(ask, "grids of which a thread did not find words after the wait", s.stale, s.trial);
+    ask_expect_none(ask, "ordinary grids of which a thread did not find words", s.late, s.trial);
+    ask_expect_none(ask, "grids of which a thread did not run", s.lost, s.trial);
+    ask_expect_none(ask, "grids of which a block found another one's words in its shared memory", s.mixed, s.trial);
+    close_shapes(&s);
+}
+
+#endif
