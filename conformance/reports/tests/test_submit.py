@@ -137,6 +137,15 @@ def test_no_reason_excuses_a_case_from_its_own_counts(status: str, reason: str |
     assert any(text.startswith(test["name"]) and "beside 5 forbidden outcomes" in text for text in recomputed_problems(report))
 
 
+@pytest.mark.parametrize("planted", ["mutants", "controls"])
+def test_no_reason_excuses_a_planted_bug_from_its_kills(planted: str) -> None:
+    """Also where the report is of other code: only one that may live, and did, says why."""
+    report = recorded()
+    test = next(test for test in report["tests"] if test["status"] == "PASS" and test[planted])
+    test[planted][0].update(status="KILLED", kills=3, reason="it may live")
+    assert any(text.startswith(test["name"]) and "is called KILLED with 3 kills" in text for text in recomputed_problems(report))
+
+
 @pytest.mark.parametrize(("recorded_trials", "told", "contradicts"), [(1, 1, False), (0, 1, True), (0, 0, True)])
 def test_a_failure_whose_child_died_before_its_counts_came_needs_a_recorded_trial(
     recorded_trials: int, told: int, contradicts: bool
