@@ -137,6 +137,14 @@ def test_no_reason_excuses_a_case_from_its_own_counts(status: str, reason: str |
     assert any(text.startswith(test["name"]) and "beside 5 forbidden outcomes" in text for text in recomputed_problems(report))
 
 
+@pytest.mark.parametrize("status", ["PASS", "INCONCLUSIVE"])
+def test_a_recorded_trial_is_held_against_its_case(status: str) -> None:
+    report = subset("ATTR-03")
+    test = next(test for test in report["tests"] if test["status"] == "PASS")
+    test.update(status=status, forbidden=[forbidden_trial()])
+    assert f"{test['name']}: it says {status} beside 1 forbidden outcomes" in recomputed_problems(report)
+
+
 @pytest.mark.parametrize("planted", ["mutants", "controls"])
 def test_no_reason_excuses_a_planted_bug_from_its_kills(planted: str) -> None:
     """Also where the report is of other code: only one that may live, and did, says why."""
