@@ -301,11 +301,33 @@ static void child_graph(void)
     is(0, PDL_FINDING_NO_WAIT, PDL_SEVERITY_ERROR, 0, 1, 0);
 }
 
+/* Nor is the body of a conditional node. */
+static void condition(void)
+{
+#if CUDART_VERSION >= 12040
+    cudaGraphConditionalHandle handle;
+    struct cudaGraphNodeParams params;
+    cudaGraphNode_t made;
+
+    set_up();
+    memset(&params, 0, sizeof(params));
+    EXPECT_IS(cudaGraphConditionalHandleCreate(&handle, graph, 1, cudaGraphCondAssignDefault), cudaSuccess);
+    params.type = cudaGraphNodeTypeConditional;
+    params.conditional.handle = handle;
+    params.conditional.type = cudaGraphCondTypeIf;
+    params.conditional.size = 1;
+    EXPECT_IS(PDL_IMPL_EDGES(cudaGraphAddNode, _v2)(&made, graph, NULL, NULL, 0, &params), cudaSuccess);
+    EXPECT_IS(check(graph), 1);
+    EXPECT_IS(finding[0].kind, PDL_FINDING_NESTED);
+    EXPECT(finding[0].from == NULL && finding[0].to == made);
+#endif
+}
+
 int main(void)
 {
     void (*const tests[])(void) = {full_edge_behind_overlap, waits_reach_back, launch_completion, harmless_and_slow,
                                    captured, memory_of_every_size, too_few_places, bad_arguments, what_cannot_be_checked,
-                                   child_graph};
+                                   child_graph, condition};
 
     for (size_t i = 0; i < sizeof tests / sizeof tests[0]; i++) {
         tests[i]();

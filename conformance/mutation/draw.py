@@ -26,7 +26,7 @@ _PYTHON: _Patterns = ((r"\band\b", ("or",)), (r"\bor\b", ("and",)), (r"\bis None
 _NUMBER = re.compile(r"(?<![\w.])(\d{1,6})(?=[uUlL]{0,3}\b)(?![\w.]*\.)")
 _PYTHON_IN = re.compile(r"(?<!not )\bin\b")
 _CALL = re.compile(r"\b\w+\(")
-_COMMUTE = ("min(", "max(")  # their arguments have no order
+_COMMUTE = ("min(", "max(", "PDL_IMPL_IS(")  # their arguments have no order
 _C_STATEMENT = re.compile(r"\s+(?=\S)(?!return\b|typedef\b|else\b|case\b|default\b)[^{}]*[\w)\]+-];\s*")
 _C_DECLARATION = re.compile(r"\s+(?:static |const |unsigned |struct |enum |u?int\w*_t |size_t |int |char |double )+[\w*, \[\]]*;\s*")
 _PYTHON_STATEMENT = re.compile(r"\s+(?=\S)(?!return\b|import\b|from\b|raise\b|pass\b|else\b|try\b)"

@@ -114,11 +114,24 @@ def test_a_violation_is_not_judged_away(folder: Path, verdict: str, later: str) 
     assert [g["verdict"] for g in read(folder).gpus] == [verdict]
 
 
+@pytest.mark.parametrize("names", [("0-1", "1-2"), ("1-2", "0-1")])
 @pytest.mark.parametrize("later", ["INVALID", "UNPROVEN", "VIOLATES"])
-def test_a_gpu_that_conformed_once_is_what_its_last_judgement_says(folder: Path, later: str) -> None:
-    attempt(folder, 0, "0-1", [gpu("a", "CONFORMS", "2026-01-01")], ended=False)
-    attempt(folder, 0, "1-2", [gpu("a", later, "2026-01-02")])
+def test_a_gpu_that_conformed_once_is_what_its_last_judgement_says(folder: Path, later: str, names: tuple[str, str]) -> None:
+    """The last by its time, whatever the attempts are called."""
+    attempt(folder, 0, names[0], [gpu("a", "CONFORMS", "2026-01-01")], ended=False)
+    attempt(folder, 0, names[1], [gpu("a", later, "2026-01-02")])
     assert [g["verdict"] for g in read(folder).gpus] == [later]
+
+
+def test_an_attempt_that_lost_a_gpu_is_not_whole_whatever_it_counts(folder: Path) -> None:
+    for name, devices in (("0-1", None), ("0-2", 1)):
+        writer = Writer(folder, 0, name)
+        writer.write("begin", node="n0")
+        writer.write("gpu", **gpu("a"))
+        writer.write("lost", device="cuda:1", why="the run was ended and left no report")
+        writer.write("end", devices=devices)
+        writer.close()
+    assert read(folder).done() == set() and len(read(folder).lost()) == 2
 
 
 def test_attempts_never_share_a_file(folder: Path) -> None:

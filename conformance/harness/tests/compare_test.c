@@ -288,7 +288,8 @@ static void test_earlier(void)
     unsigned i;
 
     open_program();
-    check(put(program_decoy_words(&room), there, sizeof(there)) && put(program_seen(&room, COPY_OF_DECOY), there, sizeof(there)), "the words are told");
+    check(put(program_decoy_words(&room), there, sizeof(there)) && put(program_seen(&room, COPY_OF_DECOY), there, sizeof(there)),
+          "the words are told");
     compare_earlier(&room, &program, &found);
     check(found.count == 0, "an earlier launch that had ended does not differ");
     for (i = 0; i < STEPS; i++) {

@@ -89,6 +89,11 @@ def test_a_gpu_without_a_report_gives_its_own_reasons() -> None:
     lost.lost = "its run ended with 139"
     report = many_gpus.machine_report([told(0, "a"), lost])
     assert (report["verdict"], report["reasons"]) == ("INVALID", ["gpu-1: its run ended with 139"])
+    unproven = told(0, "a", verdict="UNPROVEN")
+    assert unproven.report is not None
+    unproven.report["reasons"] = ["a case was not run"]
+    report = many_gpus.machine_report([unproven, lost])
+    assert (report["verdict"], report["reasons"]) == ("INVALID", ["gpu-0: a case was not run", "gpu-1: its run ended with 139"])
 
 
 def test_trials_under_two_versions_of_one_branch_are_not_pooled() -> None:

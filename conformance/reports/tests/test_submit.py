@@ -111,7 +111,8 @@ def test_a_waiver_of_what_did_not_fail_is_refused() -> None:
     assert any("waived" in text for text in recomputed_problems({**report, "waived": [invented]}))
     assert any("waived" in text for text in recomputed_problems({**report, "waived": [{**invented, "expires": "never"}]}))
     turned = {**report, "verdict": "CONFORMS", "exit": 0, "reasons": []}
-    assert any("verdict" in text for text in recomputed_problems(turned))
+    said = [text.split()[3] for text in recomputed_problems(turned) if text.startswith("the run: ")]
+    assert {"verdict", "exit", "reasons"} <= set(said), "nor does an empty field hide what belongs there"
 
 
 def test_a_waiver_that_had_expired_when_the_run_began_is_refused() -> None:
@@ -135,6 +136,23 @@ def test_no_reason_excuses_a_case_from_its_own_counts(status: str, reason: str |
     test.update(status=status, reason=reason)
     test["outcomes"].update(poison=5, fresh=test["outcomes"]["fresh"] - 5)
     assert any(text.startswith(test["name"]) and "beside 5 forbidden outcomes" in text for text in recomputed_problems(report))
+
+
+@pytest.mark.parametrize("status", ["PASS", "INCONCLUSIVE"])
+def test_a_recorded_trial_is_held_against_its_case(status: str) -> None:
+    report = subset("ATTR-03")
+    test = next(test for test in report["tests"] if test["status"] == "PASS")
+    test.update(status=status, forbidden=[forbidden_trial()])
+    assert f"{test['name']}: it says {status} beside 1 forbidden outcomes" in recomputed_problems(report)
+
+
+@pytest.mark.parametrize("planted", ["mutants", "controls"])
+def test_no_reason_excuses_a_planted_bug_from_its_kills(planted: str) -> None:
+    """Also where the report is of other code: only one that may live, and did, says why."""
+    report = recorded()
+    test = next(test for test in report["tests"] if test["status"] == "PASS" and test[planted])
+    test[planted][0].update(status="KILLED", kills=3, reason="it may live")
+    assert any(text.startswith(test["name"]) and "is called KILLED with 3 kills" in text for text in recomputed_problems(report))
 
 
 @pytest.mark.parametrize(("recorded_trials", "told", "contradicts"), [(1, 1, False), (0, 1, True), (0, 0, True)])
