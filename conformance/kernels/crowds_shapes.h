@@ -16,7 +16,7 @@
 #define SHAPED_DRESSES (CROWD_DRESSES + 1u)
 
 enum shaped_trigger { TRIGGERS_FIRST, TRIGGERS_EACH, TRIGGERS_LAST, TRIGGERS_SOME_BLOCKS, TRIGGERS_AFTER_WAIT, TRIGGERS_NEVER, SHAPED_TRIGGERS };
-enum shaped_wait { WAITS_EACH, WAITS_FIRST, WAITS_LAST, WAITS_HALF, WAITS_MET, WAITS_LATE, WAITS_TWICE, WAITS_IN_LATE_BLOCKS, WAITS_NOT,
+enum shaped_wait { WAITS_EACH, WAITS_FIRST, WAITS_LAST, WAITS_HALF, WAITS_MET, WAITS_LATE, WAITS_TWICE, WAITS_FENCED, WAITS_IN_LATE_BLOCKS, WAITS_NOT,
                    SHAPED_WAITS };
 enum shaped_store { STORES_WORDS, STORES_FOUR, STORES_RELAXED, STORES_WIDE, STORES_BY_EXCHANGE, SHAPED_STORES };
 
@@ -96,6 +96,8 @@ DEVICE_FN void shaped_triggers(const struct shaped_args *args, const struct tria
         return;
     if (args->trigger == TRIGGERS_EACH || k_thread() == speaks)
         k_trigger();
+    if (args->trigger == TRIGGERS_EACH && args->store % 2)
+        k_trigger();
 }
 
 /* Whoever does not wait meets in a barrier those that do. */
@@ -105,6 +107,8 @@ DEVICE_FN void shaped_waits(const struct shaped_args *args, const struct trial_p
 
     if (wait == WAITS_MET)
         k_barrier();
+    if (wait == WAITS_FENCED)
+        k_fence();
     if (wait == WAITS_LATE)
         k_delay(args->state + args->place, (CROWD_BLOCK % 4) * plan->hold_ns);
     if (WAITS && (wait == WAITS_FIRST ? k_thread() == 0 : wait == WAITS_LAST ? k_thread() == last : wait == WAITS_HALF ? k_thread() <= last / 2 : 1))
@@ -191,6 +195,7 @@ struct shaped_row {
     struct shaped_launch launch[SHAPED];
     cudaStream_t stream;
     enum shaped_way way;
+    unsigned asks;               /* how often the host asks the stream between two launches: the kernel before gets somewhere meanwhile */
     int by_thread;
 };
 
@@ -273,6 +278,7 @@ static void draw_row(struct shapes *s)
     row->launch[3].args.found = 7;
     row->stream = s->stream[draws(&state, row->way == SHAPED_LAUNCHED ? 4 : 3)];
     row->by_thread = draws(&state, 4) == 0;
+    row->asks = row->way == SHAPED_LAUNCHED && draws(&state, 2) ? 1u << draws(&state, 8) : 0;
 }
 
 static cudaLaunchAttribute in_twos(dim3 grid)
@@ -323,10 +329,16 @@ static cudaError_t launch_shape(const struct shapes *s, struct shaped_launch *la
 static cudaError_t launch_shapes(const struct shapes *s, struct shaped_row *row)
 {
     cudaError_t error = cudaSuccess;
-    unsigned place;
+    unsigned place, i;
 
-    for (place = 0; place < SHAPED && error == cudaSuccess; place++)
-        error = launch_shape(s, &row->launch[place], row->stream);
+    for (place = 0; place < SHAPED && error == cudaSuccess; place++) {
+        for (i = 0; place && i < row->asks && (error == cudaSuccess || error == cudaErrorNotReady); i++)
+            error = cudaStreamQuery(row->stream);
+        if (error == cudaErrorNotReady)
+            (void)cudaGetLastError();
+        if (error == cudaSuccess || error == cudaErrorNotReady)
+            error = launch_shape(s, &row->launch[place], row->stream);
+    }
     return error;
 }
 

@@ -564,9 +564,10 @@ static bool fence_leaves(const struct store *s, unsigned taken)
 void model_fence(void)
 {
     access_point();
-    const struct thread *t = device.current;
+    struct thread *t = device.current;
     struct store_buffer *b = t->block->stores;
     unsigned taken = 0;
+    t->fenced = true;
     if (fence_is_lost(t))
         return;
     for (uint64_t left = b->used; left != 0; left &= left - 1) {

@@ -575,6 +575,8 @@ bool wait_may_return(const struct thread *thread)
         return true;
     if (device.faults.second_barrier_frees_wait && thread->block->stores->epoch >= 2)
         return true;
+    if ((device.faults.fenced_wait_free && thread->fenced) || (device.faults.wait_after_two_triggers_free && thread->triggers > 1))
+        return true;
     if (device.faults.met_triggered_wait_free && thread->block->stores->epoch == 1 && thread->block->triggered)
         return true;
     if (device.faults.late_threads_return && thread->index >= 16)

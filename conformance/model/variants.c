@@ -1242,6 +1242,8 @@ static const struct variant variants[] = {
     BROKEN("cooperative-start-event-early", cooperative_start_event_early, "COMP-16", "a stream that waits for the block starts of a cooperative launch goes on before the first one"),
     BROKEN("layered-start-event-early", layered_start_event_early, "COMP-16", "a stream that waits for the block starts of a grid of several layers goes on before the first one"),
     BROKEN("long-arguments-trigger-lacks-one", long_args_trigger_lacks_one, "COMP-16", "of a kernel with more than 1,024 bytes of arguments one block need not have triggered"),
+    BROKEN("fenced-wait-free", fenced_wait_free, "COMP-16", "the wait of a thread that has fenced returns at once"),
+    BROKEN("wait-after-two-triggers-free", wait_after_two_triggers_free, "COMP-16", "the wait of a thread that has triggered twice returns at once"),
     BROKEN("far-stores-lost", far_stores_lost, "COMP-16", "what a grid has stored 64 MiB from the beginning of memory, and not fenced, is lost at its end"),
     BROKEN("fence-leaves-far-words", fence_leaves_far_words, "MEM-10", "a fence leaves behind words that lie 64 MiB from the beginning of memory"),
     BROKEN("fence-takes-24", fence_takes_24, "MEM-10", "a fence makes no more than 24 of the thread's stores visible"),
