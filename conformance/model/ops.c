@@ -579,7 +579,7 @@ bool wait_may_return(const struct thread *thread)
         return true;
     if (device.faults.second_barrier_frees_wait && thread->block->stores->epoch >= 2)
         return true;
-    if ((device.faults.fenced_wait_free && thread->fenced) || (device.faults.wait_after_two_triggers_free && thread->triggers > 1))
+    if ((device.faults.fenced_wait_free && thread->fences != 0) || (device.faults.wait_after_two_triggers_free && thread->triggers > 1))
         return true;
     if (device.faults.met_triggered_wait_free && thread->block->stores->epoch == 1 && thread->block->triggered)
         return true;
