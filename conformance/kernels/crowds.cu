@@ -119,7 +119,7 @@ DEVICE_FN void gives(const struct kernel_args *args)
     k_delay(args->state, plan.hold_ns);
     for (i = k_thread(); i < plan.reads_early; i += k_threads()) {
         k_store(args->data + handed_at(i), words_fresh(plan.key, i));
-        if (i % 10 == 9 && plan.hold_ns % 2000)
+        if (i % 7 == 6 && plan.hold_ns % 2000)
             k_fence(); /* not the last one, which takes what comes after it; nor in every trial: then the last one takes all */
     }
     k_barrier();

@@ -9,14 +9,14 @@
 #define SHAPED_EACH 4u         /* words of a thread */
 #define SHAPED_WORDS (SHAPED_MOST * SHAPED_EACH)
 #define SHAPED_APART (FAR_BYTES / sizeof(uint32_t) / (SHAPED - 1))
-#define SHAPED_TRIALS 144u
+#define SHAPED_TRIALS 184u
 #define SHAPED_MUCH 28672u     /* bytes of shared memory of a block: not many fit at once */
 #define SHAPED_RESIDENT 32u    /* blocks: of larger grids some may come late */
 #define DRESS_COOPERATIVE CROWD_DRESSES
 #define SHAPED_DRESSES (CROWD_DRESSES + 1u)
 
 enum shaped_trigger { TRIGGERS_FIRST, TRIGGERS_EACH, TRIGGERS_LAST, TRIGGERS_SOME_BLOCKS, TRIGGERS_AFTER_WAIT, TRIGGERS_NEVER, SHAPED_TRIGGERS };
-enum shaped_wait { WAITS_EACH, WAITS_FIRST, WAITS_LAST, WAITS_HALF, WAITS_MET, WAITS_LATE, WAITS_TWICE, WAITS_IN_LATE_BLOCKS, WAITS_NOT,
+enum shaped_wait { WAITS_EACH, WAITS_FIRST, WAITS_LAST, WAITS_HALF, WAITS_MET, WAITS_LATE, WAITS_TWICE, WAITS_FENCED, WAITS_NOT,
                    SHAPED_WAITS };
 enum shaped_store { STORES_WORDS, STORES_FOUR, STORES_RELAXED, STORES_WIDE, STORES_BY_EXCHANGE, SHAPED_STORES };
 
@@ -26,7 +26,8 @@ struct shaped_args {
     uint32_t *data;              /* SHAPED_WORDS of the last kernel; those of the others come after them, far apart */
     uint32_t place, trigger, wait, store;
     uint32_t last;               /* the block that triggers last, and stores last */
-    uint32_t first;              /* that waits, if not all do */
+    uint32_t first;              /* block that waits; those before it neither wait nor read */
+    uint32_t slow;               /* so long the last block keeps its words back, in hold_ns */
     uint32_t threads[SHAPED];    /* of each kernel's grid */
     uint32_t found;              /* a bit for each kernel whose words it is to find */
 };
@@ -61,14 +62,15 @@ DEVICE_FN void shaped_stores(const struct shaped_args *args, uint64_t key, uint3
 }
 
 /* How many of the words of kernels before it are not what was stored last; `ordinary` kernels may read through the read-only path. */
-DEVICE_FN uint32_t shaped_reads(const struct shaped_args *args, uint64_t key, uint32_t thread, uint32_t own_threads, uint32_t found)
+DEVICE_FN uint32_t shaped_reads(const struct shaped_args *args, uint64_t key, uint32_t found)
 {
+    uint32_t first = args->first * k_threads(), thread = CROWD_BLOCK * k_threads() + k_thread() - first, readers = args->threads[args->place] - first;
     const uint32_t *words;
     uint32_t place, i, j, wrong = 0, group[SHAPED_EACH];
 
     for (place = 0; place < args->place; place++) {
         words = shaped_words(args, place);
-        for (i = thread; i < args->threads[place] / 2 * 2 && (found >> place & 1); i += own_threads) {
+        for (i = thread; i < args->threads[place] / 2 * 2 && (found >> place & 1); i += readers) {
             if (i % 2)
                 k_load4(words + SHAPED_EACH * i, group);
             for (j = 0; j < SHAPED_EACH; j++) {
@@ -96,6 +98,8 @@ DEVICE_FN void shaped_triggers(const struct shaped_args *args, const struct tria
         return;
     if (args->trigger == TRIGGERS_EACH || k_thread() == speaks)
         k_trigger();
+    if (args->trigger == TRIGGERS_EACH && args->store % 2)
+        k_trigger();
 }
 
 /* Whoever does not wait meets in a barrier those that do. */
@@ -103,8 +107,10 @@ DEVICE_FN void shaped_waits(const struct shaped_args *args, const struct trial_p
 {
     uint32_t wait = args->wait, last = k_threads() - 1;
 
-    if (wait == WAITS_MET)
+    if (wait == WAITS_MET || (args->first && args->store % 2))
         k_barrier();
+    if (wait == WAITS_FENCED)
+        k_fence();
     if (wait == WAITS_LATE)
         k_delay(args->state + args->place, (CROWD_BLOCK % 4) * plan->hold_ns);
     if (WAITS && (wait == WAITS_FIRST ? k_thread() == 0 : wait == WAITS_LAST ? k_thread() == last : wait == WAITS_HALF ? k_thread() <= last / 2 : 1))
@@ -135,7 +141,7 @@ DEVICE_FN void stands_in_a_row(const struct shaped_args *args)
     struct kernel_args planned = PDL_ZERO;
     struct trial_plan plan;
     struct trial_state *own = args->state + args->place;
-    uint32_t block = CROWD_BLOCK, thread = block * k_threads() + k_thread(), ordinary = args->place + 1 == SHAPED, waits, wrong;
+    uint32_t block = CROWD_BLOCK, thread = block * k_threads() + k_thread(), ordinary = args->place + 1 == SHAPED, waits;
 
     planned.plan = args->plan;
     plan = k_plan(&planned);
@@ -143,19 +149,19 @@ DEVICE_FN void stands_in_a_row(const struct shaped_args *args)
         k_store_relaxed(&own->alive, 1);
     k_add(&own->finished, 1);
     (void)shaped_keeps(args, plan.key, 0);
-    (void)shaped_reads(args, plan.key, thread, k_threads() * k_blocks(), ordinary ? 0 : args->found); /* the lines are cached before the wait */
+    if (block >= args->first && !ordinary)
+        (void)shaped_reads(args, plan.key, args->found); /* the lines are cached before the wait */
     if (args->trigger != TRIGGERS_AFTER_WAIT)
         shaped_triggers(args, &plan, args->trigger == TRIGGERS_LAST ? k_threads() - 1 : 0);
-    waits = args->place && !ordinary && args->wait != WAITS_NOT && !(args->wait == WAITS_IN_LATE_BLOCKS && block < args->first);
+    waits = args->place && !ordinary && args->wait != WAITS_NOT && block >= args->first;
     if (waits)
         shaped_waits(args, &plan);
-    wrong = waits || ordinary ? shaped_reads(args, plan.key, thread, args->threads[args->place], args->found) : 0;
-    if (wrong)
+    if ((waits || (ordinary && block >= args->first)) && shaped_reads(args, plan.key, args->found))
         k_store_relaxed(&own->left, 1);
     if (args->trigger == TRIGGERS_AFTER_WAIT)
         shaped_triggers(args, &plan, 0);
     if (block == args->last)
-        k_delay(own, 2 * plan.hold_ns);
+        k_delay(own, args->slow * plan.hold_ns);
     shaped_stores(args, plan.key, thread);
     k_barrier();
     if (shaped_keeps(args, plan.key, 1))
@@ -191,6 +197,7 @@ struct shaped_row {
     struct shaped_launch launch[SHAPED];
     cudaStream_t stream;
     enum shaped_way way;
+    unsigned asks;               /* how often the host asks the stream between two launches: the kernel before gets somewhere meanwhile */
     int by_thread;
 };
 
@@ -246,10 +253,8 @@ static void draw_launch(struct shapes *s, unsigned place, uint64_t *state)
     launch->args.place = place;
     launch->args.trigger = place + 1 < SHAPED ? draws(state, SHAPED_TRIGGERS) : TRIGGERS_NEVER;
     launch->args.wait = draws(state, place == 1 ? SHAPED_WAITS : SHAPED_WAITS - 1);
-    if (blocks > SHAPED_RESIDENT && draws(state, 2))
-        launch->args.wait = WAITS_IN_LATE_BLOCKS;
     launch->args.store = draws(state, SHAPED_STORES);
-    launch->args.first = blocks / 4 * 3;
+    launch->args.first = blocks > SHAPED_RESIDENT && draws(state, 3) ? blocks / 4 * 3 : 0;
     launch->args.last = place + 1 == SHAPED ? blocks : draws(state, 2) ? blocks - 1 : draws(state, blocks);
 }
 
@@ -264,15 +269,18 @@ static void draw_row(struct shapes *s)
     row->way = draws(&state, 2) ? SHAPED_LAUNCHED : (enum shaped_way)(SHAPED_CAPTURED + draws(&state, has_conditions() ? 3 : 2));
     for (place = 0; place < SHAPED; place++)
         draw_launch(s, place, &state);
-    for (place = 0; place < SHAPED; place++)
+    for (place = 0; place < SHAPED; place++) {
+        row->launch[place].args.slow = place + 1 < SHAPED && row->launch[place + 1].args.first ? 8 : 2;
         for (of = 0; of < SHAPED; of++)
             row->launch[place].args.threads[of] = shaped_blocks(&row->launch[of]) * row->launch[of].threads;
+    }
     row->launch[0].args.found = 0;
     row->launch[1].args.found = row->launch[1].args.wait == WAITS_NOT ? 0 : 1;
     row->launch[2].args.found = row->launch[1].args.wait == WAITS_NOT ? 2 : 3;
     row->launch[3].args.found = 7;
     row->stream = s->stream[draws(&state, row->way == SHAPED_LAUNCHED ? 4 : 3)];
     row->by_thread = draws(&state, 4) == 0;
+    row->asks = row->way == SHAPED_LAUNCHED && draws(&state, 2) ? 1u << draws(&state, 8) : 0;
 }
 
 static cudaLaunchAttribute in_twos(dim3 grid)
@@ -323,10 +331,16 @@ static cudaError_t launch_shape(const struct shapes *s, struct shaped_launch *la
 static cudaError_t launch_shapes(const struct shapes *s, struct shaped_row *row)
 {
     cudaError_t error = cudaSuccess;
-    unsigned place;
+    unsigned place, i;
 
-    for (place = 0; place < SHAPED && error == cudaSuccess; place++)
-        error = launch_shape(s, &row->launch[place], row->stream);
+    for (place = 0; place < SHAPED && error == cudaSuccess; place++) {
+        for (i = 0; place && i < row->asks && (error == cudaSuccess || error == cudaErrorNotReady); i++)
+            error = cudaStreamQuery(row->stream);
+        if (error == cudaErrorNotReady)
+            (void)cudaGetLastError();
+        if (error == cudaSuccess || error == cudaErrorNotReady)
+            error = launch_shape(s, &row->launch[place], row->stream);
+    }
     return error;
 }
 

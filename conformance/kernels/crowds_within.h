@@ -24,28 +24,36 @@ static cudaLaunchAttribute within_attribute(const struct crowd *crowd, unsigned 
 }
 
 /* Two layers, or rows, of two blocks each. Both givers store the same words. Each block has one thread, which alone knows what it has seen. */
-static cudaError_t launch_layers(const struct crowd *crowd, int rows)
+static cudaError_t launch_layers(const struct crowd *crowd, int rows, int attributed)
 {
     struct kernel_args args = crowd->args;
+    cudaLaunchAttribute six = serialization(1);
+    cudaLaunchConfig_t config = PDL_ZERO;
     void *params[1];
-    dim3 grid, block;
 
     params[0] = &args;
-    grid.x = 2;
-    grid.y = rows ? 2 : 1;
-    grid.z = rows ? 1 : 2;
-    block.x = block.y = block.z = 1;
-    return cudaLaunchKernel((const void *)SYMBOL(crowds_both), grid, block, params, 0, crowd->ask->stream);
+    config.gridDim.x = 2;
+    config.gridDim.y = rows ? 2 : 1;
+    config.gridDim.z = rows ? 1 : 2;
+    config.blockDim.x = config.blockDim.y = config.blockDim.z = 1;
+    config.stream = crowd->ask->stream;
+    config.attrs = &six;
+    config.numAttrs = attributed ? 1 : 0;
+    return cudaLaunchKernelExC(&config, (const void *)SYMBOL(crowds_both), params);
 }
 
-/* After another kernel, which stores nothing that they use. */
-static cudaError_t launch_waited(const struct crowd *crowd, unsigned blocks, unsigned threads)
+/* After another kernel, which stores nothing that they use; captured, or not. */
+static cudaError_t launch_waited(const struct crowd *crowd, unsigned blocks, unsigned threads, int captured)
 {
-    cudaError_t error = launch_crowd((const void *)SYMBOL(crowds_tick), &crowd->args, 1, 1, crowd->ask->stream, 0);
+    cudaStream_t stream = crowd->ask->stream;
+    cudaError_t error = captured ? cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal) : cudaSuccess;
 
+    if (error != cudaSuccess)
+        return error;
+    error = launch_crowd((const void *)SYMBOL(crowds_tick), &crowd->args, 1, 1, stream, 0);
     if (error == cudaSuccess)
-        error = launch_crowd((const void *)SYMBOL(crowds_both_waited), &crowd->args, blocks, threads, crowd->ask->stream, 1);
-    return error;
+        error = launch_crowd((const void *)SYMBOL(crowds_both_waited), &crowd->args, blocks, threads, stream, 1);
+    return captured ? ask_run_capture(stream, error) : error;
 }
 
 static cudaError_t launch_long(const struct crowd *crowd, unsigned blocks, unsigned threads)
@@ -126,20 +134,20 @@ static cudaError_t launch_node(struct crowd *crowd, unsigned blocks, unsigned th
     return error;
 }
 
-/* Every other grid of its kind has attribute 6 as well. */
+/* Every other grid of its kind has attribute 6 as well, or is in another memory-sync domain; if it is there anyway, it is in clusters. */
 static cudaError_t run_within(struct crowd *crowd, unsigned how, unsigned trial)
 {
     cudaStream_t stream = crowd->ask->stream;
     unsigned round = trial / ALL_WITHIN, threads = round % 3 ? HANDERS : 1, small = how == WITHIN_COOPERATIVE || how == WITHIN_LAYERS;
     const struct seat *seat = &seats[round / 3 % (small ? SMALL_SEATS : SEATS)];
-    cudaLaunchAttribute attribute[2] = { within_attribute(crowd, how), serialization(1) };
+    cudaLaunchAttribute attribute[2] = { within_attribute(crowd, how), round / 4 % 2 ? serialization(1) : within_attribute(crowd, how == 3 ? 1 : 3) };
     unsigned attributes = how == 0 ? 0 : how != WITHIN_SIX && round / 2 % 2 ? 2 : 1;
     cudaError_t error;
 
     prepare_seat(crowd, seat, trial);
     switch (how) {
-    case WITHIN_LAYERS: error = launch_layers(crowd, round % 2 != 0); break;
-    case WITHIN_WAITED: error = launch_waited(crowd, seat->blocks, threads); break;
+    case WITHIN_LAYERS: error = launch_layers(crowd, round % 2 != 0, round / 2 % 2 != 0); break;
+    case WITHIN_WAITED: error = launch_waited(crowd, seat->blocks, threads, round / 2 % 2 != 0); break;
     case WITHIN_NODE:
     case WITHIN_CHILD:
     case WITHIN_BODY: error = launch_node(crowd, seat->blocks, threads, how, round % 2 != 0); break;

@@ -180,7 +180,7 @@ void block_start(struct op *op, unsigned sm)
             t->coroutine = coroutine_new();
         t->block = b;
         t->index = i;
-        t->waits = 0;
+        t->waits = t->triggers = t->fences = 0;
         t->resting_since = 0;
         coroutine_begin(t->coroutine, thread_main, t);
         thread_makes_runnable(t);
@@ -300,6 +300,7 @@ void model_trigger(void)
     struct block *b = t->block;
     struct op *op = b->op;
     op->grid->trigger_calls++;
+    t->triggers++;
     if (!b->triggered) {
         b->triggered = true;
         op->grid->triggered++;

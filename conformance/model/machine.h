@@ -113,7 +113,8 @@ struct thread {
     struct block *block;
     enum thread_state state;
     unsigned index, place; /* in the block; in device.runnable */
-    unsigned waits;
+    unsigned waits, triggers;
+    unsigned fences;
     uint64_t resting_since; /* clock of the first of a row of pauses; 0: did something else */
 };
 
@@ -478,6 +479,9 @@ struct faults {
     bool bodies_share_memory, legacy_shares_memory, layers_share_memory; /* of blocks */
     bool mixed_primary_uncovered; /* of which some blocks had triggered, and some ended without */
     bool long_args_trigger_lacks_one;
+    bool fenced_wait_free, wait_after_two_triggers_free; /* of the thread */
+    bool late_long_args_blocks_free, late_per_thread_blocks_free, late_met_clustered_blocks_free; /* from the 17th on */
+    bool waited_fence_lost_in_graphs, attributed_fence_lost_in_rows, fence_17_lost, fence_lost_in_clusters_of_domains;
     bool fourth_barrier_lets_go, layered_starts_lack_one, cooperative_start_event_early, layered_start_event_early;
     bool domain_grid_in_parts, urgent_grid_in_parts, long_args_grid_in_parts, grid_after_item_in_parts;
     bool other_thread_grid_in_parts, grid_of_graph_in_parts_again, grid_in_urgent_stream_in_parts, urgent_enters_half_placed; /* cooperative grids */

@@ -558,7 +558,9 @@ static bool covered_enough(const struct op *op, const struct op *pred)
 static bool late_block_is_free(const struct op *op, unsigned block)
 {
     const struct faults *f = &device.faults;
-    if (block >= 16 && f->late_layered_blocks_free && op->grid->shape[2] > 1)
+    if (block >= 16 && ((f->late_layered_blocks_free && op->grid->shape[2] > 1) ||
+                        (f->late_long_args_blocks_free && op->grid->kernel->args_bytes > 1024) ||
+                        (f->late_per_thread_blocks_free && (op->features & HAS(perthread)))))
         return true;
     return block >= 64 && ((f->late_clustered_blocks_free && op->grid->cluster > 1) || (f->late_urgent_blocks_free && op->urgent) ||
                            (f->late_sharing_blocks_free && op->grid->dynamic_shared != 0) || (f->late_domain_blocks_free && op->domain != 0));
@@ -569,11 +571,15 @@ bool wait_may_return(const struct thread *thread)
     const struct op *op = thread->block->op;
     if (late_block_is_free(op, thread->block->index))
         return true;
+    if (device.faults.late_met_clustered_blocks_free && thread->block->index >= 16 && op->grid->cluster > 1 && thread->block->stores->epoch != 0)
+        return true;
     if (device.faults.hundredth_block_does_not_wait && thread->block->index == 100)
         return true;
     if (device.faults.late_blocks_do_not_wait && thread->block->index >= 256)
         return true;
     if (device.faults.second_barrier_frees_wait && thread->block->stores->epoch >= 2)
+        return true;
+    if ((device.faults.fenced_wait_free && thread->fences != 0) || (device.faults.wait_after_two_triggers_free && thread->triggers > 1))
         return true;
     if (device.faults.met_triggered_wait_free && thread->block->stores->epoch == 1 && thread->block->triggered)
         return true;
