@@ -1,0 +1,285 @@
+/* Executable graphs that are updated as a whole. */
+#include "api.h"
+#include "choices.h"
+
+#include <string.h>
+
+/* Why an update is refused: a node of the graph that it would take over and, if one of its edges is to blame, the node that this leads from. */
+struct refusal {
+    const struct node *of, *from, *old; /* old: of the executable graph */
+};
+
+static enum cudaGraphExecUpdateResult update_result(const struct graph *a, const struct graph *b, struct refusal *refusal);
+
+static enum cudaGraphExecUpdateResult update_result_of_node(const struct node *a, const struct node *b, struct refusal *refusal)
+{
+    refusal->of = b;
+    refusal->old = a;
+    if (a->type != b->type || a->children != b->children || a->choice != b->choice)
+        return cudaGraphExecUpdateErrorNodeTypeChanged;
+    if (a->kernel != NULL && a->kernel->cooperative != b->kernel->cooperative)
+        return cudaGraphExecUpdateErrorAttributesChanged;
+    enum cudaGraphExecUpdateResult result = cudaGraphExecUpdateSuccess;
+    if (a->type == cudaGraphNodeTypeConditional ? device.faults.body_shape_ignored : device.faults.child_shape_ignored)
+        return result;
+    for (unsigned c = 0; c < a->children && result == cudaGraphExecUpdateSuccess; c++)
+        result = update_result(a->child[c], b->child[c], refusal);
+    return result;
+}
+
+/* The dependency of this node that stands at this place, or NULL. */
+static const struct node *dependency(const struct node *n, unsigned place)
+{
+    for (size_t i = 0; i < n->graph->arcs; i++)
+        if (n->graph->arc[i].to == n && place-- == 0)
+            return n->graph->arc[i].from;
+    return NULL;
+}
+
+static enum cudaGraphExecUpdateResult same_dependencies(const struct node *a, const struct node *b, struct refusal *refusal)
+{
+    refusal->of = b;
+    refusal->old = a;
+    if (a->incoming != b->incoming)
+        return cudaGraphExecUpdateErrorTopologyChanged;
+    for (unsigned i = 0; i < a->incoming; i++)
+        if (dependency(a, i)->index != dependency(b, i)->index) {
+            refusal->from = dependency(b, device.faults.refusal_names_first_dependency ? 0 : i);
+            return cudaGraphExecUpdateErrorTopologyChanged;
+        }
+    return cudaGraphExecUpdateSuccess;
+}
+
+/* "Only 1D memsets and memcpys can be changed"; rows are taken all the same, as drivers do. */
+static bool layers_change(const struct node *a, const struct node *b)
+{
+    const struct move *old = &a->move, *other = &b->move;
+    return (old->layers > 1 || other->layers > 1) &&
+           (old->to != other->to || old->from != other->from || old->bytes != other->bytes || old->rows != other->rows || old->layers != other->layers);
+}
+
+/* EDGE-38: whether the second graph has the shape of the first, and if not, what differs. */
+static enum cudaGraphExecUpdateResult update_result(const struct graph *a, const struct graph *b, struct refusal *refusal)
+{
+    enum cudaGraphExecUpdateResult result = cudaGraphExecUpdateSuccess;
+    if (a->nodes != b->nodes) {
+        refusal->of = device.faults.new_count_names_node && b->nodes != 0 ? b->node[b->nodes - 1] : NULL;
+        return cudaGraphExecUpdateErrorTopologyChanged;
+    }
+    for (size_t i = 0; i < a->nodes && result == cudaGraphExecUpdateSuccess; i++)
+        result = same_dependencies(a->node[i], b->node[i], refusal);
+    for (size_t i = 0; i < a->arcs && result == cudaGraphExecUpdateSuccess; i++)
+        if (a->arc[i].from->index != b->arc[i].from->index || a->arc[i].to->index != b->arc[i].to->index) {
+            *refusal = (struct refusal){b->arc[i].to, b->arc[i].from, a->arc[i].to};
+            result = cudaGraphExecUpdateErrorTopologyChanged;
+        }
+    for (size_t i = 0; i < a->nodes && result == cudaGraphExecUpdateSuccess; i++)
+        result = update_result_of_node(a->node[i], b->node[i], refusal);
+    for (size_t i = 0; i < a->nodes && result == cudaGraphExecUpdateSuccess; i++)
+        if (layers_change(a->node[i], b->node[i])) {
+            *refusal = (struct refusal){b->node[i], NULL, a->node[i]};
+            result = cudaGraphExecUpdateErrorParametersChanged;
+        }
+    return result;
+}
+
+bool graph_may_become(const struct graph *a, const struct graph *b)
+{
+    struct refusal unsaid = {NULL, NULL, NULL};
+    return update_result(a, b, &unsaid) == cudaGraphExecUpdateSuccess;
+}
+
+static void tell_refusal(cudaGraphExecUpdateResultInfo *info, const struct refusal *refusal)
+{
+    const struct node *of = refusal->of;
+    if (of != NULL && device.faults.update_names_old_node)
+        of = refusal->old->original;
+    if (of != NULL && device.faults.update_names_first_node)
+        of = of->graph->node[0];
+    if (device.faults.update_names_no_node)
+        of = NULL;
+    memcpy(&info->errorNode, &of, sizeof info->errorNode);
+    const struct node *from = refusal->from;
+    if (device.faults.changed_type_names_from && of != NULL && info->result != cudaGraphExecUpdateErrorTopologyChanged)
+        from = dependency(of, 0);
+    if (!device.faults.update_names_no_from)
+        memcpy(&info->errorFromNode, &from, sizeof info->errorFromNode);
+}
+
+static bool same_edge_data(const struct graph *a, const struct graph *b)
+{
+    for (size_t i = 0; i < a->arcs; i++)
+        if (memcmp(&a->arc[i].data, &b->arc[i].data, sizeof(edge_data)) != 0)
+            return false;
+    for (size_t i = 0; i < a->nodes; i++)
+        for (unsigned c = 0; c < a->node[i]->children; c++)
+            if (!same_edge_data(a->node[i]->child[c], b->node[i]->child[c]))
+                return false;
+    return true;
+}
+
+/* The conditions of nodes in bodies, or in child graphs. */
+static void keep_inner_conditions(struct node *n, const struct node *old)
+{
+    for (unsigned c = 0; c < n->children; c++)
+        for (size_t i = 0; i < n->child[c]->nodes; i++)
+            n->child[c]->node[i]->condition = old->child[c]->node[i]->condition;
+}
+
+static void keep_below(struct graph *g, const struct graph *old, unsigned depth)
+{
+    for (size_t i = 0; i < g->nodes; i++) {
+        if (depth >= 2 && g->node[i]->kernel != NULL)
+            *g->node[i]->kernel = *old->node[i]->kernel;
+        for (unsigned c = 0; c < g->node[i]->children; c++)
+            keep_below(g->node[i]->child[c], old->node[i]->child[c], depth + 1);
+    }
+}
+
+/* As many elements as there are, of the size that they had. */
+void keep_element(struct move *move, size_t element)
+{
+    if (move->width == 0)
+        return; /* of a copy */
+    move->bytes = move->bytes / move->width * element;
+    move->width = element;
+}
+
+/* What an update leaves of a node as it was, on the devices that break one. */
+static void node_keeps(struct node *n, const struct node *old)
+{
+    if (device.faults.update_keeps_element)
+        keep_element(&n->move, old->move.width);
+    if (device.faults.update_passes_disabled && old->disabled)
+        n->move = old->move;
+    if (device.faults.update_keeps_disabled_source && old->disabled && n->type == cudaGraphNodeTypeMemcpy)
+        n->move.from = old->move.from;
+    for (size_t i = 1; device.faults.update_keeps_inner_hosts && n->children != 0 && i < n->child[0]->nodes; i++)
+        n->child[0]->node[i]->host = old->child[0]->node[i]->host;
+    bool of_event = n->type == cudaGraphNodeTypeEventRecord || n->type == cudaGraphNodeTypeWaitEvent;
+    if (device.faults.captured_update_keeps_event && of_event && n->captured)
+        n->event = old->event;
+    if (device.faults.update_keeps_inner_condition)
+        keep_inner_conditions(n, old);
+    if (device.faults.update_keeps_condition)
+        n->condition = old->condition;
+    for (unsigned c = 0; device.faults.update_keeps_body && n->type == cudaGraphNodeTypeConditional && c < n->children; c++)
+        for (size_t i = 0; i < n->child[c]->nodes; i++)
+            if (n->child[c]->node[i]->type == cudaGraphNodeTypeMemset)
+                n->child[c]->node[i]->move = old->child[c]->node[i]->move;
+    for (size_t i = 1; device.faults.update_keeps_later_inside && n->children != 0 && i < n->child[0]->nodes; i++)
+        if (n->child[0]->node[i]->kernel != NULL)
+            *n->child[0]->node[i]->kernel = *old->child[0]->node[i]->kernel;
+}
+
+/* ... and of a graph. */
+static void graph_keeps(struct graph *copy, const struct graph *old)
+{
+    for (size_t i = 3; device.faults.update_keeps_kernels && i < copy->nodes; i++)
+        if (copy->node[i]->kernel != NULL && old->node[i]->kernel != NULL)
+            *copy->node[i]->kernel = *old->node[i]->kernel;
+    for (size_t i = 1; device.faults.update_keeps_shape && i < copy->nodes; i++)
+        if (copy->node[i]->kernel != NULL && old->node[i]->kernel != NULL)
+            memcpy(copy->node[i]->kernel->grid, old->node[i]->kernel->grid, sizeof copy->node[i]->kernel->grid);
+    for (size_t i = 0; device.faults.update_keeps_threads && i < copy->nodes; i++)
+        if (copy->node[i]->kernel != NULL && old->node[i]->kernel != NULL)
+            memcpy(copy->node[i]->kernel->block, old->node[i]->kernel->block, sizeof copy->node[i]->kernel->block);
+    for (size_t i = 0; device.faults.update_keeps_clusters && i < copy->nodes; i++)
+        if (copy->node[i]->kernel != NULL && old->node[i]->kernel != NULL)
+            memcpy(copy->node[i]->kernel->clusters, old->node[i]->kernel->clusters, sizeof copy->node[i]->kernel->clusters);
+    for (size_t i = 0; device.faults.update_keeps_hosts && i < copy->nodes; i++)
+        copy->node[i]->host = old->node[i]->host;
+    for (size_t i = copy->nodes; device.faults.update_keeps_last_host && i > 0; i--)
+        if (copy->node[i - 1]->type == cudaGraphNodeTypeHost) {
+            copy->node[i - 1]->host = old->node[i - 1]->host;
+            break;
+        }
+    for (size_t i = 0; device.faults.update_keeps_edges && i < copy->arcs; i++)
+        copy->arc[i].data = old->arc[i].data;
+    for (size_t i = 0; device.faults.captured_update_keeps_args && i < copy->nodes; i++)
+        if (copy->node[i]->captured && copy->node[i]->kernel != NULL)
+            memcpy(copy->node[i]->kernel->args, old->node[i]->kernel->args, sizeof copy->node[i]->kernel->args);
+    for (size_t i = 0; i < copy->nodes; i++)
+        node_keeps(copy->node[i], old->node[i]);
+    if (device.faults.update_keeps_grandchildren)
+        keep_below(copy, old, 0);
+}
+
+/* What is changed of an executable graph although the update is refused, on the device that does so. */
+static void moves_in_part(struct graph *g, const struct graph *other)
+{
+    for (size_t i = 0; i < g->nodes && i < other->nodes && g->node[i]->type == other->node[i]->type; i++)
+        g->node[i]->move = other->node[i]->move;
+}
+
+/* ... or of its nodes' state, host functions and events. */
+static void keeps_in_part(struct graph *g, const struct graph *other)
+{
+    for (size_t i = 0; device.faults.refused_update_enables && i < g->nodes; i++)
+        g->node[i]->disabled = false;
+    for (size_t i = 0; i < g->nodes && i < other->nodes && g->node[i]->type == other->node[i]->type; i++) {
+        if (device.faults.refused_update_gives_data)
+            g->node[i]->host = other->node[i]->host;
+        if (device.faults.refused_update_gives_event)
+            g->node[i]->event = other->node[i]->event;
+    }
+}
+
+cudaError_t CUDARTAPI cudaGraphExecUpdate(cudaGraphExec_t handle, cudaGraph_t graph, cudaGraphExecUpdateResultInfo *info)
+{
+    CALL(cudaGraphExecUpdate);
+    struct graph_exec *e = exec_of(handle);
+    const struct graph *g = graph_of(graph);
+    FAIL_IF(e == NULL || g == NULL || info == NULL, cudaErrorInvalidValue);
+    memset(info, 0, sizeof *info);
+    /* EDGE-23 leaves changed edge data open: refused, or taken over */
+    bool refuses = !device.faults.update_keeps_edges && choose(2) != 0;
+    struct refusal refusal = {NULL, NULL, NULL};
+    info->result = update_result(e->copy, g, &refusal);
+    bool other_bodies = refusal.of != NULL && refusal.of->type == cudaGraphNodeTypeConditional && refusal.old->type == cudaGraphNodeTypeConditional;
+    if (info->result != cudaGraphExecUpdateSuccess && (device.faults.any_shape_updates || (device.faults.other_bodies_ignored && other_bodies))) {
+        info->result = cudaGraphExecUpdateSuccess;
+        return cudaSuccess;
+    }
+    if (info->result == cudaGraphExecUpdateSuccess && !same_edge_data(e->copy, g) && refuses)
+        info->result = cudaGraphExecUpdateErrorTopologyChanged;
+    e->refused |= info->result != cudaGraphExecUpdateSuccess;
+    if (info->result != cudaGraphExecUpdateSuccess && device.faults.refused_update_moves)
+        moves_in_part(e->copy, g);
+    if (info->result != cudaGraphExecUpdateSuccess) {
+        keeps_in_part(e->copy, g);
+        if (device.faults.refused_update_frees_exec)
+            e->running = NULL;
+        tell_refusal(info, &refusal);
+        return call_result(cudaErrorGraphExecUpdateFailure);
+    }
+    if (device.faults.refused_update_sticks && e->refused)
+        return cudaSuccess;
+    bool ignored = (device.faults.update_after_launch_ignored && e->features & HAS(again)) || (device.faults.uploaded_takes_no_update && e->features & HAS(uploaded));
+    ignored |= device.faults.other_thread_update_ignored && device.other_thread;
+    ignored |= device.faults.second_exec_takes_no_update && e->features & HAS(secondexec);
+    ignored |= device.faults.update_from_same_ignored && e->updated_from == g->number;
+    ignored |= (device.faults.tenth_update_ignored && e->updates++ >= 10) ||
+               (device.faults.update_from_clone_ignored && g->copied_from == e->made_from);
+    ignored |= device.faults.update_under_way_lost && exec_under_way(e);
+    e->updated_from = g->number;
+    if (ignored || (device.faults.second_update_ignored && e->updates++ != 0))
+        return cudaSuccess;
+    struct graph *copy = graph_copy(g);
+    graph_keeps(copy, e->copy);
+    for (size_t i = 0; i < copy->nodes && !device.faults.update_renames_nodes; i++)
+        copy->node[i]->original = e->copy->node[i]->original; /* it is still known by the nodes that it was made from */
+    for (size_t i = 0; i < copy->nodes && !device.faults.params_enable; i++) {
+        bool enables = device.faults.update_enables_items && copy->node[i]->kernel == NULL;
+        enables |= device.faults.second_update_enables && e->features & HAS(updated);
+        copy->node[i]->disabled = e->copy->node[i]->disabled && !enables; /* no update changes that */
+    }
+    if (device.faults.update_reaches_rest && exec_under_way(e))
+        rest_takes(e->copy, copy);
+    if (device.faults.update_frees_running)
+        e->running = NULL;
+    graph_delete(e->copy);
+    e->copy = copy;
+    e->features |= HAS(updated);
+    return cudaSuccess;
+}

@@ -1,0 +1,40 @@
+/* What a capture holds: capture.c adds nodes to it, api_capture.c begins, ends, tells and changes it. */
+#ifndef PDL_MODEL_CAPTURE_H
+#define PDL_MODEL_CAPTURE_H
+
+#include "api.h"
+
+#include <pthread.h>
+
+/* One capture sequence; several streams may belong to it. Each has its half-edges: the nodes that the next node in that
+ * stream will depend on. `behind` holds nodes that a programmatic edge let the stream overlap: full work that comes
+ * later must be ordered after them too (F15), a programmatic successor need not be. */
+struct lane {
+    struct stream *stream;
+    struct half_edge *half;
+    unsigned halves, half_room;
+    struct node **behind;
+    unsigned behinds, behind_room;
+    struct lane *next;
+};
+
+struct capture {
+    struct graph *graph;
+    struct stream *origin;
+    enum cudaStreamCaptureMode mode;
+    pthread_t thread;          /* that began it */
+    unsigned long long id;
+    bool invalid, owns_graph, lost_nodes;
+    struct lane *lanes;
+    cudaGraphNode_t *answer_nodes; /* what capture_info hands out */
+    edge_data *answer_data;
+    struct capture *next;
+};
+
+struct capture *capture_new(void); /* NULL: no memory */
+void capture_free(struct capture *c);
+void capture_id_again(void);       /* the next capture gets the id of the last one */
+struct lane *lane_of(struct capture *c, struct stream *s);
+void lane_depends(struct lane *l, struct half_edge h);
+
+#endif
