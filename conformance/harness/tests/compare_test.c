@@ -302,19 +302,80 @@ static void test_earlier(void)
     }
 }
 
-/* Rows of the covering array count as such only if a kernel was launched from them. */
-static void test_rows(void)
+/* Launched just as the row says. */
+static struct step step_as(unsigned row)
 {
-    struct counts counts = PDL_ZERO;
+    static const unsigned clusters[] = { 1, 2, 4, 8 };
+    static const uint32_t triggers[] = { 0, STEP_TRIGGERS_FIRST, STEP_TRIGGERS_LATE };
+    const unsigned char *says = kit_axis_rows[row];
+    struct step step = { .kind = STEP_KERNEL, .row = row, .cluster = { clusters[says[AXIS_CLUSTER]], 1, 1 } };
+
+    step.grid[0] = says[AXIS_GRID] == GRID_ONE ? step.cluster[0] : 16;
+    step.grid[1] = step.grid[2] = 1;
+    step.attribute = says[AXIS_ATTRIBUTE] == ATTRIBUTE_ON;
+    step.cooperative = says[AXIS_COOPERATIVE] == COOPERATIVE_YES;
+    step.urgent = says[AXIS_PRIORITY] == PRIORITY_HIGH;
+    step.domain = says[AXIS_DOMAIN] == DOMAIN_REMOTE;
+    step.shared_bytes = says[AXIS_SHARED] == SHARED_NONE ? 0 : 1024;
+    step.flags = triggers[says[AXIS_TRIGGER]] | (says[AXIS_WAIT] == WAIT_YES ? STEP_WAITS : 0u) | STEP_TRIGGERS_ALL;
+    return step;
+}
+
+static int row_counts(const struct step *step)
+{
+    struct counts counts = { 0 };
     unsigned i, rows = 0;
 
-    open_program();
-    for (i = 0; i < STEPS; i++)
-        program.step[i].row = i + 1;
+    program.steps = 1;
+    program.step[0] = *step;
     count_rows(&counts, &program);
     for (i = 0; i < KIT_AXIS_ROWS; i++)
         rows += counts.row[i];
-    check(rows == 1 && counts.row[1], "one step is a kernel, and its row ran");
+    return rows == 1 && counts.row[step->row];
+}
+
+enum { CHANGES = 10 };
+
+/* A launch with one thing other than its row says. */
+static struct step changed_step(unsigned row, unsigned change)
+{
+    struct step step = step_as(row);
+
+    switch (change) {
+    case 0: step.kind = STEP_SET; break;
+    case 1: step.attribute = !step.attribute; break;
+    case 2: step.cooperative = !step.cooperative; break;
+    case 3: step.urgent = !step.urgent; break;
+    case 4: step.domain = !step.domain; break;
+    case 5: step.shared_bytes = step.shared_bytes ? 0 : 1024; break;
+    case 6: step.flags ^= STEP_WAITS; break;
+    case 7: step.flags ^= STEP_TRIGGERS_FIRST; break;
+    case 8: step.flags ^= STEP_TRIGGERS_LATE; break;
+    default: step.cluster[1] = 2; step.grid[1] = 2; break;
+    }
+    return step;
+}
+
+/* Rows of the covering array count only if a kernel was launched as they say: drawing may have changed it for what a program is for. */
+static void test_rows(void)
+{
+    unsigned row, change, missed = 0, wrong = 0, ones = 0;
+
+    open_program();
+    for (row = 0; row < KIT_AXIS_ROWS; row++) {
+        struct step step = step_as(row);
+        missed += !row_counts(&step);
+        for (change = 0; change < CHANGES; change++) {
+            step = changed_step(row, change);
+            wrong += row_counts(&step);
+        }
+        step = step_as(row);
+        step.grid[2] = 2;
+        ones += kit_axis_rows[row][AXIS_GRID] == GRID_ONE && row_counts(&step);
+    }
+    check(missed == 0, "a kernel that is launched as a row says counts as that row");
+    check(wrong == 0, "what has anything other than its row says does not");
+    check(ones == 0, "a grid of one is one");
 }
 
 static char row_told[512];
