@@ -74,7 +74,6 @@ static cudaError_t open_streams(struct program_room *room)
     return cudaSuccess;
 }
 
-/* What programs may ask of this device and this kernel. */
 /* Devices of few SMs, and parts of devices, have room for fewer blocks in a cluster. */
 static unsigned largest_cluster(const struct program_room *room)
 {
@@ -99,6 +98,7 @@ static unsigned largest_cluster(const struct program_room *room)
     return blocks;
 }
 
+/* What programs may ask of this device and this kernel. */
 static cudaError_t measure(struct program_room *room)
 {
     int device, sms, shared, threads, fit, version, mps = 0, i;
