@@ -6,10 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 /* ---- the arena: first fit, in granules ---- */
 
-enum { GRANULE_SHIFT = 9 };
+enum { GRANULE_SHIFT = 9, LARGE_BYTES = 1 << 20 };
 #define ARENA_BYTES ((size_t)2 << 30)
 #define GRANULES (ARENA_BYTES >> GRANULE_SHIFT)
 
@@ -84,12 +85,21 @@ static struct allocation *allocation_at(const void *p)
     return NULL;
 }
 
+/* A process that forks often, as tests do, copies all that it has: whole pages that a large allocation filled go back. */
+static void give_back(const struct allocation *a)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE), begin = (a->at + page - 1) / page * page, end = (a->at + a->bytes) / page * page;
+    if (end > begin && a->bytes >= LARGE_BYTES)
+        (void)madvise(arena + begin, end - begin, MADV_DONTNEED);
+}
+
 bool memory_free(void *p)
 {
     struct allocation *a = allocation_at(p);
     if (a == NULL || arena + a->at != (unsigned char *)p)
         return false;
     memset(granule_used + (a->at >> GRANULE_SHIFT), 0, a->bytes >> GRANULE_SHIFT);
+    give_back(a);
     bytes_in_use -= a->bytes;
     allocation_count--;
     memmove(a, a + 1, (allocation_count - (size_t)(a - allocations)) * sizeof *a);

@@ -289,6 +289,7 @@ static void free_gone(void)
 {
     while (gone_count)
         __real_free(gone[--gone_count]);
+    (void)malloc_trim(0); /* each fork copies what the process has */
 }
 
 static void limit_processor(void)
