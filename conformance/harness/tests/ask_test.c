@@ -321,7 +321,7 @@ static void ask_otherwise(struct ask *ask)
     ask_note_number(ask, "another row", 0); /* the answer was given, but to no such question */
 }
 
-/* What is to be made by the first call is missing, so that nothing is known of what the second question asks about. */
+/* There is no memory for the first call, so the second question has nothing to ask about. */
 static void ask_without_memory(struct ask *ask)
 {
     ask_expect(ask, "room", cudaErrorMemoryAllocation, cudaSuccess);

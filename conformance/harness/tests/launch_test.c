@@ -101,7 +101,7 @@ static void check_poison(void)
 
     open_part(0, batch++);
     check(launched(NULL) && not_poison(b->seen_host, WORDS_POISON_SEEN) == 0, "what is seen is poison before a trial, and all of it is fetched");
-    check(not_poison_there(b->data, WORDS_POISON_DATA) == 0, "so is what is to be stored");
+    check(not_poison_there(b->data, WORDS_POISON_DATA) == 0, "the words that trials will store to are poison before them, too");
     for (i = 0; i < 2; i++) {
         open_part(input[i], batch++);
         check(launched(NULL) && not_poison_there(b->input, WORDS_INPUT) == 0, "and what is overwritten or copied to");

@@ -276,9 +276,12 @@ void __wrap_free(void *memory)
     }
     (void)pthread_mutex_lock(&gone_lock);
     if (gone_count == gone_room) {
-        void **more = realloc(gone, (2 * gone_room + 1024) * sizeof(*gone));
-        gone = more ? more : gone;
-        gone_room = more ? 2 * gone_room + 1024 : gone_room;
+        size_t room = 2 * gone_room + 1024;
+        void **more = realloc(gone, room * sizeof(*gone));
+        if (more) {
+            gone = more;
+            gone_room = room;
+        }
     }
     if (gone_count < gone_room)
         gone[gone_count++] = memory;

@@ -176,7 +176,7 @@ def test_contradictions_of_the_first_part_stay(tmp_path: Path) -> None:
     CaseLog("a", began=True, casualty="CRASH", casualty_reason="SIGSEGV", forbidden=[{"slot": 3}], wrong="nodes: 3", error="a call"),
     CaseLog("a", casualty="NOT_RUN", casualty_reason="why"), CaseLog("a", began=True, ended=True, problems=["odd"], wall_s=2.5)])
 def test_what_a_kept_family_said_of_a_case_is_taken_over_whole(log: CaseLog, tmp_path: Path) -> None:
-    """A case that its child did not close counts, too: without its log it would be one that nobody asked."""
+    """Also a case whose child died before it closed it: without its log it would look as if it had never been run."""
     resume.begin(tmp_path, resume.Identity("model", "smoke", "1", [], None), FAKE)
     resume.keep(tmp_path, "wait", Outcome(logs={"a": log, "b": CaseLog("b")}), ["a"], 1.0, "")
     both = Outcome()
