@@ -78,6 +78,8 @@ static bool is_overlooked(cudaError_t error)
     switch ((int)error) {
     case cudaErrorLossyQuery: return f->lossy_not_last_error;
     case cudaErrorCapturedEvent: return f->captured_event_not_last;
+    case cudaErrorStreamCaptureUnjoined:
+    case cudaErrorStreamCaptureIsolation: return f->capture_error_not_last;
     case cudaErrorStreamCaptureUnmatched: return f->unmatched_end_not_last;
     case cudaErrorStreamCaptureImplicit: return f->implicit_not_last;
     case cudaErrorStreamCaptureWrongThread: return f->wrong_thread_not_last;
@@ -94,7 +96,6 @@ cudaError_t call_result(cudaError_t error)
 {
     call_failed |= error != cudaSuccess;
     bool stays = device.faults.first_error_stays && *last_error() != cudaSuccess;
-    stays |= device.faults.capture_error_not_last && (error == cudaErrorStreamCaptureUnjoined || error == cudaErrorStreamCaptureIsolation);
     stays |= is_overlooked(error);
     if (error != cudaSuccess && (error != cudaErrorNotReady || device.faults.unready_is_last) && !stays)
         *last_error() = error;

@@ -185,6 +185,7 @@ bool legacy_use_spoils(const struct stream *s);   /* the same; whatever is captu
 /* ---- graphs and capture ---- */
 
 typedef cudaGraphEdgeData edge_data;
+static const edge_data full_edge;
 
 struct half_edge { /* a node that the next captured node will depend on, and how */
     struct node *node;

@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const edge_data full_edge;
-
 /* ---- begin, end ---- */
 
 /* Devices on which a capture that begins in a graph does not come after this node, or does without the edge data */

@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const edge_data full_edge;
-
 static edge_data data_at(const edge_data *data, size_t i)
 {
     return data != NULL ? data[i] : full_edge;

@@ -6,7 +6,6 @@
 
 static struct capture *captures;
 static unsigned long long capture_ids;
-static const edge_data full_edge;
 
 struct capture *capture_new(void)
 {

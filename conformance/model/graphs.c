@@ -220,7 +220,6 @@ void node_takes_back(const struct node *n)
 /* Edges from each node before n to each after it, on the device that makes them when n goes. */
 static void bridge(const struct node *n)
 {
-    static const edge_data full_edge;
     struct graph *g = n->graph;
     size_t arcs = g->arcs; /* new ones come after these */
     for (size_t i = 0; i < arcs; i++)
