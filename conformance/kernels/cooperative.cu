@@ -67,9 +67,9 @@ KERNEL(cooperative_static)
 #endif
 
 #define SHARED_BYTES 40960u    /* which any kernel may have */
+/* LONE: one thread in each block; LONG: 2,000 more bytes of arguments */
 enum kind { KIND_PLAIN, KIND_CLUSTERS, KIND_SHARED, KIND_STATIC, KIND_LONE, KIND_LAYERS, KIND_LONG, KINDS };
-/* LONE: a thread in each block; LONG: with 2,000 bytes of arguments more */
-/* What the launches are given besides, or what stands before them, or the streams; of each round one. */
+/* How the launches of a round differ from plain ones: another attribute, a memset before them, other streams, or another thread. */
 enum dress { DRESS_NONE, DRESS_DOMAIN, DRESS_URGENT, DRESS_AFTER_MEMSET, DRESS_URGENT_STREAMS, DRESS_BY_THREAD, DRESS_EVENT, DRESSES };
 enum place { PLACE_STREAMS, PLACE_GRAPH, PLACE_BODY, PLACE_NESTED }; /* NESTED: a child graph of a child graph */
 
@@ -90,7 +90,7 @@ struct meeting {
     int again;                 /* its graph is launched a second time */
     unsigned size[GRIDS];      /* its grids' blocks */
     cudaError_t error;         /* of its launches */
-    cudaStream_t usual[2], urgent[2]; /* what the streams are in most rounds; in some */
+    cudaStream_t usual[2], urgent[2]; /* the streams of most rounds, and of some */
     int greatest;              /* priority */
     unsigned most[KINDS];      /* blocks that are on the device at once; where they come in twos, an even number */
     cudaStream_t stream[2], origin; /* origin: begins captures, which the others join */
