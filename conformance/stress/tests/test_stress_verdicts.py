@@ -23,8 +23,8 @@ KERNELS = ("a", "b", "c")
 class Program:
     """A program that exists only as a rule, with kernels of these names."""
 
-    def __init__(self, folder: Path, rule: Rule, plain: Iterable[Answer] = (), kernels: Iterable[str] = KERNELS, oracle: Oracle | None = None,
-                 stored: bool = False, **told: Any) -> None:
+    def __init__(self, folder: Path, rule: Rule, plain: Iterable[Answer] = (), kernels: Iterable[str] = KERNELS,
+                 oracle: Oracle | None = None, stored: bool = False, **told: Any) -> None:
         self.folder, self.rule, self.names, self.told, self.stored = folder, rule, list(kernels), told, stored
         self.oracle = oracle or Oracle(compare_stdout=True)
         self.plain_answers, self.timeout, self.plain_environment, self.runs = list(plain), 1.0, dict[str, str](), 0
@@ -67,6 +67,7 @@ def session(program: Program, **effort: Any) -> Result:
 
 
 OWN = {"a": {"triggers": 1}}
+ALONE = {name: {"before_attribute": 0} for name in KERNELS}  # no launch that may overlap
 FLAKY = (RIGHT, WRONG)
 CASES: list[tuple[str, dict[str, Any], dict[str, Any], int, str]] = [
     ("right", {"rule": races()}, {}, NOTHING_FOUND, "nothing found in"),
@@ -74,8 +75,8 @@ CASES: list[tuple[str, dict[str, Any], dict[str, Any], int, str]] = [
     ("by the trigger's place", {"rule": races(("a", "b")), **OWN}, {}, NOTHING_FOUND, "kernel b reads before"),
     ("by its place, strictly", {"rule": races(("a", "b")), **OWN}, {"strict": True}, RACE_FOUND, "kernel b reads before"),
     ("by its place and latent", {"rule": races(("a", "b"), ("b", "c")), **OWN}, {}, RACE_FOUND, "kernel c reads before"),
-    ("in the last seed only", {"rule": lambda plan, _: WRONG if plan.hold == {"a"} and plan.seed != 7 and "b" not in plan.protect else RIGHT},
-     {"seeds": 2}, RACE_FOUND, "kernel b reads before"),
+    ("in the last seed only", {"rule": lambda plan, _: WRONG if plan.hold == {"a"} and plan.seed != 7 and "b" not in plan.protect
+                               else RIGHT}, {"seeds": 2}, RACE_FOUND, "kernel b reads before"),
     ("in its second run only", {"rule": races(("a", "b"))}, {"repeats": 2}, RACE_FOUND, "kernel b reads before"),
     ("nothing judges", {"rule": races(), "oracle": Oracle()}, {}, INCONCLUSIVE, "nothing but the exit code judged"),
     ("a kernel left out", {"rule": races(), "c": {"rewritten": False}}, {}, INCONCLUSIVE, "1 kernels could not be rewritten"),
@@ -85,23 +86,30 @@ CASES: list[tuple[str, dict[str, Any], dict[str, Any], int, str]] = [
     ("a matter of time", {"rule": on("b", WRONG, WRONG)}, {}, INCONCLUSIVE, "time-dependent"),
     ("one by one it hangs", {"rule": on("b", WRONG, HANGS)}, {}, INCONCLUSIVE, "time-dependent"),
     ("a matter of time, and a race", {"rule": both(on("b", WRONG, WRONG), races(("a", "c")))}, {}, RACE_FOUND, "kernel c reads before"),
-    ("by the trigger's place, and no order", {"rule": both(races(("a", "b")), on("c", WRONG)), **OWN}, {}, RACE_FOUND, "missing on the host"),
+    ("by the trigger's place, and no order", {"rule": both(races(("a", "b")), on("c", WRONG)), **OWN}, {}, RACE_FOUND,
+     "missing on the host"),
     ("a matter of time, and no order", {"rule": both(on("b", WRONG, WRONG), on("c", WRONG))}, {}, RACE_FOUND, "missing on the host"),
     ("with delays of their own only", {"rule": lambda plan, _: WRONG if plan.mixed and "b" not in plan.protect else RIGHT}, {},
      RACE_FOUND, "kernel b reads before"),
     ("rewriting alone is wrong", {"rule": lambda *_: WRONG}, {}, INCONCLUSIVE, "rewriting alone"),
     ("code that does nothing is wrong", {"rule": lambda plan, _: WRONG if plan.off else RIGHT}, {}, NOTHING_FOUND, "nothing found"),
     ("no kernel", {"rule": races(), "kernels": ()}, {}, INCONCLUSIVE, "no kernel launch was seen"),
-    ("no kernel that can be rewritten", {"rule": races(), "kernels": ("c",), "c": {"rewritten": False}}, {}, INCONCLUSIVE, "no kernel could be"),
+    ("no kernel that can be rewritten", {"rule": races(), "kernels": ("c",), "c": {"rewritten": False}}, {}, INCONCLUSIVE,
+     "no kernel could be"),
     ("none of that name", {"rule": races(("a", "b"))}, {"only": "typo"}, INCONCLUSIVE, "nothing was stressed"),
     ("all exempt", {"rule": races(("a", "b"))}, {"exempt": "."}, INCONCLUSIVE, "nothing was stressed"),
     ("flaky, and nothing is seen under stress", {"rule": races(), "plain": FLAKY}, {}, INCONCLUSIVE, "plain run 2"),
     ("flaky, and what no wait cures", {"rule": on("b", WRONG), "plain": FLAKY}, {}, INCONCLUSIVE, "plain run 2"),
     ("flaky, and by the trigger's place", {"rule": races(("a", "b")), "plain": FLAKY, **OWN}, {}, RACE_FOUND, "kernel b reads before"),
     ("flaky, and a race under stress", {"rule": races(("a", "b")), "plain": FLAKY}, {}, RACE_FOUND, "kernel b reads before"),
-    ("flaky without overlap", {"rule": races(), "plain": FLAKY, **{n: {"before_attribute": 0} for n in KERNELS}}, {}, INCONCLUSIVE, "flaky"),
-    ("flaky in the third run", {"rule": races(), "plain": (RIGHT, RIGHT, WRONG), **{n: {"before_attribute": 0} for n in KERNELS}}, {},
-     INCONCLUSIVE, "plain run 3"),
+    ("flaky without overlap", {"rule": races(("a", "b")), "plain": FLAKY, **ALONE}, {}, INCONCLUSIVE, "plain run 2"),
+    ("flaky in the third run", {"rule": races(), "plain": (RIGHT, RIGHT, WRONG), **ALONE}, {}, INCONCLUSIVE, "plain run 3"),
+    ("no launch asks for overlap", {"rule": races(("a", "b")), **ALONE}, {}, RACE_FOUND, "kernel b reads before"),
+    ("a kernel that waits for others", {"rule": on("ncclKernel", WRONG), "kernels": ("a", "ncclKernel")}, {}, NOTHING_FOUND,
+     "nothing found"),
+    ("one that is cooperative", {"rule": on("b", WRONG), "b": {"cooperative": 1}}, {}, NOTHING_FOUND, "nothing found"),
+    ("one that is cooperative, by name", {"rule": on("b", WRONG), "b": {"cooperative": 1}}, {"only": "b"}, INCONCLUSIVE,
+     "nothing was stressed"),
     ("a plain run that hangs", {"rule": lambda *_: HANGS, "plain": [HANGS]}, {}, INCONCLUSIVE, "wrong without any stress: it did not end"),
 ]
 
@@ -141,10 +149,13 @@ def test_a_failure_that_does_not_come_back_is_told(tmp_path: Path) -> None:
 
 
 def test_the_kind_of_a_race_is_told(tmp_path: Path) -> None:
-    by_itself: Rule = lambda plan, _: WRONG if "a" in plan.hold and "b" not in plan.hold | plan.protect else RIGHT  # noqa: E731
-    for rule, told, plain, kind in ((races(("a", "b")), {}, (), "latent"), (races(("a", "b")), OWN, (), "relies on the trigger's place"),
-                                    (by_itself, OWN, (), "race now"), (races(("a", "b")), OWN, FLAKY, "race now")):
-        assert list(session(Program(tmp_path, rule, plain, **told)).labels.values()) == [kind]
+    def by_itself(plan: Plan, _: bool) -> Answer:
+        return WRONG if "a" in plan.hold and "b" not in plan.hold | plan.protect else RIGHT
+
+    for rule, plain, own, kind in ((races(("a", "b")), (), False, "latent"), (races(("a", "b")), (), True, "relies on the trigger's place"),
+                                   (by_itself, (), True, "race now"), (races(("a", "b")), FLAKY, True, "race now")):
+        program = Program(tmp_path, rule, plain, a={"triggers": int(own)})
+        assert list(session(program).labels.values()) == [kind]
 
 
 def test_the_codes_are_those_of_the_manual() -> None:
