@@ -201,6 +201,25 @@ def test_a_name_anywhere_is_refused(text: str) -> None:
         assert list(name_problems(report)), (place, text)
 
 
+@pytest.mark.parametrize(
+    ("host", "user", "text", "told"),
+    [
+        ("node17.attic", "root", "at node17", True),
+        ("node17.attic", "root", "node17.attic: lost", True),
+        ("node17.attic", "root", "node171, by root", False),
+        ("rac", "janedoe", "of janedoe", True),
+        ("rac", "janedoe", "janedoes on rac", False),
+    ],
+)
+def test_the_names_of_this_machine_and_its_user_are_refused(
+    host: str, user: str, text: str, told: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("socket.gethostname", lambda: host)
+    monkeypatch.setattr("getpass.getuser", lambda: user)
+    for report in ({"reasons": ["odd", text]}, {"problems": [{text: 1}]}):
+        assert bool(list(name_problems(report))) is told
+
+
 def test_recorded_reports_hold_no_name() -> None:
     assert list(name_problems(recorded())) == []
 
@@ -210,16 +229,31 @@ def test_recorded_reports_hold_no_name() -> None:
     [
         (lambda r: r["device"].update(kind="model"), "is of the model"),
         (lambda r: r["run"].update(plant="hang"), "planted"),
+        (lambda r: r["run"].update(plant="broken-wait:500"), "planted"),
+        (lambda r: r["run"].update(plant=""), "planted"),
         (lambda r: r["host"].update(interposers=["LD_PRELOAD"]), "between the kit"),
         (lambda r: r["suite"].update(dirty=True, sources="0" * 16), "not committed"),
+        (lambda r: r["suite"].pop("sources") and r["suite"].update(dirty=True), "not committed"),
         (lambda r: r["driver"].update(version=None), "driver's version"),
+        (lambda r: r["driver"].pop("version"), "driver's version"),
+        (lambda r: r["device"].pop("name"), "GPU's name"),
+        (lambda r: r["device"].update(name=""), "GPU's name"),
+        (lambda r: r["device"].pop("cc"), "compute capability"),
         (lambda r: r.update(verdict="INVALID", exit=70), "INVALID"),
+        (lambda r: r.update(verdict="NOT_APPLICABLE", exit=77), "NOT_APPLICABLE"),
     ],
 )
 def test_what_has_no_place_in_the_record_is_refused(change: Any, message: str) -> None:
     report = recorded()
     change(report)
-    assert any(message in text for text in submission.fitness_problems(report))
+    assert [message in text for text in submission.fitness_problems(report)] == [True]
+
+
+@pytest.mark.parametrize("dirty", [None, False, True])
+def test_what_fits_is_not_refused(dirty: bool | None) -> None:
+    report = recorded()
+    report["suite"].update(dirty=dirty, sources=sources.digest() if dirty else "0" * 16)
+    assert list(submission.fitness_problems(report)) == []
 
 
 @pytest.mark.parametrize("text", ['{"a": 1, "a": 2}', '{"a": NaN}', '{"a": 1e999}', "", "\xff"])
