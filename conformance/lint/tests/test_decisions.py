@@ -5,18 +5,19 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 from xml.etree import ElementTree
 
 import pytest
 
-from conformance.lint import baseline, linter
+from conformance.lint import against_hardware, baseline, linter
 from conformance.lint.against_hardware import Comparison, Shown, hold_against, shown_by
 from conformance.lint.ci import as_annotations, as_junit
 from conformance.lint.findings import HINT, RULES, Finding, number_alike
 from conformance.lint.launches import Launches, _Seen
 from conformance.lint.linter import KernelVerdict, Options, Report
-from conformance.lint.output import counts, exit_code
+from conformance.lint.output import as_json, counts, exit_code
 from conformance.lint.results import Place
 from conformance.lint.suppressions import Suppression, allowed_in_source
 from conformance.pdlkit.rules import Tag
@@ -47,7 +48,7 @@ def test_only_what_is_harmless_by_itself_is_a_hint() -> None:
 @pytest.mark.parametrize(("said", "code"), [
     (report(verdict()), 0), (report(verdict(finding(HINT_RULE))), 0), (report(), 3), (report(verdict(judged=False)), 3),
     (report(verdict(judged=False), verdict()), 0), (report(verdict(), verdict(finding())), 1),
-    (report(verdict(finding(), finding(HINT_RULE))), 1),
+    (report(verdict(finding(), finding(HINT_RULE))), 1), (report(verdict(finding(imprecise=True))), 1),
     (report(verdict(finding(suppressed="known"))), 0), (report(verdict(finding(known=True))), 0),
     (report(verdict(finding(suppressed="known"), finding())), 1), (report(verdict(finding(known=True), finding("no-wait"))), 1),
     (report(verdict(), extra=[finding("unused-declaration", "")]), 1), (report(verdict(), unreadable=[("f", "cut")]), 2),
@@ -118,6 +119,13 @@ def test_a_baseline_knows_its_own_findings_and_no_more_of_them(tmp_path: Path) -
     assert [row["kernel"] for row in plain] == ["k", "other"]
 
 
+def test_no_two_findings_are_taken_for_one() -> None:
+    alike = [finding(), finding(), finding()]
+    number_alike(alike)
+    others = [finding("no-wait"), finding(kernel="z"), finding(subject="p"), finding(subject="q")]
+    assert len({one.fingerprint for one in (*alike, *others)}) == 7
+
+
 def test_code_for_old_gpus_counts_only_where_there_is_no_better_one() -> None:
     old = verdict(finding("no-device-half"), arch="sm_80")
     alone, beside = report(old), report(verdict(finding("no-device-half"), arch="sm_80"), verdict(arch="sm_90"), verdict(kernel="z"))
@@ -143,11 +151,36 @@ def test_names_that_match_no_kernel_are_told(options: Options, named: int, unmat
     assert bool(said.notes) is bool(options.launches.overlapping), "x is in no file"
 
 
+@pytest.mark.parametrize("used", [False, True])
+@pytest.mark.parametrize("kind", ["declarations", "chains"])
+def test_a_declaration_that_matches_nothing_is_told(kind: str, used: bool) -> None:
+    """It may be misspelt, and then what it should have said something of went unsaid."""
+    k = re.compile("k")
+    options = Options()
+    setattr(options, kind, [SimpleNamespace(used=used, parameters={1}, variables={"v"}, source="s", kernel=k, kernels=k)])
+    said = report(verdict())
+    linter._finish(said, options)
+    assert exit_code(said) == (not used) and len(said.extra) == (not used)
+
+
+def test_json_holds_every_finding_and_every_kernel_that_was_judged() -> None:
+    said = report(verdict(finding(), finding("unresolved-call"), finding(HINT_RULE)), verdict(kernel="fine"),
+                  verdict(judged=False, kernel="unasked"), extra=[finding("unused-declaration", "")], unreadable=[("cut", "why")])
+    for hints in (False, True):
+        told = as_json(said, hints)
+        assert [f["id"] for f in told["findings"]] == [ERROR_RULE, "unresolved-call", *[HINT_RULE] * hints, "unused-declaration"]
+        assert [(k["kernel"], k["clean"]) for k in told["kernels"]] == [("k", False), ("fine", True)]
+        assert told["counts"] == {"error": 1, "warning": 2, "hint": int(hints)}
+        assert told["unreadable"] == [{"file": "cut", "message": "why"}]
+        assert [k["kernel"] for k in told["not_judged_kernels"]] == ["unasked"]
+
+
 def test_build_servers_get_every_finding_that_counts() -> None:
     said = report(verdict(finding(), finding("no-wait"), finding(HINT_RULE)), verdict(kernel="fine"),
                   verdict(finding(HINT_RULE), kernel="hint"),
                   verdict(finding(known=True), finding(suppressed="x"), kernel="old"), verdict(judged=False, kernel="unasked"),
                   unreadable=[("cut", "it is damaged")])
+    said.verdicts[0].waits = True
     suite = ElementTree.fromstring(as_junit(said)).find("testsuite")
     assert suite is not None and [suite.get(name) for name in ("tests", "failures", "errors", "skipped")] == ["5", "1", "1", "0"]
     assert [(case.get("name"), [end.tag for end in case]) for case in suite] == [
@@ -180,8 +213,9 @@ def test_hardware_and_lint_agree_or_it_is_told(shown: Shown, findings: tuple[str
     said = [finding(name, shown.symbol) for name in findings]
     one = compared([shown], verdict(kernel="other"), verdict(*said, kernel=shown.symbol))
     assert (one.compared, one.absent, len(one.disagreements)) == (1, [], wrong)
-    several = compared([shown], verdict(*said, kernel=shown.symbol), verdict(kernel=shown.symbol))
-    assert len(several.disagreements) == wrong, "of several architectures each one counts"
+    both = [verdict(*said, kernel=shown.symbol), verdict(kernel=shown.symbol)]
+    for several in (both, both[::-1]):
+        assert len(compared([shown], *several).disagreements) == wrong, "of several architectures each one counts"
 
 
 def test_what_lint_cannot_read_or_find_is_told() -> None:
@@ -192,7 +226,9 @@ def test_what_lint_cannot_read_or_find_is_told() -> None:
 @pytest.mark.parametrize(("changed", "symbols"), [
     ({}, ["w_dependent_base", "w_dependent_late"]), ({"status": "FAIL"}, ["w_dependent_late"]), ({"proving": False}, ["w_dependent_late"]),
     ({"kind": "start"}, []), ({"mutants": []}, ["w_dependent_base"]),
-    ({"mutants": [{"tag": "late", "status": "SURVIVED"}, {"tag": "unseen", "status": "KILLED"}]}, ["w_dependent_base"]),
+    *(({"mutants": [{"tag": "late", "status": status}, {"tag": "unseen", "status": "KILLED"}]}, ["w_dependent_base"])
+      for status in ("SURVIVED", "EQUIVALENT_HERE", "NOT_APPLICABLE")),
+    ({"mutants": [{"tag": "unseen", "status": "KILLED"}, {"tag": "late", "status": "KILLED"}]}, ["w_dependent_base", "w_dependent_late"]),
     ({"kernels": [{"name": "w_primary"}]}, []), ({"kernels": []}, []),
 ])
 def test_what_hardware_showed(changed: dict[str, Any], symbols: list[str]) -> None:
@@ -200,3 +236,26 @@ def test_what_hardware_showed(changed: dict[str, Any], symbols: list[str]) -> No
             "kernels": [{"name": "w_primary"}, {"name": "w_dependent"}], **changed}
     both = shown_by({"tests": [test, test]}, TAGS)
     assert [one.symbol for one in both] == symbols and [one.killed for one in both] == [symbol.endswith("late") for symbol in symbols]
+
+
+@pytest.mark.parametrize(("said", "code"), [
+    ({"compared": 3, "absent": [], "disagreements": []}, 0), ({"compared": 3, "absent": ["x"], "disagreements": ["odd"]}, 1),
+    ({"compared": 0, "absent": ["x"], "disagreements": []}, 1), ({"left_out": "no kernel was proven or killed"}, 1),
+])
+def test_the_comparison_exits_with_what_it_says(said: dict[str, Any], code: int, monkeypatch: pytest.MonkeyPatch,
+                                                capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(against_hardware, "answer", lambda *_: said)
+    assert against_hardware.main(["report.json", "harness"]) == code
+    capsys.readouterr()
+    assert against_hardware.main(["--json", "report.json", "harness"]) == 0 and json.loads(capsys.readouterr().out) == said
+
+
+@pytest.mark.parametrize(("at_hand", "shown", "told"), [
+    (False, [PASSED], {"left_out": "nvdisasm, cuobjdump or a C compiler is not on this machine"}),
+    (True, [], {"left_out": "no kernel was proven or killed"}), (True, [PASSED], {"compared": 2, "absent": ["a"], "disagreements": ["d"]}),
+])
+def test_what_run_is_answered(at_hand: bool, shown: list[Shown], told: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in (("programs_at_hand", at_hand), ("read_report", {}), ("shown_by", shown), ("compare", Comparison(2, ["a"], ["d"]))):
+        monkeypatch.setattr(against_hardware, name, lambda *_, value=value: value)
+    monkeypatch.setattr("conformance.lint.analyser.at_hand", lambda: True)
+    assert against_hardware.answer(Path("report.json"), Path("harness"), TAGS) == told
