@@ -383,6 +383,12 @@ def test_the_bound_is_what_it_says(n: int) -> None:
     assert (1 - bound) ** n == pytest.approx(0.05, rel=1e-3)
 
 
+def test_what_is_worse() -> None:
+    """A rule with a case that proved nothing, or never ran, has not passed."""
+    order = ["KIT_ERROR", "DEVICE_LOST", "CRASH", "HANG", "FAIL", "NOT_RUN", "INCONCLUSIVE", "PASS", "NOT_SUPPORTED"]
+    assert all(worst([better, worse]) == worse for worse, better in itertools.combinations(order, 2))
+
+
 def test_nothing_said_is_not_run() -> None:
     assert worst([]) == "NOT_RUN"
 

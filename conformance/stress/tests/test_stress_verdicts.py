@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import array
 import json
+import os
 from collections import Counter
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -190,3 +192,46 @@ def test_copies_that_waiting_settles_accuse_and_others_do_not(tmp_path: Path) ->
 
         loose = session(Program(tmp_path, rule, ("1", "2", "3"), oracle=digests, stored=True))
         assert not loose.natural and loose.code == INCONCLUSIVE, odd
+
+
+def ran(stdout: bytes = b"", code: int | None = 0, **files: bytes | None) -> Observed:
+    return Observed(code, stdout, b"", 0.1, dict(files))
+
+
+FILES, NEAR = Oracle(files=("f", "g")), Oracle(files=("f", "g"), tolerance=1e-3)
+FLOATS, DOUBLES = (Oracle(files=("f",), tolerance=1e-3, dtype=dtype) for dtype in ("float32", "float64"))
+
+
+def floats(*values: float) -> bytes:
+    return array.array("f", values).tobytes()
+
+
+@pytest.mark.parametrize(("oracle", "run", "plain", "right"), [
+    (Oracle(), ran(), None, True), (Oracle(), ran(code=1), None, False), (Oracle(), ran(code=None), None, False),
+    (Oracle(), ran(code=-6), ran(), False), (Oracle(), ran(code=None), ran(), False), (Oracle(), ran(code=3), ran(code=3), True),
+    (Oracle(), ran(), ran(code=3), False), (Oracle(), ran(code=4), ran(code=3), False), (Oracle(), ran(b"x"), ran(b"y"), True),
+    (Oracle(compare_stdout=True), ran(b"x"), ran(b"x"), True), (Oracle(compare_stdout=True), ran(b"x"), ran(), False),
+    (Oracle(compare_stdout=True), ran(), ran(b"x"), False), (Oracle(compare_stdout=True), ran(b"xy"), ran(b"xz"), False),
+    *((Oracle(expression=text), ran(code=1), None, text == "code") for text in ("code", "0", "None", "''", "nonsense", "1/0")),
+    *((Oracle(check=f"sh -c 'exit {code}'"), ran(code=1), None, code == 0) for code in (0, 1, 2, 139)),
+    (Oracle(check="sh -c 'kill -9 $$'"), ran(), None, False), (Oracle(check="sh -c 'exit 1'", expression="True"), ran(), ran(), False),
+    (Oracle(check="true", expression="False"), ran(), ran(), False), (Oracle(check="true", compare_stdout=True), ran(b"x"), ran(), False),
+    (FILES, ran(f=b"1", g=b"2"), ran(f=b"1", g=b"2"), True), (FILES, ran(f=b"1", g=b"2"), ran(f=b"1", g=b"3"), False),
+    (FILES, ran(f=b"1", g=None), ran(f=b"1", g=b"2"), False), (FILES, ran(f=b"1", g=b"2"), ran(f=b"1", g=None), False),
+    (FILES, ran(f=b"1", g=None), ran(f=b"1", g=None), True), (FILES, ran(f=b"1.0", g=b""), ran(f=b"1.00", g=b""), False),
+    (NEAR, ran(f=b"1.0 2", g=b""), ran(f=b"1.0005 2", g=b""), True), (NEAR, ran(f=b"1.0 2", g=b""), ran(f=b"1.05 2", g=b""), False),
+    (NEAR, ran(f=b"1 2", g=b""), ran(f=b"1 2 3", g=b""), False), (NEAR, ran(f=b"1 2", g=b""), ran(f=b"1 two", g=b""), False),
+    (NEAR, ran(f=b"1000", g=b""), ran(f=b"1000.9", g=b""), True), (NEAR, ran(f=b"1 nan", g=b""), ran(f=b"1 2", g=b""), False),
+    (NEAR, ran(f=b"1 2", g=b""), ran(f=b"1 nan", g=b""), False), (NEAR, ran(f=b"NaN", g=b""), ran(f=b"nan", g=b""), True),
+    (FLOATS, ran(f=floats(1, 2)), ran(f=floats(1, 2.001)), True), (FLOATS, ran(f=floats(1, 2)), ran(f=floats(1, 3)), False),
+    (FLOATS, ran(f=floats(1, 2)), ran(f=floats(1, 2, 3)), False), (FLOATS, ran(f=floats(1, 2)), ran(f=floats(1)), False),
+    (FLOATS, ran(f=b"123456"), ran(f=b"123457"), False), (DOUBLES, ran(f=floats(1, 2)), ran(f=floats(1, 3)), False),
+])
+def test_a_run_is_right_or_wrong(oracle: Oracle, run: Observed, plain: Observed | None, right: bool, tmp_path: Path) -> None:
+    assert (oracle.complaint(run, plain, tmp_path, dict(os.environ)) is None) is right
+
+
+def test_nothing_printed_judges_nothing() -> None:
+    assert not Oracle(compare_stdout=True).judges(None, Counter()) and not Oracle(compare_stdout=True).judges(ran(), Counter())
+    copies = Counter([Copy(4, ("x",) * 16)])
+    assert Oracle(digests=True).judges(ran(), copies) and not Oracle().judges(ran(), copies)
