@@ -1,5 +1,6 @@
 /* device_test.c - that what is opened is the device that was named, and what is said of it is its own: on a model of two devices. */
 #include <stdio.h>
+#include <string.h>
 
 #include "check.h"
 #include "device.h"
@@ -13,6 +14,20 @@ cudaError_t __wrap_cudaDriverGetVersion(int *version)
 {
     *version = driver_version;
     return cudaSuccess;
+}
+
+/* The step of the clock that a kernel is to have measured; 0: what it did. */
+static uint64_t step_ns;
+
+cudaError_t __real_cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind);
+cudaError_t __wrap_cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind);
+cudaError_t __wrap_cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind)
+{
+    cudaError_t error = __real_cudaMemcpy(to, from, bytes, kind);
+
+    if (step_ns)
+        ((struct trial_state *)to)->target_ns = step_ns;
+    return error;
 }
 
 static void check_second(void)
@@ -35,8 +50,10 @@ static void check_second(void)
 /* Clocks are compared with a slack of their own step, which a kernel measures; the model's is known. */
 static void check_tick(void)
 {
+    static const uint64_t slow[] = { 1000001, UINT64_MAX }; /* the last is that of a clock that stands */
     static struct device device;
     struct fault fault;
+    unsigned i;
 
     model_reset("", 1);
     check(device_open(&device, 0, 1, &fault), "the model opens");
@@ -44,6 +61,14 @@ static void check_tick(void)
     device.is_model = 0;
     check(device_measure(&device, &fault) && device.size.tick_ns - 1 < 1000000 && device.size.tick_ns != 32,
           "a GPU's step is the one that a kernel found");
+    for (step_ns = 1; step_ns <= 1000000; step_ns *= 10)
+        check(device_measure(&device, &fault) && device.size.tick_ns == step_ns, "whichever it is, up to a millisecond");
+    for (i = 0; i < 2; i++) {
+        step_ns = slow[i];
+        memset(&fault, 0, sizeof(fault));
+        check(!device_measure(&device, &fault) && fault.error == cudaErrorNotSupported && fault.call && device.size.tick_ns == 1000000,
+              "a slower clock judges nothing");
+    }
     device_close(&device);
 }
 
