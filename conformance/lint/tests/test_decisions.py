@@ -13,11 +13,13 @@ import pytest
 
 from conformance.lint import against_hardware, baseline, linter
 from conformance.lint.against_hardware import Comparison, Shown, hold_against, shown_by
+from conformance.lint.cache import Cache
 from conformance.lint.ci import as_annotations, as_junit
 from conformance.lint.findings import HINT, RULES, Finding, number_alike
 from conformance.lint.launches import Launches, _Seen
 from conformance.lint.linter import KernelVerdict, Options, Report
 from conformance.lint.output import as_json, counts, exit_code
+from conformance.lint.pipeline import Outcome
 from conformance.lint.results import Place
 from conformance.lint.suppressions import Suppression, allowed_in_source
 from conformance.pdlkit.rules import Tag
@@ -135,6 +137,26 @@ def test_code_for_old_gpus_counts_only_where_there_is_no_better_one() -> None:
         linter._settle_old_images(said, first)
     assert [exit_code(said) for said in (alone, beside, other, earlier)] == [1, 0, 1, 1]
     assert not beside.verdicts[0].judged and beside.verdicts[1].judged
+
+
+@pytest.mark.parametrize(("sm", "named", "code"), [(80, True, 1), (80, False, 3), (90, True, 2), (90, False, 3)])
+def test_a_kernel_without_code_that_is_said_to_overlap_is_told(sm: int, named: bool, code: int) -> None:
+    """Below sm_90 its code cannot overlap; from there on it has none, and cannot be judged."""
+    nothing = {"result": lambda _: None, "kernel_info": lambda _: None}
+    summary: Any = SimpleNamespace(kernels=["k"], sm=sm, instructions=0, seconds=0.0, **nothing)
+    said = report()
+    linter._judge_image("f", None, summary, Options(overlapping=re.compile("k" if named else "z")), said)
+    assert exit_code(said) == code and len(said.verdicts) == 1 and said.named == named
+    assert [f.id for f in said.findings] == ["no-device-half"] * (code == 1)
+
+
+def test_an_image_that_could_not_be_analysed_is_told() -> None:
+    said, cache = report(verdict()), Cache(None)
+    linter._take(Outcome(SimpleNamespace(file="f", inner=None), None, "it is cut"), Options(), said, cache)  # type: ignore[arg-type]
+    assert said.unreadable == [("f", "it is cut")] and exit_code(said) == 2
+    broken: Any = SimpleNamespace(kernels=["k", "z"], sm=90, instructions=0, seconds=0.0, result=None)  # judging it fails
+    linter._take(Outcome(SimpleNamespace(file="g", inner=None), broken), Options(), said, cache)  # type: ignore[arg-type]
+    assert len(said.unreadable) == 2 and said.unreadable[1][0] == "g" and len(said.verdicts) == 1
 
 
 LOGGED = Launches({"x": _Seen()})

@@ -139,11 +139,49 @@ def test_no_reason_excuses_a_case_from_its_own_counts(status: str, reason: str |
 
 
 @pytest.mark.parametrize("status", ["PASS", "INCONCLUSIVE"])
-def test_a_recorded_trial_is_held_against_its_case(status: str) -> None:
+@pytest.mark.parametrize("reason", [None, "1 forbidden trials were recorded before this: CRASH, died of SIGSEGV"])
+def test_a_recorded_trial_is_held_against_its_case(status: str, reason: str | None) -> None:
     report = subset("ATTR-03")
     test = next(test for test in report["tests"] if test["status"] == "PASS")
-    test.update(status=status, forbidden=[forbidden_trial()])
+    test.update(status=status, reason=reason, forbidden=[forbidden_trial()])
     assert f"{test['name']}: it says {status} beside 1 forbidden outcomes" in recomputed_problems(report)
+
+
+def _broken_waits_survive(test: dict[str, Any]) -> None:
+    for variant in test["broken_waits"]:
+        variant.update(status="SURVIVED", kills=0)
+
+
+def _nothing_forbidden(test: dict[str, Any]) -> None:
+    test.update(status="FAIL", outcomes={**dict.fromkeys(test["outcomes"], 0), "fresh": test["trials"]["run"]})
+
+
+@pytest.mark.parametrize(
+    ("rule_class", "change", "said"),
+    [
+        ("documented", _broken_waits_survive, "every broken wait survived"),
+        ("documented", lambda test: test["broken_waits"][-1].update(kills=10**9), "has more kills than trials"),
+        ("documented", lambda test: test["triage"].append({**test["mutants"][0], "kind": "triage", "kills": 10**9}), "more kills than"),
+        ("documented", lambda test: test["mutants"].append(dict(test["mutants"][0])), "was recorded twice"),
+        ("documented", lambda test: test["mutants"].append({**test["mutants"][0], "tag": "odd", "kills": 3}), "KILLED with 3 kills"),
+        ("documented", lambda test: test["mutants"].append({**test["mutants"][0], "tag": "odd", "status": "SURVIVED"}), "odd survived"),
+        ("measured", _nothing_forbidden, "it says FAIL without a forbidden outcome"),
+    ],
+)
+def test_a_report_of_other_code_is_held_against_itself(rule_class: str, change: Any, said: str) -> None:
+    """The rule book is then made from the report, and what it says of planted bugs still has to be carried by its counts."""
+    report = recorded()
+    case = next(test for test in report["tests"] if test["class"] == rule_class and test["kind"] == "visibility"
+                and (rule_class == "measured" or test["status"] == "PASS" and test["broken_waits"] and test["mutants"]))
+    assert not any(text.startswith(case["name"]) for text in recomputed_problems(report))
+    change(case)
+    assert any(text.startswith(case["name"]) and said in text for text in recomputed_problems(report))
+
+
+def test_a_number_of_another_kind_is_another_number() -> None:
+    report = subset("ATTR-05")
+    report["exit"] = False  # Python takes it for 0
+    assert any("its exit is False" in text for text in recomputed_problems(report))
 
 
 @pytest.mark.parametrize("planted", ["mutants", "controls"])
@@ -155,9 +193,11 @@ def test_no_reason_excuses_a_planted_bug_from_its_kills(planted: str) -> None:
     assert any(text.startswith(test["name"]) and "is called KILLED with 3 kills" in text for text in recomputed_problems(report))
 
 
-@pytest.mark.parametrize(("recorded_trials", "told", "contradicts"), [(1, 1, False), (0, 1, True), (0, 0, True)])
+@pytest.mark.parametrize(
+    ("recorded_trials", "told", "contradicts"), [(1, "1", False), (0, "1", True), (0, "0", True), (2, "1", True), (1, "more: 1", True)]
+)
 def test_a_failure_whose_child_died_before_its_counts_came_needs_a_recorded_trial(
-    recorded_trials: int, told: int, contradicts: bool
+    recorded_trials: int, told: str, contradicts: bool
 ) -> None:
     report = subset("ATTR-03")
     test = next(test for test in report["tests"] if test["status"] == "PASS")
@@ -276,3 +316,7 @@ def test_the_command_refuses_and_says_why(tmp_path: Path, capsys: pytest.Capture
 def test_the_place_says_gpu_driver_toolkit_and_profile() -> None:
     assert place_for(recorded()) == "h200-580.159.04-13.0.88-full.json"
     assert place_for({**recorded(), "machine": {"gpus": [{}, {}]}}) == "h200-580.159.04-13.0.88-full-2-gpus.json"
+    for only, part in ((["WAIT-01"], "WAIT_01"), (["EDGE-1?", "*.built"], "EDGE_1_-_built")):
+        some = recorded()
+        some["run"]["only"] = only
+        assert place_for(some) == f"h200-580.159.04-13.0.88-full-only-{part}.json", "a part is not kept as the whole"
