@@ -50,7 +50,7 @@ static void check_second(void)
 /* Clocks are compared with a slack of their own step, which a kernel measures; the model's is known. */
 static void check_tick(void)
 {
-    static const uint64_t slow[] = { 1000001, UINT64_MAX }; /* the last is that of a clock that stands */
+    static const uint64_t slow[] = { 1000001, 0x100000001u, UINT64_MAX }; /* the last is that of a clock that stands */
     static struct device device;
     struct fault fault;
     unsigned i;
@@ -63,7 +63,7 @@ static void check_tick(void)
           "a GPU's step is the one that a kernel found");
     for (step_ns = 1; step_ns <= 1000000; step_ns *= 10)
         check(device_measure(&device, &fault) && device.size.tick_ns == step_ns, "whichever it is, up to a millisecond");
-    for (i = 0; i < 2; i++) {
+    for (i = 0; i < 3; i++) {
         step_ns = slow[i];
         memset(&fault, 0, sizeof(fault));
         check(!device_measure(&device, &fault) && fault.error == cudaErrorNotSupported && fault.call && device.size.tick_ns == 1000000,

@@ -52,21 +52,26 @@ static int adds(struct queue *queue, unsigned blocks, unsigned first, unsigned s
     return nodes_add(queue, &what, edges, 2, &node) == cudaSuccess && edges_are(node, from, kinds, 2);
 }
 
+static int has_high_priority(const struct queue *queue, cudaGraphNode_t node)
+{
+    cudaLaunchAttributeValue value;
+
+    memset(&value, 0, sizeof(value));
+    return cudaGraphKernelNodeGetAttribute(node, cudaLaunchAttributePriority, &value) == cudaSuccess && value.priority == queue->high_priority;
+}
+
 /* A node without edges that is to have the highest priority has it, however many blocks it has. */
 static int is_urgent(struct queue *queue, unsigned blocks)
 {
-    cudaLaunchAttributeValue value;
     cudaGraphNode_t node;
     struct node what;
 
     memset(&what, 0, sizeof(what));
-    memset(&value, 0, sizeof(value));
     what.kernel = &queue->primary;
     what.blocks = blocks;
     what.threads = what.urgent = 1;
     queue->nodes->owns = queue->nodes->befores = 0;
-    return nodes_add(queue, &what, NULL, 0, &node) == cudaSuccess &&
-           cudaGraphKernelNodeGetAttribute(node, cudaLaunchAttributePriority, &value) == cudaSuccess && value.priority == queue->high_priority;
+    return nodes_add(queue, &what, NULL, 0, &node) == cudaSuccess && has_high_priority(queue, node);
 }
 
 /* Whether this node has these blocks, threads and dynamic shared bytes, and these arguments. */
@@ -120,6 +125,11 @@ static void check_pair(struct queue *queue, unsigned blocks)
         trial.control = CONTROL_ATTROFF;
         nodes_next(queue->nodes, line);
         check(node_pair(queue, &trial, PDL_EDGE_PROGRAMMATIC) == cudaSuccess && edges_are(own[1], own, full, 1), "by a full one in that control");
+        trial.urgent_dependent = 1;
+        check(!has_high_priority(queue, own[0]) && !has_high_priority(queue, own[1]) &&
+              node_dependent(queue, &trial, NULL, 0, &before[0]) == cudaSuccess && has_high_priority(queue, before[0]) &&
+              node_middle(queue, &trial, blocks, NULL, 0, &before[0]) == cudaSuccess && has_high_priority(queue, before[0]) &&
+              node_is(before[0], &trial, blocks, 3, 0), "an urgent one has the highest priority");
     }
 }
 
@@ -128,14 +138,11 @@ static void check_unordered(struct queue *queue, unsigned blocks)
     const unsigned full[3] = { PDL_EDGE_FULL, PDL_EDGE_FULL, PDL_EDGE_FULL };
     cudaGraphNode_t before[3], middle, *own = queue->nodes->own;
     struct trial_launch trial = after_three(queue, blocks, 0, before);
-    cudaLaunchAttributeValue value;
 
-    memset(&value, 0, sizeof(value));
     check(node_unordered(queue, &trial) == cudaSuccess && queue->nodes->owns == 3, "a pair without an order, and a spacer");
     check(edges_are(own[0], before, full, 3) && edges_are(own[1], before, full, 3) && edges_are(own[2], own + 1, full, 1), "behind the spacer");
     check(node_is(own[1], &trial, 1, 1, 0) && node_is(own[2], &trial, blocks + 2, 3, 0), "which is small");
-    check(cudaGraphKernelNodeGetAttribute(own[1], cudaLaunchAttributePriority, &value) == cudaSuccess && value.priority == queue->high_priority,
-          "and urgent");
+    check(has_high_priority(queue, own[1]) && !has_high_priority(queue, own[2]), "and urgent");
     check(node_middle_alone(queue, &trial, &middle) == cudaSuccess && edges_are(middle, NULL, NULL, 0) && node_is(middle, &trial, 1, 3, 0) &&
           node_dependent_alone(queue, &trial, &middle) == cudaSuccess && edges_are(middle, NULL, NULL, 0) &&
           node_is(middle, &trial, blocks + 2, 3, 0) && queue->nodes->owns == 5, "alone is after nothing");
@@ -152,6 +159,9 @@ static void check_full(struct queue *queue, unsigned blocks)
     check(node_primary(queue, &trial, &node) == cudaSuccess && nodes->owns == NODES_MAX && nodes->own[NODES_MAX - 1] == node, "the last one");
     check(node_primary(queue, &trial, &node) == cudaErrorInvalidValue && node_middle_alone(queue, &trial, &node) == cudaErrorInvalidValue &&
           node_dependent_alone(queue, &trial, &node) == cudaErrorInvalidValue && nodes->owns == NODES_MAX, "and one too many");
+    check(node_pair(queue, &trial, PDL_EDGE_FULL) == cudaErrorInvalidValue && node_unordered(queue, &trial) == cudaErrorInvalidValue, "in a pair");
+    nodes->owns = NODES_MAX - 1;
+    check(node_pair(queue, &trial, PDL_EDGE_FULL) == cudaErrorInvalidValue, "nor is there room for half a pair");
     nodes->owns = NODES_MAX - 1;
     check(node_middle_alone(queue, &trial, &node) == cudaSuccess && nodes->owns == NODES_MAX && nodes->own[NODES_MAX - 1] == node, "alone, too");
 }

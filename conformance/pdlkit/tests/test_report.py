@@ -201,7 +201,7 @@ def test_reports_written_side_by_side_are_whole_and_overwrite_no_file_of_others(
     assert (tmp_path / "report.json.draft").read_text() == "mine"
 
 
-@pytest.mark.parametrize("status", ["FAIL", "HANG", "CRASH", "KIT_ERROR"])
+@pytest.mark.parametrize("status", ["FAIL", "HANG", "CRASH", "DEVICE_LOST", "NOT_RUN", "KIT_ERROR"])
 def test_a_rule_is_as_bad_as_an_observing_case_of_it(status: str) -> None:
     book = load(places.RULES)
     rule = next(r for r in book.rules if {case.proving for case in r.cases} == {True, False})
@@ -271,6 +271,31 @@ def test_visibility_that_is_not_proven_has_no_pooled_bound(status: str) -> None:
     assert (pooled(facts)["bound95"], pooled(facts)["shape_bound95"]) == (None, None)
     facts.results[1] = CaseResult(other, "NOT_SUPPORTED", "old", {})
     assert (pooled(facts)["bound95"], pooled(facts)["shape_bound95"]) == (bound95(100), 3 / 9)
+
+
+def test_answers_have_no_bound() -> None:
+    """Nothing was drawn, so nothing follows for what was not asked."""
+    book = load(places.RULES)
+    rule = next(r for r in book.rules if r.kind == "api" and r.rule_class == "documented" and r.cases[0].proving)
+    result = CaseResult(rule.cases[0], "PASS", None, {"trials": {"planned": 9, "run": 9, "exercised": 9}, "shapes": 5})
+    facts: Any = SimpleNamespace(book=book, results=[result], on_model=False, evidence={}, code=None)
+    entry = rule_entry(facts, rule)
+    assert entry and (case_entry(facts, result)["bound95"], entry["bound95"], entry["shape_bound95"]) == (None, None, None)
+
+
+def test_a_rule_counts_the_planted_bugs_of_all_its_proving_cases() -> None:
+    cases = [case for case in load(places.RULES).cases if case.rule == "WAIT-01"]
+    proving, observing = [case for case in cases if case.proving][:2], next(case for case in cases if not case.proving)
+    said = [("mutant", "KILLED"), ("mutant", "SURVIVED"), ("mutant", "EQUIVALENT_HERE"), ("control", "KILLED"), ("control", "SURVIVED"),
+            ("broken_wait", "KILLED"), ("broken_wait", "SURVIVED"), ("broken_wait", "NOT_APPLICABLE"), ("triage", None)]
+    variants = tuple({"kind": kind, "status": status} for kind, status in said)
+    results = [CaseResult(case, status, None, variants=variants)
+               for case, status in ((proving[0], "PASS"), (proving[1], "FAIL"), (observing, "PASS"))]
+    rule: Any = SimpleNamespace(id="WAIT-01", rule_class="documented", kind="visibility", core=True, text="t", source="s")
+    facts: Any = SimpleNamespace(results=results, on_model=False)
+    entry: Any = rule_entry(facts, rule)
+    assert (entry["killed"], entry["applicable"], entry["broken_waits_killed"]) == (4, 8, 2)
+    assert (entry["cases"], entry["proving"], entry["status"]) == (3, 2, "FAIL")
 
 
 def test_a_rule_resolves_what_its_worst_case_does() -> None:

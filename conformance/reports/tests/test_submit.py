@@ -178,6 +178,51 @@ def test_a_report_of_other_code_is_held_against_itself(rule_class: str, change: 
     assert any(text.startswith(case["name"]) and said in text for text in recomputed_problems(report))
 
 
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("class", "measured"),
+        ("kind", "progress"),
+        ("core", None),
+        ("family", "odd"),
+        ("window", "natural"),
+        ("path", "built"),
+        ("proving", False),
+    ],
+)
+def test_what_a_report_of_this_code_says_of_a_case_is_what_the_rule_book_says(key: str, value: Any) -> None:
+    report = subset("ATTR-05")
+    report["suite"]["sources"] = sources.digest()
+    test = next(test for test in report["tests"] if test["status"] == "PASS" and test["proving"] and test["path"] != "built")
+    name = test["name"]
+    assert not any(text.startswith(f"{name}: its") for text in recomputed_problems(report))
+    test[key] = not test["core"] if key == "core" else value
+    assert f"{name}: its {key} is not the rule book's" in recomputed_problems(report)
+    test["name"] = f"{test['rule']}.nobody.widened.stream"
+    assert f"{test['name']}: the rule book has no such case" in recomputed_problems(report)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"), [("ATTR-05", "ATTR-04"), (".widened", ".natural"), (".widened", ""), (".stream", ".built"), (".stream", ".stream.more")]
+)
+def test_a_name_says_its_rule_its_window_and_its_path(old: str, new: str) -> None:
+    report = subset("ATTR-05")
+    test = next(test for test in report["tests"] if test["name"].endswith(".widened.stream"))
+    test["name"] = test["name"].replace(old, new)
+    assert any(text.startswith(f"{test['name']}: ") for text in recomputed_problems(report))
+
+
+def test_what_only_the_model_may_say_is_refused_of_a_gpu_and_the_other_way_round() -> None:
+    report = recorded()
+    test = next(test for test in report["tests"] if test["status"] == "PASS" and test["broken_waits"])
+    kept = copy.deepcopy(test)
+    test["broken_waits"][0].update(status="NOT_APPLICABLE", kills=0)
+    assert any(text.startswith(test["name"]) and "NOT_APPLICABLE" in text for text in recomputed_problems(report))
+    test.update(kept)
+    report["device"]["kind"] = "model"
+    assert any(text.startswith(f"{test['name']}: its bound95 is") for text in recomputed_problems(report)), "the model has no bounds"
+
+
 def test_a_number_of_another_kind_is_another_number() -> None:
     report = subset("ATTR-05")
     report["exit"] = False  # Python takes it for 0
