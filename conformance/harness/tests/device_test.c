@@ -30,6 +30,13 @@ cudaError_t __wrap_cudaMemcpy(void *to, const void *from, size_t bytes, enum cud
     return error;
 }
 
+static size_t told(enum cudaDeviceAttr name)
+{
+    int value = -1;
+
+    return cudaDeviceGetAttribute(&value, name, 1) == cudaSuccess ? (size_t)value : 0;
+}
+
 static void check_second(void)
 {
     static struct device device;
@@ -42,6 +49,12 @@ static void check_second(void)
     check(device_open(&device, 1, 1, &fault), "the second device opens");
     check(cudaGetDevice(&current) == cudaSuccess && current == 1, "calls go to it from then on");
     check(device.ordinal == 1 && device.cc == 100, "and what is said is said of it");
+    check(device.size.sms == told(cudaDevAttrMultiProcessorCount) && device.size.warp == told(cudaDevAttrWarpSize) &&
+          device.size.max_threads == told(cudaDevAttrMaxThreadsPerBlock) &&
+          device.size.slots_per_sm == told(cudaDevAttrMaxBlocksPerMultiprocessor) &&
+          device.size.threads_per_sm == told(cudaDevAttrMaxThreadsPerMultiProcessor) &&
+          device.size.shared_per_sm == told(cudaDevAttrMaxSharedMemoryPerMultiprocessor) &&
+          device.size.shared_per_block == told(cudaDevAttrMaxSharedMemoryPerBlockOptin), "each size is the one that the device tells");
     check(device.driver_version == driver_version, "the driver's version is what the driver tells");
     check(device.toolkit_version == CUDART_VERSION, "the toolkit's that which the kit was built with");
     device_close(&device);
