@@ -223,6 +223,40 @@ def test_what_only_the_model_may_say_is_refused_of_a_gpu_and_the_other_way_round
     assert any(text.startswith(f"{test['name']}: its bound95 is") for text in recomputed_problems(report)), "the model has no bounds"
 
 
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda test: test.update(schedules=test["trials"]["run"] + 1), "its schedules are more than there can be"),
+        (lambda test: test.update(shapes=test["trials"]["run"] + 1), "its shapes are more than there can be"),
+        (lambda test: test.update(sm_pairs=test["sm_pairs_possible"] + 1), "its sm_pairs are more than there can be"),
+        (lambda test: test["trials"].update(witnessed=test["trials"]["run"] + 1), "it counts more trials witnessed than run"),
+        (lambda test: test["trials"].update(cut_short=test["trials"]["run"] + 1), "it counts more trials cut short than run"),
+        (lambda test: test["outcomes"].update(overlap=test["trials"]["run"] + 1), "more trials overlapped than were run"),
+        (lambda test: _fails(test, "stale 4"), "its reason counts other outcomes than the case"),
+        (lambda test: _fails(test, "stale 5, poison 1"), "its reason counts other outcomes than the case"),
+        (lambda test: _fails(test, "wrong"), "its reason counts other outcomes than the case"),
+        (lambda test: _fails(test, None), "its reason counts other outcomes than the case"),
+    ],
+)
+def test_no_count_is_larger_than_what_it_counts(change: Any, said: str) -> None:
+    report = subset("WAIT-01")
+    test = next(test for test in report["tests"] if test["status"] == "PASS" and test["proving"] and test.get("sm_pairs_possible"))
+    change(test)
+    assert f"{test['name']}: {said}" in recomputed_problems(report)
+
+
+def _fails(test: dict[str, Any], reason: str | None) -> None:
+    test.update(status="FAIL", reason=reason)
+    test["outcomes"].update(stale=5, fresh=test["outcomes"]["fresh"] - 5)
+
+
+def test_a_failure_that_counts_what_its_case_counts_is_no_contradiction() -> None:
+    report = subset("WAIT-01")
+    test = next(test for test in report["tests"] if test["status"] == "PASS" and test["proving"])
+    _fails(test, "stale 5 in 1,000 trials")
+    assert not any("its reason counts" in text for text in recomputed_problems(report))
+
+
 def test_a_number_of_another_kind_is_another_number() -> None:
     report = subset("ATTR-05")
     report["exit"] = False  # Python takes it for 0
