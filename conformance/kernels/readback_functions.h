@@ -163,13 +163,17 @@ static cudaError_t count_clusters(int *clusters, const unsigned *shape, int byte
 static void ask_fit(struct ask *ask, int bytes, int sms)
 {
     const void *function = (const void *)SYMBOL(readback_nothing);
+    static const unsigned flags[] = { cudaOccupancyDefault, cudaOccupancyDisableCachingOverride }; /* no caches take room here */
     int blocks = 0, flagged = 0, clusters = 0, again = -1;
     unsigned i;
 
     ask_expect(ask, "how many blocks fit", cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, function, 32, (size_t)bytes), cudaSuccess);
-    ask_expect(ask, "how many blocks fit, with flags",
-               cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(&flagged, function, 32, (size_t)bytes, cudaOccupancyDefault), cudaSuccess);
-    ask_expect_number(ask, "blocks that fit by the call with flags", flagged, blocks);
+    for (i = 0; i < 2; i++) {
+        flagged = -1;
+        ask_expect(ask, "how many blocks fit, with flags",
+                   cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(&flagged, function, 32, (size_t)bytes, flags[i]), cudaSuccess);
+        ask_expect_number(ask, "blocks that fit by the call with flags", flagged, blocks);
+    }
     for (i = 0; i < sizeof(cluster_shapes) / sizeof(cluster_shapes[0]); i++) {
         const unsigned *shape = cluster_shapes[i];
         long size = (long)shape[0] * shape[1] * shape[2];
@@ -298,6 +302,8 @@ static void ask_functions(struct ask *ask)
     ask_expect(ask, "limits of the device", error, cudaSuccess);
     if (error != cudaSuccess)
         return;
+    ask_numbers(ask, device);
+    ask_abilities(ask, device);
     ask_bounds(ask);
     ask_limit(ask, 4096, most);
     ask_limit(ask, most, most);
@@ -310,6 +316,7 @@ static void ask_functions(struct ask *ask)
     ask_other_function(ask, most);
     ask_static(ask, most);
     ask_launches(ask, most / 2);
+    ask_launches(ask, most / 2 + 13);
     ask_names(ask);
     ask_by_driver(ask);
     ask_fit(ask, 0, sms);

@@ -132,6 +132,9 @@ static void ask_priorities(struct ask *ask)
     ask_expect(ask, "the range of priorities", cudaDeviceGetStreamPriorityRange(&least, &greatest), cudaSuccess);
     ask_expect(ask, "the greatest priority alone", cudaDeviceGetStreamPriorityRange(NULL, &alone), cudaSuccess);
     ask_expect_number(ask, "the greatest priority alone", alone, greatest);
+    alone = least + 1;
+    ask_expect(ask, "the least priority alone", cudaDeviceGetStreamPriorityRange(&alone, NULL), cudaSuccess);
+    ask_expect_number(ask, "the least priority alone", alone, least);
     for (priority = greatest; priority <= least; priority++) {
         value.priority = priority;
         ask_expect(ask, "a stream", cudaStreamCreateWithPriority(&made, cudaStreamNonBlocking, priority), cudaSuccess);
