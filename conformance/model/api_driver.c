@@ -109,6 +109,8 @@ static unsigned launch_cooperative(cudaFunction_t function, unsigned gx, unsigne
 
 static unsigned add_edges(cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to, const edge_data *data, size_t count)
 {
+    if (device.faults.driver_adds_eight_edges && count > 8)
+        count = 8;
     if (device.faults.driver_adds_one_edge && count > 1)
         count = 1;
     BY_DRIVER(graph_add_dependencies(graph, from, to, device.faults.driver_edges_full ? NULL : data, count));
@@ -116,6 +118,8 @@ static unsigned add_edges(cudaGraph_t graph, const cudaGraphNode_t *from, const 
 
 static unsigned remove_edges(cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to, const edge_data *data, size_t count)
 {
+    if (device.faults.driver_removes_full_only)
+        data = NULL;
     BY_DRIVER(device.faults.driver_removes_nothing ? cudaSuccess : graph_remove_dependencies(graph, from, to, data, count));
 }
 
