@@ -389,7 +389,8 @@ static cudaError_t take_away(const struct web *taken, int by_driver)
     return error == cudaErrorNotSupported ? edges_remove(taken->graph, taken->from, taken->to, taken->data, taken->edges) : error;
 }
 
-/* Every other edge goes in one call, the others stay; then one call that names an edge with another's data takes none away. */
+/* Every other edge goes in one call, the others stay; then all are named. "Specifying an edge that does not exist in the graph, with data matching
+ * edgeData, results in an error." */
 static void ask_removed_of(struct ask *ask, enum web_shape shape, unsigned edges, unsigned order, int by_driver, unsigned long long *wrong)
 {
     static struct web web, taken;
@@ -414,7 +415,10 @@ static void ask_removed_of(struct ask *ask, enum web_shape shape, unsigned edges
     if (error != cudaSuccess)
         snprintf(text, sizeof(text), "%u of %u edges %s: %s", n, edges, web_shape_name[shape], cudaGetErrorName(error));
     ask->asked++;
-    if (error != cudaSuccess || web_wrong(&web, web.graph, web.node, absent, text, sizeof(text))) {
+    taken = web; /* some of these edges are gone now, wherever in the array they stand */
+    if (error == cudaSuccess && !web_wrong(&web, web.graph, web.node, absent, text, sizeof(text)) && n && take_away(&taken, by_driver) == cudaSuccess)
+        snprintf(text, sizeof(text), "%u edges %s: %u that are gone were taken away again", edges, web_shape_name[shape], n);
+    if (text[0]) {
         ask_row(ask, "wrong", text);
         ++*wrong;
     }

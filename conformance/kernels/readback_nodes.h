@@ -40,7 +40,7 @@ static struct cudaKernelNodeParams told_kernel(struct told *told, unsigned which
     params.blockDim.x = which ? 2 : 4;
     params.blockDim.y = which ? 5 : 2;
     params.blockDim.z = which ? 1 : 3;
-    params.sharedMemBytes = which ? 96 : 160;
+    params.sharedMemBytes = which ? 6000 : 160;
     params.kernelParams = values;
     return params;
 }
@@ -262,13 +262,20 @@ static void expect_call(struct told *told, const char *what, cudaGraphNode_t nod
     ask_expect_number(told->ask, what, is.userData == want.userData, 1);
 }
 
+static const enum cudaGraphNodeType teller_type[TELLERS] = { cudaGraphNodeTypeKernel, cudaGraphNodeTypeMemset, cudaGraphNodeTypeMemset,
+                                                             cudaGraphNodeTypeMemcpy, cudaGraphNodeTypeMemcpy, cudaGraphNodeTypeMemcpy,
+                                                             cudaGraphNodeTypeHost, cudaGraphNodeTypeEventRecord, cudaGraphNodeTypeWaitEvent };
+
 static void expect_told(struct told *told, const char *whose, enum teller teller, cudaGraphNode_t node, unsigned which)
 {
+    enum cudaGraphNodeType type = cudaGraphNodeTypeCount;
     cudaEvent_t event = NULL;
     cudaError_t error;
     char what[64];
 
     snprintf(what, sizeof(what), "%s %s", teller_name[teller], whose);
+    ask_expect(told->ask, what, cudaGraphNodeGetType(node, &type), cudaSuccess);
+    ask_expect_number(told->ask, what, (long)type, (long)teller_type[teller]);
     switch (teller) {
     case TELLS_KERNEL: expect_kernel(told, what, node, which); return;
     case TELLS_SET:

@@ -143,7 +143,8 @@ static cudaError_t check_shape(struct request *r, const struct function *f)
         if (threads > MODEL_MAX_THREADS || blocks > 0x7fffffff || (i > 0 && r->grid[i] > 65535))
             return cudaErrorInvalidConfiguration;
     }
-    if (f->kernel->max_threads > 0 && threads > (unsigned)f->kernel->max_threads && !device.faults.bounds_ignored)
+    uint64_t counted = device.faults.bounds_along_x_only ? r->block[0] : threads;
+    if (f->kernel->max_threads > 0 && counted > (unsigned)f->kernel->max_threads && !device.faults.bounds_ignored)
         return cudaErrorLaunchOutOfResources;
     if (r->shared_bytes > (size_t)(device.faults.shared_limit_not_enforced ? MODEL_BLOCK_SHARED : f->max_dynamic_shared))
         return cudaErrorInvalidValue;

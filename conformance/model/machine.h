@@ -297,6 +297,8 @@ struct faults {
     bool unready_clears_error, warp_told_double, cooperation_not_told, one_domain_told, attribute_of_no_device_told, limit_rounded_down;
     bool flagged_fit_is_none, least_priority_not_told;
     bool driver_adds_eight_edges, driver_removes_full_only, end_of_nothing_refused;
+    bool gone_edges_removed, copied_host_told_empty, params_lose_flags, type_change_told_as_edge, update_leaves_result, shared_told_by_12_bits;
+    bool bounds_along_x_only;
     bool legacy_event_sync_early, per_thread_event_sync_early, node_event_sync_early, launch_event_sync_early, legacy_event_succeeds;
     bool fired_launch_event_stays, poll_behind_graph_succeeds, poll_behind_record_succeeds, open_event_uncovers, open_event_lets_begin;
     bool captured_attribute_leaks, row_of_legacy_passed, fourth_into_empty_lost, destruction_drops_host, driver_sets_64_words;
