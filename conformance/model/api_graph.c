@@ -14,7 +14,7 @@ static edge_data data_at(const edge_data *data, size_t i)
 cudaError_t CUDARTAPI cudaGraphCreate(cudaGraph_t *out, unsigned flags)
 {
     CALL(cudaGraphCreate);
-    FAIL_IF(out == NULL || flags != 0, cudaErrorInvalidValue);
+    FAIL_IF(out == NULL || (flags != 0 && !device.faults.graph_flags_taken), cudaErrorInvalidValue);
     *out = (cudaGraph_t)(void *)graph_new();
     return cudaSuccess;
 }

@@ -299,6 +299,8 @@ struct faults {
     bool driver_adds_eight_edges, driver_removes_full_only, end_of_nothing_refused;
     bool gone_edges_removed, copied_host_told_empty, params_lose_flags, type_change_told_as_edge, update_leaves_result, shared_told_by_12_bits;
     bool bounds_along_x_only;
+    bool relaxed_capture_not_spoiled, plain_stream_blocks_none, capturing_flags_told_as_1, plain_event_untimed;
+    bool graph_flags_taken, callback_flags_taken, freed_memory_freed;
     bool legacy_event_sync_early, per_thread_event_sync_early, node_event_sync_early, launch_event_sync_early, legacy_event_succeeds;
     bool fired_launch_event_stays, poll_behind_graph_succeeds, poll_behind_record_succeeds, open_event_uncovers, open_event_lets_begin;
     bool captured_attribute_leaks, row_of_legacy_passed, fourth_into_empty_lost, destruction_drops_host, driver_sets_64_words;
