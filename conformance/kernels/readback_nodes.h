@@ -291,6 +291,28 @@ static void expect_told(struct told *told, const char *whose, enum teller teller
     ask_expect_number(told->ask, what, event == told->event[which], 1);
 }
 
+/* Whether an executable graph has a node that was left out of it and taken back, as kernels, memsets and copies can be. */
+static void expect_enabled(struct told *told, const char *whose, enum teller teller, cudaGraph_t graph, cudaGraphNode_t node)
+{
+    cudaGraphExec_t exec = NULL;
+    unsigned i, is;
+    char what[96];
+
+    if (teller == TELLS_HOST || teller == TELLS_RECORD || teller == TELLS_WAIT)
+        return;
+    snprintf(what, sizeof(what), "whether there is %s %s", teller_name[teller], whose);
+    ask_expect(told->ask, what, cudaGraphInstantiate(&exec, graph, 0), cudaSuccess);
+    for (i = 0; i < 3 && exec; i++) {
+        is = 7;
+        if (i)
+            ask_expect(told->ask, what, cudaGraphNodeSetEnabled(exec, node, i - 1), cudaSuccess);
+        ask_expect(told->ask, what, cudaGraphNodeGetEnabled(exec, node, &is), cudaSuccess);
+        ask_expect_number(told->ask, what, (long)is, i != 1);
+    }
+    if (exec)
+        (void)cudaGraphExecDestroy(exec);
+}
+
 /* A clone keeps what its original was given before; it is changed by itself. */
 static void ask_teller(struct told *told, enum teller teller)
 {
@@ -313,6 +335,9 @@ static void ask_teller(struct told *told, enum teller teller)
     expect_told(told, "of a later clone", teller, late, 1);
     ask_expect(ask, what, change_teller(told, teller, cloned), cudaSuccess);
     expect_told(told, "of a clone that was changed", teller, cloned, 1);
+    expect_enabled(told, "that was changed", teller, graph, node);
+    expect_told(told, "whose graph was made executable", teller, node, 1);
+    expect_enabled(told, "of a clone", teller, clone, cloned);
     (void)cudaGraphDestroy(graph);
     (void)cudaGraphDestroy(clone);
     (void)cudaGraphDestroy(later);
@@ -406,6 +431,8 @@ static void ask_captured_teller(struct told *told, enum teller teller)
         expect_captured_set(told, teller, node);
     else if (error == cudaSuccess)
         expect_told(told, "that was captured", teller, node, 1);
+    if (error == cudaSuccess)
+        expect_enabled(told, "that was captured", teller, graph, node);
     if (graph)
         (void)cudaGraphDestroy(graph);
 }
