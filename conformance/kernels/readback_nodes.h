@@ -50,8 +50,8 @@ static struct cudaMemsetParams told_set(const struct told *told, unsigned which,
     struct cudaMemsetParams set = PDL_ZERO;
 
     set.dst = told->words + (which ? 8 : 0);
-    set.value = which ? 0x2345 : 0x12;
-    set.elementSize = which ? 2 : 1;
+    set.value = which ? 0x2345 : rows ? 0xFEDCBA98u : 0x12;
+    set.elementSize = which ? 2 : rows ? 4 : 1;
     set.width = !which ? 7 : rows ? 3 : 70000;
     set.height = rows ? 2 + which : 1;
     set.pitch = rows ? TOLD_PITCH * (1 + which) : 0;
