@@ -73,6 +73,8 @@ static unsigned launch(const struct driver_config *c, cudaFunction_t function, v
     config.attrs = c->attrs;
     config.numAttrs = device.faults.driver_launch_loses_attributes ? 0
                       : device.faults.driver_launch_keeps_one_attribute && c->num_attrs > 1 ? 1 : c->num_attrs;
+    if (device.faults.driver_config_in_zero_elsewhere && config.stream == NULL)
+        config.stream = cudaStreamPerThread;
     change_launch(&config);
     BY_DRIVER(launch_as_driver(&config, f, args));
 }
