@@ -251,6 +251,8 @@ static unsigned operate_batch(cudaStream_t stream, unsigned count, const struct 
 {
     if (flags != 0 || count == 0)
         return cudaErrorInvalidValue;
+    if (device.faults.batch_does_three && count > 3)
+        count = 3;
     BY_DRIVER(operate_all(stream, count, operations));
 }
 

@@ -413,6 +413,8 @@ static cudaError_t launch_simply(const void *func, dim3 grid, dim3 block, void *
     config.numAttrs = cooperative && !(device.faults.default_crowd_accepted && stream == NULL) ? 1 : 0;
     struct request r;
     cudaError_t error = request_fill(&r, &config, func, args);
+    if (device.faults.cooperative_call_cuts_args && cooperative && error == cudaSuccess && r.kernel->args_bytes > 512)
+        memset(r.args + 512, 0, r.kernel->args_bytes - 512);
     if (device.faults.plain_refusal_eats_waits && error != cudaSuccess && stream_of(stream) != NULL)
         stream_of(stream)->waits = 0;
     if (device.faults.plain_refusal_cuts_capture && error != cudaSuccess && stream_of(stream) != NULL && stream_of(stream)->capture != NULL)

@@ -949,6 +949,8 @@ static const struct variant variants[] = {
     BROKEN("unit-default-copy-early", unit_default_copy_early, "ATTR-14", "in a unit with per-thread streams a cudaMemcpy whose direction is not named does not wait"),
     BROKEN("high-bit-not-told", high_bit_not_told, "EDGE-36a", "of the value of a memset the highest bit is not told"),
     BROKEN("driver-config-in-zero-elsewhere", driver_config_in_zero_elsewhere, "COMP-06d", "cuLaunchKernelEx takes stream 0 for the per-thread stream"),
+    BROKEN("batch-does-three", batch_does_three, "COMP-17b", "of the operations of a batch three are done"),
+    BROKEN("cooperative-call-cuts-arguments", cooperative_call_cuts_args, "ATTR-15f", "of the arguments of cudaLaunchCooperativeKernel the first 512 bytes arrive"),
     BROKEN("instance-clears-error", instance_clears_error, "ATTR-15a", "a graph that is made executable resets the last error"),
     BROKEN("capture-clears-error", capture_clears_error, "ATTR-15a", "a capture that begins resets the last error"),
     BROKEN("no-error-has-name", no_error_has_name, "ATTR-15e", "a code that is no error has a name"),
