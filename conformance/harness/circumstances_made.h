@@ -25,6 +25,7 @@ struct around {
     cudaStream_t other;        /* the stream that captures beside others, and in which streams and events are used first */
     unsigned captures;         /* under way beside it */
     unsigned begun;            /* captures so far */
+    unsigned made;             /* streams and events so far */
     struct lane lane[LANES];
 };
 

@@ -316,9 +316,10 @@ static void use_stream(cudaStream_t stream)
     (void)cudaEventDestroy(event);
 }
 
+/* What needs no flags is made by either call in turn. */
 cudaError_t around_event_create(cudaEvent_t *event, unsigned flags)
 {
-    cudaError_t error = cudaEventCreateWithFlags(event, flags);
+    cudaError_t error = flags == cudaEventDefault && around.made++ % 2 == 0 ? cudaEventCreate(event) : cudaEventCreateWithFlags(event, flags);
 
     around.calls |= CALLED_MAKE;
     if (around.now == AGED && error == cudaSuccess)
@@ -328,7 +329,7 @@ cudaError_t around_event_create(cudaEvent_t *event, unsigned flags)
 
 cudaError_t around_stream_create(cudaStream_t *stream, unsigned flags)
 {
-    cudaError_t error = cudaStreamCreateWithFlags(stream, flags);
+    cudaError_t error = flags == cudaStreamDefault && around.made++ % 2 == 0 ? cudaStreamCreate(stream) : cudaStreamCreateWithFlags(stream, flags);
 
     around.calls |= CALLED_MAKE;
     if (around.now == AGED && error == cudaSuccess)

@@ -3,17 +3,17 @@
  * pair       rules     what is asked
  * edges      EDGE-33   cudaGraphAddDependencies with 1 to 64 edges in a line, out of one node, into one node
  * round_trip EDGE-33   what cudaGraphGetEdges answers, fed back in one call, makes the same graph
- * driver     EDGE-33   the same through cuGraphAddDependencies of the driver (GPU only)
+ * driver     EDGE-33   the same through cuGraphAddDependencies of the driver
  * new_node   EDGE-33b  cudaGraphAddNode with its dependencies
- * removed    EDGE-33b  cudaGraphRemoveDependencies of several edges
+ * removed    EDGE-33b  cudaGraphRemoveDependencies of several edges, and cuGraphRemoveDependencies of the driver
  * begun      EDGE-33b  cudaStreamBeginCaptureToGraph
  * updated    EDGE-33b  cudaStreamUpdateCaptureDependencies, set and added
  */
+#include <cuda.h>
+
+#include "driver_function.h"
 #include "graph_ask.h"
 #include "kernel.h"
-#ifndef PDL_MODEL
-#include "gpu_only.h"
-#endif
 
 KERNEL(arrays_nothing) { (void)args; }
 
@@ -226,21 +226,27 @@ static cudaError_t make_again(struct ask *ask, struct web *web)
     return error;
 }
 
-#ifndef PDL_MODEL
-/* The driver's function: the one with edge data, which CUDA 12.3 brought. */
-static cudaError_t make_by_driver(struct ask *ask, struct web *web)
+/* The driver's functions: those with edge data, which CUDA 12.3 brought. */
+typedef CUresult(CUDAAPI *of_edges)(CUgraph, const CUgraphNode *, const CUgraphNode *, const CUgraphEdgeData *, size_t);
+
+static cudaError_t call_driver(const char *name, const struct web *web, unsigned edges)
 {
-    typedef CUresult (CUDAAPI *adder)(CUgraph, const CUgraphNode *, const CUgraphNode *, const CUgraphEdgeData *, size_t);
     void *function = NULL;
 
-    if (driver_function("cuGraphAddDependencies", CUDART_VERSION >= 13000 ? 13000 : 12030, &function) != cudaSuccess) {
-        ask_skip(ask, "cuGraphAddDependencies with edge data", "this driver has none");
+    if (driver_function(name, CUDART_VERSION >= 13000 ? 13000 : 12030, &function) != cudaSuccess)
         return cudaErrorNotSupported;
-    }
-    return ((adder)function)(web->graph, web->from, web->to, (const CUgraphEdgeData *)web->data, web->edges) == CUDA_SUCCESS
+    return ((of_edges)function)(web->graph, web->from, web->to, (const CUgraphEdgeData *)web->data, edges) == CUDA_SUCCESS
                ? cudaSuccess : cudaErrorInvalidValue;
 }
-#endif
+
+static cudaError_t make_by_driver(struct ask *ask, struct web *web)
+{
+    cudaError_t error = call_driver("cuGraphAddDependencies", web, web->edges);
+
+    if (error == cudaErrorNotSupported)
+        ask_skip(ask, "cuGraphAddDependencies with edge data", "this driver has none");
+    return error;
+}
 
 static cudaError_t make_by_new_node(struct ask *ask, struct web *web)
 {
@@ -373,16 +379,21 @@ static void ask_round_trip(struct ask *ask) { ask_webs(ask, make_again, ALL_SHAP
 static void ask_new_node(struct ask *ask) { ask_webs(ask, make_by_new_node, INTO_ONE, 1); }
 static void ask_begun(struct ask *ask) { ask_webs(ask, make_by_begin, INTO_ONE, 1); }
 static void ask_updated(struct ask *ask) { ask_webs(ask, make_by_update, INTO_ONE, 1); }
-#ifndef PDL_MODEL
 static void ask_driver(struct ask *ask) { ask_webs(ask, make_by_driver, ALL_SHAPES, 0); }
-#endif
 
-/* Every other edge goes in one call, the others stay; then one call that names an edge with another's data takes none away. */
-static void ask_removed_of(struct ask *ask, enum web_shape shape, unsigned edges, unsigned order, unsigned long long *wrong)
+/* By the runtime, or by the driver if it has the call. */
+static cudaError_t take_away(const struct web *taken, int by_driver)
 {
-    static struct web web;
-    cudaGraphNode_t from[WEB_EDGES], to[WEB_EDGES];
-    cudaGraphEdgeData data[WEB_EDGES];
+    cudaError_t error = by_driver ? call_driver("cuGraphRemoveDependencies", taken, taken->edges) : cudaErrorNotSupported;
+
+    return error == cudaErrorNotSupported ? edges_remove(taken->graph, taken->from, taken->to, taken->data, taken->edges) : error;
+}
+
+/* Every other edge goes in one call, the others stay; then all are named. "Specifying an edge that does not exist in the graph, with data matching
+ * edgeData, results in an error." */
+static void ask_removed_of(struct ask *ask, enum web_shape shape, unsigned edges, unsigned order, int by_driver, unsigned long long *wrong)
+{
+    static struct web web, taken;
     unsigned char absent[WEB_EDGES];
     char text[128] = "";
     unsigned i, n = 0;
@@ -392,17 +403,22 @@ static void ask_removed_of(struct ask *ask, enum web_shape shape, unsigned edges
         error = web_add_one_by_one(&web);
     for (i = 0; i < edges; i++) {
         absent[i] = i % 2 == order % 2;
-        from[n] = web.from[i];
-        to[n] = web.to[i];
-        data[n] = web.data[i];
+        taken.from[n] = web.from[i];
+        taken.to[n] = web.to[i];
+        taken.data[n] = web.data[i];
         n += absent[i];
     }
+    taken.graph = web.graph;
+    taken.edges = n;
     if (error == cudaSuccess && n)
-        error = edges_remove(web.graph, from, to, data, n);
+        error = take_away(&taken, by_driver);
     if (error != cudaSuccess)
         snprintf(text, sizeof(text), "%u of %u edges %s: %s", n, edges, web_shape_name[shape], cudaGetErrorName(error));
     ask->asked++;
-    if (error != cudaSuccess || web_wrong(&web, web.graph, web.node, absent, text, sizeof(text))) {
+    taken = web; /* some of these edges are gone now, wherever in the array they stand */
+    if (error == cudaSuccess && !web_wrong(&web, web.graph, web.node, absent, text, sizeof(text)) && n && take_away(&taken, by_driver) == cudaSuccess)
+        snprintf(text, sizeof(text), "%u edges %s: %u that are gone were taken away again", edges, web_shape_name[shape], n);
+    if (text[0]) {
         ask_row(ask, "wrong", text);
         ++*wrong;
     }
@@ -420,7 +436,7 @@ static void ask_removed(struct ask *ask)
     for (shape = 0; shape < WEB_SHAPES; shape++)
         for (order = 0; order < WEB_ORDERS; order++)
             for (size = 0; size < WEB_SIZES; size++, calls++)
-                ask_removed_of(ask, (enum web_shape)shape, web_sizes[size], order, &wrong);
+                ask_removed_of(ask, (enum web_shape)shape, web_sizes[size], order, (size + order + shape) % 2 != 0, &wrong);
     ask_expect_none(ask, "removals that took other edges", wrong, calls);
 }
 
@@ -431,8 +447,6 @@ static const struct pair arrays_pairs[] = {
     PAIR_ASK("removed", ask_removed),
     PAIR_ASK("begun", ask_begun),
     PAIR_ASK("updated", ask_updated),
-#ifndef PDL_MODEL
     PAIR_ASK("driver", ask_driver),
-#endif
 };
 IMAGE(arrays, arrays_pairs)

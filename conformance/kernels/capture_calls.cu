@@ -23,6 +23,8 @@ static cudaError_t launch_nothing(cudaStream_t stream)
     return launch_one((const void *)SYMBOL(capture_calls_nothing), &args, 1, stream, NULL, 0);
 }
 
+#define MODES 3u               /* in which streams are captured */
+
 /* ---- forbidden ---- */
 
 struct capture {
@@ -32,12 +34,14 @@ struct capture {
 };
 
 /* A capture of one kernel so far. */
-static cudaError_t begin(cudaStream_t stream)
+static cudaError_t begin_in_mode(cudaStream_t stream, enum cudaStreamCaptureMode mode)
 {
-    cudaError_t error = cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal);
+    cudaError_t error = cudaStreamBeginCapture(stream, mode);
 
     return error == cudaSuccess ? launch_nothing(stream) : error;
 }
+
+static cudaError_t begin(cudaStream_t stream) { return begin_in_mode(stream, cudaStreamCaptureModeGlobal); }
 
 /* By either of the calls that tell it. */
 static void expect_invalidated(const struct capture *c, const char *what, cudaStream_t stream)

@@ -4,7 +4,6 @@
 #define CAPTURE_SETTINGS_H_INCLUDED
 
 #define SETTING_STREAMS 3u     /* one of the case's, the per-thread default stream, one of the greatest priority */
-#define MODES 3u
 #define DRESSES 7u             /* what a launch carries beside its event */
 #define SETTINGS (SETTING_STREAMS * MODES * DRESSES * 4)
 

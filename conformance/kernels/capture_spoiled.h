@@ -118,13 +118,13 @@ static void ask_captured_again(struct spoiled *s)
 }
 
 /* "This call will take the associated streams out of capture mode, but will also return an error value and a NULL graph." */
-static void ask_spoiled_by(struct spoiled *s, unsigned way)
+static void ask_spoiled_by(struct spoiled *s, unsigned way, enum cudaStreamCaptureMode mode)
 {
     static const char *const ways[] = { "waiting for its first stream", "waiting for its other stream", "asking its first stream",
                                          "asking its other stream" };
     const struct capture *c = &s->c;
     cudaGraph_t graph = NULL;
-    cudaError_t error = begin(c->stream);
+    cudaError_t error = begin_in_mode(c->stream, mode);
 
     clear_words(s);
     if (error == cudaSuccess)
@@ -159,8 +159,8 @@ static void ask_spoiled(struct ask *ask)
         return;
     for (i = 0; i <= LATE_WORKS; i++)
         s.args[i].data = (uint32_t *)(void *)device + i;
-    for (i = 0; i < 4; i++)
-        ask_spoiled_by(&s, i);
+    for (i = 0; i < 4 * MODES; i++)
+        ask_spoiled_by(&s, i % 4, (enum cudaStreamCaptureMode)(i / 4));
     (void)cudaDeviceSynchronize();
     (void)cudaFreeHost(s.words);
     close_capture(&s.c);

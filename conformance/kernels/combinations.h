@@ -156,7 +156,28 @@ static void ask_ports(struct ask *ask)
     judge_high_ports(ask);
 }
 
-static void ask_to_port(struct ask *ask) { judge_column(ask, COLUMN_TO_PORT); }
+/* Ports of the second node, of which only number 0 is one. */
+static void ask_to_port(struct ask *ask)
+{
+    static const unsigned ports[] = { 1, 2, 3, 4, 8, 16, 127, 128, 254, 255 };
+    struct node_room room;
+    enum tried_edge tried;
+    unsigned i;
+
+    judge_column(ask, COLUMN_TO_PORT);
+    if (ask_open_room(&room, (const void *)SYMBOL(matrix_nothing)) != cudaSuccess) {
+        ask_skip(ask, "memory and an event", "none were given");
+        return;
+    }
+    for (i = 0; i < 2 * sizeof(ports) / sizeof(ports[0]); i++) {
+        cudaGraphEdgeData data = edges_data(i % 2, ports[i / 2], i % 2);
+        char what[64] = "kernel to kernel ";
+        ask_append_edge(what, sizeof(what), data);
+        ask_expect_refusal(ask, what, try_edge(NODE_KERNEL, NODE_KERNEL, data, &room, &tried, NULL));
+    }
+    ask_close_room(&room);
+}
+
 static void ask_types(struct ask *ask) { judge_column(ask, COLUMN_TYPES); }
 static void ask_port_one(struct ask *ask) { judge_column(ask, COLUMN_PORT_ONE); }
 

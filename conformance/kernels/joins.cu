@@ -405,6 +405,7 @@ static void ask_legacy(struct ask *ask)
         { "stale after an event that the legacy stream recorded after a blocking one", join_recorded },
         { "stale in the legacy stream, after forty blocking ones", join_forty },
         { "stale after an event that the driver records or awaits in stream 0", join_zero_by_driver },
+        { "stale after a launch by the driver in stream 0, or in it", join_launched_by_driver },
     };
 
     ask_joins(ask, joins, sizeof(joins) / sizeof(joins[0]), cudaStreamDefault);

@@ -161,11 +161,13 @@ static cudaError_t batch_between(struct joins *joins)
     return end_wait(joins, joins->stream[2], error);
 }
 
-/* A batch waits for the value and for one that is there, in either order. */
+#define BATCH_MOST 9u
+
+/* A batch waits for the value and, before it and after it, for one that is there. */
 static cudaError_t batch_of_waits(struct joins *joins)
 {
-    CUstreamBatchMemOpParams batch[2];
-    unsigned there = joins->trial / CONDITIONS % 2;
+    CUstreamBatchMemOpParams batch[BATCH_MOST];
+    unsigned waits = 2 + drawn(joins, 40, BATCH_MOST - 1), i;
     cudaError_t error;
 
     joins->condition = &conditions[drawn(joins, 15, CONDITION_NOR)];
@@ -173,9 +175,10 @@ static cudaError_t batch_of_waits(struct joins *joins)
     if (error == cudaSuccess)
         error = stand_silent(joins, joins->stream[1]);
     if (error == cudaSuccess) {
-        batch[!there] = wait_operation(joins);
-        batch[there] = value_operation(CU_STREAM_MEM_OP_WAIT_VALUE_32, joins->aside + 1, THERE, CU_STREAM_WAIT_VALUE_EQ);
-        error = queue_batch(joins->stream[1], batch, 2);
+        for (i = 0; i < waits; i++)
+            batch[i] = value_operation(CU_STREAM_MEM_OP_WAIT_VALUE_32, joins->aside + 1, THERE, CU_STREAM_WAIT_VALUE_EQ);
+        batch[drawn(joins, 41, waits)] = wait_operation(joins);
+        error = queue_batch(joins->stream[1], batch, waits);
     }
     if (error == cudaSuccess)
         error = follow_wait(joins, joins->stream[1]);

@@ -135,6 +135,35 @@ static cudaError_t join_zero_by_driver(struct joins *joins)
     return error;
 }
 
+static cudaError_t launch_in_zero(const void *kernel, const struct kernel_args *args, cudaStream_t stream)
+{
+    struct kernel_args copy = *args;
+    cudaLaunchConfig_t config = PDL_ZERO;
+    void *values[1];
+
+    values[0] = &copy;
+    config.gridDim.x = config.gridDim.y = config.gridDim.z = 1;
+    config.blockDim = config.gridDim;
+    config.blockDim.x = PLACE_WORDS;
+    config.stream = stream;
+    return launch_by_driver(&config, kernel, values);
+}
+
+/* The driver's stream 0 is the legacy one: its kernel comes after a blocking stream, or before it. */
+static cudaError_t join_launched_by_driver(struct joins *joins)
+{
+    cudaStream_t blocking = joins->stream[joins->trial % PLACES], zero = NULL;
+    int works = joins->trial / JOINS_MAX % 2 != 0;
+    cudaError_t error;
+
+    prepare(joins, 1, 1);
+    error = works ? launch_in_zero((const void *)SYMBOL(joins_work), &joins->work[0], zero) : work(joins, 0, blocking);
+    if (error != cudaSuccess)
+        return error;
+    return works ? follow(joins, 0, blocking)
+                 : launch_in_zero((const void *)SYMBOL(joins_follower), &joins->follower[0], FOLLOWS_IN(joins, zero));
+}
+
 static cudaError_t join_copy_in_legacy(struct joins *joins) { return moved(joins, joins->stream[joins->trial % PLACES], cudaStreamLegacy, 0); }
 static cudaError_t join_copy_after_legacy(struct joins *joins) { return moved(joins, cudaStreamLegacy, joins->stream[joins->trial % PLACES], 0); }
 

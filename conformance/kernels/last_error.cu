@@ -13,14 +13,39 @@
 KERNEL(last_error_count) { k_add(&args.state->finished, 1); }
 KERNEL(last_error_busy) { k_delay(args.state, 200000); }
 
-struct calls {
-    struct ask *ask;
-    struct kernel_args args;
-    cudaEvent_t event;
-    cudaGraphExec_t exec;      /* of one empty node */
-    cudaStream_t blocking;
-    cudaGraph_t graph;
-};
+#include "last_error_successes.h"
+
+enum between { FULL, PROGRAMMATIC, CYCLE };
+
+/* The second node of a graph depends on the first one by an edge of this kind, or each on the other. */
+static cudaError_t make_pair(const struct calls *calls, cudaGraph_t *graph, cudaGraphNode_t node[2], enum between between)
+{
+    struct kernel_args args = calls->args;
+    cudaGraphEdgeData data = edges_data(between == PROGRAMMATIC, 0, between == PROGRAMMATIC);
+    cudaError_t error = cudaGraphCreate(graph, 0);
+    unsigned i;
+
+    for (i = 0; i < 2 && error == cudaSuccess; i++)
+        error = ask_add_kernel(&node[i], *graph, (const void *)SYMBOL(last_error_count), &args, 1);
+    if (error == cudaSuccess)
+        error = edges_add(*graph, &node[0], &node[1], &data, 1);
+    return error == cudaSuccess && between == CYCLE ? edges_add(*graph, &node[1], &node[0], &data, 1) : error;
+}
+
+static cudaError_t open_made(struct calls *calls)
+{
+    cudaError_t error = make_pair(calls, &calls->pair, calls->node, FULL);
+
+    if (error == cudaSuccess)
+        error = cudaGraphInstantiate(&calls->of_pair, calls->pair, 0);
+    if (error == cudaSuccess)
+        error = cudaHostAlloc(&calls->pinned, 64, cudaHostAllocMapped);
+    if (error == cudaSuccess)
+        error = cudaEventCreate(&calls->timed);
+    if (error == cudaSuccess)
+        error = cudaEventRecord(calls->timed, calls->ask->stream);
+    return error == cudaSuccess ? cudaEventSynchronize(calls->timed) : error;
+}
 
 static cudaError_t open_calls(struct calls *calls, struct ask *ask)
 {
@@ -35,12 +60,21 @@ static cudaError_t open_calls(struct calls *calls, struct ask *ask)
         error = cudaStreamCreate(&calls->blocking);
     if (error == cudaSuccess)
         error = cudaGraphCreate(&calls->graph, 0);
+    if (error == cudaSuccess)
+        error = open_made(calls);
     (void)cudaGetLastError();
     return error;
 }
 
 static void close_calls(struct calls *calls)
 {
+    if (calls->of_pair)
+        (void)cudaGraphExecDestroy(calls->of_pair);
+    if (calls->pair)
+        (void)cudaGraphDestroy(calls->pair);
+    if (calls->timed)
+        (void)cudaEventDestroy(calls->timed);
+    (void)cudaFreeHost(calls->pinned);
     if (calls->exec)
         (void)cudaGraphExecDestroy(calls->exec);
     if (calls->graph)
@@ -59,94 +93,38 @@ static cudaError_t fail(const struct calls *calls, int how)
                : launch_one((const void *)SYMBOL(last_error_count), &calls->args, 0, calls->ask->stream, NULL, 0);
 }
 
-static const char *const success_names[] = { "a launch", "a launch with the attribute", "a memset", "a record of an event", "a wait for an event",
-                                             "the end of a stream", "a query of a stream", "the end of the device's work", "a query of an event",
-                                             "the end of an event", "a copy in a stream", "a launch of a graph", "a new stream, and its end",
-                                             "a new event, and its end", "the attributes of a function", "a number of the device",
-                                             "a graph that is made executable", "a capture into a graph", "a copy to the host" };
-#define SUCCESSES (sizeof(success_names) / sizeof(success_names[0]))
-
-static cudaError_t make_stream(void)
-{
-    cudaStream_t stream;
-    cudaError_t error = cudaStreamCreate(&stream);
-
-    return error == cudaSuccess ? cudaStreamDestroy(stream) : error;
-}
-
-static cudaError_t make_event(void)
-{
-    cudaEvent_t event;
-    cudaError_t error = cudaEventCreate(&event);
-
-    return error == cudaSuccess ? cudaEventDestroy(event) : error;
-}
-
-static cudaError_t make_exec(cudaGraph_t graph)
-{
-    cudaGraphExec_t exec = NULL;
-    cudaError_t error = cudaGraphInstantiateWithFlags(&exec, graph, 0);
-
-    return error == cudaSuccess ? cudaGraphExecDestroy(exec) : error;
-}
-
-static cudaError_t succeed(const struct calls *calls, unsigned how)
-{
-    cudaLaunchAttribute attribute = serialization(1);
-    cudaStream_t stream = calls->ask->stream;
-    struct cudaFuncAttributes attributes;
-    struct trial_state state;
-    int device;
-
-    switch (how) {
-    case 0: return launch_one((const void *)SYMBOL(last_error_count), &calls->args, 1, stream, NULL, 0);
-    case 1: return launch_one((const void *)SYMBOL(last_error_count), &calls->args, 1, stream, &attribute, 1);
-    case 2: return cudaMemsetAsync(calls->args.state, 0, sizeof(state), stream);
-    case 3: return cudaEventRecord(calls->event, stream);
-    case 4: return cudaStreamWaitEvent(stream, calls->event, 0);
-    case 5: return cudaStreamSynchronize(stream);
-    case 6: return cudaStreamQuery(stream); /* of one that has just ended */
-    case 7: return cudaDeviceSynchronize();
-    case 8: return cudaEventQuery(calls->event); /* of what has just ended */
-    case 9: return cudaEventSynchronize(calls->event);
-    case 10: return cudaMemcpyAsync(calls->args.state, (char *)calls->args.state + 8, 4, cudaMemcpyDeviceToDevice, stream);
-    case 11: return cudaGraphLaunch(calls->exec, stream);
-    case 12: return make_stream();
-    case 13: return make_event();
-    case 14: return cudaFuncGetAttributes(&attributes, (const void *)SYMBOL(last_error_count));
-    case 15: return cudaGetDevice(&device);
-    case 16: return make_exec(calls->graph);
-    case 17: return cudaStreamBeginCaptureToGraph(calls->ask->side, calls->graph, NULL, NULL, 0, cudaStreamCaptureModeThreadLocal);
-    default: return cudaMemcpy(&state, calls->args.state, sizeof(state), cudaMemcpyDeviceToHost);
-    }
-}
-
 /* "Returns the last error that has been produced by any of the runtime calls": one that succeeds produces none. */
 static void ask_success(const struct calls *calls, unsigned how, int failure)
 {
     cudaGraph_t graph = NULL;
-    cudaError_t failed = fail(calls, failure), error = succeed(calls, how);
+    cudaError_t failed = fail(calls, failure), error = successes[how].call(calls);
     cudaError_t seen = cudaPeekAtLastError(), last = cudaGetLastError(), after = cudaGetLastError(); /* ask_expect() resets it */
 
-    (void)cudaStreamEndCapture(calls->ask->side, &graph); /* the graph's own, if that is what succeeded */
+    (void)cudaStreamEndCapture(calls->ask->side, &graph); /* of a capture, if that is what succeeded */
+    if (graph && graph != calls->graph)
+        (void)cudaGraphDestroy(graph);
     ask_expect_refusal(calls->ask, "a call that cannot succeed", failed);
-    ask_expect(calls->ask, success_names[how], error, cudaSuccess);
+    ask_expect(calls->ask, successes[how].what, error, cudaSuccess);
     ask_expect(calls->ask, "the last error, looked at after a success", seen, failed);
     ask_expect(calls->ask, "the last error after a success", last, failed);
     ask_expect(calls->ask, "the last error after it was asked for", after, cudaSuccess);
 }
 
-/* cudaErrorNotReady "is not considered an error and is therefore not reported". */
-static void ask_unready(const struct calls *calls)
+/* cudaErrorNotReady "is not considered an error and is therefore not reported": the last error stays what it was, none or another one. */
+static void ask_unready(const struct calls *calls, int failure)
 {
-    cudaError_t error = launch_one((const void *)SYMBOL(last_error_busy), &calls->args, 1, calls->ask->stream, NULL, 0), stream, event;
+    cudaError_t error = launch_one((const void *)SYMBOL(last_error_busy), &calls->args, 1, calls->ask->stream, NULL, 0), before = cudaSuccess, stream, event, seen, last;
 
     if (error == cudaSuccess)
         error = cudaEventRecord(calls->event, calls->ask->stream);
+    if (failure)
+        before = fail(calls, 0);
     stream = error == cudaSuccess ? cudaStreamQuery(calls->ask->stream) : error;
-    ask_expect(calls->ask, "the last error after a stream that is busy, looked at", cudaPeekAtLastError(), cudaSuccess);
+    seen = cudaPeekAtLastError();
     event = error == cudaSuccess ? cudaEventQuery(calls->event) : error;
-    ask_expect(calls->ask, "the last error after an event that is not complete", cudaGetLastError(), cudaSuccess);
+    last = cudaGetLastError();
+    ask_expect(calls->ask, "the last error after a stream that is busy, looked at", seen, before);
+    ask_expect(calls->ask, "the last error after an event that is not complete", last, before);
     if (error == cudaSuccess)
         error = cudaStreamSynchronize(calls->ask->stream);
     ask_expect(calls->ask, "a busy stream", error, cudaSuccess);
@@ -168,8 +146,8 @@ static void ask_order(struct ask *ask)
     }
     for (i = 0; i < 2 * SUCCESSES && error == cudaSuccess; i++)
         ask_success(&calls, i % SUCCESSES, i >= SUCCESSES);
-    if (error == cudaSuccess)
-        ask_unready(&calls);
+    for (i = 0; i < 2 && error == cudaSuccess; i++)
+        ask_unready(&calls, (int)i);
     close_calls(&calls);
 }
 
@@ -228,27 +206,12 @@ static cudaError_t capture_legacy(const struct calls *calls)
     return begin(cudaStreamLegacy);
 }
 
-/* The two nodes of a graph depend on each other, or the second one on the first by a programmatic edge. */
-static cudaError_t make_pair(const struct calls *calls, cudaGraph_t *graph, cudaGraphNode_t node[2], int cycle)
-{
-    struct kernel_args args = calls->args;
-    cudaGraphEdgeData data = edges_data(cycle ? 0 : 1, 0, cycle ? 0 : 1);
-    cudaError_t error = cudaGraphCreate(graph, 0);
-    unsigned i;
-
-    for (i = 0; i < 2 && error == cudaSuccess; i++)
-        error = ask_add_kernel(&node[i], *graph, (const void *)SYMBOL(last_error_count), &args, 1);
-    if (error == cudaSuccess)
-        error = edges_add(*graph, &node[0], &node[1], &data, 1);
-    return error == cudaSuccess && cycle ? edges_add(*graph, &node[1], &node[0], &data, 1) : error;
-}
-
 static cudaError_t instantiate_cycle(const struct calls *calls)
 {
     cudaGraphNode_t node[2];
     cudaGraph_t graph = NULL;
     cudaGraphExec_t exec = NULL;
-    cudaError_t error = make_pair(calls, &graph, node, 1);
+    cudaError_t error = make_pair(calls, &graph, node, CYCLE);
 
     error = error == cudaSuccess ? cudaGraphInstantiate(&exec, graph, 0) : cudaSuccess;
     (void)cudaGraphDestroy(graph);
@@ -261,7 +224,7 @@ static cudaError_t lose_data(const struct calls *calls)
     cudaGraphNode_t node[2], from, to;
     cudaGraph_t graph = NULL;
     size_t count = 1;
-    cudaError_t error = make_pair(calls, &graph, node, 0);
+    cudaError_t error = make_pair(calls, &graph, node, PROGRAMMATIC);
 
     error = error == cudaSuccess ? edges_of_graph(graph, &from, &to, NULL, &count) : cudaSuccess;
     (void)cudaGraphDestroy(graph);
@@ -273,7 +236,7 @@ static cudaError_t add_edge_twice(const struct calls *calls)
     cudaGraphEdgeData data = edges_data(1, 0, 1);
     cudaGraphNode_t node[2];
     cudaGraph_t graph = NULL;
-    cudaError_t error = make_pair(calls, &graph, node, 0);
+    cudaError_t error = make_pair(calls, &graph, node, PROGRAMMATIC);
 
     error = error == cudaSuccess ? edges_add(graph, &node[0], &node[1], &data, 1) : cudaSuccess;
     (void)cudaGraphDestroy(graph);
@@ -342,7 +305,7 @@ static cudaError_t update_from_pair(const struct calls *calls)
     cudaGraphExecUpdateResultInfo info = PDL_ZERO;
     cudaGraphNode_t node[2];
     cudaGraph_t graph = NULL;
-    cudaError_t error = make_pair(calls, &graph, node, 0);
+    cudaError_t error = make_pair(calls, &graph, node, PROGRAMMATIC);
 
     error = error == cudaSuccess ? cudaGraphExecUpdate(calls->exec, graph, &info) : cudaSuccess;
     (void)cudaGraphDestroy(graph);

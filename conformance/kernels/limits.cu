@@ -464,7 +464,8 @@ static void ask_legacy(struct ask *ask)
 
 /* ---- cycles ---- */
 
-#define MOST_IN_CYCLE 4u
+#define MOST_IN_CYCLE 100u
+static const unsigned cycle_sizes[] = { 1, 2, 3, 4, 9, 17, 40, MOST_IN_CYCLE };
 
 /* Makes a graph executable, perhaps as a child graph of another one. */
 static cudaError_t make_executable(cudaGraph_t graph, int in_child)
@@ -485,16 +486,16 @@ static cudaError_t make_executable(cudaGraph_t graph, int in_child)
     return error;
 }
 
-/* Nodes in a line whose last edge goes back to the first node. Where that is refused, when the edge is added or when the graph, or the one
+/* Nodes in a line whose last edge goes back to one before it. Where that is refused, when the edge is added or when the graph, or the one
  * around it, is made executable, is not promised. */
-static void ask_cycle(struct ask *ask, unsigned nodes, unsigned port, int in_child)
+static void ask_cycle(struct ask *ask, unsigned nodes, unsigned back_to, unsigned port, int in_child)
 {
     struct kernel_args args = PDL_ZERO;
     cudaGraphNode_t node[MOST_IN_CYCLE];
     cudaGraphEdgeData data = edges_data(port, 0, port != 0);
     cudaGraph_t graph = NULL;
     cudaError_t error = cudaGraphCreate(&graph, 0);
-    char text[96];
+    char text[128];
     unsigned i;
 
     for (i = 0; i < nodes && error == cudaSuccess; i++)
@@ -504,23 +505,23 @@ static void ask_cycle(struct ask *ask, unsigned nodes, unsigned port, int in_chi
     snprintf(text, sizeof(text), "%u nodes in a line, by edges of port %u", nodes, port);
     ask_expect(ask, text, error, cudaSuccess);
     if (error == cudaSuccess)
-        error = edges_add(graph, &node[nodes - 1], &node[0], &data, 1);
+        error = edges_add(graph, &node[nodes - 1], &node[back_to], &data, 1);
     if (error == cudaSuccess)
         error = make_executable(graph, in_child);
     (void)cudaGetLastError();
-    snprintf(text, sizeof(text), "%u nodes in a cycle, by edges of port %u%s", nodes, port, in_child ? ", in a child graph" : "");
+    snprintf(text, sizeof(text), "%u nodes, the last before number %u, by edges of port %u%s", nodes, back_to + 1, port, in_child ? ", in a child graph" : "");
     ask_expect_refusal(ask, text, error);
     (void)cudaGraphDestroy(graph);
 }
 
 static void ask_cycles(struct ask *ask)
 {
-    unsigned nodes, port;
+    unsigned i, k, port;
 
-    for (nodes = 1; nodes <= MOST_IN_CYCLE; nodes++)
-        for (port = 0; port < 3; port++) {
-            ask_cycle(ask, nodes, port, 0);
-            ask_cycle(ask, nodes, port, 1);
+    for (i = 0; i < sizeof(cycle_sizes) / sizeof(cycle_sizes[0]); i++)
+        for (k = 0; k < 2 * 3 * 2; k++) {
+            port = k / 2 % 3;
+            ask_cycle(ask, cycle_sizes[i], k < 6 ? 0 : cycle_sizes[i] / 2, port, k % 2 != 0);
         }
 }
 

@@ -103,6 +103,7 @@ static void ask_update(struct ask *ask, const struct shape *shape, unsigned port
     snprintf(text, sizeof(text), "an update by edges of port %u with %s%s", port, shape->what, inside_name[inside]);
     ask_expect(ask, text, error, cudaSuccess);
     if (error == cudaSuccess) {
+        info.result = cudaGraphExecUpdateError; /* neither of the answers */
         error = cudaGraphExecUpdate(exec, graph[1], &info);
         (void)cudaGetLastError();
         ask_expect(ask, text, error, shape->refused ? cudaErrorGraphExecUpdateFailure : cudaSuccess);
@@ -113,10 +114,58 @@ static void ask_update(struct ask *ask, const struct shape *shape, unsigned port
     (void)cudaGraphDestroy(graph[1]);
 }
 
+#define OTHER_TYPES (NODE_WAIT + 1u) /* each kind up to it is a type of its own */
+
+/* "A node type changed": of graphs of one node each, by every two types. */
+static void ask_other_type(struct ask *ask, const struct node_room *room, unsigned from, unsigned to)
+{
+    cudaGraphExecUpdateResultInfo info = PDL_ZERO;
+    cudaGraph_t graph[2] = { NULL, NULL };
+    cudaGraphNode_t node[2];
+    cudaGraphExec_t exec = NULL;
+    char text[96];
+    unsigned i;
+    cudaError_t error = cudaSuccess;
+
+    for (i = 0; i < 2 && error == cudaSuccess; i++) {
+        error = cudaGraphCreate(&graph[i], 0);
+        if (error == cudaSuccess)
+            error = ask_add(&node[i], graph[i], (enum node_kind)(i ? to : from), room);
+    }
+    if (error == cudaSuccess)
+        error = cudaGraphInstantiate(&exec, graph[0], 0);
+    snprintf(text, sizeof(text), "an update of a node: %s, now %s", node_kind_name[from], node_kind_name[to]);
+    ask_expect(ask, text, error, cudaSuccess);
+    if (error == cudaSuccess) {
+        error = cudaGraphExecUpdate(exec, graph[1], &info);
+        (void)cudaGetLastError();
+        ask_expect(ask, text, error, cudaErrorGraphExecUpdateFailure);
+        ask_expect_number(ask, text, (long)info.result, (long)cudaGraphExecUpdateErrorNodeTypeChanged);
+        (void)cudaGraphExecDestroy(exec);
+    }
+    (void)cudaGraphDestroy(graph[0]);
+    (void)cudaGraphDestroy(graph[1]);
+}
+
+static void ask_other_types(struct ask *ask)
+{
+    struct node_room room = PDL_ZERO;
+    cudaError_t error = ask_open_room(&room, (const void *)SYMBOL(limits_count));
+    unsigned from, to;
+
+    ask_expect(ask, "memory and an event of nodes", error, cudaSuccess);
+    for (from = 0; from < OTHER_TYPES && error == cudaSuccess; from++)
+        for (to = 0; to < OTHER_TYPES; to++)
+            if (from != to)
+                ask_other_type(ask, &room, from, to);
+    ask_close_room(&room);
+}
+
 static void ask_updates(struct ask *ask)
 {
     unsigned inside, port, i;
 
+    ask_other_types(ask);
     for (inside = 0; inside < INSIDES; inside++)
         for (port = 0; port < 2; port++)
             for (i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++)

@@ -2,9 +2,9 @@
  *
  * pair      rules     what is asked
  * launches  ATTR-15f  launched after a kernel that triggers early, in streams of three kinds, also after its event in another stream: by
- *                     cudaLaunchKernel, cooperative, in clusters, with a priority or a domain of its own, of two layers, each with
- *                     attribute 6 or without; the same captured, also in a stream that joined the capture; and with a programmatic event,
- *                     which comes after the launch has triggered; also by another host thread
+ *                     cudaLaunchKernel, cooperative, by cudaLaunchCooperativeKernel, in clusters, with a priority or a domain of its own,
+ *                     of two layers, each with attribute 6 or without; the same captured, also in a stream that joined the capture; and with
+ *                     a programmatic event, which comes after the launch has triggered; also by another host thread
  * nodes     ATTR-15f  the second of two nodes with a programmatic edge between them: added; given parameters in the graph, in a clone, in the
  *                     executable graph, and there while it is disabled; cloned, updated, in a child graph, a child of a child or a body,
  *                     disabled and enabled
@@ -159,6 +159,7 @@ struct way {
     enum catching catching;
     int overlaps, records;     /* with attribute 6; with a programmatic event, and nothing else */
     int awaits;                /* the kernel before it stands in another stream, for whose event it waits */
+    int simply;                /* by a call that takes no attributes, if the launch has none but for being cooperative */
 };
 
 /* The kernel may look at its arguments after the caller has written over them: the launch has taken a copy. The blocks of a
@@ -179,8 +180,10 @@ static cudaError_t launch_long(struct long_ask *l, const struct way *way)
     config.numAttrs = 1;
     if (way->records)
         error = cudaLaunchKernelExC(&config, l->taker->kernel, params);
-    else if (way->manner == MANNER_PLAIN && !way->overlaps)
+    else if (way->manner == MANNER_PLAIN && !way->overlaps && way->simply)
         error = cudaLaunchKernel(l->taker->kernel, config.gridDim, config.blockDim, params, 0, l->stream);
+    else if (way->manner == MANNER_COOPERATIVE && !way->overlaps && way->simply)
+        error = cudaLaunchCooperativeKernel(l->taker->kernel, config.gridDim, config.blockDim, params, 0, l->stream);
     else
         error = launch_in_manner(l->taker->kernel, &copy, ASK_WORDS / 2, l->stream, way->manner, way->overlaps);
     memset(&copy, 0xEE, sizeof(copy));
@@ -312,6 +315,7 @@ static void ask_way(struct long_ask *l, struct way *way)
     for (i = 0; i < TAKERS && error == cudaSuccess; i++) {
         l->taker = &takers[i];
         way->awaits = way->catching == CATCHING_NOTHING && (i + way->overlaps) % 2;
+        way->simply = (i / 3 + way->catching) % 2 == 0;
         error = run_way_anywhere(l, way);
     }
     snprintf(text, sizeof(text), "%s%s%s", manner_name[way->manner],
@@ -321,11 +325,11 @@ static void ask_way(struct long_ask *l, struct way *way)
 
 static void ask_all_launches(struct long_ask *l)
 {
-    struct way records = { MANNER_PLAIN, CATCHING_NOTHING, 0, 1, 0 }; /* a capture in which nobody waits for the event is not asked */
+    struct way records = { MANNER_PLAIN, CATCHING_NOTHING, 0, 1, 0, 0 }; /* a capture in which nobody waits for the event is not asked */
     unsigned which;
 
     for (which = 0; which < 2u * MANNERS * CATCHINGS; which++) {
-        struct way way = { (enum manner)(which / CATCHINGS / 2), (enum catching)(which % CATCHINGS), (int)(which / CATCHINGS % 2), 0, 0 };
+        struct way way = { (enum manner)(which / CATCHINGS / 2), (enum catching)(which % CATCHINGS), (int)(which / CATCHINGS % 2), 0, 0, 0 };
         if (way.manner != MANNER_COOPERATIVE || takes_cooperative())
             ask_way(l, &way);
     }

@@ -311,6 +311,12 @@ struct unit_room {
     unsigned wrong[UNIT_WAITS], trials[UNIT_WAITS], taken_late;
 };
 
+/* Either name of a direction. */
+static enum cudaMemcpyKind direction_of(unsigned trial, enum cudaMemcpyKind named)
+{
+    return trial / (2 * UNIT_WAITS) % 2 ? cudaMemcpyDefault : named;
+}
+
 /* "For transfers from pinned host memory to device memory, the function is synchronous with respect to the host": what is written to the
  * source then is not copied. */
 static cudaError_t copy_unit_in(struct unit_room *r, unsigned trial)
@@ -319,7 +325,7 @@ static cudaError_t copy_unit_in(struct unit_room *r, unsigned trial)
     cudaError_t error;
 
     r->room->looks = trial + 1;
-    error = cudaMemcpy_ptds(r->word, &r->room->looks, sizeof(r->room->looks), cudaMemcpyHostToDevice);
+    error = cudaMemcpy_ptds(r->word, &r->room->looks, sizeof(r->room->looks), direction_of(trial, cudaMemcpyHostToDevice));
     r->room->looks = 0;
     if (error == cudaSuccess)
         error = cudaMemcpy_ptds(&found, r->word, sizeof(found), cudaMemcpyDeviceToHost);
@@ -342,7 +348,7 @@ static cudaError_t run_unit(struct unit_room *r, unsigned trial)
     if (wait == UNIT_SYNCHRONIZE)
         error = cudaStreamSynchronize_ptsz(0);
     else if (wait == UNIT_COPY)
-        error = cudaMemcpy_ptds(&r->room->looks, r->word, sizeof(r->room->looks), cudaMemcpyDeviceToHost);
+        error = cudaMemcpy_ptds(&r->room->looks, r->word, sizeof(r->room->looks), direction_of(trial, cudaMemcpyDeviceToHost));
     else if (wait == UNIT_COPY_IN)
         error = copy_unit_in(r, trial);
     else

@@ -9,9 +9,9 @@
  * streams   ATTR-16  every priority, policy and domain, given to a stream when it is made or later; what kernels captured from it have; a stream
  *                    that was given work, and one that is made after another was destroyed
  * handles   EDGE-37  three conditional nodes, whose handles were made in any order
- * functions ATTR-15b a function's limit of dynamic shared memory, raised and lowered, its carve-out, and those of another function; a
- *                    launch beyond the limit; its static shared memory; how many blocks and clusters of it fit; its name; what the
- *                    driver tells of it
+ * functions ATTR-15b the numbers of the device, told by two calls, and what it must have; a function's limit of dynamic shared memory, raised
+ *                    and lowered, its carve-out, and those of another function; a launch beyond the limit; its static shared memory; how
+ *                    many blocks and clusters of it fit; its name; what the driver tells of it
  */
 #include <stdio.h>
 
@@ -276,6 +276,7 @@ static void ask_handles(struct ask *ask)
 static void ask_handles(struct ask *ask) { ask_skip(ask, "conditional nodes", "the toolkit is older than 12.4"); }
 #endif
 
+#include "readback_device.h"
 #include "readback_functions.h"
 #include "readback_kinds.h"
 #include "readback_nodes.h"

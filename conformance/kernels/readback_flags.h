@@ -17,8 +17,22 @@ static void expect_flags(struct ask *ask, const char *when, cudaGraphExec_t exec
     ask_expect_number(ask, text, (long)(is & ~priority), (long)(exec_flags[which] & ~priority));
 }
 
-/* "Returns the flags that were passed to instantiation": by either call, beside others of the same graph, after uploads, launches and updates. */
-static void ask_flags_by(struct ask *ask, int with_flags)
+/* "Returns the flags that were passed to instantiation": by any of the calls, beside others of the same graph, after uploads, launches and updates. */
+enum maker { BY_INSTANTIATE, WITH_FLAGS, WITH_PARAMS };
+
+static cudaError_t make_flagged(cudaGraphExec_t *exec, cudaGraph_t graph, enum maker maker, unsigned long long flags)
+{
+    cudaGraphInstantiateParams params = PDL_ZERO;
+
+    params.flags = flags;
+    switch (maker) {
+    case BY_INSTANTIATE: return cudaGraphInstantiate(exec, graph, flags);
+    case WITH_FLAGS: return cudaGraphInstantiateWithFlags(exec, graph, flags);
+    default: return cudaGraphInstantiateWithParams(exec, graph, &params);
+    }
+}
+
+static void ask_flags_by(struct ask *ask, enum maker maker)
 {
     struct kernel_args args = PDL_ZERO;
     cudaGraphExecUpdateResultInfo info = PDL_ZERO;
@@ -31,9 +45,7 @@ static void ask_flags_by(struct ask *ask, int with_flags)
     ask_expect(ask, "its kernel", ask_add_kernel(&node, graph, (const void *)SYMBOL(readback_nothing), &args, 1), cudaSuccess);
     ask_expect(ask, "a clone", cudaGraphClone(&other, graph), cudaSuccess);
     for (i = 0; i < FLAGGED; i++)
-        ask_expect(ask, "an executable graph",
-                   with_flags ? cudaGraphInstantiateWithFlags(&exec[i], graph, exec_flags[i]) : cudaGraphInstantiate(&exec[i], graph, exec_flags[i]),
-                   cudaSuccess);
+        ask_expect(ask, "an executable graph", make_flagged(&exec[i], graph, maker, exec_flags[i]), cudaSuccess);
     for (i = 0; i < FLAGGED; i++)
         expect_flags(ask, "beside others", exec[i], i);
     for (i = 0; i < FLAGGED; i++) {
@@ -54,8 +66,9 @@ static void ask_flags_by(struct ask *ask, int with_flags)
 
 static void ask_flags(struct ask *ask)
 {
-    ask_flags_by(ask, 0);
-    ask_flags_by(ask, 1);
+    ask_flags_by(ask, BY_INSTANTIATE);
+    ask_flags_by(ask, WITH_FLAGS);
+    ask_flags_by(ask, WITH_PARAMS);
 }
 
 #endif

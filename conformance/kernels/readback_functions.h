@@ -60,20 +60,43 @@ static cudaError_t launch_with(struct ask *ask, const void *function, unsigned t
     return error == cudaSuccess ? cudaStreamSynchronize(ask->stream) : error;
 }
 
-/* "the maximum number of threads per block, beyond which a launch of the function would fail" */
+static cudaError_t launch_shaped(struct ask *ask, const void *function, unsigned x, unsigned y, unsigned z)
+{
+    struct kernel_args args = PDL_ZERO;
+    cudaLaunchConfig_t config = PDL_ZERO;
+    void *values[1];
+    cudaError_t error;
+
+    values[0] = &args;
+    config.gridDim.x = config.gridDim.y = config.gridDim.z = 1;
+    config.blockDim.x = x;
+    config.blockDim.y = y;
+    config.blockDim.z = z;
+    config.stream = ask->stream;
+    error = cudaLaunchKernelExC(&config, function, values);
+    return error == cudaSuccess ? cudaStreamSynchronize(ask->stream) : error;
+}
+
+/* "the maximum number of threads per block, beyond which a launch of the function would fail", along whatever axes they are */
 static void ask_bounds(struct ask *ask)
 {
+    static const unsigned many[][3] = { { FEW_THREADS + 1, 1, 1 }, { 1, FEW_THREADS + 1, 1 }, { FEW_THREADS / 2 + 1, 2, 1 },
+                                        { 2, 2, FEW_THREADS / 4 + 1 }, { FEW_THREADS / 4 + 1, 1, 4 } };
     const void *function = (const void *)SYMBOL(readback_few);
     cudaError_t error, last;
+    unsigned i;
 
     make_few();
     ask_expect(ask, "a launch of as many threads as a function may have", launch_with(ask, function, FEW_THREADS, 0), cudaSuccess);
-    (void)cudaGetLastError();
-    error = launch_with(ask, function, FEW_THREADS + 1, 0);
-    last = cudaPeekAtLastError();
-    ask_expect_refusal(ask, "a launch of one thread more than a function may have", error);
-    ask_expect(ask, "the last error after it", last, error);
-    ask_expect(ask, "the stream after it", cudaStreamSynchronize(ask->stream), cudaSuccess);
+    ask_expect(ask, "a launch of as many along all axes", launch_shaped(ask, function, 2, 2, FEW_THREADS / 4), cudaSuccess);
+    for (i = 0; i < sizeof(many) / sizeof(many[0]); i++) {
+        (void)cudaGetLastError();
+        error = launch_shaped(ask, function, many[i][0], many[i][1], many[i][2]);
+        last = cudaPeekAtLastError();
+        ask_expect_refusal(ask, "a launch of more threads than a function may have", error);
+        ask_expect(ask, "the last error after it", last, error);
+        ask_expect(ask, "the stream after it", cudaStreamSynchronize(ask->stream), cudaSuccess);
+    }
 }
 
 /* "If the specified attribute cannot be written": there is none of this number. */
@@ -163,13 +186,17 @@ static cudaError_t count_clusters(int *clusters, const unsigned *shape, int byte
 static void ask_fit(struct ask *ask, int bytes, int sms)
 {
     const void *function = (const void *)SYMBOL(readback_nothing);
+    static const unsigned flags[] = { cudaOccupancyDefault, cudaOccupancyDisableCachingOverride }; /* no caches take room here */
     int blocks = 0, flagged = 0, clusters = 0, again = -1;
     unsigned i;
 
     ask_expect(ask, "how many blocks fit", cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, function, 32, (size_t)bytes), cudaSuccess);
-    ask_expect(ask, "how many blocks fit, with flags",
-               cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(&flagged, function, 32, (size_t)bytes, cudaOccupancyDefault), cudaSuccess);
-    ask_expect_number(ask, "blocks that fit by the call with flags", flagged, blocks);
+    for (i = 0; i < 2; i++) {
+        flagged = -1;
+        ask_expect(ask, "how many blocks fit, with flags",
+                   cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(&flagged, function, 32, (size_t)bytes, flags[i]), cudaSuccess);
+        ask_expect_number(ask, "blocks that fit by the call with flags", flagged, blocks);
+    }
     for (i = 0; i < sizeof(cluster_shapes) / sizeof(cluster_shapes[0]); i++) {
         const unsigned *shape = cluster_shapes[i];
         long size = (long)shape[0] * shape[1] * shape[2];
@@ -298,6 +325,8 @@ static void ask_functions(struct ask *ask)
     ask_expect(ask, "limits of the device", error, cudaSuccess);
     if (error != cudaSuccess)
         return;
+    ask_numbers(ask, device);
+    ask_abilities(ask, device);
     ask_bounds(ask);
     ask_limit(ask, 4096, most);
     ask_limit(ask, most, most);
@@ -310,6 +339,7 @@ static void ask_functions(struct ask *ask)
     ask_other_function(ask, most);
     ask_static(ask, most);
     ask_launches(ask, most / 2);
+    ask_launches(ask, most / 2 + 13);
     ask_names(ask);
     ask_by_driver(ask);
     ask_fit(ask, 0, sms);

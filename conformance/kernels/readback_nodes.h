@@ -40,7 +40,7 @@ static struct cudaKernelNodeParams told_kernel(struct told *told, unsigned which
     params.blockDim.x = which ? 2 : 4;
     params.blockDim.y = which ? 5 : 2;
     params.blockDim.z = which ? 1 : 3;
-    params.sharedMemBytes = which ? 96 : 160;
+    params.sharedMemBytes = which ? 6000 : 160;
     params.kernelParams = values;
     return params;
 }
@@ -50,8 +50,8 @@ static struct cudaMemsetParams told_set(const struct told *told, unsigned which,
     struct cudaMemsetParams set = PDL_ZERO;
 
     set.dst = told->words + (which ? 8 : 0);
-    set.value = which ? 0x2345 : 0x12;
-    set.elementSize = which ? 2 : 1;
+    set.value = which ? 0x2345 : rows ? 0xFEDCBA98u : 0x12;
+    set.elementSize = which ? 2 : rows ? 4 : 1;
     set.width = !which ? 7 : rows ? 3 : 70000;
     set.height = rows ? 2 + which : 1;
     set.pitch = rows ? TOLD_PITCH * (1 + which) : 0;
@@ -262,13 +262,20 @@ static void expect_call(struct told *told, const char *what, cudaGraphNode_t nod
     ask_expect_number(told->ask, what, is.userData == want.userData, 1);
 }
 
+static const enum cudaGraphNodeType teller_type[TELLERS] = { cudaGraphNodeTypeKernel, cudaGraphNodeTypeMemset, cudaGraphNodeTypeMemset,
+                                                             cudaGraphNodeTypeMemcpy, cudaGraphNodeTypeMemcpy, cudaGraphNodeTypeMemcpy,
+                                                             cudaGraphNodeTypeHost, cudaGraphNodeTypeEventRecord, cudaGraphNodeTypeWaitEvent };
+
 static void expect_told(struct told *told, const char *whose, enum teller teller, cudaGraphNode_t node, unsigned which)
 {
+    enum cudaGraphNodeType type = cudaGraphNodeTypeCount;
     cudaEvent_t event = NULL;
     cudaError_t error;
     char what[64];
 
     snprintf(what, sizeof(what), "%s %s", teller_name[teller], whose);
+    ask_expect(told->ask, what, cudaGraphNodeGetType(node, &type), cudaSuccess);
+    ask_expect_number(told->ask, what, (long)type, (long)teller_type[teller]);
     switch (teller) {
     case TELLS_KERNEL: expect_kernel(told, what, node, which); return;
     case TELLS_SET:
@@ -282,6 +289,28 @@ static void expect_told(struct told *told, const char *whose, enum teller teller
     error = teller == TELLS_RECORD ? cudaGraphEventRecordNodeGetEvent(node, &event) : cudaGraphEventWaitNodeGetEvent(node, &event);
     ask_expect(told->ask, what, error, cudaSuccess);
     ask_expect_number(told->ask, what, event == told->event[which], 1);
+}
+
+/* Whether an executable graph has a node that was left out of it and taken back, as kernels, memsets and copies can be. */
+static void expect_enabled(struct told *told, const char *whose, enum teller teller, cudaGraph_t graph, cudaGraphNode_t node)
+{
+    cudaGraphExec_t exec = NULL;
+    unsigned i, is;
+    char what[96];
+
+    if (teller == TELLS_HOST || teller == TELLS_RECORD || teller == TELLS_WAIT)
+        return;
+    snprintf(what, sizeof(what), "whether there is %s %s", teller_name[teller], whose);
+    ask_expect(told->ask, what, cudaGraphInstantiate(&exec, graph, 0), cudaSuccess);
+    for (i = 0; i < 3 && exec; i++) {
+        is = 7;
+        if (i)
+            ask_expect(told->ask, what, cudaGraphNodeSetEnabled(exec, node, i - 1), cudaSuccess);
+        ask_expect(told->ask, what, cudaGraphNodeGetEnabled(exec, node, &is), cudaSuccess);
+        ask_expect_number(told->ask, what, (long)is, i != 1);
+    }
+    if (exec)
+        (void)cudaGraphExecDestroy(exec);
 }
 
 /* A clone keeps what its original was given before; it is changed by itself. */
@@ -306,6 +335,9 @@ static void ask_teller(struct told *told, enum teller teller)
     expect_told(told, "of a later clone", teller, late, 1);
     ask_expect(ask, what, change_teller(told, teller, cloned), cudaSuccess);
     expect_told(told, "of a clone that was changed", teller, cloned, 1);
+    expect_enabled(told, "that was changed", teller, graph, node);
+    expect_told(told, "whose graph was made executable", teller, node, 1);
+    expect_enabled(told, "of a clone", teller, clone, cloned);
     (void)cudaGraphDestroy(graph);
     (void)cudaGraphDestroy(clone);
     (void)cudaGraphDestroy(later);
@@ -399,6 +431,8 @@ static void ask_captured_teller(struct told *told, enum teller teller)
         expect_captured_set(told, teller, node);
     else if (error == cudaSuccess)
         expect_told(told, "that was captured", teller, node, 1);
+    if (error == cudaSuccess)
+        expect_enabled(told, "that was captured", teller, graph, node);
     if (graph)
         (void)cudaGraphDestroy(graph);
 }

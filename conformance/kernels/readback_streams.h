@@ -132,6 +132,9 @@ static void ask_priorities(struct ask *ask)
     ask_expect(ask, "the range of priorities", cudaDeviceGetStreamPriorityRange(&least, &greatest), cudaSuccess);
     ask_expect(ask, "the greatest priority alone", cudaDeviceGetStreamPriorityRange(NULL, &alone), cudaSuccess);
     ask_expect_number(ask, "the greatest priority alone", alone, greatest);
+    alone = least + 1;
+    ask_expect(ask, "the least priority alone", cudaDeviceGetStreamPriorityRange(&alone, NULL), cudaSuccess);
+    ask_expect_number(ask, "the least priority alone", alone, least);
     for (priority = greatest; priority <= least; priority++) {
         value.priority = priority;
         ask_expect(ask, "a stream", cudaStreamCreateWithPriority(&made, cudaStreamNonBlocking, priority), cudaSuccess);
@@ -153,6 +156,32 @@ static void ask_priorities(struct ask *ask)
         (void)cudaStreamDestroy(changed);
     }
     ask_clamped(ask, least, greatest);
+}
+
+/* "cudaStreamCreate: creates a new asynchronous stream", which blocks as one of flags 0 does; a capture changes neither flags nor priority. */
+static void ask_default(struct ask *ask)
+{
+    cudaStream_t stream;
+    cudaGraph_t graph = NULL;
+    unsigned i, is;
+    int priority;
+
+    ask_expect(ask, "a stream by cudaStreamCreate", (cudaStreamCreate)(&stream), cudaSuccess);
+    for (i = 0; i < 3; i++) { /* before, in and after a capture */
+        is = 99;
+        priority = 99;
+        if (i == 1)
+            ask_expect(ask, "a capture", cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), cudaSuccess);
+        ask_expect(ask, "the flags of a stream by cudaStreamCreate", cudaStreamGetFlags(stream, &is), cudaSuccess);
+        ask_expect_number(ask, "the flags of a stream by cudaStreamCreate", (long)is, (long)cudaStreamDefault);
+        ask_expect(ask, "the priority of a stream by cudaStreamCreate", cudaStreamGetPriority(stream, &priority), cudaSuccess);
+        ask_expect_number(ask, "the priority of a stream by cudaStreamCreate", priority, 0);
+        if (i == 1)
+            ask_expect(ask, "its end", cudaStreamEndCapture(stream, &graph), cudaSuccess);
+    }
+    if (graph)
+        (void)cudaGraphDestroy(graph);
+    (void)cudaStreamDestroy(stream);
 }
 
 static const int policies[] = { cudaSyncPolicySpin, cudaSyncPolicyYield, cudaSyncPolicyBlockingSync, cudaSyncPolicyAuto };
@@ -316,6 +345,7 @@ static void ask_streams(struct ask *ask)
 
     ask_fresh_streams(ask);
     ask_priorities(ask);
+    ask_default(ask);
     ask_together(ask);
     ask_expect(ask, "a stream", cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
     for (i = 0; i < sizeof(policies) / sizeof(policies[0]); i++)

@@ -40,6 +40,23 @@ static void lock_take(void)
 
 static pthread_t first_thread; /* that reset the device: the one that drawn devices call the first */
 
+/* Devices on which some calls reset the last error */
+static bool clears_error(enum symbol symbol)
+{
+    const struct faults *f = &device.faults;
+    switch (symbol) {
+    case SYMBOL_cudaGraphInstantiateWithFlags: return f->instance_clears_error;
+    case SYMBOL_cudaStreamBeginCaptureToGraph: return f->capture_clears_error;
+    case SYMBOL_cudaFree: return f->free_clears_error;
+    case SYMBOL_cudaGraphExecUpdate: return f->update_clears_error;
+    case SYMBOL_cudaEventElapsedTime: return f->time_clears_error;
+    case SYMBOL_cudaLaunchHostFunc: return f->host_call_clears_error;
+    case SYMBOL_cudaOccupancyMaxActiveBlocksPerMultiprocessor: return f->fit_clears_error;
+    case SYMBOL_cudaGraphKernelNodeSetParams: return f->params_clear_error;
+    default: return false;
+    }
+}
+
 struct call call_begin(enum symbol symbol, bool despite_sticky)
 {
     lock_take();
@@ -49,8 +66,7 @@ struct call call_begin(enum symbol symbol, bool despite_sticky)
     device.other_thread = !pthread_equal(pthread_self(), first_thread);
     count[symbol]++;
     call_failed = false;
-    if ((device.faults.instance_clears_error && symbol == SYMBOL_cudaGraphInstantiateWithFlags) ||
-        (device.faults.capture_clears_error && symbol == SYMBOL_cudaStreamBeginCaptureToGraph))
+    if (clears_error(symbol))
         *last_error() = cudaSuccess;
     if (planted[symbol] != cudaSuccess) {
         call.error = planted[symbol];
@@ -95,6 +111,8 @@ static bool is_overlooked(cudaError_t error)
 cudaError_t call_result(cudaError_t error)
 {
     call_failed |= error != cudaSuccess;
+    if (error == cudaErrorNotReady && device.faults.unready_clears_error)
+        *last_error() = cudaSuccess;
     bool stays = device.faults.first_error_stays && *last_error() != cudaSuccess;
     stays |= is_overlooked(error);
     if (error != cudaSuccess && (error != cudaErrorNotReady || device.faults.unready_is_last) && !stays)

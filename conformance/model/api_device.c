@@ -158,7 +158,7 @@ cudaError_t CUDARTAPI cudaGetDeviceProperties(struct cudaDeviceProp *p, int inde
     p->concurrentKernels = 1;
     p->canMapHostMemory = p->unifiedAddressing = 1;
     p->asyncEngineCount = 1;
-    p->streamPrioritiesSupported = 1;
+    p->streamPrioritiesSupported = p->cooperativeLaunch = 1;
     return cudaSuccess;
 }
 
@@ -166,6 +166,8 @@ cudaError_t CUDARTAPI cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr att
 {
     CALL_QUERY(cudaDeviceGetAttribute);
     FAIL_IF(value == NULL, cudaErrorInvalidValue);
+    if (index == device_count && device.faults.attribute_of_no_device_told)
+        return cudaSuccess;
     FAIL_IF(index < 0 || index >= device_count, cudaErrorInvalidDevice);
     switch ((int)attribute) {
     case cudaDevAttrMaxThreadsPerBlock:
@@ -178,7 +180,7 @@ cudaError_t CUDARTAPI cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr att
     case cudaDevAttrMaxSharedMemoryPerBlock:
     case cudaDevAttrMaxSharedMemoryPerBlockOptin: *value = MODEL_BLOCK_SHARED; break;
     case cudaDevAttrMaxSharedMemoryPerMultiprocessor: *value = MODEL_SM_SHARED; break;
-    case cudaDevAttrWarpSize: *value = MODEL_WARP; break;
+    case cudaDevAttrWarpSize: *value = device.faults.warp_told_double ? 2 * MODEL_WARP : MODEL_WARP; break;
     case cudaDevAttrMaxRegistersPerBlock:
     case cudaDevAttrMaxRegistersPerMultiprocessor: *value = 65536; break;
     case cudaDevAttrMultiProcessorCount: *value = (int)device.sms; break;
@@ -189,12 +191,12 @@ cudaError_t CUDARTAPI cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr att
     case cudaDevAttrConcurrentKernels:
     case cudaDevAttrUnifiedAddressing:
     case cudaDevAttrCanMapHostMemory:
-    case cudaDevAttrAsyncEngineCount:
-    case cudaDevAttrCooperativeLaunch:
+    case cudaDevAttrAsyncEngineCount: *value = 1; break;
+    case cudaDevAttrCooperativeLaunch: *value = !device.faults.cooperation_not_told; break;
     case cudaDevAttrMemoryPoolsSupported:
     case cudaDevAttrStreamPrioritiesSupported: *value = 1; break;
 #if CUDART_VERSION >= 11080
-    case cudaDevAttrMemSyncDomainCount: *value = cc_of(index) >= 90 ? 4 : 1; break;
+    case cudaDevAttrMemSyncDomainCount: *value = cc_of(index) >= 90 && !device.faults.one_domain_told ? 4 : 1; break;
     case cudaDevAttrClusterLaunch: *value = cc_of(index) >= 90; break;
 #endif
     case cudaDevAttrClockRate: *value = 1000000; break;
@@ -224,7 +226,7 @@ cudaError_t CUDARTAPI cudaDeviceGetStreamPriorityRange(int *least, int *greatest
     CALL_QUERY(cudaDeviceGetStreamPriorityRange);
     if (device.faults.priority_alone_not_told && least == NULL)
         return cudaSuccess;
-    if (least != NULL)
+    if (least != NULL && (greatest != NULL || !device.faults.least_priority_not_told))
         *least = 0;
     if (greatest != NULL)
         *greatest = -5;
@@ -301,6 +303,8 @@ cudaError_t CUDARTAPI cudaFuncSetAttribute(const void *func, enum cudaFuncAttrib
         FAIL_IF(value < 0 || (value > most && !device.faults.shared_limit_clamped), cudaErrorInvalidValue);
         if (value >= f->max_dynamic_shared || !device.faults.shared_limit_only_grows)
             f->max_dynamic_shared = value < most ? value : (int)most;
+        if (device.faults.limit_rounded_down)
+            f->max_dynamic_shared &= ~15;
         for (int i = 0; device.faults.shared_limit_of_all && i < function_count; i++)
             functions[i].max_dynamic_shared = f->max_dynamic_shared;
     } else if (attribute == cudaFuncAttributePreferredSharedMemoryCarveout) {
@@ -376,6 +380,9 @@ cudaError_t CUDARTAPI cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int
                                                                              size_t dynamic_shared, unsigned flags)
 {
     CALL_QUERY(cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags);
-    (void)flags;
+    if (flags != 0 && device.faults.flagged_fit_is_none) {
+        *blocks = 0;
+        return cudaSuccess;
+    }
     return occupancy(blocks, func, threads, device.faults.flagged_occupancy_ignores_shared ? 0 : dynamic_shared);
 }

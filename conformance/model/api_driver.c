@@ -73,6 +73,8 @@ static unsigned launch(const struct driver_config *c, cudaFunction_t function, v
     config.attrs = c->attrs;
     config.numAttrs = device.faults.driver_launch_loses_attributes ? 0
                       : device.faults.driver_launch_keeps_one_attribute && c->num_attrs > 1 ? 1 : c->num_attrs;
+    if (device.faults.driver_config_in_zero_elsewhere && config.stream == NULL)
+        config.stream = cudaStreamPerThread;
     change_launch(&config);
     BY_DRIVER(launch_as_driver(&config, f, args));
 }
@@ -109,6 +111,8 @@ static unsigned launch_cooperative(cudaFunction_t function, unsigned gx, unsigne
 
 static unsigned add_edges(cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to, const edge_data *data, size_t count)
 {
+    if (device.faults.driver_adds_eight_edges && count > 8)
+        count = 8;
     if (device.faults.driver_adds_one_edge && count > 1)
         count = 1;
     BY_DRIVER(graph_add_dependencies(graph, from, to, device.faults.driver_edges_full ? NULL : data, count));
@@ -116,6 +120,8 @@ static unsigned add_edges(cudaGraph_t graph, const cudaGraphNode_t *from, const 
 
 static unsigned remove_edges(cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to, const edge_data *data, size_t count)
 {
+    if (device.faults.driver_removes_full_only)
+        data = NULL;
     BY_DRIVER(device.faults.driver_removes_nothing ? cudaSuccess : graph_remove_dependencies(graph, from, to, data, count));
 }
 
@@ -245,6 +251,8 @@ static unsigned operate_batch(cudaStream_t stream, unsigned count, const struct 
 {
     if (flags != 0 || count == 0)
         return cudaErrorInvalidValue;
+    if (device.faults.batch_does_three && count > 3)
+        count = 3;
     BY_DRIVER(operate_all(stream, count, operations));
 }
 

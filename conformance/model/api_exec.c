@@ -20,7 +20,7 @@ cudaError_t CUDARTAPI cudaGraphInstantiateWithParams(cudaGraphExec_t *out, cudaG
 {
     CALL(cudaGraphInstantiateWithParams);
     FAIL_IF(p == NULL, cudaErrorInvalidValue);
-    cudaError_t error = graph_instantiate(out, graph, p->flags);
+    cudaError_t error = graph_instantiate(out, graph, device.faults.params_lose_flags ? 0 : p->flags);
     if (error == cudaSuccess && device.faults.instance_with_params_loses_edge)
         graph_drop_last_arc(exec_of(*out)->copy);
     if (error == cudaSuccess && (p->flags & cudaGraphInstantiateFlagUpload) != 0) {

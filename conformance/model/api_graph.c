@@ -14,7 +14,7 @@ static edge_data data_at(const edge_data *data, size_t i)
 cudaError_t CUDARTAPI cudaGraphCreate(cudaGraph_t *out, unsigned flags)
 {
     CALL(cudaGraphCreate);
-    FAIL_IF(out == NULL || flags != 0, cudaErrorInvalidValue);
+    FAIL_IF(out == NULL || (flags != 0 && !device.faults.graph_flags_taken), cudaErrorInvalidValue);
     *out = (cudaGraph_t)(void *)graph_new();
     return cudaSuccess;
 }
@@ -399,7 +399,8 @@ cudaError_t graph_remove_dependencies(cudaGraph_t graph, const cudaGraphNode_t *
     struct graph *g = graph_of(graph);
     FAIL_IF(g == NULL || (count != 0 && (from == NULL || to == NULL)), cudaErrorInvalidValue);
     for (size_t i = 0; i < count; i++) {
-        if (arc_find(g, node_of(from[i]), node_of(to[i]), data_at(data, i)) != g->arcs || device.faults.absent_edge_removed)
+        bool there = (device.faults.gone_edges_removed && i != 0) || arc_find(g, node_of(from[i]), node_of(to[i]), data_at(data, i)) != g->arcs;
+        if (there || device.faults.absent_edge_removed)
             continue;
         if (device.faults.refused_removal_removes)
             drop_any_arc(g, node_of(from[i]), node_of(to[i]));
@@ -534,6 +535,7 @@ cudaError_t CUDARTAPI cudaGraphNodeGetType(cudaGraphNode_t handle, enum cudaGrap
     CALL(cudaGraphNodeGetType);
     const struct node *n = node_of(handle);
     FAIL_IF(n == NULL || type == NULL, cudaErrorInvalidValue);
-    *type = n->type;
+    bool as_empty = device.faults.copied_host_told_empty && n->original != NULL && n->type == cudaGraphNodeTypeHost;
+    *type = as_empty ? cudaGraphNodeTypeEmpty : n->type;
     return cudaSuccess;
 }

@@ -23,7 +23,7 @@ cudaError_t CUDARTAPI cudaGraphKernelNodeGetParams(cudaGraphNode_t handle, struc
     p->blockDim.x = r->block[0];
     p->blockDim.y = r->block[1];
     p->blockDim.z = r->block[2];
-    p->sharedMemBytes = (unsigned)r->shared_bytes;
+    p->sharedMemBytes = (unsigned)(device.faults.shared_told_by_12_bits ? r->shared_bytes & 4095 : r->shared_bytes);
     r->told[0] = device.faults.argument_of_first_told ? r->first_args : r->args;
     p->kernelParams = r->told;
     return cudaSuccess;

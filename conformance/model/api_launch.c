@@ -143,7 +143,8 @@ static cudaError_t check_shape(struct request *r, const struct function *f)
         if (threads > MODEL_MAX_THREADS || blocks > 0x7fffffff || (i > 0 && r->grid[i] > 65535))
             return cudaErrorInvalidConfiguration;
     }
-    if (f->kernel->max_threads > 0 && threads > (unsigned)f->kernel->max_threads && !device.faults.bounds_ignored)
+    uint64_t counted = device.faults.bounds_along_x_only ? r->block[0] : threads;
+    if (f->kernel->max_threads > 0 && counted > (unsigned)f->kernel->max_threads && !device.faults.bounds_ignored)
         return cudaErrorLaunchOutOfResources;
     if (r->shared_bytes > (size_t)(device.faults.shared_limit_not_enforced ? MODEL_BLOCK_SHARED : f->max_dynamic_shared))
         return cudaErrorInvalidValue;
@@ -412,6 +413,8 @@ static cudaError_t launch_simply(const void *func, dim3 grid, dim3 block, void *
     config.numAttrs = cooperative && !(device.faults.default_crowd_accepted && stream == NULL) ? 1 : 0;
     struct request r;
     cudaError_t error = request_fill(&r, &config, func, args);
+    if (device.faults.cooperative_call_cuts_args && cooperative && error == cudaSuccess && r.kernel->args_bytes > 512)
+        memset(r.args + 512, 0, r.kernel->args_bytes - 512);
     if (device.faults.plain_refusal_eats_waits && error != cudaSuccess && stream_of(stream) != NULL)
         stream_of(stream)->waits = 0;
     if (device.faults.plain_refusal_cuts_capture && error != cudaSuccess && stream_of(stream) != NULL && stream_of(stream)->capture != NULL)

@@ -22,10 +22,11 @@ static cudaError_t allocate(void **out, size_t bytes, bool pinned)
 static cudaError_t release(void *p)
 {
     if (p == NULL)
-        return cudaSuccess;
+        return device.faults.end_of_nothing_refused ? call_result(cudaErrorInvalidValue) : cudaSuccess;
     cudaError_t error = run_until_idle(); /* as the runtime does: nothing may still use it */
     FAIL_IF(error != cudaSuccess, error);
-    FAIL_IF(!memory_free(p), cudaErrorInvalidValue);
+    if (!memory_free(p))
+        return device.faults.freed_memory_freed ? cudaSuccess : call_result(cudaErrorInvalidValue);
     pool_forgets(p);
     return cudaSuccess;
 }

@@ -77,7 +77,7 @@ static cudaError_t stream_create(cudaStream_t *out, unsigned flags, int priority
 cudaError_t CUDARTAPI cudaStreamCreate(cudaStream_t *out)
 {
     CALL(cudaStreamCreate);
-    return stream_create(out, 0, 0);
+    return stream_create(out, device.faults.plain_stream_blocks_none ? cudaStreamNonBlocking : 0, 0);
 }
 
 cudaError_t CUDARTAPI cudaStreamCreateWithFlags(cudaStream_t *out, unsigned flags)
@@ -124,6 +124,10 @@ cudaError_t CUDARTAPI cudaStreamGetFlags(cudaStream_t handle, unsigned *flags)
     FAIL_IF(flags == NULL, cudaErrorInvalidValue);
     if (device.faults.question_eats_waits)
         s->waits = 0;
+    if (device.faults.capturing_flags_told_as_1 && s->capture != NULL) {
+        *flags = cudaStreamNonBlocking;
+        return cudaSuccess;
+    }
     *flags = s->beside_capture ? s->flags & ~(unsigned)cudaStreamNonBlocking : s->flags;
     return cudaSuccess;
 }
@@ -222,7 +226,8 @@ static cudaError_t capture_forbids(const struct stream *s)
     if (s->capture == NULL && (!legacy_is_forbidden(s) || device.faults.legacy_sync_beside_capture))
         return cudaSuccess;
     if (s->capture != NULL) {
-        capture_invalidate(s->capture);
+        if (!device.faults.relaxed_capture_not_spoiled || !capture_in_mode(s, cudaStreamCaptureModeRelaxed))
+            capture_invalidate(s->capture);
         return cudaErrorStreamCaptureUnsupported;
     }
     capture_invalidate_all();
@@ -314,7 +319,7 @@ cudaError_t CUDARTAPI cudaStreamAddCallback(cudaStream_t handle, cudaStreamCallb
     struct stream *s = stream_of(handle);
     if (device.faults.refused_callback_eats_waits && s != NULL && flags != 0)
         s->waits = 0;
-    FAIL_IF(callback == NULL || flags != 0, cudaErrorInvalidValue);
+    FAIL_IF(callback == NULL || (flags != 0 && !device.faults.callback_flags_taken), cudaErrorInvalidValue);
     cudaError_t error = stream_may_queue(s);
     FAIL_IF(error != cudaSuccess, error);
     if (s->capture != NULL) { /* "this function is not supported with cudaStreamBeginCapture" */

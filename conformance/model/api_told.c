@@ -10,6 +10,8 @@ cudaError_t CUDARTAPI cudaGraphMemsetNodeGetParams(cudaGraphNode_t handle, struc
     FAIL_IF(n == NULL || p == NULL, cudaErrorInvalidValue);
     const struct move *m = &n->move;
     *p = (struct cudaMemsetParams){m->to, m->pitch, m->value, (unsigned)m->width, m->bytes / m->width, m->rows};
+    if (device.faults.high_bit_not_told)
+        p->value &= 0x7fffffffu;
     if (device.faults.value_told_as_byte)
         p->value &= 255;
     if (device.faults.rows_not_told || (device.faults.captured_set_tells_one_row && n->captured))

@@ -15,6 +15,8 @@ static enum cudaGraphExecUpdateResult update_result_of_node(const struct node *a
 {
     refusal->of = b;
     refusal->old = a;
+    if (device.faults.type_change_told_as_edge && a->type != b->type && a->kernel == NULL && b->kernel == NULL)
+        return cudaGraphExecUpdateErrorTopologyChanged;
     if (a->type != b->type || a->children != b->children || a->choice != b->choice)
         return cudaGraphExecUpdateErrorNodeTypeChanged;
     if (a->kernel != NULL && a->kernel->cooperative != b->kernel->cooperative)
@@ -231,10 +233,11 @@ cudaError_t CUDARTAPI cudaGraphExecUpdate(cudaGraphExec_t handle, cudaGraph_t gr
     struct graph_exec *e = exec_of(handle);
     const struct graph *g = graph_of(graph);
     FAIL_IF(e == NULL || g == NULL || info == NULL, cudaErrorInvalidValue);
-    memset(info, 0, sizeof *info);
     /* EDGE-23 leaves changed edge data open: refused, or taken over */
     bool refuses = !device.faults.update_keeps_edges && choose(2) != 0;
     struct refusal refusal = {NULL, NULL, NULL};
+    const enum cudaGraphExecUpdateResult before = info->result;
+    memset(info, 0, sizeof *info);
     info->result = update_result(e->copy, g, &refusal);
     bool other_bodies = refusal.of != NULL && refusal.of->type == cudaGraphNodeTypeConditional && refusal.old->type == cudaGraphNodeTypeConditional;
     if (info->result != cudaGraphExecUpdateSuccess && (device.faults.any_shape_updates || (device.faults.other_bodies_ignored && other_bodies))) {
@@ -281,5 +284,7 @@ cudaError_t CUDARTAPI cudaGraphExecUpdate(cudaGraphExec_t handle, cudaGraph_t gr
     graph_delete(e->copy);
     e->copy = copy;
     e->features |= HAS(updated);
+    if (device.faults.update_leaves_result)
+        info->result = before;
     return cudaSuccess;
 }

@@ -87,6 +87,11 @@ bool capture_is_of_mode(enum cudaStreamCaptureMode mode)
     return c != NULL;
 }
 
+bool capture_in_mode(const struct stream *s, enum cudaStreamCaptureMode mode)
+{
+    return s->capture != NULL && s->capture->mode == mode;
+}
+
 void capture_invalidate(struct capture *c)
 {
     c->invalid = true;

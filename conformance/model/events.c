@@ -337,7 +337,7 @@ static cudaError_t event_create(cudaEvent_t *out, unsigned flags)
 cudaError_t CUDARTAPI cudaEventCreate(cudaEvent_t *out)
 {
     CALL(cudaEventCreate);
-    return event_create(out, 0);
+    return event_create(out, device.faults.plain_event_untimed ? cudaEventDisableTiming : 0);
 }
 
 cudaError_t CUDARTAPI cudaEventCreateWithFlags(cudaEvent_t *out, unsigned flags)

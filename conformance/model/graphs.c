@@ -290,7 +290,7 @@ static bool edge_is_legal(const struct node *from, const struct node *to, edge_d
     for (size_t i = 0; i < sizeof d.reserved; i++)
         if (d.reserved[i] != 0)
             return false;
-    if (d.to_port != 0)
+    if (d.to_port != 0 && !(device.faults.to_port_2_accepted && d.to_port > 1))
         return false;
     to_kernel |= device.faults.programmatic_into_conditional && to->type == cudaGraphNodeTypeConditional;
     if (d.type == cudaGraphDependencyTypeDefault)
@@ -366,7 +366,7 @@ static bool edges_go_on(const struct graph *g)
 
 static bool edges_make_cycle(const struct graph *g)
 {
-    if (edges_go_on(g))
+    if (edges_go_on(g) || (device.faults.long_cycles_accepted && g->nodes > 16))
         return false;
     unsigned *open = calloc(g->nodes + 1, sizeof *open), left = (unsigned)g->nodes;
     if (open == NULL)
