@@ -46,7 +46,7 @@ struct grid { /* the kernel part of an op */
     const struct model_kernel *kernel;
     unsigned blocks, threads;
     size_t dynamic_shared;
-    bool cooperative;
+    bool cooperative, waited; /* waited: a thread called the wait */
     unsigned cluster; /* blocks of one */
     unsigned shape[9]; /* x, y, z of the grid, of a block, and of a cluster */
     unsigned next_block, triggered, trigger_calls;
@@ -428,6 +428,7 @@ struct faults {
     bool graph_begin_keeps_read_only, exchange_keeps_line, max_is_signed;
     bool bodies_share_memory, legacy_shares_memory, layers_share_memory; /* of blocks */
     bool mixed_primary_uncovered; /* of which some blocks had triggered, and some ended without */
+    bool waiting_cooperative_uncovered; /* a primary that was in its own wait */
     bool long_args_trigger_lacks_one;
     bool fenced_wait_free, wait_after_two_triggers_free; /* of the thread */
     bool late_long_args_blocks_free, late_per_thread_blocks_free, late_met_clustered_blocks_free; /* from the 17th on */

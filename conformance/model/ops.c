@@ -216,6 +216,8 @@ static bool left_uncovered(const struct op *op, const struct op *pred)
         return true;
     if ((f->half_triggered_uncovered && pred->triggered_any && !pred->triggered_all) || (f->ended_uncovered && pred->exited_all))
         return true;
+    if (f->waiting_cooperative_uncovered && pred->grid->cooperative && pred->grid->waited)
+        return true;
     if (f->mixed_primary_uncovered && pred->grid->exited != 0 && pred->grid->triggered != 0)
         return true;
     if ((f->large_primary_uncovered && pred->grid->blocks > 1000) || (f->large_dependent_uncovered && op->grid != NULL && op->grid->blocks > 1000))

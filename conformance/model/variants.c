@@ -837,6 +837,7 @@ static const struct variant variants[] = {
     BROKEN("shared-forgets-events", shared_forgets_events, "COMP-17", "a kernel with dynamic shared memory does not wait for events"),
     BROKEN("polled-timed-event-lost", polled_timed_event_lost, "COMP-17", "no stream waits for an event with timing that the host has asked for"),
     BROKEN("ended-uncovered", ended_uncovered, "WAIT-01a", "the wait does not cover a primary whose blocks had all ended when the dependent was launched"),
+    BROKEN("waiting-cooperative-uncovered", waiting_cooperative_uncovered, "WAIT-01a", "the wait does not cover a cooperative primary that was in its own wait when the dependent was launched"),
     BROKEN("mixed-primary-uncovered", mixed_primary_uncovered, "WAIT-01a", "the wait does not cover a primary of which some blocks had triggered, and some ended without, when the dependent was launched"),
     BROKEN("half-triggered-uncovered", half_triggered_uncovered, "WAIT-01a", "the wait does not cover a primary of which only some blocks had triggered when the dependent was launched"),
     BROKEN("large-by-thread-uncovered", large_by_thread_uncovered, "COMP-17", "the wait of a grid of more than 64 blocks that another host thread launches covers nothing"),
