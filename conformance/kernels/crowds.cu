@@ -6,7 +6,8 @@
  *                  stored last, whatever else its launch is given; so do those of a kernel without the attribute, which does not wait.
  *                  Who waits for an event at block starts, the host too, goes on after the last block has begun; the host is not told of
  *                  a launch-completion event before its kernel's turn (crowds_begun.h). The order and the words of grids in a row whose
- *                  shapes, launches, triggers, waits and stores are drawn (crowds_shapes.h)
+ *                  shapes, launches, triggers, waits and stores are drawn (crowds_shapes.h), and what grids find through the
+ *                  read-only path (crowds_lines.h)
  * handed  MEM-10   the primary stores words, by one thread or by several that meet in a barrier; one thread fences and raises a flag. One
  *                  thread of the dependent polls the flag and fences; the same and after a barrier the others read. They have read words
  *                  of the same lines before, which nobody stores to. Both blocks are the only ones or stand among many

@@ -313,7 +313,10 @@ static void drop_lines(struct sm *sm, bool read_only_too)
 void memory_block_begins(struct block *block)
 {
     block->stores = buffer_new(block->sm, block->op->serial << 8 | block->index);
-    bool keeps = device.faults.begin_keeps_read_only || (device.faults.graph_begin_keeps_read_only && (block->op->features & HAS(graph)));
+    const struct faults *f = &device.faults;
+    const struct op *op = block->op;
+    bool keeps = f->begin_keeps_read_only || (f->graph_begin_keeps_read_only && (op->features & HAS(graph))) ||
+                 (f->cooperative_begin_keeps_read_only && op->grid->cooperative) || (f->domain_begin_keeps_read_only && op->domain != 0);
     drop_lines(&device.sm[block->sm], !keeps);
 }
 

@@ -1297,6 +1297,8 @@ static const struct variant variants[] = {
     BROKEN("late-per-thread-blocks-free", late_per_thread_blocks_free, "COMP-16", "blocks from the 17th on do not wait in the per-thread stream"),
     BROKEN("late-met-clustered-blocks-free", late_met_clustered_blocks_free, "COMP-16", "blocks from the 17th on of a grid in clusters do not wait once they have met in a barrier"),
     BROKEN("met-triggered-wait-free", met_triggered_wait_free, "COMP-16", "the wait of a block that has met in one barrier, and has triggered, returns at once"),
+    BROKEN("cooperative-begin-keeps-read-only", cooperative_begin_keeps_read_only, "COMP-16", "a block of a cooperative grid begins with lines that were read through the read-only path before its kernel began"),
+    BROKEN("domain-begin-keeps-read-only", domain_begin_keeps_read_only, "COMP-16", "a block of a kernel in the remote memory-sync domain begins with lines that were read through the read-only path before its kernel began"),
     BROKEN("graph-begin-keeps-read-only", graph_begin_keeps_read_only, "COMP-16", "in a graph a block begins with lines that were read through the read-only path before its kernel began"),
     BROKEN("exchange-keeps-line", exchange_keeps_line, "MEM-10a", "a line that is cached stays as it was when a word in it is exchanged"),
     BROKEN("maximum-is-signed", max_is_signed, "MEM-10a", "the greater one of two unsigned numbers of 8 bytes is taken as if they were signed"),
