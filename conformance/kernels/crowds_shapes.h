@@ -261,7 +261,7 @@ static void draw_launch(const struct shapes *s, struct shaped_launch *launch, un
     launch->args = s->args;
     launch->args.place = place;
     launch->args.trigger = place + 1 < SHAPED ? draws(state, SHAPED_TRIGGERS) : TRIGGERS_NEVER;
-    launch->args.wait = draws(state, place == 1 ? SHAPED_WAITS : SHAPED_WAITS - 1);
+    launch->args.wait = draws(state, SHAPED_WAITS);
     launch->args.store = draws(state, SHAPED_STORES);
     launch->args.first = blocks > SHAPED_RESIDENT && draws(state, 3) ? blocks / 4 * 3 : 0;
     launch->args.last = place + 1 == SHAPED ? blocks : draws(state, 2) ? blocks - 1 : draws(state, blocks);
