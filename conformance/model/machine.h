@@ -426,6 +426,8 @@ struct faults {
     bool late_layered_blocks_free, met_triggered_wait_free; /* COMP-16 */
     bool far_stores_lost, fence_leaves_far_words; /* 64 MiB from the beginning of memory */
     bool fence_takes_24, fence_not_in_rows, fence_not_again, fence_not_in_children, fence_not_with_long_args, triggered_fence_keeps_lines;
+    bool wide_load_misses_half, l2_load_misses_own; /* stores of the thread */
+    bool relaxed_store_overtaken, wide_relaxed_store_overtaken, least_overtaken; /* by a plain store before it */
     bool graph_begin_keeps_read_only, cooperative_begin_keeps_read_only, domain_begin_keeps_read_only, exchange_keeps_line, max_is_signed;
     bool bodies_share_memory, legacy_shares_memory, layers_share_memory; /* of blocks */
     bool mixed_primary_uncovered; /* of which some blocks had triggered, and some ended without */

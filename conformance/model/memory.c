@@ -412,6 +412,9 @@ static uint64_t load_word(struct block *b, uint32_t word, unsigned halves, int c
         value = *l2(word);
     }
     const struct store *own = pending(b->stores, word);
+    if (own != NULL && ((device.faults.wide_load_misses_half && halves == 3 && own->halves != 3) ||
+                        (device.faults.l2_load_misses_own && cache == MODEL_LD_CG)))
+        return value;
     if (own != NULL && !(device.faults.barrier_publishes_nothing && stored_by_other(b, word)))
         value = blend(value, own->value, own->halves & halves);
     return value;
@@ -492,29 +495,29 @@ void model_store128(void *p, const uint32_t value[4])
         model_store64((unsigned char *)p + 8 * i, (uint64_t)value[2 * i + 1] << 32 | value[2 * i]);
 }
 
-static void *at_l2(void *p, size_t bytes)
+static void *at_l2(void *p, size_t bytes, bool overtaken)
 {
     access_point();
     size_t at = offset_of(p, bytes);
     device.current->resting_since = 0;
-    if (!device.faults.atomics_pass_stores)
+    if (!device.faults.atomics_pass_stores && !overtaken)
         settle(device.current->block, (uint32_t)(at >> 3));
     return arena + at;
 }
 
 void model_store32_relaxed(void *p, uint32_t value)
 {
-    *(uint32_t *)at_l2(p, 4) = value;
+    *(uint32_t *)at_l2(p, 4, device.faults.relaxed_store_overtaken) = value;
 }
 
 void model_store64_relaxed(void *p, uint64_t value)
 {
-    *(uint64_t *)at_l2(p, 8) = value;
+    *(uint64_t *)at_l2(p, 8, device.faults.wide_relaxed_store_overtaken) = value;
 }
 
 uint32_t model_atomic_add32(void *p, uint32_t value)
 {
-    uint32_t *q = at_l2(p, 4), old = *q;
+    uint32_t *q = at_l2(p, 4, false), old = *q;
     bool lost = device.faults.late_adds_lost && device.current->block->index >= 256;
     *q = lost ? old : old + value;
     trace(old);
@@ -523,7 +526,7 @@ uint32_t model_atomic_add32(void *p, uint32_t value)
 
 uint32_t model_atomic_exch32(void *p, uint32_t value)
 {
-    uint32_t *q = at_l2(p, 4), old = *q;
+    uint32_t *q = at_l2(p, 4, false), old = *q;
     if (!device.faults.exchange_lost_after_wait || device.current->waits == 0)
         *q = value;
     trace(old);
@@ -539,7 +542,7 @@ static uint64_t takes64(uint64_t old, uint64_t value, bool taken, bool half)
 
 uint64_t model_atomic_min64(void *p, uint64_t value)
 {
-    uint64_t *q = at_l2(p, 8), old = *q;
+    uint64_t *q = at_l2(p, 8, device.faults.least_overtaken), old = *q;
     bool less = device.faults.min_compares_half ? (uint32_t)value < (uint32_t)old : value < old;
     *q = takes64(old, value, less, device.faults.min_stores_half);
     return old;
@@ -547,7 +550,7 @@ uint64_t model_atomic_min64(void *p, uint64_t value)
 
 uint64_t model_atomic_max64(void *p, uint64_t value)
 {
-    uint64_t *q = at_l2(p, 8), old = *q;
+    uint64_t *q = at_l2(p, 8, device.faults.least_overtaken), old = *q;
     bool more = device.faults.max_compares_half ? (uint32_t)value > (uint32_t)old : device.faults.max_is_signed ? (int64_t)value > (int64_t)old : value > old;
     *q = takes64(old, value, more, device.faults.max_stores_half);
     return old;
