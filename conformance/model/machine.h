@@ -424,6 +424,7 @@ struct faults {
     bool urgent_exec_overlaps; /* its launch before, in another stream */
     bool freed_given_to_legacy; /* before the free has come */
     bool late_layered_blocks_free, met_triggered_wait_free; /* COMP-16 */
+    bool fence_leaves_past_barriers, fence_of_late_threads_lost; /* of other threads; after a barrier */
     bool far_stores_lost, fence_leaves_far_words; /* 64 MiB from the beginning of memory */
     bool fence_takes_24, fence_not_in_rows, fence_not_again, fence_not_in_children, fence_not_with_long_args, triggered_fence_keeps_lines;
     bool wide_load_misses_half, l2_load_misses_own; /* stores of the thread */

@@ -570,6 +570,7 @@ static bool fence_is_lost(const struct thread *t)
            (f->waited_fence_lost_in_graphs && t->waits > 0 && (op->features & HAS(graph))) || (f->fence_17_lost && t->fences > 16) ||
            (f->attributed_fence_lost_in_rows && op->attributed && (op->features & HAS(gridy))) ||
            (f->fence_lost_in_clusters_of_domains && op->domain != 0 && op->grid->cluster > 1) ||
+           (f->fence_of_late_threads_lost && t->index >= 16 && t->block->stores->epoch != 0) ||
            (f->fence_not_in_late_blocks && t->block->index >= 64);
 }
 
@@ -593,7 +594,8 @@ void model_fence(void)
         unsigned slot = (unsigned)__builtin_ctzll(left);
         const struct store *s = &b->slot[slot];
         bool shared = s->thread == MODEL_MAX_THREADS && !device.faults.fence_leaves_shared_words;
-        bool older = s->thread != MODEL_MAX_THREADS && s->epoch != b->epoch && !device.faults.fence_leaves_other_threads;
+        bool older = s->thread != MODEL_MAX_THREADS && s->epoch != b->epoch && !device.faults.fence_leaves_other_threads &&
+                     !(device.faults.fence_leaves_past_barriers && s->epoch + 1 != b->epoch);
         if ((s->thread == t->index || shared || older) && !fence_leaves(s, taken))
             drain(b, slot), taken++;
     }

@@ -1306,6 +1306,8 @@ static const struct variant variants[] = {
     BROKEN("relaxed-store-overtaken", relaxed_store_overtaken, "MEM-10a", "a plain store comes after a relaxed store of the thread to the same word that it stood before"),
     BROKEN("wide-relaxed-store-overtaken", wide_relaxed_store_overtaken, "MEM-10a", "a plain store comes after a relaxed store of eight bytes of the thread that it stood before"),
     BROKEN("least-overtaken", least_overtaken, "MEM-10a", "an atomic minimum or maximum does not find the plain store of the thread before it, which comes after it"),
+    BROKEN("fence-leaves-past-barriers", fence_leaves_past_barriers, "MEM-10", "a fence leaves behind what other threads of the block stored before the barrier before the last one"),
+    BROKEN("late-threads-fence-lost", fence_of_late_threads_lost, "MEM-10", "a fence by the 17th thread of a block, or a later one, does nothing after a barrier"),
     BROKEN("exchange-keeps-line", exchange_keeps_line, "MEM-10a", "a line that is cached stays as it was when a word in it is exchanged"),
     BROKEN("maximum-is-signed", max_is_signed, "MEM-10a", "the greater one of two unsigned numbers of 8 bytes is taken as if they were signed"),
     BROKEN("bodies-share-memory", bodies_share_memory, "COMP-16", "blocks on one SM have one shared memory if their kernel is in the body of a conditional node"),
