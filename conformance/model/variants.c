@@ -1231,6 +1231,7 @@ static const struct variant variants[] = {
     BROKEN("unit-record-not-in-legacy", unit_record_not_in_legacy, "ATTR-14", "in code for per-thread streams cudaEventRecord takes the legacy stream for the per-thread one"),
     BROKEN("urgent-args-end-at-64", urgent_args_end_at_64, "ATTR-15f", "a kernel with a priority of its own loses its arguments from byte 64 on"),
     BROKEN("long-args-forget-events", long_args_forget_events, "ATTR-15f", "a kernel of more than 1,024 bytes of arguments does not wait for the events that its stream waits for"),
+    BROKEN("rows-grid-in-parts", rows_grid_in_parts, "COMP-02c", "the blocks of a cooperative grid of several rows begin one by one, also when not all have room"),
     BROKEN("layered-grid-in-parts", layered_grid_in_parts, "COMP-02c", "a cooperative grid of several layers starts in parts"),
     BROKEN("lone-thread-grid-in-parts", lone_thread_grid_in_parts, "COMP-02c", "a cooperative grid of one thread per block starts in parts"),
     BROKEN("captured-memset-keeps-value", captured_set_keeps_value, "EDGE-43e", "a captured memset that is given parameters in its graph sets the value of before"),
