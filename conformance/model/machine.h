@@ -46,7 +46,7 @@ struct grid { /* the kernel part of an op */
     const struct model_kernel *kernel;
     unsigned blocks, threads;
     size_t dynamic_shared;
-    bool cooperative;
+    bool cooperative, waited; /* waited: a thread called the wait */
     unsigned cluster; /* blocks of one */
     unsigned shape[9]; /* x, y, z of the grid, of a block, and of a cluster */
     unsigned next_block, triggered, trigger_calls;
@@ -423,6 +423,7 @@ struct faults {
     bool clustered_start_event_early, urgent_start_event_early, domain_start_event_early;
     bool zero_not_awaited, all_bits_awaited, several_bits_not_awaited, nor_not_awaited, nor_compares_as_and, flush_not_awaited, any_value_ends_wait;
     bool batch_writes_first, batch_waits_once, batch_does_last_only, wide_value_by_low_word;
+    bool wide_compared_unsigned, wide_compared_signed, wide_bits_of_low_word, wide_nor_of_low_word; /* values of 64 bits */
     bool later_edge_not_made, later_program_edge_not_made, turned_edge_reaches_execs; /* of graphs of which an executable one was made */
     bool update_reaches_rest, params_reach_rest, set_params_reach_rest, update_under_way_lost, params_under_way_lost; /* a launch is under way */
     bool second_child_takes_edges, child_of_programs_passed, child_behind_child_uncovered, given_child_passes;
@@ -437,16 +438,24 @@ struct faults {
     bool urgent_exec_overlaps; /* its launch before, in another stream */
     bool freed_given_to_legacy; /* before the free has come */
     bool late_layered_blocks_free, met_triggered_wait_free; /* COMP-16 */
+    bool fence_leaves_past_barriers, fence_of_late_threads_lost; /* of other threads; after a barrier */
     bool far_stores_lost, fence_leaves_far_words; /* 64 MiB from the beginning of memory */
     bool fence_takes_24, fence_not_in_rows, fence_not_again, fence_not_in_children, fence_not_with_long_args, triggered_fence_keeps_lines;
-    bool graph_begin_keeps_read_only, exchange_keeps_line, max_is_signed;
+    bool wide_load_misses_half, l2_load_misses_own; /* stores of the thread */
+    bool relaxed_store_overtaken, wide_relaxed_store_overtaken, least_overtaken; /* by a plain store before it */
+    bool graph_begin_keeps_read_only, cooperative_begin_keeps_read_only, domain_begin_keeps_read_only, exchange_keeps_line, max_is_signed;
     bool bodies_share_memory, legacy_shares_memory, layers_share_memory; /* of blocks */
     bool mixed_primary_uncovered; /* of which some blocks had triggered, and some ended without */
+    bool waiting_cooperative_uncovered; /* a primary that was in its own wait */
+    bool past_primary_uncovered; /* one that had ended, of which what it overlapped had not */
+    bool large_grid_ends_alone;
     bool long_args_trigger_lacks_one;
     bool fenced_wait_free, wait_after_two_triggers_free; /* of the thread */
     bool late_long_args_blocks_free, late_per_thread_blocks_free, late_met_clustered_blocks_free; /* from the 17th on */
     bool waited_fence_lost_in_graphs, attributed_fence_lost_in_rows, fence_17_lost, fence_lost_in_clusters_of_domains;
+    bool long_args_starts_lack_one, rows_starts_lack_one, per_thread_starts_lack_one; /* of their grid */
     bool fourth_barrier_lets_go, layered_starts_lack_one, cooperative_start_event_early, layered_start_event_early;
+    bool rows_grid_in_parts; /* cooperative ones */
     bool domain_grid_in_parts, urgent_grid_in_parts, long_args_grid_in_parts, grid_after_item_in_parts;
     bool other_thread_grid_in_parts, grid_of_graph_in_parts_again, grid_in_urgent_stream_in_parts, urgent_enters_half_placed; /* cooperative grids */
     bool never_overlaps, early, shared, late_copies, pageable_later; /* these conform */

@@ -216,6 +216,10 @@ static bool left_uncovered(const struct op *op, const struct op *pred)
         return true;
     if ((f->half_triggered_uncovered && pred->triggered_any && !pred->triggered_all) || (f->ended_uncovered && pred->exited_all))
         return true;
+    if (f->waiting_cooperative_uncovered && pred->grid->cooperative && pred->grid->waited)
+        return true;
+    if (f->past_primary_uncovered && pred->done && !pred->retired)
+        return true;
     if (f->mixed_primary_uncovered && pred->grid->exited != 0 && pred->grid->triggered != 0)
         return true;
     if ((f->large_primary_uncovered && pred->grid->blocks > 1000) || (f->large_dependent_uncovered && op->grid != NULL && op->grid->blocks > 1000))
@@ -302,7 +306,8 @@ static void signal(struct op *op, enum edge_kind kind)
 /* MEM-06: done, and so is everything that it was allowed to overlap */
 static void op_try_retire(struct op *op)
 {
-    if (!op->done || op->retired || op->cover_open != 0)
+    bool ends_alone = device.faults.large_grid_ends_alone && op->grid != NULL && op->grid->blocks > 64;
+    if (!op->done || op->retired || (op->cover_open != 0 && !ends_alone))
         return;
     op->retired = true;
     device.live_ops--;
@@ -407,11 +412,16 @@ static bool condition_holds(unsigned how, uint32_t is, uint32_t wanted)
 
 static bool wide_condition_holds(unsigned how, uint64_t is, uint64_t wanted)
 {
+    const struct faults *f = &device.faults;
+    uint64_t common = is & wanted, neither = ~(is | wanted);
     switch (how) {
     case 1: return is == wanted;
-    case 2: return (is & wanted) != 0;
-    case 3: return ~(is | wanted) != 0;
-    default: return (int64_t)(is - wanted) >= 0;
+    case 2: return (f->wide_bits_of_low_word ? (uint32_t)common : common) != 0;
+    case 3: return (f->wide_nor_of_low_word ? (uint32_t)neither : neither) != 0;
+    default:
+        if (f->wide_compared_unsigned)
+            return is >= wanted;
+        return f->wide_compared_signed ? (int64_t)is >= (int64_t)wanted : (int64_t)(is - wanted) >= 0;
     }
 }
 
@@ -507,10 +517,19 @@ static bool all_triggered(const struct op *op)
     return g->triggered + exited >= g->blocks;
 }
 
+/* Devices on which some grids have begun once all their blocks but one have */
+static bool starts_lack_one(const struct op *op)
+{
+    const struct faults *f = &device.faults;
+    const struct grid *g = op->grid;
+    return g->next_block + 1 == g->blocks && ((f->layered_starts_lack_one && g->shape[2] > 1) || (f->rows_starts_lack_one && g->shape[1] > 1) ||
+                                              (f->long_args_starts_lack_one && g->kernel->args_bytes > 1024) ||
+                                              (f->per_thread_starts_lack_one && (op->features & HAS(perthread))));
+}
+
 void op_block_started(struct op *op)
 {
-    bool enough = device.faults.first_start_counts || (device.faults.first_starts_count && op->grid->next_block >= 64);
-    enough |= device.faults.layered_starts_lack_one && op->grid->shape[2] > 1 && op->grid->next_block + 1 == op->grid->blocks;
+    bool enough = device.faults.first_start_counts || (device.faults.first_starts_count && op->grid->next_block >= 64) || starts_lack_one(op);
     if (op->grid->next_block == op->grid->blocks || enough)
         op_state(op, &op->started_all, EDGE_STARTED);
 }
