@@ -6,6 +6,7 @@ import json
 import os
 import re
 from collections import Counter
+from collections.abc import Callable
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -179,6 +180,18 @@ def test_a_summary_names_every_rule_that_went_wrong(status: str) -> None:
     report["rules"] = [{**report["rules"][0], "id": "R-1", "status": status}]
     named = "Rules that did not pass" in write_summary(report)
     assert named == (status not in ("PASS", "NOT_SUPPORTED", "INCONCLUSIVE")) and named == ("| R-1 |" in write_summary(report))
+
+
+@pytest.mark.parametrize("form", [write_summary, write_markdown, write_page])
+def test_nothing_that_went_wrong_is_left_out(form: Callable[[Any], str]) -> None:
+    report = recorded()
+    said = {key: [f"{key} one", f"{key} two"] for key in ("problems", "reasons", "findings")}
+    waived = [{"rule": "EDGE-33", "reason": "waived one", "expires": "2099-01-01", "cases": []}]
+    capabilities = [{"capability": "streams", "verdict": "VIOLATES", "failing": ["EDGE-33", "WAIT-01"], "unproven": ["MEM-01"],
+                     "holding": 3}]
+    text = form({**report, **said, "waived": waived, "capabilities": capabilities}).replace("\\", "")
+    assert all(line in text for lines in said.values() for line in lines) and "waived one" in text
+    assert "failing: EDGE-33 (waived), WAIT-01; unproven: MEM-01; 3 rules hold" in text and "WAIT-01 (waived)" not in text
 
 
 def test_cases_are_counted_apart_from_findings() -> None:

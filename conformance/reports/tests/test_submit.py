@@ -305,6 +305,39 @@ def test_every_part_that_follows_from_the_cases_is_held_against_them(key: str, v
     assert any(text.startswith(f"the run: its {key} is ") for text in recomputed_problems({**report, key: value}))
 
 
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda r: r["driver"].update(toolkit=12090), "driver.toolkit is 12090, and toolchain.nvcc is 13.0.88"),
+        (lambda r: r["driver"].update(toolkit=13010), "driver.toolkit is 13010, and toolchain.nvcc is 13.0.88"),
+        (lambda r: r.update(processes=r["processes"][1:]), "cases of this family ran, and no process of it is told"),
+        (lambda r: r["processes"].append({**r["processes"][0], "family": "odd"}), "a process of this family is told, and no case"),
+        (lambda r: r["tests"][0]["kernels"][0].update(binary_version=100), "is of sm_100, which the program does not hold"),
+        (lambda r: r["tests"][-1]["kernels"][-1].update(binary_version=100), "is of sm_100, which the program does not hold"),
+        (lambda r: r["run"].update(only=["WAIT-01"]), "the run was not asked for this case"),
+        (lambda r: r["run"].update(only=["WAIT-01", "ATTR-05", "VER-01"]), "was asked for this case, and the report does not tell it"),
+        (lambda r: r["run"].update(only=["WAIT-01", "ATTR-05", "NO-SUCH"]), "run.only: --only NO-SUCH"),
+        (lambda r: r.update(machine={"gpus": [], "pooled": []}), "machine: its GPUs make it UNPROVEN"),
+    ],
+)
+def test_what_the_parts_of_a_run_say_of_each_other_fits(change: Any, said: str) -> None:
+    report = _own("WAIT-01", "ATTR-05")
+    assert list(recomputed_problems(report)) == []
+    change(report)
+    assert any(said in text for text in recomputed_problems(report))
+
+
+@pytest.mark.parametrize(
+    ("told", "rules", "crashes"), [(["FAIL"], ("A-01",), ()), (["CRASH"], (), ("A-01",)), (["FAIL", "CRASH"], ("A-01",), ())]
+)
+def test_a_waiver_of_a_crash_is_taken_for_no_other(told: list[str], rules: tuple[str, ...], crashes: tuple[str, ...]) -> None:
+    entry = {"rule": "A-01", "reason": "r", "expires": "2099-01-01", "cases": [{"name": "c", "status": status} for status in told]}
+    case: Any = SimpleNamespace(rule="A-01", rule_class="documented", name="c")
+    results = [CaseResult(case, status, None) for status in ("FAIL", "CRASH")]
+    applied = recomputed._waived({"run": {"started": "2026-01-01T"}, "waived": [entry], "device": {"name": "G"}}, results)
+    assert (applied.rules, applied.crashes) == (rules, crashes)
+
+
 @pytest.mark.parametrize(("part", "verdict"), [("problems", "INVALID"), ("interposers", "UNPROVEN")])
 def test_a_problem_or_an_interposer_decides_the_verdict(part: str, verdict: str) -> None:
     report = subset("WAIT-01")
