@@ -6,15 +6,18 @@ import copy
 import json
 from datetime import date, timedelta
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from conformance.pdlkit import sources
 from conformance.pdlkit.places import KIT, RULES
+from conformance.pdlkit.report import _ROWS as ROWS
 from conformance.pdlkit.report import inconsistencies
 from conformance.pdlkit.rules import load
-from conformance.reports import submission, submit
+from conformance.pdlkit.verdicts import CaseResult
+from conformance.reports import recomputed, submission, submit
 from conformance.reports.change_fields import blind_to, leaves, pattern, redigested, seen, with_change
 from conformance.reports.recomputed import part_of, recomputed_problems
 from conformance.reports.several_runs import several_problems
@@ -255,6 +258,106 @@ def test_a_failure_that_counts_what_its_case_counts_is_no_contradiction() -> Non
     test = next(test for test in report["tests"] if test["status"] == "PASS" and test["proving"])
     _fails(test, "stale 5 in 1,000 trials")
     assert not any("its reason counts" in text for text in recomputed_problems(report))
+
+
+@pytest.mark.parametrize("key", ["class", "kind", "core"])
+def test_a_case_is_of_its_rule_s_kind(key: str) -> None:
+    report = subset("WAIT-01")
+    test = report["tests"][-1]
+    test[key] = {"class": "derived", "kind": "start", "core": not test["core"]}[key]
+    assert f"{test['name']}: its {key} is not its rule's" in recomputed_problems(report)
+
+
+@pytest.mark.parametrize("change", ["missing", "twice", "more"])
+def test_every_rule_has_one_row(change: str) -> None:
+    report = subset("WAIT-01", "ATTR-05")
+    rows = report["rules"]
+    report["rules"] = {"missing": rows[:1], "twice": [*rows, rows[0]], "more": [*rows, {**rows[0], "id": "WAIT-02"}]}[change]
+    said = "the rule book has no such case" if change == "missing" else "its rules are not those of its cases"
+    assert any(text.endswith(said) for text in recomputed_problems(report))
+
+
+def _own(*rules: str) -> dict[str, Any]:
+    """A report that this code could have written."""
+    report: dict[str, Any] = {**recorded(), "axes": {}, "pooled": {}, "capabilities": []}
+    report["suite"].update(sources=sources.digest())
+    return redigested(part_of(report, rules))
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("verdict", "UNPROVEN"),
+        ("exit", 2),
+        ("reasons", ["odd"]),
+        ("findings", ["odd"]),
+        ("pooled", {}),
+        ("waived", [{"rule": "WAIT-01", "reason": "none", "expires": "2099-01-01", "cases": []}]),
+        ("capabilities", []),
+        ("contested", []),
+        ("paths", [{}]),
+        ("axes", {}),
+    ],
+)
+def test_every_part_that_follows_from_the_cases_is_held_against_them(key: str, value: Any) -> None:
+    report = _own("WAIT-01", "ATTR-05")
+    assert list(recomputed_problems(report)) == [] and key in report
+    assert any(text.startswith(f"the run: its {key} is ") for text in recomputed_problems({**report, key: value}))
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda r: r["driver"].update(toolkit=12090), "driver.toolkit is 12090, and toolchain.nvcc is 13.0.88"),
+        (lambda r: r["driver"].update(toolkit=13010), "driver.toolkit is 13010, and toolchain.nvcc is 13.0.88"),
+        (lambda r: r.update(processes=r["processes"][1:]), "cases of this family ran, and no process of it is told"),
+        (lambda r: r["processes"].append({**r["processes"][0], "family": "odd"}), "a process of this family is told, and no case"),
+        (lambda r: r["tests"][0]["kernels"][0].update(binary_version=100), "is of sm_100, which the program does not hold"),
+        (lambda r: r["tests"][-1]["kernels"][-1].update(binary_version=100), "is of sm_100, which the program does not hold"),
+        (lambda r: r["run"].update(only=["WAIT-01"]), "the run was not asked for this case"),
+        (lambda r: r["run"].update(only=["WAIT-01", "ATTR-05", "VER-01"]), "was asked for this case, and the report does not tell it"),
+        (lambda r: r["run"].update(only=["WAIT-01", "ATTR-05", "NO-SUCH"]), "run.only: --only NO-SUCH"),
+        (lambda r: r.update(machine={"gpus": [], "pooled": []}), "machine: its GPUs make it UNPROVEN"),
+    ],
+)
+def test_what_the_parts_of_a_run_say_of_each_other_fits(change: Any, said: str) -> None:
+    report = _own("WAIT-01", "ATTR-05")
+    assert list(recomputed_problems(report)) == []
+    change(report)
+    assert any(said in text for text in recomputed_problems(report))
+
+
+@pytest.mark.parametrize(
+    ("told", "rules", "crashes"), [(["FAIL"], ("A-01",), ()), (["CRASH"], (), ("A-01",)), (["FAIL", "CRASH"], ("A-01",), ())]
+)
+def test_a_waiver_of_a_crash_is_taken_for_no_other(told: list[str], rules: tuple[str, ...], crashes: tuple[str, ...]) -> None:
+    entry = {"rule": "A-01", "reason": "r", "expires": "2099-01-01", "cases": [{"name": "c", "status": status} for status in told]}
+    case: Any = SimpleNamespace(rule="A-01", rule_class="documented", name="c")
+    results = [CaseResult(case, status, None) for status in ("FAIL", "CRASH")]
+    applied = recomputed._waived({"run": {"started": "2026-01-01T"}, "waived": [entry], "device": {"name": "G"}}, results)
+    assert (applied.rules, applied.crashes) == (rules, crashes)
+
+
+@pytest.mark.parametrize(("part", "verdict"), [("problems", "INVALID"), ("interposers", "UNPROVEN")])
+def test_a_problem_or_an_interposer_decides_the_verdict(part: str, verdict: str) -> None:
+    report = subset("WAIT-01")
+    assert report["verdict"] == "CONFORMS" and list(recomputed_problems(report)) == []
+    if part == "problems":
+        report["problems"] = ["two children met two devices"]
+    else:
+        report["host"]["interposers"] = ["LD_PRELOAD"]
+    assert f"the run: its verdict is 'CONFORMS', and its cases give '{verdict}'" in recomputed_problems(report)
+
+
+def test_the_launches_of_two_reports_are_not_taken_for_each_other() -> None:
+    """What takes long to derive is remembered by all that it rests on."""
+    book, results = load(RULES), [load(RULES).cases[0]]
+    facts = [
+        SimpleNamespace(book=book, results=[CaseResult(results[0], "PASS", None, {"answers": [{"what": ROWS, "answer": answer}]})])
+        for answer in ("all but 0 1 2", "all but 5")
+    ]
+    said: list[Any] = [recomputed._axes(one) for one in facts]  # type: ignore[arg-type]
+    assert [entry["rows"] - entry["ran"] for entry in said] == [3, 1]
 
 
 def test_a_number_of_another_kind_is_another_number() -> None:
