@@ -509,7 +509,8 @@ static void ask_cycle(struct ask *ask, unsigned nodes, unsigned back_to, unsigne
     if (error == cudaSuccess)
         error = make_executable(graph, in_child);
     (void)cudaGetLastError();
-    snprintf(text, sizeof(text), "%u nodes, the last before number %u, by edges of port %u%s", nodes, back_to + 1, port, in_child ? ", in a child graph" : "");
+    snprintf(text, sizeof(text), "%u nodes, the last before number %u, by edges of port %u%s", nodes, back_to + 1, port,
+             in_child ? ", in a child graph" : "");
     ask_expect_refusal(ask, text, error);
     (void)cudaGraphDestroy(graph);
 }
