@@ -103,7 +103,7 @@ cudaError_t CUDARTAPI cudaStreamDestroy(cudaStream_t handle)
     CALL(cudaStreamDestroy);
     struct stream *s = stream_of(handle);
     bool there_always = s != NULL && (stream_is_legacy(s) || stream_is_per_thread(s));
-    if (there_always && device.faults.default_stream_destroyed)
+    if ((there_always && device.faults.default_stream_destroyed) || (handle == NULL && device.faults.stream_0_destroyed))
         return cudaSuccess;
     FAIL_IF(s == NULL || there_always, cudaErrorInvalidResourceHandle);
     if (device.faults.recorder_gone_not_awaited && s->tail != NULL && s->tail->kind == OP_RECORD)

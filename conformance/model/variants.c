@@ -951,6 +951,8 @@ static const struct variant variants[] = {
     BROKEN("driver-config-in-zero-elsewhere", driver_config_in_zero_elsewhere, "COMP-06d", "cuLaunchKernelEx takes stream 0 for the per-thread stream"),
     BROKEN("batch-does-three", batch_does_three, "COMP-17b", "of the operations of a batch three are done"),
     BROKEN("cooperative-call-cuts-arguments", cooperative_call_cuts_args, "ATTR-15f", "of the arguments of cudaLaunchCooperativeKernel the first 512 bytes arrive"),
+    BROKEN("properties-of-no-device-told", properties_of_no_device_told, "ATTR-15b", "the properties of device -1 are told"),
+    BROKEN("stream-0-destroyed", stream_0_destroyed, "COMP-04g", "stream 0 is destroyed"),
     BROKEN("instance-clears-error", instance_clears_error, "ATTR-15a", "a graph that is made executable resets the last error"),
     BROKEN("capture-clears-error", capture_clears_error, "ATTR-15a", "a capture that begins resets the last error"),
     BROKEN("no-error-has-name", no_error_has_name, "ATTR-15e", "a code that is no error has a name"),
