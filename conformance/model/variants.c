@@ -953,6 +953,8 @@ static const struct variant variants[] = {
     BROKEN("cooperative-call-cuts-arguments", cooperative_call_cuts_args, "ATTR-15f", "of the arguments of cudaLaunchCooperativeKernel the first 512 bytes arrive"),
     BROKEN("properties-of-no-device-told", properties_of_no_device_told, "ATTR-15b", "the properties of device -1 are told"),
     BROKEN("stream-0-destroyed", stream_0_destroyed, "COMP-04g", "stream 0 is destroyed"),
+    BROKEN("given-priority-blocks-none", given_priority_blocks_none, "ATTR-16", "a stream that is given a priority does not block any more"),
+    BROKEN("lent-flags", lent_flags, "ATTR-16", "a stream that is given the attributes of another one has its flags, too"),
     BROKEN("instance-clears-error", instance_clears_error, "ATTR-15a", "a graph that is made executable resets the last error"),
     BROKEN("capture-clears-error", capture_clears_error, "ATTR-15a", "a capture that begins resets the last error"),
     BROKEN("no-error-has-name", no_error_has_name, "ATTR-15e", "a code that is no error has a name"),
