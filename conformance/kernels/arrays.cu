@@ -416,7 +416,8 @@ static void ask_removed_of(struct ask *ask, enum web_shape shape, unsigned edges
         snprintf(text, sizeof(text), "%u of %u edges %s: %s", n, edges, web_shape_name[shape], cudaGetErrorName(error));
     ask->asked++;
     taken = web; /* some of these edges are gone now, wherever in the array they stand */
-    if (error == cudaSuccess && !web_wrong(&web, web.graph, web.node, absent, text, sizeof(text)) && n && take_away(&taken, by_driver) == cudaSuccess)
+    if (error == cudaSuccess && !web_wrong(&web, web.graph, web.node, absent, text, sizeof(text)) && n &&
+        take_away(&taken, by_driver) == cudaSuccess)
         snprintf(text, sizeof(text), "%u edges %s: %u that are gone were taken away again", edges, web_shape_name[shape], n);
     if (text[0]) {
         ask_row(ask, "wrong", text);

@@ -113,7 +113,8 @@ static void ask_success(const struct calls *calls, unsigned how, int failure)
 /* cudaErrorNotReady "is not considered an error and is therefore not reported": the last error stays what it was, none or another one. */
 static void ask_unready(const struct calls *calls, int failure)
 {
-    cudaError_t error = launch_one((const void *)SYMBOL(last_error_busy), &calls->args, 1, calls->ask->stream, NULL, 0), before = cudaSuccess, stream, event, seen, last;
+    cudaError_t error = launch_one((const void *)SYMBOL(last_error_busy), &calls->args, 1, calls->ask->stream, NULL, 0);
+    cudaError_t before = cudaSuccess, stream, event, seen, last;
 
     if (error == cudaSuccess)
         error = cudaEventRecord(calls->event, calls->ask->stream);

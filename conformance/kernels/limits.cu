@@ -467,8 +467,20 @@ static void ask_legacy(struct ask *ask)
 #define MOST_IN_CYCLE 100u
 static const unsigned cycle_sizes[] = { 1, 2, 3, 4, 9, 17, 40, MOST_IN_CYCLE };
 
+/* By the call that also says what came of it: that it has succeeded it says of what it has not refused only. */
+static cudaError_t instantiate_told(struct ask *ask, cudaGraphExec_t *exec, cudaGraph_t graph)
+{
+    cudaGraphInstantiateParams params = PDL_ZERO;
+    cudaError_t error;
+
+    params.result_out = cudaGraphInstantiateError;
+    error = cudaGraphInstantiateWithParams(exec, graph, &params);
+    ask_expect_number(ask, "it is said to have succeeded", params.result_out == cudaGraphInstantiateSuccess, error == cudaSuccess);
+    return error;
+}
+
 /* Makes a graph executable, perhaps as a child graph of another one. */
-static cudaError_t make_executable(cudaGraph_t graph, int in_child)
+static cudaError_t make_executable(struct ask *ask, cudaGraph_t graph, int in_child, int told)
 {
     cudaGraphExec_t exec = NULL;
     cudaGraphNode_t node;
@@ -478,7 +490,7 @@ static cudaError_t make_executable(cudaGraph_t graph, int in_child)
     if (error == cudaSuccess && in_child)
         error = cudaGraphAddChildGraphNode(&node, outer, NULL, 0, graph);
     if (error == cudaSuccess)
-        error = cudaGraphInstantiate(&exec, in_child ? outer : graph, 0);
+        error = told ? instantiate_told(ask, &exec, in_child ? outer : graph) : cudaGraphInstantiate(&exec, in_child ? outer : graph, 0);
     if (exec)
         (void)cudaGraphExecDestroy(exec);
     if (outer)
@@ -507,9 +519,10 @@ static void ask_cycle(struct ask *ask, unsigned nodes, unsigned back_to, unsigne
     if (error == cudaSuccess)
         error = edges_add(graph, &node[nodes - 1], &node[back_to], &data, 1);
     if (error == cudaSuccess)
-        error = make_executable(graph, in_child);
+        error = make_executable(ask, graph, in_child, (int)(nodes + back_to) % 2);
     (void)cudaGetLastError();
-    snprintf(text, sizeof(text), "%u nodes, the last before number %u, by edges of port %u%s", nodes, back_to + 1, port, in_child ? ", in a child graph" : "");
+    snprintf(text, sizeof(text), "%u nodes, the last before number %u, by edges of port %u%s", nodes, back_to + 1, port,
+             in_child ? ", in a child graph" : "");
     ask_expect_refusal(ask, text, error);
     (void)cudaGraphDestroy(graph);
 }

@@ -71,9 +71,23 @@ static void ask_abilities(struct ask *ask, int device)
     ask_expect(ask, "memory-sync domains", cudaDeviceGetAttribute(&is, cudaDevAttrMemSyncDomainCount, device), cudaSuccess);
     if (major == 9 && minor == 0) /* "Hopper has 4 domains." */
         ask_expect_number(ask, "memory-sync domains", is, 4);
-    ask_expect_refusal(ask, "an attribute of no device", cudaDeviceGetAttribute(&is, cudaDevAttrWarpSize, -1));
-    if (cudaGetDeviceCount(&is) == cudaSuccess)
-        ask_expect_refusal(ask, "an attribute of one device more than there are", cudaDeviceGetAttribute(&is, cudaDevAttrWarpSize, is));
+}
+
+/* Devices are numbered from 0 to one less than there are. */
+static void ask_no_device(struct ask *ask)
+{
+    struct cudaDeviceProp properties;
+    int devices = 0, none[2] = { -1, 0 }, is;
+    unsigned i;
+
+    ask_expect(ask, "how many devices there are", cudaGetDeviceCount(&devices), cudaSuccess);
+    none[1] = devices;
+    for (i = 0; i < 2; i++) {
+        ask_expect_refusal(ask, i ? "an attribute of one device more than there are" : "an attribute of device -1",
+                           cudaDeviceGetAttribute(&is, cudaDevAttrWarpSize, none[i]));
+        ask_expect_refusal(ask, i ? "the properties of one device more than there are" : "the properties of device -1",
+                           cudaGetDeviceProperties(&properties, none[i]));
+    }
     (void)cudaGetLastError();
 }
 

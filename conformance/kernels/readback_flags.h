@@ -17,7 +17,8 @@ static void expect_flags(struct ask *ask, const char *when, cudaGraphExec_t exec
     ask_expect_number(ask, text, (long)(is & ~priority), (long)(exec_flags[which] & ~priority));
 }
 
-/* "Returns the flags that were passed to instantiation": by any of the calls, beside others of the same graph, after uploads, launches and updates. */
+/* "Returns the flags that were passed to instantiation": by any of the calls, beside others of the same graph, after uploads, launches and
+ * updates. */
 enum maker { BY_INSTANTIATE, WITH_FLAGS, WITH_PARAMS };
 
 static cudaError_t make_flagged(cudaGraphExec_t *exec, cudaGraph_t graph, enum maker maker, unsigned long long flags)

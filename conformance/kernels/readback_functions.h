@@ -327,6 +327,7 @@ static void ask_functions(struct ask *ask)
         return;
     ask_numbers(ask, device);
     ask_abilities(ask, device);
+    ask_no_device(ask);
     ask_bounds(ask);
     ask_limit(ask, 4096, most);
     ask_limit(ask, most, most);

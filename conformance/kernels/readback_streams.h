@@ -158,7 +158,21 @@ static void ask_priorities(struct ask *ask)
     ask_clamped(ask, least, greatest);
 }
 
-/* "cudaStreamCreate: creates a new asynchronous stream", which blocks as one of flags 0 does; a capture changes neither flags nor priority. */
+/* None of them is a flag. */
+static void give_attributes(struct ask *ask, cudaStream_t stream)
+{
+    cudaLaunchAttributeValue value = PDL_ZERO;
+    cudaStream_t other;
+
+    ask_expect(ask, "a priority of its own", cudaStreamSetAttribute(stream, cudaLaunchAttributePriority, &value), cudaSuccess);
+    value.syncPolicy = cudaSyncPolicyYield;
+    ask_expect(ask, "a policy of its own", cudaStreamSetAttribute(stream, cudaLaunchAttributeSynchronizationPolicy, &value), cudaSuccess);
+    ask_expect(ask, "another stream", cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking), cudaSuccess);
+    ask_expect(ask, "the attributes of another stream", cudaStreamCopyAttributes(stream, other), cudaSuccess);
+    (void)cudaStreamDestroy(other);
+}
+
+/* "cudaStreamCreate: creates a new asynchronous stream", which blocks as one of flags 0 does; neither captures nor attributes change that. */
 static void ask_default(struct ask *ask)
 {
     cudaStream_t stream;
@@ -167,11 +181,13 @@ static void ask_default(struct ask *ask)
     int priority;
 
     ask_expect(ask, "a stream by cudaStreamCreate", (cudaStreamCreate)(&stream), cudaSuccess);
-    for (i = 0; i < 3; i++) { /* before, in and after a capture */
+    for (i = 0; i < 4; i++) { /* before, in and after a capture, and with attributes */
         is = 99;
         priority = 99;
         if (i == 1)
             ask_expect(ask, "a capture", cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), cudaSuccess);
+        if (i == 3)
+            give_attributes(ask, stream);
         ask_expect(ask, "the flags of a stream by cudaStreamCreate", cudaStreamGetFlags(stream, &is), cudaSuccess);
         ask_expect_number(ask, "the flags of a stream by cudaStreamCreate", (long)is, (long)cudaStreamDefault);
         ask_expect(ask, "the priority of a stream by cudaStreamCreate", cudaStreamGetPriority(stream, &priority), cudaSuccess);

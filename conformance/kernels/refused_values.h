@@ -159,8 +159,9 @@ static cudaError_t occupancy_of_nothing(struct values *v) { (void)v; return occu
 static cudaError_t occupancy_of_none(struct values *v) { (void)v; return occupancy((const void *)SYMBOL(refused_count), 0); }
 
 static cudaError_t upload_nothing(struct values *v) { return cudaGraphUpload(NULL, v->stream); }
-/* Neither was created. */
+/* None of them was created. */
 static cudaError_t destroy_legacy(struct values *v) { (void)v; return cudaStreamDestroy(cudaStreamLegacy); }
+static cudaError_t destroy_zero(struct values *v) { (void)v; return cudaStreamDestroy(NULL); }
 static cudaError_t destroy_per_thread(struct values *v) { (void)v; return cudaStreamDestroy(cudaStreamPerThread); }
 
 static cudaError_t no_record(struct values *v) { return cudaGraphEventRecordNodeSetEvent(v->record, NULL); }
@@ -330,6 +331,7 @@ static const struct excluded {
     { "how many blocks of no threads fit", occupancy_of_none },
     { "an upload of no graph", upload_nothing },
     { "the end of the legacy stream", destroy_legacy },
+    { "the end of stream 0", destroy_zero },
     { "the end of the per-thread stream", destroy_per_thread },
     { "no event for a node that records", no_record },
     { "no event for a node that records in an executable graph", no_exec_record },

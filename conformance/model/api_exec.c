@@ -11,7 +11,7 @@ static void tell_instance(cudaGraphInstantiateParams *p, const struct graph *g, 
     const struct node *offending = NULL;
     if (error != cudaSuccess && g != NULL && g->nodes != 0 && graph_has_cycle(g))
         offending = g->node[0];
-    p->result_out = error == cudaSuccess ? cudaGraphInstantiateSuccess
+    p->result_out = error == cudaSuccess || device.faults.refused_instance_told_made ? cudaGraphInstantiateSuccess
                     : offending != NULL ? cudaGraphInstantiateInvalidStructure : cudaGraphInstantiateError;
     memcpy(&p->errNode_out, &offending, sizeof p->errNode_out);
 }

@@ -103,7 +103,7 @@ cudaError_t CUDARTAPI cudaStreamDestroy(cudaStream_t handle)
     CALL(cudaStreamDestroy);
     struct stream *s = stream_of(handle);
     bool there_always = s != NULL && (stream_is_legacy(s) || stream_is_per_thread(s));
-    if (there_always && device.faults.default_stream_destroyed)
+    if ((there_always && device.faults.default_stream_destroyed) || (handle == NULL && device.faults.stream_0_destroyed))
         return cudaSuccess;
     FAIL_IF(s == NULL || there_always, cudaErrorInvalidResourceHandle);
     if (device.faults.recorder_gone_not_awaited && s->tail != NULL && s->tail->kind == OP_RECORD)
@@ -178,6 +178,8 @@ cudaError_t CUDARTAPI cudaStreamSetAttribute(cudaStream_t handle, cudaLaunchAttr
         s->priority = 0;
     s->attribute[id] = *value;
     s->given = true;
+    if (device.faults.given_priority_blocks_none && id == cudaLaunchAttributePriority)
+        s->flags |= cudaStreamNonBlocking;
     if (device.faults.stream_attribute_eats_waits)
         s->waits = 0;
     if (device.faults.stream_attribute_cuts)
@@ -213,6 +215,8 @@ cudaError_t CUDARTAPI cudaStreamCopyAttributes(cudaStream_t to, cudaStream_t fro
     const cudaLaunchAttributeValue window = s->attribute[1];
     if (!device.faults.stream_copy_ignored)
         memcpy(s->attribute, source->attribute, sizeof s->attribute);
+    if (device.faults.lent_flags)
+        s->flags = source->flags;
     if (device.faults.lent_window_lost)
         s->attribute[1] = window;
     if (!device.faults.lent_priority_lost)
