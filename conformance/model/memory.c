@@ -570,6 +570,7 @@ static bool fence_is_lost(const struct thread *t)
            (f->waited_fence_lost_in_graphs && t->waits > 0 && (op->features & HAS(graph))) || (f->fence_17_lost && t->fences > 16) ||
            (f->attributed_fence_lost_in_rows && op->attributed && (op->features & HAS(gridy))) ||
            (f->fence_lost_in_clusters_of_domains && op->domain != 0 && op->grid->cluster > 1) ||
+           (f->legacy_fence_lost && (op->features & HAS(legacy))) ||
            (f->fence_of_late_threads_lost && t->index >= 16 && t->block->stores->epoch != 0) ||
            (f->fence_not_in_late_blocks && t->block->index >= 64);
 }
