@@ -431,7 +431,9 @@ cudaError_t graph_queue(struct graph_exec *exec, struct stream *s)
     exec->in = s;
     if (exec->running != NULL && !device.faults.exec_overlaps_itself && !third)
         op_after(start, exec->running, EDGE_RETIRED); /* launches of one executable graph never overlap */
-    exec->running = end;
+    bool forgotten = (device.faults.legacy_exec_overlapped && stream_is_legacy(s)) ||
+                     (device.faults.per_thread_exec_overlapped && stream_is_per_thread(s));
+    exec->running = forgotten ? NULL : end;
     queued_features = HAS(graph) | exec->features;
     queued_launches = ++exec->launches;
     queued_in_legacy = stream_is_legacy(s);

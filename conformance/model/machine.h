@@ -422,6 +422,7 @@ struct faults {
     bool nested_cooperative_is_plain; /* in a child graph of a child graph */
     bool captured_borrows_nothing, inner_borrows_nothing, clone_borrows_nothing; /* attributes of another node */
     bool urgent_exec_overlaps; /* its launch before, in another stream */
+    bool legacy_exec_overlapped, per_thread_exec_overlapped; /* by its next launch, in another stream */
     bool freed_given_to_legacy; /* before the free has come */
     bool late_layered_blocks_free, met_triggered_wait_free; /* COMP-16 */
     bool fence_leaves_past_barriers, fence_of_late_threads_lost, legacy_fence_lost; /* of other threads; after a barrier; in the stream */

@@ -376,6 +376,8 @@ static const struct variant variants[] = {
     BROKEN("legacy-wait-is-no-action", legacy_wait_is_no_action, "COMP-06d", "blocking streams do not wait for what the legacy stream was told to wait for"),
     BROKEN("large-graph-cut", large_graph_cut, "FWD-05", "of more than 300 edges of a graph the later ones order nothing"),
     BROKEN("third-in-flight-free", third_in_flight_free, "COMP-12b", "launched a third time while two launches of it are in flight, an executable graph waits for neither"),
+    BROKEN("legacy-exec-overlapped", legacy_exec_overlapped, "COMP-12b", "a launch of an executable graph does not wait for its launch before, which was in the legacy stream"),
+    BROKEN("per-thread-exec-overlapped", per_thread_exec_overlapped, "COMP-12b", "a launch of an executable graph does not wait for its launch before, which was in the per-thread stream"),
     BROKEN("urgent-exec-overlaps", urgent_exec_overlaps, "COMP-12b", "launched in an urgent stream, an executable graph runs beside its launch in another one"),
     BROKEN("destroyed-stream-frees-exec", destroyed_stream_frees_exec, "COMP-12b", "destroying a stream lets the executable graphs that run in it run beside themselves"),
     BROKEN("enabling-frees-exec", enabling_frees_exec, "SAME-01", "an executable graph a node of which is enabled or disabled may run beside itself"),
