@@ -546,8 +546,15 @@ void op_flushes(struct op *op);
 void op_block_started(struct op *op);
 void op_block_triggered(struct op *op);
 void op_block_exited(struct op *op);
-bool wait_may_return(const struct thread *thread);
 void ops_reclaim(void);
+
+/* waits.c */
+bool wait_may_return(const struct thread *thread);
+
+/* fences.c: for the broken devices */
+bool is_far(uint32_t word);
+bool fence_is_lost(const struct thread *t);
+bool fence_leaves(const struct store *s, unsigned taken);
 
 /* blocks.c: starting, running and ending blocks */
 void blocks_reset(void);
