@@ -230,6 +230,7 @@ struct crowd {
     struct ask *ask;
     struct host_room *room;
     struct kernel_args args;
+    cudaStream_t stream;       /* of a pair */
     double tick_ns;
     uint32_t *words[3];        /* to hand over: in pinned memory, in the device's, far away there */
     int greatest;              /* priority */
@@ -243,6 +244,7 @@ static cudaError_t open_crowd(struct crowd *crowd, struct ask *ask)
     int least = 0;
 
     crowd->ask = ask;
+    crowd->stream = ask->stream;
     if (error == cudaSuccess)
         error = cudaDeviceGetStreamPriorityRange(&least, &crowd->greatest);
     if (error == cudaSuccess)
@@ -286,13 +288,13 @@ static cudaError_t launch_dependent(const struct crowd *crowd, const void *depen
     cudaLaunchAttribute attributes[3] = { serialization(1), serialization(1), serialization(1) };
     unsigned more = dress_crowd(crowd->dress, crowd->greatest, attributes + 1);
 
-    return launch_sized(dependent, &crowd->args, blocks, threads, dress_bytes(crowd->dress), crowd->ask->stream, attributes, 1 + more);
+    return launch_sized(dependent, &crowd->args, blocks, threads, dress_bytes(crowd->dress), crowd->stream, attributes, 1 + more);
 }
 
 /* Primary and dependent, of so many blocks and threads each; the trial's plan is prepared. Some primaries have attribute 6 or a priority, too. */
 static cudaError_t run_pair(struct crowd *crowd, const void *primary, const void *dependent, unsigned blocks, unsigned threads)
 {
-    cudaStream_t stream = crowd->ask->stream;
+    cudaStream_t stream = crowd->stream;
     cudaLaunchAttribute both[2] = { serialization(1), of_priority(crowd->greatest) };
     unsigned given = crowd->trials / 2 % 4;
     cudaError_t error = launch_blocks(primary, &crowd->args, blocks, threads, stream, given == 2 ? both + 1 : both, (given + 1) / 2);
@@ -434,6 +436,7 @@ static cudaError_t run_handed(struct crowd *crowd)
     cudaError_t error;
 
     prepare_seat(crowd, seat, crowd->trials);
+    crowd->stream = crowd->trials / 5 % 4 == 3 ? cudaStreamLegacy : crowd->ask->stream;
     error = run_pair(crowd, (const void *)SYMBOL(crowds_giver), (const void *)SYMBOL(crowds_taker), seat->blocks, crowd->trials % 3 ? HANDERS : 1);
     crowd->stale += error == cudaSuccess && crowd->room->state.early != 0;
     return error;

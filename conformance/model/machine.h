@@ -439,9 +439,10 @@ struct faults {
     bool nested_cooperative_is_plain; /* in a child graph of a child graph */
     bool captured_borrows_nothing, inner_borrows_nothing, clone_borrows_nothing; /* attributes of another node */
     bool urgent_exec_overlaps; /* its launch before, in another stream */
+    bool legacy_exec_overlapped, per_thread_exec_overlapped; /* by its next launch, in another stream */
     bool freed_given_to_legacy; /* before the free has come */
     bool late_layered_blocks_free, met_triggered_wait_free; /* COMP-16 */
-    bool fence_leaves_past_barriers, fence_of_late_threads_lost; /* of other threads; after a barrier */
+    bool fence_leaves_past_barriers, fence_of_late_threads_lost, legacy_fence_lost; /* of other threads; after a barrier; in the stream */
     bool far_stores_lost, fence_leaves_far_words; /* 64 MiB from the beginning of memory */
     bool fence_takes_24, fence_not_in_rows, fence_not_again, fence_not_in_children, fence_not_with_long_args, triggered_fence_keeps_lines;
     bool wide_load_misses_half, l2_load_misses_own; /* stores of the thread */
@@ -458,6 +459,7 @@ struct faults {
     bool waited_fence_lost_in_graphs, attributed_fence_lost_in_rows, fence_17_lost, fence_lost_in_clusters_of_domains;
     bool long_args_starts_lack_one, rows_starts_lack_one, per_thread_starts_lack_one; /* of their grid */
     bool fourth_barrier_lets_go, layered_starts_lack_one, cooperative_start_event_early, layered_start_event_early;
+    bool first_wait_node_passes_stream; /* one that no node comes before */
     bool rows_grid_in_parts; /* cooperative ones */
     bool domain_grid_in_parts, urgent_grid_in_parts, long_args_grid_in_parts, grid_after_item_in_parts;
     bool other_thread_grid_in_parts, grid_of_graph_in_parts_again, grid_in_urgent_stream_in_parts, urgent_enters_half_placed; /* cooperative grids */
@@ -561,8 +563,15 @@ void op_flushes(struct op *op);
 void op_block_started(struct op *op);
 void op_block_triggered(struct op *op);
 void op_block_exited(struct op *op);
-bool wait_may_return(const struct thread *thread);
 void ops_reclaim(void);
+
+/* waits.c */
+bool wait_may_return(const struct thread *thread);
+
+/* fences.c: for the broken devices */
+bool is_far(uint32_t word);
+bool fence_is_lost(const struct thread *t);
+bool fence_leaves(const struct store *s, unsigned taken);
 
 /* blocks.c: starting, running and ending blocks */
 void blocks_reset(void);
