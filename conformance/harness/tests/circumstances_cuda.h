@@ -242,6 +242,12 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags)
     return cudaSuccess;
 }
 
+cudaError_t cudaStreamCreate(cudaStream_t *stream)
+{
+    say("plain ");
+    return cudaStreamCreateWithFlags(stream, cudaStreamDefault);
+}
+
 cudaError_t cudaStreamDestroy(cudaStream_t stream)
 {
     say("gone s%u; ", number_of(STREAM, stream));
@@ -256,6 +262,12 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned flags)
     recorded_in[number_of(EVENT, *event)] = 0;
     say("event e%u %u; ", number_of(EVENT, *event), flags);
     return cudaSuccess;
+}
+
+cudaError_t cudaEventCreate(cudaEvent_t *event)
+{
+    say("plain ");
+    return cudaEventCreateWithFlags(event, cudaEventDefault);
 }
 
 cudaError_t cudaEventDestroy(cudaEvent_t event)

@@ -561,6 +561,19 @@ static void test_aged(void)
     check(create_stream() == cudaSuccess && called("stream s3 1; "), "and a stream");
 }
 
+static void test_plainly_made(void)
+{
+    cudaStream_t new_stream;
+    cudaEvent_t new_event;
+
+    begin(ASKED);
+    check(around_stream_create(&new_stream, cudaStreamDefault) == cudaSuccess && called("plain stream s3 0; "), "a stream is made without flags");
+    check(around_event_create(&new_event, cudaEventDefault) == cudaSuccess && called("event e2 0; "), "what comes next, by the call with flags");
+    check(create_stream() == cudaSuccess && called("stream s4 1; "), "flags are given on");
+    check(around_event_create(&new_event, cudaEventDefault) == cudaSuccess && called("plain event e3 0; "), "an event is made without them, too");
+    check(around_stream_create(&new_stream, cudaStreamDefault) == cudaSuccess && called("stream s5 0; "), "and what comes next, with them");
+}
+
 /* ---- another thread ---- */
 
 struct seen {
@@ -639,6 +652,7 @@ int main(void)
     test_dressed();
     test_questions();
     test_aged();
+    test_plainly_made();
     test_thread();
     printf("%u passed, %u failed\n", passed, failed);
     return failed != 0;
