@@ -45,7 +45,8 @@ class Program:
             lines = [{"record": "kernel", "name": name, "rewritten": True, "waits": 1, **self.told.get(name, {})} for name in self.names]
             lines += [{"record": "launches", "name": name, "eager": 1, "before_attribute": 1, **self.told.get(name, {})}
                       for name in self.names]
-            records.write_text("\n".join(map(json.dumps, lines)))
+            with records.open("a", encoding="utf-8") as file:
+                file.write("".join(json.dumps(line) + "\n" for line in lines))
         return self._ended(self.rule(plan, one_by_one))
 
 
@@ -106,6 +107,8 @@ CASES: list[tuple[str, dict[str, Any], dict[str, Any], int, str]] = [
     ("flaky, and a race under stress", {"rule": races(("a", "b")), "plain": FLAKY}, {}, RACE_FOUND, "kernel b reads before"),
     ("flaky without overlap", {"rule": races(("a", "b")), "plain": FLAKY, **ALONE}, {}, INCONCLUSIVE, "plain run 2"),
     ("flaky in the third run", {"rule": races(), "plain": (RIGHT, RIGHT, WRONG), **ALONE}, {}, INCONCLUSIVE, "plain run 3"),
+    ("what nothing may overlap", {"rule": races(("b", "c")), "b": {"before_attribute": 0}, "c": {"before_attribute": 0, "attribute": 1}}, {},
+     NOTHING_FOUND, "nothing found"),
     ("no launch asks for overlap", {"rule": races(("a", "b")), **ALONE}, {}, RACE_FOUND, "kernel b reads before"),
     ("a kernel that waits for others", {"rule": on("ncclKernel", WRONG), "kernels": ("a", "ncclKernel")}, {}, NOTHING_FOUND,
      "nothing found"),
@@ -158,6 +161,12 @@ def test_the_kind_of_a_race_is_told(tmp_path: Path) -> None:
                                    (by_itself, (), True, "race now"), (races(("a", "b")), FLAKY, True, "race now")):
         program = Program(tmp_path, rule, plain, a={"triggers": int(own)})
         assert list(session(program).labels.values()) == [kind]
+
+
+def test_an_earlier_session_in_the_same_folder_adds_nothing(tmp_path: Path) -> None:
+    session(Program(tmp_path, races(), kernels=("a", "b", "old"), old={"rewritten": False}))
+    result = session(Program(tmp_path, races(), kernels=("a", "b")))
+    assert result.order == ["a", "b"] and result.code == NOTHING_FOUND
 
 
 def test_the_codes_are_those_of_the_manual() -> None:
