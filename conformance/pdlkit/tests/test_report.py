@@ -20,7 +20,10 @@ import pytest
 from conformance.pdlkit import places, schema
 from conformance.pdlkit.axes import coverage
 from conformance.pdlkit.report import (
+    RunFacts,
     axes_entry,
+    build_report,
+    identified,
     inconsistencies,
     mutation_score,
     pooled,
@@ -33,7 +36,8 @@ from conformance.pdlkit.report import (
 from conformance.pdlkit.report import test_entry as case_entry
 from conformance.pdlkit.rules import load
 from conformance.pdlkit.tests.kit_runs import run_fake
-from conformance.pdlkit.verdicts import CaseResult, bound95
+from conformance.pdlkit.verdicts import CaseResult, RunVerdict, bound95, judge_capabilities
+from conformance.pdlkit.waivers import Applied
 
 SCHEMA = json.loads(places.SCHEMA.read_text())
 VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
@@ -326,6 +330,31 @@ def test_the_score_names_each_planted_bug_that_it_does_not_count() -> None:
     results: Any = [SimpleNamespace(case=SimpleNamespace(name="C"), variants=(*variants, *others))]
     assert mutation_score(results) == {
         "killed": 2, "applicable": 3, "survived": ["C: m2"], "equivalent": ["C: m3"], "not_applicable": ["C: m4"]}
+
+
+def test_the_report_holds_all_that_the_run_found() -> None:
+    """None of it is left out, wherever the run was made."""
+    book = load(places.RULES)
+    failed, crashed = (next(case for case in book.cases if case.rule == rule and case.proving) for rule in ("WAIT-01", "MEM-01"))
+    results = [CaseResult(failed, "FAIL", "x"), CaseResult(crashed, "CRASH", "y")]
+    applied = Applied((failed.rule,), (crashed.rule,), ({"rule": failed.rule}, {"rule": crashed.rule}), ("one did nothing",))
+    verdict = RunVerdict("UNPROVEN", ("reason 1", "reason 2"), ("finding 1", "finding 2"), (failed.rule,))
+    facts = RunFacts(
+        book=book, device="cuda:1", profile="smoke", seed=5, argv=["--only=x"], only=["x"], started="s", wall_s=1.0, results=results,
+        verdict=verdict, start={}, toolchain={}, host={}, interposers=["LD_PRELOAD"], problems=["problem 1", "problem 2"],
+        processes=[{"family": "wait"}], code=None, plant="hang", waivers=applied)
+    report = build_report(facts)
+    assert {key: report[key] for key in ("reasons", "findings", "problems", "waivers_idle", "verdict", "exit", "processes", "waived")} == {
+        "reasons": ["reason 1", "reason 2"], "findings": ["finding 1", "finding 2"], "problems": ["problem 1", "problem 2"],
+        "waivers_idle": ["one did nothing"], "verdict": "UNPROVEN", "exit": 2, "processes": [{"family": "wait"}],
+        "waived": [{"rule": failed.rule}, {"rule": crashed.rule}]}
+    assert report["host"]["interposers"] == ["LD_PRELOAD"] and report["run"]["plant"] == "hang" and report["run"]["only"] == ["x"]
+    assert report["capabilities"] == judge_capabilities(results, [failed.rule], [crashed.rule])
+    assert [test["status"] for test in report["tests"]] == ["FAIL", "CRASH"] and report == identified(report)
+    for part in ("seed", "plant", "device", "started"):
+        other = copy.deepcopy(report)
+        other["run"][part] = "another"
+        assert identified(other)["run"]["id"] != report["run"]["id"], part
 
 
 def test_a_rule_resolves_what_its_worst_case_does() -> None:

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from conformance.stress import same_command
 from conformance.stress.detector import INCONCLUSIVE, NOTHING_FOUND, RACE_FOUND, SURE, Detector, Effort, Result
 from conformance.stress.oracle import Copy, Observed, Oracle
 from conformance.stress.plan import Plan
@@ -244,3 +245,35 @@ def test_nothing_printed_judges_nothing() -> None:
     assert not Oracle(compare_stdout=True).judges(None, Counter()) and not Oracle(compare_stdout=True).judges(ran(), Counter())
     copies = Counter([Copy(4, ("x",) * 16)])
     assert Oracle(digests=True).judges(ran(), copies) and not Oracle().judges(ran(), copies)
+
+
+# `stress same` --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("found", "code"), [
+    ({}, 0), ({"different": ["1 is not 2"]}, 1), ({"errors": ["rewritten: exit code 1"]}, 2), ({"kernels": 0}, 2), ({"lines": 0}, 2),
+    ({"different": ["1 is not 2"], "errors": ["plain: exit code 1"], "kernels": 0}, 1), ({"not_rewritten": 3, "left": {"k": "why"}}, 0),
+])
+def test_the_same_is_the_same_if_something_was_compared(found: dict[str, Any], code: int, monkeypatch: pytest.MonkeyPatch,
+                                                        capsys: pytest.CaptureFixture[str]) -> None:
+    said = same_command.Same(**{"kernels": 2, "lines": 9, **found})
+    monkeypatch.setattr(same_command, "compare", lambda *_: said)
+    assert same_command.main(["--", "true"]) == same_command.main(["--json", "--", "true"]) == code
+    assert all(text in capsys.readouterr().err for text in found.get("different", []))
+
+
+@pytest.mark.parametrize(("shards", "different", "errors"), [
+    ([(["a"], ["a"], [])] * 2, 0, 0), ([(["a"], ["a"], []), (["a", "b"], ["a", "c"], [])], 1, 0),
+    ([(["a"], ["x"], []), (["a"], ["a"], [])], 1, 0),
+    ([(["a"], [], [])], 1, 0), ([(["a"], ["a", "b"], [])], 1, 0), ([(["a"], ["a"], ["odd"]), (["a"], ["a"], ["odd", "more"])], 0, 3),
+])
+def test_every_line_of_every_part_is_compared(shards: list[tuple[list[str], list[str], list[str]]], different: int, errors: int,
+                                              tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(same_command, "_shard", lambda words, _folder, _timeout: (*shards[int(words[1])], tmp_path / words[1]))
+    for number in range(len(shards)):
+        (tmp_path / str(number)).mkdir()
+        lines = [{"record": "kernel", "name": f"k{number}", "rewritten": True}, {"record": "kernel", "name": "left", "rewritten": False}]
+        (tmp_path / str(number) / "records.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    found = same_command.compare(["x", "{shard}"], len(shards), tmp_path, 1.0)
+    assert (len(found.different), len(found.errors), found.kernels, found.not_rewritten) == (different, errors, len(shards), 1)
+    assert found.lines == sum(len(plain) for plain, _, _ in shards)
