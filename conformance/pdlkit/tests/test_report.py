@@ -359,6 +359,24 @@ def test_the_report_holds_all_that_the_run_found() -> None:
         assert identified(other)["run"]["id"] != report["run"]["id"], part
 
 
+@pytest.mark.parametrize(("change", "found"), [
+    ({}, 0), ({"score": {"killed": 1}}, 2), ({"score": {"killed": 3}}, 2), ({"score": {"survived": ["a"]}}, 1),
+    ({"score": {"equivalent": []}}, 1),
+    ({"score": {"not_applicable": []}}, 1), ({"score": {"not_applicable": ["c", "d", "e"]}}, 1), ({"rules": [{"cases": 1}]}, 1),
+    ({"rules": [{"cases": 3}]}, 1), ({"name": "a"}, 1), ({"trials": (5, 4, 9)}, 1), ({"trials": (4, 5, 4)}, 1), ({"trials": (4, 4, 4)}, 0),
+])
+def test_sums_that_are_off_by_anything_are_found(change: dict[str, Any], found: int) -> None:
+    mutants = [{"status": status} for status in ("KILLED", "SURVIVED", "EQUIVALENT_HERE", "NOT_APPLICABLE")]
+    exercised, run, planned = change.get("trials", (3, 4, 5))
+    tests = [{"name": name, "status": "PASS", "mutants": mutants, "trials": {"exercised": exercised, "run": run, "planned": planned}}
+             for name in ("a", change.get("name", "b"))]
+    if "trials" in change:
+        tests[0] = {**tests[0], "trials": {"exercised": 3, "run": 4, "planned": 5}}
+    score = {"killed": 2, "survived": ["a", "b"], "equivalent": ["a", "b"], "not_applicable": ["a", "b"], **change.get("score", {})}
+    rules = change.get("rules", [{"cases": 1}, {"cases": 1}])
+    assert len(inconsistencies({"tests": tests, "rules": rules, "mutation_score": score})) == found
+
+
 def test_a_rule_resolves_what_its_worst_case_does() -> None:
     one, other = [case for case in load(places.RULES).cases if case.rule == "WAIT-01" and case.proving][:2]
     said = {"trials": {"exercised": 100}, "shapes": 9}

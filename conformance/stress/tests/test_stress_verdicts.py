@@ -15,7 +15,8 @@ import pytest
 from conformance.stress import same_command
 from conformance.stress.detector import INCONCLUSIVE, NOTHING_FOUND, RACE_FOUND, SURE, Detector, Effort, Result
 from conformance.stress.oracle import Copy, Observed, Oracle
-from conformance.stress.plan import Plan
+from conformance.stress.plan import AFTER_TRIGGER, EMPTY, Plan
+from conformance.stress.ptx.hold_code import HOLD, PROTECT, TRIGGER
 
 RIGHT, WRONG, HANGS = "right", "wrong", None
 Answer = str | None
@@ -245,6 +246,26 @@ def test_nothing_printed_judges_nothing() -> None:
     assert not Oracle(compare_stdout=True).judges(None, Counter()) and not Oracle(compare_stdout=True).judges(ran(), Counter())
     copies = Counter([Copy(4, ("x",) * 16)])
     assert Oracle(digests=True).judges(ran(), copies) and not Oracle().judges(ran(), copies)
+
+
+# Plans ---------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("more", "flags"), [
+    ({}, (TRIGGER | HOLD, TRIGGER | PROTECT, 0, TRIGGER)), ({"own": True}, (AFTER_TRIGGER, PROTECT, 0, 0)), ({"plain": True}, (0, 0, 0, 0)),
+    ({"off": True}, (EMPTY, EMPTY, 0, EMPTY)), ({"triggers": frozenset()}, (TRIGGER | HOLD, PROTECT, 0, 0)),
+    ({"triggers": frozenset("d")}, (TRIGGER | HOLD, PROTECT, 0, TRIGGER)),
+    ({"mixed": True}, (TRIGGER | HOLD, TRIGGER | PROTECT, 0, TRIGGER)),
+])
+def test_each_kernel_gets_what_its_plan_says(more: dict[str, Any], flags: tuple[int, ...], tmp_path: Path) -> None:
+    plan = Plan(1, hold=frozenset("a"), protect=frozenset("b"), exempt=frozenset("c"), lengths={"a": 1000}, **more)
+    assert tuple(plan.settings(name).flags for name in "abcd") == flags
+    held = plan.settings("a")
+    if held.flags & HOLD:
+        assert (held.least_ns, held.span_ns) == ((0, 1000) if plan.mixed else (750, 250))
+    plan.write(tmp_path / "plan", "ab")
+    default = EMPTY if plan.off else 0 if plan.own or plan.plain else TRIGGER
+    assert (tmp_path / "plan").read_text().splitlines()[0] == f"* {default} 0 0 1"
 
 
 # `stress same` --------------------------------------------------------------------------------------------------------
