@@ -337,7 +337,8 @@ def test_the_report_holds_all_that_the_run_found() -> None:
     book = load(places.RULES)
     failed, crashed = (next(case for case in book.cases if case.rule == rule and case.proving) for rule in ("WAIT-01", "MEM-01"))
     passed = next(case for case in book.cases if case.capability == crashed.capability and case.proving and case.rule == "ATTR-05")
-    results = [CaseResult(failed, "FAIL", "x"), CaseResult(crashed, "CRASH", "y"), CaseResult(passed, "PASS", None)]
+    results = [CaseResult(failed, "FAIL", "x", forbidden=({"batch": 1}, {"batch": 2})), CaseResult(crashed, "CRASH", "y"),
+               CaseResult(passed, "PASS", None)]
     applied = Applied((failed.rule,), (crashed.rule,), ({"rule": failed.rule}, {"rule": crashed.rule}), ("one did nothing",))
     verdict = RunVerdict("UNPROVEN", ("reason 1", "reason 2"), ("finding 1", "finding 2"), (failed.rule,))
     facts = RunFacts(
@@ -352,6 +353,8 @@ def test_the_report_holds_all_that_the_run_found() -> None:
     assert report["host"]["interposers"] == ["LD_PRELOAD"] and report["run"]["plant"] == "hang" and report["run"]["only"] == ["x"]
     assert report["capabilities"] == judge_capabilities(results, [failed.rule], [crashed.rule])
     assert {entry["verdict"] for entry in report["capabilities"]} == {"CONFORMS"}
+    assert [test["reason"] for test in report["tests"]] == ["x", "y", None]
+    assert report["tests"][0]["forbidden"] == [{"batch": 1}, {"batch": 2}]
     assert [test["status"] for test in report["tests"]] == ["FAIL", "CRASH", "PASS"] and report == identified(report)
     for part in ("seed", "plant", "device", "started"):
         other = copy.deepcopy(report)

@@ -109,7 +109,7 @@ CASES: list[tuple[str, dict[str, Any], dict[str, Any], int, str]] = [
     ("flaky, and a race under stress", {"rule": races(("a", "b")), "plain": FLAKY}, {}, RACE_FOUND, "kernel b reads before"),
     ("flaky without overlap", {"rule": races(("a", "b")), "plain": FLAKY, **ALONE}, {}, INCONCLUSIVE, "plain run 2"),
     ("flaky in the third run", {"rule": races(), "plain": (RIGHT, RIGHT, WRONG), **ALONE}, {}, INCONCLUSIVE, "plain run 3"),
-    ("what nothing may overlap", {"rule": races(("b", "c")), "b": {"before_attribute": 0},
+    ("what nothing may overlap", {"rule": races(("c", "b")), "b": {"before_attribute": 0},
                                   "c": {"before_attribute": 0, "attribute": 1}}, {}, NOTHING_FOUND, "nothing found"),
     ("no launch asks for overlap", {"rule": races(("a", "b")), **ALONE}, {}, RACE_FOUND, "kernel b reads before"),
     ("a kernel that waits for others", {"rule": on("ncclKernel", WRONG), "kernels": ("a", "ncclKernel")}, {}, NOTHING_FOUND,
