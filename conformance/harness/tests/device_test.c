@@ -45,10 +45,10 @@ static void check_second(void)
 
     model_reset("", 1);
     model_set_devices(2);
-    model_set_cc_of(1, 10, 0);
+    model_set_cc_of(1, 10, 3);
     check(device_open(&device, 1, 1, &fault), "the second device opens");
     check(cudaGetDevice(&current) == cudaSuccess && current == 1, "calls go to it from then on");
-    check(device.ordinal == 1 && device.cc == 100, "and what is said is said of it");
+    check(device.ordinal == 1 && device.cc == 103, "and what is said is said of it");
     check(device.size.sms == told(cudaDevAttrMultiProcessorCount) && device.size.warp == told(cudaDevAttrWarpSize) &&
           device.size.max_threads == told(cudaDevAttrMaxThreadsPerBlock) &&
           device.size.slots_per_sm == told(cudaDevAttrMaxBlocksPerMultiprocessor) &&

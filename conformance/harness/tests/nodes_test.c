@@ -148,6 +148,19 @@ static void check_unordered(struct queue *queue, unsigned blocks)
           node_is(middle, &trial, blocks + 2, 3, 0) && queue->nodes->owns == 5, "alone is after nothing");
 }
 
+/* A kernel whose wait is nothing is refused, and never quietly ordered by a full edge instead. */
+static void check_erased(struct queue *queue, unsigned blocks)
+{
+    const pdl_kernel right = queue->dependent;
+    cudaGraphNode_t before[3];
+    struct trial_launch trial = after_three(queue, blocks, 0, before);
+
+    queue->dependent.can_overlap = 0;
+    queue->dependent.reason = PDL_REASON_TARGET;
+    check(node_pair(queue, &trial, PDL_EDGE_PROGRAMMATIC) != cudaSuccess && queue->nodes->owns == 1, "an erased kernel is no dependent");
+    queue->dependent = right;
+}
+
 /* There is room for so many nodes of a trial, and one more is refused. */
 static void check_full(struct queue *queue, unsigned blocks)
 {
@@ -188,6 +201,7 @@ int main(void)
         check(adds(&queue, blocks, PDL_EDGE_PROGRAMMATIC, PDL_EDGE_PROGRAMMATIC), "two programmatic edges");
         check_pair(&queue, blocks);
         check_unordered(&queue, blocks);
+        check_erased(&queue, blocks);
         check_full(&queue, blocks);
     }
     printf("%u passed, %u failed\n", passed, failed);

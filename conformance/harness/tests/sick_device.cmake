@@ -14,6 +14,14 @@ foreach(asked "--probe" "--family;wait;--profile;smoke")
   expect_code(69 46 ${asked})  # cudaErrorDevicesUnavailable
 endforeach()
 
+# Nor is one whose clock cannot be measured: readings of it are compared.
+foreach(asked "--probe" "--family;wait;--profile;smoke")
+  execute_process(COMMAND ${CMAKE_COMMAND} -E env PDL_CLOCK_FAILS=801 ${HARNESS} ${asked} OUTPUT_VARIABLE said ERROR_QUIET RESULT_VARIABLE got)
+  if(NOT got EQUAL 69 OR said MATCHES "\"usable\":true|\"record\":\"case\"")
+    message(FATAL_ERROR "${asked} ended with ${got} on a device without a clock: ${said}")
+  endif()
+endforeach()
+
 # What is asked for is the device that is looked at and judged.
 foreach(asked "--probe" "--family;wait;--case;WAIT-01.store.widened.captured;--profile;smoke")
   execute_process(COMMAND ${SECOND} ${asked} OUTPUT_VARIABLE said RESULT_VARIABLE got)

@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from conformance.lint import against_hardware, baseline, linter
+from conformance.lint import against_hardware, baseline, launches, linter
 from conformance.lint.against_hardware import Comparison, Shown, hold_against, shown_by
 from conformance.lint.cache import Cache
 from conformance.lint.ci import as_annotations, as_junit
@@ -21,7 +21,10 @@ from conformance.lint.linter import KernelVerdict, Options, Report
 from conformance.lint.output import as_json, counts, exit_code
 from conformance.lint.pipeline import Outcome
 from conformance.lint.results import Place
+from conformance.lint.sources import Unreadable
 from conformance.lint.suppressions import Suppression, allowed_in_source
+from conformance.pdlkit.elf import CorruptFile
+from conformance.pdlkit.exits import BadArguments
 from conformance.pdlkit.rules import Tag
 
 ERROR_RULE, HINT_RULE = "read-before-wait", "wait-in-loop"
@@ -157,6 +160,44 @@ def test_an_image_that_could_not_be_analysed_is_told() -> None:
     broken: Any = SimpleNamespace(kernels=["k", "z"], sm=90, instructions=0, seconds=0.0, result=None)  # judging it fails
     linter._take(Outcome(SimpleNamespace(file="g", inner=None), broken), Options(), said, cache)  # type: ignore[arg-type]
     assert len(said.unreadable) == 2 and said.unreadable[1][0] == "g" and len(said.verdicts) == 1
+
+
+@pytest.mark.parametrize("error", [MemoryError(), CorruptFile("cut"), Unreadable("no image"), OSError("gone")])
+def test_a_file_that_cannot_be_opened_is_told(error: Exception, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr(linter, "open_file", fails)
+    said = linter.lint_files([tmp_path / "a", tmp_path / "b"], Options())
+    assert [file for file, _ in said.unreadable] == [str(tmp_path / "a"), str(tmp_path / "b")] and exit_code(said) == 2
+
+
+@pytest.mark.parametrize(("problems", "left_alone", "ptx", "told"), [
+    (["a section is cut"], 0, [], ["a section is cut"]), ([], 0, [], ["no code"]), ([], 1, [], []), ([], 0, ["text"], []),
+    (["a section is cut"], 1, [], ["a section is cut"]),
+])
+def test_what_of_a_file_was_not_looked_at_is_told(problems: list[str], left_alone: int, ptx: list[str], told: list[str]) -> None:
+    opened: Any = SimpleNamespace(problems=problems, left_alone=left_alone, ptx=ptx, overlap_calls=[], without_code=lambda _: "no code")
+    said = report()
+    linter._note_rest(Path("f"), opened, frozenset(), said, 0, 0)
+    assert [why for _, why in said.unreadable] == told and bool(said.notes) is bool(left_alone)
+
+
+def test_a_kernel_is_clean_only_if_none_of_its_findings_counts() -> None:
+    assert verdict(finding(HINT_RULE), finding(known=True)).clean
+    assert not verdict(finding(HINT_RULE), finding()).clean and not verdict(finding(), finding(HINT_RULE)).clean
+
+
+def test_a_launch_log_names_what_was_launched_with_overlap(tmp_path: Path) -> None:
+    """By an attribute or by an edge; what it does not understand it refuses."""
+    log = tmp_path / "launches.jsonl"
+    log.write_text("".join(json.dumps({"kernel": name, "overlap": how}) + "\n" for name, how in (("a", True), ("b", "edge"), ("c", False))))
+    said = launches.load([log, log])
+    assert [said.why_overlapping(name) is not None for name in "abc"] == [True, True, False]
+    for bad in ('{"kernel": "a"}', '{"kernel": "a", "overlap": "no"}', '{"overlap": true}', '{"kernel": 1, "overlap": true}', "[]", "{"):
+        log.write_text(bad)
+        with pytest.raises(BadArguments, match="line 1"):
+            launches.load([log])
 
 
 LOGGED = Launches({"x": _Seen()})

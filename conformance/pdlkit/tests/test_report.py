@@ -20,7 +20,10 @@ import pytest
 from conformance.pdlkit import places, schema
 from conformance.pdlkit.axes import coverage
 from conformance.pdlkit.report import (
+    RunFacts,
     axes_entry,
+    build_report,
+    identified,
     inconsistencies,
     mutation_score,
     pooled,
@@ -33,7 +36,8 @@ from conformance.pdlkit.report import (
 from conformance.pdlkit.report import test_entry as case_entry
 from conformance.pdlkit.rules import load
 from conformance.pdlkit.tests.kit_runs import run_fake
-from conformance.pdlkit.verdicts import CaseResult, bound95
+from conformance.pdlkit.verdicts import CaseResult, RunVerdict, bound95, judge_capabilities
+from conformance.pdlkit.waivers import Applied
 
 SCHEMA = json.loads(places.SCHEMA.read_text())
 VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
@@ -326,6 +330,54 @@ def test_the_score_names_each_planted_bug_that_it_does_not_count() -> None:
     results: Any = [SimpleNamespace(case=SimpleNamespace(name="C"), variants=(*variants, *others))]
     assert mutation_score(results) == {
         "killed": 2, "applicable": 3, "survived": ["C: m2"], "equivalent": ["C: m3"], "not_applicable": ["C: m4"]}
+
+
+def test_the_report_holds_all_that_the_run_found() -> None:
+    """None of it is left out, wherever the run was made."""
+    book = load(places.RULES)
+    failed, crashed = (next(case for case in book.cases if case.rule == rule and case.proving) for rule in ("WAIT-01", "MEM-01"))
+    passed = next(case for case in book.cases if case.capability == crashed.capability and case.proving and case.rule == "ATTR-05")
+    results = [CaseResult(failed, "FAIL", "x", forbidden=({"batch": 1}, {"batch": 2})), CaseResult(crashed, "CRASH", "y"),
+               CaseResult(passed, "PASS", None)]
+    applied = Applied((failed.rule,), (crashed.rule,), ({"rule": failed.rule}, {"rule": crashed.rule}), ("one did nothing",))
+    verdict = RunVerdict("UNPROVEN", ("reason 1", "reason 2"), ("finding 1", "finding 2"), (failed.rule,))
+    facts = RunFacts(
+        book=book, device="cuda:1", profile="smoke", seed=5, argv=["--only=x"], only=["x"], started="s", wall_s=1.0, results=results,
+        verdict=verdict, start={}, toolchain={}, host={}, interposers=["LD_PRELOAD"], problems=["problem 1", "problem 2"],
+        processes=[{"family": "wait"}], code=None, plant="hang", waivers=applied)
+    report = build_report(facts)
+    assert {key: report[key] for key in ("reasons", "findings", "problems", "waivers_idle", "verdict", "exit", "processes", "waived")} == {
+        "reasons": ["reason 1", "reason 2"], "findings": ["finding 1", "finding 2"], "problems": ["problem 1", "problem 2"],
+        "waivers_idle": ["one did nothing"], "verdict": "UNPROVEN", "exit": 2, "processes": [{"family": "wait"}],
+        "waived": [{"rule": failed.rule}, {"rule": crashed.rule}]}
+    assert report["host"]["interposers"] == ["LD_PRELOAD"] and report["run"]["plant"] == "hang" and report["run"]["only"] == ["x"]
+    assert report["capabilities"] == judge_capabilities(results, [failed.rule], [crashed.rule])
+    assert {entry["verdict"] for entry in report["capabilities"]} == {"CONFORMS"}
+    assert [test["reason"] for test in report["tests"]] == ["x", "y", None]
+    assert report["tests"][0]["forbidden"] == [{"batch": 1}, {"batch": 2}]
+    assert [test["status"] for test in report["tests"]] == ["FAIL", "CRASH", "PASS"] and report == identified(report)
+    for part in ("seed", "plant", "device", "started"):
+        other = copy.deepcopy(report)
+        other["run"][part] = "another"
+        assert identified(other)["run"]["id"] != report["run"]["id"], part
+
+
+@pytest.mark.parametrize(("change", "found"), [
+    ({}, 0), ({"score": {"killed": 1}}, 2), ({"score": {"killed": 3}}, 2), ({"score": {"survived": ["a"]}}, 1),
+    ({"score": {"equivalent": []}}, 1),
+    ({"score": {"not_applicable": []}}, 1), ({"score": {"not_applicable": ["c", "d", "e"]}}, 1), ({"rules": [{"cases": 1}]}, 1),
+    ({"rules": [{"cases": 3}]}, 1), ({"name": "a"}, 1), ({"trials": (5, 4, 9)}, 1), ({"trials": (4, 5, 4)}, 1), ({"trials": (4, 4, 4)}, 0),
+])
+def test_sums_that_are_off_by_anything_are_found(change: dict[str, Any], found: int) -> None:
+    mutants = [{"status": status} for status in ("KILLED", "SURVIVED", "EQUIVALENT_HERE", "NOT_APPLICABLE")]
+    exercised, run, planned = change.get("trials", (3, 4, 5))
+    tests = [{"name": name, "status": "PASS", "mutants": mutants, "trials": {"exercised": exercised, "run": run, "planned": planned}}
+             for name in ("a", change.get("name", "b"))]
+    if "trials" in change:
+        tests[0] = {**tests[0], "trials": {"exercised": 3, "run": 4, "planned": 5}}
+    score = {"killed": 2, "survived": ["a", "b"], "equivalent": ["a", "b"], "not_applicable": ["a", "b"], **change.get("score", {})}
+    rules = change.get("rules", [{"cases": 1}, {"cases": 1}])
+    assert len(inconsistencies({"tests": tests, "rules": rules, "mutation_score": score})) == found
 
 
 def test_a_rule_resolves_what_its_worst_case_does() -> None:

@@ -52,6 +52,13 @@ def test_a_device_that_cannot_be_used_ran_nothing_and_one_that_is_not_there_supp
         assert [(r.case, r.status, r.reason) for r in run._nothing_ran(cases, choice)] == [(one, status, reason) for one in cases]
 
 
+def test_on_the_model_only_what_was_not_run_there_is_not_supported() -> None:
+    only, other = (next(one for one in BOOK.cases if one.gpu_only is gpu_only) for gpu_only in (True, False))
+    began = {one.name: CaseLog(one.name, began=True) for one in (only, other)}
+    for logs, on_model, statuses in (({}, True, ["NOT_SUPPORTED", "NOT_RUN"]), ({}, False, ["NOT_RUN"] * 2), (began, True, ["CRASH"] * 2)):
+        assert [result.status for result in run._judge(BOOK, [only, other], logs, on_model)] == statuses
+
+
 @pytest.mark.parametrize(("device", "only", "plant"), [("cuda:1", [], None), ("model", ["WAIT-*"], "hang"), ("model:shared", ["x"], None)])
 def test_the_plan_is_what_was_asked_for(device: str, only: list[str], plant: str | None) -> None:
     options = argparse.Namespace(profile="full", only=only, plant=plant)

@@ -18,7 +18,7 @@ from conformance.pdlkit.exits import BadArguments
 from conformance.reports import complete
 from conformance.reports import report as command
 from conformance.reports.complete import report_schema, shape_problem
-from conformance.reports.content import STATUSES, VERDICTS, status_words, verdict_words
+from conformance.reports.content import STATUSES, VERDICTS, notes, status_words, verdict_words
 from conformance.reports.interchange import fate, write_ctrf, write_junit
 from conformance.reports.markdown import write_markdown, write_summary
 from conformance.reports.page import write_page
@@ -182,6 +182,13 @@ def test_a_summary_names_every_rule_that_went_wrong(status: str) -> None:
     report["rules"] = [{**report["rules"][0], "id": "R-1", "status": status}]
     named = "Rules that did not pass" in write_summary(report)
     assert named == (status not in ("PASS", "NOT_SUPPORTED", "INCONCLUSIVE")) and named == ("| R-1 |" in write_summary(report))
+
+
+def test_a_pass_without_any_planted_bug_is_told() -> None:
+    rule = {"id": "A-01", "status": "PASS", "proving": 1, "applicable": 0, "broken_waits_killed": 0}
+    others = [{**rule, "id": "B-01", **more} for more in ({"applicable": 1}, {"broken_waits_killed": 1}, {"proving": 0})]
+    (said,) = notes({"rules": [rule, *others], "tests": [], "paths": []})
+    assert said.endswith("with power from the model's broken devices only: A-01")
 
 
 @pytest.mark.parametrize("form", [write_summary, write_markdown, write_page])

@@ -64,6 +64,8 @@ def test_a_slip_about_the_machine_is_told(slip: Callable[[dict[str, Any]], Any],
     assert list(several_problems(report)) == []
     slip(report)
     assert list(several_problems(report)) == [f"machine: {told}"]
+    alone = {name: part for name, part in soak().items() if name not in report}
+    assert list(several_problems({**alone, **report})) == [f"machine: {told}"], "also where it ran a soak"
 
 
 def test_a_pool_of_another_model_and_a_rule_that_failed_are_no_slip() -> None:

@@ -105,6 +105,7 @@ def test_a_failure_in_any_report_of_a_configuration_is_shown(tmp_path: Path) -> 
         (("FAIL", "HANG"), 1),
         (("CRASH", "FAIL"), 0),
         (("INCONCLUSIVE", "PASS"), 1),
+        (("PASS", "INCONCLUSIVE"), 0),
         (("PASS", "PASS"), 1),
         (("NOT_RUN", "INCONCLUSIVE"), 1),
     ],

@@ -409,6 +409,8 @@ def test_a_case_left_out_of_the_report_is_seen(told: str) -> None:
         "jane@lab",
         "10.1.2.3",
         "GPU-6b1b2c3d-1234-5678-9abc-def012345678",
+        "of MIG-6b1b2c3d-1234-5678-9abc-def012345678",
+        "below /root",
         "(/srv/pdl/conformance)",
         "00:1a:2b:3c:4d:5e",
     ],

@@ -12,9 +12,11 @@ from typing import Any
 
 import pytest
 
+from conformance.stress import same_command
 from conformance.stress.detector import INCONCLUSIVE, NOTHING_FOUND, RACE_FOUND, SURE, Detector, Effort, Result
 from conformance.stress.oracle import Copy, Observed, Oracle
-from conformance.stress.plan import Plan
+from conformance.stress.plan import AFTER_TRIGGER, EMPTY, Plan
+from conformance.stress.ptx.hold_code import HOLD, PROTECT, TRIGGER
 
 RIGHT, WRONG, HANGS = "right", "wrong", None
 Answer = str | None
@@ -45,7 +47,8 @@ class Program:
             lines = [{"record": "kernel", "name": name, "rewritten": True, "waits": 1, **self.told.get(name, {})} for name in self.names]
             lines += [{"record": "launches", "name": name, "eager": 1, "before_attribute": 1, **self.told.get(name, {})}
                       for name in self.names]
-            records.write_text("\n".join(map(json.dumps, lines)))
+            with records.open("a", encoding="utf-8") as file:
+                file.write("".join(json.dumps(line) + "\n" for line in lines))
         return self._ended(self.rule(plan, one_by_one))
 
 
@@ -106,6 +109,8 @@ CASES: list[tuple[str, dict[str, Any], dict[str, Any], int, str]] = [
     ("flaky, and a race under stress", {"rule": races(("a", "b")), "plain": FLAKY}, {}, RACE_FOUND, "kernel b reads before"),
     ("flaky without overlap", {"rule": races(("a", "b")), "plain": FLAKY, **ALONE}, {}, INCONCLUSIVE, "plain run 2"),
     ("flaky in the third run", {"rule": races(), "plain": (RIGHT, RIGHT, WRONG), **ALONE}, {}, INCONCLUSIVE, "plain run 3"),
+    ("what nothing may overlap", {"rule": races(("c", "b")), "b": {"before_attribute": 0},
+                                  "c": {"before_attribute": 0, "attribute": 1}}, {}, NOTHING_FOUND, "nothing found"),
     ("no launch asks for overlap", {"rule": races(("a", "b")), **ALONE}, {}, RACE_FOUND, "kernel b reads before"),
     ("a kernel that waits for others", {"rule": on("ncclKernel", WRONG), "kernels": ("a", "ncclKernel")}, {}, NOTHING_FOUND,
      "nothing found"),
@@ -158,6 +163,12 @@ def test_the_kind_of_a_race_is_told(tmp_path: Path) -> None:
                                    (by_itself, (), True, "race now"), (races(("a", "b")), FLAKY, True, "race now")):
         program = Program(tmp_path, rule, plain, a={"triggers": int(own)})
         assert list(session(program).labels.values()) == [kind]
+
+
+def test_an_earlier_session_in_the_same_folder_adds_nothing(tmp_path: Path) -> None:
+    session(Program(tmp_path, races(), kernels=("a", "b", "old"), old={"rewritten": False}))
+    result = session(Program(tmp_path, races(), kernels=("a", "b")))
+    assert result.order == ["a", "b"] and result.code == NOTHING_FOUND
 
 
 def test_the_codes_are_those_of_the_manual() -> None:
@@ -235,3 +246,55 @@ def test_nothing_printed_judges_nothing() -> None:
     assert not Oracle(compare_stdout=True).judges(None, Counter()) and not Oracle(compare_stdout=True).judges(ran(), Counter())
     copies = Counter([Copy(4, ("x",) * 16)])
     assert Oracle(digests=True).judges(ran(), copies) and not Oracle().judges(ran(), copies)
+
+
+# Plans ---------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("more", "flags"), [
+    ({}, (TRIGGER | HOLD, TRIGGER | PROTECT, 0, TRIGGER)), ({"own": True}, (AFTER_TRIGGER, PROTECT, 0, 0)), ({"plain": True}, (0, 0, 0, 0)),
+    ({"off": True}, (EMPTY, EMPTY, 0, EMPTY)), ({"triggers": frozenset()}, (TRIGGER | HOLD, PROTECT, 0, 0)),
+    ({"triggers": frozenset("d")}, (TRIGGER | HOLD, PROTECT, 0, TRIGGER)),
+    ({"mixed": True}, (TRIGGER | HOLD, TRIGGER | PROTECT, 0, TRIGGER)),
+])
+def test_each_kernel_gets_what_its_plan_says(more: dict[str, Any], flags: tuple[int, ...], tmp_path: Path) -> None:
+    plan = Plan(1, hold=frozenset("a"), protect=frozenset("b"), exempt=frozenset("c"), lengths={"a": 1000}, **more)
+    assert tuple(plan.settings(name).flags for name in "abcd") == flags
+    held = plan.settings("a")
+    if held.flags & HOLD:
+        assert (held.least_ns, held.span_ns) == ((0, 1000) if plan.mixed else (750, 250))
+    plan.write(tmp_path / "plan", "ab")
+    default = EMPTY if plan.off else 0 if plan.own or plan.plain else TRIGGER
+    assert (tmp_path / "plan").read_text().splitlines()[0] == f"* {default} 0 0 1"
+
+
+# `stress same` --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("found", "code"), [
+    ({}, 0), ({"different": ["1 is not 2"]}, 1), ({"errors": ["rewritten: exit code 1"]}, 2), ({"kernels": 0}, 2), ({"lines": 0}, 2),
+    ({"different": ["1 is not 2"], "errors": ["plain: exit code 1"], "kernels": 0}, 1), ({"not_rewritten": 3, "left": {"k": "why"}}, 0),
+])
+def test_the_same_is_the_same_if_something_was_compared(found: dict[str, Any], code: int, monkeypatch: pytest.MonkeyPatch,
+                                                        capsys: pytest.CaptureFixture[str]) -> None:
+    said = same_command.Same(**{"kernels": 2, "lines": 9, **found})
+    monkeypatch.setattr(same_command, "compare", lambda *_: said)
+    assert same_command.main(["--", "true"]) == same_command.main(["--json", "--", "true"]) == code
+    assert all(text in capsys.readouterr().err for text in found.get("different", []))
+
+
+@pytest.mark.parametrize(("shards", "different", "errors"), [
+    ([(["a"], ["a"], [])] * 2, 0, 0), ([(["a"], ["a"], []), (["a", "b"], ["a", "c"], [])], 1, 0),
+    ([(["a"], ["x"], []), (["a"], ["a"], [])], 1, 0),
+    ([(["a"], [], [])], 1, 0), ([(["a"], ["a", "b"], [])], 1, 0), ([(["a"], ["a"], ["odd"]), (["a"], ["a"], ["odd", "more"])], 0, 3),
+])
+def test_every_line_of_every_part_is_compared(shards: list[tuple[list[str], list[str], list[str]]], different: int, errors: int,
+                                              tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(same_command, "_shard", lambda words, _folder, _timeout: (*shards[int(words[1])], tmp_path / words[1]))
+    for number in range(len(shards)):
+        (tmp_path / str(number)).mkdir()
+        lines = [{"record": "kernel", "name": f"k{number}", "rewritten": True}, {"record": "kernel", "name": "left", "rewritten": False}]
+        (tmp_path / str(number) / "records.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    found = same_command.compare(["x", "{shard}"], len(shards), tmp_path, 1.0)
+    assert (len(found.different), len(found.errors), found.kernels, found.not_rewritten) == (different, errors, len(shards), 1)
+    assert found.lines == sum(len(plain) for plain, _, _ in shards)
