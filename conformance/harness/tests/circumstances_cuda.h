@@ -242,6 +242,15 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags)
     return cudaSuccess;
 }
 
+/* Without flags, which is told apart. */
+cudaError_t cudaStreamCreate(cudaStream_t *stream)
+{
+    FAILS("stream");
+    *stream = make(STREAM);
+    say("stream s%u; ", number_of(STREAM, *stream));
+    return cudaSuccess;
+}
+
 cudaError_t cudaStreamDestroy(cudaStream_t stream)
 {
     say("gone s%u; ", number_of(STREAM, stream));
@@ -255,6 +264,15 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned flags)
     *event = make(EVENT);
     recorded_in[number_of(EVENT, *event)] = 0;
     say("event e%u %u; ", number_of(EVENT, *event), flags);
+    return cudaSuccess;
+}
+
+cudaError_t cudaEventCreate(cudaEvent_t *event)
+{
+    FAILS("event");
+    *event = make(EVENT);
+    recorded_in[number_of(EVENT, *event)] = 0;
+    say("event e%u; ", number_of(EVENT, *event));
     return cudaSuccess;
 }
 

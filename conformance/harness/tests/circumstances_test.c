@@ -544,6 +544,26 @@ static void test_questions(void)
     check(await() == cudaSuccess && called("wait s1 e1 1; "), "nor in another circumstance");
 }
 
+/* What needs no flags is made by either call in turn, whichever it is: a stream, an event, a stream, two events. */
+static void test_plain(void)
+{
+    cudaStream_t first, second;
+    cudaEvent_t third, fourth, fifth;
+
+    begin(ALONE);
+    check(around_stream_create(&first, cudaStreamDefault) == cudaSuccess && called("stream s3; "), "a stream without flags");
+    check(around_event_create(&third, cudaEventDefault) == cudaSuccess && called("event e2 0; "), "an event of flags 0");
+    check(around_stream_create(&second, cudaStreamDefault) == cudaSuccess && called("stream s4; "), "another stream without flags");
+    check(around_event_create(&fourth, cudaEventDefault) == cudaSuccess && called("event e3 0; "), "another event of flags 0");
+    check(around_event_create(&fifth, cudaEventDefault) == cudaSuccess && called("event e4; "), "then one without");
+    give_back(STREAM, first);
+    give_back(STREAM, second);
+    give_back(EVENT, third);
+    give_back(EVENT, fourth);
+    give_back(EVENT, fifth);
+    end();
+}
+
 static void test_aged(void)
 {
     begin(AGED);
@@ -638,6 +658,7 @@ int main(void)
     test_layers();
     test_dressed();
     test_questions();
+    test_plain();
     test_aged();
     test_thread();
     printf("%u passed, %u failed\n", passed, failed);
