@@ -311,6 +311,7 @@ struct faults {
     bool given_priority_blocks_none, lent_flags;
     bool refused_instance_told_made;
     bool pooled_end_at_page;
+    bool no_function_told_found;
     bool legacy_event_sync_early, per_thread_event_sync_early, node_event_sync_early, launch_event_sync_early, legacy_event_succeeds;
     bool fired_launch_event_stays, poll_behind_graph_succeeds, poll_behind_record_succeeds, open_event_uncovers, open_event_lets_begin;
     bool captured_attribute_leaks, row_of_legacy_passed, fourth_into_empty_lost, destruction_drops_host, driver_sets_64_words;
