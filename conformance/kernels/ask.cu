@@ -9,7 +9,9 @@
  * host_end    MEM-09   is the first kernel complete when the host learns, by waiting or by asking, that a second, which never
  *                      waited, is? (AMB-02)
  * crew        WAIT-01a what dependents saw after their wait while four host threads launch pairs at once (B15), and where they are launched
- *                      when one of two blocks has triggered, or when the primary has stored all its words and ends
+ *                      when one of two blocks has triggered, when the primary has stored all its words and ends, or when it is in its
+ *                      own wait; primary and dependent are launched in each manner. What an ordinary kernel saw of one that two
+ *                      dependents before it had overlapped, the second of them launched when the first had ended
  *
  * Mutants: `nowait`, the reader does not wait; `nosync`, the host looks without waiting for the end.
  */
@@ -70,7 +72,49 @@ KERNEL(ask_ending)
 }
 
 /* Keeps the GPU busy until the host has launched the dependent. */
-KERNEL(ask_busy) { (void)k_poll(args.state, &args.state->finished, 1, HALF_BOUND_NS); }
+KERNEL(ask_busy)
+{
+    k_trigger();
+    (void)k_poll(args.state, &args.state->finished, 1, HALF_BOUND_NS);
+}
+
+/* Tells the host, waits for that one, and stores late. */
+KERNEL(ask_in_wait)
+{
+    struct trial_plan plan = k_plan(&args);
+
+    if (k_thread() == 0 && plan.repeats)
+        k_trigger();
+    if (k_thread() == 0)
+        k_store_relaxed(&args.state->began, 1);
+    k_wait_device();
+    if (k_thread() == 0)
+        k_delay(args.state, plan.hold_ns);
+    k_barrier();
+    k_store(args.data + k_thread(), words_fresh(plan.key, k_thread()));
+}
+
+/* Lets the next one begin, and stores once the host has launched all. */
+KERNEL(ask_held)
+{
+    struct trial_plan plan = k_plan(&args);
+
+    k_trigger();
+    if (k_thread() == 0) {
+        (void)k_poll(args.state, &args.state->finished, 1, HALF_BOUND_NS);
+        k_delay(args.state, plan.hold_ns);
+    }
+    k_barrier();
+    k_store(args.data + k_thread(), words_fresh(plan.key, k_thread()));
+}
+
+/* Tells the host, and ends. */
+KERNEL(ask_passing)
+{
+    k_trigger();
+    if (k_thread() == 0)
+        k_store_relaxed(&args.state->began, 1);
+}
 
 KERNEL(ask_silent)
 {
@@ -374,14 +418,18 @@ static int open_hand(struct hand *hand)
 #define FAR_LOOKS 20000u
 
 /* How far the primary is when its dependent is launched. */
-enum far { FAR_HALF_TRIGGERED, FAR_MIXED, FAR_ENDING, FARS };
+enum far { FAR_HALF_TRIGGERED, FAR_MIXED, FAR_ENDING, FAR_WAITING, FAR_PASSED, FARS };
 static const char *const far_text[FARS] = { "stale after the wait for a primary that had triggered in part",
                                             "stale after the wait for a primary of which one block had triggered, one had ended, and one had not",
-                                            "stale after the wait for a primary that was about to end" };
+                                            "stale after the wait for a primary that was about to end",
+                                            "stale after the wait for a primary that was in its own wait",
+                                            "stale in an ordinary kernel after two that had overlapped the one before them" };
 static const char *const far_call[FARS] = { "launches after a primary that has triggered in part",
                                             "launches after a primary that has triggered, and ended, in part",
-                                            "launches after a primary that is about to end" };
-static const unsigned far_trials[FARS] = { 24, 24, 96 };
+                                            "launches after a primary that is about to end",
+                                            "launches after a primary that is in its own wait",
+                                            "launches after a primary that has ended before the one before it" };
+static const unsigned far_trials[FARS] = { 24, 24, 96, 2 * MANNERS * MANNERS, 96 };
 
 /* 1 once the kernel has told so; its stream is asked all the while, which makes no difference. */
 static int is_so_far(struct host_room *room, cudaStream_t stream)
@@ -398,24 +446,42 @@ static int is_so_far(struct host_room *room, cudaStream_t stream)
     return 0;
 }
 
-static cudaError_t launch_primary(struct ask *ask, const struct kernel_args *args, enum far far)
+static cudaError_t launch_primary(struct ask *ask, struct kernel_args *args, enum far far, unsigned trial)
 {
     cudaError_t error;
 
-    if (far != FAR_ENDING)
+    if (far == FAR_HALF_TRIGGERED || far == FAR_MIXED)
         return launch_blocks((const void *)SYMBOL(ask_half), args, far == FAR_MIXED ? 3 : 2, ASK_WORDS / 2, ask->stream, NULL, 0);
-    error = launch_one((const void *)SYMBOL(ask_busy), args, ASK_WORDS / 2, ask->side, NULL, 0);
+    if (far == FAR_PASSED) {
+        error = launch_one((const void *)SYMBOL(ask_held), args, ASK_WORDS / 2, ask->stream, NULL, 0);
+        return error == cudaSuccess ? launch_in_manner((const void *)SYMBOL(ask_passing), args, 1, ask->stream, MANNER_PLAIN, 1) : error;
+    }
+    error = launch_one((const void *)SYMBOL(ask_busy), args, 1, far == FAR_WAITING ? ask->stream : ask->side, NULL, 0);
+    if (error == cudaSuccess && far == FAR_WAITING)
+        return launch_in_manner((const void *)SYMBOL(ask_in_wait), args, ASK_WORDS / 2, ask->stream, (enum manner)(trial % MANNERS), 1);
     return error == cudaSuccess ? launch_one((const void *)SYMBOL(ask_ending), args, ASK_WORDS / 2, ask->stream, NULL, 0) : error;
 }
 
-static cudaError_t try_far(struct ask *ask, struct host_room *room, const struct kernel_args *args, enum far far, unsigned *asked)
+/* The dependent; or a silent one, and then an ordinary kernel. */
+static cudaError_t launch_dependent(struct ask *ask, struct kernel_args *args, enum far far, unsigned trial)
 {
-    cudaLaunchAttribute attribute = serialization(1);
-    cudaError_t error = launch_primary(ask, args, far), end;
+    enum manner manner = (enum manner)((far == FAR_WAITING ? trial / MANNERS : trial) % MANNERS);
+    const void *reader = (const void *)SYMBOL(ask_reader);
+    cudaError_t error;
+
+    if (far != FAR_PASSED)
+        return launch_in_manner(reader, args, ASK_WORDS / 2, ask->stream, manner, 1);
+    error = launch_in_manner((const void *)SYMBOL(ask_silent), args, 1, ask->stream, manner, 1);
+    return error == cudaSuccess ? launch_in_manner(reader, args, ASK_WORDS / 2, ask->stream, MANNER_PLAIN, 0) : error;
+}
+
+static cudaError_t try_far(struct ask *ask, struct host_room *room, struct kernel_args *args, enum far far, unsigned trial, unsigned *asked)
+{
+    cudaError_t error = launch_primary(ask, args, far, trial), end;
     int so_far = error == cudaSuccess && is_so_far(room, ask->stream);
 
     if (error == cudaSuccess)
-        error = launch_one((const void *)SYMBOL(ask_reader), args, ASK_WORDS / 2, ask->stream, &attribute, 1);
+        error = launch_dependent(ask, args, far, trial);
     *(volatile uint32_t *)&room->state.finished = 1;
     end = cudaDeviceSynchronize();
     *asked += (unsigned)so_far;
@@ -435,7 +501,8 @@ static void ask_far(struct ask *ask, enum far far)
     }
     for (trial = 0; trial < far_trials[far] && error == cudaSuccess; trial++) {
         prepare_trial(room, trial);
-        error = try_far(ask, room, &args, far, &asked);
+        room->plan.repeats = trial / MANNERS / MANNERS;
+        error = try_far(ask, room, &args, far, trial, &asked);
         stale += copy_is_stale(room);
     }
     ask_expect(ask, far_call[far], error, cudaSuccess);

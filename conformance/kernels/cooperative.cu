@@ -2,7 +2,7 @@
  *
  * pair     rules     what is launched
  * at_once  COMP-02c  two cooperative grids in each of two streams, the second with the attribute; each fills the device, or more than half of
- *                    it: by its blocks, of many threads or of one, in two layers, by its clusters, or by its shared memory, dynamic or
+ *                    it: by its blocks, of many threads or of one, in two layers or rows, by its clusters, or by its shared memory, dynamic or
  *                    static; with attributes of each kind, or one that records an event, behind a memset, in streams of high priority, by
  *                    another host thread, or with many arguments. Every block waits, for a bounded time, until all blocks of its grid have
  *                    begun. So do the grids of two streams that joined a capture, of a graph or of a conditional node's body.
@@ -68,7 +68,7 @@ KERNEL(cooperative_static)
 
 #define SHARED_BYTES 40960u    /* which any kernel may have */
 /* LONE: one thread in each block; LONG: 2,000 more bytes of arguments */
-enum kind { KIND_PLAIN, KIND_CLUSTERS, KIND_SHARED, KIND_STATIC, KIND_LONE, KIND_LAYERS, KIND_LONG, KINDS };
+enum kind { KIND_PLAIN, KIND_CLUSTERS, KIND_SHARED, KIND_STATIC, KIND_LONE, KIND_LAYERS, KIND_ROWS, KIND_LONG, KINDS };
 /* How the launches of a round differ from plain ones: another attribute, a memset before them, other streams, or another thread. */
 enum dress { DRESS_NONE, DRESS_DOMAIN, DRESS_URGENT, DRESS_AFTER_MEMSET, DRESS_URGENT_STREAMS, DRESS_BY_THREAD, DRESS_EVENT, DRESSES };
 enum place { PLACE_STREAMS, PLACE_GRAPH, PLACE_BODY, PLACE_NESTED }; /* NESTED: a child graph of a child graph */
@@ -79,8 +79,8 @@ static const void *meeting_of(enum kind kind)
          : kind == KIND_LONG   ? (const void *)SYMBOL(cooperative_long) : (const void *)SYMBOL(cooperative_meeting);
 }
 
-/* Whether its blocks come in twos: clusters, or layers. */
-static int comes_in_twos(enum kind kind) { return kind == KIND_CLUSTERS || kind == KIND_LAYERS; }
+/* Whether its blocks come in twos: clusters, layers, or rows. */
+static int comes_in_twos(enum kind kind) { return kind == KIND_CLUSTERS || kind == KIND_LAYERS || kind == KIND_ROWS; }
 
 struct meeting {
     struct kernel_args args;   /* of the first grid; `state` is an array, one for each grid */
@@ -103,8 +103,9 @@ struct meeting {
 static void fill_launch(cudaLaunchConfig_t *config, cudaLaunchAttribute *attrs, enum kind kind, unsigned blocks)
 {
     config->gridDim.z = kind == KIND_LAYERS ? 2 : 1;
-    config->gridDim.x = blocks / config->gridDim.z;
-    config->gridDim.y = config->blockDim.y = config->blockDim.z = 1;
+    config->gridDim.y = kind == KIND_ROWS ? 2 : 1;
+    config->gridDim.x = blocks / config->gridDim.z / config->gridDim.y;
+    config->blockDim.y = config->blockDim.z = 1;
     config->blockDim.x = kind == KIND_LONE ? 1 : GRID_THREADS;
     config->dynamicSmemBytes = kind == KIND_SHARED ? SHARED_BYTES : 0;
     config->attrs = attrs;
@@ -125,7 +126,7 @@ static cudaError_t count_most(struct meeting *m, int processors)
         error = kind == KIND_CLUSTERS ? cudaOccupancyMaxActiveClusters(&fit, meeting_of((enum kind)kind), &config)
                                       : cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fit, meeting_of((enum kind)kind), (int)config.blockDim.x,
                                                                                       config.dynamicSmemBytes);
-        m->most[kind] = (unsigned)(kind == KIND_CLUSTERS ? 2 * fit : kind == KIND_LAYERS ? processors * fit / 2 * 2 : processors * fit);
+        m->most[kind] = (unsigned)(kind == KIND_CLUSTERS ? 2 * fit : comes_in_twos((enum kind)kind) ? processors * fit / 2 * 2 : processors * fit);
     }
     return error;
 }
@@ -309,7 +310,7 @@ static void plan_round(struct meeting *m, unsigned round, enum place place)
 {
     unsigned grid, most, half;
 
-    m->kind = CROWDED ? KIND_PLAIN : (enum kind)(round % KINDS);
+    m->kind = CROWDED ? KIND_PLAIN : (enum kind)((round + round / KINDS) % KINDS);
     m->dress = CROWDED ? DRESS_NONE : (enum dress)((round + round / KINDS) % DRESSES);
     m->place = place;
     m->again = (int)(round / DRESSES % 2);

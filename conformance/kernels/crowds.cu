@@ -6,13 +6,15 @@
  *                  stored last, whatever else its launch is given; so do those of a kernel without the attribute, which does not wait.
  *                  Who waits for an event at block starts, the host too, goes on after the last block has begun; the host is not told of
  *                  a launch-completion event before its kernel's turn (crowds_begun.h). The order and the words of grids in a row whose
- *                  shapes, launches, triggers, waits and stores are drawn (crowds_shapes.h)
- * handed  MEM-10   the primary stores words, by one thread or by several that meet in a barrier; one thread fences and raises a flag. One
+ *                  shapes, launches, triggers, waits and stores are drawn (crowds_shapes.h), and what grids find through the
+ *                  read-only path (crowds_lines.h)
+ * handed  MEM-10   the primary stores words, by one thread or by several that meet in barriers; one thread fences and raises a flag. One
  *                  thread of the dependent polls the flag and fences; the same and after a barrier the others read. They have read words
  *                  of the same lines before, which nobody stores to. Both blocks are the only ones or stand among many
  * within  MEM-10a  the same from one block of a grid to another, in grids of each kind, of two blocks or of many; each block's shared memory
  *                  is its own, also in the second launch of a graph (crowds_kept.h); all threads of many blocks run, meet in barriers and
- *                  find there what the others stored, and atomics find and change what was stored before them (crowds_counted.h)
+ *                  find there what the others stored, and atomics find and change what was stored before them (crowds_counted.h); a
+ *                  thread finds what it stored last, whatever the width and the kind of its accesses (crowds_accesses.h)
  *
  * Mutants: `nowait`, nobody waits; `eager`, the last block triggers at once and the flag is raised before the words are stored.
  */
@@ -105,6 +107,10 @@ static const struct seat {
 #define SEATS (sizeof(seats) / sizeof(seats[0]))
 #define SMALL_SEATS 2u
 
+/* The thread that fences for its block, and how many barriers stand before that beside the one there has to be. */
+DEVICE_FN uint32_t speaks_for_block(const struct trial_plan *plan) { return plan->repeats % 2 ? k_threads() - 1 : 0; }
+DEVICE_FN uint32_t more_barriers(const struct trial_plan *plan) { return plan->repeats / 2; }
+
 /* Four words of eight are stored to. */
 DEVICE_FN uint32_t handed_at(uint32_t i) { return i / 4 * 8 + i % 4; }
 
@@ -123,7 +129,9 @@ DEVICE_FN void gives(const struct kernel_args *args)
             k_fence(); /* not the last one, which takes what comes after it; nor in every trial: then the last one takes all */
     }
     k_barrier();
-    if (k_thread() != 0)
+    for (i = 0; i < more_barriers(&plan); i++)
+        k_barrier();
+    if (k_thread() != speaks_for_block(&plan))
         return;
     k_fence();
     k_store_relaxed(&args->state->alive, 1);
@@ -138,7 +146,7 @@ DEVICE_FN void takes(const struct kernel_args *args)
         k_trigger();
     for (i = k_thread(); i < plan.reads_early; i += k_threads())
         wrong += k_load(args->data + i / 4 * 8 + 4) == 0; /* never: it is no word of the trial */
-    if (k_thread() == 0 && k_poll(args->state, &args->state->alive, 1, plan.bound_ns)) {
+    if (k_thread() == speaks_for_block(&plan) && k_poll(args->state, &args->state->alive, 1, plan.bound_ns)) {
         k_fence();
         k_store_relaxed(&args->state->witnessed, 1);
         met = 1;
@@ -222,6 +230,7 @@ struct crowd {
     struct ask *ask;
     struct host_room *room;
     struct kernel_args args;
+    cudaStream_t stream;       /* of a pair */
     double tick_ns;
     uint32_t *words[3];        /* to hand over: in pinned memory, in the device's, far away there */
     int greatest;              /* priority */
@@ -235,6 +244,7 @@ static cudaError_t open_crowd(struct crowd *crowd, struct ask *ask)
     int least = 0;
 
     crowd->ask = ask;
+    crowd->stream = ask->stream;
     if (error == cudaSuccess)
         error = cudaDeviceGetStreamPriorityRange(&least, &crowd->greatest);
     if (error == cudaSuccess)
@@ -261,7 +271,7 @@ static cudaError_t open_words(struct crowd *crowd)
     return error == cudaSuccess ? cudaDeviceSynchronize() : error;
 }
 
-/* The plan names the blocks that give and take, and how many words. */
+/* The plan names the blocks that give and take, and how many words; its `repeats` which threads speak for them. */
 static void prepare_seat(struct crowd *crowd, const struct seat *seat, unsigned trial)
 {
     prepare_trial(crowd->room, trial);
@@ -269,6 +279,7 @@ static void prepare_seat(struct crowd *crowd, const struct seat *seat, unsigned 
     crowd->room->plan.words = seat->blocks;
     crowd->room->plan.withhold = seat->giver;
     crowd->room->plan.skip = seat->taker;
+    crowd->room->plan.repeats = trial / 4 % 6;
     crowd->room->plan.reads_early = crowd->args.data == crowd->words[0] ? HANDED : MANY_HANDED;
 }
 
@@ -277,13 +288,13 @@ static cudaError_t launch_dependent(const struct crowd *crowd, const void *depen
     cudaLaunchAttribute attributes[3] = { serialization(1), serialization(1), serialization(1) };
     unsigned more = dress_crowd(crowd->dress, crowd->greatest, attributes + 1);
 
-    return launch_sized(dependent, &crowd->args, blocks, threads, dress_bytes(crowd->dress), crowd->ask->stream, attributes, 1 + more);
+    return launch_sized(dependent, &crowd->args, blocks, threads, dress_bytes(crowd->dress), crowd->stream, attributes, 1 + more);
 }
 
 /* Primary and dependent, of so many blocks and threads each; the trial's plan is prepared. Some primaries have attribute 6 or a priority, too. */
 static cudaError_t run_pair(struct crowd *crowd, const void *primary, const void *dependent, unsigned blocks, unsigned threads)
 {
-    cudaStream_t stream = crowd->ask->stream;
+    cudaStream_t stream = crowd->stream;
     cudaLaunchAttribute both[2] = { serialization(1), of_priority(crowd->greatest) };
     unsigned given = crowd->trials / 2 % 4;
     cudaError_t error = launch_blocks(primary, &crowd->args, blocks, threads, stream, given == 2 ? both + 1 : both, (given + 1) / 2);
@@ -425,6 +436,7 @@ static cudaError_t run_handed(struct crowd *crowd)
     cudaError_t error;
 
     prepare_seat(crowd, seat, crowd->trials);
+    crowd->stream = crowd->trials / 5 % 4 == 3 ? cudaStreamLegacy : crowd->ask->stream;
     error = run_pair(crowd, (const void *)SYMBOL(crowds_giver), (const void *)SYMBOL(crowds_taker), seat->blocks, crowd->trials % 3 ? HANDERS : 1);
     crowd->stale += error == cudaSuccess && crowd->room->state.early != 0;
     return error;

@@ -7,14 +7,17 @@
 #include "start.h"
 
 /* There is room for plan.residents blocks, so the last one cannot have begun before all but so many have left. */
-KERNEL(crowds_busy)
+DEVICE_FN void watches_and_leaves(const struct kernel_args *args)
 {
-    struct trial_plan plan = k_plan(&args);
+    struct trial_plan plan = k_plan(args);
 
-    watches(&args, &plan, CROWD_BLOCKS - plan.residents);
-    k_add(&args.state->left, 1);
+    watches(args, &plan, CROWD_BLOCKS - plan.residents);
+    k_add(&args->state->left, 1);
     k_fence();
 }
+
+KERNEL(crowds_busy) { watches_and_leaves(&args); }
+KERNEL_OF(crowds_busy_long, struct crowds_long_args) { watches_and_leaves(&args.args); }
 
 KERNEL(crowds_waiter) { k_store_relaxed(&args.state->alive, 1); }
 
@@ -27,14 +30,17 @@ KERNEL(crowds_spacer)
 }
 
 /* Each block stores its word last of all. */
-KERNEL(crowds_leaver)
+DEVICE_FN void stores_and_leaves(const struct kernel_args *args)
 {
-    struct trial_plan plan = k_plan(&args);
+    struct trial_plan plan = k_plan(args);
 
-    k_delay(args.state, plan.hold_ns);
-    k_store(args.data + CROWD_BLOCK, 1);
+    k_delay(args->state, plan.hold_ns);
+    k_store(args->data + CROWD_BLOCK, 1);
     k_fence_system();
 }
+
+KERNEL(crowds_leaver) { stores_and_leaves(&args); }
+KERNEL_OF(crowds_leaver_long, struct crowds_long_args) { stores_and_leaves(&args.args); }
 
 /* Keeps its place until the word is set, bounded. */
 KERNEL(crowds_stays)
@@ -64,6 +70,7 @@ struct begun {
     cudaEvent_t event;
     int greatest;              /* priority */
     uint32_t *left;            /* pinned; a word of each block that has left */
+    unsigned recorders;        /* so many were launched */
     unsigned early, trials, seen;
     unsigned missing, launched; /* grids of which a block, or the waiter, did not run; all of them */
     unsigned told_early, told; /* of those that the host is told of */
@@ -73,6 +80,7 @@ static cudaError_t open_begun(struct begun *b, struct crowd *crowd)
 {
     const void *function = (const void *)SYMBOL(crowds_busy);
     const void *const all[] = { function, (const void *)SYMBOL(crowds_leaver), (const void *)SYMBOL(crowds_stays),
+                                (const void *)SYMBOL(crowds_busy_long), (const void *)SYMBOL(crowds_leaver_long),
                                 (const void *)SYMBOL(crowds_spacer), (const void *)SYMBOL(crowds_waiter), (const void *)SYMBOL(crowds_looks) };
     unsigned i;
     int device = 0, sms = 0, per_sm = 0, fit = 0, least;
@@ -87,7 +95,7 @@ static cudaError_t open_begun(struct begun *b, struct crowd *crowd)
     b->shared_bytes = (size_t)per_sm / 2 + 1024;
     for (i = 0; i < sizeof(all) / sizeof(all[0]) && error == cudaSuccess; i++) /* the same for all, so that no SM has to be idle between them */
         error = cudaFuncSetAttribute(all[i], cudaFuncAttributePreferredSharedMemoryCarveout, cudaSharedmemCarveoutMaxShared);
-    for (i = 0; i < 3 && error == cudaSuccess; i++)
+    for (i = 0; i < 5 && error == cudaSuccess; i++)
         error = cudaFuncSetAttribute(all[i], cudaFuncAttributeMaxDynamicSharedMemorySize, (int)b->shared_bytes);
     if (error == cudaSuccess)
         error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fit, function, 1, b->shared_bytes);
@@ -146,34 +154,39 @@ static cudaError_t look_at_begun(struct begun *b, cudaError_t error, unsigned bl
     return cudaSuccess;
 }
 
-/* A grid that records the event at its block starts; one in clusters or of two layers has an even number of blocks. */
-static cudaError_t launch_recorder(struct begun *b, const void *function, const struct kernel_args *args, unsigned *blocks, unsigned dress)
+/* A grid that records the event at its block starts; one in clusters, of two rows or of two layers has a number of blocks that it takes. Some
+ * have long arguments, or are in the per-thread stream. */
+static cudaError_t launch_recorder(struct begun *b, const void *const functions[2], const struct kernel_args *args, unsigned *blocks, unsigned dress)
 {
     cudaLaunchAttribute attrs[3] = { recording(b->event), recording(b->event), recording(b->event) };
-    unsigned layers = dress == BEGUN_LAYERS, more = layers ? 0 : dress_crowd(dress, b->greatest, attrs + 1);
-    struct kernel_args copy = *args;
+    unsigned round = b->recorders++, layers = dress == BEGUN_LAYERS, rows = !layers && round % 4 == 1;
+    unsigned more = layers ? 0 : dress_crowd(dress, b->greatest, attrs + 1);
+    struct crowds_long_args copy = PDL_ZERO; /* of which most kernels take the first ones only */
     cudaLaunchConfig_t config = PDL_ZERO;
     void *params[1];
 
     params[0] = &copy;
+    copy.args = *args;
     attrs[0].val.programmaticEvent.triggerAtBlockStart = 1;
-    *blocks -= dress == DRESS_CLUSTERS || layers ? *blocks % 2 : 0;
-    config.gridDim.x = *blocks / (1 + layers);
+    *blocks -= dress == DRESS_CLUSTERS || layers || rows ? *blocks % 4 : 0;
+    config.gridDim.x = *blocks / (1 + layers + rows);
+    config.gridDim.y = 1 + rows;
     config.gridDim.z = 1 + layers;
-    config.gridDim.y = config.blockDim.x = config.blockDim.y = config.blockDim.z = 1;
+    config.blockDim.x = config.blockDim.y = config.blockDim.z = 1;
     config.dynamicSmemBytes = b->shared_bytes;
-    config.stream = b->crowd->ask->stream;
+    config.stream = round / 2 % 3 == 1 ? cudaStreamPerThread : b->crowd->ask->stream;
     config.attrs = attrs;
     config.numAttrs = 1 + more;
-    return cudaLaunchKernelExC(&config, function, params);
+    return cudaLaunchKernelExC(&config, functions[round % 3 == 2], params);
 }
 
 static cudaError_t run_begun(struct begun *b, unsigned blocks, int control, unsigned dress)
 {
+    static const void *const busy[2] = { (const void *)SYMBOL(crowds_busy), (const void *)SYMBOL(crowds_busy_long) };
     cudaError_t error = forget_begun(b);
 
     if (error == cudaSuccess)
-        error = launch_recorder(b, (const void *)SYMBOL(crowds_busy), &b->args, &blocks, dress);
+        error = launch_recorder(b, busy, &b->args, &blocks, dress);
     if (error == cudaSuccess)
         error = launch_waiter(b, control);
     b->trials += control ? 0 : 1;
@@ -252,13 +265,14 @@ static cudaError_t be_told(struct begun *b, unsigned blocks, int polls, unsigned
 /* When the last block has begun, no more than have room have not left. */
 static cudaError_t tell_of_starts(struct begun *b, unsigned blocks, int polls, unsigned dress)
 {
+    static const void *const leavers[2] = { (const void *)SYMBOL(crowds_leaver), (const void *)SYMBOL(crowds_leaver_long) };
     struct kernel_args args = b->args;
     unsigned left = 0;
     cudaError_t error;
 
     memset(b->left, 0, blocks * sizeof(uint32_t));
     args.data = b->left;
-    error = launch_recorder(b, (const void *)SYMBOL(crowds_leaver), &args, &blocks, dress);
+    error = launch_recorder(b, leavers, &args, &blocks, dress);
     if (error == cudaSuccess)
         error = be_told(b, blocks, polls, &left);
     b->told_early += error == cudaSuccess && left + b->crowd->room->plan.residents < blocks;

@@ -179,7 +179,8 @@ KERNEL_OF(crowds_shaped_long, struct shaped_long_args) { stands_in_a_row(&args.a
 /* ---- host ---- */
 
 struct shaped_room {             /* pinned */
-    struct trial_plan plan;
+    struct trial_plan plan, again; /* again: of the second grid that reads lines (crowds_lines.h) */
+    uint32_t words[2][SHAPED_WORDS]; /* that are copied, of either plan */
     struct trial_state state[SHAPED + 1]; /* nobody stands in the last one */
 };
 
@@ -189,6 +190,7 @@ struct shaped_launch {
     unsigned threads;            /* of a block */
     int has_long_args;
     struct shaped_args args;
+    const uint32_t *copied;      /* instead of a kernel: the first kernel's words come from there */
 };
 
 enum shaped_way { SHAPED_LAUNCHED, SHAPED_CAPTURED, SHAPED_IN_CHILD, SHAPED_IN_BODY };
@@ -199,6 +201,7 @@ struct shaped_row {
     enum shaped_way way;
     unsigned asks;               /* how often the host asks the stream between two launches: the kernel before gets somewhere meanwhile */
     int by_thread;
+    int reads_lines;             /* crowds_lines.h */
 };
 
 struct shapes {
@@ -210,6 +213,7 @@ struct shapes {
     unsigned trial;
     struct shaped_row row;
     unsigned early, stale, late, lost, mixed; /* trials; stale: after a wait, late: in the ordinary kernel */
+    unsigned kept;               /* trials in which lines were kept */
     cudaError_t error;           /* of launches by another thread */
 };
 
@@ -240,19 +244,24 @@ static void draw_shape(struct shaped_launch *launch, uint64_t *state)
 
 static unsigned shaped_blocks(const struct shaped_launch *launch) { return launch->grid.x * launch->grid.y * launch->grid.z; }
 
-static void draw_launch(struct shapes *s, unsigned place, uint64_t *state)
+static unsigned shaped_dresses(const struct shaped_row *row)
 {
-    struct shaped_launch *launch = &s->row.launch[place];
+    return row->way == SHAPED_IN_BODY ? DRESS_GROUPED : SHAPED_DRESSES; /* those before it are not cooperative */
+}
+
+static void draw_launch(const struct shapes *s, struct shaped_launch *launch, unsigned place, unsigned dress, uint64_t *state)
+{
     unsigned blocks;
 
-    launch->dress = draws(state, s->row.way == SHAPED_IN_BODY ? DRESS_GROUPED : SHAPED_DRESSES); /* those before it are not cooperative */
+    launch->dress = dress;
+    launch->copied = NULL;
     draw_shape(launch, state);
     blocks = shaped_blocks(launch);
     launch->has_long_args = draws(state, 4) == 0;
     launch->args = s->args;
     launch->args.place = place;
     launch->args.trigger = place + 1 < SHAPED ? draws(state, SHAPED_TRIGGERS) : TRIGGERS_NEVER;
-    launch->args.wait = draws(state, place == 1 ? SHAPED_WAITS : SHAPED_WAITS - 1);
+    launch->args.wait = draws(state, SHAPED_WAITS);
     launch->args.store = draws(state, SHAPED_STORES);
     launch->args.first = blocks > SHAPED_RESIDENT && draws(state, 3) ? blocks / 4 * 3 : 0;
     launch->args.last = place + 1 == SHAPED ? blocks : draws(state, 2) ? blocks - 1 : draws(state, blocks);
@@ -268,7 +277,7 @@ static void draw_row(struct shapes *s)
     (void)draws(&state, 2);
     row->way = draws(&state, 2) ? SHAPED_LAUNCHED : (enum shaped_way)(SHAPED_CAPTURED + draws(&state, has_conditions() ? 3 : 2));
     for (place = 0; place < SHAPED; place++)
-        draw_launch(s, place, &state);
+        draw_launch(s, &row->launch[place], place, draws(&state, shaped_dresses(row)), &state);
     for (place = 0; place < SHAPED; place++) {
         row->launch[place].args.slow = place + 1 < SHAPED && row->launch[place + 1].args.first ? 8 : 2;
         for (of = 0; of < SHAPED; of++)
@@ -328,6 +337,13 @@ static cudaError_t launch_shape(const struct shapes *s, struct shaped_launch *la
                                params);
 }
 
+static cudaError_t copy_or_launch(const struct shapes *s, struct shaped_launch *launch, cudaStream_t stream)
+{
+    if (launch->copied)
+        return cudaMemcpyAsync(s->args.data + (SHAPED - 1) * SHAPED_APART, launch->copied, sizeof(s->room->words[0]), cudaMemcpyDefault, stream);
+    return launch_shape(s, launch, stream);
+}
+
 static cudaError_t launch_shapes(const struct shapes *s, struct shaped_row *row)
 {
     cudaError_t error = cudaSuccess;
@@ -339,7 +355,7 @@ static cudaError_t launch_shapes(const struct shapes *s, struct shaped_row *row)
         if (error == cudaErrorNotReady)
             (void)cudaGetLastError();
         if (error == cudaSuccess || error == cudaErrorNotReady)
-            error = launch_shape(s, &row->launch[place], row->stream);
+            error = copy_or_launch(s, &row->launch[place], row->stream);
     }
     return error;
 }
@@ -353,12 +369,22 @@ static void prepare_shapes(struct shapes *s, unsigned launch)
     s->room->plan.hold_ns = 3000 + s->trial % 8 * 500;
     for (i = 0; i <= SHAPED; i++)
         s->room->state[i] = empty;
+    s->room->again = s->room->plan;
+    s->room->again.key = ~s->room->plan.key;
+    for (i = 0; s->row.reads_lines && i < SHAPED_WORDS; i++) {
+        s->room->words[0][i] = words_fresh(s->room->plan.key, i);
+        s->room->words[1][i] = words_fresh(s->room->again.key, i);
+    }
 }
 
 static void look_at_shapes(struct shapes *s, const struct shaped_row *row)
 {
     unsigned early = 0, stale = 0, lost = 0, mixed = 0, place;
 
+    if (row->reads_lines) {
+        s->kept += s->room->state[SHAPED - 1].left != 0;
+        return;
+    }
     for (place = 0; place < SHAPED; place++) {
         const struct trial_state *state = &s->room->state[place];
 
@@ -484,6 +510,8 @@ static void close_shapes(struct shapes *s)
     (void)cudaFreeHost(s->room);
 }
 
+#include "crowds_lines.h"
+
 static void ask_shapes(const struct crowd *crowd)
 {
     struct shapes s = PDL_ZERO;
@@ -501,6 +529,8 @@ static void ask_shapes(const struct crowd *crowd)
     ask_expect_none(ask, "ordinary grids of which a thread did not find words", s.late, s.trial);
     ask_expect_none(ask, "grids of which a thread did not run", s.lost, s.trial);
     ask_expect_none(ask, "grids of which a block found another one's words in its shared memory", s.mixed, s.trial);
+    if (s.error == cudaSuccess)
+        ask_lines(&s);
     close_shapes(&s);
 }
 

@@ -160,6 +160,7 @@ static cudaError_t run_within(struct crowd *crowd, unsigned how, unsigned trial)
 }
 
 #include "crowds_kept.h"
+#include "crowds_accesses.h"
 #include "crowds_counted.h"
 
 /* Conditional nodes came with 12.4. */
@@ -194,6 +195,8 @@ static void ask_within(struct ask *ask)
         ask_kept(&crowd);
     if (error == cudaSuccess)
         ask_counted(&crowd);
+    if (error == cudaSuccess)
+        ask_accesses(&crowd);
     (void)cudaFree(crowd.words[1]);
     (void)cudaFreeHost(crowd.room);
 }

@@ -195,12 +195,14 @@ static cudaError_t run_recorded(struct moved *m, unsigned has)
     return error == cudaSuccess ? launch_one((const void *)SYMBOL(answers_reader), &m->args, ASK_WORDS / 2, m->ask->side, NULL, 0) : error;
 }
 
-/* The event that the node has stands for work in the other stream; the other ones are complete. */
+/* The event that the node has stands for work in the other stream; the other ones are complete. Or all are complete, and the work stands in the
+ * stream of the launch: a node without a node before it comes after that, as well. */
 static cudaError_t run_awaited(struct moved *m, unsigned has)
 {
-    cudaError_t error = launch_one((const void *)SYMBOL(answers_work), &m->args, ASK_WORDS / 2, m->ask->side, NULL, 0);
+    cudaStream_t stream = m->trials / 2 % 2 ? m->ask->stream : m->ask->side;
+    cudaError_t error = launch_one((const void *)SYMBOL(answers_work), &m->args, ASK_WORDS / 2, stream, NULL, 0);
 
-    if (error == cudaSuccess)
+    if (error == cudaSuccess && stream == m->ask->side)
         error = cudaEventRecord(m->event[has], m->ask->side);
     return error == cudaSuccess ? cudaGraphLaunch(m->exec, m->ask->stream) : error;
 }

@@ -103,29 +103,44 @@ static cudaError_t flush_awaited(struct joins *joins) { return by_condition(join
 
 #define WIDE_PLACE 4u          /* in the device's memory: the lower word is what it is to be, the upper one comes after the work */
 
+/* Who compares but 32 bits, or numbers otherwise, takes what stands there before for the value, or waits for good. */
+static const struct wide_step {
+    unsigned flags;
+    uint32_t before[2];        /* the lower word first */
+    uint64_t awaited;
+    uint32_t written;          /* the upper word */
+} wide_steps[] = {
+    { CU_STREAM_WAIT_VALUE_GEQ, { 7, 0 }, 0x100000000ull, 1 },
+    { CU_STREAM_WAIT_VALUE_EQ, { 7, 0 }, 0x100000007ull, 1 },
+    { CU_STREAM_WAIT_VALUE_GEQ, { 7, 0xFFFFFFFFu }, 5, 0 },
+    { CU_STREAM_WAIT_VALUE_GEQ, { 7, 0x7FFFFFFFu }, 0x8000000000000007ull, 0x80000000u },
+    { CU_STREAM_WAIT_VALUE_AND, { 0, 0xFFFFFFFBu }, 0x400000010ull, 0x14 },
+    { CU_STREAM_WAIT_VALUE_NOR, { 0xFFFFFFFFu, 0x0000FFFFu }, 0xFFFF000000000000ull, 0x0000FFFEu },
+};
+#define WIDE_STEPS (sizeof(wide_steps) / sizeof(wide_steps[0]))
+
 /* A wait for 64 bits, of which 32 are there. */
 static cudaError_t wide_awaited(struct joins *joins)
 {
-    static const uint32_t before[2] = { 7, 0 };
-    unsigned exact = joins->trial / CONDITIONS % 2;
+    unsigned steps = WIDE_STEPS - (driver_tells(CU_DEVICE_ATTRIBUTE_CAN_USE_STREAM_WAIT_VALUE_NOR) ? 0 : 1);
+    const struct wide_step *step = &wide_steps[joins->trial / (CONDITIONS + 3) % steps];
     cudaStream_t stream = joins->stream[1];
     cudaError_t error;
 
     joins->condition = &conditions[CONDITION_LEAST];
     error = prepare_value(joins, 1, 1);
     if (error == cudaSuccess)
-        error = cudaMemcpy(joins->aside + WIDE_PLACE, before, sizeof(before), cudaMemcpyHostToDevice);
+        error = cudaMemcpy(joins->aside + WIDE_PLACE, step->before, sizeof(step->before), cudaMemcpyHostToDevice);
     if (error == cudaSuccess)
         error = cudaDeviceSynchronize(); /* the streams do not wait for that copy */
     if (error == cudaSuccess)
         error = some_work(joins, &joins->work[0], joins->stream[0]);
     if (error == cudaSuccess)
-        error = queue_value("cuStreamWriteValue32", joins->stream[0], joins->aside + WIDE_PLACE + 1, 1, CU_STREAM_WRITE_VALUE_DEFAULT);
+        error = queue_value("cuStreamWriteValue32", joins->stream[0], joins->aside + WIDE_PLACE + 1, step->written, CU_STREAM_WRITE_VALUE_DEFAULT);
     if (error == cudaSuccess)
         error = stand_silent(joins, stream);
     if (error == cudaSuccess)
-        error = await_wide_value(stream, joins->aside + WIDE_PLACE, exact ? 0x100000007ull : 0x100000000ull,
-                                 exact ? CU_STREAM_WAIT_VALUE_EQ : CU_STREAM_WAIT_VALUE_GEQ);
+        error = await_wide_value(stream, joins->aside + WIDE_PLACE, step->awaited, step->flags);
     if (error == cudaSuccess)
         error = follow_wait(joins, stream);
     return end_wait(joins, stream, error);

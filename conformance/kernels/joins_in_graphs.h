@@ -334,6 +334,16 @@ static cudaError_t put_on_runway(struct joins *joins, const struct runway *runwa
     }
 }
 
+/* Of a launch: one of its own; or of high priority, or a default one, in some trials. */
+static cudaStream_t lane(const struct joins *joins, const struct runway *runway, unsigned i)
+{
+    if (i == 2 && joins->trial % 2 == 0)
+        return runway->urgent;
+    if (i == 1 && joins->trial % 3 != 0)
+        return joins->trial % 3 == 1 ? cudaStreamLegacy : cudaStreamPerThread;
+    return joins->stream[i];
+}
+
 /* exec: the same for all launches; of the mutant each launch has its own. Another one of the same graph is made meanwhile. In one trial of
  * four another thread launches, too: that takes long, and so the work holds on. */
 static cudaError_t fly(struct joins *joins, cudaGraphExec_t *exec, cudaGraph_t graph, const struct runway *runway)
@@ -352,7 +362,7 @@ static cudaError_t fly(struct joins *joins, cudaGraphExec_t *exec, cudaGraph_t g
     if (error == cudaSuccess)
         error = cudaGraphInstantiate(&sibling, graph, 0);
     for (i = 1; i < FLIGHTS && error == cudaSuccess; i++) {
-        struct flight flight = { exec[i], i == 2 && joins->trial % 2 == 0 ? runway->urgent : joins->stream[i], cudaSuccess };
+        struct flight flight = { exec[i], lane(joins, runway, i), cudaSuccess };
         error = put_on_runway(joins, runway, i, flight.stream);
         if (error == cudaSuccess && (!threads || i % 2 || !run_in_thread(take_off, &flight)))
             take_off(&flight);

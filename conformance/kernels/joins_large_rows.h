@@ -28,7 +28,8 @@ struct large_row {
 
 static cudaError_t one_of_row(struct joins *joins, const struct large_row *r, unsigned overlaps, cudaStream_t stream)
 {
-    unsigned blocks = r->kind == ROW_OF_LARGE || r->kind == ROW_OF_BOTH ? ROW_BLOCKS : 1;
+    static const unsigned sizes[] = { ROW_BLOCKS, 66, 130 };
+    unsigned turn = joins->trial / LARGE_ROW_WAYS, blocks = r->kind == ROW_OF_LARGE || r->kind == ROW_OF_BOTH ? sizes[(turn + turn / 3) % 3] : 1;
     cudaLaunchAttribute early = serialization(1);
     struct long_row_args args = PDL_ZERO;
 

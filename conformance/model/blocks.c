@@ -318,6 +318,7 @@ void model_wait(void)
     if (!has_dependencies(t))
         return;
     t->waits++;
+    t->block->op->grid->waited = true;
     if (!wait_may_return(t)) {
         waiting_threads++;
         thread_rests(THREAD_WAIT);

@@ -299,6 +299,15 @@ static uint64_t node_features(const struct node *n)
     return has | queued_features | (n->captured ? HAS(captured) : 0) | (n->reenabled ? HAS(reenabled) : 0);
 }
 
+/* A node that waits for an event and that no node comes before, or one that comes after such nodes only */
+static bool only_awaits(const struct node *n)
+{
+    for (size_t i = 0; i < n->graph->arcs; i++)
+        if (n->graph->arc[i].to == n && (n->graph->arc[i].from->incoming != 0 || n->graph->arc[i].from->type != cudaGraphNodeTypeWaitEvent))
+            return false;
+    return n->incoming != 0 || n->type == cudaGraphNodeTypeWaitEvent;
+}
+
 static void node_queue(struct node *n, struct op *start)
 {
     const struct graph *body = node_body(n);
@@ -306,7 +315,8 @@ static void node_queue(struct node *n, struct op *start)
     n->op->features |= node_features(n);
     n->op->depth = device.drawn.features & HAS(deep) ? chain_depth(n) : 0;
     n->op->features |= n->op->depth >= 4 ? HAS(deep) : 0;
-    if (!(device.faults.second_root_free && n->incoming == 0 && n->index > 0))
+    bool passes = device.faults.first_wait_node_passes_stream && only_awaits(n);
+    if (!(device.faults.second_root_free && n->incoming == 0 && n->index > 0) && !passes)
         op_after(n->op, start, EDGE_RETIRED);
     if (body == NULL)
         return;
@@ -421,7 +431,9 @@ cudaError_t graph_queue(struct graph_exec *exec, struct stream *s)
     exec->in = s;
     if (exec->running != NULL && !device.faults.exec_overlaps_itself && !third)
         op_after(start, exec->running, EDGE_RETIRED); /* launches of one executable graph never overlap */
-    exec->running = end;
+    bool forgotten = (device.faults.legacy_exec_overlapped && stream_is_legacy(s)) ||
+                     (device.faults.per_thread_exec_overlapped && stream_is_per_thread(s));
+    exec->running = forgotten ? NULL : end;
     queued_features = HAS(graph) | exec->features;
     queued_launches = ++exec->launches;
     queued_in_legacy = stream_is_legacy(s);

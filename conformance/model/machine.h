@@ -46,7 +46,7 @@ struct grid { /* the kernel part of an op */
     const struct model_kernel *kernel;
     unsigned blocks, threads;
     size_t dynamic_shared;
-    bool cooperative;
+    bool cooperative, waited; /* waited: a thread called the wait */
     unsigned cluster; /* blocks of one */
     unsigned shape[9]; /* x, y, z of the grid, of a block, and of a cluster */
     unsigned next_block, triggered, trigger_calls;
@@ -295,71 +295,60 @@ struct faults {
     bool capture_keeps_last, instance_clears_error, capture_clears_error, no_error_has_name, no_error_has_text, urgent_event_sync_early;
     bool free_clears_error, update_clears_error, time_clears_error, host_call_clears_error, fit_clears_error, params_clear_error;
     bool unready_clears_error, warp_told_double, cooperation_not_told, one_domain_told, attribute_of_no_device_told, limit_rounded_down;
-    bool flagged_fit_is_none, least_priority_not_told;
-    bool driver_adds_eight_edges, driver_removes_full_only, end_of_nothing_refused;
-    bool gone_edges_removed, copied_host_told_empty, params_lose_flags, type_change_told_as_edge, update_leaves_result, shared_told_by_12_bits;
-    bool bounds_along_x_only;
-    bool relaxed_capture_not_spoiled, plain_stream_blocks_none, capturing_flags_told_as_1, plain_event_untimed;
-    bool graph_flags_taken, callback_flags_taken, freed_memory_freed;
-    bool long_cycles_accepted, to_port_2_accepted;
-    bool captured_told_enabled;
-    bool unit_default_copy_early, high_bit_not_told;
-    bool driver_config_in_zero_elsewhere;
-    bool batch_does_three;
-    bool cooperative_call_cuts_args;
-    bool properties_of_no_device_told, stream_0_destroyed;
-    bool given_priority_blocks_none, lent_flags;
-    bool refused_instance_told_made;
-    bool pooled_end_at_page;
-    bool no_function_told_found;
-    bool legacy_event_sync_early, per_thread_event_sync_early, node_event_sync_early, launch_event_sync_early, legacy_event_succeeds;
-    bool fired_launch_event_stays, poll_behind_graph_succeeds, poll_behind_record_succeeds, open_event_uncovers, open_event_lets_begin;
-    bool captured_attribute_leaks, row_of_legacy_passed, fourth_into_empty_lost, destruction_drops_host, driver_sets_64_words;
-    bool driver_sets_halves_as_bytes, captured_words_as_bytes, default_to_pinned_early, graph_source_taken_early, driver_wait_loses_flags;
-    bool driver_record_loses_flags, sleeping_times_zero, crowded_times_zero, carveout_resets_limit, exec_params_keep_grid_y, params_keep_block_z;
-    bool cooperative_call_loses_shared, driver_cooperative_loses_shared, driver_cooperative_is_plain, capture_loses_cooperative;
-    bool params_lose_cooperative, child_update_keeps_shared, update_keeps_element, exec_set_keeps_element, clone_set_keeps_place;
-    bool captured_second_event_lost, many_blocks_overlap, polled_launch_event_uncovered, idle_origin_not_joined, captured_timed_event_lost;
-    bool legacy_copy_out_alone, copy_out_skips_legacy, disabled_end_forgotten, cloned_edges_stay, update_keeps_inner_hosts, update_passes_disabled;
-    bool poll_forgets_event, sync_forgets_event, other_thread_copy_early, launch_loses_grid_z, crowd_of_one_more_accepted, exec_takes_no_third_event;
-    bool changed_type_names_from, copy_params_keep_target, copy_params_keep_source, record_told_as_before, clone_tells_original_child;
-    bool flagged_instance_tells_none, sixtieth_stream_unordered, thousandth_event_lost, spin_policy_early, yield_policy_early;
-    bool pinned_memset_leaves_last, triggers_wrap_late, host_copy_runs_again, rows_copy_forgets_events, cooperative_forgets_events;
-    bool idle_host_forgets_events, idle_memset_forgets_events, first_exec_forgets_events, legacy_passes_urgent, legacy_passes_awaiting;
-    bool legacy_passes_per_thread_items, legacy_items_passed, urgent_stream_passes_timed_event, poll_behind_large_succeeds;
-    bool second_timed_poll_succeeds, flagged_record_in_urgent_lost, record_behind_host_lost, record_behind_memset_lost, launched_plain_event_past;
-    bool memset_repeats_value, node_times_in_tenths, local_capture_unorders_copies, per_thread_fork_unorders_moves, child_in_body_unordered;
-    bool inner_body_unordered, child_in_body_early, condition_in_body_passed, urgent_captured_copy_free, sleeping_record_node_early;
-    bool updated_copy_after_set_early, second_edge_in_child_lost, many_blocks_in_body_let_go, legacy_graph_uncovers, cloned_empty_cuts;
-    bool idle_halves_forget_events, external_times_in_tenths, captured_flagged_record_lost, first_starts_count, clusters_share_memory;
-    bool grids_share_memory, fork_loses_order, far_node_times_zero, record_behind_shared_lost, record_behind_cluster_lost;
-    bool shared_dependent_uncovered, shared_forgets_events, polled_timed_event_lost, half_triggered_uncovered, ended_uncovered;
-    bool large_by_thread_uncovered, large_primary_by_thread_uncovered, wait_node_passes_ipc, clone_end_frees_exec, node_record_frees_waiters;
-    bool poll_after_copy_in_succeeds, seventeenth_stream_polls, old_event_succeeds, awaited_sync_early, asked_fresh_record_lost;
-    bool fired_launch_uncovers, old_event_passed, legacy_joins_sixteen, seventeenth_stream_skips_legacy, eight_in_a_cluster_uncovered;
-    bool hundredth_block_does_not_wait, refused_memset_cuts, refused_host_cuts, refused_attribute_cuts, refused_wait_cuts, refused_graph_cuts;
-    bool refused_end_cuts, given_priority_sync_early, given_domain_sync_early, given_priority_poll_succeeds, given_policy_poll_succeeds;
-    bool legacy_passes_given, legacy_host_passes_records, given_priority_forgets_events, given_domain_forgets_events, given_priority_uncovers;
-    bool given_window_uncovers, given_priority_record_lost, overtaken_event_succeeds, given_policy_event_early, wait_node_passes_legacy;
-    bool wait_node_passes_left, wait_node_passes_urgent, wait_node_passes_nodes, graph_passes_given, failed_capture_id_again, end_resets_thread_mode;
-    bool failed_end_spoils_others, count_without_nodes_zero, exec_end_writes_back, source_node_end_frees_exec, refused_update_frees_exec;
-    bool refused_params_free_exec, siblings_pass, second_child_cut, high_port_accepted, refused_set_params_stop, refused_copy_params_stop;
-    bool refused_host_params_forget_data, event_after_update_lost, general_after_update_lost, enabled_told_after_update, find_late_in_clone;
-    bool unit_info_loses_data, unit_update_loses_data, unit_sync_memset_in_legacy, merge_spoils_one, refused_limit_stays, id_beside_graph_only;
-    bool wait_node_passes_graph, capture_error_not_last, short_list_counts_all, crowd_is_configuration, refused_recorder_runs, timed_fresh_not_ready;
-    bool domain_resets_priority, fresh_stream_has_old_values, used_priority_told_0, host_without_data_gets_last, same_event_time_told;
-    bool left_start_times_zero, past_captured_event_taken, large_value_saturates, second_barrier_frees_wait, clusters_of_first_attribute;
-    bool static_shared_told_0, device_sync_clears_error, lossy_not_last_error, lossy_has_no_text, completion_event_succeeds;
-    bool completion_event_sync_early, first_start_told, lossy_has_other_name, updated_cooperative_uncovered, cooperative_in_body_uncovered;
-    bool large_fan_uncovered, large_of_event_uncovered, large_third_launch_uncovered, cooperative_cluster_forgets_events;
-    bool cooperative_behind_graph_forgets_events, domain_dependent_forgets_events, dependent_forgets_many_events, host_forgets_many_events;
-    bool halves_forget_events, halves_pass_grouped, halves_pass_domain, halves_pass_recorder, halves_pass_shared, memsets_pass_each_other;
-    bool domain_passes_halves, recorder_passes_halves, shared_passes_halves, cluster_passes_large, words_pass_large, ninth_after_set_lost;
-    bool others_graph_uncovers, captured_takes_no_event, record_keeps_eight, far_times_zero, carve_out_overlaps, domain_map_overlaps;
-    bool scheduling_overlaps, nvlink_overlaps, preferred_overlaps, late_blocks_lose_thread, last_block_loses_thread, late_barriers_let_go;
-    bool barrier_publishes_nothing, atomics_pass_stores, late_adds_lost, fence_not_in_layers, fence_not_in_bodies, child_moves_cut, huge_copy_cut;
-    bool huge_set_cut, if_by_one_byte, clustered_grid_in_parts, shared_grid_in_parts, fence_not_in_graphs, fence_not_in_captured;
-    bool fence_not_after_wait, stream_sync_gives_up, device_sync_gives_up, carve_out_primary_uncovered, map_primary_uncovered;
+    bool flagged_fit_is_none, least_priority_not_told, driver_adds_eight_edges, driver_removes_full_only, end_of_nothing_refused, gone_edges_removed;
+    bool copied_host_told_empty, params_lose_flags, type_change_told_as_edge, update_leaves_result, shared_told_by_12_bits, bounds_along_x_only;
+    bool relaxed_capture_not_spoiled, plain_stream_blocks_none, capturing_flags_told_as_1, plain_event_untimed, graph_flags_taken;
+    bool callback_flags_taken, freed_memory_freed, long_cycles_accepted, to_port_2_accepted, captured_told_enabled, unit_default_copy_early;
+    bool high_bit_not_told, driver_config_in_zero_elsewhere, batch_does_three, cooperative_call_cuts_args, properties_of_no_device_told;
+    bool stream_0_destroyed, given_priority_blocks_none, lent_flags, refused_instance_told_made, legacy_event_sync_early;
+    bool pooled_end_at_page, no_function_told_found;
+    bool per_thread_event_sync_early, node_event_sync_early, launch_event_sync_early, legacy_event_succeeds, fired_launch_event_stays;
+    bool poll_behind_graph_succeeds, poll_behind_record_succeeds, open_event_uncovers, open_event_lets_begin, captured_attribute_leaks;
+    bool row_of_legacy_passed, fourth_into_empty_lost, destruction_drops_host, driver_sets_64_words, driver_sets_halves_as_bytes;
+    bool captured_words_as_bytes, default_to_pinned_early, graph_source_taken_early, driver_wait_loses_flags, driver_record_loses_flags;
+    bool sleeping_times_zero, crowded_times_zero, carveout_resets_limit, exec_params_keep_grid_y, params_keep_block_z, cooperative_call_loses_shared;
+    bool driver_cooperative_loses_shared, driver_cooperative_is_plain, capture_loses_cooperative, params_lose_cooperative, child_update_keeps_shared;
+    bool update_keeps_element, exec_set_keeps_element, clone_set_keeps_place, captured_second_event_lost, many_blocks_overlap;
+    bool polled_launch_event_uncovered, idle_origin_not_joined, captured_timed_event_lost, legacy_copy_out_alone, copy_out_skips_legacy;
+    bool disabled_end_forgotten, cloned_edges_stay, update_keeps_inner_hosts, update_passes_disabled, poll_forgets_event, sync_forgets_event;
+    bool other_thread_copy_early, launch_loses_grid_z, crowd_of_one_more_accepted, exec_takes_no_third_event, changed_type_names_from;
+    bool copy_params_keep_target, copy_params_keep_source, record_told_as_before, clone_tells_original_child, flagged_instance_tells_none;
+    bool sixtieth_stream_unordered, thousandth_event_lost, spin_policy_early, yield_policy_early, pinned_memset_leaves_last, triggers_wrap_late;
+    bool host_copy_runs_again, rows_copy_forgets_events, cooperative_forgets_events, idle_host_forgets_events, idle_memset_forgets_events;
+    bool first_exec_forgets_events, legacy_passes_urgent, legacy_passes_awaiting, legacy_passes_per_thread_items, legacy_items_passed;
+    bool urgent_stream_passes_timed_event, poll_behind_large_succeeds, second_timed_poll_succeeds, flagged_record_in_urgent_lost;
+    bool record_behind_host_lost, record_behind_memset_lost, launched_plain_event_past, memset_repeats_value, node_times_in_tenths;
+    bool local_capture_unorders_copies, per_thread_fork_unorders_moves, child_in_body_unordered, inner_body_unordered, child_in_body_early;
+    bool condition_in_body_passed, urgent_captured_copy_free, sleeping_record_node_early, updated_copy_after_set_early, second_edge_in_child_lost;
+    bool many_blocks_in_body_let_go, legacy_graph_uncovers, cloned_empty_cuts, idle_halves_forget_events, external_times_in_tenths;
+    bool captured_flagged_record_lost, first_starts_count, clusters_share_memory, grids_share_memory, fork_loses_order, far_node_times_zero;
+    bool record_behind_shared_lost, record_behind_cluster_lost, shared_dependent_uncovered, shared_forgets_events, polled_timed_event_lost;
+    bool half_triggered_uncovered, ended_uncovered, large_by_thread_uncovered, large_primary_by_thread_uncovered, wait_node_passes_ipc;
+    bool clone_end_frees_exec, node_record_frees_waiters, poll_after_copy_in_succeeds, seventeenth_stream_polls, old_event_succeeds;
+    bool awaited_sync_early, asked_fresh_record_lost, fired_launch_uncovers, old_event_passed, legacy_joins_sixteen, seventeenth_stream_skips_legacy;
+    bool eight_in_a_cluster_uncovered, hundredth_block_does_not_wait, refused_memset_cuts, refused_host_cuts, refused_attribute_cuts;
+    bool refused_wait_cuts, refused_graph_cuts, refused_end_cuts, given_priority_sync_early, given_domain_sync_early, given_priority_poll_succeeds;
+    bool given_policy_poll_succeeds, legacy_passes_given, legacy_host_passes_records, given_priority_forgets_events, given_domain_forgets_events;
+    bool given_priority_uncovers, given_window_uncovers, given_priority_record_lost, overtaken_event_succeeds, given_policy_event_early;
+    bool wait_node_passes_legacy, wait_node_passes_left, wait_node_passes_urgent, wait_node_passes_nodes, graph_passes_given;
+    bool failed_capture_id_again, end_resets_thread_mode, failed_end_spoils_others, count_without_nodes_zero, exec_end_writes_back;
+    bool source_node_end_frees_exec, refused_update_frees_exec, refused_params_free_exec, siblings_pass, second_child_cut, high_port_accepted;
+    bool refused_set_params_stop, refused_copy_params_stop, refused_host_params_forget_data, event_after_update_lost, general_after_update_lost;
+    bool enabled_told_after_update, find_late_in_clone, unit_info_loses_data, unit_update_loses_data, unit_sync_memset_in_legacy, merge_spoils_one;
+    bool refused_limit_stays, id_beside_graph_only, wait_node_passes_graph, capture_error_not_last, short_list_counts_all, crowd_is_configuration;
+    bool refused_recorder_runs, timed_fresh_not_ready, domain_resets_priority, fresh_stream_has_old_values, used_priority_told_0;
+    bool host_without_data_gets_last, same_event_time_told, left_start_times_zero, past_captured_event_taken, large_value_saturates;
+    bool second_barrier_frees_wait, clusters_of_first_attribute, static_shared_told_0, device_sync_clears_error, lossy_not_last_error;
+    bool lossy_has_no_text, completion_event_succeeds, completion_event_sync_early, first_start_told, lossy_has_other_name;
+    bool updated_cooperative_uncovered, cooperative_in_body_uncovered, large_fan_uncovered, large_of_event_uncovered, large_third_launch_uncovered;
+    bool cooperative_cluster_forgets_events, cooperative_behind_graph_forgets_events, domain_dependent_forgets_events, dependent_forgets_many_events;
+    bool host_forgets_many_events, halves_forget_events, halves_pass_grouped, halves_pass_domain, halves_pass_recorder, halves_pass_shared;
+    bool memsets_pass_each_other, domain_passes_halves, recorder_passes_halves, shared_passes_halves, cluster_passes_large, words_pass_large;
+    bool ninth_after_set_lost, others_graph_uncovers, captured_takes_no_event, record_keeps_eight, far_times_zero, carve_out_overlaps;
+    bool domain_map_overlaps, scheduling_overlaps, nvlink_overlaps, preferred_overlaps, late_blocks_lose_thread, last_block_loses_thread;
+    bool late_barriers_let_go, barrier_publishes_nothing, atomics_pass_stores, late_adds_lost, fence_not_in_layers, fence_not_in_bodies;
+    bool child_moves_cut, huge_copy_cut, huge_set_cut, if_by_one_byte, clustered_grid_in_parts, shared_grid_in_parts, fence_not_in_graphs;
+    bool fence_not_in_captured, fence_not_after_wait, stream_sync_gives_up, device_sync_gives_up, carve_out_primary_uncovered, map_primary_uncovered;
     bool scheduled_primary_uncovered, carve_out_passed, map_passed, copy_passes_window, memset_passes_carve_out, host_passes_nvlink;
     bool record_passes_scheduling, carve_out_forgets_events, scheduling_forgets_events, cooperative_after_cluster_lost, crowded_clusters_accepted;
     bool crowd_along_yz_accepted, driver_copies_4096, driver_copies_65536, driver_leaves_pageable, driver_records_only_flags, driver_drops_misfits;
@@ -428,6 +417,7 @@ struct faults {
     bool clustered_start_event_early, urgent_start_event_early, domain_start_event_early;
     bool zero_not_awaited, all_bits_awaited, several_bits_not_awaited, nor_not_awaited, nor_compares_as_and, flush_not_awaited, any_value_ends_wait;
     bool batch_writes_first, batch_waits_once, batch_does_last_only, wide_value_by_low_word;
+    bool wide_compared_unsigned, wide_compared_signed, wide_bits_of_low_word, wide_nor_of_low_word; /* values of 64 bits */
     bool later_edge_not_made, later_program_edge_not_made, turned_edge_reaches_execs; /* of graphs of which an executable one was made */
     bool update_reaches_rest, params_reach_rest, set_params_reach_rest, update_under_way_lost, params_under_way_lost; /* a launch is under way */
     bool second_child_takes_edges, child_of_programs_passed, child_behind_child_uncovered, given_child_passes;
@@ -440,18 +430,28 @@ struct faults {
     bool nested_cooperative_is_plain; /* in a child graph of a child graph */
     bool captured_borrows_nothing, inner_borrows_nothing, clone_borrows_nothing; /* attributes of another node */
     bool urgent_exec_overlaps; /* its launch before, in another stream */
+    bool legacy_exec_overlapped, per_thread_exec_overlapped; /* by its next launch, in another stream */
     bool freed_given_to_legacy; /* before the free has come */
     bool late_layered_blocks_free, met_triggered_wait_free; /* COMP-16 */
+    bool fence_leaves_past_barriers, fence_of_late_threads_lost, legacy_fence_lost; /* of other threads; after a barrier; in the stream */
     bool far_stores_lost, fence_leaves_far_words; /* 64 MiB from the beginning of memory */
     bool fence_takes_24, fence_not_in_rows, fence_not_again, fence_not_in_children, fence_not_with_long_args, triggered_fence_keeps_lines;
-    bool graph_begin_keeps_read_only, exchange_keeps_line, max_is_signed;
+    bool wide_load_misses_half, l2_load_misses_own; /* stores of the thread */
+    bool relaxed_store_overtaken, wide_relaxed_store_overtaken, least_overtaken; /* by a plain store before it */
+    bool graph_begin_keeps_read_only, cooperative_begin_keeps_read_only, domain_begin_keeps_read_only, exchange_keeps_line, max_is_signed;
     bool bodies_share_memory, legacy_shares_memory, layers_share_memory; /* of blocks */
     bool mixed_primary_uncovered; /* of which some blocks had triggered, and some ended without */
+    bool waiting_cooperative_uncovered; /* a primary that was in its own wait */
+    bool past_primary_uncovered; /* one that had ended, of which what it overlapped had not */
+    bool large_grid_ends_alone;
     bool long_args_trigger_lacks_one;
     bool fenced_wait_free, wait_after_two_triggers_free; /* of the thread */
     bool late_long_args_blocks_free, late_per_thread_blocks_free, late_met_clustered_blocks_free; /* from the 17th on */
     bool waited_fence_lost_in_graphs, attributed_fence_lost_in_rows, fence_17_lost, fence_lost_in_clusters_of_domains;
+    bool long_args_starts_lack_one, rows_starts_lack_one, per_thread_starts_lack_one; /* of their grid */
     bool fourth_barrier_lets_go, layered_starts_lack_one, cooperative_start_event_early, layered_start_event_early;
+    bool first_wait_node_passes_stream; /* one that no node comes before */
+    bool rows_grid_in_parts; /* cooperative ones */
     bool domain_grid_in_parts, urgent_grid_in_parts, long_args_grid_in_parts, grid_after_item_in_parts;
     bool other_thread_grid_in_parts, grid_of_graph_in_parts_again, grid_in_urgent_stream_in_parts, urgent_enters_half_placed; /* cooperative grids */
     bool never_overlaps, early, shared, late_copies, pageable_later; /* these conform */
@@ -554,8 +554,15 @@ void op_flushes(struct op *op);
 void op_block_started(struct op *op);
 void op_block_triggered(struct op *op);
 void op_block_exited(struct op *op);
-bool wait_may_return(const struct thread *thread);
 void ops_reclaim(void);
+
+/* waits.c */
+bool wait_may_return(const struct thread *thread);
+
+/* fences.c: for the broken devices */
+bool is_far(uint32_t word);
+bool fence_is_lost(const struct thread *t);
+bool fence_leaves(const struct store *s, unsigned taken);
 
 /* blocks.c: starting, running and ending blocks */
 void blocks_reset(void);

@@ -313,7 +313,10 @@ static void drop_lines(struct sm *sm, bool read_only_too)
 void memory_block_begins(struct block *block)
 {
     block->stores = buffer_new(block->sm, block->op->serial << 8 | block->index);
-    bool keeps = device.faults.begin_keeps_read_only || (device.faults.graph_begin_keeps_read_only && (block->op->features & HAS(graph)));
+    const struct faults *f = &device.faults;
+    const struct op *op = block->op;
+    bool keeps = f->begin_keeps_read_only || (f->graph_begin_keeps_read_only && (op->features & HAS(graph))) ||
+                 (f->cooperative_begin_keeps_read_only && op->grid->cooperative) || (f->domain_begin_keeps_read_only && op->domain != 0);
     drop_lines(&device.sm[block->sm], !keeps);
 }
 
@@ -326,12 +329,6 @@ void memory_block_exits(struct block *block)
         block->op->grid->unflushed = block->stores;
     }
     block->stores = NULL;
-}
-
-/* For devices that treat such words otherwise. */
-static bool is_far(uint32_t word)
-{
-    return word >= (64u << 20) / 8;
 }
 
 void memory_flush(struct op *op)
@@ -409,6 +406,9 @@ static uint64_t load_word(struct block *b, uint32_t word, unsigned halves, int c
         value = *l2(word);
     }
     const struct store *own = pending(b->stores, word);
+    if (own != NULL && ((device.faults.wide_load_misses_half && halves == 3 && own->halves != 3) ||
+                        (device.faults.l2_load_misses_own && cache == MODEL_LD_CG)))
+        return value;
     if (own != NULL && !(device.faults.barrier_publishes_nothing && stored_by_other(b, word)))
         value = blend(value, own->value, own->halves & halves);
     return value;
@@ -489,29 +489,29 @@ void model_store128(void *p, const uint32_t value[4])
         model_store64((unsigned char *)p + 8 * i, (uint64_t)value[2 * i + 1] << 32 | value[2 * i]);
 }
 
-static void *at_l2(void *p, size_t bytes)
+static void *at_l2(void *p, size_t bytes, bool overtaken)
 {
     access_point();
     size_t at = offset_of(p, bytes);
     device.current->resting_since = 0;
-    if (!device.faults.atomics_pass_stores)
+    if (!device.faults.atomics_pass_stores && !overtaken)
         settle(device.current->block, (uint32_t)(at >> 3));
     return arena + at;
 }
 
 void model_store32_relaxed(void *p, uint32_t value)
 {
-    *(uint32_t *)at_l2(p, 4) = value;
+    *(uint32_t *)at_l2(p, 4, device.faults.relaxed_store_overtaken) = value;
 }
 
 void model_store64_relaxed(void *p, uint64_t value)
 {
-    *(uint64_t *)at_l2(p, 8) = value;
+    *(uint64_t *)at_l2(p, 8, device.faults.wide_relaxed_store_overtaken) = value;
 }
 
 uint32_t model_atomic_add32(void *p, uint32_t value)
 {
-    uint32_t *q = at_l2(p, 4), old = *q;
+    uint32_t *q = at_l2(p, 4, false), old = *q;
     bool lost = device.faults.late_adds_lost && device.current->block->index >= 256;
     *q = lost ? old : old + value;
     trace(old);
@@ -520,7 +520,7 @@ uint32_t model_atomic_add32(void *p, uint32_t value)
 
 uint32_t model_atomic_exch32(void *p, uint32_t value)
 {
-    uint32_t *q = at_l2(p, 4), old = *q;
+    uint32_t *q = at_l2(p, 4, false), old = *q;
     if (!device.faults.exchange_lost_after_wait || device.current->waits == 0)
         *q = value;
     trace(old);
@@ -536,7 +536,7 @@ static uint64_t takes64(uint64_t old, uint64_t value, bool taken, bool half)
 
 uint64_t model_atomic_min64(void *p, uint64_t value)
 {
-    uint64_t *q = at_l2(p, 8), old = *q;
+    uint64_t *q = at_l2(p, 8, device.faults.least_overtaken), old = *q;
     bool less = device.faults.min_compares_half ? (uint32_t)value < (uint32_t)old : value < old;
     *q = takes64(old, value, less, device.faults.min_stores_half);
     return old;
@@ -544,34 +544,10 @@ uint64_t model_atomic_min64(void *p, uint64_t value)
 
 uint64_t model_atomic_max64(void *p, uint64_t value)
 {
-    uint64_t *q = at_l2(p, 8), old = *q;
+    uint64_t *q = at_l2(p, 8, device.faults.least_overtaken), old = *q;
     bool more = device.faults.max_compares_half ? (uint32_t)value > (uint32_t)old : device.faults.max_is_signed ? (int64_t)value > (int64_t)old : value > old;
     *q = takes64(old, value, more, device.faults.max_stores_half);
     return old;
-}
-
-/* Devices on which a fence does nothing in some launches */
-static bool fence_is_lost(const struct thread *t)
-{
-    const struct faults *f = &device.faults;
-    const struct op *op = t->block->op;
-    return (f->fence_not_in_domains && op->domain != 0) || (f->fence_not_in_clusters && op->grid->cluster > 1) ||
-           (f->fence_not_in_cooperative && op->grid->cooperative) || (f->fence_not_in_layers && (op->features & HAS(gridz))) ||
-           (f->fence_not_in_rows && (op->features & HAS(gridy))) || (f->fence_not_in_bodies && (op->features & HAS(body))) ||
-           (f->fence_not_in_graphs && (op->features & HAS(graph))) || (f->fence_not_again && (op->features & HAS(again))) ||
-           (f->fence_not_in_children && (op->features & HAS(child))) || (f->fence_not_in_captured && (op->features & HAS(captured))) ||
-           (f->fence_not_with_long_args && op->grid->kernel->args_bytes > 1024) || (f->fence_not_after_wait && t->waits > 0) ||
-           (f->waited_fence_lost_in_graphs && t->waits > 0 && (op->features & HAS(graph))) || (f->fence_17_lost && t->fences > 16) ||
-           (f->attributed_fence_lost_in_rows && op->attributed && (op->features & HAS(gridy))) ||
-           (f->fence_lost_in_clusters_of_domains && op->domain != 0 && op->grid->cluster > 1) ||
-           (f->fence_not_in_late_blocks && t->block->index >= 64);
-}
-
-/* Words that a fence leaves behind on broken devices; taken: so many have gone before. */
-static bool fence_leaves(const struct store *s, unsigned taken)
-{
-    const struct faults *f = &device.faults;
-    return (f->fence_takes_eight && taken >= 8) || (f->fence_takes_24 && taken >= 24) || (f->fence_leaves_far_words && is_far(s->word));
 }
 
 void model_fence(void)
@@ -587,7 +563,8 @@ void model_fence(void)
         unsigned slot = (unsigned)__builtin_ctzll(left);
         const struct store *s = &b->slot[slot];
         bool shared = s->thread == MODEL_MAX_THREADS && !device.faults.fence_leaves_shared_words;
-        bool older = s->thread != MODEL_MAX_THREADS && s->epoch != b->epoch && !device.faults.fence_leaves_other_threads;
+        bool older = s->thread != MODEL_MAX_THREADS && s->epoch != b->epoch && !device.faults.fence_leaves_other_threads &&
+                     !(device.faults.fence_leaves_past_barriers && s->epoch + 1 != b->epoch);
         if ((s->thread == t->index || shared || older) && !fence_leaves(s, taken))
             drain(b, slot), taken++;
     }

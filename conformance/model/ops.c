@@ -216,6 +216,10 @@ static bool left_uncovered(const struct op *op, const struct op *pred)
         return true;
     if ((f->half_triggered_uncovered && pred->triggered_any && !pred->triggered_all) || (f->ended_uncovered && pred->exited_all))
         return true;
+    if (f->waiting_cooperative_uncovered && pred->grid->cooperative && pred->grid->waited)
+        return true;
+    if (f->past_primary_uncovered && pred->done && !pred->retired)
+        return true;
     if (f->mixed_primary_uncovered && pred->grid->exited != 0 && pred->grid->triggered != 0)
         return true;
     if ((f->large_primary_uncovered && pred->grid->blocks > 1000) || (f->large_dependent_uncovered && op->grid != NULL && op->grid->blocks > 1000))
@@ -302,7 +306,8 @@ static void signal(struct op *op, enum edge_kind kind)
 /* MEM-06: done, and so is everything that it was allowed to overlap */
 static void op_try_retire(struct op *op)
 {
-    if (!op->done || op->retired || op->cover_open != 0)
+    bool ends_alone = device.faults.large_grid_ends_alone && op->grid != NULL && op->grid->blocks > 64;
+    if (!op->done || op->retired || (op->cover_open != 0 && !ends_alone))
         return;
     op->retired = true;
     device.live_ops--;
@@ -407,11 +412,16 @@ static bool condition_holds(unsigned how, uint32_t is, uint32_t wanted)
 
 static bool wide_condition_holds(unsigned how, uint64_t is, uint64_t wanted)
 {
+    const struct faults *f = &device.faults;
+    uint64_t common = is & wanted, neither = ~(is | wanted);
     switch (how) {
     case 1: return is == wanted;
-    case 2: return (is & wanted) != 0;
-    case 3: return ~(is | wanted) != 0;
-    default: return (int64_t)(is - wanted) >= 0;
+    case 2: return (f->wide_bits_of_low_word ? (uint32_t)common : common) != 0;
+    case 3: return (f->wide_nor_of_low_word ? (uint32_t)neither : neither) != 0;
+    default:
+        if (f->wide_compared_unsigned)
+            return is >= wanted;
+        return f->wide_compared_signed ? (int64_t)is >= (int64_t)wanted : (int64_t)(is - wanted) >= 0;
     }
 }
 
@@ -507,10 +517,19 @@ static bool all_triggered(const struct op *op)
     return g->triggered + exited >= g->blocks;
 }
 
+/* Devices on which some grids have begun once all their blocks but one have */
+static bool starts_lack_one(const struct op *op)
+{
+    const struct faults *f = &device.faults;
+    const struct grid *g = op->grid;
+    return g->next_block + 1 == g->blocks && ((f->layered_starts_lack_one && g->shape[2] > 1) || (f->rows_starts_lack_one && g->shape[1] > 1) ||
+                                              (f->long_args_starts_lack_one && g->kernel->args_bytes > 1024) ||
+                                              (f->per_thread_starts_lack_one && (op->features & HAS(perthread))));
+}
+
 void op_block_started(struct op *op)
 {
-    bool enough = device.faults.first_start_counts || (device.faults.first_starts_count && op->grid->next_block >= 64);
-    enough |= device.faults.layered_starts_lack_one && op->grid->shape[2] > 1 && op->grid->next_block + 1 == op->grid->blocks;
+    bool enough = device.faults.first_start_counts || (device.faults.first_starts_count && op->grid->next_block >= 64) || starts_lack_one(op);
     if (op->grid->next_block == op->grid->blocks || enough)
         op_state(op, &op->started_all, EDGE_STARTED);
 }
@@ -533,66 +552,4 @@ void op_block_exited(struct op *op)
         post(ACT_FLUSH, op, NULL, slow ? choose_ns(1000, 4000) : choose_ns(30, 400));
         waiters_recheck();
     }
-}
-
-/* ---- WAIT-01: may this thread's wait return? ---- */
-
-static bool covered_enough(const struct op *op, const struct op *pred)
-{
-    if (pred->grid == NULL)
-        return false;
-    if (drawn_acts(EFFECT_beforeflush, op, pred))
-        return pred->exited_all;
-    if (device.faults.wait_at_trigger)
-        return pred->triggered_all;
-    if (device.faults.wait_before_flush)
-        return pred->exited_all;
-    if (device.faults.wait_some_blocks)
-        return pred->grid->low_exited >= pred->grid->blocks / 2;
-    if (device.faults.exits_not_covered) /* nor what they flush */
-        return pred->triggered_all && pred->grid->exited != 0 && pred->grid->gone - pred->grid->exited >= pred->grid->triggered;
-    return false;
-}
-
-/* Devices on which the late blocks of some launches do not wait */
-static bool late_block_is_free(const struct op *op, unsigned block)
-{
-    const struct faults *f = &device.faults;
-    if (block >= 16 && ((f->late_layered_blocks_free && op->grid->shape[2] > 1) ||
-                        (f->late_long_args_blocks_free && op->grid->kernel->args_bytes > 1024) ||
-                        (f->late_per_thread_blocks_free && (op->features & HAS(perthread)))))
-        return true;
-    return block >= 64 && ((f->late_clustered_blocks_free && op->grid->cluster > 1) || (f->late_urgent_blocks_free && op->urgent) ||
-                           (f->late_sharing_blocks_free && op->grid->dynamic_shared != 0) || (f->late_domain_blocks_free && op->domain != 0));
-}
-
-bool wait_may_return(const struct thread *thread)
-{
-    const struct op *op = thread->block->op;
-    if (late_block_is_free(op, thread->block->index))
-        return true;
-    if (device.faults.late_met_clustered_blocks_free && thread->block->index >= 16 && op->grid->cluster > 1 && thread->block->stores->epoch != 0)
-        return true;
-    if (device.faults.hundredth_block_does_not_wait && thread->block->index == 100)
-        return true;
-    if (device.faults.late_blocks_do_not_wait && thread->block->index >= 256)
-        return true;
-    if (device.faults.second_barrier_frees_wait && thread->block->stores->epoch >= 2)
-        return true;
-    if ((device.faults.fenced_wait_free && thread->fences != 0) || (device.faults.wait_after_two_triggers_free && thread->triggers > 1))
-        return true;
-    if (device.faults.met_triggered_wait_free && thread->block->stores->epoch == 1 && thread->block->triggered)
-        return true;
-    if (device.faults.late_threads_return && thread->index >= 16)
-        return true;
-    if (device.faults.second_wait_hangs && thread->waits > 1)
-        return false;
-    const struct faults *f = &device.faults;
-    if (!f->wait_needs_trigger && !f->wait_at_trigger && !f->wait_before_flush && !f->wait_some_blocks &&
-        !f->exits_not_covered && device.drawn.effect != EFFECT_beforeflush)
-        return op->cover_open == 0 || (device.faults.left_threads_free && thread->block->live < thread->block->threads);
-    for (const struct cover *c = op->covered; c != NULL; c = c->next)
-        if (c->op != NULL && !covered_enough(op, c->op))
-            return false;
-    return !(device.faults.wait_needs_trigger && op->covers_untriggered);
 }

@@ -93,7 +93,7 @@ static bool starts_in_parts(const struct op *op)
         return true;
     return !g->cooperative || device.faults.grid_in_parts || (device.faults.clustered_grid_in_parts && g->cluster > 1) ||
            (device.faults.shared_grid_in_parts && g->dynamic_shared != 0) || (device.faults.layered_grid_in_parts && g->shape[2] > 1) ||
-           (device.faults.lone_thread_grid_in_parts && g->threads == 1);
+           (device.faults.lone_thread_grid_in_parts && g->threads == 1) || (f->rows_grid_in_parts && g->shape[1] > 1);
 }
 
 /* A cooperative grid starts as a whole or not at all; blocks of equal size make the count enough. */

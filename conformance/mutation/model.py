@@ -23,11 +23,10 @@ from conformance.pdlkit.exits import BadArguments, InvalidRun
 
 HARNESS = "pdl-harness-model"
 RUN_S = 300.0  # against hangs only
-# What stands for the device. The rest of the folder searches, draws broken devices, or runs coroutines.
-FILES = tuple(f"conformance/model/{name}.c" for name in (
-    "api", "api_device", "api_driver", "api_errors", "api_event_nodes", "api_exec", "api_graph", "api_graph_names", "api_kernel_nodes",
-    "api_launch", "api_memory", "api_nested", "api_per_thread", "api_streams", "api_told", "blocks", "capture", "events", "executable",
-    "graphs", "memory", "ops", "streams"))
+# What stands for the device is changed; these search, pick moves, draw broken devices, or run coroutines.
+OTHERS = ("choices", "coroutine", "drawn", "explore", "litmus", "scheduler", "variants")
+FILES = tuple(f"conformance/model/{path.name}" for path in sorted((places.ROOT / "conformance/model").glob("*.c"))
+              if path.stem not in OTHERS)
 
 
 class Runs:

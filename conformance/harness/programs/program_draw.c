@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "../edges.h"
-#include "axes.h"
+#include "program_rows.h"
 
 uint64_t dice_roll(struct dice *dice)
 {
@@ -83,14 +83,13 @@ static unsigned blocks_of(const struct step *step) { return step->grid[0] * step
 
 static void draw_launch(struct step *step, struct dice *dice, const struct program_size *size, const unsigned char *row)
 {
-    static const unsigned cluster[] = { 1, 2, 4, 8 };
-
+    unsigned cluster = row_cluster(row);
     int cooperative = row[AXIS_COOPERATIVE] == COOPERATIVE_YES; /* then all of it has to fit at once */
 
     draw_grid(step, dice, size, cooperative && row[AXIS_GRID] == GRID_MANY ? GRID_X : row[AXIS_GRID]);
     draw_block(step, dice, row[AXIS_THREADS] == THREADS_WARP ? size->threads / 4 : row[AXIS_THREADS] == THREADS_MOST ? size->threads
                                                   : 1 + dice_below(dice, 1 + dice_below(dice, size->threads))); /* often few */
-    draw_cluster(step, dice, cluster[row[AXIS_CLUSTER]] > size->clusters ? size->clusters : cluster[row[AXIS_CLUSTER]]);
+    draw_cluster(step, dice, cluster > size->clusters ? size->clusters : cluster);
     step->other = one_in(dice, 4);
     step->cooperative = cooperative;
     step->urgent = row[AXIS_PRIORITY] == PRIORITY_HIGH;
@@ -99,8 +98,7 @@ static void draw_launch(struct step *step, struct dice *dice, const struct progr
     step->shared_bytes = row[AXIS_SHARED] == SHARED_NONE ? 0 : row[AXIS_SHARED] == SHARED_SOME || cooperative ? 1024 : size->shared_bytes;
     if (cooperative && blocks_of(step) > size->blocks)
         memcpy(step->grid, step->cluster, sizeof(step->grid));
-    step->flags = row[AXIS_WAIT] == WAIT_YES ? STEP_WAITS : 0;
-    step->flags |= row[AXIS_TRIGGER] == TRIGGER_FIRST ? STEP_TRIGGERS_FIRST : row[AXIS_TRIGGER] == TRIGGER_LATE ? STEP_TRIGGERS_LATE : 0;
+    step->flags = row_trigger(row) | (row[AXIS_WAIT] == WAIT_YES ? STEP_WAITS : 0);
     step->flags |= one_in(dice, 2) ? STEP_TRIGGERS_ALL : 0;
     step->flags |= (step->flags & STEP_WAITS) && one_in(dice, 2) ? STEP_READS_EARLY : 0;
     step->flags |= one_in(dice, 4) ? STEP_LAST_LEADS : 0;

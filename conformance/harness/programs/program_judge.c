@@ -1,6 +1,6 @@
 /* program_judge.c - runs programs made in different ways, compares them, and makes a failing one small. */
 #include "program.h"
-#include "axes.h"
+#include "program_rows.h"
 #include "try.h"
 
 #include <stdarg.h>
@@ -413,12 +413,10 @@ static unsigned product(const unsigned n[3]) { return n[0] * n[1] * n[2]; }
 /* Whether a step is still launched as its row says: what a program is for, or the device, may have changed it. A grid of one is one whole cluster. */
 static int is_as_row(const struct step *step, const unsigned char *row)
 {
-    static const unsigned cluster[] = { 1, 2, 4, 8 };
-    static const uint32_t trigger[] = { 0, STEP_TRIGGERS_FIRST, STEP_TRIGGERS_LATE };
     enum { BOTH = STEP_TRIGGERS_FIRST | STEP_TRIGGERS_LATE };
 
-    return (step->attribute != 0) == (row[AXIS_ATTRIBUTE] == ATTRIBUTE_ON) && (step->flags & BOTH) == trigger[row[AXIS_TRIGGER]] &&
-           ((step->flags & STEP_WAITS) != 0) == (row[AXIS_WAIT] == WAIT_YES) && product(step->cluster) == cluster[row[AXIS_CLUSTER]] &&
+    return (step->attribute != 0) == (row[AXIS_ATTRIBUTE] == ATTRIBUTE_ON) && (step->flags & BOTH) == row_trigger(row) &&
+           ((step->flags & STEP_WAITS) != 0) == (row[AXIS_WAIT] == WAIT_YES) && product(step->cluster) == row_cluster(row) &&
            (product(step->grid) == product(step->cluster) || row[AXIS_GRID] != GRID_ONE) &&
            (step->cooperative != 0) == (row[AXIS_COOPERATIVE] == COOPERATIVE_YES) &&
            (step->urgent != 0) == (row[AXIS_PRIORITY] == PRIORITY_HIGH) && (step->domain != 0) == (row[AXIS_DOMAIN] == DOMAIN_REMOTE) &&

@@ -242,13 +242,10 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags)
     return cudaSuccess;
 }
 
-/* Without flags, which is told apart. */
 cudaError_t cudaStreamCreate(cudaStream_t *stream)
 {
-    FAILS("stream");
-    *stream = make(STREAM);
-    say("stream s%u; ", number_of(STREAM, *stream));
-    return cudaSuccess;
+    say("plain ");
+    return cudaStreamCreateWithFlags(stream, cudaStreamDefault);
 }
 
 cudaError_t cudaStreamDestroy(cudaStream_t stream)
@@ -269,11 +266,8 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned flags)
 
 cudaError_t cudaEventCreate(cudaEvent_t *event)
 {
-    FAILS("event");
-    *event = make(EVENT);
-    recorded_in[number_of(EVENT, *event)] = 0;
-    say("event e%u; ", number_of(EVENT, *event));
-    return cudaSuccess;
+    say("plain ");
+    return cudaEventCreateWithFlags(event, cudaEventDefault);
 }
 
 cudaError_t cudaEventDestroy(cudaEvent_t event)

@@ -544,26 +544,6 @@ static void test_questions(void)
     check(await() == cudaSuccess && called("wait s1 e1 1; "), "nor in another circumstance");
 }
 
-/* What needs no flags is made by either call in turn, whichever it is: a stream, an event, a stream, two events. */
-static void test_plain(void)
-{
-    cudaStream_t first, second;
-    cudaEvent_t third, fourth, fifth;
-
-    begin(ALONE);
-    check(around_stream_create(&first, cudaStreamDefault) == cudaSuccess && called("stream s3; "), "a stream without flags");
-    check(around_event_create(&third, cudaEventDefault) == cudaSuccess && called("event e2 0; "), "an event of flags 0");
-    check(around_stream_create(&second, cudaStreamDefault) == cudaSuccess && called("stream s4; "), "another stream without flags");
-    check(around_event_create(&fourth, cudaEventDefault) == cudaSuccess && called("event e3 0; "), "another event of flags 0");
-    check(around_event_create(&fifth, cudaEventDefault) == cudaSuccess && called("event e4; "), "then one without");
-    give_back(STREAM, first);
-    give_back(STREAM, second);
-    give_back(EVENT, third);
-    give_back(EVENT, fourth);
-    give_back(EVENT, fifth);
-    end();
-}
-
 static void test_aged(void)
 {
     begin(AGED);
@@ -579,6 +559,19 @@ static void test_aged(void)
     begin(ASKED);
     check(create_event() == cudaSuccess && called("event e2 2; "), "in another circumstance an event is new");
     check(create_stream() == cudaSuccess && called("stream s3 1; "), "and a stream");
+}
+
+static void test_plainly_made(void)
+{
+    cudaStream_t new_stream;
+    cudaEvent_t new_event;
+
+    begin(ASKED);
+    check(around_stream_create(&new_stream, cudaStreamDefault) == cudaSuccess && called("plain stream s3 0; "), "a stream is made without flags");
+    check(around_event_create(&new_event, cudaEventDefault) == cudaSuccess && called("event e2 0; "), "what comes next, by the call with flags");
+    check(create_stream() == cudaSuccess && called("stream s4 1; "), "flags are given on");
+    check(around_event_create(&new_event, cudaEventDefault) == cudaSuccess && called("plain event e3 0; "), "an event is made without them, too");
+    check(around_stream_create(&new_stream, cudaStreamDefault) == cudaSuccess && called("stream s5 0; "), "and what comes next, with them");
 }
 
 /* ---- another thread ---- */
@@ -658,8 +651,8 @@ int main(void)
     test_layers();
     test_dressed();
     test_questions();
-    test_plain();
     test_aged();
+    test_plainly_made();
     test_thread();
     printf("%u passed, %u failed\n", passed, failed);
     return failed != 0;

@@ -184,18 +184,20 @@ def test_mig_slices_are_workers_of_their_own(tmp_path: Path, monkeypatch: pytest
         assert [w.device for w in many_gpus.workers(count)] == [f"cuda:{ordinal}" for ordinal in range(count)]
 
 
-def test_what_was_asked_for_is_asked_of_every_gpu(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+@pytest.mark.parametrize("code", [0, 1, 2, 70, 77])
+def test_what_was_asked_for_is_asked_of_every_gpu(code: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """An option that got lost would have one GPU judged as many were not asked to: a planted fault is one that has to be seen."""
     given = list[list[str]]()
 
     def keeps_arguments(gpus: object, arguments: list[str], folder: Path, seed: int) -> dict[str, object]:
         given.append(arguments)
-        return {"exit": 0, "folder": str(folder), "seed": seed}
+        return {"exit": code, "folder": str(folder), "seed": seed}
 
     monkeypatch.setattr(many_gpus, "run_all", keeps_arguments)
     options = argparse.Namespace(profile="soak", only=["WAIT-01", "*.stream"], time="8m", harness=Path("h"), plant="hang", waive=Path("w"),
                                  json=True)
-    assert run._run_many([], options, 1, tmp_path) == 0
+    assert run._run_many([], options, 1, tmp_path) == code
+    assert json.loads((tmp_path / "report.json").read_text()) == {"exit": code, "folder": str(tmp_path), "seed": 1}
     assert given == [["--profile", "soak", "--only", "WAIT-01", "--only", "*.stream", "--for", "8m", "--harness", "h", "--plant", "hang",
                       "--waive", "w"]]
 

@@ -22,6 +22,7 @@ from conformance.pdlkit.axes import coverage
 from conformance.pdlkit.report import (
     axes_entry,
     inconsistencies,
+    mutation_score,
     pooled,
     rule_entry,
     scrub,
@@ -201,7 +202,7 @@ def test_reports_written_side_by_side_are_whole_and_overwrite_no_file_of_others(
     assert (tmp_path / "report.json.draft").read_text() == "mine"
 
 
-@pytest.mark.parametrize("status", ["FAIL", "HANG", "CRASH", "KIT_ERROR"])
+@pytest.mark.parametrize("status", ["FAIL", "HANG", "CRASH", "DEVICE_LOST", "NOT_RUN", "KIT_ERROR"])
 def test_a_rule_is_as_bad_as_an_observing_case_of_it(status: str) -> None:
     book = load(places.RULES)
     rule = next(r for r in book.rules if {case.proving for case in r.cases} == {True, False})
@@ -231,11 +232,13 @@ def test_a_bound_is_over_the_exercised_trials_not_over_those_that_ran() -> None:
     book = load(places.RULES)
     rule = next(r for r in book.rules if r.kind == "visibility" and r.rule_class == "documented" and any(case.proving for case in r.cases))
     case = next(case for case in rule.cases if case.proving)
-    record = {"trials": {"planned": 2000, "run": 1000, "exercised": 100, "witnessed": 500}, "outcomes": {"fresh": 1000, "overlap": 90}}
+    record = {"trials": {"planned": 2000, "run": 1000, "exercised": 100, "witnessed": 500}, "outcomes": {"fresh": 1000, "overlap": 90},
+              "shapes": 50}
     facts: Any = SimpleNamespace(book=book, results=[CaseResult(case, "PASS", None, record)], on_model=False, evidence={}, code=None)
-    for facts.on_model, bound in ((False, bound95(100)), (True, None)):
+    for facts.on_model, bound, shapes in ((False, bound95(100), 3 / 50), (True, None, None)):
         entries = (case_entry(facts, facts.results[0]), rule_entry(facts, rule), pooled(facts))
         assert [entry and entry["bound95"] for entry in entries] == [bound] * 3
+        assert [entry and entry["shape_bound95"] for entry in entries[1:]] == [shapes] * 2
 
 
 @pytest.mark.parametrize(("answer", "lost"), [("all of {n}", set()), ("all but 3 7", {3, 7}), ("all but 0", {0})])
@@ -271,6 +274,58 @@ def test_visibility_that_is_not_proven_has_no_pooled_bound(status: str) -> None:
     assert (pooled(facts)["bound95"], pooled(facts)["shape_bound95"]) == (None, None)
     facts.results[1] = CaseResult(other, "NOT_SUPPORTED", "old", {})
     assert (pooled(facts)["bound95"], pooled(facts)["shape_bound95"]) == (bound95(100), 3 / 9)
+
+
+def test_answers_have_no_bound() -> None:
+    """Nothing was drawn, so nothing follows for what was not asked."""
+    book = load(places.RULES)
+    rule = next(r for r in book.rules if r.kind == "api" and r.rule_class == "documented" and r.cases[0].proving)
+    result = CaseResult(rule.cases[0], "PASS", None, {"trials": {"planned": 9, "run": 9, "exercised": 9}, "shapes": 5})
+    facts: Any = SimpleNamespace(book=book, results=[result], on_model=False, evidence={}, code=None)
+    entry = rule_entry(facts, rule)
+    assert entry and (case_entry(facts, result)["bound95"], entry["bound95"], entry["shape_bound95"]) == (None, None, None)
+
+
+def test_a_rule_counts_the_planted_bugs_of_all_its_proving_cases() -> None:
+    cases = [case for case in load(places.RULES).cases if case.rule == "WAIT-01"]
+    proving, observing = [case for case in cases if case.proving][:2], next(case for case in cases if not case.proving)
+    said = [("mutant", "KILLED"), ("mutant", "SURVIVED"), ("mutant", "EQUIVALENT_HERE"), ("control", "KILLED"), ("control", "SURVIVED"),
+            ("broken_wait", "KILLED"), ("broken_wait", "SURVIVED"), ("broken_wait", "NOT_APPLICABLE"), ("triage", None)]
+    variants = tuple({"kind": kind, "status": status} for kind, status in said)
+    results = [CaseResult(case, status, None, variants=variants)
+               for case, status in ((proving[0], "PASS"), (proving[1], "FAIL"), (observing, "PASS"))]
+    rule: Any = SimpleNamespace(id="WAIT-01", rule_class="documented", kind="visibility", core=True, text="t", source="s")
+    facts: Any = SimpleNamespace(results=results, on_model=False)
+    entry: Any = rule_entry(facts, rule)
+    assert (entry["killed"], entry["applicable"], entry["broken_waits_killed"]) == (4, 8, 2)
+    assert (entry["cases"], entry["proving"], entry["status"]) == (3, 2, "FAIL")
+
+
+@pytest.mark.parametrize(("kind", "rule_class", "proving", "pools"), [
+    ("visibility", "documented", True, True), ("visibility", "derived", True, True), ("visibility", "measured", True, False),
+    ("visibility", "documented", False, False), ("start", "documented", True, False), ("progress", "documented", True, False),
+    ("api", "documented", True, False),
+])
+def test_only_what_visibility_rules_prove_is_pooled(kind: str, rule_class: str, proving: bool, pools: bool) -> None:
+    said = {"trials": {"exercised": 100}, "shapes": 9}
+    beside = SimpleNamespace(kind="visibility", rule_class="documented", proving=True)
+    other = SimpleNamespace(kind=kind, rule_class=rule_class, proving=proving)
+    for status, bad in (("PASS", False), ("FAIL", True), ("INCONCLUSIVE", True), ("NOT_SUPPORTED", False)):
+        results = [CaseResult(case, result, None, said) for case, result in ((beside, "PASS"), (other, status))]  # type: ignore[arg-type]
+        facts: Any = SimpleNamespace(results=results, on_model=False)
+        entry, counted = pooled(facts), 2 if pools and status == "PASS" else 1
+        assert (entry["exercised"], entry["shapes"]) == (100 * counted, 9 * counted)
+        bounds = (None, None) if pools and bad else (bound95(100 * counted), min(1.0, 3 / (9 * counted)))
+        assert (entry["bound95"], entry["shape_bound95"]) == bounds
+
+
+def test_the_score_names_each_planted_bug_that_it_does_not_count() -> None:
+    said = ["KILLED", "KILLED", "SURVIVED", "EQUIVALENT_HERE", "NOT_APPLICABLE"]
+    variants = [{"kind": "mutant", "tag": f"m{number}", "status": status} for number, status in enumerate(said)]
+    others = [{"kind": kind, "tag": "x", "status": status} for kind in ("control", "broken_wait", "triage") for status in said]
+    results: Any = [SimpleNamespace(case=SimpleNamespace(name="C"), variants=(*variants, *others))]
+    assert mutation_score(results) == {
+        "killed": 2, "applicable": 3, "survived": ["C: m2"], "equivalent": ["C: m3"], "not_applicable": ["C: m4"]}
 
 
 def test_a_rule_resolves_what_its_worst_case_does() -> None:

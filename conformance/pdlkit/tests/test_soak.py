@@ -20,7 +20,9 @@ from conformance.pdlkit.report import UNCHECKED, identified, write_report
 from conformance.pdlkit.rules import load
 from conformance.pdlkit.soak import (
     DEEP_TURNS,
+    STATE,
     Total,
+    _begin,
     _command,
     _finish,
     _finished,
@@ -215,6 +217,18 @@ def test_rounds_of_other_code_or_another_device_are_not_pooled(what: str, tmp_pa
     (tmp_path / "soak.json").write_text(json.dumps({**state, what: "another"}))
     other = run_fake(tmp_path, {}, *ONLY, "--for", "0.01s")
     assert other.code == 64 and f"its {what} differs from this one's" in other.err
+
+
+@pytest.mark.parametrize("what", ["sources", "harness", "waivers", "driver"])
+def test_a_soak_that_does_not_say_what_it_was_is_another_one(what: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("conformance.pdlkit.machine.driver_version", lambda: "580")
+    options = argparse.Namespace(only=[], harness=FAKE, waive=FAKE)
+    assert _begin(tmp_path, options, 5, "cuda") == _begin(tmp_path, options, None, "cuda") == _begin(tmp_path, options, 5, "cuda") == 5
+    state = json.loads((tmp_path / STATE).read_text())
+    del state[what]
+    (tmp_path / STATE).write_text(json.dumps(state))
+    with pytest.raises(BadArguments, match=f"its {what} differs"):
+        _begin(tmp_path, options, None, "cuda")
 
 
 @pytest.mark.parametrize("arguments", [("--for", "1h"), ("--for", "1h", "--profile", "quick"),

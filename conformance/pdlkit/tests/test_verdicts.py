@@ -77,9 +77,10 @@ SHAPES = [("documented", True), ("documented", False), ("derived", True), ("deri
 
 @pytest.mark.parametrize("status", CASE_VERDICTS)
 @pytest.mark.parametrize(("rule_class", "proving"), SHAPES)
-def test_one_status_beside_a_proven_case(status: str, rule_class: str, proving: bool) -> None:
+@pytest.mark.parametrize("core", [True, False])
+def test_one_status_beside_a_proven_case(status: str, rule_class: str, proving: bool, core: bool) -> None:
     proven = CaseResult(case(), "PASS", None)
-    verdict = judge_run([proven, CaseResult(case(rule_class, proving), status, "why")])
+    verdict = judge_run([proven, CaseResult(case(rule_class, proving, core=core), status, "why")])
     assert verdict.verdict == EXPECTED[status](rule_class, proving)
     assert verdict.exit == EXITS[verdict.verdict]
     assert bool(verdict.reasons) == (verdict.verdict != "CONFORMS")
@@ -358,6 +359,8 @@ def test_a_capability_counts_its_rules() -> None:
     for open_status in ("INCONCLUSIVE", "NOT_RUN", "DEVICE_LOST", "CRASH", "KIT_ERROR"):
         (left,) = judge_capabilities([result("A-01", "PASS"), result("A-02", open_status)])
         assert (left["unproven"], left["holding"]) == (["A-02"], 1), open_status
+    (seen,) = judge_capabilities([result("A-01", "PASS"), result("A-02", "PASS"), result("A-02", "FAIL", False)])
+    assert (seen["verdict"], seen["failing"], seen["holding"]) == ("VIOLATES", ["A-02"], 1), "a case that only observes fails as well"
     (hung,) = judge_capabilities([result("A-01", "HANG"), result("A-01", "CRASH")])
     assert (hung["failing"], hung["unproven"], hung["holding"]) == (["A-01"], [], 0)
 
@@ -378,6 +381,12 @@ def test_the_bound_is_what_it_says(n: int) -> None:
     bound = bound95(n)
     assert bound is not None and 0 < bound < 1
     assert (1 - bound) ** n == pytest.approx(0.05, rel=1e-3)
+
+
+def test_what_is_worse() -> None:
+    """A rule with a case that proved nothing, or never ran, has not passed."""
+    order = ["KIT_ERROR", "DEVICE_LOST", "CRASH", "HANG", "FAIL", "NOT_RUN", "INCONCLUSIVE", "PASS", "NOT_SUPPORTED"]
+    assert all(worst([better, worse]) == worse for worse, better in itertools.combinations(order, 2))
 
 
 def test_nothing_said_is_not_run() -> None:
@@ -409,3 +418,10 @@ def test_a_waived_crash_waives_nothing_else(status: str, verdict: str) -> None:
     """A GPU that never comes back is no known defect of a call."""
     passed = CaseResult(case(rule="ATTR-01"), "PASS", None)
     assert judge_run([passed, CaseResult(case(), status, "why")], waived_crashes=["WAIT-01"]).verdict == verdict
+
+
+def test_a_waived_crash_waives_no_crash_of_another_rule_and_is_named_beside_it() -> None:
+    crashed, other = CaseResult(case(), "CRASH", "why"), CaseResult(case(rule="MEM-01"), "CRASH", "why")
+    for worse, verdict in ((other, "UNPROVEN"), (CaseResult(other.case, "FAIL", None), "VIOLATES")):
+        said = judge_run([CaseResult(case(rule="ATTR-01"), "PASS", None), crashed, worse], waived_crashes=["WAIT-01"])
+        assert (said.verdict, said.waived) == (verdict, ("WAIT-01",)) and "MEM-01" in said.reasons[0]

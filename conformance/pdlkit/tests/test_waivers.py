@@ -58,12 +58,19 @@ def test_a_waiver_that_matches_is_applied() -> None:
     ({}, "NVIDIA B200", "580.1", "this device is NVIDIA B200"),
     ({}, None, "580.1", "this device is unknown"),
     ({}, "NVIDIA H200", "590", "this driver is 590"),
+    ({}, "NVIDIA H200", None, "this driver is unknown"),
     ({"rule": "MEM-01"}, "NVIDIA H200", "580.1", "matched no failure"),
 ])
-def test_a_waiver_that_does_nothing_says_why(changed: dict[str, object], device: str | None, driver: str, said: str) -> None:
+def test_a_waiver_that_does_nothing_says_why(changed: dict[str, object], device: str | None, driver: str | None, said: str) -> None:
     applied = waivers.apply([waiver(**changed)], [FAILED, GOOD], device, driver, TODAY)  # type: ignore[arg-type]
     assert applied.rules == () and applied.entries == () and len(applied.notes) == 1 and said in applied.notes[0]
     assert applied.notes[0].startswith(f"the waiver of {changed.get('rule', 'WAIT-01')} for NVIDIA H*, driver >=580, <590 ")
+
+
+def test_every_case_that_a_waiver_helped_is_told() -> None:
+    both = [FAILED, CaseResult(case(pair="overwrite"), "HANG", None)]
+    (entry,) = waivers.apply([waiver()], [*both, GOOD], "NVIDIA H200", "580", TODAY).entries
+    assert entry["cases"] == [{"name": result.case.name, "status": result.status} for result in both]
 
 
 def test_only_failures_of_judging_rules_are_waived() -> None:
@@ -121,6 +128,7 @@ SLIPS = [
     ({"reason": '" "'}, "`reason` must be a text that is not empty"), ({"expires": '"2027-01-01"'}, "must be a date"),
     ({"expires": "2027-01-01T00:00:00"}, "must be a date"), ({"driver": '"about 580"'}, "`driver` holds `about 580`"),
     ({"driver": '">=580 <590"'}, "`driver` holds `>=580 <590`"),
+    ({"driver": '"580.*"'}, "`driver` holds `580.*`"), ({"driver": '"*, <590"'}, "`driver` holds `*`"),
     ({"devise": '"*"'}, "unknown key `devise`"), ({"device": "3"}, "`device` must be a text"),
 ]
 

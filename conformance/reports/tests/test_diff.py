@@ -11,7 +11,7 @@ import pytest
 
 from conformance.pdlkit.exits import BadArguments
 from conformance.reports import diff
-from conformance.reports.comparison import compare
+from conformance.reports.comparison import Change, Comparison, compare
 from conformance.reports.content import STATUSES
 from conformance.reports.tests.made_reports import failed, recorded, with_cases
 
@@ -27,9 +27,10 @@ def test_a_report_is_the_same_as_itself() -> None:
 
 
 @pytest.mark.parametrize("status", ["FAIL", "HANG", "CRASH", "DEVICE_LOST", "INCONCLUSIVE", "NOT_RUN", "NOT_SUPPORTED", "KIT_ERROR"])
-def test_a_pass_that_is_gone_is_worse_and_one_that_came_is_better(status: str) -> None:
+@pytest.mark.parametrize("core", [True, False])
+def test_a_pass_that_is_gone_is_worse_and_one_that_came_is_better(status: str, core: bool) -> None:
     old, new = recorded(), recorded()
-    case = first(new, status="PASS", proving=True)
+    case = first(new, status="PASS", proving=True, core=core)
     case.update(status=status, bound95=None)
     assert compare(old, new).verdict == "worse"
     assert compare(new, old).verdict == "better"
@@ -63,6 +64,7 @@ def test_a_failure_that_is_no_longer_asked_is_not_better(status: str) -> None:
 
 @pytest.mark.parametrize(("before", "after", "verdict"), [
     ("CONFORMS", "UNPROVEN", "worse"), ("CONFORMS", "INVALID", "worse"), ("UNPROVEN", "VIOLATES", "worse"),
+    ("CONFORMS", "NOT_APPLICABLE", "worse"), ("NOT_APPLICABLE", "UNPROVEN", "worse"), ("VIOLATES", "INVALID", "worse"),
     ("VIOLATES", "UNPROVEN", "same"),
     ("VIOLATES", "CONFORMS", "same")])
 def test_the_verdict_of_the_run_counts(before: str, after: str, verdict: str) -> None:
@@ -189,3 +191,11 @@ def test_nothing_in_common_is_bad_arguments(tmp_path: Path) -> None:
     (tmp_path / "two").write_text(json.dumps(two))
     with pytest.raises(BadArguments, match="no case in common"):
         diff.main([str(tmp_path / "one"), str(tmp_path / "two")])
+
+
+def test_every_change_is_printed_the_worst_first() -> None:
+    changes = [Change(f"case-{number}", "verdict", "PASS", "FAIL", direction)
+               for number, direction in enumerate(["changed", "better", "worse", "changed", "worse"])]
+    said = list(diff.lines(Comparison("worse", changes, compared=5)))
+    assert [line.split()[1] for line in said if "case-" in line] == ["case-2", "case-4", "case-1", "case-0", "case-3"]
+    assert said[-1] == "WORSE  5 cases compared: 2 worse, 1 better, 2 changed"

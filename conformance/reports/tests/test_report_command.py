@@ -6,6 +6,7 @@ import json
 import os
 import re
 from collections import Counter
+from collections.abc import Callable
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,9 @@ from xml.etree import ElementTree
 import pytest
 
 from conformance.pdlkit.exits import BadArguments
+from conformance.reports import complete
 from conformance.reports import report as command
+from conformance.reports.complete import report_schema, shape_problem
 from conformance.reports.content import STATUSES, VERDICTS, status_words, verdict_words
 from conformance.reports.interchange import fate, write_ctrf, write_junit
 from conformance.reports.markdown import write_markdown, write_summary
@@ -181,6 +184,18 @@ def test_a_summary_names_every_rule_that_went_wrong(status: str) -> None:
     assert named == (status not in ("PASS", "NOT_SUPPORTED", "INCONCLUSIVE")) and named == ("| R-1 |" in write_summary(report))
 
 
+@pytest.mark.parametrize("form", [write_summary, write_markdown, write_page])
+def test_nothing_that_went_wrong_is_left_out(form: Callable[[Any], str]) -> None:
+    report = recorded()
+    said = {key: [f"{key} one", f"{key} two"] for key in ("problems", "reasons", "findings")}
+    waived = [{"rule": "EDGE-33", "reason": "waived one", "expires": "2099-01-01", "cases": []}]
+    capabilities = [{"capability": "streams", "verdict": "VIOLATES", "failing": ["EDGE-33", "WAIT-01"], "unproven": ["MEM-01"],
+                     "holding": 3}]
+    text = form({**report, **said, "waived": waived, "capabilities": capabilities}).replace("\\", "")
+    assert all(line in text for lines in said.values() for line in lines) and "waived one" in text
+    assert "failing: EDGE-33 (waived), WAIT-01; unproven: MEM-01; 3 rules hold" in text and "WAIT-01 (waived)" not in text
+
+
 def test_cases_are_counted_apart_from_findings() -> None:
     report = recorded()
     classes = [("documented", "FAIL"), ("derived", "FAIL"), ("derived", "CRASH"), ("measured", "FAIL"), ("documented", "PASS")]
@@ -301,6 +316,33 @@ def test_a_report_with_a_part_removed_is_told_not_shown(tmp_path: Path) -> None:
         (tmp_path / "report.json").write_text(json.dumps(report))
         with pytest.raises(BadArguments):
             command.main([str(tmp_path)])
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda report: report.pop("verdict"),
+        lambda report: report["tests"][1].pop("status"),
+        lambda report: report.update(tests={}),
+        lambda report: report.update(schema="pdl-report/2"),
+        lambda report: report.update(verdict="FINE"),
+        lambda report: report["tests"][1].update(status="FINE"),
+        lambda report: report["tests"][1]["trials"].update(run=True),
+        lambda report: report["tests"][1]["trials"].update(run="64"),
+        lambda report: report["device"].update(name=5),
+    ],
+)
+def test_a_part_of_another_shape_is_found_wherever_it_stands(change: Callable[[Any], Any]) -> None:
+    report = with_cases(2)
+    assert shape_problem(report, report_schema()) is None
+    change(report)
+    assert shape_problem(report, report_schema()) is not None
+
+
+def test_a_report_that_the_reader_lets_pass_is_still_looked_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(complete, "read_report", lambda _: {**with_cases(1), "verdict": "FINE"})
+    with pytest.raises(BadArguments, match="is not a complete report: verdict is 'FINE'"):
+        complete.read_complete(tmp_path)
 
 
 def test_an_output_that_cannot_be_written_is_bad_arguments(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from conformance.pdlkit.exits import BadArguments, SetupImpossible
 from conformance.pdlkit.rules import load
 from conformance.reports import prose, site
 from conformance.reports.change_fields import redigested
-from conformance.reports.record import Recorded, configurations
+from conformance.reports.record import Configuration, Recorded, configurations
 from conformance.reports.tests.made_reports import failed, recorded, subset
 
 
@@ -92,6 +92,30 @@ def test_a_failure_in_any_report_of_a_configuration_is_shown(tmp_path: Path) -> 
     found[0].reports.append(Recorded("bad.json", bad, "0"))
     answer = found[0].answer(rule)
     assert answer is not None and answer.status == "FAIL"
+
+
+@pytest.mark.parametrize(
+    ("statuses", "shown"),
+    [
+        (("PASS", "FAIL"), 1),
+        (("HANG", "PASS"), 0),
+        (("PASS", "CRASH", "PASS"), 1),
+        (("PASS", "DEVICE_LOST"), 1),
+        (("KIT_ERROR", "PASS"), 0),
+        (("FAIL", "HANG"), 1),
+        (("CRASH", "FAIL"), 0),
+        (("INCONCLUSIVE", "PASS"), 1),
+        (("PASS", "PASS"), 1),
+        (("NOT_RUN", "INCONCLUSIVE"), 1),
+    ],
+)
+def test_what_is_shown_of_a_rule_is_its_worst_failure_or_its_best_proof(statuses: tuple[str, ...], shown: int) -> None:
+    """Of equal ones, the report with more trials: here the last."""
+    rows = [{"id": "A", "status": status, "exercised": number, "cases": 1} for number, status in enumerate(statuses)]
+    reports = [Recorded(str(number), {"rules": [{**row, "id": "B"}, row]}, "0") for number, row in enumerate(rows)]
+    answer = Configuration("G", 90, "580", "13.0", reports).answer("A")
+    assert answer is not None and (answer.recorded.name, answer.status) == (str(shown), statuses[shown])
+    assert Configuration("G", 90, "580", "13.0", reports).answer("C") is None
 
 
 def test_a_rule_that_is_gone_keeps_its_address(tmp_path: Path) -> None:

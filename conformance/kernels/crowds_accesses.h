@@ -1,0 +1,164 @@
+/* crowds_accesses.h - what crowds.cu asks of a thread's own words: it stores and loads them in a drawn order, by accesses of each width and kind;
+ * each load finds what the thread stored last, and so does the host afterwards. */
+#ifndef CROWDS_ACCESSES_H_INCLUDED
+#define CROWDS_ACCESSES_H_INCLUDED
+
+#define ACCESS_WORDS 8u        /* of a thread, side by side */
+#define ACCESS_STEPS 32u
+#define ACCESS_MOST 2048u      /* threads of a grid */
+#define ACCESS_BYTES (ACCESS_MOST * ACCESS_WORDS * sizeof(uint32_t))
+
+enum access_kind { STORE_ONE, STORE_RELAXED, STORE_EXCHANGED, STORE_ADDED, STORE_TWO, STORE_LEAST, STORE_GREATEST, STORE_FOUR,
+                   LOAD_ONE, LOAD_L2, LOAD_RELAXED, LOAD_TWO, LOAD_FOUR, LOAD_FOUR_L2, ACCESS_KINDS };
+
+struct access {
+    uint32_t kind, at, words, value; /* at: the first of so many words; the one after it gets one more */
+};
+
+WORDS_FN struct access nth_access(uint64_t key, uint32_t thread, uint32_t step)
+{
+    uint32_t word = words_fresh(key, thread * ACCESS_STEPS + step);
+    struct access a;
+
+    a.kind = (word >> 8) % ACCESS_KINDS;
+    a.words = a.kind == STORE_FOUR || a.kind == LOAD_FOUR || a.kind == LOAD_FOUR_L2 ? 4
+            : (a.kind >= STORE_TWO && a.kind <= STORE_GREATEST) || a.kind == LOAD_TWO ? 2 : 1;
+    a.at = (word >> 4) % ACCESS_WORDS / a.words * a.words;
+    a.value = word;
+    return a;
+}
+
+WORDS_FN uint64_t access_wide(const struct access *a) { return (uint64_t)(a->value + 1) << 32 | a->value; }
+
+/* What the thread's words are after a store. */
+WORDS_FN void access_changes(const struct access *a, uint32_t *words)
+{
+    uint64_t there = a->words == 2 ? (uint64_t)words[a->at + 1] << 32 | words[a->at] : 0;
+    uint32_t j;
+
+    if ((a->kind == STORE_LEAST && there < access_wide(a)) || (a->kind == STORE_GREATEST && there > access_wide(a)))
+        return;
+    for (j = 0; j < a->words && a->kind < LOAD_ONE; j++)
+        words[a->at + j] = a->kind == STORE_ADDED ? words[a->at] + a->value : a->value + j;
+}
+
+DEVICE_FN void access_stores(const struct access *a, uint32_t *to)
+{
+    uint32_t group[4], j;
+
+    switch (a->kind) {
+    case STORE_ONE: k_store(to, a->value); break;
+    case STORE_RELAXED: k_store_relaxed(to, a->value); break;
+    case STORE_ADDED: k_add(to, a->value); break;
+    case STORE_TWO: k_store64_relaxed(to, access_wide(a)); break;
+    case STORE_LEAST: k_min64((uint64_t *)(void *)to, access_wide(a)); break;
+    case STORE_GREATEST: k_max64((uint64_t *)(void *)to, access_wide(a)); break;
+    default:
+        for (j = 0; j < 4; j++)
+            group[j] = a->value + j;
+        k_store4(to, group);
+    }
+}
+
+DEVICE_FN uint32_t access_finds(const struct access *a, uint32_t *from, const uint32_t *words)
+{
+    uint32_t group[4], j, wrong = 0;
+    uint64_t two;
+
+    switch (a->kind) {
+    case LOAD_ONE: group[0] = k_load(from); break;
+    case LOAD_L2: group[0] = k_load_l2(from); break;
+    case LOAD_RELAXED: group[0] = k_load_relaxed(from); break;
+    case LOAD_FOUR: k_load4(from, group); break;
+    case LOAD_FOUR_L2: k_load4_l2(from, group); break;
+    case LOAD_TWO:
+        two = k_load64_relaxed((uint64_t *)(void *)from);
+        group[0] = (uint32_t)two;
+        group[1] = (uint32_t)(two >> 32);
+        break;
+    default: group[0] = k_exchange(from, a->value);
+    }
+    for (j = 0; j < a->words; j++)
+        wrong += group[j] != words[a->at + j];
+    return wrong;
+}
+
+KERNEL(crowds_accesses)
+{
+    struct trial_plan plan = k_plan(&args);
+    uint32_t thread = k_block() * k_threads() + k_thread(), *own = args.data + thread * ACCESS_WORDS, words[ACCESS_WORDS], step, wrong = 0;
+
+    for (step = 0; step < ACCESS_WORDS; step++)
+        words[step] = 0xEEEEEEEEu;
+    for (step = 0; step < ACCESS_STEPS; step++) {
+        struct access a = nth_access(plan.key, thread, step);
+
+        if (a.kind == STORE_EXCHANGED || a.kind >= LOAD_ONE)
+            wrong += access_finds(&a, own + a.at, words);
+        else
+            access_stores(&a, own + a.at);
+        access_changes(&a, words);
+    }
+    if (wrong)
+        k_add(&args.state->early, 1);
+}
+
+static unsigned accesses_left_others(const uint32_t *there, uint64_t key, unsigned threads)
+{
+    uint32_t words[ACCESS_WORDS];
+    unsigned thread, step, wrong = 0;
+
+    for (thread = 0; thread < threads; thread++) {
+        memset(words, 0xEE, sizeof(words));
+        for (step = 0; step < ACCESS_STEPS; step++) {
+            struct access a = nth_access(key, thread, step);
+
+            access_changes(&a, words);
+        }
+        wrong += memcmp(words, there + thread * ACCESS_WORDS, sizeof(words)) != 0;
+    }
+    return wrong;
+}
+
+/* In launches of each dress but the cooperative one, which has to have room. */
+static cudaError_t run_accesses(struct crowd *crowd, const struct kernel_args *args, uint32_t *words, unsigned trial, unsigned *wrong)
+{
+    static const unsigned shapes[][2] = { { 2, 31 }, { 40, 8 }, { 70, 24 }, { 20, 32 }, { 130, 3 }, { 8, 17 } }; /* blocks, threads */
+    const unsigned *shape = shapes[trial % 6];
+    cudaStream_t stream = crowd->ask->stream;
+    cudaLaunchAttribute attributes[2] = { serialization(1), serialization(1) };
+    unsigned dress = trial % DRESS_GROUPED, given = dress_crowd(dress, crowd->greatest, attributes);
+    cudaError_t error = cudaMemsetAsync(args->data, 0xEE, ACCESS_BYTES, stream);
+
+    prepare_trial(crowd->room, trial);
+    crowd->room->plan.key ^= crowd->ask->seed;
+    if (error == cudaSuccess)
+        error = launch_sized((const void *)SYMBOL(crowds_accesses), args, shape[0], shape[1], dress_bytes(dress), stream, attributes, given);
+    if (error == cudaSuccess)
+        error = cudaMemcpyAsync(words, args->data, ACCESS_BYTES, cudaMemcpyDeviceToHost, stream);
+    if (error == cudaSuccess)
+        error = cudaStreamSynchronize(stream);
+    if (error == cudaSuccess)
+        *wrong += crowd->room->state.early + accesses_left_others(words, crowd->room->plan.key, shape[0] * shape[1]);
+    return error;
+}
+
+static void ask_accesses(struct crowd *crowd)
+{
+    struct kernel_args args = crowd->args;
+    unsigned trial, wrong = 0;
+    uint32_t *words = NULL;
+    cudaError_t error = cudaMallocHost((void **)&words, ACCESS_BYTES);
+
+    args.data = NULL;
+    if (error == cudaSuccess)
+        error = cudaMalloc((void **)&args.data, ACCESS_BYTES);
+    for (trial = 0; ask_goes_on(crowd->ask, trial, 12) && error == cudaSuccess; trial++)
+        error = run_accesses(crowd, &args, words, trial, &wrong);
+    ask_expect(crowd->ask, "grids whose threads store and load their own words", error, cudaSuccess);
+    ask_expect_none(crowd->ask, "threads that found, or left, other words than they had stored last", wrong, trial);
+    (void)cudaFree(args.data);
+    (void)cudaFreeHost(words);
+}
+
+#endif

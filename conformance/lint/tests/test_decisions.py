@@ -1,0 +1,283 @@
+"""What lint decides once its findings are there: what counts, what is accepted, and what it exits with. No machine code is needed."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+
+from conformance.lint import against_hardware, baseline, linter
+from conformance.lint.against_hardware import Comparison, Shown, hold_against, shown_by
+from conformance.lint.cache import Cache
+from conformance.lint.ci import as_annotations, as_junit
+from conformance.lint.findings import HINT, RULES, Finding, number_alike
+from conformance.lint.launches import Launches, _Seen
+from conformance.lint.linter import KernelVerdict, Options, Report
+from conformance.lint.output import as_json, counts, exit_code
+from conformance.lint.pipeline import Outcome
+from conformance.lint.results import Place
+from conformance.lint.suppressions import Suppression, allowed_in_source
+from conformance.pdlkit.rules import Tag
+
+ERROR_RULE, HINT_RULE = "read-before-wait", "wait-in-loop"
+HINTS = {"read-only-load", "wait-in-loop", "trigger-without-wait", "wait-at-once", "never-triggers", "prefetch-before-wait",
+         "declared-independent", "ordered-by-mbarrier", "fence-then-trigger", "store-after-trigger", "exit-without-wait",
+         "read-only-variable"}
+
+
+def finding(rule: str = ERROR_RULE, kernel: str = "k", **more: Any) -> Finding:
+    return Finding(rule, kernel, f"{kernel}(int)", "f", "sm_90", f"{rule} in {kernel}", **more)
+
+
+def verdict(*findings: Finding, judged: bool = True, arch: str = "sm_90", kernel: str = "k") -> KernelVerdict:
+    return KernelVerdict(kernel, f"{kernel}(int)", "f", None, arch, judged, findings=list(findings))
+
+
+def report(*verdicts: KernelVerdict, **more: Any) -> Report:
+    return Report(list(verdicts), **more)
+
+
+def test_only_what_is_harmless_by_itself_is_a_hint() -> None:
+    assert {name for name, rule in RULES.items() if rule.severity == HINT} == HINTS
+    assert all(finding(name).counts is (name not in HINTS) for name in RULES)
+
+
+@pytest.mark.parametrize(("said", "code"), [
+    (report(verdict()), 0), (report(verdict(finding(HINT_RULE))), 0), (report(), 3), (report(verdict(judged=False)), 3),
+    (report(verdict(judged=False), verdict()), 0), (report(verdict(), verdict(finding())), 1),
+    (report(verdict(finding(), finding(HINT_RULE))), 1), (report(verdict(finding(imprecise=True))), 1),
+    (report(verdict(finding(suppressed="known"))), 0), (report(verdict(finding(known=True))), 0),
+    (report(verdict(finding(suppressed="known"), finding())), 1), (report(verdict(finding(known=True), finding("no-wait"))), 1),
+    (report(verdict(), extra=[finding("unused-declaration", "")]), 1), (report(verdict(), unreadable=[("f", "cut")]), 2),
+    (report(unreadable=[("f", "cut")]), 2), (report(verdict(finding()), unreadable=[("f", "cut")]), 1),
+    (report(verdict(), unmatched=True), 3),
+    (report(verdict(), unreadable=[("f", "cut")], unmatched=True), 2), (report(verdict(finding()), unmatched=True), 1),
+])
+def test_the_exit_code(said: Report, code: int) -> None:
+    assert exit_code(said) == code
+
+
+def test_what_is_counted_is_new_and_not_accepted() -> None:
+    others = (finding(HINT_RULE), finding("unresolved-call"), finding(suppressed="x"), finding(known=True))
+    said = report(verdict(finding(), finding(), *others))
+    assert counts(said.told()) == {"error": 2, "warning": 1, "hint": 1}
+
+
+def suppression(**more: Any) -> Suppression:
+    return Suppression(**{"source": "s", "kernel": re.compile("^k"), "rule": ERROR_RULE, "because": "known", **more})
+
+
+@pytest.mark.parametrize(("given", "found", "covered"), [
+    ({}, finding(), True), ({}, finding("write-before-wait"), False), ({}, finding(kernel="other"), False),
+    ({"kernel": re.compile(r"k\(int\)")}, finding(), True), ({"parameter": 2}, finding(parameters=[1, 2]), True),
+    ({"parameter": 2}, finding(parameters=[1]), False), ({"parameter": 2}, finding(), False),
+])
+def test_a_suppression_accepts_what_it_names_and_nothing_else(given: dict[str, Any], found: Finding, covered: bool) -> None:
+    one = suppression(**given)
+    assert one.covers(found) is covered and one.used == ({found.kernel} if covered else set())
+    said = report(verdict(found, finding(HINT_RULE, found.kernel), kernel=found.kernel))
+    linter._finish(said, Options(suppressions=[suppression(**given)]))
+    assert [f.suppressed for f in said.findings if f.kernel] == ["known" if covered else None, None]
+    assert [f.id for f in said.extra] == ([] if covered else ["unused-declaration"]) and exit_code(said) == (not covered)
+
+
+@pytest.mark.parametrize(("comment", "line", "accepted"), [
+    *(("allow(read-before-wait) constant", line, line in (3, 4)) for line in (2, 3, 4, 5)), ("allow(read-before-wait)", 3, False),
+    ("allow(write-before-wait) constant", 3, False), ("allow(no-wait, read-before-wait) both", 3, True),
+    ("forbid(read-before-wait) constant", 3, False),
+])
+def test_a_comment_accepts_its_rule_at_its_line_with_a_reason(comment: str, line: int, accepted: bool, tmp_path: Path) -> None:
+    source = tmp_path / "k.cu"
+    source.write_text(f"\n\nx; // pdl-lint: {comment}\n\n\n")
+    places = [Place(".text.k", 16, "LDG", lines) for lines in (((str(source), line),), (("/nowhere.h", 3), (str(source), line)))]
+    for place in places:  # the access itself, and one that was inlined there
+        found = finding(place=place)
+        assert (allowed_in_source(found) is not None) is accepted
+        said = report(verdict(found, finding(HINT_RULE, place=place)))
+        linter._finish(said, Options())
+        assert [f.suppressed is not None for f in said.findings] == [accepted, False] and exit_code(said) == (not accepted)
+
+
+def test_a_baseline_knows_its_own_findings_and_no_more_of_them(tmp_path: Path) -> None:
+    """A second access like the first is new."""
+    twice = [finding(subject="p"), finding(subject="p")]
+    number_alike(twice)
+    first, second = twice
+    left_out = [finding(HINT_RULE), finding("no-wait", suppressed="x"), finding("unused-declaration", "")]
+    written = [first, *left_out, finding("no-wait", "other")]
+    assert baseline.write(tmp_path / "b.json", written) == 2
+    known = baseline.load(tmp_path / "b.json")
+    assert known == {first.fingerprint, written[-1].fingerprint} and second.fingerprint not in known
+    for others, code in (((), 0), ((second,), 1), ((finding("write-before-wait"),), 1), ((finding(kernel="z"),), 1)):
+        said = report(verdict(finding(subject="p"), *others))
+        linter._finish(said, Options(baseline=known))
+        assert exit_code(said) == code
+    plain = json.loads((tmp_path / "b.json").read_text())["findings"]
+    assert [row["kernel"] for row in plain] == ["k", "other"]
+
+
+def test_no_two_findings_are_taken_for_one() -> None:
+    alike = [finding(), finding(), finding()]
+    number_alike(alike)
+    others = [finding("no-wait"), finding(kernel="z"), finding(subject="p"), finding(subject="q")]
+    assert len({one.fingerprint for one in (*alike, *others)}) == 7
+
+
+def test_code_for_old_gpus_counts_only_where_there_is_no_better_one() -> None:
+    old = verdict(finding("no-device-half"), arch="sm_80")
+    alone, beside = report(old), report(verdict(finding("no-device-half"), arch="sm_80"), verdict(arch="sm_90"), verdict(kernel="z"))
+    other = report(verdict(arch="sm_90", kernel="z"), verdict(finding("no-device-half"), arch="sm_80"))
+    earlier = report(verdict(arch="sm_90"), verdict(finding("no-device-half"), arch="sm_80"))
+    for said, first in ((alone, 0), (beside, 0), (other, 0), (earlier, 1)):
+        linter._settle_old_images(said, first)
+    assert [exit_code(said) for said in (alone, beside, other, earlier)] == [1, 0, 1, 1]
+    assert not beside.verdicts[0].judged and beside.verdicts[1].judged
+
+
+@pytest.mark.parametrize(("sm", "named", "code"), [(80, True, 1), (80, False, 3), (90, True, 2), (90, False, 3)])
+def test_a_kernel_without_code_that_is_said_to_overlap_is_told(sm: int, named: bool, code: int) -> None:
+    """Below sm_90 its code cannot overlap; from there on it has none, and cannot be judged."""
+    nothing = {"result": lambda _: None, "kernel_info": lambda _: None}
+    summary: Any = SimpleNamespace(kernels=["k"], sm=sm, instructions=0, seconds=0.0, **nothing)
+    said = report()
+    linter._judge_image("f", None, summary, Options(overlapping=re.compile("k" if named else "z")), said)
+    assert exit_code(said) == code and len(said.verdicts) == 1 and said.named == named
+    assert [f.id for f in said.findings] == ["no-device-half"] * (code == 1)
+
+
+def test_an_image_that_could_not_be_analysed_is_told() -> None:
+    said, cache = report(verdict()), Cache(None)
+    linter._take(Outcome(SimpleNamespace(file="f", inner=None), None, "it is cut"), Options(), said, cache)  # type: ignore[arg-type]
+    assert said.unreadable == [("f", "it is cut")] and exit_code(said) == 2
+    broken: Any = SimpleNamespace(kernels=["k", "z"], sm=90, instructions=0, seconds=0.0, result=None)  # judging it fails
+    linter._take(Outcome(SimpleNamespace(file="g", inner=None), broken), Options(), said, cache)  # type: ignore[arg-type]
+    assert len(said.unreadable) == 2 and said.unreadable[1][0] == "g" and len(said.verdicts) == 1
+
+
+LOGGED = Launches({"x": _Seen()})
+
+
+@pytest.mark.parametrize(("options", "named", "unmatched"), [
+    (Options(), 0, False), (Options(overlapping=re.compile("x")), 0, True), (Options(overlapping=re.compile("x")), 1, False),
+    (Options(launches=LOGGED), 0, True), (Options(launches=LOGGED), 1, False),
+])
+def test_names_that_match_no_kernel_are_told(options: Options, named: int, unmatched: bool) -> None:
+    said = report(verdict(), named=named)
+    linter._finish(said, options)
+    assert said.unmatched is unmatched and exit_code(said) == (3 if unmatched else 0)
+    assert bool(said.notes) is bool(options.launches.overlapping), "x is in no file"
+
+
+@pytest.mark.parametrize("used", [False, True])
+@pytest.mark.parametrize("kind", ["declarations", "chains"])
+def test_a_declaration_that_matches_nothing_is_told(kind: str, used: bool) -> None:
+    """It may be misspelt, and then what it should have said something of went unsaid."""
+    k = re.compile("k")
+    options = Options()
+    setattr(options, kind, [SimpleNamespace(used=used, parameters={1}, variables={"v"}, source="s", kernel=k, kernels=k)])
+    said = report(verdict())
+    linter._finish(said, options)
+    assert exit_code(said) == (not used) and len(said.extra) == (not used)
+
+
+def test_json_holds_every_finding_and_every_kernel_that_was_judged() -> None:
+    said = report(verdict(finding(), finding("unresolved-call"), finding(HINT_RULE)), verdict(kernel="fine"),
+                  verdict(judged=False, kernel="unasked"), extra=[finding("unused-declaration", "")], unreadable=[("cut", "why")])
+    for hints in (False, True):
+        told = as_json(said, hints)
+        assert [f["id"] for f in told["findings"]] == [ERROR_RULE, "unresolved-call", *[HINT_RULE] * hints, "unused-declaration"]
+        assert [(k["kernel"], k["clean"]) for k in told["kernels"]] == [("k", False), ("fine", True)]
+        assert told["counts"] == {"error": 1, "warning": 2, "hint": int(hints)}
+        assert told["unreadable"] == [{"file": "cut", "message": "why"}]
+        assert [k["kernel"] for k in told["not_judged_kernels"]] == ["unasked"]
+
+
+def test_build_servers_get_every_finding_that_counts() -> None:
+    said = report(verdict(finding(), finding("no-wait"), finding(HINT_RULE)), verdict(kernel="fine"),
+                  verdict(finding(HINT_RULE), kernel="hint"),
+                  verdict(finding(known=True), finding(suppressed="x"), kernel="old"), verdict(judged=False, kernel="unasked"),
+                  unreadable=[("cut", "it is damaged")])
+    said.verdicts[0].waits = True
+    suite = ElementTree.fromstring(as_junit(said)).find("testsuite")
+    assert suite is not None and [suite.get(name) for name in ("tests", "failures", "errors", "skipped")] == ["5", "1", "1", "0"]
+    assert [(case.get("name"), [end.tag for end in case]) for case in suite] == [
+        ("k(int)", ["failure"]), ("fine(int)", []), ("hint(int)", []), ("old(int)", []), ("can be read", ["error"])]
+    failure = suite.find("testcase/failure")
+    assert failure is not None and failure.text and failure.text.count("To do") == 2
+    assert [line.partition("::")[2].partition("::")[0] for line in as_annotations(said, False).splitlines()] == [
+        "error title=read-before-wait", "error title=no-wait", "error title=lint cannot read a file"]
+    assert sum(line.startswith("::notice") for line in as_annotations(said, True).splitlines()) == 2
+
+
+# Against hardware ----------------------------------------------------------------------------------------------------
+
+TAGS = {"late": Tag("late", "kernel", "t", (), lint=("read-before-wait", "no-wait")), "unseen": Tag("unseen", "kernel", "t", ())}
+
+
+def compared(shown: list[Shown], *verdicts: KernelVerdict, **more: Any) -> Comparison:
+    return hold_against(shown, report(*verdicts, **more), TAGS)
+
+
+PASSED, KILLED = Shown("C", "w_dependent", "base", False), Shown("C", "w_dependent", "late", True)
+
+
+@pytest.mark.parametrize(("shown", "findings", "wrong"), [
+    (PASSED, (), False), (PASSED, (HINT_RULE,), False), (PASSED, (ERROR_RULE,), True), (PASSED, ("unresolved-call",), True),
+    (KILLED, (), True), (KILLED, (HINT_RULE,), True), (KILLED, ("write-before-wait",), True), (KILLED, ("no-wait",), False),
+    (KILLED, ("write-before-wait", ERROR_RULE), False),
+])
+def test_hardware_and_lint_agree_or_it_is_told(shown: Shown, findings: tuple[str, ...], wrong: bool) -> None:
+    said = [finding(name, shown.symbol) for name in findings]
+    one = compared([shown], verdict(kernel="other"), verdict(*said, kernel=shown.symbol))
+    assert (one.compared, one.absent, len(one.disagreements)) == (1, [], wrong)
+    both = [verdict(*said, kernel=shown.symbol), verdict(kernel=shown.symbol)]
+    for several in (both, both[::-1]):
+        assert len(compared([shown], *several).disagreements) == wrong, "of several architectures each one counts"
+
+
+def test_what_lint_cannot_read_or_find_is_told() -> None:
+    lost = compared([PASSED, KILLED], verdict(kernel=PASSED.symbol), unreadable=[("f", "cut")])
+    assert (lost.compared, lost.absent, lost.disagreements) == (1, [KILLED.symbol], ["lint cannot read f: cut"])
+
+
+@pytest.mark.parametrize(("changed", "symbols"), [
+    ({}, ["w_dependent_base", "w_dependent_late"]), ({"status": "FAIL"}, ["w_dependent_late"]), ({"proving": False}, ["w_dependent_late"]),
+    ({"kind": "start"}, []), ({"mutants": []}, ["w_dependent_base"]),
+    *(({"mutants": [{"tag": "late", "status": status}, {"tag": "unseen", "status": "KILLED"}]}, ["w_dependent_base"])
+      for status in ("SURVIVED", "EQUIVALENT_HERE", "NOT_APPLICABLE")),
+    ({"mutants": [{"tag": "unseen", "status": "KILLED"}, {"tag": "late", "status": "KILLED"}]}, ["w_dependent_base", "w_dependent_late"]),
+    ({"kernels": [{"name": "w_primary"}]}, []), ({"kernels": []}, []),
+])
+def test_what_hardware_showed(changed: dict[str, Any], symbols: list[str]) -> None:
+    test = {"name": "C", "kind": "visibility", "status": "PASS", "proving": True, "mutants": [{"tag": "late", "status": "KILLED"}],
+            "kernels": [{"name": "w_primary"}, {"name": "w_dependent"}], **changed}
+    both = shown_by({"tests": [test, test]}, TAGS)
+    assert [one.symbol for one in both] == symbols and [one.killed for one in both] == [symbol.endswith("late") for symbol in symbols]
+
+
+@pytest.mark.parametrize(("said", "code"), [
+    ({"compared": 3, "absent": [], "disagreements": []}, 0), ({"compared": 3, "absent": ["x"], "disagreements": ["odd"]}, 1),
+    ({"compared": 0, "absent": ["x"], "disagreements": []}, 1), ({"left_out": "no kernel was proven or killed"}, 1),
+])
+def test_the_comparison_exits_with_what_it_says(said: dict[str, Any], code: int, monkeypatch: pytest.MonkeyPatch,
+                                                capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(against_hardware, "answer", lambda *_: said)
+    assert against_hardware.main(["report.json", "harness"]) == code
+    capsys.readouterr()
+    assert against_hardware.main(["--json", "report.json", "harness"]) == 0 and json.loads(capsys.readouterr().out) == said
+
+
+@pytest.mark.parametrize(("at_hand", "shown", "told"), [
+    (False, [PASSED], {"left_out": "nvdisasm, cuobjdump or a C compiler is not on this machine"}),
+    (True, [], {"left_out": "no kernel was proven or killed"}), (True, [PASSED], {"compared": 2, "absent": ["a"], "disagreements": ["d"]}),
+])
+def test_what_run_is_answered(at_hand: bool, shown: list[Shown], told: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in (("programs_at_hand", at_hand), ("read_report", {}), ("shown_by", shown), ("compare", Comparison(2, ["a"], ["d"]))):
+        monkeypatch.setattr(against_hardware, name, lambda *_, value=value: value)
+    monkeypatch.setattr("conformance.lint.analyser.at_hand", lambda: True)
+    assert against_hardware.answer(Path("report.json"), Path("harness"), TAGS) == told

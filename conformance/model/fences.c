@@ -1,0 +1,34 @@
+/* What fences leave undone on broken devices. */
+#include "machine.h"
+
+/* Whether a word lies so far in memory that some devices treat it otherwise. */
+bool is_far(uint32_t word)
+{
+    return word >= (64u << 20) / 8;
+}
+
+/* Devices on which a fence does nothing in some launches */
+bool fence_is_lost(const struct thread *t)
+{
+    const struct faults *f = &device.faults;
+    const struct op *op = t->block->op;
+    return (f->fence_not_in_domains && op->domain != 0) || (f->fence_not_in_clusters && op->grid->cluster > 1) ||
+           (f->fence_not_in_cooperative && op->grid->cooperative) || (f->fence_not_in_layers && (op->features & HAS(gridz))) ||
+           (f->fence_not_in_rows && (op->features & HAS(gridy))) || (f->fence_not_in_bodies && (op->features & HAS(body))) ||
+           (f->fence_not_in_graphs && (op->features & HAS(graph))) || (f->fence_not_again && (op->features & HAS(again))) ||
+           (f->fence_not_in_children && (op->features & HAS(child))) || (f->fence_not_in_captured && (op->features & HAS(captured))) ||
+           (f->fence_not_with_long_args && op->grid->kernel->args_bytes > 1024) || (f->fence_not_after_wait && t->waits > 0) ||
+           (f->waited_fence_lost_in_graphs && t->waits > 0 && (op->features & HAS(graph))) || (f->fence_17_lost && t->fences > 16) ||
+           (f->attributed_fence_lost_in_rows && op->attributed && (op->features & HAS(gridy))) ||
+           (f->fence_lost_in_clusters_of_domains && op->domain != 0 && op->grid->cluster > 1) ||
+           (f->legacy_fence_lost && (op->features & HAS(legacy))) ||
+           (f->fence_of_late_threads_lost && t->index >= 16 && t->block->stores->epoch != 0) ||
+           (f->fence_not_in_late_blocks && t->block->index >= 64);
+}
+
+/* Words that a fence leaves behind on broken devices; taken: so many have gone before. */
+bool fence_leaves(const struct store *s, unsigned taken)
+{
+    const struct faults *f = &device.faults;
+    return (f->fence_takes_eight && taken >= 8) || (f->fence_takes_24 && taken >= 24) || (f->fence_leaves_far_words && is_far(s->word));
+}

@@ -1,0 +1,62 @@
+/* WAIT-01: may this thread's wait return? Most of it is about broken devices. */
+#include "api.h"
+
+static bool covered_enough(const struct op *op, const struct op *pred)
+{
+    if (pred->grid == NULL)
+        return false;
+    if (drawn_acts(EFFECT_beforeflush, op, pred))
+        return pred->exited_all;
+    if (device.faults.wait_at_trigger)
+        return pred->triggered_all;
+    if (device.faults.wait_before_flush)
+        return pred->exited_all;
+    if (device.faults.wait_some_blocks)
+        return pred->grid->low_exited >= pred->grid->blocks / 2;
+    if (device.faults.exits_not_covered) /* nor what they flush */
+        return pred->triggered_all && pred->grid->exited != 0 && pred->grid->gone - pred->grid->exited >= pred->grid->triggered;
+    return false;
+}
+
+/* Devices on which the late blocks of some launches do not wait */
+static bool late_block_is_free(const struct op *op, unsigned block)
+{
+    const struct faults *f = &device.faults;
+    if (block >= 16 && ((f->late_layered_blocks_free && op->grid->shape[2] > 1) ||
+                        (f->late_long_args_blocks_free && op->grid->kernel->args_bytes > 1024) ||
+                        (f->late_per_thread_blocks_free && (op->features & HAS(perthread)))))
+        return true;
+    return block >= 64 && ((f->late_clustered_blocks_free && op->grid->cluster > 1) || (f->late_urgent_blocks_free && op->urgent) ||
+                           (f->late_sharing_blocks_free && op->grid->dynamic_shared != 0) || (f->late_domain_blocks_free && op->domain != 0));
+}
+
+bool wait_may_return(const struct thread *thread)
+{
+    const struct op *op = thread->block->op;
+    if (late_block_is_free(op, thread->block->index))
+        return true;
+    if (device.faults.late_met_clustered_blocks_free && thread->block->index >= 16 && op->grid->cluster > 1 && thread->block->stores->epoch != 0)
+        return true;
+    if (device.faults.hundredth_block_does_not_wait && thread->block->index == 100)
+        return true;
+    if (device.faults.late_blocks_do_not_wait && thread->block->index >= 256)
+        return true;
+    if (device.faults.second_barrier_frees_wait && thread->block->stores->epoch >= 2)
+        return true;
+    if ((device.faults.fenced_wait_free && thread->fences != 0) || (device.faults.wait_after_two_triggers_free && thread->triggers > 1))
+        return true;
+    if (device.faults.met_triggered_wait_free && thread->block->stores->epoch == 1 && thread->block->triggered)
+        return true;
+    if (device.faults.late_threads_return && thread->index >= 16)
+        return true;
+    if (device.faults.second_wait_hangs && thread->waits > 1)
+        return false;
+    const struct faults *f = &device.faults;
+    if (!f->wait_needs_trigger && !f->wait_at_trigger && !f->wait_before_flush && !f->wait_some_blocks &&
+        !f->exits_not_covered && device.drawn.effect != EFFECT_beforeflush)
+        return op->cover_open == 0 || (device.faults.left_threads_free && thread->block->live < thread->block->threads);
+    for (const struct cover *c = op->covered; c != NULL; c = c->next)
+        if (c->op != NULL && !covered_enough(op, c->op))
+            return false;
+    return !(device.faults.wait_needs_trigger && op->covers_untriggered);
+}

@@ -1,0 +1,132 @@
+"""What `run` decides before and after its children: the plan, the verdict, what an earlier part adds. No process is started."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conformance.pdlkit import machine, many_gpus, places, resume, run, waivers
+from conformance.pdlkit.build import Built
+from conformance.pdlkit.device_choice import Choice
+from conformance.pdlkit.exits import BadArguments
+from conformance.pdlkit.records import CaseLog
+from conformance.pdlkit.report import identified
+from conformance.pdlkit.rules import load
+from conformance.pdlkit.supervise import Outcome, Plan
+from conformance.pdlkit.tests.test_verdicts import case
+from conformance.pdlkit.verdicts import CaseResult
+
+BOOK = load(places.RULES)
+PROVEN, FAILED = CaseResult(case(), "PASS", None), CaseResult(case(rule="MEM-01"), "FAIL", "x")
+FINDING, CRASHED = CaseResult(case("measured", False), "FAIL", "odd"), CaseResult(case(rule="MEM-02"), "CRASH", "x")
+GPU, BROKEN, ABSENT = Choice("cuda:0"), Choice("cuda:0", broken="it is sick"), Choice("cuda:0", absent="there is none")
+WAIVED = dataclasses.replace(waivers.NOTHING, rules=("MEM-01",), crashes=("MEM-02",))
+
+
+@pytest.mark.parametrize(("results", "more", "verdict"), [
+    ([PROVEN], {}, "CONFORMS"), ([PROVEN, FAILED], {}, "VIOLATES"), ([PROVEN, CRASHED], {}, "UNPROVEN"),
+    ([PROVEN], {"problems": ["odd"]}, "INVALID"), ([PROVEN, FAILED], {"problems": ["odd"]}, "INVALID"),
+    ([PROVEN], {"interposed": {"LD_PRELOAD": "x.so"}}, "UNPROVEN"), ([PROVEN, FAILED], {"interposed": {"LD_PRELOAD": "x.so"}}, "VIOLATES"),
+    ([PROVEN], {"choice": BROKEN}, "INVALID"), ([PROVEN], {"choice": ABSENT}, "NOT_APPLICABLE"),
+    *(([PROVEN], {"plant": plant}, "INVALID") for plant in ("hang", "crash", "no-record", "broken-wait", "broken-wait:500")),
+    ([PROVEN, FAILED], {"plant": "broken-wait"}, "VIOLATES"), ([PROVEN, CRASHED], {"plant": "crash"}, "UNPROVEN"),
+    ([PROVEN, FAILED], {"applied": WAIVED}, "CONFORMS"), ([PROVEN, CRASHED], {"applied": WAIVED}, "CONFORMS"),
+    ([PROVEN, FAILED], {"applied": WAIVED, "plant": "broken-wait"}, "INVALID"), ([PROVEN, FINDING], {}, "CONFORMS"),
+])
+def test_the_verdict_of_a_run(results: list[CaseResult], more: dict[str, Any], verdict: str) -> None:
+    given = {"choice": GPU, "interposed": {}, "plant": None, "applied": waivers.NOTHING, "problems": [], **more}
+    outcome = Outcome(problems=given.pop("problems"))
+    said = run._verdict(results, outcome, **given)
+    assert said.verdict == verdict and bool(said.reasons) == (verdict != "CONFORMS")
+    assert bool(said.findings) == (FINDING in results)
+
+
+def test_a_device_that_cannot_be_used_ran_nothing_and_one_that_is_not_there_supports_nothing() -> None:
+    cases = list(BOOK.cases[:3])
+    for choice, status, reason in ((BROKEN, "NOT_RUN", "it is sick"), (ABSENT, "NOT_SUPPORTED", "there is none")):
+        assert [(r.case, r.status, r.reason) for r in run._nothing_ran(cases, choice)] == [(one, status, reason) for one in cases]
+
+
+@pytest.mark.parametrize(("device", "only", "plant"), [("cuda:1", [], None), ("model", ["WAIT-*"], "hang"), ("model:shared", ["x"], None)])
+def test_the_plan_is_what_was_asked_for(device: str, only: list[str], plant: str | None) -> None:
+    options = argparse.Namespace(profile="full", only=only, plant=plant)
+    cases = list(BOOK.cases)
+    plan = run._plan(options, Choice(device), Built(Path("h"), None, {}), BOOK, cases, 5)
+    assert (plan.harness, plan.device, plan.profile, plan.seed, plan.rules_hash) == (Path("h"), device, "full", 5, BOOK.digest)
+    assert (plan.subset, plan.plant) == (bool(only), plant)
+    assert {name for names in plan.families.values() for name in names} == {one.name for one in cases}
+    assert all(BOOK.case(name).family == family for family, names in plan.families.items() for name in names)  # type: ignore[union-attr]
+    assert plan.parallel <= (1 if device.startswith("cuda") else 2), "one process at a time on a GPU: what it measures is its own"
+
+
+def _start(**more: Any) -> dict[str, Any]:
+    return {"profile": "quick", "seed": f"{5:016x}", "rules_hash": "r", "device": {"name": "G"}, "driver": 1, "runtime": 2, **more}
+
+
+@pytest.mark.parametrize(("earlier", "later", "problems"), [
+    (_start(), _start(), 0), (_start(seed="0" * 16), _start(), 1), (_start(profile="full"), _start(), 1),
+    (_start(rules_hash="o"), _start(), 1),
+    (_start(), _start(device={"name": "H"}), 1), (_start(), _start(driver=3), 1), (_start(), _start(runtime=3), 1),
+    (_start(driver=3), None, 0), (None, _start(), 0), (_start(seed="0" * 16), None, 1),
+])
+def test_both_parts_of_a_resumed_run_count(earlier: dict[str, Any] | None, later: dict[str, Any] | None, problems: int) -> None:
+    plan = Plan(Path("h"), "cuda", "quick", 5, {}, False, rules_hash="r")
+    first = Outcome({"a": CaseLog("a"), "b": CaseLog("b")}, earlier, ["first"], [{"family": "a"}])
+    second = Outcome({"b": CaseLog("b", began=True)}, later, ["second"], [{"family": "b"}])
+    both = run._with_earlier(second, first, plan)
+    assert both.problems[0] == "first" and both.problems[-1] == "second" and len(both.problems) == 2 + problems
+    assert [one["family"] for one in both.processes] == ["a", "b"] and both.start == (later or earlier)
+    assert set(both.logs) == {"a", "b"} and both.logs["b"].began
+
+
+def test_an_interrupted_run_is_taken_over_whole(tmp_path: Path) -> None:
+    (tmp_path / "harness").write_bytes(b"x")
+    identity = resume.Identity("model", "full", "5eed", ["WAIT-*"], "hang")
+    resume.begin(tmp_path, identity, tmp_path / "harness")
+    nothing: dict[str, Any] = {"device": None, "profile": None, "seed": None, "only": [], "plant": None, "output": None}
+    options = argparse.Namespace(resume=tmp_path, **nothing)
+    run._go_on(options)
+    assert vars(options) == {"resume": tmp_path, "output": tmp_path, "device": "model", "profile": "full", "seed": "5eed",
+                             "only": ["WAIT-*"], "plant": "hang"}
+    other = {"device": "cuda", "profile": "quick", "seed": "1", "only": ["MEM-*"], "plant": "crash", "output": Path("o")}
+    for name, value in other.items():
+        with pytest.raises(BadArguments, match=f"leave out --{name}"):
+            run._go_on(argparse.Namespace(resume=tmp_path, **{**nothing, name: value}))
+    run._go_on(argparse.Namespace(resume=tmp_path, **{**nothing, "device": "model", "profile": "full"}))  # the same is no choice of its own
+
+
+@pytest.mark.parametrize(("choice", "resumed", "several"), [
+    (Choice("cuda"), None, True), (Choice("cuda:0"), None, False), (Choice("model"), None, False), (Choice("cuda"), Path("d"), False),
+    (Choice("cuda", broken="sick"), None, False), (Choice("cuda", absent="none"), None, False),
+])
+def test_all_gpus_are_judged_unless_one_is_named(choice: Choice, resumed: Path | None, several: bool,
+                                                 monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(machine, "ask_driver", lambda: argparse.Namespace(gpus=[1, 2]))
+    monkeypatch.setattr(many_gpus, "workers", lambda count: ["w"] * count)
+    assert len(run._gpus(argparse.Namespace(resume=resumed), choice)) == (2 if several else 0)
+
+
+def test_cases_are_chosen_by_any_pattern_and_each_pattern_has_to_match() -> None:
+    everything = list(BOOK.cases)
+    assert run.select(BOOK, []) == everything
+    one, rule = everything[0], everything[-1].rule
+    assert run.select(BOOK, [one.name, rule.lower()]) == [c for c in everything if c == one or c.rule == rule]
+    for patterns in (["NO-SUCH"], [one.name, "NO-SUCH"], ["NO-SUCH", one.name]):
+        with pytest.raises(BadArguments, match="NO-SUCH"):
+            run.select(BOOK, patterns)
+
+
+def test_the_report_says_what_the_exit_code_says(tmp_path: Path, capsys: pytest.CaptureFixture[str],
+                                                 monkeypatch: pytest.MonkeyPatch) -> None:
+    facts: Any = argparse.Namespace(evidence={}, verdict=None)
+    for code in (0, 1, 2, 70, 77):
+        monkeypatch.setattr(run, "build_report", lambda _, code=code: {"exit": code, "run": {}})
+        monkeypatch.setattr(run, "inconsistencies", lambda _: [])
+        assert run._finish(facts, tmp_path, argparse.Namespace(json=True), None) == code
+        told = json.loads((tmp_path / "report.json").read_text())
+        assert told == json.loads(capsys.readouterr().out) == identified(told) and (told["exit"], told["static_check"]) == (code, None)
