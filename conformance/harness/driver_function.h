@@ -4,19 +4,25 @@
 
 #include <cuda_runtime_api.h>
 
-/* A function of the driver, as of CUDA `version`; NULL with an error if it has none. */
+/* What is found under this name, as of CUDA `version`. */
+static inline cudaError_t driver_entry(const char *name, unsigned version, void **function, enum cudaDriverEntryPointQueryResult *found)
+{
+#if CUDART_VERSION >= 12050
+    return cudaGetDriverEntryPointByVersion(name, function, version, cudaEnableDefault, found);
+#else
+    (void)version;
+    return cudaGetDriverEntryPoint(name, function, cudaEnableDefault, found);
+#endif
+}
+
+/* A function of the driver; NULL with an error if it has none. */
 static inline cudaError_t driver_function(const char *name, unsigned version, void **function)
 {
     enum cudaDriverEntryPointQueryResult found = cudaDriverEntryPointSymbolNotFound;
     cudaError_t error;
 
     *function = NULL;
-#if CUDART_VERSION >= 12050
-    error = cudaGetDriverEntryPointByVersion(name, function, version, cudaEnableDefault, &found);
-#else
-    (void)version;
-    error = cudaGetDriverEntryPoint(name, function, cudaEnableDefault, &found);
-#endif
+    error = driver_entry(name, version, function, &found);
     if (error == cudaSuccess && (found != cudaDriverEntryPointSuccess || !*function))
         error = cudaErrorSymbolNotFound;
     return error;

@@ -261,6 +261,7 @@ static int lie_apart(const struct apart *a, unsigned i)
 /* No two allocations share memory, whoever had what they are made of before. Each is freed, and another one of some other size takes its place. */
 static cudaError_t allocate_apart(struct joins *joins)
 {
+    static const unsigned unit[3] = { 4096, 256, 1001 }; /* bytes: pages, what devices align to, and neither */
     struct apart a = PDL_ZERO;
     cudaError_t error = cudaSuccess;
     unsigned i, place;
@@ -274,7 +275,7 @@ static cudaError_t allocate_apart(struct joins *joins)
         a.memory[place] = NULL;
         if (i % 5 == 0 && error == cudaSuccess)
             error = cudaStreamSynchronize(stream);
-        a.bytes[place] = (1 + (joins->trial / POOL_WAYS + i / APART + place) % 6) * (i % 3 ? 256 : 4096);
+        a.bytes[place] = (1 + (joins->trial / POOL_WAYS + i / APART + place) % 6) * unit[i % 3];
         if (error == cudaSuccess && i < 3 * APART)
             error = cudaMallocAsync((void **)&a.memory[place], a.bytes[place], stream);
         if (error == cudaSuccess && a.memory[place])

@@ -299,6 +299,18 @@ static void ask_driver(struct ask *ask, void *get, const void *function)
         expect_same(ask, get, (CUfunction)driver, &told);
 }
 
+/* "cudaDriverEntryPointSymbolNotFound: no matching symbol" */
+static void ask_no_entry(struct ask *ask)
+{
+    enum cudaDriverEntryPointQueryResult found = cudaDriverEntryPointSuccess;
+    void *function = NULL;
+    cudaError_t error = driver_entry("cuFunctionThatThereIsNot", 12030, &function, &found);
+
+    (void)cudaGetLastError();
+    ask_expect_number(ask, "a function of the driver that there is not is found", error == cudaSuccess && found == cudaDriverEntryPointSuccess, 0);
+    ask_expect_number(ask, "a function of the driver that there is not has a place", function != NULL, 0);
+}
+
 static void ask_by_driver(struct ask *ask)
 {
     void *get = NULL;
@@ -343,6 +355,7 @@ static void ask_functions(struct ask *ask)
     ask_launches(ask, most / 2 + 13);
     ask_names(ask);
     ask_by_driver(ask);
+    ask_no_entry(ask);
     ask_fit(ask, 0, sms);
     ask_fit(ask, most / 2, sms);
     ask_fit(ask, most, sms);

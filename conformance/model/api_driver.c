@@ -310,7 +310,7 @@ static void entry_point(const char *name, unsigned asked, void **address, enum c
             found.function = offered[i].function;
     *address = found.object;
     if (status != NULL)
-        *status = found.object != NULL ? cudaDriverEntryPointSuccess : cudaDriverEntryPointSymbolNotFound;
+        *status = found.object != NULL || device.faults.no_function_told_found ? cudaDriverEntryPointSuccess : cudaDriverEntryPointSymbolNotFound;
 }
 
 #undef cudaGetDriverEntryPoint

@@ -98,7 +98,8 @@ cudaError_t CUDARTAPI cudaGraphNodeGetEnabled(cudaGraphExec_t exec, cudaGraphNod
     if (device.faults.sibling_tells_enabled)
         n = execs_oldest(n);
     bool updated = (exec_of(exec)->features & HAS(updated)) != 0;
-    *enabled = !n->disabled || (device.faults.captured_told_enabled && n->captured) || device.faults.enabled_always || (device.faults.enabled_told_after_update && updated);
+    bool always = device.faults.enabled_always || (device.faults.captured_told_enabled && n->captured);
+    *enabled = !n->disabled || always || (device.faults.enabled_told_after_update && updated);
     return cudaSuccess;
 }
 

@@ -69,7 +69,8 @@ cudaError_t CUDARTAPI cudaMemsetAsync_ptsz(void *to, int value, size_t bytes, cu
 cudaError_t CUDARTAPI cudaMemcpy_ptds(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind)
 {
     cudaError_t error = cudaMemcpyAsync(to, from, bytes, kind, cudaStreamPerThread);
-    bool early = (device.faults.unit_default_copy_early && kind == cudaMemcpyDefault) || device.faults.unit_copy_does_not_wait || (device.faults.unit_copy_in_early && kind == cudaMemcpyHostToDevice);
+    bool early = device.faults.unit_copy_does_not_wait || (device.faults.unit_copy_in_early && kind == cudaMemcpyHostToDevice) ||
+                 (device.faults.unit_default_copy_early && kind == cudaMemcpyDefault);
     return error != cudaSuccess || early ? error : cudaStreamSynchronize(cudaStreamPerThread);
 }
 

@@ -67,7 +67,8 @@ static struct pooled *pooled_new(size_t bytes)
     struct pooled *m = calloc(1, sizeof *m);
     if (m == NULL)
         return NULL;
-    m->p = memory_allocate(device.faults.large_pooled_halved && bytes > 1024 ? bytes / 2 : bytes, false);
+    bool ends = device.faults.pooled_end_at_page && bytes > 4096 && bytes < 8192;
+    m->p = memory_allocate(ends ? 4096 : device.faults.large_pooled_halved && bytes > 1024 ? bytes / 2 : bytes, false);
     if (m->p == NULL) {
         free(m);
         return NULL;

@@ -301,6 +301,7 @@ struct faults {
     bool callback_flags_taken, freed_memory_freed, long_cycles_accepted, to_port_2_accepted, captured_told_enabled, unit_default_copy_early;
     bool high_bit_not_told, driver_config_in_zero_elsewhere, batch_does_three, cooperative_call_cuts_args, properties_of_no_device_told;
     bool stream_0_destroyed, given_priority_blocks_none, lent_flags, refused_instance_told_made, legacy_event_sync_early;
+    bool pooled_end_at_page, no_function_told_found;
     bool per_thread_event_sync_early, node_event_sync_early, launch_event_sync_early, legacy_event_succeeds, fired_launch_event_stays;
     bool poll_behind_graph_succeeds, poll_behind_record_succeeds, open_event_uncovers, open_event_lets_begin, captured_attribute_leaks;
     bool row_of_legacy_passed, fourth_into_empty_lost, destruction_drops_host, driver_sets_64_words, driver_sets_halves_as_bytes;

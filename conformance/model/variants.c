@@ -961,6 +961,8 @@ static const struct variant variants[] = {
     BROKEN("given-priority-blocks-none", given_priority_blocks_none, "ATTR-16", "a stream that is given a priority does not block any more"),
     BROKEN("lent-flags", lent_flags, "ATTR-16", "a stream that is given the attributes of another one has its flags, too"),
     BROKEN("refused-instance-told-made", refused_instance_told_made, "EDGE-35", "cudaGraphInstantiateWithParams says that it has succeeded when it has not"),
+    BROKEN("pooled-end-at-a-page", pooled_end_at_page, "COMP-17a", "of 4,097 to 8,191 bytes that a stream allocates the first 4,096 are its own"),
+    BROKEN("no-function-told-found", no_function_told_found, "ATTR-15b", "a function of the driver that there is not is said to be found"),
     BROKEN("instance-clears-error", instance_clears_error, "ATTR-15a", "a graph that is made executable resets the last error"),
     BROKEN("capture-clears-error", capture_clears_error, "ATTR-15a", "a capture that begins resets the last error"),
     BROKEN("no-error-has-name", no_error_has_name, "ATTR-15e", "a code that is no error has a name"),
