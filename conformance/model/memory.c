@@ -501,7 +501,11 @@ static void *at_l2(void *p, size_t bytes, bool overtaken)
 
 void model_store32_relaxed(void *p, uint32_t value)
 {
-    *(uint32_t *)at_l2(p, 4, device.faults.relaxed_store_overtaken) = value;
+    const struct faults *f = &device.faults;
+    uint32_t *at = at_l2(p, 4, f->relaxed_store_overtaken);
+    uint64_t has = device.current->block->op->features;
+    if (!(f->relaxed_store_lost_in_bodies && (has & HAS(body))) && !(f->relaxed_store_lost_in_legacy && (has & HAS(legacy))))
+        *at = value;
 }
 
 void model_store64_relaxed(void *p, uint64_t value)

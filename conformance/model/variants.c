@@ -1328,6 +1328,8 @@ static const struct variant variants[] = {
     BROKEN("urgent-stream-grid-in-parts", grid_in_urgent_stream_in_parts, "COMP-02c", "a cooperative grid in a stream of high priority may start in parts"),
     BROKEN("urgent-enters-half-placed", urgent_enters_half_placed, "COMP-02c", "a kernel of a priority of its own takes places while a cooperative grid takes its own"),
     BROKEN("large-grid-ends-alone", large_grid_ends_alone, "MEM-06c", "a stream goes on after a grid of more than 64 blocks while a kernel that it had overlapped runs"),
+    BROKEN("relaxed-store-lost-in-bodies", relaxed_store_lost_in_bodies, "COMP-16", "in the body of a conditional node a relaxed store of four bytes does nothing"),
+    BROKEN("relaxed-store-lost-in-legacy", relaxed_store_lost_in_legacy, "COMP-16", "in the legacy stream a relaxed store of four bytes does nothing"),
     BROKEN("rows-starts-lack-one", rows_starts_lack_one, "COMP-16", "a grid of several rows has begun once all its blocks but one have"),
     BROKEN("long-arguments-starts-lack-one", long_args_starts_lack_one, "COMP-16", "a grid with more than 1,024 bytes of arguments has begun once all its blocks but one have"),
     BROKEN("per-thread-starts-lack-one", per_thread_starts_lack_one, "COMP-16", "a grid in the per-thread stream has begun once all its blocks but one have"),
