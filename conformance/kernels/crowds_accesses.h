@@ -1,12 +1,13 @@
 /* crowds_accesses.h - what crowds.cu asks of a thread's own words: it stores and loads them in a drawn order, by accesses of each width and kind;
- * each load finds what the thread stored last, and so does the host afterwards. */
+ * each load finds what the thread stored last, and so does the host afterwards. It also finds the halves of eight bytes that one thread stored before
+ * a barrier, and another one after it. */
 #ifndef CROWDS_ACCESSES_H_INCLUDED
 #define CROWDS_ACCESSES_H_INCLUDED
 
 #define ACCESS_WORDS 8u        /* of a thread, side by side */
 #define ACCESS_STEPS 32u
 #define ACCESS_MOST 2048u      /* threads of a grid */
-#define ACCESS_BYTES (ACCESS_MOST * ACCESS_WORDS * sizeof(uint32_t))
+#define ACCESS_BYTES (ACCESS_MOST * (ACCESS_WORDS + 1) * sizeof(uint32_t)) /* one more word of each thread, beside the next thread's */
 
 enum access_kind { STORE_ONE, STORE_RELAXED, STORE_EXCHANGED, STORE_ADDED, STORE_TWO, STORE_LEAST, STORE_GREATEST, STORE_FOUR,
                    LOAD_ONE, LOAD_L2, LOAD_RELAXED, LOAD_TWO, LOAD_FOUR, LOAD_FOUR_L2, ACCESS_KINDS };
@@ -99,6 +100,11 @@ KERNEL(crowds_accesses)
             access_stores(&a, own + a.at);
         access_changes(&a, words);
     }
+    if (k_thread() % 2 == 0)
+        k_store(args.data + ACCESS_MOST * ACCESS_WORDS + thread, words[0]);
+    k_barrier();
+    if (k_thread() % 2)
+        k_store(args.data + ACCESS_MOST * ACCESS_WORDS + thread, words[0]);
     if (wrong)
         k_add(&args.state->early, 1);
 }
@@ -115,7 +121,7 @@ static unsigned accesses_left_others(const uint32_t *there, uint64_t key, unsign
 
             access_changes(&a, words);
         }
-        wrong += memcmp(words, there + thread * ACCESS_WORDS, sizeof(words)) != 0;
+        wrong += memcmp(words, there + thread * ACCESS_WORDS, sizeof(words)) != 0 || there[ACCESS_MOST * ACCESS_WORDS + thread] != words[0];
     }
     return wrong;
 }

@@ -422,6 +422,8 @@ static void store_word(struct thread *t, uint32_t word, uint64_t value, unsigned
     t->resting_since = 0;
     cached_store(&device.sm[t->block->sm], word, value, halves);
     if ((b->used >> slot & 1) != 0 && s->word == word) {
+        if (device.faults.half_lost_past_barrier && s->thread != t->index && s->epoch != b->epoch)
+            s->halves = 0;
         s->value = blend(s->value, value, halves);
         s->halves |= (unsigned char)halves;
         if (s->thread != t->index)
@@ -515,7 +517,7 @@ void model_store64_relaxed(void *p, uint64_t value)
 
 uint32_t model_atomic_add32(void *p, uint32_t value)
 {
-    uint32_t *q = at_l2(p, 4, false), old = *q;
+    uint32_t *q = at_l2(p, 4, device.faults.add_overtaken), old = *q;
     bool lost = device.faults.late_adds_lost && device.current->block->index >= 256;
     *q = lost ? old : old + value;
     trace(old);
