@@ -521,7 +521,7 @@ uint32_t model_atomic_add32(void *p, uint32_t value)
     bool lost = device.faults.late_adds_lost && device.current->block->index >= 256;
     *q = lost ? old : old + value;
     trace(old);
-    return old;
+    return device.faults.add_gives_new ? *q : old;
 }
 
 uint32_t model_atomic_exch32(void *p, uint32_t value)
@@ -545,7 +545,7 @@ uint64_t model_atomic_min64(void *p, uint64_t value)
     uint64_t *q = at_l2(p, 8, device.faults.least_overtaken), old = *q;
     bool less = device.faults.min_compares_half ? (uint32_t)value < (uint32_t)old : value < old;
     *q = takes64(old, value, less, device.faults.min_stores_half);
-    return old;
+    return device.faults.least_gives_new ? *q : old;
 }
 
 uint64_t model_atomic_max64(void *p, uint64_t value)

@@ -1307,6 +1307,8 @@ static const struct variant variants[] = {
     BROKEN("graph-begin-keeps-read-only", graph_begin_keeps_read_only, "COMP-16", "in a graph a block begins with lines that were read through the read-only path before its kernel began"),
     BROKEN("half-lost-past-barrier", half_lost_past_barrier, "MEM-10a", "a store to four of eight bytes loses what another thread of the block stored to the others before a barrier"),
     BROKEN("addition-overtaken", add_overtaken, "MEM-10a", "an atomic addition does not find the plain store of the thread before it, which comes after it"),
+    BROKEN("addition-gives-new", add_gives_new, "MEM-10a", "an atomic addition gives back the sum, not what stood there before"),
+    BROKEN("least-gives-new", least_gives_new, "MEM-10a", "an atomic minimum gives back the least, not what stood there before"),
     BROKEN("wide-load-misses-half", wide_load_misses_half, "MEM-10a", "a load of eight bytes or more does not find what the block stored to four of each eight, and which is not in the L2 yet"),
     BROKEN("l2-load-misses-own", l2_load_misses_own, "MEM-10a", "a load from the L2 does not find what the thread itself stored before"),
     BROKEN("relaxed-store-overtaken", relaxed_store_overtaken, "MEM-10a", "a plain store comes after a relaxed store of the thread to the same word that it stood before"),
