@@ -1,19 +1,49 @@
 /* crowds_accesses.h - what crowds.cu asks of a thread's own words: it stores and loads them in a drawn order, by accesses of each width and kind;
- * each load finds what the thread stored last, and so does the host afterwards. */
+ * each load finds what the thread stored last, and so does the host afterwards. It also finds the halves of eight bytes that one thread stored before
+ * a barrier, and another one after it. */
 #ifndef CROWDS_ACCESSES_H_INCLUDED
 #define CROWDS_ACCESSES_H_INCLUDED
 
 #define ACCESS_WORDS 8u        /* of a thread, side by side */
 #define ACCESS_STEPS 32u
 #define ACCESS_MOST 2048u      /* threads of a grid */
-#define ACCESS_BYTES (ACCESS_MOST * ACCESS_WORDS * sizeof(uint32_t))
+#define ACCESS_BYTES (ACCESS_MOST * (ACCESS_WORDS + 1) * sizeof(uint32_t)) /* one more word of each thread, beside the next thread's */
 
 enum access_kind { STORE_ONE, STORE_RELAXED, STORE_EXCHANGED, STORE_ADDED, STORE_TWO, STORE_LEAST, STORE_GREATEST, STORE_FOUR,
                    LOAD_ONE, LOAD_L2, LOAD_RELAXED, LOAD_TWO, LOAD_FOUR, LOAD_FOUR_L2, ACCESS_KINDS };
 
 struct access {
     uint32_t kind, at, words, value; /* at: the first of so many words; the one after it gets one more */
+    uint32_t finds;            /* whether what stood there before comes back */
 };
+
+/* Atomics that give back what stood there before */
+#ifdef PDL_MODEL
+#define access_adds(p, v) model_atomic_add32((p), (v))
+#define access_takes_least(p, v) model_atomic_min64((p), (v))
+#define access_takes_greatest(p, v) model_atomic_max64((p), (v))
+#else
+DEVICE_FN uint32_t access_adds(void *p, uint32_t v)
+{
+    uint32_t old;
+    asm volatile("atom.relaxed.gpu.global.add.u32 %0, [%1], %2;" : "=r"(old) : "l"(p), "r"(v) : "memory");
+    return old;
+}
+
+DEVICE_FN uint64_t access_takes_least(void *p, uint64_t v)
+{
+    uint64_t old;
+    asm volatile("atom.relaxed.gpu.global.min.u64 %0, [%1], %2;" : "=l"(old) : "l"(p), "l"(v) : "memory");
+    return old;
+}
+
+DEVICE_FN uint64_t access_takes_greatest(void *p, uint64_t v)
+{
+    uint64_t old;
+    asm volatile("atom.relaxed.gpu.global.max.u64 %0, [%1], %2;" : "=l"(old) : "l"(p), "l"(v) : "memory");
+    return old;
+}
+#endif
 
 WORDS_FN struct access nth_access(uint64_t key, uint32_t thread, uint32_t step)
 {
@@ -25,6 +55,8 @@ WORDS_FN struct access nth_access(uint64_t key, uint32_t thread, uint32_t step)
             : (a.kind >= STORE_TWO && a.kind <= STORE_GREATEST) || a.kind == LOAD_TWO ? 2 : 1;
     a.at = (word >> 4) % ACCESS_WORDS / a.words * a.words;
     a.value = word;
+    a.finds = a.kind >= LOAD_ONE || a.kind == STORE_EXCHANGED ||
+              ((a.kind == STORE_ADDED || a.kind == STORE_LEAST || a.kind == STORE_GREATEST) && word % 2);
     return a;
 }
 
@@ -63,7 +95,7 @@ DEVICE_FN void access_stores(const struct access *a, uint32_t *to)
 DEVICE_FN uint32_t access_finds(const struct access *a, uint32_t *from, const uint32_t *words)
 {
     uint32_t group[4], j, wrong = 0;
-    uint64_t two;
+    uint64_t two = 0;
 
     switch (a->kind) {
     case LOAD_ONE: group[0] = k_load(from); break;
@@ -71,12 +103,15 @@ DEVICE_FN uint32_t access_finds(const struct access *a, uint32_t *from, const ui
     case LOAD_RELAXED: group[0] = k_load_relaxed(from); break;
     case LOAD_FOUR: k_load4(from, group); break;
     case LOAD_FOUR_L2: k_load4_l2(from, group); break;
-    case LOAD_TWO:
-        two = k_load64_relaxed((uint64_t *)(void *)from);
+    case LOAD_TWO: two = k_load64_relaxed((uint64_t *)(void *)from); break;
+    case STORE_LEAST: two = access_takes_least(from, access_wide(a)); break;
+    case STORE_GREATEST: two = access_takes_greatest(from, access_wide(a)); break;
+    case STORE_ADDED: group[0] = access_adds(from, a->value); break;
+    default: group[0] = k_exchange(from, a->value);
+    }
+    if (a->words == 2) {
         group[0] = (uint32_t)two;
         group[1] = (uint32_t)(two >> 32);
-        break;
-    default: group[0] = k_exchange(from, a->value);
     }
     for (j = 0; j < a->words; j++)
         wrong += group[j] != words[a->at + j];
@@ -93,12 +128,17 @@ KERNEL(crowds_accesses)
     for (step = 0; step < ACCESS_STEPS; step++) {
         struct access a = nth_access(plan.key, thread, step);
 
-        if (a.kind == STORE_EXCHANGED || a.kind >= LOAD_ONE)
+        if (a.finds)
             wrong += access_finds(&a, own + a.at, words);
         else
             access_stores(&a, own + a.at);
         access_changes(&a, words);
     }
+    if (k_thread() % 2 == 0)
+        k_store(args.data + ACCESS_MOST * ACCESS_WORDS + thread, words[0]);
+    k_barrier();
+    if (k_thread() % 2)
+        k_store(args.data + ACCESS_MOST * ACCESS_WORDS + thread, words[0]);
     if (wrong)
         k_add(&args.state->early, 1);
 }
@@ -115,7 +155,7 @@ static unsigned accesses_left_others(const uint32_t *there, uint64_t key, unsign
 
             access_changes(&a, words);
         }
-        wrong += memcmp(words, there + thread * ACCESS_WORDS, sizeof(words)) != 0;
+        wrong += memcmp(words, there + thread * ACCESS_WORDS, sizeof(words)) != 0 || there[ACCESS_MOST * ACCESS_WORDS + thread] != words[0];
     }
     return wrong;
 }

@@ -91,7 +91,7 @@ DEVICE_FN void shaped_triggers(const struct shaped_args *args, const struct tria
 
     if (CROWD_BLOCK == args->last) {
         if (k_thread() == 0 && k_poll(own, &own[1].alive, 1, plan->hold_ns))
-            k_store_relaxed(&own->early, 1);
+            k_add(&own->early, 1);
         k_barrier();
     }
     if (args->trigger == TRIGGERS_NEVER || (args->trigger == TRIGGERS_SOME_BLOCKS && CROWD_BLOCK % 2))
@@ -157,7 +157,7 @@ DEVICE_FN void stands_in_a_row(const struct shaped_args *args)
     if (waits)
         shaped_waits(args, &plan);
     if ((waits || (ordinary && block >= args->first)) && shaped_reads(args, plan.key, args->found))
-        k_store_relaxed(&own->left, 1);
+        k_add(&own->left, 1); /* not by a store of a kind that is asked about */
     if (args->trigger == TRIGGERS_AFTER_WAIT)
         shaped_triggers(args, &plan, 0);
     if (block == args->last)
@@ -165,7 +165,7 @@ DEVICE_FN void stands_in_a_row(const struct shaped_args *args)
     shaped_stores(args, plan.key, thread);
     k_barrier();
     if (shaped_keeps(args, plan.key, 1))
-        k_store_relaxed(&own->done, 1);
+        k_add(&own->done, 1);
 }
 
 struct shaped_long_args {
@@ -395,7 +395,7 @@ static void look_at_shapes(struct shapes *s, const struct shaped_row *row)
     }
     s->early += early != 0;
     s->stale += stale != 0;
-    s->late += s->room->state[SHAPED - 1].left;
+    s->late += s->room->state[SHAPED - 1].left != 0;
     s->lost += lost != 0;
     s->mixed += mixed != 0;
 }

@@ -436,6 +436,8 @@ struct faults {
     bool fence_leaves_past_barriers, fence_of_late_threads_lost, legacy_fence_lost; /* of other threads; after a barrier; in the stream */
     bool far_stores_lost, fence_leaves_far_words; /* 64 MiB from the beginning of memory */
     bool fence_takes_24, fence_not_in_rows, fence_not_again, fence_not_in_children, fence_not_with_long_args, triggered_fence_keeps_lines;
+    bool relaxed_store_lost_in_bodies, relaxed_store_lost_in_legacy;
+    bool half_lost_past_barrier, add_overtaken, add_gives_new, least_gives_new;
     bool wide_load_misses_half, l2_load_misses_own; /* stores of the thread */
     bool relaxed_store_overtaken, wide_relaxed_store_overtaken, least_overtaken; /* by a plain store before it */
     bool graph_begin_keeps_read_only, cooperative_begin_keeps_read_only, domain_begin_keeps_read_only, exchange_keeps_line, max_is_signed;

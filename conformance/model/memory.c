@@ -422,6 +422,8 @@ static void store_word(struct thread *t, uint32_t word, uint64_t value, unsigned
     t->resting_since = 0;
     cached_store(&device.sm[t->block->sm], word, value, halves);
     if ((b->used >> slot & 1) != 0 && s->word == word) {
+        if (device.faults.half_lost_past_barrier && s->thread != t->index && s->epoch != b->epoch)
+            s->halves = 0;
         s->value = blend(s->value, value, halves);
         s->halves |= (unsigned char)halves;
         if (s->thread != t->index)
@@ -501,7 +503,11 @@ static void *at_l2(void *p, size_t bytes, bool overtaken)
 
 void model_store32_relaxed(void *p, uint32_t value)
 {
-    *(uint32_t *)at_l2(p, 4, device.faults.relaxed_store_overtaken) = value;
+    const struct faults *f = &device.faults;
+    uint32_t *at = at_l2(p, 4, f->relaxed_store_overtaken);
+    uint64_t has = device.current->block->op->features;
+    if (!(f->relaxed_store_lost_in_bodies && (has & HAS(body))) && !(f->relaxed_store_lost_in_legacy && (has & HAS(legacy))))
+        *at = value;
 }
 
 void model_store64_relaxed(void *p, uint64_t value)
@@ -511,11 +517,11 @@ void model_store64_relaxed(void *p, uint64_t value)
 
 uint32_t model_atomic_add32(void *p, uint32_t value)
 {
-    uint32_t *q = at_l2(p, 4, false), old = *q;
+    uint32_t *q = at_l2(p, 4, device.faults.add_overtaken), old = *q;
     bool lost = device.faults.late_adds_lost && device.current->block->index >= 256;
     *q = lost ? old : old + value;
     trace(old);
-    return old;
+    return device.faults.add_gives_new ? *q : old;
 }
 
 uint32_t model_atomic_exch32(void *p, uint32_t value)
@@ -539,7 +545,7 @@ uint64_t model_atomic_min64(void *p, uint64_t value)
     uint64_t *q = at_l2(p, 8, device.faults.least_overtaken), old = *q;
     bool less = device.faults.min_compares_half ? (uint32_t)value < (uint32_t)old : value < old;
     *q = takes64(old, value, less, device.faults.min_stores_half);
-    return old;
+    return device.faults.least_gives_new ? *q : old;
 }
 
 uint64_t model_atomic_max64(void *p, uint64_t value)
