@@ -358,7 +358,8 @@ int main(int argc, char **argv)
     run.plant_x_ns = o.plant_x_ns;
     run.repeated = o.repeated;
     code = o.plan ? plan_cases(&o, &run, is_model) : open_and_run(&o, &run, ordinal, is_model);
-    if (file != stdout && fclose(file) != 0)
+    /* Each record is flushed when it is written: what is lost then shows here, not when the file is closed. */
+    if (ferror(file) || (file != stdout && fclose(file) != 0))
         return EXIT_INTERNAL;
     return code;
 }

@@ -81,7 +81,7 @@ if(got MATCHES "^[0-9]+$")
   message(FATAL_ERROR "a planted crash ended with ${got}")
 endif()
 
-# Records go behind those that are in the file; where there is no such file nothing runs.
+# Records are added to those in the file; where there is no such file nothing runs, and where they cannot be written the harness says so.
 file(REMOVE ${WORK}/records)
 foreach(times 1 2)
   run(said 0 ${one} --records ${WORK}/records)
@@ -89,6 +89,9 @@ foreach(times 1 2)
   expect_records("${kept}" done ${times} in the file)
 endforeach()
 run(said 69 ${one} --records ${WORK}/nowhere/records)
+if(EXISTS /dev/full)
+  run(said 70 ${one} --records /dev/full)
+endif()
 run(said 0 ${one} --trial 0.1 --repeat 3)
 expect_records("${said}" replayed 1 a repeated trial)
 run(said 77 ${one} --trial 0.999999 --repeat 3)
