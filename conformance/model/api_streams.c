@@ -124,10 +124,6 @@ cudaError_t CUDARTAPI cudaStreamGetFlags(cudaStream_t handle, unsigned *flags)
     FAIL_IF(flags == NULL, cudaErrorInvalidValue);
     if (device.faults.question_eats_waits)
         s->waits = 0;
-    if (device.faults.capturing_flags_told_as_1 && s->capture != NULL) {
-        *flags = cudaStreamNonBlocking;
-        return cudaSuccess;
-    }
     *flags = s->beside_capture ? s->flags & ~(unsigned)cudaStreamNonBlocking : s->flags;
     return cudaSuccess;
 }

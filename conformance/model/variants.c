@@ -943,7 +943,6 @@ static const struct variant variants[] = {
     BROKEN("bounds-along-x-only", bounds_along_x_only, "ATTR-15b", "of the threads that a function may have those along x are counted"),
     BROKEN("relaxed-capture-not-spoiled", relaxed_capture_not_spoiled, "EDGE-40a", "a look at a stream that captures in relaxed mode is refused and spoils nothing"),
     BROKEN("plain-stream-blocks-none", plain_stream_blocks_none, "ATTR-16", "cudaStreamCreate makes streams that do not block"),
-    BROKEN("capturing-flags-told-as-1", capturing_flags_told_as_1, "ATTR-16", "the flags of a stream that captures are told as those of one that does not block"),
     BROKEN("plain-event-untimed", plain_event_untimed, "EVT-15", "cudaEventCreate makes events that keep no time"),
     BROKEN("graph-flags-taken", graph_flags_taken, "COMP-04g", "a graph of flags that there are not is made"),
     BROKEN("callback-flags-taken", callback_flags_taken, "COMP-04g", "a callback with flags is taken"),
