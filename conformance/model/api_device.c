@@ -193,10 +193,10 @@ cudaError_t CUDARTAPI cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr att
     case cudaDevAttrConcurrentKernels:
     case cudaDevAttrUnifiedAddressing:
     case cudaDevAttrCanMapHostMemory:
-    case cudaDevAttrAsyncEngineCount: *value = 1; break;
-    case cudaDevAttrCooperativeLaunch: *value = !device.faults.cooperation_not_told; break;
+    case cudaDevAttrAsyncEngineCount:
     case cudaDevAttrMemoryPoolsSupported:
     case cudaDevAttrStreamPrioritiesSupported: *value = 1; break;
+    case cudaDevAttrCooperativeLaunch: *value = !device.faults.cooperation_not_told; break;
 #if CUDART_VERSION >= 11080
     case cudaDevAttrMemSyncDomainCount: *value = cc_of(index) >= 90 && !device.faults.one_domain_told ? 4 : 1; break;
     case cudaDevAttrClusterLaunch: *value = cc_of(index) >= 90; break;

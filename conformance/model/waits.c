@@ -32,31 +32,31 @@ static bool late_block_is_free(const struct op *op, unsigned block)
 
 bool wait_may_return(const struct thread *thread)
 {
+    const struct faults *f = &device.faults;
     const struct op *op = thread->block->op;
     if (late_block_is_free(op, thread->block->index))
         return true;
-    if (device.faults.late_met_clustered_blocks_free && thread->block->index >= 16 && op->grid->cluster > 1 && thread->block->stores->epoch != 0)
+    if (f->late_met_clustered_blocks_free && thread->block->index >= 16 && op->grid->cluster > 1 && thread->block->stores->epoch != 0)
         return true;
-    if (device.faults.hundredth_block_does_not_wait && thread->block->index == 100)
+    if (f->hundredth_block_does_not_wait && thread->block->index == 100)
         return true;
-    if (device.faults.late_blocks_do_not_wait && thread->block->index >= 256)
+    if (f->late_blocks_do_not_wait && thread->block->index >= 256)
         return true;
-    if (device.faults.second_barrier_frees_wait && thread->block->stores->epoch >= 2)
+    if (f->second_barrier_frees_wait && thread->block->stores->epoch >= 2)
         return true;
-    if ((device.faults.fenced_wait_free && thread->fences != 0) || (device.faults.wait_after_two_triggers_free && thread->triggers > 1))
+    if ((f->fenced_wait_free && thread->fences != 0) || (f->wait_after_two_triggers_free && thread->triggers > 1))
         return true;
-    if (device.faults.met_triggered_wait_free && thread->block->stores->epoch == 1 && thread->block->triggered)
+    if (f->met_triggered_wait_free && thread->block->stores->epoch == 1 && thread->block->triggered)
         return true;
-    if (device.faults.late_threads_return && thread->index >= 16)
+    if (f->late_threads_return && thread->index >= 16)
         return true;
-    if (device.faults.second_wait_hangs && thread->waits > 1)
+    if (f->second_wait_hangs && thread->waits > 1)
         return false;
-    const struct faults *f = &device.faults;
     if (!f->wait_needs_trigger && !f->wait_at_trigger && !f->wait_before_flush && !f->wait_some_blocks &&
         !f->exits_not_covered && device.drawn.effect != EFFECT_beforeflush)
-        return op->cover_open == 0 || (device.faults.left_threads_free && thread->block->live < thread->block->threads);
+        return op->cover_open == 0 || (f->left_threads_free && thread->block->live < thread->block->threads);
     for (const struct cover *c = op->covered; c != NULL; c = c->next)
         if (c->op != NULL && !covered_enough(op, c->op))
             return false;
-    return !(device.faults.wait_needs_trigger && op->covers_untriggered);
+    return !(f->wait_needs_trigger && op->covers_untriggered);
 }
