@@ -140,7 +140,7 @@ static void check_unordered(struct queue *queue, unsigned blocks)
     struct trial_launch trial = after_three(queue, blocks, 0, before);
 
     check(node_unordered(queue, &trial) == cudaSuccess && queue->nodes->owns == 3, "a pair without an order, and a spacer");
-    check(edges_are(own[0], before, full, 3) && edges_are(own[1], before, full, 3) && edges_are(own[2], own + 1, full, 1), "behind the spacer");
+    check(edges_are(own[0], before, full, 3) && edges_are(own[1], before, full, 3) && edges_are(own[2], own + 1, full, 1), "the dependent after the spacer");
     check(node_is(own[1], &trial, 1, 1, 0) && node_is(own[2], &trial, blocks + 2, 3, 0), "which is small");
     check(has_high_priority(queue, own[1]) && !has_high_priority(queue, own[2]), "and urgent");
     check(node_middle_alone(queue, &trial, &middle) == cudaSuccess && edges_are(middle, NULL, NULL, 0) && node_is(middle, &trial, 1, 3, 0) &&
