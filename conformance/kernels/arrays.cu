@@ -263,13 +263,10 @@ static cudaError_t make_by_new_node(struct ask *ask, struct web *web)
 static cudaError_t launch_captured(struct ask *ask)
 {
     struct kernel_args args = PDL_ZERO;
-    cudaLaunchConfig_t config = PDL_ZERO;
+    cudaLaunchConfig_t config = one_block(1, ask->stream);
     void *params[1];
 
     params[0] = &args;
-    config.gridDim.x = config.gridDim.y = config.gridDim.z = 1;
-    config.blockDim = config.gridDim;
-    config.stream = ask->stream;
     return cudaLaunchKernelExC(&config, (const void *)SYMBOL(arrays_nothing), params);
 }
 

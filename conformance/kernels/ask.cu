@@ -178,17 +178,13 @@ static void ask_elsewhere(struct ask *ask)
     static const char *const on_stream[3] = { "6 on a stream", "7 on a stream", "12 on a stream" };
     struct kernel_args args = PDL_ZERO;
     void *params[1];
-    struct cudaKernelNodeParams node_params = PDL_ZERO;
+    struct cudaKernelNodeParams node_params = one_block_node((const void *)SYMBOL(ask_nothing), 1, params);
     cudaLaunchAttributeValue value = PDL_ZERO;
     cudaGraph_t graph = NULL;
     cudaGraphNode_t node = NULL;
     unsigned i;
 
     params[0] = &args;
-    node_params.func = (void *)SYMBOL(ask_nothing);
-    node_params.gridDim.x = node_params.gridDim.y = node_params.gridDim.z = 1;
-    node_params.blockDim = node_params.gridDim;
-    node_params.kernelParams = params;
     if (cudaGraphCreate(&graph, 0) != cudaSuccess || cudaGraphAddKernelNode(&node, graph, NULL, 0, &node_params) != cudaSuccess) {
         ask_skip(ask, "a node", "none was made");
         return;

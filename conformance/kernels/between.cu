@@ -12,6 +12,7 @@
  * Each item twice: the dependent waits (ITEM), or it does not (ITEM_bare). Overlap tells whether the item keeps the
  * attribute from taking effect; wrong words tell what that dependent could not rely on.
  */
+#include "one_block.h"
 #include "pair.h"
 #include "visibility.h"
 #ifndef PDL_MODEL
@@ -111,18 +112,14 @@ static cudaError_t item_kernels(const struct queue *queue, const struct trial_la
 {
     static cudaGraphExec_t exec;
     struct kernel_args args = trial->args;
-    struct cudaKernelNodeParams node_params = PDL_ZERO;
     void *params[1];
+    struct cudaKernelNodeParams node_params = one_block_node((const void *)SYMBOL(between_nothing), 1, params);
     cudaGraph_t graph;
     cudaGraphNode_t node;
     cudaError_t error = cudaSuccess;
 
     if (!exec) {
         params[0] = &args;
-        node_params.func = (void *)SYMBOL(between_nothing);
-        node_params.gridDim.x = node_params.gridDim.y = node_params.gridDim.z = 1;
-        node_params.blockDim = node_params.gridDim;
-        node_params.kernelParams = params;
         error = cudaGraphCreate(&graph, 0);
         if (error == cudaSuccess)
             error = cudaGraphAddKernelNode(&node, graph, NULL, 0, &node_params);

@@ -197,15 +197,12 @@ static cudaError_t run_begun(struct begun *b, unsigned blocks, int control, unsi
 static cudaError_t add_large(const struct begun *b, cudaGraph_t graph, const void *function, struct kernel_args *args, unsigned blocks,
                              cudaGraphNode_t *node)
 {
-    struct cudaKernelNodeParams params = PDL_ZERO;
     void *values[1];
+    struct cudaKernelNodeParams params = one_block_node(function, 1, values);
 
     values[0] = args;
-    params.func = (void *)function;
     params.gridDim.x = blocks;
-    params.gridDim.y = params.gridDim.z = params.blockDim.x = params.blockDim.y = params.blockDim.z = 1;
     params.sharedMemBytes = (unsigned)b->shared_bytes;
-    params.kernelParams = values;
     return cudaGraphAddKernelNode(node, graph, NULL, 0, &params);
 }
 

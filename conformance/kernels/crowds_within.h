@@ -28,15 +28,13 @@ static cudaError_t launch_layers(const struct crowd *crowd, int rows, int attrib
 {
     struct kernel_args args = crowd->args;
     cudaLaunchAttribute six = serialization(1);
-    cudaLaunchConfig_t config = PDL_ZERO;
+    cudaLaunchConfig_t config = one_block(1, crowd->ask->stream);
     void *params[1];
 
     params[0] = &args;
     config.gridDim.x = 2;
     config.gridDim.y = rows ? 2 : 1;
     config.gridDim.z = rows ? 1 : 2;
-    config.blockDim.x = config.blockDim.y = config.blockDim.z = 1;
-    config.stream = crowd->ask->stream;
     config.attrs = &six;
     config.numAttrs = attributed ? 1 : 0;
     return cudaLaunchKernelExC(&config, (const void *)SYMBOL(crowds_both), params);

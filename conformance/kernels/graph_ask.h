@@ -7,6 +7,7 @@
 
 #include "circumstances.h"
 #include "edges.h"
+#include "one_block.h"
 #include "pair.h"
 
 #define cudaGraphCreate around_graph_create
@@ -56,16 +57,11 @@ static void CUDART_CB ask_hand_on(void *opaque)
 static cudaError_t ask_add_kernel_after(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after, size_t count,
                                         const void *function, struct kernel_args *args, unsigned blocks, unsigned threads)
 {
-    struct cudaKernelNodeParams params = PDL_ZERO;
     void *values[1];
+    struct cudaKernelNodeParams params = one_block_node(function, threads, values);
 
     values[0] = args;
-    params.func = (void *)function;
-    params.gridDim.x = params.gridDim.y = params.gridDim.z = 1;
-    params.blockDim = params.gridDim;
     params.gridDim.x = blocks;
-    params.blockDim.x = threads;
-    params.kernelParams = values;
     return cudaGraphAddKernelNode(node, graph, after, count, &params);
 }
 

@@ -3,6 +3,7 @@
 #define HOST_ROOM_H_INCLUDED
 
 #include "launch_attributes.h"
+#include "one_block.h"
 #include "other_thread.h"
 #include "pair.h"
 #include "visibility.h"
@@ -69,14 +70,10 @@ DEVICE_FN void tells_tick(const struct kernel_args *args)
 static inline cudaError_t launch_given(const void *function, void *args, unsigned blocks, unsigned threads, size_t shared_bytes, cudaStream_t stream,
                                       cudaLaunchAttribute *attrs, unsigned count)
 {
-    cudaLaunchConfig_t config = PDL_ZERO;
+    cudaLaunchConfig_t config = one_block(threads, stream);
 
     config.gridDim.x = blocks;
-    config.gridDim.y = config.gridDim.z = 1;
-    config.blockDim.x = threads;
-    config.blockDim.y = config.blockDim.z = 1;
     config.dynamicSmemBytes = shared_bytes;
-    config.stream = stream;
     config.attrs = attrs;
     config.numAttrs = count;
     return cudaLaunchKernelExC(&config, function, &args);
@@ -124,15 +121,12 @@ static inline cudaError_t manner_attribute(enum manner manner, cudaLaunchAttribu
 static inline cudaError_t launch_in_manner(const void *function, void *args, unsigned threads, cudaStream_t stream, enum manner manner, int overlaps)
 {
     cudaLaunchAttribute attrs[2] = { serialization(1), serialization(1) };
-    cudaLaunchConfig_t config = PDL_ZERO;
+    cudaLaunchConfig_t config = one_block(threads, stream);
     cudaError_t error;
 
     config.gridDim.x = manner == MANNER_CLUSTER ? 2 : 1;
-    config.gridDim.y = config.blockDim.y = config.blockDim.z = 1;
     config.gridDim.z = manner == MANNER_LAYERS ? 2 : 1;
-    config.blockDim.x = threads;
     config.dynamicSmemBytes = manner == MANNER_SHARED ? 4096 : 0;
-    config.stream = stream;
     config.attrs = attrs;
     config.numAttrs = overlaps ? 1 : 0;
     error = manner_attribute(manner, &attrs[config.numAttrs], &config.numAttrs);

@@ -138,14 +138,10 @@ static cudaError_t join_zero_by_driver(struct joins *joins)
 static cudaError_t launch_in_zero(const void *kernel, const struct kernel_args *args, cudaStream_t stream)
 {
     struct kernel_args copy = *args;
-    cudaLaunchConfig_t config = PDL_ZERO;
+    cudaLaunchConfig_t config = one_block(PLACE_WORDS, stream);
     void *values[1];
 
     values[0] = &copy;
-    config.gridDim.x = config.gridDim.y = config.gridDim.z = 1;
-    config.blockDim = config.gridDim;
-    config.blockDim.x = PLACE_WORDS;
-    config.stream = stream;
     return launch_by_driver(&config, kernel, values);
 }
 

@@ -255,13 +255,9 @@ static cudaError_t beside_preferred(struct joins *joins) { return beside(joins, 
 static cudaError_t work_with_many(struct joins *joins, cudaLaunchAttribute *attrs)
 {
     void *values[1];
-    cudaLaunchConfig_t config = PDL_ZERO;
+    cudaLaunchConfig_t config = one_block(PLACE_WORDS, joins->stream[0]);
 
     values[0] = &joins->work[0];
-    config.gridDim.x = config.gridDim.y = config.gridDim.z = 1;
-    config.blockDim = config.gridDim;
-    config.blockDim.x = PLACE_WORDS;
-    config.stream = joins->stream[0];
     config.attrs = attrs;
     config.numAttrs = MANY_ATTRIBUTES;
     return joins->trial / BESIDE_WAYS % 2 ? launch_by_driver(&config, (const void *)SYMBOL(joins_work), values)

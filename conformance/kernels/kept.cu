@@ -176,21 +176,17 @@ static cudaError_t update_from(cudaGraphExec_t exec, cudaGraph_t graph)
     return cudaGraphExecUpdate(exec, graph, &info);
 }
 
-static void fill_kernel(struct kernel_args *args, struct cudaKernelNodeParams *params, void **values)
+static struct cudaKernelNodeParams params_of_set(struct kernel_args *args, void **values)
 {
     values[0] = args;
-    params->func = (void *)SYMBOL(kept_set);
-    params->gridDim.x = params->gridDim.y = params->gridDim.z = 1;
-    params->blockDim = params->gridDim;
-    params->kernelParams = values;
+    return one_block_node((const void *)SYMBOL(kept_set), 1, values);
 }
 
 static cudaError_t give_kernel(cudaGraphExec_t exec, cudaGraphNode_t node, struct kernel_args *args)
 {
-    struct cudaKernelNodeParams params = PDL_ZERO;
     void *values[1];
+    struct cudaKernelNodeParams params = params_of_set(args, values);
 
-    fill_kernel(args, &params, values);
     return cudaGraphExecKernelNodeSetParams(exec, node, &params);
 }
 
@@ -423,18 +419,13 @@ static void ask_not_added(struct kept *kept)
 static void ask_refused_changes(struct kept *kept)
 {
     struct ask *ask = kept->ask;
-    struct cudaKernelNodeParams params = PDL_ZERO;
+    void *values[1];
+    struct cudaKernelNodeParams params = one_block_node((const void *)SYMBOL(kept_set), 0, values);
     cudaGraph_t graph = NULL, longer = NULL, other = NULL;
     cudaGraphExec_t exec = NULL;
     cudaGraphNode_t node = NULL, second = NULL;
-    void *values[1];
 
     values[0] = &kept->args[1];
-    params.func = (void *)SYMBOL(kept_set);
-    params.gridDim.x = params.gridDim.y = params.gridDim.z = 1;
-    params.blockDim = params.gridDim;
-    params.blockDim.x = 0;
-    params.kernelParams = values;
     ask_expect(ask, "a graph", make_set(kept, 0, &graph, &node), cudaSuccess);
     ask_expect(ask, "a longer one", make_set(kept, 2, &longer, &second), cudaSuccess);
     ask_expect(ask, "its second kernel", add_set(kept, longer, 3, &second), cudaSuccess);

@@ -36,13 +36,13 @@ static int takes_changes(unsigned item) { return item != ITEM_LAYERS; }
 /* The item of a graph that is not executable is to set this word. */
 static cudaError_t set_item(struct kept *kept, cudaGraphNode_t node, enum item item, unsigned word)
 {
-    struct cudaKernelNodeParams kernel = PDL_ZERO;
+    void *values[1];
+    struct cudaKernelNodeParams kernel = params_of_set(&kept->args[word], values);
     struct cudaMemsetParams set = set_of(kept->args[word].data, item == ITEM_ROWS);
     struct cudaMemcpy3DParms layers = layers_of_words(kept->args[word].data, kept->source + CELLS);
-    void *values[1];
 
     switch (item) {
-    case ITEM_KERNEL: fill_kernel(&kept->args[word], &kernel, values); return cudaGraphKernelNodeSetParams(node, &kernel);
+    case ITEM_KERNEL: return cudaGraphKernelNodeSetParams(node, &kernel);
     case ITEM_COPY: return cudaGraphMemcpyNodeSetParams1D(node, kept->args[word].data, kept->source, WORD_BYTES, cudaMemcpyDefault);
     case ITEM_LAYERS: return cudaGraphMemcpyNodeSetParams(node, &layers);
     default: return cudaGraphMemsetNodeSetParams(node, &set);

@@ -202,13 +202,9 @@ static cudaError_t exchange_mode(const struct calls *c)
 
 static struct cudaKernelNodeParams params_of_one(struct kernel_args *args, void **values)
 {
-    struct cudaKernelNodeParams params = PDL_ZERO;
+    struct cudaKernelNodeParams params = one_block_node((const void *)SYMBOL(last_error_count), 1, values);
 
     values[0] = args;
-    params.func = (void *)SYMBOL(last_error_count);
-    params.gridDim.x = params.gridDim.y = params.gridDim.z = 1;
-    params.blockDim = params.gridDim;
-    params.kernelParams = values;
     return params;
 }
 

@@ -167,15 +167,12 @@ struct way {
 static cudaError_t launch_long(struct long_ask *l, const struct way *way)
 {
     cudaLaunchAttribute attribute = recording(l->event);
-    cudaLaunchConfig_t config = PDL_ZERO;
+    cudaLaunchConfig_t config = one_block(ASK_WORDS / 2, l->stream);
     struct all_args copy = l->args;
     void *params[1];
     cudaError_t error;
 
     params[0] = &copy;
-    config.gridDim.x = config.gridDim.y = config.gridDim.z = config.blockDim.y = config.blockDim.z = 1;
-    config.blockDim.x = ASK_WORDS / 2;
-    config.stream = l->stream;
     config.attrs = &attribute;
     config.numAttrs = 1;
     if (way->records)
@@ -350,14 +347,7 @@ static const char *const way_names[LONG_WAYS] = { "a node", "cudaGraphKernelNode
 
 static struct cudaKernelNodeParams params_of(const struct long_ask *l, void **values)
 {
-    struct cudaKernelNodeParams params = PDL_ZERO;
-
-    params.func = (void *)l->taker->kernel;
-    params.gridDim.x = params.gridDim.y = params.gridDim.z = 1;
-    params.blockDim = params.gridDim;
-    params.blockDim.x = ASK_WORDS / 2;
-    params.kernelParams = values;
-    return params;
+    return one_block_node(l->taker->kernel, ASK_WORDS / 2, values);
 }
 
 /* The kernel that works, and after a programmatic edge the one with long arguments; every other graph has that one as its first node. */

@@ -267,15 +267,11 @@ static void ask_remove_other(struct ask *ask)
 static void ask_typed(struct ask *ask)
 {
     struct kernel_args args = PDL_ZERO;
-    struct cudaKernelNodeParams params = PDL_ZERO;
     void *values[1];
+    struct cudaKernelNodeParams params = one_block_node((const void *)SYMBOL(matrix_nothing), 1, values);
     struct two two = PDL_ZERO;
 
     values[0] = &args;
-    params.func = (void *)SYMBOL(matrix_nothing);
-    params.gridDim.x = params.gridDim.y = params.gridDim.z = 1;
-    params.blockDim = params.gridDim;
-    params.kernelParams = values;
     ask_expect(ask, "a graph", cudaGraphCreate(&two.graph, 0), cudaSuccess);
     ask_expect(ask, "a kernel", cudaGraphAddKernelNode(&two.from, two.graph, NULL, 0, &params), cudaSuccess);
     ask_expect(ask, "a kernel after it", cudaGraphAddKernelNode(&two.to, two.graph, &two.from, 1, &params), cudaSuccess);
@@ -380,7 +376,7 @@ static void ask_retyped(struct ask *ask)
 static void ask_domain(struct ask *ask)
 {
     struct kernel_args args = PDL_ZERO;
-    cudaLaunchConfig_t config = PDL_ZERO;
+    cudaLaunchConfig_t config = one_block(1, ask->stream);
     cudaLaunchAttribute attribute;
     cudaLaunchAttributeValue value;
     cudaGraphNode_t node;
@@ -390,9 +386,6 @@ static void ask_domain(struct ask *ask)
     unsigned domain;
 
     params[0] = &args;
-    config.gridDim.x = config.gridDim.y = config.gridDim.z = 1;
-    config.blockDim = config.gridDim;
-    config.stream = ask->stream;
     config.attrs = &attribute;
     config.numAttrs = 1;
     for (domain = 0; domain < 2; domain++) {

@@ -398,12 +398,12 @@ static cudaError_t add_reader(cudaGraph_t *graph, cudaGraphNode_t *node, struct 
 /* From now on it stores what the next reader would see. */
 static cudaError_t change(cudaGraphExec_t exec, cudaGraphNode_t node, struct kernel_args *args, int whole)
 {
-    struct cudaKernelNodeParams params = PDL_ZERO;
+    void *values[1];
+    struct cudaKernelNodeParams params = one_block_node((const void *)SYMBOL(nested_reader), PART, values);
     cudaGraphExecUpdateResultInfo info = PDL_ZERO;
     cudaGraphNode_t other;
     cudaGraph_t graph;
     cudaError_t error;
-    void *values[1];
 
     if (whole) {
         error = add_reader(&graph, &other, args);
@@ -413,11 +413,6 @@ static cudaError_t change(cudaGraphExec_t exec, cudaGraphNode_t node, struct ker
         return error;
     }
     values[0] = args;
-    params.func = (void *)SYMBOL(nested_reader);
-    params.gridDim.x = params.gridDim.y = params.gridDim.z = 1;
-    params.blockDim = params.gridDim;
-    params.blockDim.x = PART;
-    params.kernelParams = values;
     return cudaGraphExecKernelNodeSetParams(exec, node, &params);
 }
 

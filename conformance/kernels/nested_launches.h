@@ -124,18 +124,13 @@ static cudaError_t wait_elsewhere(struct launches *l)
 /* The parameters that it has already. */
 static cudaError_t renew_kernel(struct nested *n, const struct repeated *r, int generally)
 {
-    struct cudaKernelNodeParams params = PDL_ZERO;
     void *values[1];
+    struct cudaKernelNodeParams params = one_block_node(r->function, PART, values);
 #if CUDART_VERSION >= 12020
     struct cudaGraphNodeParams general = PDL_ZERO;
 #endif
 
     values[0] = &n->args;
-    params.func = (void *)r->function;
-    params.gridDim.x = params.gridDim.y = params.gridDim.z = 1;
-    params.blockDim = params.gridDim;
-    params.blockDim.x = PART;
-    params.kernelParams = values;
 #if CUDART_VERSION >= 12020
     general.type = cudaGraphNodeTypeKernel;
     general.kernel.func = params.func;
@@ -181,16 +176,11 @@ static cudaError_t lose_node(struct repeated *r)
 static cudaError_t is_refused(struct nested *n, const struct repeated *r, int whole)
 {
     cudaGraphExecUpdateResultInfo info = PDL_ZERO;
-    struct cudaKernelNodeParams params = PDL_ZERO;
     void *values[1];
+    struct cudaKernelNodeParams params = one_block_node(r->function, 0, values);
     cudaError_t error;
 
     values[0] = &n->args;
-    params.func = (void *)r->function;
-    params.gridDim.x = params.gridDim.y = params.gridDim.z = 1;
-    params.blockDim = params.gridDim;
-    params.blockDim.x = 0;
-    params.kernelParams = values;
     error = whole ? cudaGraphExecUpdate(r->exec[r->used], r->child, &info)
                   : cudaGraphExecKernelNodeSetParams(r->exec[r->used], r->node[REPEATED_KERNEL], &params);
     (void)cudaGetLastError();

@@ -70,7 +70,7 @@ static cudaError_t launch_plainly(struct unit *u)
 static cudaError_t launch_by_config(struct unit *u)
 {
     cudaLaunchAttribute attributes[4];
-    cudaLaunchConfig_t config = PDL_ZERO;
+    cudaLaunchConfig_t config = one_block(1, 0); /* 0: the entry point takes it for the per-thread stream */
     void *params[1];
 
     params[0] = &u->args;
@@ -81,8 +81,6 @@ static cudaError_t launch_by_config(struct unit *u)
     config.attrs = attributes;
     config.numAttrs = 4;
     config.dynamicSmemBytes = UNIT_SHARED;
-    config.gridDim.x = config.gridDim.y = config.gridDim.z = 1;
-    config.blockDim = config.gridDim;
     return cudaLaunchKernelExC_ptsz(&config, (const void *)SYMBOL(per_thread_nothing), params);
 }
 

@@ -40,14 +40,11 @@ static cudaError_t read_in(const struct named *n, cudaStream_t stream)
 static cudaError_t launch_named(const struct named *n, int by_config)
 {
     cudaLaunchAttribute domain = in_remote_domain();
-    cudaLaunchConfig_t config = PDL_ZERO;
+    cudaLaunchConfig_t config = one_block(ASK_WORDS / 2, cudaStreamLegacy);
     struct kernel_args args = n->args;
     void *params[1];
 
     params[0] = &args;
-    config.gridDim.x = config.gridDim.y = config.gridDim.z = config.blockDim.y = config.blockDim.z = 1;
-    config.blockDim.x = ASK_WORDS / 2;
-    config.stream = cudaStreamLegacy;
     config.attrs = &domain;
     config.numAttrs = 1;
     return by_config ? cudaLaunchKernelExC_ptsz(&config, (const void *)SYMBOL(per_thread_reader), params)

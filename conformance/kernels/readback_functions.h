@@ -63,16 +63,13 @@ static cudaError_t launch_with(struct ask *ask, const void *function, unsigned t
 static cudaError_t launch_shaped(struct ask *ask, const void *function, unsigned x, unsigned y, unsigned z)
 {
     struct kernel_args args = PDL_ZERO;
-    cudaLaunchConfig_t config = PDL_ZERO;
+    cudaLaunchConfig_t config = one_block(x, ask->stream);
     void *values[1];
     cudaError_t error;
 
     values[0] = &args;
-    config.gridDim.x = config.gridDim.y = config.gridDim.z = 1;
-    config.blockDim.x = x;
     config.blockDim.y = y;
     config.blockDim.z = z;
-    config.stream = ask->stream;
     error = cudaLaunchKernelExC(&config, function, values);
     return error == cudaSuccess ? cudaStreamSynchronize(ask->stream) : error;
 }

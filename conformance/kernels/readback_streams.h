@@ -6,7 +6,7 @@
 static cudaError_t capture_one(cudaStream_t stream, cudaLaunchAttribute *attribute, cudaGraph_t *graph, cudaGraphNode_t *node)
 {
     struct kernel_args args = PDL_ZERO;
-    cudaLaunchConfig_t config = PDL_ZERO;
+    cudaLaunchConfig_t config = one_block(1, stream);
     size_t count = 1;
     void *params[1];
     cudaError_t error = cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), end;
@@ -14,9 +14,6 @@ static cudaError_t capture_one(cudaStream_t stream, cudaLaunchAttribute *attribu
     if (error != cudaSuccess)
         return error;
     params[0] = &args;
-    config.gridDim.x = config.gridDim.y = config.gridDim.z = 1;
-    config.blockDim = config.gridDim;
-    config.stream = stream;
     config.attrs = attribute;
     config.numAttrs = attribute ? 1 : 0;
     error = cudaLaunchKernelExC(&config, (const void *)SYMBOL(readback_nothing), params);
@@ -54,14 +51,11 @@ static void ask_priority_of(struct ask *ask, cudaStream_t stream, int priority, 
 static void ask_used(struct ask *ask, cudaStream_t stream, int priority, unsigned flags)
 {
     struct kernel_args args = PDL_ZERO;
-    cudaLaunchConfig_t config = PDL_ZERO;
+    cudaLaunchConfig_t config = one_block(1, stream);
     void *params[1];
     unsigned is, i;
 
     params[0] = &args;
-    config.gridDim.x = config.gridDim.y = config.gridDim.z = 1;
-    config.blockDim = config.gridDim;
-    config.stream = stream;
     ask_expect(ask, "a launch", cudaLaunchKernelExC(&config, (const void *)SYMBOL(readback_nothing), params), cudaSuccess);
     for (i = 0; i < 2; i++) {
         int told = priority + 1;

@@ -171,14 +171,10 @@ static cudaError_t no_exec_record(struct values *v) { return cudaGraphExecEventR
 
 static cudaError_t kernel_for_set(struct values *v)
 {
-    struct cudaKernelNodeParams params = PDL_ZERO;
     void *values[1];
+    struct cudaKernelNodeParams params = one_block_node((const void *)SYMBOL(refused_count), 1, values);
 
     values[0] = &v->args;
-    params.func = (void *)SYMBOL(refused_count);
-    params.gridDim.x = params.gridDim.y = params.gridDim.z = 1;
-    params.blockDim = params.gridDim;
-    params.kernelParams = values;
     return cudaGraphExecKernelNodeSetParams(v->exec, v->set, &params);
 }
 

@@ -159,15 +159,10 @@ static void ask_million(struct ask *ask)
 
 static cudaError_t give_room(cudaGraphExec_t exec, cudaGraphNode_t node, const void *function, struct room *room)
 {
-    struct cudaKernelNodeParams params = PDL_ZERO;
     void *values[1];
+    struct cudaKernelNodeParams params = one_block_node(function, REPLAY_WORDS, values);
 
     values[0] = &room->args;
-    params.func = (void *)function;
-    params.gridDim.x = params.gridDim.y = params.gridDim.z = 1;
-    params.blockDim = params.gridDim;
-    params.blockDim.x = REPLAY_WORDS;
-    params.kernelParams = values;
     return cudaGraphExecKernelNodeSetParams(exec, node, &params);
 }
 
@@ -217,16 +212,12 @@ static void ask_two(struct ask *ask)
 static cudaError_t launch(const void *function, struct room *room, cudaStream_t stream, int attribute)
 {
     cudaLaunchAttribute attr = PDL_ZERO;
-    cudaLaunchConfig_t config = PDL_ZERO;
+    cudaLaunchConfig_t config = one_block(REPLAY_WORDS, stream);
     void *params[1];
 
     params[0] = &room->args;
     attr.id = cudaLaunchAttributeProgrammaticStreamSerialization;
     attr.val.programmaticStreamSerializationAllowed = 1;
-    config.gridDim.x = config.gridDim.y = config.gridDim.z = 1;
-    config.blockDim = config.gridDim;
-    config.blockDim.x = REPLAY_WORDS;
-    config.stream = stream;
     config.attrs = &attr;
     config.numAttrs = attribute ? 1 : 0;
     return cudaLaunchKernelExC(&config, function, params);

@@ -49,14 +49,10 @@ static void close_studio(struct studio *s)
 static cudaError_t launch_with(const void *function, cudaStream_t stream, cudaLaunchAttribute *attrs, unsigned count)
 {
     struct kernel_args args = PDL_ZERO;
-    cudaLaunchConfig_t config = PDL_ZERO;
+    cudaLaunchConfig_t config = one_block(function == P ? 1 : function == M ? 2 : 3, stream); /* letter() tells them by the threads */
     void *params[1];
 
     params[0] = &args;
-    config.gridDim.x = config.gridDim.y = config.gridDim.z = 1;
-    config.blockDim = config.gridDim;
-    config.blockDim.x = function == P ? 1 : function == M ? 2 : 3; /* letter() tells them by that */
-    config.stream = stream;
     config.attrs = attrs;
     config.numAttrs = count;
     return cudaLaunchKernelExC(&config, function, params);
