@@ -34,6 +34,9 @@ static void checks_the_device(void)
     kernel.device = 0;
     EXPECT_IS(pdl_launch_check(&kernel, one, one, NULL, &refusal), cudaSuccess);
     EXPECT_IS(refusal.reason, PDL_REASON_NONE);
+    model_set_devices(2);
+    EXPECT_IS(cudaSetDevice(1), cudaSuccess); /* a later device is another one, too */
+    EXPECT_IS(pdl_launch(&kernel, one, one, args, 0, 0, NULL), cudaErrorInvalidDevice);
     EXPECT_IS(model_launch_count(), 1);
 }
 

@@ -159,6 +159,12 @@ static void knows_the_carveout_of_both(void)
     primary.shared_bytes = dependent.shared_bytes = 10 * 1024;
     EXPECT_IS(ask().reason, PDL_REASON_NONE);
     EXPECT_IS(ask().dependent_blocks_per_sm, 1);
+    asks.carveout = sets.carveout = 1; /* less than one block takes: there is room for one, still */
+    primary.grid.x = 4;
+    EXPECT_IS(ask().reason, PDL_REASON_CARVEOUT);
+    EXPECT_IS(ask().primary_blocks_per_sm, 1);
+    primary.grid.x = 8;
+    asks.carveout = sets.carveout = 30;
     primary.shared_bytes = 16 * 1024; /* two of them fill it */
     EXPECT_IS(ask().reason, PDL_REASON_CARVEOUT);
     primary.grid.x = 9; /* a second wave, of one block */

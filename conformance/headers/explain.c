@@ -131,12 +131,14 @@ static void explains_options(void)
     NEW_OPTIONS(), o.carveout = 102, OPTIONS(value, CARVEOUT, UNKNOWN_VALUE);
     NEW_OPTIONS(), o.attrs = further, o.num_attrs = 17, OPTIONS(value, NUM_ATTRS, TOO_MANY_ATTRS);
     NEW_OPTIONS(), o.event_trigger = PDL_EVENT_AT_BLOCK_START, OPTIONS(value, EVENT_TRIGGER, NO_EVENT);
+    o.launch_completion_event = event, OPTIONS(value, EVENT_TRIGGER, NO_EVENT); /* this one has no trigger to choose */
     NEW_OPTIONS(), o.priority = -1, OPTIONS(value, PRIORITY, NO_PRIORITY);
     NEW_OPTIONS(), o.event = o.launch_completion_event = event, OPTIONS(value, COMPLETION_EVENT, SAME_EVENT);
     NEW_OPTIONS(), o.num_attrs = 1, OPTIONS(value, ATTRS, NULL_POINTER);
     NEW_OPTIONS(), o.attrs = further, o.num_attrs = 2;
     further[1].id = cudaLaunchAttributeCooperative, OPTIONS(value, ATTRS, ATTR_OF_FIELD);
     further[1].id = (cudaLaunchAttributeID)13, OPTIONS(value, ATTRS, ATTR_RETURNS);
+    EXPLAINS(&driver, one, one, &o, value, PDL_ARGUMENT_ATTRS, PDL_REASON_ATTR_RETURNS);
     further[1].id = cudaLaunchAttributeIgnore;
     NEW_OPTIONS(), o.overlap = PDL_OVERLAP_REQUIRED;
     EXPLAINS(&erased, one, one, &o, cudaErrorNotSupported, PDL_ARGUMENT_OVERLAP, PDL_REASON_TARGET);

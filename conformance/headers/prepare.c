@@ -48,6 +48,8 @@ static void says_why_not(void)
     EXPECT_IS(pdl_kernel_init(&kernel, erased), cudaSuccess); /* FB-04: the machine code is for sm_90, the wait is not there */
     EXPECT_IS(kernel.can_overlap, 0);
     EXPECT_IS(kernel.reason, PDL_REASON_TARGET);
+    EXPECT_IS(kernel.ptx_version, 80);
+    EXPECT_IS(kernel.binary_version, 90);
     model_set_cc(8, 9);
     EXPECT_IS(pdl_kernel_init(&kernel, plain), cudaSuccess);
     EXPECT_IS(kernel.cc, 89);
@@ -225,6 +227,7 @@ static void names_every_reason(void)
     EXPECT_IS(PDL_REASON_NONE, 0);
     for (i = 0; i < PDL_IMPL_ARGUMENT_COUNT; i++) {
         EXPECT(pdl_argument_string(i) != NULL && pdl_argument_string(i)[0] != '\0');
+        EXPECT(strcmp(pdl_argument_string(i), pdl_argument_string(PDL_IMPL_ARGUMENT_COUNT)) != 0);
         for (j = 0; j < i; j++) {
             EXPECT(strcmp(pdl_argument_string(i), pdl_argument_string(j)) != 0);
         }
