@@ -246,6 +246,9 @@ static void connects_all_or_none(void)
     EXPECT_IS(cudaGetLastError(), cudaErrorInvalidValue); /* CUDA's own */
     EXPECT_IS(edge_count(), 1);
     EXPECT_IS(edges[0].kind, PDL_EDGE_PROGRAMMATIC);
+    EXPECT_IS(pdl_graph_add_edges(graph, edges, 2, &plain, PDL_OVERLAP_NONE), cudaErrorInvalidValue);
+    EXPECT_IS(edges[0].reason, PDL_REASON_NOT_ASKED); /* one wrong edge is enough, wherever it stands */
+    EXPECT_IS(edge_count(), 1);
     EXPECT_IS(pdl_graph_add_edges(graph, edges, 2, &plain, PDL_OVERLAP_IF_POSSIBLE), cudaSuccess);
     EXPECT_IS(edge_count(), 3);
     edges[2].kind = PDL_EDGE_BLOCK_START; /* is full */
@@ -293,6 +296,9 @@ static void changes_kinds(void)
     EXPECT_IS(pdl_graph_change_edge(graph, &edge, PDL_EDGE_UNKNOWN, &plain, PDL_OVERLAP_REQUIRED), cudaErrorInvalidValue);
     EXPECT_IS(edge.reason, PDL_REASON_EDGE_KIND);
     EXPECT_IS(kind_between(node[0], node[1]), PDL_EDGE_FULL);
+    edge.kind = PDL_EDGE_UNKNOWN; /* nor can it have been one */
+    EXPECT_IS(pdl_graph_change_edge(graph, &edge, PDL_EDGE_FULL, &plain, PDL_OVERLAP_REQUIRED), cudaErrorInvalidValue);
+    EXPECT_IS(edge.reason, PDL_REASON_EDGE_KIND);
     edge.kind = PDL_EDGE_PROGRAMMATIC; /* is full */
     EXPECT_IS(pdl_graph_change_edge(graph, &edge, PDL_EDGE_BLOCK_START, &plain, PDL_OVERLAP_REQUIRED), cudaErrorInvalidValue);
     EXPECT_IS(kind_between(node[0], node[1]), PDL_EDGE_FULL);
@@ -716,6 +722,35 @@ static void keeps_the_old_names(void)
 }
 
 /* The driver's kernels: its nodes come from elsewhere, the edges are ours. */
+/* As many edges as there may be, the early one first; read into an array that just holds them. */
+static void steers_a_capture_at_the_limit(void)
+{
+    enum { LIMIT = 32 };
+    pdl_graph_edge edges[LIMIT], read[LIMIT];
+    cudaGraph_t captured = NULL;
+    cudaStream_t stream;
+    size_t count = 1;
+
+    EXPECT_IS(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
+    EXPECT_IS(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), cudaSuccess);
+    EXPECT_IS(pdl_launch(&plain, one, one, args, 0, stream, NULL), cudaSuccess);
+    EXPECT_IS(pdl_graph_edges_of_capture(stream, &captured, edges, &count), cudaSuccess);
+    edges[0].kind = PDL_EDGE_PROGRAMMATIC;
+    for (int i = 1; i < LIMIT; i++) {
+        edges[i] = edge_of(NULL, NULL, PDL_EDGE_FULL);
+        EXPECT_IS(cudaGraphAddEmptyNode(&edges[i].from, captured, NULL, 0), cudaSuccess);
+    }
+    EXPECT_IS(pdl_graph_set_capture_edges(stream, edges, LIMIT, &plain, PDL_OVERLAP_REQUIRED), cudaSuccess);
+    memset(read, 0xa5, sizeof read);
+    count = LIMIT;
+    EXPECT_IS(pdl_graph_edges_of_capture(stream, NULL, read, &count), cudaSuccess);
+    EXPECT_IS(count, LIMIT);
+    for (int i = 0; i < LIMIT; i++) {
+        EXPECT(read[i].from == edges[i].from && read[i].kind == edges[i].kind);
+    }
+    EXPECT_IS(cudaStreamEndCapture(stream, &captured), cudaSuccess);
+}
+
 static void takes_drivers_kernels(void)
 {
     pdl_kernel old;
@@ -734,8 +769,8 @@ int main(void)
     void (*const tests[])(void) = {
         connects_by_kind,    judges_every_row, judges_as_cuda_does, refuses_edges,   falls_back,          connects_all_or_none,
         refuses_removals,    changes_kinds,    adds_kernels,        adds_all_or_nothing, refuses_kernels, reads_into_any_size,
-        reads_of_nodes_and_counts, reads_and_steers_a_capture, takes_drivers_kernels, steers_a_capture_by_kinds, reads_every_byte,
-        falls_back_on_old_drivers, leaves_no_counts_behind, keeps_a_pending_error, keeps_the_old_names,
+        reads_of_nodes_and_counts, reads_and_steers_a_capture, takes_drivers_kernels, steers_a_capture_by_kinds, steers_a_capture_at_the_limit,
+        reads_every_byte, falls_back_on_old_drivers, leaves_no_counts_behind, keeps_a_pending_error, keeps_the_old_names,
     };
 
     for (size_t i = 0; i < sizeof tests / sizeof tests[0]; i++) {

@@ -96,9 +96,11 @@ static void full_edge_behind_overlap(void)
         EXPECT_IS(check(graph), 2);
         is(0, PDL_FINDING_NO_WAIT, PDL_SEVERITY_HINT, 0, 1, 0);
         is(1, PDL_FINDING_FULL_EDGE, PDL_SEVERITY_HINT, 1, 2, 0);
-        waits_of[1] = 77; /* no answer */
-        EXPECT_IS(check(graph), 2);
-        is(0, PDL_FINDING_NO_WAIT, PDL_SEVERITY_HINT, 0, 1, 0);
+        for (unsigned no_answer = 3; no_answer < 5; no_answer++) {
+            waits_of[1] = no_answer;
+            EXPECT_IS(check(graph), 2);
+            is(0, PDL_FINDING_NO_WAIT, PDL_SEVERITY_HINT, 0, 1, 0);
+        }
         waits_of[1] = PDL_WAITS_NO;
         join(0, 2, PDL_EDGE_FULL); /* F15: what capture adds */
         EXPECT_IS(check(graph), 1);
@@ -126,6 +128,19 @@ static void waits_reach_back(void)
     join(2, 3, PDL_EDGE_FULL);
     EXPECT_IS(check(graph), 2);
     is(1, PDL_FINDING_FULL_EDGE, PDL_SEVERITY_ERROR, 2, 3, 0);
+}
+
+/* The order is lost once, at the first full edge: what comes later misses the same, and is not named again. */
+static void named_where_it_is_lost(void)
+{
+    set_up();
+    add(PDL_WAITS_YES), add(PDL_WAITS_NO), add(PDL_WAITS_NO), add(PDL_WAITS_NO);
+    join(0, 1, PDL_EDGE_PROGRAMMATIC);
+    join(1, 2, PDL_EDGE_FULL);
+    join(2, 3, PDL_EDGE_FULL);
+    EXPECT_IS(check(graph), 2);
+    is(0, PDL_FINDING_NO_WAIT, PDL_SEVERITY_ERROR, 0, 1, 0);
+    is(1, PDL_FINDING_FULL_EDGE, PDL_SEVERITY_ERROR, 1, 2, 0);
 }
 
 /* F18, and the same edge where others make it harmless. */
@@ -208,6 +223,23 @@ static void memory_of_every_size(void)
     EXPECT_IS(findings, 1);
     EXPECT_IS(bytes, PDL_GRAPH_SCRATCH(3, 3));
     EXPECT_IS(cudaPeekAtLastError(), cudaSuccess);
+}
+
+/* Exactly what is needed is enough, where CUDA tells how many edges there are. */
+static void memory_of_the_exact_size(void)
+{
+    set_up();
+    for (unsigned edges = 0; edges < 2; edges++) {
+        const unsigned last = add(PDL_WAITS_YES);
+        size_t bytes = PDL_GRAPH_SCRATCH(nodes, edges);
+
+        if (edges != 0) {
+            join(0, last, PDL_EDGE_FULL);
+        }
+        findings = MOST;
+        EXPECT_IS(pdl_graph_check(graph, answer, &graph, scratch, &bytes, finding, &findings), cudaSuccess);
+        EXPECT_IS(bytes, PDL_GRAPH_SCRATCH(nodes, edges));
+    }
 }
 
 /* Too few places: the errors come first, and all are counted. */
@@ -325,8 +357,8 @@ static void condition(void)
 
 int main(void)
 {
-    void (*const tests[])(void) = {full_edge_behind_overlap, waits_reach_back, launch_completion, harmless_and_slow,
-                                   captured, memory_of_every_size, too_few_places, bad_arguments, what_cannot_be_checked,
+    void (*const tests[])(void) = {full_edge_behind_overlap, waits_reach_back, named_where_it_is_lost, launch_completion, harmless_and_slow,
+                                   captured, memory_of_every_size, memory_of_the_exact_size, too_few_places, bad_arguments, what_cannot_be_checked,
                                    child_graph, condition};
 
     for (size_t i = 0; i < sizeof tests / sizeof tests[0]; i++) {

@@ -65,6 +65,8 @@ static void graphs_have_full_edges_only(void)
         edge.kind = PDL_EDGE_FULL;
         EXPECT_IS(pdl_graph_add_edges(graph, &edge, 1, &kernel, PDL_OVERLAP_NONE), cudaSuccess);
     }
+    options.carveout = 10;
+    EXPECT_IS(pdl_graph_add_kernel(&node[1], graph, NULL, 0, &kernel, one, one, args, 0, &options), cudaErrorNotSupported);
     EXPECT_IS(pdl_graph_edges(graph, edges, &count, scratch_nodes, scratch_data), cudaErrorNotSupported);
     EXPECT_IS(pdl_graph_edges_to(node[1], edges, &count, scratch_nodes, scratch_data), cudaErrorNotSupported);
     EXPECT_IS(pdl_graph_edges_from(node[1], edges, &count, scratch_nodes, scratch_data), cudaErrorNotSupported);

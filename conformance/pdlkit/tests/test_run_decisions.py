@@ -5,12 +5,16 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import json
+import signal
+from contextlib import contextmanager
+from datetime import date
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from conformance.pdlkit import machine, many_gpus, places, resume, run, waivers
+from conformance.pdlkit import evidence, machine, many_gpus, places, resume, run, soak, waivers
 from conformance.pdlkit.build import Built
 from conformance.pdlkit.device_choice import Choice
 from conformance.pdlkit.exits import BadArguments
@@ -18,7 +22,7 @@ from conformance.pdlkit.records import CaseLog
 from conformance.pdlkit.report import identified
 from conformance.pdlkit.rules import load
 from conformance.pdlkit.supervise import Outcome, Plan
-from conformance.pdlkit.tests.test_verdicts import case
+from conformance.pdlkit.tests.test_verdicts import case, log, record, variant
 from conformance.pdlkit.verdicts import CaseResult
 
 BOOK = load(places.RULES)
@@ -137,3 +141,99 @@ def test_the_report_says_what_the_exit_code_says(tmp_path: Path, capsys: pytest.
         assert run._finish(facts, tmp_path, argparse.Namespace(json=True), None) == code
         told = json.loads((tmp_path / "report.json").read_text())
         assert told == json.loads(capsys.readouterr().out) == identified(told) and (told["exit"], told["static_check"]) == (code, None)
+
+
+def test_a_broken_wait_that_was_not_run_passes_on_the_model_only() -> None:
+    one = next(case for case in BOOK.cases if case.broken_waits and not case.gpu_only)
+    planted = [variant(tag, kind=kind) for kind, tags in (("mutant", one.mutants), ("control", one.controls)) for tag in tags]
+    said = log(record(), *planted, variant("early-8000", "NOT_APPLICABLE", "broken_wait"))
+    judged = [run._judge(BOOK, [one], {one.name: said}, on_model)[0] for on_model in (True, False)]
+    assert [result.status for result in judged] == ["PASS", "KIT_ERROR"], judged
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_the_first_signal_stops_a_run_the_second_ends_it_and_then_all_is_as_before(number: signal.Signals) -> None:
+    outcome = Outcome()
+    supervisor: Any = SimpleNamespace(outcome=outcome, stop=lambda: setattr(outcome, "interrupted", True))
+    before = signal.getsignal(number)
+    with run._stopping(supervisor):
+        signal.raise_signal(number)
+        assert outcome.interrupted
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(number)
+    assert signal.getsignal(number) == before
+
+
+@pytest.mark.parametrize("on_model", [False, True])
+def test_what_the_children_said_reaches_the_report_whole(on_model: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A problem, an interposer, a waiver or a plant that got lost on the way could turn a red run green."""
+    failed = next(case for case in BOOK.cases if case.rule == "MEM-01" and case.proving)
+    outcome = Outcome({failed.name: log(record("FAIL", poison=9))}, _start(), ["odd"], [{"family": "a"}])
+    monkeypatch.setattr(run, "_execute", lambda *_: (outcome, 2.5))
+    monkeypatch.setattr(run, "MachineCode", lambda harness: f"the code of {harness}")
+    monkeypatch.setattr(machine, "interposers", lambda: {"LD_PRELOAD": "x.so"})
+    monkeypatch.setattr(machine, "driver_version", lambda: "580.1")
+    monkeypatch.setattr(machine, "kernel_module", lambda: "open")
+    monkeypatch.setattr(evidence, "gather", lambda results, code, folder, seed: {"said": (len(results), code, folder, seed)})
+    waiver = waivers.Waiver("MEM-01", "G", waivers.DriverRange.read("580.1"), "known", date.max)
+    options = argparse.Namespace(profile="quick", only=["MEM-01"], plant="crash", waivers=[waiver])
+    choice, built = Choice("model" if on_model else "cuda:0"), Built(Path("h"), None, {"nvcc": "13"})
+    facts = run._facts(options, ["run"], BOOK, [failed], 5, choice, built, tmp_path, "then")
+    code, driver = (None, {}) if on_model else ("the code of h", {"version": "580.1", "kernel_module": "open"})
+    assert (facts.code, facts.driver, facts.interposers) == (code, driver, [] if on_model else ["LD_PRELOAD"])
+    assert (facts.device, facts.profile, facts.seed, facts.argv, facts.only) == (choice.device, "quick", 5, ["run"], ["MEM-01"])
+    assert (facts.problems, facts.processes, facts.start) == (outcome.problems, outcome.processes, outcome.start)
+    assert (facts.plant, facts.started, facts.wall_s, facts.toolchain) == ("crash", "then", 2.5, {"nvcc": "13"})
+    assert facts.evidence == {"said": (1, code, tmp_path, 5)} and [result.case for result in facts.results] == [failed]
+    assert facts.waivers.rules == (() if on_model else ("MEM-01",)), "the model has no driver that the waiver names"
+    assert facts.verdict.verdict == "INVALID" and facts.verdict.reasons[0] == "odd"
+
+
+@pytest.mark.parametrize(("arguments", "choice", "gpus", "asked"), [
+    ([], GPU, 1, ("one", False)), (["--resume", "{}"], Choice("cuda"), 1, ("one", True)), ([], Choice("cuda"), 2, ("many", False)),
+    ([], ABSENT, 0, ("one", False)), ([], BROKEN, 0, ("one", False)),
+    (["--profile=soak", "--for=1m"], GPU, 1, ("soak", None)), (["--profile=soak", "--for=1m", "--seed=5"], GPU, 1, ("soak", 5)),
+    (["--profile=soak", "--for=1m"], ABSENT, 0, ("one", False)), (["--profile=soak", "--for=1m"], BROKEN, 0, ("one", False)),
+    (["--profile=soak", "--for=1m"], Choice("cuda"), 2, ("many", False)),
+])
+def test_which_kind_of_run_is_asked_for(arguments: list[str], choice: Choice, gpus: int, asked: tuple[str, object],
+                                        monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A device that cannot be used is told by an ordinary run; a soak that goes on keeps the seed that it began with."""
+    told = dict[str, object]()
+
+    @contextmanager
+    def held(folder: Path, again: bool = False) -> Any:
+        told.update(folder=folder, again=again)
+        yield
+
+    def ends_as(kind: str, seed: Any = None) -> Any:
+        return lambda *given: told.update(kind=kind, seed=given[seed] if seed is not None else None) or 0
+
+    (tmp_path / soak.STATE).touch()
+    monkeypatch.setattr(run, "_held", held)
+    monkeypatch.setattr(run, "choose", lambda *_: choice)
+    monkeypatch.setattr(run, "_gpus", lambda *_: ["w"] * gpus)
+    monkeypatch.setattr(run, "_go_on", lambda options: setattr(options, "output", options.resume))
+    monkeypatch.setattr(run, "_run_many", ends_as("many"))
+    monkeypatch.setattr(run, "_run", ends_as("one"))
+    monkeypatch.setattr(soak, "soak", ends_as("soak", 3))
+    resumed = [word.format(tmp_path) for word in arguments]
+    run.main([*resumed, *([] if "--resume" in arguments else ["--output", str(tmp_path)])])
+    assert (told["kind"], told["seed"] if asked[0] == "soak" else told["again"]) == asked and told["folder"] == tmp_path
+
+
+def test_a_soak_that_begins_draws_a_seed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    seeds = list[object]()
+    monkeypatch.setattr(run, "choose", lambda *_: GPU)
+    monkeypatch.setattr(soak, "soak", lambda options, book, device, seed, folder, say: seeds.append(seed) or 0)
+    run.main(["--profile=soak", "--for=1m", "--output", str(tmp_path)])
+    assert isinstance(seeds[0], int)
+
+
+def test_waivers_are_read_from_the_file_that_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    options = list[argparse.Namespace]()
+    monkeypatch.setattr(run, "choose", lambda *_: GPU)
+    monkeypatch.setattr(run, "_run", lambda given, *_: options.append(given) or 0)
+    for more in ([], ["--waive", str(places.KIT / "waivers.toml")]):
+        run.main(["--output", str(tmp_path), *more])
+    assert [bool(given.waivers) for given in options] == [False, True]
