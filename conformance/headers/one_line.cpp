@@ -69,6 +69,10 @@ void is_switched_off()
     options.has_priority = 1;
     launches(static_kernel, options, 1);
     EXPECT(last_attribute(8) != nullptr);
+    cudaLaunchConfig_t config = {}; // and in the place of cudaLaunchKernelEx
+    config.gridDim = config.blockDim = one;
+    EXPECT_IS(pdl::launch(&config, static_kernel, {1}), cudaSuccess);
+    EXPECT_IS(attributes_of_last(), 0);
     unsetenv("PDL_DISABLE");
 }
 

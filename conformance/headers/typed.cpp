@@ -10,6 +10,11 @@ struct convertible {
     operator number() const { return number{value}; }
 };
 
+struct unaddressable { // as smart pointers of COM are
+    int value;
+    void operator&() const = delete;
+};
+
 const void *address(void (*func)(number))
 {
     return reinterpret_cast<const void *>(func);
@@ -54,6 +59,12 @@ int main()
     EXPECT_IS(pdl_launch_check(&kernel, plain_kernel, 1, 1, nullptr, &refusal), cudaErrorInvalidValue);
     EXPECT_IS(refusal.reason, PDL_REASON_NOT_PREPARED);
     EXPECT_IS(calls_made(), calls);
+
+    // whatever its type makes of the & operator, and const or not
+    unaddressable odd = {7};
+    const volatile int fixed = 7;
+    EXPECT(pdl_impl_address_of(odd) == &odd.value);
+    EXPECT(pdl_impl_address_of(fixed) == &fixed);
 
     // a dim3 that nobody set is 1, 1, 1 in C++, and PDL_ZERO keeps it so
     pdl_shape shape = PDL_ZERO;
