@@ -148,6 +148,7 @@ CASUALTIES: list[tuple[Any, Ending, list[dict[str, str]]]] = [
     ([START, NOISE, *case_lines("a"), case_lines("b")[0]], KILLED,
      [{"case": "b", "status": "CRASH"}, {"case": "the child of family f", "status": "KIT_ERROR"}]),
     ([START, case_lines("a")[0], NOISE, *case_lines("a")[1:], {"record": "done"}], CLEAN, [{"case": "a", "status": "KIT_ERROR"}]),
+    ([*IN_A, NOISE], KILLED, [{"case": "a", "status": "KIT_ERROR"}]),  # however it ended
     ([{**START, "seed": "1"}, *case_lines("a"), {"record": "done"}], CLEAN, [{"case": "the child of family f", "status": "KIT_ERROR"}]),
 ]
 
@@ -170,6 +171,9 @@ def test_a_device_that_is_lost_to_a_question_is_said_in_words(monkeypatch: pytes
     Children(monkeypatch, ([START, *case_lines("a", close=False)], ending(exit_code=supervise.DEVICE_FAILED)), probes=[0])
     outcome, _, _ = outcome_of(plan_of(families={"f": ["a"]}))
     assert words(outcome)["a"] == ("CRASH", "its question was answered, but the device was lost to it: every later call fails")
+    Children(monkeypatch, (IN_A, ending(exit_code=supervise.DEVICE_FAILED)), probes=[0])
+    outcome, _, _ = outcome_of(plan_of(families={"f": ["a"]}))
+    assert words(outcome)["a"] == ("CRASH", f"its child gave no completion record and exited with {DEVICE_FAILED}")
 
 
 @pytest.mark.parametrize("end", [KILLED, HUNG, ending(reaped=False, exit_code=None), ending(hung=True, exit_code=0)])
@@ -304,6 +308,8 @@ def test_an_interruption_is_no_casualty(monkeypatch: pytest.MonkeyPatch) -> None
     said = "the run was interrupted"
     assert words(outcome) == {"a": (None, None), "b": ("NOT_RUN", f"{said} in it"), "c": ("NOT_RUN", said)}
     assert "f:casualty" not in heard and finished == [] and children.probed == 0
+    Children(monkeypatch, ([START, *case_lines("a")], stopped))  # between two cases
+    assert words(outcome_of(plan_of())[0]) == {"a": (None, None), "b": ("NOT_RUN", said)}
 
 
 def test_a_stop_starts_nothing_more(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -343,6 +349,10 @@ def test_a_child_that_ran_something_else(key: str, value: Any, said: str) -> Non
         silent = {name: value for name, value in START.items() if name != key}
         assert [key in text and "it says none" in text for text in start_problems(silent, plan_of(), silent)] == [True]
     assert start_problems({**START, "rules_hash": "x"}, plan_of(rules_hash=None), None) == []
+    for key in ("device", "driver", "runtime"):  # what an earlier child did not say is another one, too
+        silent = {name: value for name, value in START.items() if name != key}
+        assert [f"another {key}: None, then" in text for text in start_problems(START, plan_of(), silent)] == [True]
+    assert len(start_problems({**START, "profile": "full", "driver": 1}, plan_of(), START)) == 2
 
 
 def test_the_exit_code_of_a_lost_context_is_the_harness_s() -> None:
@@ -410,8 +420,9 @@ def test_progress_is_believed_for_ten_times_the_limit(monkeypatch: pytest.Monkey
     assert watch.deadline() == 100.0 + 10 * 5 + supervise.GRACE_S
 
 
+@pytest.mark.parametrize("verdict", [[], case_lines("a")[1:2]], ids=["without its verdict", "with its verdict"])
 @pytest.mark.parametrize(("age", "status"), [(4.9, "NOT_RUN"), (5.0, "HANG")])
-def test_a_case_that_goes_on_is_slow_and_does_not_hang(age: float, status: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_case_that_goes_on_is_slow_and_does_not_hang(age: float, status: str, verdict: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """It was ended at ten times its limit, 5 s. The last sign of progress was so old."""
     now = [100.0]
 
@@ -421,7 +432,7 @@ def test_a_case_that_goes_on_is_slow_and_does_not_hang(age: float, status: str, 
     monkeypatch.setattr(time, "monotonic", lambda: now[0])
     monkeypatch.setattr(time, "sleep", pass_time)
     sign = {"record": "progress", "case": "a", "part": "trials", "done": 3, "planned": 9}
-    Children(monkeypatch, ([START, case_lines("a")[0], sign], HUNG), (REST, CLEAN), probes=[0])
+    Children(monkeypatch, ([START, case_lines("a")[0], sign, *verdict], HUNG), (REST, CLEAN), probes=[0])
     outcome, heard, _ = outcome_of(plan_of())
     assert words(outcome)["a"][0] == status and words(outcome)["b"] == (None, None)
     if status == "NOT_RUN":
