@@ -133,12 +133,13 @@ def _replay(given: argparse.Namespace, result: Result, race: Race | None) -> str
     words = ["python3", "conformance", "stress", "--seed", f"{result.seed:016x}", "--seeds", "1"]
     if race:
         words += ["--only", f"^({'|'.join(re.escape(name) for name in race.primary.split(' with '))})$"]
-    for name in ("check", "expr", "hold", "tolerance", "dtype", "exempt"):
+    for name in ("check", "expr", "hold", "tolerance", "dtype", "exempt", "protect"):
         value = getattr(given, name)
         words += [f"--{name}", str(value)] if value is not None else []
     for file in given.compare_files:
         words += ["--compare-files", file]
-    words += [f"--{name.replace('_', '-')}" for name in ("compare_outputs", "after_wait", "before_exit", "strict") if getattr(given, name)]
+    flags = ("compare_outputs", "after_wait", "before_exit", "strict", "lazy_loading", "eager_loading")
+    words += [f"--{name.replace('_', '-')}" for name in flags if getattr(given, name)]
     return shlex.join([*words, "--", *given.command])
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shlex
@@ -12,6 +13,7 @@ import time
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -19,10 +21,12 @@ import pytest
 from conformance.pdlkit.exits import BadArguments
 from conformance.pdlkit.places import KIT
 from conformance.rewrite.tests.images import EXIT, STACK, Kernel, cubin
-from conformance.stress import main
-from conformance.stress.detector import hold_lengths
+from conformance.stress import command, main
+from conformance.stress.detector import Effort, hold_lengths
 from conformance.stress.oracle import Observed, Oracle
 from conformance.stress.program import Calibration
+from conformance.stress.ptx.hold_code import AFTER_WAIT, BEFORE_EXIT
+from conformance.stress.search import Race
 
 LONGEST_S = 600.0  # against a hang
 KERNELS = "a,b,c,d,e"
@@ -180,6 +184,51 @@ def test_a_program_without_kernels_is_inconclusive(capsys: pytest.CaptureFixture
 def test_bad_arguments(argv: list[str]) -> None:
     with pytest.raises(BadArguments):
         main(argv)
+
+
+ASKED = ["--seed", "5eed", "--seeds", "4", "--plain-runs", "5", "--repeats", "6", "--confirm", "7", "--hold", "8", "--only", "o",
+         "--exempt", "e", "--protect", "p"]
+
+
+@pytest.mark.parametrize(("option", "more"), [("--after-wait", AFTER_WAIT), ("--before-exit", BEFORE_EXIT)])
+def test_every_number_and_name_reaches_the_session(option: str, more: int) -> None:
+    """A repeat that got lost would leave a race unseen, and a name another kernel unheld."""
+    given = command._checked(command._parser().parse_args([*ASKED, option, "--strict", "--", "true"]))
+    assert command._effort(given) == Effort(0x5EED, 4, 5, 6, 7, 8, "o", "e", "p", more, True)
+    assert not command._effort(command._parser().parse_args(["--", "true"])).strict
+
+
+@pytest.mark.parametrize("option", ["--seeds", "--plain-runs", "--repeats", "--confirm"])
+def test_what_is_run_is_run_at_least_once(option: str) -> None:
+    with pytest.raises(BadArguments, match=f"{option} takes 1 or more"):
+        command._checked(command._parser().parse_args([option, "0", "--", "true"]))
+
+
+@pytest.mark.parametrize(("tolerance", "allowed"), [("0", True), ("0.999", True), ("1", False), ("-0.1", False), ("nan", False)])
+def test_a_tolerance_is_small_and_dtype_goes_with_any(tolerance: str, allowed: bool) -> None:
+    given = command._parser().parse_args(["--tolerance", tolerance, "--dtype", "float32", "--", "true"])
+    with contextlib.nullcontext() if allowed else pytest.raises(BadArguments, match="--tolerance"):
+        command._checked(given)
+
+
+@pytest.mark.parametrize("loading", ["--lazy-loading", "--eager-loading"])
+def test_a_replay_judges_and_loads_as_the_session_did(loading: str) -> None:
+    judged = [loading, "--check", "true", "--expr", "code == 0", "--hold", "9", "--tolerance", "0.5", "--dtype", "float32",
+              "--exempt", "e f", "--protect", "p", "--compare-files", "x", "--compare-files", "y", "--compare-outputs",
+              "--after-wait", "--before-exit", "--strict"]
+    given = command._checked(command._parser().parse_args([*judged, "--", "true", "two words"]))
+    result: Any = SimpleNamespace(seed=0x5)
+    words = shlex.split(command._replay(given, result, Race("a.b with c", ("d",))))
+    assert words[:3] == ["python3", "conformance", "stress"]
+    again = command._checked(command._parser().parse_args(words[3:]))
+    assert vars(again) == {**vars(given), "seed": "0000000000000005", "seeds": 1, "only": r"^(a\.b|c)$"}
+    assert "--only" not in command._replay(given, result, None)
+
+
+@pytest.mark.parametrize("judge", [[], ["--check", "true"], ["--expr", "1"], ["--compare-files", "x"], ["--compare-outputs"]])
+def test_copies_to_the_host_judge_if_nothing_else_does(judge: list[str], tmp_path: Path) -> None:
+    given = command._parser().parse_args([*judge, "--lazy-loading", "--", "true"])
+    assert command._program(given, tmp_path).oracle.digests is not bool(judge)
 
 
 def alive(pid: int) -> bool:
