@@ -169,12 +169,13 @@ def test_what_the_children_said_reaches_the_report_whole(on_model: bool, monkeyp
     """A problem, an interposer, a waiver or a plant that got lost on the way could turn a red run green."""
     failed = next(case for case in BOOK.cases if case.rule == "MEM-01" and case.proving)
     outcome = Outcome({failed.name: log(record("FAIL", poison=9))}, _start(), ["odd"], [{"family": "a"}])
+    gathered = list[object]()
     monkeypatch.setattr(run, "_execute", lambda *_: (outcome, 2.5))
     monkeypatch.setattr(run, "MachineCode", lambda harness: f"the code of {harness}")
     monkeypatch.setattr(machine, "interposers", lambda: {"LD_PRELOAD": "x.so"})
     monkeypatch.setattr(machine, "driver_version", lambda: "580.1")
     monkeypatch.setattr(machine, "kernel_module", lambda: "open")
-    monkeypatch.setattr(evidence, "gather", lambda results, code, folder, seed: {"said": (len(results), code, folder, seed)})
+    monkeypatch.setattr(evidence, "gather", lambda results, *given: gathered.append((len(results), *given)))
     waiver = waivers.Waiver("MEM-01", "G", waivers.DriverRange.read("580.1"), "known", date.max)
     options = argparse.Namespace(profile="quick", only=["MEM-01"], plant="crash", waivers=[waiver])
     choice, built = Choice("model" if on_model else "cuda:0"), Built(Path("h"), None, {"nvcc": "13"})
@@ -184,7 +185,7 @@ def test_what_the_children_said_reaches_the_report_whole(on_model: bool, monkeyp
     assert (facts.device, facts.profile, facts.seed, facts.argv, facts.only) == (choice.device, "quick", 5, ["run"], ["MEM-01"])
     assert (facts.problems, facts.processes, facts.start) == (outcome.problems, outcome.processes, outcome.start)
     assert (facts.plant, facts.started, facts.wall_s, facts.toolchain) == ("crash", "then", 2.5, {"nvcc": "13"})
-    assert facts.evidence == {"said": (1, code, tmp_path, 5)} and [result.case for result in facts.results] == [failed]
+    assert gathered == [(1, code, tmp_path, 5)] and [result.case for result in facts.results] == [failed]
     assert facts.waivers.rules == (() if on_model else ("MEM-01",)), "the model has no driver that the waiver names"
     assert facts.verdict.verdict == "INVALID" and facts.verdict.reasons[0] == "odd"
 
@@ -224,16 +225,26 @@ def test_which_kind_of_run_is_asked_for(arguments: list[str], choice: Choice, gp
 
 def test_a_soak_that_begins_draws_a_seed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     seeds = list[object]()
+
+    def began(options: object, book: object, device: str, seed: object, *_: object) -> int:
+        seeds.append(seed)
+        return 0
+
     monkeypatch.setattr(run, "choose", lambda *_: GPU)
-    monkeypatch.setattr(soak, "soak", lambda options, book, device, seed, folder, say: seeds.append(seed) or 0)
+    monkeypatch.setattr(soak, "soak", began)
     run.main(["--profile=soak", "--for=1m", "--output", str(tmp_path)])
     assert isinstance(seeds[0], int)
 
 
 def test_waivers_are_read_from_the_file_that_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     options = list[argparse.Namespace]()
+
+    def ran(given: argparse.Namespace, *_: object) -> int:
+        options.append(given)
+        return 0
+
     monkeypatch.setattr(run, "choose", lambda *_: GPU)
-    monkeypatch.setattr(run, "_run", lambda given, *_: options.append(given) or 0)
+    monkeypatch.setattr(run, "_run", ran)
     for more in ([], ["--waive", str(places.KIT / "waivers.toml")]):
         run.main(["--output", str(tmp_path), *more])
     assert [bool(given.waivers) for given in options] == [False, True]

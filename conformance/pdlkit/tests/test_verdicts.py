@@ -124,6 +124,7 @@ def test_problems_of_the_kit_and_interposers_count() -> None:
 
 
 POWER: dict[str, Any] = {"mutants": ("nowait",), "controls": ("attron",), "broken_waits": True}
+TWO: dict[str, dict[str, Any]] = {kind: {f"{kind}s": ("nowait", "attron")} for kind in ("mutant", "control")}
 KILLED = (variant("nowait"), variant("attron", kind="control"), variant("early-8000", kind="broken_wait", must_die=True))
 
 CASES: list[tuple[str, Case, CaseLog | None, str]] = [
@@ -183,8 +184,8 @@ CASES: list[tuple[str, Case, CaseLog | None, str]] = [
     ("no end after a forbidden trial", case(), log(None, ended=False, forbidden=[{}]), "FAIL"),
     ("PASS, mutant never run", case(**POWER), log(record(), *KILLED[1:]), "KIT_ERROR"),
     ("PASS, control never run", case(**POWER), log(record(), KILLED[0], KILLED[2]), "KIT_ERROR"),
-    *((f"PASS, the last of two {kind}s never run", case(**{f"{kind}s": ("nowait", "attron")}), log(record(), variant("nowait", kind=kind)),
-       "KIT_ERROR") for kind in ("mutant", "control")),
+    *((f"PASS, the last of two {kind}s never run", case(**two), log(record(), variant("nowait", kind=kind)), "KIT_ERROR")
+      for kind, two in TWO.items()),
     ("PASS, no broken wait", case(**POWER), log(record(), *KILLED[:2]), "KIT_ERROR"),
     ("PASS, mutant survived", case(**POWER), log(record(), variant("nowait", "SURVIVED"), *KILLED[1:]), "KIT_ERROR"),
     ("PASS, every broken wait survived", case(**POWER),

@@ -101,7 +101,12 @@ def test_each_dependent_gets_a_race_of_its_own() -> None:
 def test_a_race_is_tried_again_with_no_trigger_forced_before_it(primary: str, dependent: str, triggers: str) -> None:
     """Then all that was launched before it has ended when it starts, and cannot be the cause."""
     race, unknown, asked = Race(primary, (dependent,)), Race("never launched", (dependent,)), list[Plan]()
-    kept, _ = settle([race, unknown], ORDER, Plan(3), lambda plan: asked.append(plan) is None)
+
+    def fails(plan: Plan) -> bool:
+        asked.append(plan)
+        return True
+
+    kept, _ = settle([race, unknown], ORDER, Plan(3), fails)
     assert kept == [race] and asked == [Plan(3, hold=frozenset(primary.split(" with ")), triggers=frozenset(triggers),
                                              protect=frozenset(ORDER) - {dependent})]
 
@@ -130,7 +135,12 @@ def test_primaries_that_act_together_are_named_together_and_only_they_are_held()
 def test_a_failure_that_is_told_already_costs_no_run_and_no_second_sentence(fails: Fails) -> None:
     def told(*plans: Plan) -> tuple[Found, int]:
         asked = list[Plan]()
-        return search(plans, ORDER, lambda plan: asked.append(plan) is not None or fails(plan)), len(asked)
+
+        def asks(plan: Plan) -> bool:
+            asked.append(plan)
+            return fails(plan)
+
+        return search(plans, ORDER, asks), len(asked)
 
     first = Plan(1, hold=frozenset("a"))
     assert told(first) == told(first, Plan(2, hold=frozenset("a")))
