@@ -248,3 +248,30 @@ def test_waivers_are_read_from_the_file_that_is_named(monkeypatch: pytest.Monkey
     for more in ([], ["--waive", str(places.KIT / "waivers.toml")]):
         run.main(["--output", str(tmp_path), *more])
     assert [bool(given.waivers) for given in options] == [False, True]
+
+
+def test_a_run_that_goes_on_runs_the_other_families_and_counts_what_its_first_part_took(monkeypatch: pytest.MonkeyPatch,
+                                                                                        tmp_path: Path) -> None:
+    done, open_case = (next(case for case in BOOK.cases if case.family == family) for family in ("wait", "memory"))
+    told, earlier_s = list[Any](), 3600.0
+
+    class Stub:
+        def __init__(self, plan: Plan, sink: object, finished: Any, device_seen: bool) -> None:
+            self.outcome, self._finished = Outcome(), finished
+            told.append((plan.families, device_seen))
+
+        def run(self) -> Outcome:
+            self._finished(open_case.family)
+            return self.outcome
+
+    def take_over(folder: Path, harness: Path, earlier: Outcome) -> resume.Kept:
+        earlier.start = _start(rules_hash=BOOK.digest)
+        return resume.Kept([done.family], earlier_s)
+
+    monkeypatch.setattr(run, "Supervisor", Stub)
+    monkeypatch.setattr(resume, "take_over", take_over)
+    monkeypatch.setattr(resume, "keep", lambda folder, family, outcome, cases, wall_s, mark: told.append((family, cases, wall_s)))
+    options = argparse.Namespace(profile="quick", only=["x"], plant=None, resume=tmp_path)
+    outcome, wall_s = run._execute(options, GPU, Built(Path("h"), None, {}), BOOK, [done, open_case], 5, tmp_path)
+    assert told[0] == ({open_case.family: [open_case.name]}, True) and told[1][:2] == (open_case.family, [open_case.name])
+    assert earlier_s <= told[1][2] <= wall_s < 2 * earlier_s and outcome.start == _start(rules_hash=BOOK.digest) and not outcome.problems
