@@ -375,6 +375,8 @@ def check_without_cuda(place: Place) -> None:
         must_pass([str(place.work / "without")])
     plain = place.work / "without.c"
     plain.write_text('#include "pdl_device.cuh"\n#if defined(PDL_DEVICE_) || defined(PDL_STRESS_)\n#error its own macros stay\n#endif\n'
+                     '#define TEXT_OF(macro) #macro\n#define TEXT(macro) TEXT_OF(macro)\n'
+                     'typedef char promised[sizeof(TEXT(PDL_RESTRICT)) == sizeof("__restrict__") ? 1 : -1];\n'
                      'int main(void) { pdl_trigger(); pdl_wait(); return PDL_HAS_DEVICE; }\n', encoding="utf-8")
     for compiler in ("gcc", "clang"):
         must_pass([find(compiler), "-std=c99", *C_WARNINGS, "-I", str(place.headers), str(plain), "-o", str(place.work / "without")])
@@ -420,6 +422,8 @@ def check_waiting_bodies(arch: str, one_waits: str, restricted: str) -> None:
     expect(bool(loads) and min(loads) > barrier, f"{arch}: a load is above the barrier, or generic")
     late = re.findall(r"\bld\.global\S*", restricted[restricted.index("bar.sync"):])
     expect(late == ["ld.global.f32"], f"{arch}: behind the wait, fresh pointers should load once and plainly, not {late}")
+    addresses = re.findall(r"\bld\.global\S*\s+\S+, \[(%\w+)\]", restricted)
+    expect(len(set(addresses)) == 2, f"{arch}: the compiler knows what a fresh pointer points to: both loads are from {addresses}")
 
 
 def check_nvrtc(place: Place) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import errno
 import json
 import signal
 from contextlib import contextmanager
@@ -17,7 +18,7 @@ import pytest
 from conformance.pdlkit import evidence, machine, many_gpus, places, resume, run, soak, waivers
 from conformance.pdlkit.build import Built
 from conformance.pdlkit.device_choice import Choice
-from conformance.pdlkit.exits import BadArguments
+from conformance.pdlkit.exits import BadArguments, SetupImpossible
 from conformance.pdlkit.records import CaseLog
 from conformance.pdlkit.report import identified
 from conformance.pdlkit.rules import load
@@ -275,3 +276,51 @@ def test_a_run_that_goes_on_runs_the_other_families_and_counts_what_its_first_pa
     outcome, wall_s = run._execute(options, GPU, Built(Path("h"), None, {}), BOOK, [done, open_case], 5, tmp_path)
     assert told[0] == ({open_case.family: [open_case.name]}, True) and told[1][:2] == (open_case.family, [open_case.name])
     assert earlier_s <= told[1][2] <= wall_s < 2 * earlier_s and outcome.start == _start(rules_hash=BOOK.digest) and not outcome.problems
+
+
+def test_a_folder_is_held_by_one_run_and_taken_only_if_it_is_the_kits(tmp_path: Path) -> None:
+    with run._held(tmp_path), pytest.raises(BadArguments, match="another run writes there"), run._held(tmp_path, again=True):
+        pass
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "mine").touch()
+    with pytest.raises(BadArguments), run._held(other):
+        pass
+    with run._held(other, again=True):
+        pass
+
+
+@pytest.mark.parametrize(("number", "name", "told"), [
+    (errno.ENOSPC, "report.json", True), (errno.EACCES, "images/a", True), (errno.ENOSPC, None, True), (errno.EIO, "report.json", False),
+    (errno.ENOSPC, "/elsewhere", False)])
+def test_what_cannot_be_written_into_the_folder_is_told_in_words(number: int, name: str | None, told: bool, tmp_path: Path) -> None:
+    with pytest.raises(SetupImpossible if told else OSError), run._held(tmp_path):
+        raise OSError(number, "why", *([str(tmp_path / name)] if name else []))
+
+
+ASKED = {"harness": "#!/bin/sh\n", "text": ""}
+
+
+@pytest.mark.parametrize(("arguments", "said"), [
+    ("--profile=full --for=1h", "--for needs --profile soak"), ("--for=1h", "--for needs"), ("--profile=soak --for=1h --plant=hang", "neither"),
+    ("--profile=soak --for=1h --resume={}", "neither"), ("--plant=hangs", "--plant hangs"), ("--plant=broken-wait:1234567", "--plant"),
+    ("--plant=broken-wait:", "--plant"), ("--harness={}", "no such executable file"), ("--harness={}/text", "no such executable file"),
+    ("", None), ("--profile=soak --for=1h", None), ("--plant=broken-wait:999999", None), ("--harness={}/harness", None)])
+def test_what_cannot_be_meant_is_refused(arguments: str, said: str | None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for name, text in ASKED.items():
+        (tmp_path / name).write_text(text)
+        (tmp_path / name).chmod(0o755 if text else 0o644)
+    monkeypatch.setattr(run, "_go_on", lambda options: None)
+    options = run.parser().parse_args(arguments.format(tmp_path).split())
+    if said is None:
+        checked = run._checked(options)
+        assert (checked.device, checked.profile) == ("auto", "soak" if "soak" in arguments else "quick")
+    else:
+        with pytest.raises(BadArguments, match=said):
+            run._checked(options)
+
+
+@pytest.mark.parametrize("text", ["xyz", "", "0x", "12345678901234567", "-1", "5 "])
+def test_a_seed_that_is_none_is_refused(text: str) -> None:
+    with pytest.raises(BadArguments, match="hexadecimal"):
+        run.parse_seed(text)

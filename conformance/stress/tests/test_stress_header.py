@@ -74,6 +74,7 @@ def test_bounds_in_the_users_own_memory_are_read_at_run_time(tmp_path: Path) -> 
     body = ptx(tmp_path, "-DPDL_STRESS=1", "-DPDL_STRESS_WORDS=my_words")["waits"]
     ahead = body[:body.index("nanosleep")]
     assert len(re.findall(r"ld\.volatile\.global\.u32|ld\.volatile\.global\.b32", ahead)) == 3 and "my_words" in ahead
+    assert "bra" in body[:body.index("launch_dependents")], "a longest hold of 0 does not trigger, either"
 
 
 @pytest.mark.parametrize("arch", ["compute_80", "compute_100", "compute_120"])
