@@ -11,11 +11,13 @@ from xml.etree import ElementTree
 
 import pytest
 
-from conformance.lint import against_hardware, baseline, launches, linter
+from conformance.lint import against_hardware, baseline, command, launches, linter
 from conformance.lint.against_hardware import Comparison, Shown, hold_against, shown_by
 from conformance.lint.cache import Cache
 from conformance.lint.ci import as_annotations, as_junit
 from conformance.lint.findings import HINT, RULES, Finding, number_alike
+from conformance.lint.json_text import dump
+from conformance.lint.judged import ALL, GROUPS, JSON, JudgedImage, keep, kept
 from conformance.lint.launches import Launches, _Seen
 from conformance.lint.linter import KernelVerdict, Options, Report
 from conformance.lint.output import as_json, counts, exit_code
@@ -78,7 +80,8 @@ def suppression(**more: Any) -> Suppression:
 @pytest.mark.parametrize(("given", "found", "covered"), [
     ({}, finding(), True), ({}, finding("write-before-wait"), False), ({}, finding(kernel="other"), False),
     ({"kernel": re.compile(r"k\(int\)")}, finding(), True), ({"parameter": 2}, finding(parameters=[1, 2]), True),
-    ({"parameter": 2}, finding(parameters=[1]), False), ({"parameter": 2}, finding(), False),
+    ({"parameter": 2}, finding(parameters=[1]), False), ({"parameter": 2}, finding(parameters=[3]), False),
+    ({"parameter": 2}, finding(), False),
 ])
 def test_a_suppression_accepts_what_it_names_and_nothing_else(given: dict[str, Any], found: Finding, covered: bool) -> None:
     one = suppression(**given)
@@ -198,6 +201,72 @@ def test_a_launch_log_names_what_was_launched_with_overlap(tmp_path: Path) -> No
         log.write_text(bad)
         with pytest.raises(BadArguments, match="line 1"):
             launches.load([log])
+
+
+def test_launches_of_all_logs_are_counted_together(tmp_path: Path) -> None:
+    logs = [tmp_path / "one", tmp_path / "two"]
+    for log, times, behind in zip(logs, (2, 3), (["a", "b"], ["c", "d"]), strict=True):
+        log.write_text(json.dumps({"kernel": "k", "overlap": True, "launches": times, "behind": behind}))
+    assert launches.load(logs).why_overlapping("k") == "the launch log says that it was launched with overlap 5 times after a, b, c, ..."
+
+
+def test_every_file_that_the_command_line_names_counts(tmp_path: Path) -> None:
+    """One that got lost would leave a kernel unjudged, or accuse an access that somebody has accepted."""
+    words = list[str]()
+    for name in ("one", "two"):
+        texts = {"launches": json.dumps({"kernel": name, "overlap": True}), "baseline": json.dumps({"findings": [{"fingerprint": name}]}),
+                 "suppress": f'[[suppress]]\nkernel = "{name}"\nrule = "no-wait"\nbecause = "known"\n',
+                 "independent": f'[[independent]]\nkernel = "{name}"\nparameter = 1\nbecause = "constant"\n'
+                                f'[[chain]]\nkernels = "{name}"\nbecause = "ordered"\n'}
+        for option, text in texts.items():
+            (tmp_path / f"{option}.{name}").write_text(text)
+            words += [f"--{option}", str(tmp_path / f"{option}.{name}")]
+    said = command._options(command._parser().parse_args([*words, "--arch", "sm_90", "--arch", "100a", "x"]))
+    assert set(said.launches.overlapping) == said.baseline == {"one", "two"} and said.architectures == {90, 100}
+    patterns = [[one.kernel for one in said.suppressions], [one.kernel for one in said.declarations], [one.kernels for one in said.chains]]
+    assert [[pattern.pattern for pattern in found] for found in patterns] == [["one", "two"]] * 3
+    with pytest.raises(BadArguments, match="--arch"):
+        command._options(command._parser().parse_args(["--arch", "sm_90", "--arch", "new", "x"]))
+
+
+@pytest.mark.parametrize(("words", "needs"), [
+    ("", GROUPS), ("--hints", GROUPS), ("--json", JSON), *((words, ALL) for words in (
+        "--json --hints", "--sarif x", "--junit x", "--github", "--write-baseline x"))])
+def test_what_of_the_findings_has_to_be_at_hand(words: str, needs: str) -> None:
+    for more, cached in (("", True), (" --no-cache", False)):
+        said = command._options(command._parser().parse_args((words + more).split()))
+        assert (said.needs, said.cached) == (needs, cached)
+
+
+@pytest.mark.parametrize(("said", "code"), [
+    (report(verdict(finding())), 0), (report(verdict()), 0), (report(verdict(finding()), unreadable=[("f", "cut")]), 2),
+    (report(verdict(), unreadable=[("f", "cut")]), 2), (report(), 3), (report(verdict(), unmatched=True), 3)])
+def test_a_baseline_that_is_written_hides_findings_and_nothing_else(said: Report, code: int, monkeypatch: pytest.MonkeyPatch,
+                                                                     tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(command, "lint_files", lambda files, options: said)
+    assert command.main(["--write-baseline", str(tmp_path / "b"), "--junit", str(tmp_path / "j"), "--json", "x"]) == code
+    assert len(baseline.load(tmp_path / "b")) == sum(1 for one in said.each_finding() if one.counts)
+    assert json.loads(capsys.readouterr().out)["schema"] and ElementTree.parse(tmp_path / "j")
+
+
+def test_what_is_kept_of_an_image_holds_all_its_findings_or_is_not_taken(tmp_path: Path) -> None:
+    """Of a run for people only groups are kept, which are not enough for JSON; lines of sources may change and are never kept."""
+    def image(**more: Any) -> JudgedImage:
+        found = [finding(HINT_RULE), finding(place=Place(".text.k", 16, "LDG", **more)), finding("no-wait")]
+        return JudgedImage(3, 0.5, [verdict(*found)])
+
+    tmp_path.chmod(0o700)
+    cache = Cache(tmp_path)
+    keep(cache, "groups", GROUPS, image())
+    keep(cache, "json", JSON, image())
+    keep(cache, "lined", JSON, image(lines=(("k.cu", 3),)))
+    assert [[kept(cache, key, needs, "f", None) is not None for needs in (GROUPS, JSON)] for key in ("groups", "json", "lined")] == [
+        [True, False], [True, True], [False, False]]
+    again = kept(cache, "json", JSON, "g", None)
+    assert again is not None
+    told = json.loads("".join(map(str, dump(as_json(report(*again.verdicts), False)))))
+    cache.close()
+    assert [(one["id"], one["file"]) for one in told["findings"]] == [(ERROR_RULE, "g"), ("no-wait", "g")]
 
 
 LOGGED = Launches({"x": _Seen()})
