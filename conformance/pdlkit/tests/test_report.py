@@ -245,14 +245,16 @@ def test_a_bound_is_over_the_exercised_trials_not_over_those_that_ran() -> None:
         assert [entry and entry["shape_bound95"] for entry in entries[1:]] == [shapes] * 2
 
 
-@pytest.mark.parametrize(("answer", "lost"), [("all of {n}", set()), ("all but 3 7", {3, 7}), ("all but 0", {0})])
+@pytest.mark.parametrize(("answer", "lost"), [
+    ("all of {n}", set()), ("all but 3 7", {3, 7}), ("all but 0", {0}), ("all of {n_less_2}", {-2, -1})])
 def test_rows_that_did_not_run_are_not_covered(answer: str, lost: set[int]) -> None:
     book = load(places.RULES)
     rows = book.axes.rows
-    record = {"answers": [{"what": "rows of the covering array that ran", "answer": answer.format(n=len(rows))},
+    record = {"answers": [{"what": "rows of the covering array that ran", "answer": answer.format(n=len(rows), n_less_2=len(rows) - 2)},
                           {"what": "other", "answer": "all of 9"}]}
     facts: Any = SimpleNamespace(book=book, results=[CaseResult(book.cases[0], "PASS", None, record)])
-    entry, expected = axes_entry(facts), coverage(book.axes, [row for number, row in enumerate(rows) if number not in lost])
+    entry, expected = axes_entry(facts), coverage(book.axes, [
+        row for number, row in enumerate(rows) if not {number, number - len(rows)} & lost])
     assert (entry["ran"], entry["rows"]) == (len(rows) - len(lost), len(rows))
     assert (entry["pairs"], entry["triples"], entry["missing"]) == (list(expected.pairs), list(expected.triples), list(expected.missing))
 
@@ -356,6 +358,7 @@ def test_the_report_holds_all_that_the_run_found() -> None:
     assert [test["reason"] for test in report["tests"]] == ["x", "y", None]
     assert report["tests"][0]["forbidden"] == [{"batch": 1}, {"batch": 2}]
     assert [test["status"] for test in report["tests"]] == ["FAIL", "CRASH", "PASS"] and report == identified(report)
+    assert identified(dict(reversed(report.items())))["run"]["id"] == report["run"]["id"], "in whatever order it is written"
     for part in ("seed", "plant", "device", "started"):
         other = copy.deepcopy(report)
         other["run"][part] = "another"

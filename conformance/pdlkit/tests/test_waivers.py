@@ -33,6 +33,7 @@ def waiver(rule: str = "WAIT-01", device: str = "NVIDIA H*", driver: str = ">=58
     (">=580", "580.159.04", True), (">=580", "579.9", False), (">580", "580", False), (">580", "580.0.1", True), ("<590", "590", False),
     ("<590", "589.99", True), ("<=580", "580.0", True), ("<=580", "580.1", False), (">=580, <590", "585", True),
     (">=580, <590", "590.1", False), (">=580, <590", "570.1", False), ("*", None, True), ("580", None, False), ("580", "unknown", False),
+    (">=580", "580.159.04-beta", False),
     ("580", "580.159.04", False), ("580.159", "580.159.04", False), ("580.159.04", "580.159", False),
 ])
 def test_driver_ranges(bounds: str, driver: str | None, holds: bool) -> None:

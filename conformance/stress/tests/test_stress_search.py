@@ -71,7 +71,7 @@ def test_two_dependents_that_act_together_are_named_together() -> None:
     assert search(failing, kernels, fails).races == [Race("k000", ("k001", "k002"))]
 
 
-@pytest.mark.parametrize("count", [2, 3, 5, 64, 65])
+@pytest.mark.parametrize("count", [2, 3, 5, ONE_BY_ONE, ONE_BY_ONE + 1, 64, 65])
 def test_every_ordered_pair_is_separated(count: int) -> None:
     kernels = names(count)
     sets = separating_sets(kernels, 9)

@@ -17,6 +17,7 @@ from conformance.stress.detector import INCONCLUSIVE, NOTHING_FOUND, RACE_FOUND,
 from conformance.stress.oracle import Copy, Observed, Oracle
 from conformance.stress.plan import AFTER_TRIGGER, EMPTY, Plan
 from conformance.stress.ptx.hold_code import HOLD, PROTECT, TRIGGER
+from conformance.stress.search import Race
 
 RIGHT, WRONG, HANGS = "right", "wrong", None
 Answer = str | None
@@ -153,6 +154,19 @@ def test_a_failure_that_does_not_come_back_is_told(tmp_path: Path) -> None:
     result = session(Program(tmp_path, once))
     assert result.code == RACE_FOUND and result.failed_runs == 1 and result.failures == ["its output differs from the plain run's"]
     assert [race.dependents for race in result.races] == [KERNELS], "which of them it was is not known"
+
+
+@pytest.mark.parametrize(("confirm", "named"), [(1, False), (2, False), (3, True)])
+def test_each_question_of_the_bisection_is_asked_as_often_as_wanted(confirm: int, named: bool, tmp_path: Path) -> None:
+    """With kernels protected the race shows in the third run of a plan only."""
+    asked = Counter[tuple[frozenset[str], frozenset[str]]]()
+
+    def rule(plan: Plan, alone: bool) -> Answer:
+        asked[plan.hold, plan.protect] += 1
+        shows = not plan.protect or asked[plan.hold, plan.protect] == 3
+        return races(("a", "b"))(plan, alone) if shows else RIGHT
+
+    assert (Race("a", ("b",)) in session(Program(tmp_path, rule), confirm=confirm).races) is named
 
 
 def test_the_kind_of_a_race_is_told(tmp_path: Path) -> None:
