@@ -22,7 +22,7 @@ from conformance.pdlkit.exits import BadArguments
 from conformance.pdlkit.places import KIT
 from conformance.rewrite.tests.images import EXIT, STACK, Kernel, cubin
 from conformance.stress import command, main
-from conformance.stress.detector import Effort, hold_lengths
+from conformance.stress.detector import Effort, Result, hold_lengths, sentence
 from conformance.stress.oracle import Observed, Oracle
 from conformance.stress.program import Calibration
 from conformance.stress.ptx.hold_code import AFTER_WAIT, BEFORE_EXIT
@@ -229,6 +229,35 @@ def test_a_replay_judges_and_loads_as_the_session_did(loading: str) -> None:
 def test_copies_to_the_host_judge_if_nothing_else_does(judge: list[str], tmp_path: Path) -> None:
     given = command._parser().parse_args([*judge, "--lazy-loading", "--", "true"])
     assert command._program(given, tmp_path).oracle.digests is not bool(judge)
+
+
+def test_all_that_was_found_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    races = [Race("a", ("b",)), Race("c", ("d",))]
+    command._print(Result(code=1, races=races, unexplained=["nobody knows"], hangs=["one"], waiting=["d"]), ["first", "second"])
+    out = capsys.readouterr().out
+    assert all(word in out for word in (*map(sentence, races), "replay: first", "replay: second", "nobody knows", "hang: one"))
+    assert out.count("no wait was seen in its code") == 1, "d waits"
+
+
+@pytest.mark.parametrize(("blocking", "told"), [("1", True), ("0", False), ("", False)])
+def test_what_is_kept_stays_and_the_folder_of_a_session_goes(blocking: str, told: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path,
+                                                              capsys: pytest.CaptureFixture[str]) -> None:
+    folders = list[Path]()
+
+    class Stub:
+        def __init__(self, program: Any, effort: Effort, say: object) -> None:
+            folders.append(program.folder)
+
+        def run(self) -> Result:
+            (folders[-1] / "plan").touch()
+            return Result(code=0)
+
+    monkeypatch.setattr(command, "Detector", Stub)
+    monkeypatch.setenv("CUDA_LAUNCH_BLOCKING", blocking)
+    for more in (["--keep", str(tmp_path / "mine")], []):
+        assert main([*more, "--json", "--lazy-loading", "--", "true"]) == 0
+        assert any("CUDA_LAUNCH_BLOCKING" in note for note in json.loads(capsys.readouterr().out)["notes"]) is told
+    assert folders[0] == tmp_path / "mine" and (folders[0] / "plan").is_file() and not folders[1].exists()
 
 
 def alive(pid: int) -> bool:
