@@ -45,6 +45,7 @@ PYTHON_FILES = {
     "conformance/pdlkit/records.py": ("test_records", "test_verdicts"),
     "conformance/pdlkit/resume.py": ("test_resume",),
     "conformance/pdlkit/supervise.py": ("test_supervise", "test_run"),
+    "conformance/pdlkit/display.py": ("test_display",),
     "conformance/pdlkit/run.py": ("test_run_decisions", "test_run", "test_resume", "test_waivers", "test_output_folder"),
     "conformance/pdlkit/soak.py": ("test_soak",),
     "conformance/pdlkit/many_gpus.py": ("test_many_gpus", "test_mps"),

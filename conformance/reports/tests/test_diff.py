@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from conformance.pdlkit.exits import BadArguments
-from conformance.reports import diff
+from conformance.reports import comparison, diff
 from conformance.reports.comparison import Change, Comparison, compare
 from conformance.reports.content import STATUSES
 from conformance.reports.tests.made_reports import failed, recorded, with_cases
@@ -130,6 +130,20 @@ def rates(old_wrong: int, new_wrong: int, old_run: int, shapes: int | None, stal
         case.update(shapes=shapes, proving=proving)
         reports.append(report)
     return compare(*reports).verdict
+
+
+@pytest.mark.parametrize(("count", "run", "shapes", "scaled"), [
+    (1, 1000, 10, (1, 10)), (0, 1000, 10, (0, 10)), (1000, 1000, 10, (10, 10)), (500, 1000, 10, (5, 10)), (5, 8, None, (5, 8)),
+    (5, 8, 8, (5, 8)), (5, 8, 9, (5, 8)), (5, 8, 0, (5, 8))])
+def test_counts_are_of_distinct_shapes_and_a_single_event_stays_one(count: int, run: int, shapes: int | None,
+                                                                    scaled: tuple[int, int]) -> None:
+    assert comparison._scaled(count, run, shapes) == scaled
+
+
+@pytest.mark.parametrize(("rule_class", "direction"), [("documented", "worse"), ("derived", "worse"), ("measured", "changed")])
+def test_more_wrong_trials_are_worse_where_the_rule_judges(rule_class: str, direction: str) -> None:
+    old, new = ({**first(recorded(), status="PASS", proving=True, kind="visibility"), "class": rule_class} for _ in range(2))
+    assert [rate.more_is for rate in comparison._rates(old, new) if rate.what == "forbidden outcomes"] == [direction]
 
 
 def test_a_rate_is_judged_by_its_counts() -> None:
