@@ -302,7 +302,8 @@ ASKED = {"harness": "#!/bin/sh\n", "text": ""}
 
 
 @pytest.mark.parametrize(("arguments", "said"), [
-    ("--profile=full --for=1h", "--for needs --profile soak"), ("--for=1h", "--for needs"), ("--profile=soak --for=1h --plant=hang", "neither"),
+    ("--profile=full --for=1h", "--for needs --profile soak"), ("--for=1h", "--for needs"),
+    ("--profile=soak --for=1h --plant=hang", "neither"),
     ("--profile=soak --for=1h --resume={}", "neither"), ("--plant=hangs", "--plant hangs"), ("--plant=broken-wait:1234567", "--plant"),
     ("--plant=broken-wait:", "--plant"), ("--harness={}", "no such executable file"), ("--harness={}/text", "no such executable file"),
     ("", None), ("--profile=soak --for=1h", None), ("--plant=broken-wait:999999", None), ("--harness={}/harness", None)])
