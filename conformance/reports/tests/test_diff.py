@@ -146,6 +146,22 @@ def test_more_wrong_trials_are_worse_where_the_rule_judges(rule_class: str, dire
     assert [rate.more_is for rate in comparison._rates(old, new) if rate.what == "forbidden outcomes"] == [direction]
 
 
+@pytest.mark.parametrize(("before", "after", "asked"), [
+    ("3 of 10 trials", "5 of 10 trials", True), ("3 of 10 trials", "5 of 10 runs", False), ("5 of 3 trials", "1 of 3 trials", False),
+    ("1 of 3 trials", "5 of 3 trials", False), ("0 of 0 trials", "1 of 3 trials", False), ("yes", "no", False)])
+def test_an_answer_is_a_rate_where_both_count_the_same(before: str, after: str, asked: bool) -> None:
+    old, new = ({**first(recorded(), status="PASS", kind="visibility"), "answers": [{"what": "it", "answer": answer}]}
+                for answer in (before, after))
+    assert [rate.what for rate in comparison._rates(old, new) if rate.what.startswith("answer")] == ["answer to: it"] * asked
+
+
+def test_what_every_planted_bug_showed_is_compared() -> None:
+    planted = {key: [{"kind": key[:-1], "tag": "t", "kills": 1, "trials": 2}] for key in ("mutants", "controls", "broken_waits")}
+    case = {**first(recorded(), status="PASS", kind="visibility"), **planted}
+    said = [rate.what for rate in comparison._rates(case, case) if rate.what.endswith("showed")]
+    assert said == ["mutant t showed", "control t showed", "broken wait t showed"]
+
+
 def test_a_rate_is_judged_by_its_counts() -> None:
     assert rates(10, 400, 1000, None) == "worse"
     assert rates(400, 10, 1000, None) == "better"
