@@ -229,3 +229,11 @@ def test_every_change_is_printed_the_worst_first() -> None:
     said = list(diff.lines(Comparison("worse", changes, compared=5)))
     assert [line.split()[1] for line in said if "case-" in line] == ["case-2", "case-4", "case-1", "case-0", "case-3"]
     assert said[-1] == "WORSE  5 cases compared: 2 worse, 1 better, 2 changed"
+
+
+@pytest.mark.parametrize(("before", "after", "told"), [(0, 7, True), (7, 0, True), (0, 6, False), (0, 0, False), (7, 7, False)])
+def test_a_rate_that_nothing_but_chance_explains_is_no_change(before: int, after: int, told: bool) -> None:
+    """Of ten trials each: 0 and 7 wrong ones differ by chance once in 300 times, 0 and 6 once in 92."""
+    rate = comparison._rate("a", "forbidden outcomes", (before, 10, None), (after, 10, None), "worse")
+    directions = [change.direction for change in comparison._significant([rate])]
+    assert directions == ["worse" if after > before else "better"] * told

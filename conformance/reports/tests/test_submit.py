@@ -456,6 +456,7 @@ def test_recorded_reports_hold_no_name() -> None:
         (lambda r: r["run"].update(plant="broken-wait:500"), "planted"),
         (lambda r: r["run"].update(plant=""), "planted"),
         (lambda r: r["host"].update(interposers=["LD_PRELOAD"]), "between the kit"),
+        (lambda r: [r["host"].update(interposers=["LD_PRELOAD"]), r.update(verdict="UNPROVEN", exit=2)], "between the kit"),
         (lambda r: r["suite"].update(dirty=True, sources="0" * 16), "not committed"),
         (lambda r: r["suite"].pop("sources") and r["suite"].update(dirty=True), "not committed"),
         (lambda r: r["driver"].update(version=None), "driver's version"),
@@ -473,10 +474,12 @@ def test_what_has_no_place_in_the_record_is_refused(change: Any, message: str) -
     assert [message in text for text in submission.fitness_problems(report)] == [True]
 
 
-@pytest.mark.parametrize("dirty", [None, False, True])
-def test_what_fits_is_not_refused(dirty: bool | None) -> None:
+@pytest.mark.parametrize(
+    ("dirty", "code"), [(None, "0" * 16), (False, "0" * 16), (True, sources.digest()), *((True, code) for code in sources.EARLIER)]
+)
+def test_what_fits_is_not_refused(dirty: bool | None, code: str) -> None:
     report = recorded()
-    report["suite"].update(dirty=dirty, sources=sources.digest() if dirty else "0" * 16)
+    report["suite"].update(dirty=dirty, sources=code)
     assert list(submission.fitness_problems(report)) == []
 
 
