@@ -383,11 +383,11 @@ def test_a_report_that_contradicts_itself_or_lint_is_invalid(where: str, monkeyp
     monkeypatch.setattr(run, "inconsistencies", lambda report: ["counts differ"] * (where == "inconsistencies"))
     facts = RunFacts(
         book=load(places.RULES), device="cuda:0", profile="smoke", seed=1, argv=[], only=[], started="", wall_s=0.0, results=[],
-        verdict=RunVerdict("CONFORMS"), start={}, toolchain={}, host={}, interposers=[], problems=[], processes=[], code=None)
+        verdict=RunVerdict("UNPROVEN", ("not asked",)), start={}, toolchain={}, host={}, interposers=[], problems=[], processes=[], code=None)
     assert run._finish(facts, tmp_path, argparse.Namespace(json=True), None) == INVALID
     report = json.loads((tmp_path / "report.json").read_text())
     said = "counts differ" if where == "inconsistencies" else "they disagree"
-    assert report["verdict"] == "INVALID" and report["reasons"] == [said] == report["problems"]
+    assert report["verdict"] == "INVALID" and report["reasons"] == [said, "not asked"] and report["problems"] == [said]
 
 
 def test_a_case_for_a_gpu_only_that_was_not_run_on_one_stays_so() -> None:
