@@ -383,7 +383,8 @@ def test_a_report_that_contradicts_itself_or_lint_is_invalid(where: str, monkeyp
     monkeypatch.setattr(run, "inconsistencies", lambda report: ["counts differ"] * (where == "inconsistencies"))
     facts = RunFacts(
         book=load(places.RULES), device="cuda:0", profile="smoke", seed=1, argv=[], only=[], started="", wall_s=0.0, results=[],
-        verdict=RunVerdict("UNPROVEN", ("not asked",)), start={}, toolchain={}, host={}, interposers=[], problems=[], processes=[], code=None)
+        verdict=RunVerdict("UNPROVEN", ("not asked",)), start={}, toolchain={}, host={}, interposers=[], problems=[], processes=[],
+        code=None)
     assert run._finish(facts, tmp_path, argparse.Namespace(json=True), None) == INVALID
     report = json.loads((tmp_path / "report.json").read_text())
     said = "counts differ" if where == "inconsistencies" else "they disagree"
