@@ -6,8 +6,9 @@
 #define LANE_WAYS 8u
 
 enum behind { BEHIND_NOTHING, BEHIND_SET, BEHIND_ROWS, BEHIND_COPY, BEHIND_LAYERS, BEHIND_HOST, BEHIND_RECORD, BEHIND_WAIT };
-/* Where row and follower stand: in the stream that captures, in one that joined it, or the follower in the first one after the other one. */
-enum lane_place { LANE_FIRST, LANE_FORK, LANE_BACK, LANE_PLACES };
+/* Where row and follower stand: in the stream that captures, in one that joined it, or the follower in the first one after the other one, or what
+ * overlaps the work as well. */
+enum lane_place { LANE_FIRST, LANE_FORK, LANE_BACK, LANE_JOINED, LANE_PLACES };
 
 static cudaError_t queue_behind(struct joins *joins, enum behind behind, cudaEvent_t event, cudaStream_t stream)
 {
@@ -38,6 +39,22 @@ static cudaError_t follow_crossing(struct joins *joins, const struct crossing *c
     return c->large ? follow_in_blocks(joins, stream) : follow(joins, 0, stream);
 }
 
+/* The row; or the work, and after a join the kernels that may overlap it and what the first stream holds already. */
+static cudaError_t row_of_crossing(struct joins *joins, const struct crossing *c, cudaStream_t stream)
+{
+    cudaStream_t first = joins->stream[0];
+    cudaError_t error = row_alone(joins, 0, c->place == LANE_JOINED ? 0 : c->kernels, stream);
+    unsigned i;
+
+    if (c->place != LANE_JOINED)
+        return error;
+    if (error == cudaSuccess)
+        error = record_and_await(c->fork, stream, first);
+    for (i = 0; i <= c->kernels && error == cudaSuccess; i++)
+        error = silent(joins, first);
+    return error;
+}
+
 static cudaError_t capture_crossing(struct joins *joins, const struct crossing *c)
 {
     cudaStream_t first = joins->stream[0], stream = joins->stream[c->place != LANE_FIRST];
@@ -50,7 +67,8 @@ static cudaError_t capture_crossing(struct joins *joins, const struct crossing *
         if (joins->stream[i] != stream)
             error = launch_one((const void *)SYMBOL(joins_silent), &joins->work[0], 1, joins->stream[i], NULL, 0);
     if (error == cudaSuccess)
-        error = row_alone(joins, 0, c->kernels, stream);
+        error = row_of_crossing(joins, c, stream);
+    stream = c->place == LANE_JOINED ? first : stream;
     if (error == cudaSuccess)
         error = queue_behind(joins, c->behind, c->outside, stream);
     if (error == cudaSuccess && c->place != LANE_BACK)
@@ -72,7 +90,7 @@ static cudaError_t cross_lanes(struct joins *joins, enum behind behind)
     c.kernels += c.kernels == 2; /* 0, 1, 3 */
     c.lanes = 1 + (turn / LANE_PLACES / 3 + 2) % 3;
     c.lanes += c.lanes == 1 && c.place != LANE_FIRST;
-    c.large = (int)(turn % 2);
+    c.large = (int)((turn + turn / LANE_PLACES) % 2);
     prepare(joins, 1, c.large ? 0 : 1);
     if (error == cudaSuccess)
         error = cudaEventCreateWithFlags(&c.fork, cudaEventDisableTiming);

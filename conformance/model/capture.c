@@ -232,7 +232,7 @@ static cudaError_t attach(struct stream *s, struct node *n, bool programmatic)
         l->behinds = 0;
     }
     for (unsigned i = 0; i < l->halves; i++)
-        if (is_programmatic(&l->half[i]))
+        if (is_programmatic(&l->half[i]) && !(device.faults.joined_overlapped_lost && i > 0))
             lane_remembers(l, l->half[i].node);
     lane_restarts_at(l, n);
     return cudaSuccess;

@@ -223,6 +223,7 @@ static const struct variant variants[] = {
     BROKEN("relaxed-capture-loses-order", relaxed_capture_loses_order, "SAME-02", "in a relaxed capture what follows an overlap is not ordered after all of it"),
     BROKEN("join-forgets-overlapped", join_forgets_overlapped, "MEM-06c", "a stream of a capture that waits for an event forgets what its kernels had overlapped"),
     BROKEN("fifth-overlapped-lost", fifth_overlapped_lost, "MEM-06c", "of more than four kernels that a capturing stream overlapped the later ones are forgotten"),
+    BROKEN("joined-overlapped-lost", joined_overlapped_lost, "MEM-06c", "of the kernels that a captured one overlaps after a join only the first is remembered"),
     BROKEN("flagged-instance-loses-edge", flagged_instance_loses_edge, "SAME-01", "cudaGraphInstantiateWithFlags loses the last edge"),
     BROKEN("long-nodes-cut", long_nodes_cut, "SAME-01", "a memset or copy of a graph ends after 4 KiB"),
     BROKEN("external-record-lost", external_record_lost, "EVT-18", "an external record that is captured makes no node"),
