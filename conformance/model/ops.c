@@ -524,7 +524,10 @@ static bool starts_lack_one(const struct op *op)
     const struct grid *g = op->grid;
     return g->next_block + 1 == g->blocks && ((f->layered_starts_lack_one && g->shape[2] > 1) || (f->rows_starts_lack_one && g->shape[1] > 1) ||
                                               (f->long_args_starts_lack_one && g->kernel->args_bytes > 1024) ||
-                                              (f->per_thread_starts_lack_one && (op->features & HAS(perthread))));
+                                              (f->per_thread_starts_lack_one && (op->features & HAS(perthread))) ||
+                                              (f->captured_starts_lack_one && (op->features & HAS(captured))) ||
+                                              (f->child_starts_lack_one && (op->features & HAS(child))) ||
+                                              (f->second_launch_starts_lack_one && (op->features & HAS(again))));
 }
 
 void op_block_started(struct op *op)
