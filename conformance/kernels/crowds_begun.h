@@ -68,6 +68,7 @@ struct begun {
     struct kernel_args args;   /* its state lies in the device's memory: each block adds to it */
     size_t shared_bytes;       /* of which an SM has enough for one block, and for what needs none beside it */
     cudaEvent_t event;
+    cudaStream_t urgent;       /* of that priority */
     int greatest;              /* priority */
     uint32_t *left;            /* pinned; a word of each block that has left */
     unsigned recorders;        /* so many were launched */
@@ -103,6 +104,8 @@ static cudaError_t open_begun(struct begun *b, struct crowd *crowd)
     if (error == cudaSuccess)
         error = cudaDeviceGetStreamPriorityRange(&least, &b->greatest);
     if (error == cudaSuccess)
+        error = cudaStreamCreateWithPriority(&b->urgent, cudaStreamNonBlocking, b->greatest);
+    if (error == cudaSuccess)
         error = cudaMalloc((void **)&b->args.state, sizeof(*b->args.state));
     if (error == cudaSuccess)
         error = cudaMallocHost((void **)&b->left, BEGUN_MOST * sizeof(uint32_t));
@@ -114,6 +117,8 @@ static void close_begun(struct begun *b)
     (void)cudaDeviceSynchronize();
     if (b->event)
         (void)cudaEventDestroy(b->event);
+    if (b->urgent)
+        (void)cudaStreamDestroy(b->urgent);
     if (b->args.state != b->crowd->args.state)
         (void)cudaFree(b->args.state);
     (void)cudaFreeHost(b->left);
@@ -154,8 +159,18 @@ static cudaError_t look_at_begun(struct begun *b, cudaError_t error, unsigned bl
     return cudaSuccess;
 }
 
+static cudaStream_t recorder_stream(const struct begun *b, unsigned round)
+{
+    switch (round / 2 % 5) {
+    case 1: return cudaStreamPerThread;
+    case 2: return b->urgent;
+    case 3: return cudaStreamLegacy;
+    default: return b->crowd->ask->stream;
+    }
+}
+
 /* A grid that records the event at its block starts; one in clusters, of two rows or of two layers has a number of blocks that it takes. Some
- * have long arguments, or are in the per-thread stream. */
+ * have long arguments, or are in streams of other kinds. */
 static cudaError_t launch_recorder(struct begun *b, const void *const functions[2], const struct kernel_args *args, unsigned *blocks, unsigned dress)
 {
     cudaLaunchAttribute attrs[3] = { recording(b->event), recording(b->event), recording(b->event) };
@@ -174,7 +189,7 @@ static cudaError_t launch_recorder(struct begun *b, const void *const functions[
     config.gridDim.z = 1 + layers;
     config.blockDim.x = config.blockDim.y = config.blockDim.z = 1;
     config.dynamicSmemBytes = b->shared_bytes;
-    config.stream = round / 2 % 3 == 1 ? cudaStreamPerThread : b->crowd->ask->stream;
+    config.stream = recorder_stream(b, round);
     config.attrs = attrs;
     config.numAttrs = 1 + more;
     return cudaLaunchKernelExC(&config, functions[round % 3 == 2], params);

@@ -242,6 +242,7 @@ struct faults {
     bool upload_forgets_events, upload_cuts, legacy_graph_alone, ninth_lane_lost, fork_takes_no_dependency, fork_is_not_spoiled, second_join_lost;
     bool host_params_keep_function, copy_before_body_lost, host_before_body_lost, empty_before_body_lost, idle_loop_runs, sibling_frees;
     bool empty_copy_eats_waits, empty_memset_eats_waits, empty_copy_cuts, empty_copy_cuts_capture, refused_wait_eats_waits, refused_record_fires;
+    bool urgent_starts_lack_one, legacy_starts_lack_one;
     bool joined_overlapped_lost, captured_starts_lack_one, child_starts_lack_one, second_launch_starts_lack_one;
     bool fresh_event_not_ready, host_to_host_early, ninth_exec_loses_edge, many_streams_unordered, many_events_lost, join_forgets_overlapped;
     bool fifth_overlapped_lost, device_sync_skips_per_thread, blocking_policy_early, times_across_streams_zero, ninth_attribute_lost, map_uncovers;

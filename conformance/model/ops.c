@@ -526,6 +526,8 @@ static bool starts_lack_one(const struct op *op)
                                               (f->long_args_starts_lack_one && g->kernel->args_bytes > 1024) ||
                                               (f->per_thread_starts_lack_one && (op->features & HAS(perthread))) ||
                                               (f->captured_starts_lack_one && (op->features & HAS(captured))) ||
+                                              (f->urgent_starts_lack_one && (op->features & HAS(highstream))) ||
+                                              (f->legacy_starts_lack_one && (op->features & HAS(legacy))) ||
                                               (f->child_starts_lack_one && (op->features & HAS(child))) ||
                                               (f->second_launch_starts_lack_one && (op->features & HAS(again))));
 }

@@ -223,6 +223,8 @@ static const struct variant variants[] = {
     BROKEN("relaxed-capture-loses-order", relaxed_capture_loses_order, "SAME-02", "in a relaxed capture what follows an overlap is not ordered after all of it"),
     BROKEN("join-forgets-overlapped", join_forgets_overlapped, "MEM-06c", "a stream of a capture that waits for an event forgets what its kernels had overlapped"),
     BROKEN("fifth-overlapped-lost", fifth_overlapped_lost, "MEM-06c", "of more than four kernels that a capturing stream overlapped the later ones are forgotten"),
+    BROKEN("urgent-starts-lack-one", urgent_starts_lack_one, "COMP-16", "the blocks of a grid in a stream of high priority have started once all but one have"),
+    BROKEN("legacy-starts-lack-one", legacy_starts_lack_one, "COMP-16", "the blocks of a grid in the legacy stream have started once all but one have"),
     BROKEN("captured-starts-lack-one", captured_starts_lack_one, "COMP-16", "the blocks of a captured grid have started once all but one have"),
     BROKEN("child-starts-lack-one", child_starts_lack_one, "COMP-16", "the blocks of a grid in a child graph have started once all but one have"),
     BROKEN("second-launch-starts-lack-one", second_launch_starts_lack_one, "COMP-16", "the blocks of a grid of a graph that is launched again have started once all but one have"),
