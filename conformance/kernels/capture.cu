@@ -225,7 +225,7 @@ static void ask_half(struct ask *ask)
 }
 
 /* K in the side stream; the origin comes back after it in this way. */
-enum way { WAY_EVENT_ONLY, WAY_EVENT_AND_KERNEL, WAY_NONE, WAY_REMOVED, WAY_FULL };
+enum way { WAY_EVENT_ONLY, WAY_EVENT_AND_KERNEL, WAY_START_AND_KERNEL, WAY_NONE, WAY_REMOVED, WAY_FULL };
 
 /* What leads up to the end of the capture has to succeed; returned is what the end itself gave. */
 static cudaError_t fork_and_back(struct ask *ask, const struct studio *s, enum way way)
@@ -238,10 +238,10 @@ static cudaError_t fork_and_back(struct ask *ask, const struct studio *s, enum w
     if (error == cudaSuccess)
         error = record_and_await(s->fork, s->stream, s->side);
     if (error == cudaSuccess)
-        error = launch_event(M, s->side, s->released, 0, 0);
-    if (error == cudaSuccess && way <= WAY_EVENT_AND_KERNEL)
+        error = launch_event(M, s->side, s->released, way == WAY_START_AND_KERNEL, 0);
+    if (error == cudaSuccess && way <= WAY_START_AND_KERNEL)
         error = cudaStreamWaitEvent(s->stream, s->released, 0);
-    if (error == cudaSuccess && way == WAY_EVENT_AND_KERNEL)
+    if (error == cudaSuccess && (way == WAY_EVENT_AND_KERNEL || way == WAY_START_AND_KERNEL))
         error = launch_plain(D, s->stream);
     if (error == cudaSuccess && way == WAY_REMOVED)
         error = edges_update_capture(s->side, NULL, NULL, 0, cudaStreamSetCaptureDependencies);
@@ -274,6 +274,7 @@ static void ask_early_join(struct ask *ask)
     if (!open_studio(ask, &studio))
         return;
     ask_expect_refusal(ask, "a fork that a programmatic event and a kernel bring back", fork_and_back(ask, &studio, WAY_EVENT_AND_KERNEL));
+    ask_expect_refusal(ask, "a fork that an event at block starts and a kernel bring back", fork_and_back(ask, &studio, WAY_START_AND_KERNEL));
     ask_expect_refusal(ask, "a fork that a programmatic event brings back", fork_and_back(ask, &studio, WAY_EVENT_ONLY));
     close_studio(&studio);
 }

@@ -18,8 +18,9 @@ static cudaError_t begin_again(struct joins *joins, cudaStream_t stream, cudaEve
 static cudaError_t captured_launch(struct joins *joins) { return idle_captured(joins, launch_no_threads); }
 static cudaError_t captured_begin(struct joins *joins) { return idle_captured(joins, begin_again); }
 
-/* What a stream is told once it waits for the event of a captured launch: the same graph, and that it depends on the launch. */
-static void expect_told(struct ask *ask, cudaStream_t origin, cudaStream_t stream)
+/* What a stream is told once it waits for the event of a captured launch: the same graph, and that it depends on the launch, by an edge from this
+ * port if that is not 0. */
+static void expect_told(struct ask *ask, cudaStream_t origin, cudaStream_t stream, unsigned port)
 {
     enum cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
     const cudaGraphNode_t *nodes = NULL;
@@ -34,6 +35,8 @@ static void expect_told(struct ask *ask, cudaStream_t origin, cudaStream_t strea
     ask_expect(ask, "what the other stream is told", edges_of_capture(stream, &status, NULL, &joined, &nodes, &data, &count), cudaSuccess);
     ask_expect_number(ask, "it joined the capture", status == cudaStreamCaptureStatusActive && graph && joined == graph, 1);
     ask_expect_number(ask, "it depends on the launch", count == 1 && nodes && launch && nodes[0] == launch, 1);
+    if (port != 0 && count == 1 && data)
+        ask_expect_number(ask, "by the edge of its event", data[0].from_port == port && data[0].type == 1, 1);
 }
 
 /* Captures a launch that records a programmatic event, at its trigger or at the start of its blocks, and may record a second one when it has
@@ -55,7 +58,7 @@ static cudaError_t capture_events(struct joins *joins, const cudaEvent_t *event,
     for (i = 0; i < events && launched == cudaSuccess && error == cudaSuccess; i++) {
         error = cudaStreamWaitEvent(joins->stream[1 + i], event[i], 0);
         if (error == cudaSuccess)
-            expect_told(joins->ask, stream, joins->stream[1 + i]);
+            expect_told(joins->ask, stream, joins->stream[1 + i], i != 0 ? 0 : attrs[0].val.programmaticEvent.triggerAtBlockStart ? 2 : 1);
     }
     (void)cudaStreamEndCapture(stream, &graph); /* which may find a stream that did not come back */
     (void)cudaGetLastError();

@@ -101,28 +101,63 @@ static void query_without_data(struct ask *ask, cudaGraphEdgeData data, cudaErro
     (void)cudaGraphDestroy(two.graph);
 }
 
-/* Which half-edge a capturing stream depends on, asked without room for its data. */
-static void capture_without_data(struct ask *ask, int programmatic, cudaError_t want)
+#define FAN 12u
+
+/* Kernels that one comes after, by full edges but for the edge of this data at some place: asked of all edges and of those into the one, while a
+ * kernel with a full edge is still told. */
+static void query_fan(struct ask *ask, cudaGraphEdgeData data, unsigned place)
+{
+    struct kernel_args args = PDL_ZERO;
+    cudaGraph_t graph = NULL;
+    cudaGraphNode_t node[FAN + 1], from[FAN], to[FAN];
+    size_t count = FAN;
+    unsigned i;
+    cudaError_t error = cudaGraphCreate(&graph, 0);
+
+    for (i = 0; i <= FAN && error == cudaSuccess; i++)
+        error = ask_add_kernel(&node[i], graph, (const void *)SYMBOL(matrix_nothing), &args, 1);
+    for (i = 0; i < FAN && error == cudaSuccess; i++) {
+        cudaGraphEdgeData full = edges_data(0, 0, 0);
+        error = edges_add(graph, &node[i], &node[FAN], i == place ? &data : &full, 1);
+    }
+    ask_expect(ask, "kernels that one comes after", error, cudaSuccess);
+    if (error == cudaSuccess) {
+        ask_expect(ask, "all edges of a fan", edges_of_graph(graph, from, to, NULL, &count), cudaErrorLossyQuery);
+        count = FAN;
+        ask_expect(ask, "the edges into its end", edges_into_node(node[FAN], from, NULL, &count), cudaErrorLossyQuery);
+        count = FAN;
+        ask_expect(ask, "a full edge of it", edges_out_of_node(node[(place + 1) % FAN], to, NULL, &count), cudaSuccess);
+        ask_expect_number(ask, "a full edge of it", count == 1 && to[0] == node[FAN], 1);
+    }
+    (void)cudaGetLastError();
+    if (graph)
+        (void)cudaGraphDestroy(graph);
+}
+
+/* Which half-edges a capturing stream depends on, asked without room for their data: one of this port, alone or before a full one. */
+static void capture_without_data(struct ask *ask, unsigned port, unsigned full, cudaError_t want)
 {
     enum cudaStreamCaptureStatus status;
     const cudaGraphNode_t *nodes = NULL;
     cudaGraph_t graph = NULL, into;
-    cudaGraphNode_t node;
-    cudaGraphEdgeData data = edges_data(programmatic ? 1 : 0, 0, programmatic ? 1 : 0);
+    cudaGraphNode_t node[2];
+    cudaGraphEdgeData data[2];
     struct kernel_args args = PDL_ZERO;
     size_t count = 0;
 
+    data[0] = edges_data(port, 0, port != 0);
+    data[1] = edges_data(0, 0, 0);
     if (cudaGraphCreate(&graph, 0) != cudaSuccess ||
-        ask_add_kernel(&node, graph, (const void *)SYMBOL(matrix_nothing), &args, 1) != cudaSuccess ||
-        cudaStreamBeginCaptureToGraph(ask->stream, graph, &node, &data, 1, cudaStreamCaptureModeThreadLocal) != cudaSuccess) {
+        ask_add_kernel(&node[0], graph, (const void *)SYMBOL(matrix_nothing), &args, 1) != cudaSuccess ||
+        ask_add_kernel(&node[1], graph, (const void *)SYMBOL(matrix_nothing), &args, 1) != cudaSuccess ||
+        cudaStreamBeginCaptureToGraph(ask->stream, graph, node, data, 1 + full, cudaStreamCaptureModeThreadLocal) != cudaSuccess) {
         ask_skip(ask, "a capturing stream", "could not be made");
         return;
     }
     ask_expect(ask, "half-edges of a capture", edges_of_capture(ask->stream, &status, NULL, NULL, &nodes, NULL, &count), want);
     if (want == cudaSuccess)
-        ask_expect_number(ask, "it captures after the kernel", status == cudaStreamCaptureStatusActive && count == 1 && nodes && nodes[0] == node, 1);
-    data = edges_data(0, 0, 0);
-    (void)edges_update_capture(ask->stream, &node, &data, 1, cudaStreamSetCaptureDependencies);
+        ask_expect_number(ask, "it captures after the kernel", status == cudaStreamCaptureStatusActive && count == 1 && nodes && nodes[0] == node[0], 1);
+    (void)edges_update_capture(ask->stream, node, &data[1], 1, cudaStreamSetCaptureDependencies);
     (void)cudaStreamEndCapture(ask->stream, &into);
     (void)cudaGetLastError();
     (void)cudaGraphDestroy(graph);
@@ -130,11 +165,20 @@ static void capture_without_data(struct ask *ask, int programmatic, cudaError_t 
 
 static void ask_lossy(struct ask *ask)
 {
+    unsigned place, port;
+
     query_without_data(ask, edges_data(0, 0, 0), cudaSuccess);
     query_without_data(ask, edges_data(1, 0, 1), cudaErrorLossyQuery);
     query_without_data(ask, edges_data(2, 0, 1), cudaErrorLossyQuery);
-    capture_without_data(ask, 0, cudaSuccess);
-    capture_without_data(ask, 1, cudaErrorLossyQuery);
+    ask_expect(ask, "two kernels in a graph", ask_completion_edges((const void *)SYMBOL(matrix_nothing)), cudaSuccess);
+    query_without_data(ask, edges_completion(), cudaErrorLossyQuery);
+    for (place = 0; place < FAN; place++)
+        query_fan(ask, place % 3 ? edges_data(place % 3, 0, 1) : edges_completion(), place);
+    capture_without_data(ask, 0, 0, cudaSuccess);
+    for (port = 1; port <= 2; port++) {
+        capture_without_data(ask, port, 0, cudaErrorLossyQuery);
+        capture_without_data(ask, port, 1, cudaErrorLossyQuery);
+    }
 }
 
 static void ask_counting(struct ask *ask)

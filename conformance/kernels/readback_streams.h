@@ -3,7 +3,7 @@
 #define READBACK_STREAMS_H_INCLUDED
 
 /* The node of a kernel that is captured from this stream, with an attribute or NULL; its graph is the caller's. */
-static cudaError_t capture_one(cudaStream_t stream, cudaLaunchAttribute *attribute, cudaGraph_t *graph, cudaGraphNode_t *node)
+static cudaError_t capture_one(cudaStream_t stream, cudaLaunchAttribute *attributes, unsigned attributes_given, cudaGraph_t *graph, cudaGraphNode_t *node)
 {
     struct kernel_args args = PDL_ZERO;
     cudaLaunchConfig_t config = one_block(1, stream);
@@ -14,8 +14,8 @@ static cudaError_t capture_one(cudaStream_t stream, cudaLaunchAttribute *attribu
     if (error != cudaSuccess)
         return error;
     params[0] = &args;
-    config.attrs = attribute;
-    config.numAttrs = attribute ? 1 : 0;
+    config.attrs = attributes;
+    config.numAttrs = attributes_given;
     error = cudaLaunchKernelExC(&config, (const void *)SYMBOL(readback_nothing), params);
     end = cudaStreamEndCapture(stream, graph);
     error = error == cudaSuccess ? end : error;
@@ -40,7 +40,7 @@ static void ask_priority_of(struct ask *ask, cudaStream_t stream, int priority, 
     ask_expect_number(ask, text, value.priority, priority);
     memset(&value, 0x5A, sizeof(value));
     snprintf(text, sizeof(text), "priority %d, given %s, of a captured kernel", priority, given);
-    ask_expect(ask, text, capture_one(stream, NULL, &graph, &node), cudaSuccess);
+    ask_expect(ask, text, capture_one(stream, NULL, 0, &graph, &node), cudaSuccess);
     ask_expect(ask, text, cudaGraphKernelNodeGetAttribute(node, cudaLaunchAttributePriority, &value), cudaSuccess);
     ask_expect_number(ask, text, value.priority, priority);
     if (graph)
@@ -82,24 +82,32 @@ static void refuse_attributes(cudaStream_t stream)
     (void)cudaGetLastError();
 }
 
-/* A launch's own priority counts, whatever its stream has. */
-static void ask_own_priority(struct ask *ask, cudaStream_t stream, int priority)
+/* A launch's own priority counts, whatever its stream has, and wherever it stands among the attributes. */
+static void ask_own_priority_at(struct ask *ask, cudaStream_t stream, int priority, unsigned place)
 {
-    cudaLaunchAttribute attribute = PDL_ZERO;
+    cudaLaunchAttribute attributes[3] = { serialization(1), serialization(1), serialization(1) };
     cudaLaunchAttributeValue value;
     cudaGraph_t graph = NULL;
     cudaGraphNode_t node = NULL;
     char text[64];
 
     memset(&value, 0x5A, sizeof(value));
-    attribute.id = cudaLaunchAttributePriority;
-    attribute.val.priority = priority;
-    snprintf(text, sizeof(text), "priority %d of a captured launch", priority);
-    ask_expect(ask, text, capture_one(stream, &attribute, &graph, &node), cudaSuccess);
+    attributes[1] = in_remote_domain();
+    attributes[place] = of_priority(priority);
+    snprintf(text, sizeof(text), "priority %d of a captured launch, attribute %u", priority, place);
+    ask_expect(ask, text, capture_one(stream, attributes, place + 1, &graph, &node), cudaSuccess);
     ask_expect(ask, text, cudaGraphKernelNodeGetAttribute(node, cudaLaunchAttributePriority, &value), cudaSuccess);
     ask_expect_number(ask, text, value.priority, priority);
     if (graph)
         (void)cudaGraphDestroy(graph);
+}
+
+static void ask_own_priority(struct ask *ask, cudaStream_t stream, int priority)
+{
+    unsigned place;
+
+    for (place = 0; place < 3; place++)
+        ask_own_priority_at(ask, stream, priority, place);
 }
 
 /* "If the specified priority is outside the numerical range, it will automatically be clamped" */

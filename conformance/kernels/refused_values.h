@@ -195,6 +195,28 @@ static cudaError_t begin_after_foreign(struct values *v)
     return error;
 }
 
+/* The same with one of its own before it, from the beginning, or later by an update; what ends in the graph is not destroyed. */
+static cudaError_t depend_on_second(struct values *v, int by_update)
+{
+    cudaGraphEdgeData full[2];
+    cudaGraphNode_t nodes[2];
+    cudaGraph_t graph = NULL;
+    cudaError_t error;
+
+    nodes[0] = v->kernel;
+    nodes[1] = v->foreign;
+    full[0] = full[1] = edges_data(0, 0, 0);
+    error = cudaStreamBeginCaptureToGraph(v->stream, v->graph, nodes, full, by_update ? 0 : 2, cudaStreamCaptureModeThreadLocal);
+    if (by_update && error != cudaSuccess)
+        return CALL_TAKEN;
+    if (by_update)
+        error = edges_update_capture(v->stream, nodes, full, 2, cudaStreamSetCaptureDependencies);
+    (void)cudaStreamEndCapture(v->stream, &graph);
+    return error;
+}
+static cudaError_t begin_after_second(struct values *v) { return depend_on_second(v, 0); }
+static cudaError_t update_second(struct values *v) { return depend_on_second(v, 1); }
+
 /* In a capture of the stream, whose graph nobody uses. */
 static cudaError_t update_capture(const struct values *v, unsigned flags, int foreign)
 {
@@ -334,8 +356,10 @@ static const struct excluded {
     { "parameters of a kernel for a memset", kernel_for_set },
     { "an edge from a node of another graph", foreign_edge },
     { "a capture that begins after a node of another graph", begin_after_foreign },
+    { "a capture that begins after a node of its graph and one of another", begin_after_second },
     { "an update of a capture with flags 2", update_flags },
     { "an update of a capture by a node of another graph", update_foreign },
+    { "an update of a capture by a node of its graph and one of another", update_second },
     { "the legacy stream in a capture", legacy_joins },
     { "the graph of a capture that was spoiled", spoiled_graph },
 };

@@ -66,7 +66,8 @@ cudaError_t CUDARTAPI cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGra
     CALL(cudaStreamBeginCaptureToGraph);
     FAIL_IF(graph_of(graph) == NULL || (count != 0 && deps == NULL), cudaErrorInvalidValue);
     for (size_t i = 0; i < count; i++)
-        FAIL_IF(node_of(deps[i]) == NULL || (node_of(deps[i])->graph != graph_of(graph) && !device.faults.foreign_begin_taken),
+        FAIL_IF(node_of(deps[i]) == NULL || (node_of(deps[i])->graph != graph_of(graph) && !device.faults.foreign_begin_taken &&
+                                             !(device.faults.second_foreign_begin_taken && i != 0)),
                 cudaErrorInvalidValue);
     return begin(stream, graph, deps, data, count, mode);
 }
@@ -75,7 +76,8 @@ cudaError_t CUDARTAPI cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGra
 static bool is_joined(const struct capture *c, const struct node *n)
 {
     for (size_t i = 0; i < c->graph->arcs; i++)
-        if (c->graph->arc[i].from == n && (c->graph->arc[i].rejoins || device.faults.early_join_accepted || edge_is_default(c->graph->arc[i].data)))
+        if (c->graph->arc[i].from == n && (c->graph->arc[i].rejoins || (device.faults.early_start_join_accepted && c->graph->arc[i].data.from_port == 2) ||
+                                           device.faults.early_join_accepted || edge_is_default(c->graph->arc[i].data)))
             return true;
     for (const struct lane *l = c->lanes; l != NULL; l = l->next)
         for (unsigned i = 0; l->stream == c->origin && i < l->halves; i++)
@@ -181,7 +183,7 @@ cudaError_t capture_info(cudaStream_t handle, enum cudaStreamCaptureStatus *stat
     for (unsigned i = 0; i < l->halves; i++) {
         c->answer_nodes[i] = (cudaGraphNode_t)(void *)l->half[i].node;
         c->answer_data[i] = i != 0 && c->origin != s && device.faults.forked_data_told_full ? full_edge : l->half[device.faults.info_shares_data ? 0 : i].data;
-        lossy |= !edge_is_default(l->half[i].data);
+        lossy = (lossy && !device.faults.lossy_capture_counts_last) || !edge_is_default(l->half[i].data);
     }
     FAIL_IF(lossy && deps != NULL && data == NULL && !device.faults.lossy_query_succeeds, cudaErrorLossyQuery);
     bool other_id = (device.faults.fork_has_other_id && c->origin != s) || (device.faults.capture_id_grows && c->graph->nodes > 2);
@@ -215,7 +217,8 @@ cudaError_t capture_update(cudaStream_t handle, cudaGraphNode_t *deps, const edg
     if (device.faults.refused_set_drops_dependencies && count != 0 && flags == cudaStreamSetCaptureDependencies)
         l->halves = l->behinds = 0;
     for (size_t i = 0; i < count; i++)
-        FAIL_IF(node_of(deps[i]) == NULL || (node_of(deps[i])->graph != s->capture->graph && !device.faults.foreign_update_taken),
+        FAIL_IF(node_of(deps[i]) == NULL || (node_of(deps[i])->graph != s->capture->graph && !device.faults.foreign_update_taken &&
+                                             !(device.faults.second_foreign_update_taken && i != 0)),
                 cudaErrorInvalidValue);
     if (device.faults.fork_takes_no_dependency && s->capture->origin != s && flags == cudaStreamAddCaptureDependencies)
         return cudaSuccess;

@@ -426,7 +426,8 @@ static bool drops_data(const struct graph *g, const struct node *from, const str
         return false;
     for (size_t i = 0; i < g->arcs; i++)
         if ((from == NULL || g->arc[i].from == from) && (to == NULL || g->arc[i].to == to) &&
-            !edge_is_default(g->arc[i].data))
+            !edge_is_default(g->arc[i].data) && !(device.faults.lossy_start_succeeds && g->arc[i].data.from_port == 2) &&
+            !(device.faults.lossy_beyond_eight_succeeds && i >= 8))
             return true;
     return false;
 }

@@ -335,7 +335,7 @@ static void copy_priority(const struct stream *s, struct request *r)
 {
     cudaLaunchAttribute priority;
     for (unsigned i = 0; i < r->num_attrs; i++)
-        if (r->attrs[i].id == cudaLaunchAttributePriority) {
+        if (r->attrs[i].id == cudaLaunchAttributePriority && !(device.faults.later_own_priority_lost && i != 0)) {
             if (device.faults.own_priority_not_captured)
                 r->attrs[i].val.priority = s->priority;
             return;
@@ -404,7 +404,8 @@ cudaError_t capture_kernel(struct stream *s, struct request *r)
         return error;
     lane_forgets(s, r, true);
     if (r->event != NULL)
-        kernel_event(s, n, r->event, r->at_block_start ? 2 : 1, cudaGraphDependencyTypeProgrammatic);
+        kernel_event(s, n, r->event, r->at_block_start || (device.faults.captured_second_event_at_start && r->launch_event != NULL) ? 2 : 1,
+                     cudaGraphDependencyTypeProgrammatic);
     if (r->launch_event != NULL && !(device.faults.captured_second_event_lost && r->event != NULL))
         kernel_event(s, n, r->launch_event, 2, cudaGraphDependencyTypeDefault);
     return cudaSuccess;
