@@ -96,6 +96,7 @@ struct meeting {
     cudaStream_t stream[2], origin; /* origin: begins captures, which the others join */
     cudaEvent_t event, recorded; /* recorded: by launches */
     int records;               /* whether launches may record events here */
+    int records_begin;         /* ... or when all blocks have begun */
     int driver;                /* its version: conditional nodes came with 12.4 */
     unsigned blocks, alone, missing; /* of all rounds: launched, without all the others of their grid, never run */
 };
@@ -131,13 +132,12 @@ static cudaError_t count_most(struct meeting *m, int processors)
     return error;
 }
 
-/* A lone block that records an event. */
-static cudaError_t try_recording(struct meeting *m)
+/* A lone block that records an event by this attribute. */
+static cudaError_t try_recording(const struct meeting *m, cudaLaunchAttribute attribute, int *records)
 {
-    cudaLaunchAttribute attribute = recording(m->recorded);
     cudaError_t error = launch_blocks(meeting_of(KIND_PLAIN), &m->args, 1, GRID_THREADS, m->usual[0], &attribute, 1);
 
-    m->records = error == cudaSuccess;
+    *records = error == cudaSuccess;
     if (error != cudaSuccess && error != cudaErrorNotSupported && error != cudaErrorInvalidValue)
         return error;
     (void)cudaGetLastError();
@@ -170,7 +170,9 @@ static cudaError_t open_meeting(struct meeting *m, const struct ask *ask)
     if (error == cudaSuccess)
         error = clear_memory(m->args.state, GRIDS * sizeof(struct trial_state));
     if (error == cudaSuccess)
-        error = try_recording(m);
+        error = try_recording(m, recording(m->recorded), &m->records);
+    if (error == cudaSuccess)
+        error = try_recording(m, recording_begin(m->recorded), &m->records_begin);
     if (error == cudaSuccess)
         error = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
     return error == cudaSuccess ? count_most(m, processors) : error;
@@ -197,7 +199,7 @@ static cudaError_t launch_grid(const struct meeting *m, unsigned grid, unsigned 
     if (m->dress == DRESS_URGENT)
         attrs[config.numAttrs++] = of_priority(m->greatest);
     if (m->dress == DRESS_EVENT && m->records)
-        attrs[config.numAttrs++] = recording(m->recorded);
+        attrs[config.numAttrs++] = m->again && m->records_begin ? recording_begin(m->recorded) : recording(m->recorded);
     return cudaLaunchKernelExC(&config, meeting_of(m->kind), params);
 }
 

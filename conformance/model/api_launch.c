@@ -62,6 +62,8 @@ static cudaError_t read_event_attribute(struct request *r, const cudaLaunchAttri
         return error == cudaSuccess && device.cc < 90 ? cudaErrorNotSupported : error;
     }
 #if CUDART_VERSION >= 12030
+    if (device.faults.completion_event_drops_cooperative)
+        r->cooperative = false;
     r->launch_event = a->val.launchCompletionEvent.event;
     return event_usable_in_launch(r->launch_event, a->val.launchCompletionEvent.flags);
 #else

@@ -639,6 +639,7 @@ static const struct variant variants[] = {
     BROKEN("lent-window-lost", lent_window_lost, "ATTR-15g", "a stream that is given the attributes of another one keeps its window"),
     BROKEN("lent-priority-lost", lent_priority_lost, "ATTR-15g", "a stream that is given the attributes of another one keeps its priority"),
     BROKEN("event-drops-cooperative", event_drops_cooperative, "COMP-02c", "a launch that is cooperative by an attribute before its event is none"),
+    BROKEN("completion-event-drops-cooperative", completion_event_drops_cooperative, "COMP-02c", "a launch that is cooperative by an attribute before its launch-completion event is none"),
     BROKEN("priority-drops-cooperative", priority_drops_cooperative, "COMP-02c", "a launch that is cooperative by an attribute before its priority is none"),
     BROKEN("default-crowd-accepted", default_crowd_accepted, "ATTR-15", "the call for cooperative kernels takes too many blocks in the default stream"),
     BROKEN("recorder-crowd-accepted", recorder_crowd_accepted, "ATTR-15", "a cooperative launch of too many blocks that records an event is accepted"),
