@@ -102,26 +102,33 @@ static void query_without_data(struct ask *ask, cudaGraphEdgeData data, cudaErro
 }
 
 #define FAN 12u
-
-/* Kernels that one comes after, by full edges but for the edge of this data at some place: asked of all edges and of those into the one, while a
- * kernel with a full edge is still told. */
-static void query_fan(struct ask *ask, cudaGraphEdgeData data, unsigned place)
+/* Kernels that one, the last node, comes after by edges of these data. */
+static int open_fan(struct ask *ask, cudaGraph_t *graph, cudaGraphNode_t *node, const cudaGraphEdgeData *data)
 {
     struct kernel_args args = PDL_ZERO;
-    cudaGraph_t graph = NULL;
-    cudaGraphNode_t node[FAN + 1], from[FAN], to[FAN];
-    size_t count = FAN;
     unsigned i;
-    cudaError_t error = cudaGraphCreate(&graph, 0);
+    cudaError_t error = cudaGraphCreate(graph, 0);
 
     for (i = 0; i <= FAN && error == cudaSuccess; i++)
-        error = ask_add_kernel(&node[i], graph, (const void *)SYMBOL(matrix_nothing), &args, 1);
-    for (i = 0; i < FAN && error == cudaSuccess; i++) {
-        cudaGraphEdgeData full = edges_data(0, 0, 0);
-        error = edges_add(graph, &node[i], &node[FAN], i == place ? &data : &full, 1);
-    }
+        error = ask_add_kernel(&node[i], *graph, (const void *)SYMBOL(matrix_nothing), &args, 1);
+    for (i = 0; i < FAN && error == cudaSuccess; i++)
+        error = edges_add(*graph, &node[i], &node[FAN], &data[i], 1);
     ask_expect(ask, "kernels that one comes after", error, cudaSuccess);
-    if (error == cudaSuccess) {
+    return error == cudaSuccess;
+}
+
+/* The edge at this place is of this data, and the others are full: asked of all edges and of those into the one, while a full one is still told. */
+static void query_fan(struct ask *ask, cudaGraphEdgeData one, unsigned place)
+{
+    cudaGraph_t graph = NULL;
+    cudaGraphNode_t node[FAN + 1], from[FAN], to[FAN];
+    cudaGraphEdgeData data[FAN];
+    size_t count = FAN;
+    unsigned i;
+
+    for (i = 0; i < FAN; i++)
+        data[i] = i == place ? one : edges_data(0, 0, 0);
+    if (open_fan(ask, &graph, node, data)) {
         ask_expect(ask, "all edges of a fan", edges_of_graph(graph, from, to, NULL, &count), cudaErrorLossyQuery);
         count = FAN;
         ask_expect(ask, "the edges into its end", edges_into_node(node[FAN], from, NULL, &count), cudaErrorLossyQuery);
@@ -129,7 +136,6 @@ static void query_fan(struct ask *ask, cudaGraphEdgeData data, unsigned place)
         ask_expect(ask, "a full edge of it", edges_out_of_node(node[(place + 1) % FAN], to, NULL, &count), cudaSuccess);
         ask_expect_number(ask, "a full edge of it", count == 1 && to[0] == node[FAN], 1);
     }
-    (void)cudaGetLastError();
     if (graph)
         (void)cudaGraphDestroy(graph);
 }
@@ -175,10 +181,8 @@ static void ask_lossy(struct ask *ask)
     for (place = 0; place < FAN; place++)
         query_fan(ask, place % 3 ? edges_data(place % 3, 0, 1) : edges_completion(), place);
     capture_without_data(ask, 0, 0, cudaSuccess);
-    for (port = 1; port <= 2; port++) {
-        capture_without_data(ask, port, 0, cudaErrorLossyQuery);
-        capture_without_data(ask, port, 1, cudaErrorLossyQuery);
-    }
+    for (port = 2; port < 6; port++)
+        capture_without_data(ask, port / 2, port % 2, cudaErrorLossyQuery);
 }
 
 static void ask_counting(struct ask *ask)
@@ -344,6 +348,32 @@ static void expect_edge_of_nodes(struct ask *ask, const struct two *clone, const
     ask_expect_number(ask, "it is the same edge", count == 1 && other[0] == from && memcmp(&data[0], &want, sizeof(want)) == 0, 1);
 }
 
+/* Edges of all kinds, more than a few: each has its data in a clone. */
+static void clone_fan(struct ask *ask)
+{
+    cudaGraph_t graph = NULL, clone = NULL;
+    cudaGraphNode_t node[FAN + 1], end = NULL, first, from[FAN];
+    cudaGraphEdgeData data[FAN], told[FAN];
+    size_t count = FAN;
+    unsigned i, k, same = 0;
+
+    for (i = 0; i < FAN; i++)
+        data[i] = i % 4 == 3 ? edges_completion() : edges_data(i % 4, 0, i % 4 != 0);
+    if (open_fan(ask, &graph, node, data)) {
+        ask_expect(ask, "a clone of a fan", cudaGraphClone(&clone, graph), cudaSuccess);
+        ask_expect(ask, "its end", cudaGraphNodeFindInClone(&end, node[FAN], clone), cudaSuccess);
+        ask_expect(ask, "the edges into it", edges_into_node(end, from, told, &count), cudaSuccess);
+        for (i = 0; i < FAN && cudaGraphNodeFindInClone(&first, node[i], clone) == cudaSuccess; i++)
+            for (k = 0; k < count; k++)
+                same += from[k] == first && memcmp(&told[k], &data[i], sizeof(data[i])) == 0;
+        ask_expect_number(ask, "edges that have their data", (long)same, FAN);
+    }
+    if (clone)
+        (void)cudaGraphDestroy(clone);
+    if (graph)
+        (void)cudaGraphDestroy(graph);
+}
+
 static void ask_clone(struct ask *ask)
 {
     static const unsigned rows[3][3] = { { 0, 0, 0 }, { 1, 0, 1 }, { 2, 0, 1 } };
@@ -363,6 +393,8 @@ static void ask_clone(struct ask *ask)
         (void)cudaGraphDestroy(clone.graph);
         (void)cudaGraphDestroy(two.graph);
     }
+    ask_expect(ask, "two kernels in a graph", ask_completion_edges((const void *)SYMBOL(matrix_nothing)), cudaSuccess);
+    clone_fan(ask);
 }
 
 static void ask_list(struct ask *ask)

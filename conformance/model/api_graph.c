@@ -71,6 +71,13 @@ cudaError_t CUDARTAPI cudaGraphClone(cudaGraph_t *out, cudaGraph_t handle)
         edges_become_full(copy);
     if (device.faults.clone_loses_edges)
         edges_become_full(copy);
+    for (size_t i = 0; i < copy->arcs; i++) {
+        edge_data *d = &copy->arc[i].data;
+        if (d->from_port == 2 && device.faults.clone_completion_full && d->type == 0)
+            d->from_port = 0;
+        if (d->from_port == 2 && device.faults.clone_ninth_start_at_trigger && i >= 8 && d->type != 0)
+            d->from_port = 1;
+    }
     for (size_t i = 0; device.faults.clone_forgets_child_edges && i < copy->nodes; i++)
         for (unsigned c = 0; c < copy->node[i]->children; c++)
             edges_become_full(copy->node[i]->child[c]);

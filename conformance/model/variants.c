@@ -42,6 +42,8 @@ static const struct variant variants[] = {
     BROKEN("full-becomes-programmatic", full_becomes_programmatic, "EDGE-01", "a full edge of a graph lets go at the trigger"),
     BROKEN("illegal-edge-accepted", illegal_edge_accepted, "EDGE-05", "an illegal combination of ports and type is accepted"),
     BROKEN("legal-edge-refused", legal_edge_refused, "EDGE-05", "a legal programmatic edge is refused"),
+    BROKEN("clone-completion-full", clone_completion_full, "EDGE-24a", "a launch-completion edge is a full one in a clone"),
+    BROKEN("clone-ninth-start-at-trigger", clone_ninth_start_at_trigger, "EDGE-24a", "from the ninth edge on, what comes after block starts comes after the trigger in a clone"),
     BROKEN("lossy-query-succeeds", lossy_query_succeeds, "EDGE-14", "an edge query without edge data succeeds"),
     BROKEN("lossy-start-succeeds", lossy_start_succeeds, "EDGE-14", "an edge query without edge data succeeds if the edges are from the block starts"),
     BROKEN("lossy-beyond-eight-succeeds", lossy_beyond_eight_succeeds, "EDGE-14", "an edge query without edge data looks at the data of eight edges"),
