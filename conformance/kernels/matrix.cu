@@ -117,7 +117,7 @@ static int open_fan(struct ask *ask, cudaGraph_t *graph, cudaGraphNode_t *node, 
     return error == cudaSuccess;
 }
 
-/* The edge at this place is of this data, and the others are full: asked of all edges and of those into the one, while a full one is still told. */
+/* The edge at this place is of this data, and the others are full: all edges and those into the one are not told, a full one is. */
 static void query_fan(struct ask *ask, cudaGraphEdgeData one, unsigned place)
 {
     cudaGraph_t graph = NULL;

@@ -3,7 +3,7 @@
 #define READBACK_STREAMS_H_INCLUDED
 
 /* The node of a kernel that is captured from this stream, with an attribute or NULL; its graph is the caller's. */
-static cudaError_t capture_one(cudaStream_t stream, cudaLaunchAttribute *attributes, unsigned attributes_given, cudaGraph_t *graph, cudaGraphNode_t *node)
+static cudaError_t capture_one(cudaStream_t stream, cudaLaunchAttribute *attributes, unsigned given, cudaGraph_t *graph, cudaGraphNode_t *node)
 {
     struct kernel_args args = PDL_ZERO;
     cudaLaunchConfig_t config = one_block(1, stream);
@@ -15,7 +15,7 @@ static cudaError_t capture_one(cudaStream_t stream, cudaLaunchAttribute *attribu
         return error;
     params[0] = &args;
     config.attrs = attributes;
-    config.numAttrs = attributes_given;
+    config.numAttrs = given;
     error = cudaLaunchKernelExC(&config, (const void *)SYMBOL(readback_nothing), params);
     end = cudaStreamEndCapture(stream, graph);
     error = error == cudaSuccess ? end : error;
