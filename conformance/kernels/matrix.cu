@@ -162,7 +162,7 @@ static void capture_without_data(struct ask *ask, unsigned port, unsigned full, 
     }
     ask_expect(ask, "half-edges of a capture", edges_of_capture(ask->stream, &status, NULL, NULL, &nodes, NULL, &count), want);
     if (want == cudaSuccess)
-        ask_expect_number(ask, "it captures after the kernel", status == cudaStreamCaptureStatusActive && count == 1 && nodes && nodes[0] == node[0], 1);
+        ask_expect_number(ask, "it comes after it", status == cudaStreamCaptureStatusActive && count == 1 && nodes && nodes[0] == node[0], 1);
     (void)edges_update_capture(ask->stream, node, &data[1], 1, cudaStreamSetCaptureDependencies);
     (void)cudaStreamEndCapture(ask->stream, &into);
     (void)cudaGetLastError();
