@@ -341,8 +341,8 @@ static cudaError_t tell_of_starts(struct begun *b, unsigned blocks, int polls, u
     return error == cudaSuccess ? cudaDeviceSynchronize() : error;
 }
 
-/* A kernel, and one that comes after it in its stream, whose event the host is told of. */
-static cudaError_t tell_of_completion(struct begun *b, int polls, unsigned dress)
+/* A kernel, and one that comes after it in its stream, whose event the host is told of; again: the first one records the event, too. */
+static cudaError_t tell_of_completion(struct begun *b, int polls, unsigned dress, int again)
 {
     cudaStream_t stream = b->crowd->ask->stream;
     cudaLaunchAttribute attrs[3] = { recording_begin(b->event), recording_begin(b->event), recording_begin(b->event) };
@@ -352,7 +352,7 @@ static cudaError_t tell_of_completion(struct begun *b, int polls, unsigned dress
 
     b->left[0] = b->left[1] = 0;
     args.data = b->left;
-    error = launch_one((const void *)SYMBOL(crowds_leaver), &args, 1, stream, NULL, 0);
+    error = launch_one((const void *)SYMBOL(crowds_leaver), &args, 1, stream, attrs, again);
     args.data++;
     if (error == cudaSuccess)
         error = launch_sized((const void *)SYMBOL(crowds_leaver), &args, dress == DRESS_CLUSTERS ? 2 : 1, 1, dress_bytes(dress), stream, attrs,
@@ -374,7 +374,7 @@ static void ask_told(struct begun *b, const unsigned *sizes, unsigned count)
             error = tell_of_starts(b, sizes[i / 2 % count], i % 2, i / 2 / count);
     crowd->room->plan.hold_ns = TOLD_HOLD_NS;
     for (i = 0; i < 4 * BEGUN_LAYERS && error == cudaSuccess; i++)
-        error = tell_of_completion(b, i % 2, i / 2 % BEGUN_LAYERS);
+        error = tell_of_completion(b, i % 2, i / 2 % BEGUN_LAYERS, i / 2 / BEGUN_LAYERS);
     ask_expect(crowd->ask, "events of starts that the host is told of", error, cudaSuccess);
     ask_expect_none(crowd->ask, "events that the host was told of before the last block, or the kernel, had begun", b->told_early, b->told);
 }

@@ -44,7 +44,7 @@ static cudaError_t run_event_crowd(struct crowd *crowd, unsigned blocks)
 }
 
 /* A kernel, and one whose completion event another stream waits for, which is new, or has had work,
- * and in the later trials has captured before. */
+ * and in the later trials has captured before. The first one may record the event, too: the later launch takes it over. */
 static cudaError_t run_completion(struct crowd *crowd, unsigned trial, unsigned dress, unsigned *early)
 {
     int fresh = trial / 2 % 2 == 0;
@@ -68,7 +68,7 @@ static cudaError_t run_completion(struct crowd *crowd, unsigned trial, unsigned 
     if (!fresh)
         error = launch_one((const void *)SYMBOL(crowds_waiter), &crowd->args, 1, side, NULL, 0);
     if (error == cudaSuccess)
-        error = launch_one((const void *)SYMBOL(crowds_leaver), &crowd->args, 1, stream, NULL, 0);
+        error = launch_one((const void *)SYMBOL(crowds_leaver), &crowd->args, 1, stream, attrs, trial % 4 == 3);
     if (error == cudaSuccess)
         error = launch_sized((const void *)SYMBOL(crowds_leaver), &other, dress == DRESS_CLUSTERS ? 2 : 1, 1, dress_bytes(dress), stream, attrs,
                              1 + more);

@@ -357,23 +357,50 @@ static cudaError_t join_recorded_outside(struct joins *joins)
     return close_outside(&out, error);
 }
 
-/* A graph that waits; it is launched once the event stands for work. */
+/* Sees whether what has to come after its trigger began before that. */
+KERNEL(joins_watches)
+{
+    struct trial_plan plan = k_plan(&args);
+    uint32_t i, began;
+
+    k_delay(args.state, plan.hold_ns);
+    began = k_load_relaxed(&args.state->alive);
+    k_trigger();
+    for (i = 0; i < PLACE_WORDS; i++)
+        k_store(args.seen + i, began ? 0 : words_fresh(plan.key, i));
+}
+
+KERNEL(joins_begins) { k_store_relaxed(&args.state->alive, 1); }
+
+/* A kernel whose launch records the event, which comes with the trigger; it stores the words that are judged. */
+static cudaError_t watch(struct joins *joins, cudaEvent_t event, cudaStream_t stream)
+{
+    cudaLaunchAttribute attribute = recording(event);
+    struct kernel_args args = joins->work[0];
+
+    args.seen = joins->follower[0].seen;
+    return launch_one((const void *)SYMBOL(joins_watches), &args, 1, stream, &attribute, 1);
+}
+
+/* A graph that waits; it is launched once the event stands for work, or for a launch that is still to trigger. */
 static cudaError_t join_waited_outside(struct joins *joins)
 {
     struct outside out = PDL_ZERO;
     cudaStream_t stream = joins->stream[1];
     cudaError_t error = open_outside(&out, stream);
+    int by_launch = joins->trial / 4 % 2 != 0;
 
     prepare(joins, 1, 1);
     if (error == cudaSuccess) {
         error = await_outside(joins, out.event, stream);
         if (error == cudaSuccess)
-            error = follow(joins, 0, stream);
+            error = by_launch ? launch_one((const void *)SYMBOL(joins_begins), &joins->follower[0], 1, FOLLOWS_IN(joins, stream), NULL, 0)
+                              : follow(joins, 0, stream);
         error = end_outside(&out, stream, error);
     }
     if (error == cudaSuccess)
-        error = work(joins, 0, joins->stream[0]);
-    if (error == cudaSuccess)
+        error = by_launch ? watch(joins, out.event, joins->stream[0]) : work(joins, 0, joins->stream[0]);
+    if (error == cudaSuccess && !by_launch)
         error = cudaEventRecord(out.event, joins->stream[0]);
     if (error == cudaSuccess)
         error = cudaGraphLaunch(out.exec, stream);

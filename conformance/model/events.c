@@ -77,6 +77,9 @@ static bool starts_event_early(const struct op *op)
 /* EVT-01, EVT-02, EVT-03, EVT-08: from the moment the rule names on, or any time later up to completion */
 void event_takes(struct event *e, enum recorded how, struct op *op, bool at_block_start)
 {
+    bool completion_again = how == RECORDED_LAUNCH && e->recorded == RECORDED_LAUNCH && e->op != NULL && !e->op->retired;
+    if (completion_again && device.faults.completion_stays_with_first)
+        return;
     e->recorded = how;
     e->op = op;
     e->waiters = 0;

@@ -37,8 +37,9 @@ static struct op *wait_op(const struct node *n)
                   (device.faults.wait_node_passes_urgent && e->in->priority < 0);
     unseen |= e != NULL && ((device.faults.wait_node_passes_graph && e->behind_graph) || (device.faults.wait_node_passes_nodes && e->by_node) ||
                             (device.faults.wait_node_passes_ipc && (e->flags & cudaEventInterprocess) != 0));
+    bool at_start = device.faults.wait_node_at_start && e != NULL && e->recorded == RECORDED_PROGRAMMATIC;
     if (e != NULL && e->op != NULL && !device.faults.wait_node_early && !unseen)
-        op_after(op, e->op, e->device_at);
+        op_after(op, e->op, at_start ? EDGE_STARTED : e->device_at);
     return op;
 }
 

@@ -1465,6 +1465,8 @@ static const struct variant variants[] = {
     BROKEN("clustered-completion-passed", clustered_completion_passed, "COMP-16", "a stream does not wait for the launch-completion event of a launch in clusters"),
     BROKEN("urgent-completion-passed", urgent_completion_passed, "COMP-16", "a stream does not wait for the launch-completion event of a launch with a priority of its own"),
     BROKEN("domain-completion-passed", domain_completion_passed, "COMP-16", "a stream does not wait for the launch-completion event of a launch in another memory-sync domain"),
+    BROKEN("completion-stays-with-first", completion_stays_with_first, "COMP-16", "recorded again by a launch, a launch-completion event stays with the launch before, as long as that is in flight"),
+    BROKEN("wait-node-at-start", wait_node_at_start, "EVT-18", "a node that waits for the programmatic event of a launch goes once all blocks of that have begun"),
     BROKEN("minimum-compares-half", min_compares_half, "MEM-10a", "an atomic minimum of eight bytes compares the lower four"),
     BROKEN("minimum-stores-half", min_stores_half, "MEM-10a", "an atomic minimum of eight bytes stores the lower four"),
     BROKEN("wide-value-compared-unsigned", wide_compared_unsigned, "COMP-17b", "a wait for 64 bits compares them as numbers without a sign, not in cyclic order"),
