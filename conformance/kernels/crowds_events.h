@@ -43,15 +43,37 @@ static cudaError_t run_event_crowd(struct crowd *crowd, unsigned blocks)
     return error;
 }
 
+enum more { MORE_NOTHING, MORE_SERIALIZATION, MORE_EVENT, MORE_LEGACY, MORES }; /* of the launch, or its stream */
+
+/* Dressed; the completion event is the first of the attributes. */
+static cudaError_t launch_completion(struct crowd *crowd, unsigned dress, cudaLaunchAttribute attrs[4], enum more more, cudaStream_t stream)
+{
+    unsigned count = 1 + dress_crowd(dress, crowd->greatest, attrs + 1);
+    struct kernel_args args = crowd->args;
+    cudaEvent_t second = NULL;
+    cudaError_t error = more == MORE_EVENT ? event_for(0, &second) : cudaSuccess;
+
+    args.data++;
+    if (more == MORE_SERIALIZATION)
+        attrs[count++] = serialization(1);
+    if (second)
+        attrs[count++] = recording(second);
+    if (error == cudaSuccess)
+        error = launch_sized((const void *)SYMBOL(crowds_leaver), &args, dress == DRESS_CLUSTERS ? 2 : 1, 1, dress_bytes(dress), stream, attrs,
+                             count);
+    if (second)
+        (void)cudaEventDestroy(second);
+    return error;
+}
+
 /* A kernel, and one whose completion event another stream waits for, which is new, or has had work,
  * and in the later trials has captured before. The first one may record the event, too: the later launch takes it over. */
 static cudaError_t run_completion(struct crowd *crowd, unsigned trial, unsigned dress, unsigned *early)
 {
     int fresh = trial / 2 % 2 == 0;
-    cudaStream_t stream = crowd->ask->stream, side = crowd->ask->side;
-    cudaLaunchAttribute attrs[3];
-    unsigned more = dress_crowd(dress, crowd->greatest, attrs + 1);
-    struct kernel_args other = crowd->args;
+    enum more more = (enum more)((trial + trial / 4) % MORES);
+    cudaStream_t stream = more == MORE_LEGACY ? cudaStreamLegacy : crowd->ask->stream, side = crowd->ask->side;
+    cudaLaunchAttribute attrs[4];
     cudaEvent_t event = NULL;
     cudaError_t error = event_for(trial % 2 * 2, &event); /* drivers take none that the host would sleep for */
 
@@ -59,7 +81,6 @@ static cudaError_t run_completion(struct crowd *crowd, unsigned trial, unsigned 
         return error;
     prepare_crowd(crowd);
     crowd->room->data[0] = crowd->room->data[1] = 0;
-    other.data++;
     attrs[0] = recording_begin(event);
     if (fresh && cudaStreamCreateWithFlags(&side, cudaStreamNonBlocking) != cudaSuccess)
         fresh = 0;
@@ -70,8 +91,7 @@ static cudaError_t run_completion(struct crowd *crowd, unsigned trial, unsigned 
     if (error == cudaSuccess)
         error = launch_one((const void *)SYMBOL(crowds_leaver), &crowd->args, 1, stream, attrs, trial % 4 == 3);
     if (error == cudaSuccess)
-        error = launch_sized((const void *)SYMBOL(crowds_leaver), &other, dress == DRESS_CLUSTERS ? 2 : 1, 1, dress_bytes(dress), stream, attrs,
-                             1 + more);
+        error = launch_completion(crowd, dress, attrs, more, stream);
     if (error == cudaSuccess)
         error = cudaStreamWaitEvent(side, event, 0);
     if (error == cudaSuccess)

@@ -344,7 +344,7 @@ static cudaError_t join_host(struct joins *joins)
 
     prepare(joins, 1, 0);
     joins->pinned->host_is_stale = 1; /* until it looked */
-    error = work(joins, 0, joins->stream[joins->trial % PLACES]);
+    error = work(joins, 0, joins->trial / 16 % 2 ? cudaStreamPerThread : joins->stream[joins->trial % PLACES]);
     return error == cudaSuccess ? cudaLaunchHostFunc(FOLLOWS_IN(joins, cudaStreamLegacy), look, joins->pinned) : error;
 }
 

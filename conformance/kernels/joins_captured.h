@@ -334,7 +334,15 @@ static cudaError_t await_outside(struct joins *joins, cudaEvent_t event, cudaStr
     return joins->trial / 2 % 2 ? await_by_driver(stream, event, CU_EVENT_WAIT_EXTERNAL) : cudaStreamWaitEvent(stream, event, cudaEventWaitExternal);
 }
 
-/* A graph of work and a record; what waits for the event after the launch comes after the work. */
+/* A launch aside records the event, with its trigger or once it has begun. */
+static cudaError_t record_by_launch(struct joins *joins, cudaEvent_t event, cudaStream_t stream, int begun)
+{
+    cudaLaunchAttribute attribute = begun ? recording_begin(event) : recording(event);
+
+    return launch_one((const void *)SYMBOL(joins_silent), &joins->work[0], 1, stream, &attribute, 1);
+}
+
+/* A graph of work and a record; what waits for the event after the launch comes after the work, also if a launch recorded it before. */
 static cudaError_t join_recorded_outside(struct joins *joins)
 {
     struct outside out = PDL_ZERO;
@@ -348,6 +356,8 @@ static cudaError_t join_recorded_outside(struct joins *joins)
             error = record_outside_of(joins, out.event, stream);
         error = end_outside(&out, stream, error);
     }
+    if (error == cudaSuccess && joins->trial / 4 % 3 != 0)
+        error = record_by_launch(joins, out.event, joins->stream[2], joins->trial / 4 % 3 == 2);
     if (error == cudaSuccess)
         error = cudaGraphLaunch(out.exec, stream);
     if (error == cudaSuccess)
@@ -372,14 +382,17 @@ KERNEL(joins_watches)
 
 KERNEL(joins_begins) { k_store_relaxed(&args.state->alive, 1); }
 
-/* A kernel whose launch records the event, which comes with the trigger; it stores the words that are judged. */
-static cudaError_t watch(struct joins *joins, cudaEvent_t event, cudaStream_t stream)
+/* A kernel whose launch records the event, which comes with the trigger; it stores the words that are judged. Or the kernel after it records
+ * one that comes once that has begun. */
+static cudaError_t watch(struct joins *joins, cudaEvent_t event, cudaStream_t stream, int begun)
 {
     cudaLaunchAttribute attribute = recording(event);
     struct kernel_args args = joins->work[0];
+    cudaError_t error;
 
     args.seen = joins->follower[0].seen;
-    return launch_one((const void *)SYMBOL(joins_watches), &args, 1, stream, &attribute, 1);
+    error = launch_one((const void *)SYMBOL(joins_watches), &args, 1, stream, &attribute, !begun);
+    return error == cudaSuccess && begun ? record_by_launch(joins, event, stream, 1) : error;
 }
 
 /* A graph that waits; it is launched once the event stands for work, or for a launch that is still to trigger. */
@@ -399,7 +412,7 @@ static cudaError_t join_waited_outside(struct joins *joins)
         error = end_outside(&out, stream, error);
     }
     if (error == cudaSuccess)
-        error = by_launch ? watch(joins, out.event, joins->stream[0]) : work(joins, 0, joins->stream[0]);
+        error = by_launch ? watch(joins, out.event, joins->stream[0], joins->trial / 8 % 2 != 0) : work(joins, 0, joins->stream[0]);
     if (error == cudaSuccess && !by_launch)
         error = cudaEventRecord(out.event, joins->stream[0]);
     if (error == cudaSuccess)

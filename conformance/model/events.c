@@ -238,6 +238,9 @@ static bool event_passed(const struct stream *s, const struct event *e)
 static bool completion_passed(const struct op *op)
 {
     const struct faults *f = &device.faults;
+    if ((f->legacy_completion_passed && (op->features & HAS(legacy))) || (f->attributed_completion_passed && op->attributed) ||
+        (f->recorder_completion_passed && op_given(op, 7)))
+        return true;
     return f->completion_not_awaited || (f->clustered_completion_passed && op->grid->cluster > 1) || (f->urgent_completion_passed && op->urgent) ||
            (f->domain_completion_passed && op->domain != 0);
 }

@@ -13,6 +13,10 @@ static struct op *record_op(const struct node *n)
     const struct event *e = event_of(n->event);
     if (e == NULL || (device.faults.record_node_keeps_pending && e->by_node && e->op != NULL && !e->op->retired))
         return op;
+    bool in_flight = e->op != NULL && !e->op->retired;
+    if (in_flight && ((device.faults.record_node_keeps_launch && e->recorded == RECORDED_PROGRAMMATIC) ||
+                      (device.faults.record_node_keeps_completion && e->recorded == RECORDED_LAUNCH)))
+        return op;
     if (device.faults.node_record_frees_waiters && e->op != NULL)
         streams_drop(e->op);
     event_takes(event_of(n->event), RECORDED_ORDINARY, op, false);
@@ -32,6 +36,7 @@ static struct op *wait_op(const struct node *n)
     struct op *op = op_new(OP_JOIN);
     const struct event *e = event_of(n->event);
     bool unseen = device.faults.launch_event_not_awaited && e != NULL && e->recorded != RECORDED_ORDINARY;
+    unseen |= device.faults.wait_node_passes_completion && e != NULL && e->recorded == RECORDED_LAUNCH;
     if (e != NULL && e->in != NULL)
         unseen |= (device.faults.wait_node_passes_legacy && stream_is_legacy(e->in)) || (device.faults.wait_node_passes_left && e->in->magic == 0) ||
                   (device.faults.wait_node_passes_urgent && e->in->priority < 0);

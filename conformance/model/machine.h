@@ -345,7 +345,8 @@ struct faults {
     bool domain_resets_priority, fresh_stream_has_old_values, used_priority_told_0, host_without_data_gets_last, same_event_time_told;
     bool left_start_times_zero, past_captured_event_taken, large_value_saturates, second_barrier_frees_wait, clusters_of_first_attribute;
     bool static_shared_told_0, device_sync_clears_error, lossy_not_last_error, lossy_has_no_text, completion_event_succeeds;
-    bool completion_stays_with_first, wait_node_at_start;
+    bool completion_stays_with_first, wait_node_at_start, record_node_keeps_launch, record_node_keeps_completion, wait_node_passes_completion;
+    bool legacy_completion_passed, attributed_completion_passed, recorder_completion_passed, legacy_host_passes_per_thread;
     bool completion_event_sync_early, first_start_told, lossy_has_other_name, updated_cooperative_uncovered, cooperative_in_body_uncovered;
     bool large_fan_uncovered, large_of_event_uncovered, large_third_launch_uncovered, cooperative_cluster_forgets_events;
     bool cooperative_behind_graph_forgets_events, domain_dependent_forgets_events, dependent_forgets_many_events, host_forgets_many_events;

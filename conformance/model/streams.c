@@ -157,7 +157,8 @@ static void order_behind_others(struct stream *s, struct op *op)
     unsigned joined = 0, held = 0;
     if ((device.faults.legacy_host_alone && op->kind == OP_HOST) || (device.faults.legacy_copy_out_alone && op->to_host))
         return;
-    if (per_thread.tail != NULL && !(device.faults.legacy_passes_per_thread_items && per_thread.tail->kind != OP_KERNEL))
+    bool host_passes = device.faults.legacy_host_passes_per_thread && op->kind == OP_HOST;
+    if (per_thread.tail != NULL && !host_passes && !(device.faults.legacy_passes_per_thread_items && per_thread.tail->kind != OP_KERNEL))
         op_after(op, per_thread.tail, EDGE_RETIRED);
     for (struct stream *o = streams; o != NULL; o = o->next) {
         if (!is_blocking(o) || o->tail == NULL || left_out_of_legacy_order(o->tail))
