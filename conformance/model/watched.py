@@ -27,9 +27,9 @@ from conformance.pdlkit.exits import InvalidRun
 from conformance.pdlkit.rules import Case
 
 FILE = places.KIT / "model" / "watched.json"
-ALL = 128  # of places of so many words each one is falsified
-LOOKS = 64  # of larger ones so many, spread over the place
-LONG = {"MEM-10a.within": 8, "MEM-10.handed": 24, "COMP-16.blocks": 8}  # cases that take long, and of how many words in each place
+ALL = 64  # of places of so many words each one is falsified
+LOOKS = 32  # of larger ones so many, spread over the place
+LONG = {"MEM-10a.within": 4, "MEM-10.handed": 8, "COMP-16.blocks": 4}  # cases that take long, and of how many words in each place
 SLOW = ("programs", "handed", "crossed_graphs")  # families that are left out: they run hundreds of drawn programs
 CASE_S = 60.0
 Watched = dict[str, list[str]]  # by case: each place that the device writes for the host, its bytes and a mark for each word

@@ -32,10 +32,12 @@ cudaError_t __real_cudaGetLastError(void);
 #include "pair.h"
 #include "plan.h"
 
-#define MOST_USES 20u          /* of one call in one case: where there are more, a sample of them is falsified */
-#define FEW_USES 8u            /* the same in cases of many calls */
+#define MOST_USES 8u           /* of one call in one case: where there are more, a sample of them is falsified */
+#define FEW_USES 4u            /* the same in cases of many calls */
 #define MANY_CALLS 250u
-#define DRAWN_PART 4u          /* of the trials of a case that draws combinations: each lie asks them again */
+#define LEAST_USES 1u          /* and in those of so many that they take long */
+#define LONG_CALLS 5000u
+#define DRAWN_PART 8u          /* of the trials of a case that draws combinations: each lie asks them again */
 #define MOST_ENTRIES 64u
 #define CPU_SECONDS 1u         /* of a child: a lie may send a case round and round */
 
@@ -553,7 +555,7 @@ static void test_case(const struct case_info *info, const char *wish, const char
     memcpy(uses, used, sizeof(uses));
     for (i = 0; i < CALLS; i++)
         now.calls += uses[i];
-    most_uses = now.calls < MANY_CALLS ? MOST_USES : FEW_USES;
+    most_uses = now.calls < MANY_CALLS ? MOST_USES : now.calls < LONG_CALLS ? FEW_USES : LEAST_USES;
     memset(&sums, 0, sizeof(sums));
     memset(missed_by, 0, sizeof(missed_by));
     memset(lies_by, 0, sizeof(lies_by));
