@@ -137,7 +137,7 @@ CASES: list[tuple[str, Case, CaseLog | None, str]] = [
     ("closed, no verdict", case(), log(None), "CRASH"),
     ("hang told by the harness", case(), log({"status": "HANG", "reason": "base"}), "HANG"),
     ("hang seen by the watchdog", case(), log(None, ended=False, casualty="HANG"), "HANG"),
-    ("its child died behind it, whatever its power", case(**POWER), log(record(), casualty="CRASH"), "CRASH"),
+    ("its child died after it, whatever its power", case(**POWER), log(record(), casualty="CRASH"), "CRASH"),
     ("lost device", case(), log(None, ended=False, casualty="DEVICE_LOST"), "DEVICE_LOST"),
     ("not supported", case(**POWER), log({"status": "NOT_SUPPORTED", "reason": "old"}), "NOT_SUPPORTED"),
     ("failed", case(**POWER), log(record("FAIL", poison=3), *KILLED), "FAIL"),
