@@ -103,6 +103,12 @@ static cudaError_t plain(const struct studio *s) { TRY(launch_plain(P, s->stream
 static cudaError_t attribute_one(const struct studio *s) { TRY(launch_plain(P, s->stream)); return launch_attr(D, s->stream, 1); }
 static cudaError_t attribute_zero(const struct studio *s) { TRY(launch_plain(P, s->stream)); return launch_attr(D, s->stream, 0); }
 
+/* "to non-0": whatever number that is */
+#define OTHER_NUMBER 3
+#define HIGH_NUMBER 256          /* its lowest byte is 0 */
+static cudaError_t attribute_other(const struct studio *s) { TRY(launch_plain(P, s->stream)); return launch_attr(D, s->stream, OTHER_NUMBER); }
+static cudaError_t attribute_high(const struct studio *s) { TRY(launch_plain(P, s->stream)); return launch_attr(D, s->stream, HIGH_NUMBER); }
+
 static cudaError_t attribute_both(const struct studio *s)
 {
     TRY(launch_attr(P, s->stream, 1));
@@ -127,6 +133,8 @@ static cudaError_t behind_event(const struct studio *s, int kind, int attribute)
 
 static cudaError_t at_trigger(const struct studio *s) { return behind_event(s, 0, 0); }
 static cudaError_t at_start(const struct studio *s) { return behind_event(s, 1, 0); }
+static cudaError_t at_start_other(const struct studio *s) { return behind_event(s, OTHER_NUMBER, 0); }
+static cudaError_t at_start_high(const struct studio *s) { return behind_event(s, HIGH_NUMBER, 0); }
 static cudaError_t at_completion(const struct studio *s) { return behind_event(s, 2, 0); }
 static cudaError_t at_trigger_attr(const struct studio *s) { return behind_event(s, 0, 1); }
 static cudaError_t at_start_attr(const struct studio *s) { return behind_event(s, 1, 1); }
@@ -300,6 +308,8 @@ static const struct script attribute_scripts[] = {
     { "no attribute", plain, "P>D 0,0,0" },
     { "attribute", attribute_one, "P>D 1,0,1" },
     { "attribute 0", attribute_zero, "P>D 0,0,0" },
+    { "attribute 3", attribute_other, "P>D 1,0,1" },
+    { "attribute 256", attribute_high, "P>D 1,0,1" },
     { "attribute on both", attribute_both, "P>D 1,0,1" },
 };
 static const struct script event_scripts[] = {
@@ -310,6 +320,8 @@ static const struct script event_scripts[] = {
 };
 static const struct script start_scripts[] = {
     { "programmatic event at block starts", at_start, "P>D 2,0,1" },
+    { "the same by 3", at_start_other, "P>D 2,0,1" },
+    { "the same by 256", at_start_high, "P>D 2,0,1" },
     { "the same of a stream that joined, in that of origin", of_fork_at_start, "P>D 2,0,1" },
     { "the same in a stream that joined before", into_fork_at_start, "P>D 2,0,1" },
     { "the same from a stream that joined to another one", across_forks_at_start, "P>D 2,0,1" },

@@ -78,6 +78,7 @@ static bool is_joined(const struct capture *c, const struct node *n)
     for (size_t i = 0; i < c->graph->arcs; i++)
         if (c->graph->arc[i].from == n && (c->graph->arc[i].rejoins ||
                                            (device.faults.early_start_join_accepted && c->graph->arc[i].data.from_port == 2) ||
+                                           (device.faults.relaxed_early_join_accepted && c->mode == cudaStreamCaptureModeRelaxed) ||
                                            device.faults.early_join_accepted || edge_is_default(c->graph->arc[i].data)))
             return true;
     for (const struct lane *l = c->lanes; l != NULL; l = l->next)

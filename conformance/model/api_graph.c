@@ -491,6 +491,8 @@ cudaError_t graph_node_arcs(cudaGraphNode_t node, bool outgoing, cudaGraphNode_t
     list_arcs(n->graph, from, to, outgoing ? NULL : nodes, outgoing ? nodes : NULL, data, count);
     if (device.faults.captured_dependents_hidden && outgoing && n->captured)
         *count = 0;
+    for (size_t i = 0; device.faults.captured_starts_told_as_completion && outgoing && n->captured && data != NULL && i < *count; i++)
+        data[i].type = data[i].from_port == 2 ? cudaGraphDependencyTypeDefault : data[i].type;
     for (size_t i = 0; device.faults.clone_tells_full_edges && n->original != NULL && data != NULL && i < *count; i++)
         data[i] = full_edge;
     return cudaSuccess;

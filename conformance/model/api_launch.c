@@ -50,12 +50,23 @@ static bool cluster_fits(const struct request *r, unsigned x, unsigned y, unsign
     return device.faults.cluster_misfits_accepted || (r->grid[1] % y == 0 && r->grid[2] % z == 0);
 }
 
+/* "non-0"; on broken devices other numbers than that */
+static bool is_set(int number, bool by_one, bool by_byte)
+{
+    return by_one ? number == 1 : by_byte ? (number & 255) != 0 : number != 0;
+}
+
+static bool starts_at(int number)
+{
+    return is_set(number, device.faults.starts_by_one_only, device.faults.starts_by_low_byte);
+}
+
 static cudaError_t read_event_attribute(struct request *r, const cudaLaunchAttribute *a)
 {
     cudaError_t error;
     if (a->id == cudaLaunchAttributeProgrammaticEvent) {
         r->event = a->val.programmaticEvent.event;
-        r->at_block_start = a->val.programmaticEvent.triggerAtBlockStart != 0;
+        r->at_block_start = starts_at(a->val.programmaticEvent.triggerAtBlockStart);
         if (device.faults.event_drops_cooperative)
             r->cooperative = false;
         error = event_usable_in_launch(r->event, a->val.programmaticEvent.flags);
@@ -117,7 +128,8 @@ static cudaError_t read_attribute(struct request *r, const cudaLaunchAttribute *
     case 6:
         if (r->programmatic_given && reads_boldly())
             return cudaSuccess; /* AMB-23: the first of two counts, or the last */
-        r->programmatic = a->val.programmaticStreamSerializationAllowed != 0 || device.faults.value_zero_overlaps;
+        r->programmatic = is_set(a->val.programmaticStreamSerializationAllowed, device.faults.attribute_by_one_only, device.faults.attribute_by_low_byte) ||
+                          device.faults.value_zero_overlaps;
         r->programmatic_given = true;
         if (device.faults.six_drops_event)
             r->event = NULL;

@@ -444,8 +444,7 @@ struct faults {
     bool fence_leaves_past_barriers, fence_of_late_threads_lost, legacy_fence_lost; /* of other threads; after a barrier; in the stream */
     bool far_stores_lost, fence_leaves_far_words; /* 64 MiB from the beginning of memory */
     bool fence_takes_24, fence_not_in_rows, fence_not_again, fence_not_in_children, fence_not_with_long_args, triggered_fence_keeps_lines;
-    bool relaxed_store_lost_in_bodies, relaxed_store_lost_in_legacy;
-    bool half_lost_past_barrier, add_overtaken, add_gives_new, least_gives_new;
+    bool relaxed_store_lost_in_bodies, relaxed_store_lost_in_legacy, half_lost_past_barrier, add_overtaken, add_gives_new, least_gives_new;
     bool wide_load_misses_half, l2_load_misses_own; /* stores of the thread */
     bool relaxed_store_overtaken, wide_relaxed_store_overtaken, least_overtaken; /* by a plain store before it */
     bool graph_begin_keeps_read_only, cooperative_begin_keeps_read_only, domain_begin_keeps_read_only, exchange_keeps_line, max_is_signed;
@@ -453,8 +452,7 @@ struct faults {
     bool mixed_primary_uncovered; /* of which some blocks had triggered, and some ended without */
     bool waiting_cooperative_uncovered; /* a primary that was in its own wait */
     bool past_primary_uncovered; /* one that had ended, of which what it overlapped had not */
-    bool large_grid_ends_alone;
-    bool long_args_trigger_lacks_one;
+    bool large_grid_ends_alone, long_args_trigger_lacks_one;
     bool fenced_wait_free, wait_after_two_triggers_free; /* of the thread */
     bool late_long_args_blocks_free, late_per_thread_blocks_free, late_met_clustered_blocks_free; /* from the 17th on */
     bool waited_fence_lost_in_graphs, attributed_fence_lost_in_rows, fence_17_lost, fence_lost_in_clusters_of_domains;
@@ -464,6 +462,8 @@ struct faults {
     bool rows_grid_in_parts; /* cooperative ones */
     bool domain_grid_in_parts, urgent_grid_in_parts, long_args_grid_in_parts, grid_after_item_in_parts;
     bool other_thread_grid_in_parts, grid_of_graph_in_parts_again, grid_in_urgent_stream_in_parts, urgent_enters_half_placed; /* cooperative grids */
+    bool starts_by_one_only, starts_by_low_byte, attribute_by_one_only, attribute_by_low_byte; /* numbers that are not 0 */
+    bool relaxed_early_join_accepted, captured_starts_told_as_completion;
     bool never_overlaps, early, shared, late_copies, pageable_later; /* these conform */
 };
 
@@ -549,7 +549,6 @@ void memory_drain_one(unsigned buffer, unsigned nth);
 uint64_t memory_digest(const void *p);
 size_t memory_total(void);
 size_t memory_in_use(void);
-
 
 /* ops.c: life of an operation */
 void ops_reset(void);

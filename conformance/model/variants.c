@@ -1481,6 +1481,12 @@ static const struct variant variants[] = {
     BROKEN("wide-bits-of-low-word", wide_bits_of_low_word, "COMP-17b", "a wait for one of 64 bits looks at the lower 32"),
     BROKEN("wide-nor-of-low-word", wide_nor_of_low_word, "COMP-17b", "a wait for one of 64 bits that is not set looks at the lower 32"),
     BROKEN("wide-value-by-low-word", wide_value_by_low_word, "COMP-17b", "of a value of 64 bits that a stream waits for the lower 32 count"),
+    BROKEN("attribute-by-one-only", attribute_by_one_only, "EDGE-11", "attribute 6 counts only if its value is 1"),
+    BROKEN("attribute-by-low-byte", attribute_by_low_byte, "EDGE-11", "attribute 6 counts only if the lowest byte of its value is not 0"),
+    BROKEN("starts-by-one-only", starts_by_one_only, "EDGE-13", "a programmatic event is one at block starts only if the launch says 1"),
+    BROKEN("starts-by-low-byte", starts_by_low_byte, "EDGE-13", "a programmatic event is one at block starts only if the lowest byte of what the launch says is not 0"),
+    BROKEN("captured-starts-told-as-completion", captured_starts_told_as_completion, "EDGE-13", "a captured node tells an edge from its block starts as a launch-completion edge"),
+    BROKEN("relaxed-early-join-accepted", relaxed_early_join_accepted, "EDGE-19a", "a programmatic event is enough to bring a fork back in a relaxed capture"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
