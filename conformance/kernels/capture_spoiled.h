@@ -4,8 +4,8 @@
 
 KERNEL(capture_calls_set) { k_store(args.data, 1); }
 
-enum late_work { LATE_LAUNCH, LATE_ATTRIBUTE, LATE_SET, LATE_SET_ROWS, LATE_COPY, LATE_COPY_ROWS, LATE_HOST, LATE_RECORD, LATE_WAIT, LATE_WORKS };
-static const char *const late_name[LATE_WORKS] = { "a launch", "a launch with the attribute", "a memset", "a memset of rows", "a copy",
+enum late_work { LATE_LAUNCH, LATE_ATTRIBUTE, LATE_EVENT, LATE_SET, LATE_SET_ROWS, LATE_COPY, LATE_COPY_ROWS, LATE_HOST, LATE_RECORD, LATE_WAIT, LATE_WORKS };
+static const char *const late_name[LATE_WORKS] = { "a launch", "a launch with the attribute", "a launch that records an event", "a memset", "a memset of rows", "a copy",
                                                  "a copy of rows",
                                                    "a host function", "a record", "a wait for a captured event" };
 #define LATE_SETS ((1u << LATE_RECORD) - 1) /* all but the last two set the word of their number */
@@ -21,11 +21,12 @@ static void CUDART_CB late_host(void *word) { *(volatile uint32_t *)word = 1; }
 static cudaError_t late_work(struct spoiled *s, enum late_work work, cudaStream_t stream)
 {
     uint32_t *word = s->args[work].data, *source = s->args[LATE_WORKS].data;
-    cudaLaunchAttribute attribute = serialization(1);
+    cudaLaunchAttribute attribute = work == LATE_EVENT ? recording(s->c.event) : serialization(1);
 
     switch (work) {
     case LATE_LAUNCH: return launch_one((const void *)SYMBOL(capture_calls_set), &s->args[work], 1, stream, NULL, 0);
-    case LATE_ATTRIBUTE: return launch_one((const void *)SYMBOL(capture_calls_set), &s->args[work], 1, stream, &attribute, 1);
+    case LATE_ATTRIBUTE:
+    case LATE_EVENT: return launch_one((const void *)SYMBOL(capture_calls_set), &s->args[work], 1, stream, &attribute, 1);
     case LATE_SET: return cudaMemsetAsync(word, 1, 4, stream);
     case LATE_SET_ROWS: return cudaMemset2DAsync(word, 4, 1, 4, 1, stream);
     case LATE_COPY: return cudaMemcpyAsync(word, source, 4, cudaMemcpyDefault, stream);

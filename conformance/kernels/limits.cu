@@ -61,22 +61,28 @@ static const void *kernel_of(const struct limits *limits, const struct launch *l
     return launch->shared > limits->shared ? (const void *)SYMBOL(limits_shared) : (const void *)SYMBOL(limits_count);
 }
 
-/* Which of the three calls refuses a node that does not fit is not promised. */
-static cudaError_t launch_node(const struct limits *limits, const struct launch *launch, void **values)
+static cudaError_t add_node(cudaGraph_t graph, const struct limits *limits, const struct launch *launch, void **values)
 {
     struct cudaKernelNodeParams params = PDL_ZERO;
-    cudaGraphExec_t exec = NULL;
     cudaGraphNode_t node;
-    cudaGraph_t graph;
-    cudaError_t error = cudaGraphCreate(&graph, 0);
 
     params.func = (void *)kernel_of(limits, launch);
     params.gridDim = sizes_of(launch->grid);
     params.blockDim = sizes_of(launch->block);
     params.sharedMemBytes = (unsigned)launch->shared;
     params.kernelParams = values;
+    return cudaGraphAddKernelNode(&node, graph, NULL, 0, &params);
+}
+
+/* Which of the three calls refuses a node that does not fit is not promised. */
+static cudaError_t launch_node(const struct limits *limits, const struct launch *launch, void **values)
+{
+    cudaGraphExec_t exec = NULL;
+    cudaGraph_t graph;
+    cudaError_t error = cudaGraphCreate(&graph, 0);
+
     if (error == cudaSuccess)
-        error = cudaGraphAddKernelNode(&node, graph, NULL, 0, &params);
+        error = add_node(graph, limits, launch, values);
     if (error == cudaSuccess)
         error = cudaGraphInstantiate(&exec, graph, 0);
     if (error == cudaSuccess)
@@ -199,6 +205,21 @@ static void ask_blocks(struct ask *ask, const struct limits *limits)
         ask_launch(ask, limits, &beyond[i], 0);
 }
 
+/* As many blocks as there may be, in a node that is not launched. */
+static void ask_widest_node(struct ask *ask, const struct limits *limits, unsigned along)
+{
+    struct launch widest = PDL_ZERO;
+    struct kernel_args args = limits->args;
+    cudaGraph_t graph = NULL;
+    void *values[1];
+
+    values[0] = &args;
+    widest.grid[along] = limits->grid[along];
+    ask_expect(ask, "a graph", cudaGraphCreate(&graph, 0), cudaSuccess);
+    ask_expect(ask, "a node of the most blocks along one axis", add_node(graph, limits, &widest, values), cudaSuccess);
+    (void)cudaGraphDestroy(graph);
+}
+
 static void ask_grids(struct ask *ask, const struct limits *limits)
 {
     const struct launch beyond[] = {
@@ -219,6 +240,8 @@ static void ask_grids(struct ask *ask, const struct limits *limits)
     for (i = 0; i < sizeof(fit) / sizeof(fit[0]); i++)
         ask_launch(ask, limits, &fit[i], 1);
 #endif
+    for (i = 0; i < 3; i++)
+        ask_widest_node(ask, limits, i);
     for (i = 0; i < sizeof(beyond) / sizeof(beyond[0]); i++)
         ask_launch(ask, limits, &beyond[i], 0);
 }
@@ -265,6 +288,7 @@ static void ask_resources(struct ask *ask, const struct limits *limits)
         { "clusters of 2 along y in a grid of 3", { 0, 3 }, { 32 }, 0, ALONG(0, 2, 0), 0 },
         { "clusters of 2 along z in a grid of 3", { 0, 0, 3 }, { 32 }, 0, ALONG(0, 0, 2), 0 },
         { "a cluster of 16 that its kernel was not allowed", { 16 }, { 32 }, 0, 16, 0 },
+        { "a cluster of 2 by 2 by 4 that its kernel was not allowed", { 2, 2, 4 }, { 32 }, 0, ALONG(2, 2, 4), 0 },
     };
     unsigned i;
 

@@ -1,11 +1,13 @@
 /* limits_crowds.h - the part of the pair shapes of limits.cu with cooperative grids of one block more than fit: by the call for them, also in the
- * default stream, beside an event, and captured. */
+ * default stream, beside an event or other attributes, by another number than 1, and captured. */
 #ifndef LIMITS_CROWDS_H_INCLUDED
 #define LIMITS_CROWDS_H_INCLUDED
 
-enum crowding { CROWD_CALL, CROWD_CALL_IN_DEFAULT, CROWD_RECORDS, CROWD_CAPTURED, CROWDINGS };
+enum crowding { CROWD_CALL, CROWD_CALL_IN_DEFAULT, CROWD_RECORDS, CROWD_CAPTURED, CROWD_HIGH_NUMBER, CROWD_IGNORED, CROWD_MAPPED, CROWDINGS };
 static const char *const crowding_text[CROWDINGS] = { "by cudaLaunchCooperativeKernel", "by cudaLaunchCooperativeKernel in stream 0",
-                                                      "that records an event", "that is captured" };
+                                                      "that records an event", "that is captured",
+                                                      "by the number 256", "with an attribute that is ignored after its own",
+                                                      "with a map of memory-sync domains after its own attribute" };
 
 /* Of the three calls, which one refuses a captured grid that does not fit is not promised. */
 static cudaError_t end_crowd(cudaStream_t stream, cudaError_t error)
@@ -21,10 +23,24 @@ static cudaError_t end_crowd(cudaStream_t stream, cudaError_t error)
     return error;
 }
 
+static unsigned dress_crowd(enum crowding crowding, cudaEvent_t event, cudaLaunchAttribute *attrs)
+{
+    attrs[0] = cooperatively();
+    memset(&attrs[1], 0, sizeof(attrs[1]));
+    switch (crowding) {
+    case CROWD_RECORDS: attrs[1] = recording(event); return 2;
+    case CROWD_IGNORED: return 2;
+    case CROWD_MAPPED: attrs[1] = hint_of(cudaLaunchAttributeMemSyncDomainMap); return 2;
+    case CROWD_HIGH_NUMBER: attrs[0].val.cooperative = 256; return 1; /* "Nonzero indicates a cooperative kernel" */
+    default: return 1;
+    }
+}
+
 static cudaError_t launch_crowd(const struct limits *limits, enum crowding crowding, unsigned blocks, cudaEvent_t event)
 {
     cudaStream_t stream = crowding == CROWD_CALL_IN_DEFAULT ? NULL : limits->stream;
-    cudaLaunchAttribute attrs[2] = { cooperatively(), recording(event) };
+    cudaLaunchAttribute attrs[2];
+    unsigned count = dress_crowd(crowding, event, attrs);
     struct kernel_args args = limits->args;
     void *params[1];
     dim3 grid, block;
@@ -38,7 +54,7 @@ static cudaError_t launch_crowd(const struct limits *limits, enum crowding crowd
         return cudaLaunchCooperativeKernel((const void *)SYMBOL(limits_count), grid, block, params, 0, stream);
     if (crowding == CROWD_CAPTURED && cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal) != cudaSuccess)
         return cudaErrorUnknown;
-    error = launch_blocks((const void *)SYMBOL(limits_count), &args, blocks, 32, stream, attrs, crowding == CROWD_RECORDS ? 2 : 1);
+    error = launch_blocks((const void *)SYMBOL(limits_count), &args, blocks, 32, stream, attrs, count);
     return crowding == CROWD_CAPTURED ? end_crowd(stream, error) : error;
 }
 
@@ -50,8 +66,8 @@ static void ask_crowd(struct ask *ask, const struct limits *limits, enum crowdin
     char text[128];
 
     error = launch_crowd(limits, crowding, fit, event);
-    if (crowding == CROWD_RECORDS && (error == cudaErrorNotSupported || error == cudaErrorInvalidValue)) {
-        ask_skip(ask, "cooperative grids that record events", "such a launch is not offered here");
+    if ((crowding == CROWD_RECORDS || crowding == CROWD_MAPPED) && (error == cudaErrorNotSupported || error == cudaErrorInvalidValue)) {
+        ask_skip(ask, crowding_text[crowding], "such a cooperative launch is not offered here");
         (void)cudaGetLastError();
         return;
     }

@@ -133,14 +133,26 @@ static cudaError_t ask_two_kinds(const struct place *place, unsigned a, unsigned
     return error;
 }
 
-/* A kernel that is added after another one by an edge with data. */
-static cudaError_t ask_added_with_data(const struct place *place, unsigned port, unsigned *wrong)
+/* Whether another edge than this one is told between the two kernels, by either of them. */
+static unsigned data_differs(cudaGraphNode_t first, cudaGraphNode_t second, cudaGraphEdgeData data)
+{
+    cudaGraphNode_t after[2], before[2];
+    cudaGraphEdgeData out[2], in[2];
+    size_t outs = 2, ins = 2;
+
+    if (edges_out_of_node(first, after, out, &outs) != cudaSuccess || edges_into_node(second, before, in, &ins) != cudaSuccess)
+        return 1;
+    return outs != 1 || after[0] != second || memcmp(&out[0], &data, sizeof(data)) != 0 || ins != 1 || before[0] != first ||
+           memcmp(&in[0], &data, sizeof(data)) != 0;
+}
+
+/* A kernel that is added after another one by an edge with data, which new parameters leave as it is and its data removes. */
+static cudaError_t ask_added_with_data(const struct place *place, cudaGraphEdgeData data, unsigned *wrong)
 {
     static struct kernel_args args = PDL_ZERO;
     struct cudaGraphNodeParams params = PDL_ZERO;
-    cudaGraphEdgeData data = edges_data(port, 0, port != 0), is[2];
-    cudaGraphNode_t first, second, before[2];
-    size_t count = 2;
+    struct cudaKernelNodeParams other;
+    cudaGraphNode_t first, second;
     void *values[1];
     cudaError_t error = ask_add_kernel(&first, place->graph, (const void *)SYMBOL(readback_nothing), &args, 1);
 
@@ -148,9 +160,16 @@ static cudaError_t ask_added_with_data(const struct place *place, unsigned port,
     params = ask_general_kernel((const void *)SYMBOL(readback_nothing), values);
     if (error == cudaSuccess)
         error = edges_add_node(&second, place->graph, &first, &data, 1, &params);
+    *wrong |= error == cudaSuccess && data_differs(first, second, data);
+    other = one_block_node((const void *)SYMBOL(readback_nothing), 2, values);
     if (error == cudaSuccess)
-        error = edges_into_node(second, before, is, &count);
-    *wrong |= error == cudaSuccess && (count != 1 || before[0] != first || memcmp(&is[0], &data, sizeof(data)) != 0);
+        error = cudaGraphKernelNodeSetParams(first, &other);
+    if (error == cudaSuccess)
+        error = cudaGraphKernelNodeSetParams(second, &other);
+    *wrong |= error == cudaSuccess && data_differs(first, second, data);
+    if (error == cudaSuccess)
+        error = edges_remove(place->graph, &first, &second, &data, 1);
+    *wrong |= error == cudaSuccess && (nodes_differ(edges_out_of_node, first, NULL, NULL) | nodes_differ(edges_into_node, second, NULL, NULL));
     return error;
 }
 
@@ -170,7 +189,9 @@ static void ask_kinds_at(struct ask *ask, enum where where, const struct node_ro
             if (error == cudaSuccess)
                 error = ask_two_kinds(&place, a, b, room, &differs);
             for (port = 0; port < 3 && error == cudaSuccess; port++)
-                error = ask_added_with_data(&place, port, &differs);
+                error = ask_added_with_data(&place, edges_data(port, 0, port != 0), &differs);
+            if (where != IN_BODY && error == cudaSuccess)
+                error = ask_added_with_data(&place, edges_completion(), &differs);
             if (place.outermost)
                 (void)cudaGraphDestroy(place.outermost);
             wrong += differs;
@@ -186,6 +207,8 @@ static void ask_kinds(struct ask *ask)
     unsigned where;
     cudaError_t error = ask_open_room(&room, (const void *)SYMBOL(readback_nothing));
 
+    if (error == cudaSuccess)
+        error = ask_completion_edges((const void *)SYMBOL(readback_nothing));
     ask_expect(ask, "memory and an event of nodes", error, cudaSuccess);
     for (where = 0; where < WHERES && error == cudaSuccess; where++)
         if (where != IN_BODY || has_conditions())

@@ -417,6 +417,9 @@ cudaError_t graph_remove_dependencies(cudaGraph_t graph, const cudaGraphNode_t *
         return cudaSuccess;
     for (size_t i = 0; i < (device.faults.removal_stops_early ? count != 0 : count); i++) {
         size_t at = arc_find(g, node_of(from[i]), node_of(to[i]), data_at(data, i));
+        bool of_starts = at < g->arcs && g->arc[at].data.from_port == 2;
+        if (device.faults.inner_start_edges_stay && of_starts && g->owner != NULL)
+            continue;
         bool stays = device.faults.captured_edges_stay && at < g->arcs && g->arc[at].from->captured && g->arc[at].to->captured;
         if (at < g->arcs && !stays)
             graphs_lose_arc(g->arc[at].from, g->arc[at].to);
@@ -491,6 +494,8 @@ cudaError_t graph_node_arcs(cudaGraphNode_t node, bool outgoing, cudaGraphNode_t
     list_arcs(n->graph, from, to, outgoing ? NULL : nodes, outgoing ? nodes : NULL, data, count);
     if (device.faults.captured_dependents_hidden && outgoing && n->captured)
         *count = 0;
+    for (size_t i = 0; device.faults.inner_completions_told_full && n->graph->owner != NULL && data != NULL && i < *count; i++)
+        data[i] = data[i].type == cudaGraphDependencyTypeDefault ? full_edge : data[i];
     for (size_t i = 0; device.faults.captured_starts_told_as_completion && outgoing && n->captured && data != NULL && i < *count; i++)
         data[i].type = data[i].from_port == 2 ? cudaGraphDependencyTypeDefault : data[i].type;
     for (size_t i = 0; device.faults.clone_tells_full_edges && n->original != NULL && data != NULL && i < *count; i++)

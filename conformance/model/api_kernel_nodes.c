@@ -54,6 +54,15 @@ cudaError_t kernel_replace(struct request *r, const struct cudaKernelNodeParams 
     return cudaSuccess;
 }
 
+static void completions_become_full(const struct node *from)
+{
+    for (size_t i = 0; i < from->graph->arcs; i++) {
+        struct arc *a = &from->graph->arc[i];
+        if (a->from == from && a->data.from_port == 2 && a->data.type == cudaGraphDependencyTypeDefault)
+            a->data = full_edge;
+    }
+}
+
 cudaError_t CUDARTAPI cudaGraphKernelNodeSetParams(cudaGraphNode_t handle, const struct cudaKernelNodeParams *p)
 {
     CALL(cudaGraphKernelNodeSetParams);
@@ -62,6 +71,8 @@ cudaError_t CUDARTAPI cudaGraphKernelNodeSetParams(cudaGraphNode_t handle, const
     if (node_is_fixed(node_of(handle)))
         return cudaSuccess;
     cudaError_t error = kernel_replace(r, p);
+    if (error == cudaSuccess && device.faults.params_fill_completions)
+        completions_become_full(node_of(handle));
     if (error != cudaSuccess && device.faults.refused_params_shrink_node)
         r->grid[0] = 1;
     const struct graph *in = node_of(handle)->graph;

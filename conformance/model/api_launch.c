@@ -45,7 +45,8 @@ static bool cluster_fits(const struct request *r, unsigned x, unsigned y, unsign
 {
     if (device.faults.cluster_of_none_taken && (x == 0 || y == 0 || z == 0))
         return true;
-    if (x == 0 || y == 0 || z == 0 || r->grid[0] % x != 0 || (uint64_t)x * y * z > 8)
+    uint64_t blocks = (uint64_t)x * y * (device.faults.cluster_layers_uncounted ? 1 : z);
+    if (x == 0 || y == 0 || z == 0 || r->grid[0] % x != 0 || blocks > 8)
         return false;
     return device.faults.cluster_misfits_accepted || (r->grid[1] % y == 0 && r->grid[2] % z == 0);
 }
@@ -86,15 +87,24 @@ static cudaError_t read_event_attribute(struct request *r, const cudaLaunchAttri
 static cudaError_t read_attribute(struct request *r, const cudaLaunchAttribute *a)
 {
     switch ((int)a->id) {
-    case 0: r->ignored_entry = true; return cudaSuccess;
+    case 0:
+        r->ignored_entry = true;
+        r->cooperative &= !device.faults.ignored_drops_cooperative;
+        return cudaSuccess;
     case 8:
         if (device.faults.priority_drops_cooperative)
             r->cooperative = false;
         r->urgent = a->val.priority < 0;
         return cudaSuccess;
-    case 1:  /* access policy window */
+    case 1: /* access policy window */
+        if (device.faults.window_drops_event)
+            r->event = NULL;
+        return cudaSuccess;
+    case 9: /* memory-sync domain map */
+        r->cooperative &= !device.faults.map_drops_cooperative;
+        r->at_block_start &= !device.faults.map_drops_starts;
+        return cudaSuccess;
     case 5:  /* cluster scheduling */
-    case 9:  /* memory-sync domain map */
     case 16: /* NVLink hint */ return cudaSuccess;
     case 10:
         if (device.faults.domain_drops_event)
@@ -109,7 +119,7 @@ static cudaError_t read_attribute(struct request *r, const cudaLaunchAttribute *
     }
     case 2:
         if (!device.faults.cooperative_after_cluster_lost || r->cluster <= 1)
-            r->cooperative = a->val.cooperative != 0;
+            r->cooperative = is_set(a->val.cooperative, device.faults.cooperative_by_one_only, device.faults.cooperative_by_low_byte);
         return cudaSuccess;
     case 4:
     case 11: {
@@ -154,7 +164,7 @@ static cudaError_t check_shape(struct request *r, const struct function *f)
             return cudaErrorInvalidConfiguration;
         threads *= r->block[i];
         blocks *= r->grid[i];
-        if (threads > MODEL_MAX_THREADS || blocks > 0x7fffffff || (i > 0 && r->grid[i] > 65535))
+        if (threads > MODEL_MAX_THREADS || blocks > 0x7fffffff || (i > 0 && r->grid[i] > 65535u - device.faults.last_row_refused))
             return cudaErrorInvalidConfiguration;
     }
     uint64_t counted = device.faults.bounds_along_x_only ? r->block[0] : threads;

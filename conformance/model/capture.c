@@ -372,7 +372,7 @@ static void lane_forgets(struct stream *s, const struct request *r, bool is_node
 cudaError_t capture_kernel(struct stream *s, struct request *r)
 {
     if (capture_broken(s))
-        return cudaErrorStreamCaptureInvalidated;
+        return device.faults.spoiled_takes_recorder && r->event != NULL ? cudaSuccess : cudaErrorStreamCaptureInvalidated;
     struct node *n = node_new(s->capture->graph, cudaGraphNodeTypeKernel);
     n->kernel = malloc(sizeof *n->kernel);
     if (n->kernel == NULL)

@@ -176,8 +176,7 @@ struct faults {
     bool lone_thread_left_out, trigger_counts_calls, unstarted_blocks_count, exit_not_trigger, plain_overlaps, value_zero_overlaps, attribute_leaks;
     bool dependents_steal_slots, event_at_launch, copy_does_not_wait, program_event_first_block, capture_loses_order, edge_becomes_launch_completion;
     bool lossy_start_succeeds, lossy_beyond_eight_succeeds, lossy_capture_counts_last, second_foreign_begin_taken, second_foreign_update_taken;
-    bool completion_event_drops_cooperative;
-    bool clone_completion_full, clone_ninth_start_at_trigger;
+    bool completion_event_drops_cooperative, clone_completion_full, clone_ninth_start_at_trigger;
     bool captured_second_event_at_start, later_own_priority_lost, early_start_join_accepted;
     bool full_becomes_programmatic, illegal_edge_accepted, legal_edge_refused, lossy_query_succeeds, ordinary_not_covered, ignored_uncovers;
     bool reads_unread, exits_not_covered, program_event_not_covered, first_start_counts, one_edge_is_enough, item_hides_primary, host_learns_early;
@@ -463,7 +462,9 @@ struct faults {
     bool domain_grid_in_parts, urgent_grid_in_parts, long_args_grid_in_parts, grid_after_item_in_parts;
     bool other_thread_grid_in_parts, grid_of_graph_in_parts_again, grid_in_urgent_stream_in_parts, urgent_enters_half_placed; /* cooperative grids */
     bool starts_by_one_only, starts_by_low_byte, attribute_by_one_only, attribute_by_low_byte; /* numbers that are not 0 */
-    bool relaxed_early_join_accepted, captured_starts_told_as_completion;
+    bool relaxed_early_join_accepted, captured_starts_told_as_completion, params_fill_completions, inner_start_edges_stay;
+    bool inner_completions_told_full, spoiled_takes_recorder, window_drops_event, map_drops_starts, map_drops_cooperative, cluster_layers_uncounted;
+    bool last_row_refused, ignored_drops_cooperative, cooperative_by_one_only, cooperative_by_low_byte;
     bool never_overlaps, early, shared, late_copies, pageable_later; /* these conform */
 };
 

@@ -1487,6 +1487,18 @@ static const struct variant variants[] = {
     BROKEN("starts-by-low-byte", starts_by_low_byte, "EDGE-13", "a programmatic event is one at block starts only if the lowest byte of what the launch says is not 0"),
     BROKEN("captured-starts-told-as-completion", captured_starts_told_as_completion, "EDGE-13", "a captured node tells an edge from its block starts as a launch-completion edge"),
     BROKEN("relaxed-early-join-accepted", relaxed_early_join_accepted, "EDGE-19a", "a programmatic event is enough to bring a fork back in a relaxed capture"),
+    BROKEN("params-fill-completions", params_fill_completions, "EDGE-36", "new parameters of a kernel node make full edges of its launch-completion edges"),
+    BROKEN("inner-start-edges-stay", inner_start_edges_stay, "EDGE-36", "edges from block starts inside a child graph or a body are not removed"),
+    BROKEN("inner-completions-told-full", inner_completions_told_full, "EDGE-36", "nodes of child graphs and bodies tell launch-completion edges as full ones"),
+    BROKEN("spoiled-takes-recorder", spoiled_takes_recorder, "EDGE-40a", "a spoiled capture takes a launch that records an event"),
+    BROKEN("window-drops-event", window_drops_event, "EDGE-41", "the attribute of a window makes a launch forget the event before it"),
+    BROKEN("map-drops-starts", map_drops_starts, "EDGE-41", "after the attribute of a map of memory-sync domains an event at block starts is one at the trigger"),
+    BROKEN("map-drops-cooperative", map_drops_cooperative, "ATTR-15", "a cooperative launch with a map of memory-sync domains is none"),
+    BROKEN("ignored-drops-cooperative", ignored_drops_cooperative, "ATTR-15", "a cooperative launch with an attribute that is ignored is none"),
+    BROKEN("cooperative-by-one-only", cooperative_by_one_only, "ATTR-15", "a launch is cooperative only if its attribute is 1"),
+    BROKEN("cooperative-by-low-byte", cooperative_by_low_byte, "ATTR-15", "a launch is cooperative only if the lowest byte of its attribute is not 0"),
+    BROKEN("cluster-layers-uncounted", cluster_layers_uncounted, "ATTR-15", "the limit of a cluster's blocks counts them along x and y"),
+    BROKEN("last-row-refused", last_row_refused, "ATTR-15", "a grid of as many rows or layers as there may be is refused"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
