@@ -52,9 +52,30 @@ enum inside {
 #if CUDART_VERSION >= 12040
     IN_BODY,
 #endif
+#if CUDART_VERSION >= 12080
+    IN_OTHER_BODY,
+#endif
     INSIDES
 };
-static const char *const inside_name[] = { "", " in a child graph", " in a child graph's child graph", " in a body" };
+static const char *const inside_name[] = { "", " in a child graph", " in a child graph's child graph", " in a body",
+                                           " in a conditional node's second body" };
+
+#if CUDART_VERSION >= 12080
+/* A conditional node whose first body has always the same shape. */
+static cudaError_t fill_other_body(cudaGraph_t graph, const struct shape *shape, unsigned port)
+{
+    cudaGraphConditionalHandle handle = 0;
+    cudaGraph_t body[2];
+    cudaGraphNode_t node;
+    cudaError_t error = cudaGraphConditionalHandleCreate(&handle, graph, 1, cudaGraphCondAssignDefault);
+
+    if (error == cudaSuccess)
+        error = ask_add_conditional(&node, graph, handle, cudaGraphCondTypeIf, 2, body);
+    if (error == cudaSuccess)
+        error = fill_shape(body[0], &shapes[0], port);
+    return error == cudaSuccess ? fill_shape(body[1], shape, port) : error;
+}
+#endif
 
 static cudaError_t add_child_of_shape(cudaGraph_t graph, const struct shape *shape, unsigned port, unsigned deep)
 {
@@ -84,6 +105,10 @@ static cudaError_t make_shape(cudaGraph_t *graph, const struct shape *shape, uns
         error = ask_add_if(&node, *graph, *graph, 1, &body);
         return error == cudaSuccess ? fill_shape(body, shape, port) : error;
     }
+#endif
+#if CUDART_VERSION >= 12080
+    if (inside == IN_OTHER_BODY)
+        return fill_other_body(*graph, shape, port);
 #endif
     return add_child_of_shape(*graph, shape, port, inside == IN_CHILD_OF_CHILD ? 2 : 1);
 }
@@ -161,12 +186,20 @@ static void ask_other_types(struct ask *ask)
     ask_close_room(&room);
 }
 
+static int is_offered(enum inside inside)
+{
+    int driver = 0;
+
+    (void)cudaDriverGetVersion(&driver);
+    return (int)inside <= (int)IN_CHILD_OF_CHILD + 1 || driver >= 12080; /* the last one is a second body */
+}
+
 static void ask_updates(struct ask *ask)
 {
     unsigned inside, port, i;
 
     ask_other_types(ask);
-    for (inside = 0; inside < INSIDES; inside++)
+    for (inside = 0; inside < INSIDES && is_offered((enum inside)inside); inside++)
         for (port = 0; port < 2; port++)
             for (i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++)
                 ask_update(ask, &shapes[i], port, (enum inside)inside);

@@ -187,6 +187,7 @@ cudaError_t capture_info(cudaStream_t handle, enum cudaStreamCaptureStatus *stat
         c->answer_data[i] = i != 0 && c->origin != s && device.faults.forked_data_told_full ? full_edge : l->half[device.faults.info_shares_data ? 0 : i].data;
         lossy = (lossy && !device.faults.lossy_capture_counts_last) || !edge_is_default(l->half[i].data);
     }
+    lossy &= !(device.faults.lossy_fork_succeeds && c->origin != s);
     FAIL_IF(lossy && deps != NULL && data == NULL && !device.faults.lossy_query_succeeds, cudaErrorLossyQuery);
     bool other_id = (device.faults.fork_has_other_id && c->origin != s) || (device.faults.capture_id_grows && c->graph->nodes > 2);
     bool no_graph = (device.faults.fork_graph_hidden && c->origin != s) || (device.faults.given_graph_not_told && !c->owns_graph);

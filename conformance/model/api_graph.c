@@ -387,7 +387,8 @@ static size_t arc_find(const struct graph *g, const struct node *from, const str
 {
     for (size_t i = 0; i < g->arcs; i++)
         if (g->arc[i].from == from && g->arc[i].to == to &&
-            (memcmp(&g->arc[i].data, &d, sizeof d) == 0 || device.faults.removal_ignores_data))
+            (memcmp(&g->arc[i].data, &d, sizeof d) == 0 || (device.faults.removal_ignores_type && g->arc[i].data.from_port == d.from_port) ||
+             device.faults.removal_ignores_data))
             return i;
     return g->arcs;
 }

@@ -24,7 +24,8 @@ static enum cudaGraphExecUpdateResult update_result_of_node(const struct node *a
     enum cudaGraphExecUpdateResult result = cudaGraphExecUpdateSuccess;
     if (a->type == cudaGraphNodeTypeConditional ? device.faults.body_shape_ignored : device.faults.child_shape_ignored)
         return result;
-    for (unsigned c = 0; c < a->children && result == cudaGraphExecUpdateSuccess; c++)
+    unsigned compared = device.faults.second_bodies_ignored && a->children > 1 ? 1 : a->children;
+    for (unsigned c = 0; c < compared && result == cudaGraphExecUpdateSuccess; c++)
         result = update_result(a->child[c], b->child[c], refusal);
     return result;
 }

@@ -458,13 +458,13 @@ struct faults {
     bool long_args_starts_lack_one, rows_starts_lack_one, per_thread_starts_lack_one; /* of their grid */
     bool fourth_barrier_lets_go, layered_starts_lack_one, cooperative_start_event_early, layered_start_event_early;
     bool first_wait_node_passes_stream; /* one that no node comes before */
-    bool rows_grid_in_parts; /* cooperative ones */
-    bool domain_grid_in_parts, urgent_grid_in_parts, long_args_grid_in_parts, grid_after_item_in_parts;
+    bool rows_grid_in_parts, domain_grid_in_parts, urgent_grid_in_parts, long_args_grid_in_parts, grid_after_item_in_parts; /* cooperative grids */
     bool other_thread_grid_in_parts, grid_of_graph_in_parts_again, grid_in_urgent_stream_in_parts, urgent_enters_half_placed; /* cooperative grids */
     bool starts_by_one_only, starts_by_low_byte, attribute_by_one_only, attribute_by_low_byte; /* numbers that are not 0 */
     bool relaxed_early_join_accepted, captured_starts_told_as_completion, params_fill_completions, inner_start_edges_stay;
     bool inner_completions_told_full, spoiled_takes_recorder, window_drops_event, map_drops_starts, map_drops_cooperative, cluster_layers_uncounted;
-    bool last_row_refused, ignored_drops_cooperative, cooperative_by_one_only, cooperative_by_low_byte;
+    bool last_row_refused, ignored_drops_cooperative, cooperative_by_one_only, cooperative_by_low_byte, second_bodies_ignored;
+    bool removal_ignores_type, lossy_fork_succeeds;
     bool never_overlaps, early, shared, late_copies, pageable_later; /* these conform */
 };
 

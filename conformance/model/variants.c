@@ -1499,6 +1499,9 @@ static const struct variant variants[] = {
     BROKEN("cooperative-by-low-byte", cooperative_by_low_byte, "ATTR-15", "a launch is cooperative only if the lowest byte of its attribute is not 0"),
     BROKEN("cluster-layers-uncounted", cluster_layers_uncounted, "ATTR-15", "the limit of a cluster's blocks counts them along x and y"),
     BROKEN("last-row-refused", last_row_refused, "ATTR-15", "a grid of as many rows or layers as there may be is refused"),
+    BROKEN("second-bodies-ignored", second_bodies_ignored, "EDGE-38", "an update does not look at the second body of a conditional node"),
+    BROKEN("removal-ignores-type", removal_ignores_type, "EDGE-17a", "an edge is removed by its port, whatever type the call names"),
+    BROKEN("lossy-fork-succeeds", lossy_fork_succeeds, "EDGE-14", "a stream that joined a capture tells what it depends on without room for edge data"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
