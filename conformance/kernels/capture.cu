@@ -136,6 +136,44 @@ static void ask_start(struct ask *ask) { ask_scripts(ask, SCRIPTS(start_scripts)
 static void ask_table(struct ask *ask) { ask_scripts(ask, SCRIPTS(table_scripts)); }
 static void ask_waiters(struct ask *ask) { ask_scripts(ask, SCRIPTS(waiter_scripts)); }
 
+static cudaError_t capture_hinted(cudaStream_t stream, cudaLaunchAttribute *attrs, struct reading *reading)
+{
+    cudaGraph_t graph = NULL;
+    cudaError_t error = cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), end;
+
+    if (error == cudaSuccess)
+        error = launch_plain(P, stream);
+    if (error == cudaSuccess)
+        error = launch_with(D, stream, attrs, 2);
+    end = cudaStreamEndCapture(stream, &graph);
+    error = error == cudaSuccess ? end : error;
+    if (error == cudaSuccess)
+        error = read_edges(graph, reading);
+    if (graph)
+        (void)cudaGraphDestroy(graph);
+    return error;
+}
+
+/* The attribute before or after one that says how, and never when, unless the device refuses that one. */
+static void ask_hinted(struct ask *ask)
+{
+    unsigned i;
+
+    for (i = 0; i < 2 * HINT_KINDS; i++) {
+        cudaLaunchAttribute attrs[2];
+        struct reading reading = PDL_ZERO;
+        cudaError_t error;
+        attrs[i % 2] = serialization(1);
+        attrs[1 - i % 2] = nth_hint(i / 2);
+        error = capture_hinted(ask->stream, attrs, &reading);
+        (void)cudaGetLastError();
+        if (is_unoffered(error))
+            continue;
+        ask_expect(ask, "a launch with the attribute and another one", error, cudaSuccess);
+        ask_expect_text(ask, "its edge", reading.text, "P>D 1,0,1");
+    }
+}
+
 /* Also what the stream depends on between the two launches: P, by zeros. */
 static void ask_attribute(struct ask *ask)
 {
@@ -147,6 +185,7 @@ static void ask_attribute(struct ask *ask)
     size_t count = 0;
 
     ask_scripts(ask, SCRIPTS(attribute_scripts));
+    ask_hinted(ask);
     ask_expect(ask, "beginning a capture", cudaStreamBeginCapture(ask->stream, cudaStreamCaptureModeThreadLocal), cudaSuccess);
     ask_expect(ask, "P", launch_plain(P, ask->stream), cudaSuccess);
     ask_expect(ask, "what the stream depends on", edges_of_capture(ask->stream, &status, NULL, NULL, &nodes, &data, &count),

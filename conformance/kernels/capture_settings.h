@@ -4,8 +4,7 @@
 #define CAPTURE_SETTINGS_H_INCLUDED
 
 #define SETTING_STREAMS 3u     /* one of the case's, the per-thread default stream, one of the greatest priority */
-#define HINTS 4u
-#define DRESSES (7u + HINTS)   /* what a launch carries beside its event; prime to the other numbers, so that all meet */
+#define DRESSES (7u + HINT_KINDS)   /* what a launch carries beside its event; prime to the other numbers, so that all meet */
 #define SETTINGS (SETTING_STREAMS * MODES * DRESSES * 4)
 
 struct settings {
@@ -15,11 +14,8 @@ struct settings {
     unsigned wrong;
 };
 
-/* Devices may refuse these. */
-static const int hint_ids[HINTS] = { cudaLaunchAttributeAccessPolicyWindow, cudaLaunchAttributeClusterSchedulingPolicyPreference,
-                                     cudaLaunchAttributeMemSyncDomainMap, 14 /* the carve-out, which older toolkits do not name */ };
-
-static int is_hint(unsigned dress) { return dress >= DRESSES - HINTS; }
+/* Devices may refuse it. */
+static int is_hint(unsigned dress) { return dress >= DRESSES - HINT_KINDS; }
 
 /* The attributes beside the event's. */
 static unsigned dress_launch(unsigned dress, int priority, cudaLaunchAttribute *attrs)
@@ -39,7 +35,7 @@ static unsigned dress_launch(unsigned dress, int priority, cudaLaunchAttribute *
     if (dress == 6)
         memset(&attrs[count++], 0, sizeof(*attrs)); /* is ignored */
     if (is_hint(dress))
-        attrs[count++] = hint_of((cudaLaunchAttributeID)hint_ids[dress - (DRESSES - HINTS)]);
+        attrs[count++] = nth_hint(dress - (DRESSES - HINT_KINDS));
     return count;
 }
 
@@ -140,8 +136,6 @@ static cudaError_t capture_setting(struct settings *s, unsigned i)
         (void)cudaGraphDestroy(graph ? graph : given);
     return error;
 }
-
-static int is_unoffered(cudaError_t error) { return error == cudaErrorNotSupported || error == cudaErrorInvalidValue; }
 
 static void ask_settings(const struct capture *c)
 {

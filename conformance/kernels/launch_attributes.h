@@ -94,4 +94,19 @@ static inline cudaLaunchAttribute hint_of(cudaLaunchAttributeID id)
     return attribute;
 }
 
+#define HINT_KINDS 4u
+
+static inline cudaLaunchAttribute nth_hint(unsigned n)
+{
+    switch (n) {
+    case 0: return hint_of(cudaLaunchAttributeAccessPolicyWindow);
+    case 1: return hint_of(cudaLaunchAttributeClusterSchedulingPolicyPreference);
+    case 2: return hint_of(cudaLaunchAttributeMemSyncDomainMap);
+    default: return hint_of((cudaLaunchAttributeID)14); /* the carve-out, which older toolkits do not name */
+    }
+}
+
+/* The answers of a device that does not offer such a launch. */
+static inline int is_unoffered(cudaError_t error) { return error == cudaErrorNotSupported || error == cudaErrorInvalidValue; }
+
 #endif

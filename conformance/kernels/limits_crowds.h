@@ -66,7 +66,7 @@ static void ask_crowd(struct ask *ask, const struct limits *limits, enum crowdin
     char text[128];
 
     error = launch_crowd(limits, crowding, fit, event);
-    if ((crowding == CROWD_RECORDS || crowding == CROWD_MAPPED) && (error == cudaErrorNotSupported || error == cudaErrorInvalidValue)) {
+    if ((crowding == CROWD_RECORDS || crowding == CROWD_MAPPED) && is_unoffered(error)) {
         ask_skip(ask, crowding_text[crowding], "such a cooperative launch is not offered here");
         (void)cudaGetLastError();
         return;

@@ -186,6 +186,55 @@ static void ask_other_types(struct ask *ask)
     ask_close_room(&room);
 }
 
+static cudaError_t graph_of_one(cudaGraph_t *graph, cudaGraphNode_t *node, int cooperative)
+{
+    struct kernel_args args = PDL_ZERO;
+    cudaLaunchAttributeValue value = PDL_ZERO;
+    cudaError_t error = cudaGraphCreate(graph, 0);
+
+    value.cooperative = cooperative;
+    if (error == cudaSuccess)
+        error = ask_add_kernel(node, *graph, (const void *)SYMBOL(limits_count), &args, 1);
+    return error == cudaSuccess ? cudaGraphKernelNodeSetAttribute(*node, cudaLaunchAttributeCooperative, &value) : error;
+}
+
+/* A node that has the attributes of another one is as cooperative as it tells. */
+static void ask_lent_attributes(struct ask *ask)
+{
+    cudaGraphExecUpdateResultInfo info = PDL_ZERO;
+    cudaLaunchAttributeValue told = PDL_ZERO;
+    cudaGraph_t graph[3] = { NULL, NULL, NULL };
+    cudaGraphNode_t node[3] = { NULL, NULL, NULL };
+    cudaGraphExec_t exec = NULL;
+    unsigned i;
+    cudaError_t error = cudaSuccess;
+
+    for (i = 0; i < 2 && error == cudaSuccess; i++)
+        error = graph_of_one(&graph[i], &node[i], i != 0);
+    if (error == cudaSuccess)
+        error = cudaGraphKernelNodeCopyAttributes(node[0], node[1]); /* whichever of them changes (AMB-15) */
+    for (i = 0; i < 2 && error == cudaSuccess; i++) {
+        error = cudaGraphKernelNodeGetAttribute(node[i], cudaLaunchAttributeCooperative, &told);
+        if (error == cudaSuccess)
+            error = graph_of_one(&graph[2], &node[2], told.cooperative);
+        if (error == cudaSuccess)
+            error = cudaGraphInstantiate(&exec, graph[2], 0);
+        if (error == cudaSuccess)
+            error = cudaGraphExecUpdate(exec, graph[i], &info);
+        if (exec)
+            (void)cudaGraphExecDestroy(exec);
+        if (graph[2])
+            (void)cudaGraphDestroy(graph[2]);
+        exec = NULL;
+        graph[2] = NULL;
+    }
+    ask_expect(ask, "an update with a node that has another one's attributes, and is as cooperative as before", error, cudaSuccess);
+    (void)cudaGetLastError();
+    for (i = 0; i < 2; i++)
+        if (graph[i])
+            (void)cudaGraphDestroy(graph[i]);
+}
+
 static int is_offered(enum inside inside)
 {
     int driver = 0;
@@ -199,6 +248,7 @@ static void ask_updates(struct ask *ask)
     unsigned inside, port, i;
 
     ask_other_types(ask);
+    ask_lent_attributes(ask);
     for (inside = 0; inside < INSIDES && is_offered((enum inside)inside); inside++)
         for (port = 0; port < 2; port++)
             for (i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++)

@@ -171,7 +171,8 @@ cudaError_t CUDARTAPI cudaGraphKernelNodeCopyAttributes(cudaGraphNode_t to, cuda
         int id = (int)source->attrs[i].id;
         if (!is_node_attribute(id) || (id == 10 && device.faults.copied_domain_lost) || (id == 8 && device.faults.copied_priority_lost))
             continue;
-        cudaError_t error = request_attribute(r, &source->attrs[i]);
+        bool told_only = (id == 2 && device.faults.lent_cooperative_told_only) || (id == 4 && device.faults.lent_clusters_told_only);
+        cudaError_t error = told_only ? cudaSuccess : request_attribute(r, &source->attrs[i]);
         if (error == cudaSuccess)
             error = node_keeps_attribute(node_of(to), &source->attrs[i]);
         FAIL_IF(error != cudaSuccess, error);

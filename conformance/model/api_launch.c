@@ -99,6 +99,7 @@ static cudaError_t read_attribute(struct request *r, const cudaLaunchAttribute *
     case 1: /* access policy window */
         if (device.faults.window_drops_event)
             r->event = NULL;
+        r->programmatic &= !device.faults.window_drops_attribute;
         return cudaSuccess;
     case 9: /* memory-sync domain map */
         r->cooperative &= !device.faults.map_drops_cooperative;

@@ -464,7 +464,7 @@ struct faults {
     bool relaxed_early_join_accepted, captured_starts_told_as_completion, params_fill_completions, inner_start_edges_stay;
     bool inner_completions_told_full, spoiled_takes_recorder, window_drops_event, map_drops_starts, map_drops_cooperative, cluster_layers_uncounted;
     bool last_row_refused, ignored_drops_cooperative, cooperative_by_one_only, cooperative_by_low_byte, second_bodies_ignored;
-    bool removal_ignores_type, lossy_fork_succeeds;
+    bool removal_ignores_type, lossy_fork_succeeds, window_drops_attribute, lent_cooperative_told_only, lent_clusters_told_only;
     bool never_overlaps, early, shared, late_copies, pageable_later; /* these conform */
 };
 

@@ -1502,6 +1502,9 @@ static const struct variant variants[] = {
     BROKEN("second-bodies-ignored", second_bodies_ignored, "EDGE-38", "an update does not look at the second body of a conditional node"),
     BROKEN("removal-ignores-type", removal_ignores_type, "EDGE-17a", "an edge is removed by its port, whatever type the call names"),
     BROKEN("lossy-fork-succeeds", lossy_fork_succeeds, "EDGE-14", "a stream that joined a capture tells what it depends on without room for edge data"),
+    BROKEN("window-drops-attribute", window_drops_attribute, "EDGE-11", "the attribute of a window makes a launch forget attribute 6 before it"),
+    BROKEN("lent-cooperative-told-only", lent_cooperative_told_only, "EDGE-38", "a node that has the attributes of a cooperative one tells that it is, and is not"),
+    BROKEN("lent-clusters-told-only", lent_clusters_told_only, "ATTR-15c", "a node that has the attributes of another one tells its clusters, and runs without"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
