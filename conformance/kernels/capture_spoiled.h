@@ -4,10 +4,12 @@
 
 KERNEL(capture_calls_set) { k_store(args.data, 1); }
 
-enum late_work { LATE_LAUNCH, LATE_ATTRIBUTE, LATE_EVENT, LATE_SET, LATE_SET_ROWS, LATE_COPY, LATE_COPY_ROWS, LATE_HOST, LATE_RECORD, LATE_WAIT, LATE_WORKS };
-static const char *const late_name[LATE_WORKS] = { "a launch", "a launch with the attribute", "a launch that records an event", "a memset", "a memset of rows", "a copy",
-                                                 "a copy of rows",
-                                                   "a host function", "a record", "a wait for a captured event" };
+enum late_work {
+    LATE_LAUNCH, LATE_ATTRIBUTE, LATE_EVENT, LATE_SET, LATE_SET_ROWS, LATE_COPY, LATE_COPY_ROWS, LATE_HOST, LATE_RECORD, LATE_WAIT, LATE_WORKS
+};
+static const char *const late_name[LATE_WORKS] = { "a launch", "a launch with the attribute", "a launch that records an event", "a memset",
+                                                   "a memset of rows", "a copy", "a copy of rows", "a host function", "a record",
+                                                   "a wait for a captured event" };
 #define LATE_SETS ((1u << LATE_RECORD) - 1) /* all but the last two set the word of their number */
 
 struct spoiled {

@@ -57,6 +57,11 @@ static bool is_set(int number, bool by_one, bool by_byte)
     return by_one ? number == 1 : by_byte ? (number & 255) != 0 : number != 0;
 }
 
+static bool is_allowed(int number)
+{
+    return is_set(number, device.faults.attribute_by_one_only, device.faults.attribute_by_low_byte);
+}
+
 static bool starts_at(int number)
 {
     return is_set(number, device.faults.starts_by_one_only, device.faults.starts_by_low_byte);
@@ -139,8 +144,7 @@ static cudaError_t read_attribute(struct request *r, const cudaLaunchAttribute *
     case 6:
         if (r->programmatic_given && reads_boldly())
             return cudaSuccess; /* AMB-23: the first of two counts, or the last */
-        r->programmatic = is_set(a->val.programmaticStreamSerializationAllowed, device.faults.attribute_by_one_only, device.faults.attribute_by_low_byte) ||
-                          device.faults.value_zero_overlaps;
+        r->programmatic = is_allowed(a->val.programmaticStreamSerializationAllowed) || device.faults.value_zero_overlaps;
         r->programmatic_given = true;
         if (device.faults.six_drops_event)
             r->event = NULL;
