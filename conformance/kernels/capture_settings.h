@@ -74,14 +74,13 @@ static cudaError_t capture_dressed(struct settings *s, unsigned i, cudaStream_t 
 {
     int at_start = i / (SETTINGS / 4) % 2 != 0, priority = 0, greatest = 0;
     cudaEvent_t event = s->event[i / (SETTINGS / 2)];
-    cudaLaunchAttribute others[6], own = of_priority(0), around = of_priority(-1), recorder = recording(event);
+    cudaLaunchAttribute others[6], own = of_priority(0), around = of_priority(-1), recorder = recording_at(event, at_start);
     struct depends launched = PDL_ZERO, side = PDL_ZERO, want = PDL_ZERO;
     unsigned count, k;
     cudaError_t error = cudaStreamGetPriority(stream, &priority);
 
     if (error == cudaSuccess)
         error = cudaDeviceGetStreamPriorityRange(NULL, &greatest);
-    recorder.val.programmaticEvent.triggerAtBlockStart = at_start;
     count = dress_launch(i % DRESSES, greatest, others);
     own.val.priority = i % DRESSES == 5 ? greatest : priority;
     if (error == cudaSuccess)

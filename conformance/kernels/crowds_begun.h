@@ -173,7 +173,7 @@ static cudaStream_t recorder_stream(const struct begun *b, unsigned round)
  * have long arguments, or are in streams of other kinds. */
 static cudaError_t launch_recorder(struct begun *b, const void *const functions[2], const struct kernel_args *args, unsigned *blocks, unsigned dress)
 {
-    cudaLaunchAttribute attrs[3] = { recording(b->event), recording(b->event), recording(b->event) };
+    cudaLaunchAttribute attrs[3] = { recording_at(b->event, 1) };
     unsigned round = b->recorders++, layers = dress == BEGUN_LAYERS, rows = !layers && round % 4 == 1;
     unsigned more = layers ? 0 : dress_crowd(dress, b->greatest, attrs + 1);
     struct crowds_long_args copy = PDL_ZERO; /* of which most kernels take the first ones only */
@@ -182,7 +182,6 @@ static cudaError_t launch_recorder(struct begun *b, const void *const functions[
 
     params[0] = &copy;
     copy.args = *args;
-    attrs[0].val.programmaticEvent.triggerAtBlockStart = 1;
     *blocks -= dress == DRESS_CLUSTERS || layers || rows ? *blocks % 4 : 0;
     config.gridDim.x = *blocks / (1 + layers + rows);
     config.gridDim.y = 1 + rows;
@@ -240,12 +239,11 @@ static cudaError_t add_begun(struct begun *b, cudaGraph_t graph, unsigned blocks
 static cudaError_t capture_begun(struct begun *b, unsigned blocks, cudaEvent_t back, cudaGraph_t *graph)
 {
     cudaStream_t stream = b->crowd->ask->stream, side = b->crowd->ask->side;
-    cudaLaunchAttribute recorder = recording(b->event);
+    cudaLaunchAttribute recorder = recording_at(b->event, 1);
     cudaError_t error = cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), end;
 
     if (error != cudaSuccess)
         return error;
-    recorder.val.programmaticEvent.triggerAtBlockStart = 1;
     error = launch_sized((const void *)SYMBOL(crowds_busy), &b->args, blocks, 1, b->shared_bytes, stream, &recorder, 1);
     if (error == cudaSuccess)
         error = launch_waiter(b, 0);
@@ -345,7 +343,7 @@ static cudaError_t tell_of_starts(struct begun *b, unsigned blocks, int polls, u
 static cudaError_t tell_of_completion(struct begun *b, int polls, unsigned dress, int again)
 {
     cudaStream_t stream = b->crowd->ask->stream;
-    cudaLaunchAttribute attrs[3] = { recording_begin(b->event), recording_begin(b->event), recording_begin(b->event) };
+    cudaLaunchAttribute attrs[3] = { recording_begin(b->event) };
     unsigned more = dress_crowd(dress, b->greatest, attrs + 1), left = 0;
     struct kernel_args args = b->args;
     cudaError_t error;

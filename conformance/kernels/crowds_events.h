@@ -132,7 +132,7 @@ static cudaError_t add_started(struct begun *b, cudaGraph_t graph, unsigned dres
 static cudaError_t launch_started(struct begun *b, unsigned dress)
 {
     cudaStream_t side = b->crowd->ask->side, third = NULL;
-    cudaLaunchAttribute attrs[3] = { recording(b->event), recording(b->event), recording(b->event) };
+    cudaLaunchAttribute attrs[3] = { recording_at(b->event, 1) };
     unsigned grouped = dress == DRESS_GROUPED, given = grouped ? 1 : dress_crowd(dress, b->greatest, attrs + 1);
     struct kernel_args args = b->args;
     cudaError_t error = cudaStreamCreateWithFlags(&third, cudaStreamNonBlocking);
@@ -140,7 +140,6 @@ static cudaError_t launch_started(struct begun *b, unsigned dress)
     if (error != cudaSuccess)
         return error;
     args.data = &b->args.state->left;
-    attrs[0].val.programmaticEvent.triggerAtBlockStart = 1;
     if (grouped)
         attrs[1] = cooperatively();
     error = launch_sized((const void *)SYMBOL(crowds_leaver), &args, 1, 1, b->shared_bytes, side, NULL, 0);

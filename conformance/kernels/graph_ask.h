@@ -95,8 +95,7 @@ static struct cudaGraphNodeParams ask_general_kernel(const void *function, void 
 
     params.type = cudaGraphNodeTypeKernel;
     params.kernel.func = (void *)function;
-    params.kernel.gridDim.x = params.kernel.gridDim.y = params.kernel.gridDim.z = 1;
-    params.kernel.blockDim = params.kernel.gridDim;
+    params.kernel.gridDim = params.kernel.blockDim = one_block(1, NULL).gridDim;
     params.kernel.kernelParams = values;
     return params;
 }

@@ -43,7 +43,8 @@ static void expect_told(struct ask *ask, cudaStream_t origin, cudaStream_t strea
  * begun. Who waits for them is told the launch. A launch with two events may be refused. */
 static cudaError_t capture_events(struct joins *joins, const cudaEvent_t *event, unsigned events)
 {
-    cudaLaunchAttribute attrs[2] = PDL_ZERO;
+    int at_starts = joins->trial / 4 % 2 != 0;
+    cudaLaunchAttribute attrs[2] = { recording_at(event[0], at_starts), recording_begin(event[events - 1]) };
     cudaStream_t stream = joins->stream[0];
     cudaGraph_t graph = NULL;
     unsigned i;
@@ -51,14 +52,11 @@ static cudaError_t capture_events(struct joins *joins, const cudaEvent_t *event,
 
     if (error != cudaSuccess)
         return error;
-    attrs[0] = recording(event[0]);
-    attrs[0].val.programmaticEvent.triggerAtBlockStart = joins->trial / 4 % 2 != 0;
-    attrs[1] = recording_begin(event[events - 1]);
     launched = launch_one((const void *)SYMBOL(joins_work), &joins->work[0], PLACE_WORDS, stream, attrs, events);
     for (i = 0; i < events && launched == cudaSuccess && error == cudaSuccess; i++) {
         error = cudaStreamWaitEvent(joins->stream[1 + i], event[i], 0);
         if (error == cudaSuccess)
-            expect_told(joins->ask, stream, joins->stream[1 + i], i != 0 ? 0 : attrs[0].val.programmaticEvent.triggerAtBlockStart ? 2 : 1);
+            expect_told(joins->ask, stream, joins->stream[1 + i], i != 0 ? 0 : 1 + at_starts);
     }
     (void)cudaStreamEndCapture(stream, &graph); /* which may find a stream that did not come back */
     (void)cudaGetLastError();

@@ -336,14 +336,13 @@ static cudaError_t attributes_of_none(const struct calls *calls)
 
 static cudaError_t record_time(const struct calls *calls)
 {
-    cudaLaunchAttribute attribute = PDL_ZERO;
+    cudaLaunchAttribute attribute;
     cudaEvent_t event;
     cudaError_t error = cudaEventCreate(&event);
 
     if (error != cudaSuccess)
         return cudaSuccess;
-    attribute.id = cudaLaunchAttributeProgrammaticEvent;
-    attribute.val.programmaticEvent.event = event;
+    attribute = recording(event);
     error = launch_one((const void *)SYMBOL(last_error_count), &calls->args, 1, calls->ask->stream, &attribute, 1);
     (void)cudaEventDestroy(event);
     return error;

@@ -23,6 +23,15 @@ static inline cudaLaunchAttribute recording(cudaEvent_t event)
     return attribute;
 }
 
+/* The same once all blocks have triggered, or, at their starts, have begun. */
+static inline cudaLaunchAttribute recording_at(cudaEvent_t event, int at_starts)
+{
+    cudaLaunchAttribute attribute = recording(event);
+
+    attribute.val.programmaticEvent.triggerAtBlockStart = at_starts;
+    return attribute;
+}
+
 /* The launch records this event once all blocks have begun. */
 static inline cudaLaunchAttribute recording_begin(cudaEvent_t event)
 {

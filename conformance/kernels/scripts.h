@@ -69,10 +69,9 @@ static cudaError_t launch_attr(const void *function, cudaStream_t stream, int va
 
 static cudaError_t launch_event(const void *function, cudaStream_t stream, cudaEvent_t event, int at_start, int flags)
 {
-    cudaLaunchAttribute attribute = recording(event);
+    cudaLaunchAttribute attribute = recording_at(event, at_start);
 
     attribute.val.programmaticEvent.flags = flags;
-    attribute.val.programmaticEvent.triggerAtBlockStart = at_start;
     return launch_with(function, stream, &attribute, 1);
 }
 
