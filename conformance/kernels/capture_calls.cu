@@ -84,19 +84,33 @@ static cudaError_t end_device(const struct capture *c)
     return cudaDeviceSynchronize();
 }
 
-/* "It is invalid to synchronize or query the execution status of a stream which is being captured or a captured event" */
-static cudaError_t end_event(const struct capture *c)
+/* By a call, or by a launch once its blocks have triggered, or have begun. */
+#define RECORDINGS 3u
+static cudaError_t record_by(const struct capture *c, unsigned how)
 {
-    cudaEvent_t captured;
-    cudaError_t error = cudaEventCreateWithFlags(&captured, cudaEventDisableTiming);
+    cudaLaunchAttribute attribute = recording_at(c->event, how == 2);
+    struct kernel_args args = PDL_ZERO;
 
-    if (error == cudaSuccess)
-        error = cudaEventRecord(captured, c->stream);
-    if (error != cudaSuccess)
-        return cudaSuccess; /* which is not what was asked */
-    error = cudaEventSynchronize(captured);
-    (void)cudaEventDestroy(captured);
-    return error;
+    if (how == 0)
+        return cudaEventRecord(c->event, c->stream);
+    return launch_one((const void *)SYMBOL(capture_calls_nothing), &args, 1, c->stream, &attribute, 1);
+}
+
+/* "It is invalid to synchronize or query the execution status of a stream which is being captured or a captured event"; whether that spoils the
+ * capture is open. */
+static void ask_captured_event(const struct capture *c, unsigned how)
+{
+    unsigned polls;
+
+    for (polls = 0; polls < 2; polls++) {
+        cudaError_t error = begin(c->stream);
+        if (error == cudaSuccess)
+            error = record_by(c, how);
+        ask_expect(c->ask, "an event in a capture", error, cudaSuccess);
+        ask_expect_refusal(c->ask, polls ? "asking for a captured event" : "waiting for a captured event",
+                           polls ? cudaEventQuery(c->event) : cudaEventSynchronize(c->event));
+        ask_drop_capture(c->stream);
+    }
 }
 
 /* "It is invalid to merge two separate capture graphs": "any associated capture graphs are invalidated" */
@@ -245,12 +259,11 @@ static void ask_other_thread(const struct capture *c, enum cudaStreamCaptureMode
 
 static void ask_spoilers(const struct capture *c)
 {
-    static const struct { const char *what; cudaError_t (*call)(const struct capture *); int spoils; } spoilers[] = {
-        { "a wait for an event of before the capture", wait_for_before, 1 },
-        { "waiting for the stream that captures", end_stream, 1 },
-        { "asking whether it has ended", poll_stream, 1 },
-        { "waiting for a captured event", end_event, 0 }, /* whether that spoils a capture is open */
-        { "waiting for the device while a stream captures", end_device, 1 },
+    static const struct { const char *what; cudaError_t (*call)(const struct capture *); } spoilers[] = {
+        { "a wait for an event of before the capture", wait_for_before },
+        { "waiting for the stream that captures", end_stream },
+        { "asking whether it has ended", poll_stream },
+        { "waiting for the device while a stream captures", end_device },
     };
     unsigned i;
 
@@ -258,23 +271,20 @@ static void ask_spoilers(const struct capture *c)
         ask_expect(c->ask, "an event before the capture", cudaEventRecord(c->event, c->side), cudaSuccess);
         ask_expect(c->ask, "a capture", begin(c->stream), cudaSuccess);
         ask_expect_refusal(c->ask, spoilers[i].what, spoilers[i].call(c));
-        if (spoilers[i].spoils)
-            expect_spoiled(c, spoilers[i].what);
-        else
-            ask_drop_capture(c->stream);
+        expect_spoiled(c, spoilers[i].what);
         (void)cudaGetLastError();
     }
 }
 
 /* "The operation is not permitted on an event which was last recorded in a capturing stream": nor is it when the capture has ended. The event
  * serves again once it is recorded anew. */
-static void ask_past(const struct capture *c)
+static void ask_past(const struct capture *c, unsigned how)
 {
     cudaGraph_t graph = NULL;
     cudaError_t error = begin(c->stream);
 
     if (error == cudaSuccess)
-        error = cudaEventRecord(c->event, c->stream);
+        error = record_by(c, how);
     ask_expect(c->ask, "a record in a capture", error, cudaSuccess);
     ask_expect(c->ask, "the end of the capture", cudaStreamEndCapture(c->stream, &graph), cudaSuccess);
     ask_expect_refusal(c->ask, "a wait for an event of a capture that has ended", cudaStreamWaitEvent(c->side, c->event, 0));
@@ -311,7 +321,7 @@ static void close_capture(struct capture *c)
 static void ask_forbidden(struct ask *ask)
 {
     struct capture c;
-    unsigned half;
+    unsigned half, how;
     cudaError_t error = open_capture(&c, ask);
 
     ask_expect(ask, "a stream and an event", error, cudaSuccess);
@@ -319,7 +329,10 @@ static void ask_forbidden(struct ask *ask)
         return;
     ask_spoilers(&c);
     ask_merge(&c);
-    ask_past(&c);
+    for (how = 0; how < RECORDINGS; how++) {
+        ask_captured_event(&c, how);
+        ask_past(&c, how);
+    }
     ask_failed_beside(&c);
     for (half = 0; half < HALVES; half++)
         ask_half_joined(&c, (enum half)half);

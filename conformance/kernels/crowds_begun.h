@@ -255,11 +255,17 @@ static cudaError_t capture_begun(struct begun *b, unsigned blocks, cudaEvent_t b
     return error == cudaSuccess ? end : error;
 }
 
-enum begun_place { BEGUN_IN_GRAPH, BEGUN_IN_CHILD, BEGUN_CAPTURED, BEGUN_PLACES };
+enum begun_place {
+    BEGUN_IN_GRAPH, BEGUN_IN_CHILD, BEGUN_CAPTURED,
+#if CUDART_VERSION >= 12040
+    BEGUN_IN_BODY,
+#endif
+    BEGUN_PLACES
+};
 
 static cudaError_t make_begun(struct begun *b, unsigned blocks, enum begun_place place, cudaGraph_t *graph)
 {
-    cudaGraph_t child = NULL;
+    cudaGraph_t child = NULL, inside;
     cudaGraphNode_t node;
     cudaEvent_t back = NULL;
     cudaError_t error;
@@ -273,8 +279,13 @@ static cudaError_t make_begun(struct begun *b, unsigned blocks, enum begun_place
     error = cudaGraphCreate(graph, 0);
     if (error == cudaSuccess && place == BEGUN_IN_CHILD)
         error = cudaGraphCreate(&child, 0);
+    inside = child ? child : *graph;
+#if CUDART_VERSION >= 12040
+    if (error == cudaSuccess && place == BEGUN_IN_BODY)
+        error = ask_add_if(&node, *graph, *graph, 1, &inside);
+#endif
     if (error == cudaSuccess)
-        error = add_begun(b, child ? child : *graph, blocks);
+        error = add_begun(b, inside, blocks);
     if (error == cudaSuccess && child)
         error = cudaGraphAddChildGraphNode(&node, *graph, NULL, 0, child); /* a copy of it */
     if (child)
@@ -384,7 +395,7 @@ static void ask_begun(struct crowd *crowd)
                                       513, 1025, BEGUN_MOST
 #endif
     };
-    unsigned count = sizeof(sizes) / sizeof(sizes[0]), i;
+    unsigned count = sizeof(sizes) / sizeof(sizes[0]), i, places = BEGUN_CAPTURED + 1u + (unsigned)has_conditions();
     struct begun b = PDL_ZERO;
     cudaError_t error;
 
@@ -397,9 +408,9 @@ static void ask_begun(struct crowd *crowd)
             error = run_begun(&b, sizes[i % count], i / count == BEGUN_DRESSES, i / count % BEGUN_DRESSES);
     if (error == cudaSuccess)
         error = ask_completion_edges((const void *)SYMBOL(crowds_waiter));
-    for (i = 0; i < BEGUN_PLACES * count && error == cudaSuccess; i++)
-        if (sizes[i / BEGUN_PLACES] > 2 * crowd->room->plan.residents)
-            error = run_begun_nodes(&b, sizes[i / BEGUN_PLACES], (enum begun_place)(i % BEGUN_PLACES));
+    for (i = 0; i < places * count && error == cudaSuccess; i++)
+        if (sizes[i / places] > 2 * crowd->room->plan.residents)
+            error = run_begun_nodes(&b, sizes[i / places], (enum begun_place)(i % places));
     ask_expect(crowd->ask, "events and edges at block starts", error, cudaSuccess);
     if (error == cudaSuccess && b.seen == 0)
         ask_skip(crowd->ask, "events at block starts", "no kernel without dependency had room beside the grid");

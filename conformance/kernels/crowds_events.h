@@ -6,7 +6,10 @@
 
 /* Without timing; one that the host would sleep for; one that another host thread made. */
 #define STARTED_HOLD_NS 20000u
-#define COMPLETIONS (8 * BEGUN_LAYERS) /* trials */
+#define COMPLETION_COOPERATIVE ((unsigned)DRESS_GROUPED) /* not in clusters */
+#define COMPLETION_MAPPED (COMPLETION_COOPERATIVE + 1)
+#define COMPLETION_DRESSES (COMPLETION_MAPPED + 1)
+#define COMPLETIONS (8 * COMPLETION_DRESSES) /* trials */
 #define CROWD_EVENTS 3u
 static cudaError_t event_for(unsigned which, cudaEvent_t *event)
 {
@@ -45,10 +48,18 @@ static cudaError_t run_event_crowd(struct crowd *crowd, unsigned blocks)
 
 enum more { MORE_NOTHING, MORE_SERIALIZATION, MORE_EVENT, MORE_LEGACY, MORES }; /* of the launch, or its stream */
 
+static unsigned dress_completion(const struct crowd *crowd, unsigned dress, cudaLaunchAttribute *attribute)
+{
+    if (dress < COMPLETION_COOPERATIVE)
+        return dress_crowd(dress, crowd->greatest, attribute);
+    *attribute = dress == COMPLETION_MAPPED ? hint_of(cudaLaunchAttributeMemSyncDomainMap) : cooperatively();
+    return 1;
+}
+
 /* Dressed; the completion event is the first of the attributes. */
 static cudaError_t launch_completion(struct crowd *crowd, unsigned dress, cudaLaunchAttribute attrs[4], enum more more, cudaStream_t stream)
 {
-    unsigned count = 1 + dress_crowd(dress, crowd->greatest, attrs + 1);
+    unsigned count = 1 + dress_completion(crowd, dress, attrs + 1);
     struct kernel_args args = crowd->args;
     cudaEvent_t second = NULL;
     cudaError_t error = more == MORE_EVENT ? event_for(0, &second) : cudaSuccess;
@@ -102,7 +113,10 @@ static cudaError_t run_completion(struct crowd *crowd, unsigned trial, unsigned 
     if (fresh)
         (void)cudaStreamDestroy(side);
     *early += error == cudaSuccess && crowd->room->state.early != 0;
-    return error;
+    if (dress < COMPLETION_COOPERATIVE || !is_unoffered(error))
+        return error;
+    (void)cudaGetLastError();
+    return cudaDeviceSynchronize();
 }
 
 /* A block takes the room of one; a grid for which there would be just enough begins beside it, and keeps its places until it has left. What
@@ -221,7 +235,7 @@ static void ask_crowd_events(struct crowd *crowd)
     ask_expect_none(crowd->ask, "dependents that began before all blocks of the launch whose event they come after had triggered", crowd->early, trials);
     ask_expect_none(crowd->ask, "stale after the event of a launch of many blocks", crowd->stale, trials);
     for (i = 0; i < COMPLETIONS && error == cudaSuccess; i++)
-        error = run_completion(crowd, i, i / 4 % BEGUN_LAYERS, &early);
+        error = run_completion(crowd, i, i / 4 % COMPLETION_DRESSES, &early);
     ask_expect(crowd->ask, "events of the completion of launches", error, cudaSuccess);
     ask_expect_none(crowd->ask, "kernels that came before the turn of the one whose completion event they come after", early, COMPLETIONS);
     if (error == cudaSuccess)

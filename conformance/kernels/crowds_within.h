@@ -161,18 +161,10 @@ static cudaError_t run_within(struct crowd *crowd, unsigned how, unsigned trial)
 #include "crowds_accesses.h"
 #include "crowds_counted.h"
 
-/* Conditional nodes came with 12.4. */
-static int lacks_bodies(void)
-{
-    int driver = 0;
-
-    return CUDART_VERSION < 12040 || cudaDriverGetVersion(&driver) != cudaSuccess || driver < 12040;
-}
-
 static void ask_within(struct ask *ask)
 {
     struct crowd crowd = PDL_ZERO;
-    unsigned wrong[ALL_WITHIN] = { 0 }, seen[ALL_WITHIN] = { 0 }, trial, how, ways = lacks_bodies() ? (unsigned)WITHIN_BODY : (unsigned)ALL_WITHIN;
+    unsigned wrong[ALL_WITHIN] = { 0 }, seen[ALL_WITHIN] = { 0 }, trial, how, ways = has_conditions() ? (unsigned)ALL_WITHIN : (unsigned)WITHIN_BODY;
     cudaError_t error = open_crowd(&crowd, ask);
 
     if (error == cudaSuccess)

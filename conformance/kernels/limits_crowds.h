@@ -3,10 +3,10 @@
 #ifndef LIMITS_CROWDS_H_INCLUDED
 #define LIMITS_CROWDS_H_INCLUDED
 
-enum crowding { CROWD_CALL, CROWD_CALL_IN_DEFAULT, CROWD_RECORDS, CROWD_CAPTURED, CROWD_HIGH_NUMBER, CROWD_IGNORED, CROWD_MAPPED, CROWDINGS };
+enum crowding { CROWD_CALL, CROWD_CALL_IN_DEFAULT, CROWD_RECORDS, CROWD_CAPTURED, CROWD_NUMBER_2, CROWD_IGNORED, CROWD_MAPPED, CROWDINGS };
 static const char *const crowding_text[CROWDINGS] = { "by cudaLaunchCooperativeKernel", "by cudaLaunchCooperativeKernel in stream 0",
                                                       "that records an event", "that is captured",
-                                                      "by the number 256", "with an attribute that is ignored after its own",
+                                                      "by the number 2", "with an attribute that is ignored after its own",
                                                       "with a map of memory-sync domains after its own attribute" };
 
 /* Of the three calls, which one refuses a captured grid that does not fit is not promised. */
@@ -31,7 +31,7 @@ static unsigned dress_crowd(enum crowding crowding, cudaEvent_t event, cudaLaunc
     case CROWD_RECORDS: attrs[1] = recording(event); return 2;
     case CROWD_IGNORED: return 2;
     case CROWD_MAPPED: attrs[1] = hint_of(cudaLaunchAttributeMemSyncDomainMap); return 2;
-    case CROWD_HIGH_NUMBER: attrs[0].val.cooperative = 256; return 1; /* "Nonzero indicates a cooperative kernel" */
+    case CROWD_NUMBER_2: attrs[0].val.cooperative = 2; return 1; /* "Nonzero indicates a cooperative kernel" */
     default: return 1;
     }
 }

@@ -109,6 +109,8 @@ static cudaError_t read_attribute(struct request *r, const cudaLaunchAttribute *
     case 9: /* memory-sync domain map */
         r->cooperative &= !device.faults.map_drops_cooperative;
         r->at_block_start &= !device.faults.map_drops_starts;
+        if (device.faults.map_drops_completion)
+            r->launch_event = NULL;
         return cudaSuccess;
     case 5:  /* cluster scheduling */
     case 16: /* NVLink hint */ return cudaSuccess;
@@ -125,7 +127,7 @@ static cudaError_t read_attribute(struct request *r, const cudaLaunchAttribute *
     }
     case 2:
         if (!device.faults.cooperative_after_cluster_lost || r->cluster <= 1)
-            r->cooperative = is_set(a->val.cooperative, device.faults.cooperative_by_one_only, device.faults.cooperative_by_low_byte);
+            r->cooperative = is_set(a->val.cooperative, device.faults.cooperative_by_one_only, false);
         return cudaSuccess;
     case 4:
     case 11: {

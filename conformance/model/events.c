@@ -239,7 +239,7 @@ static bool completion_passed(const struct op *op)
 {
     const struct faults *f = &device.faults;
     if ((f->legacy_completion_passed && (op->features & HAS(legacy))) || (f->attributed_completion_passed && op->attributed) ||
-        (f->recorder_completion_passed && op_given(op, 7)))
+        (f->recorder_completion_passed && op_given(op, 7)) || (f->cooperative_completion_passed && op->grid->cooperative))
         return true;
     return f->completion_not_awaited || (f->clustered_completion_passed && op->grid->cluster > 1) || (f->urgent_completion_passed && op->urgent) ||
            (f->domain_completion_passed && op->domain != 0);
@@ -451,12 +451,18 @@ static bool event_not_awaited(const struct event *e)
            (f->per_thread_event_sync_early && e->in == stream_of(cudaStreamPerThread));
 }
 
+/* On some devices not by a launch. */
+static bool is_captured(const struct event *e, bool only_by_calls)
+{
+    return e->recorded == RECORDED_IN_CAPTURE && !(only_by_calls && e->captured_count == 1 && e->captured[0].of_event);
+}
+
 cudaError_t CUDARTAPI cudaEventQuery(cudaEvent_t handle)
 {
     CALL(cudaEventQuery);
     struct event *e = event_of(handle);
     FAIL_IF(e == NULL, cudaErrorInvalidResourceHandle);
-    FAIL_IF(e->recorded == RECORDED_IN_CAPTURE, cudaErrorCapturedEvent);
+    FAIL_IF(is_captured(e, device.faults.captured_launch_event_told), cudaErrorCapturedEvent);
     e->asked_fresh = e->recorded == RECORDED_NEVER;
     if (device.faults.timed_fresh_not_ready && e->recorded == RECORDED_NEVER && (e->flags & cudaEventDisableTiming) == 0)
         return cudaErrorNotReady;
@@ -479,7 +485,7 @@ cudaError_t CUDARTAPI cudaEventSynchronize(cudaEvent_t handle)
     CALL(cudaEventSynchronize);
     struct event *e = event_of(handle);
     FAIL_IF(e == NULL, cudaErrorInvalidResourceHandle);
-    FAIL_IF(e->recorded == RECORDED_IN_CAPTURE, cudaErrorCapturedEvent);
+    FAIL_IF(is_captured(e, device.faults.captured_launch_event_passed), cudaErrorCapturedEvent);
     if (event_not_awaited(e))
         return call_result(run_a_little());
     e->was_fired = e->recorded != RECORDED_NEVER;

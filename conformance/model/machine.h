@@ -245,7 +245,7 @@ struct faults {
     bool upload_forgets_events, upload_cuts, legacy_graph_alone, ninth_lane_lost, fork_takes_no_dependency, fork_is_not_spoiled, second_join_lost;
     bool host_params_keep_function, copy_before_body_lost, host_before_body_lost, empty_before_body_lost, idle_loop_runs, sibling_frees;
     bool empty_copy_eats_waits, empty_memset_eats_waits, empty_copy_cuts, empty_copy_cuts_capture, refused_wait_eats_waits, refused_record_fires;
-    bool urgent_starts_lack_one, legacy_starts_lack_one;
+    bool urgent_starts_lack_one, legacy_starts_lack_one, body_starts_lack_one;
     bool joined_overlapped_lost, captured_starts_lack_one, child_starts_lack_one, second_launch_starts_lack_one;
     bool fresh_event_not_ready, host_to_host_early, ninth_exec_loses_edge, many_streams_unordered, many_events_lost, join_forgets_overlapped;
     bool fifth_overlapped_lost, device_sync_skips_per_thread, blocking_policy_early, times_across_streams_zero, ninth_attribute_lost, map_uncovers;
@@ -461,10 +461,10 @@ struct faults {
     bool rows_grid_in_parts, domain_grid_in_parts, urgent_grid_in_parts, long_args_grid_in_parts, grid_after_item_in_parts; /* cooperative grids */
     bool other_thread_grid_in_parts, grid_of_graph_in_parts_again, grid_in_urgent_stream_in_parts, urgent_enters_half_placed; /* cooperative grids */
     bool starts_by_one_only, starts_by_low_byte, attribute_by_one_only, attribute_by_low_byte; /* numbers that are not 0 */
-    bool relaxed_early_join_accepted, captured_starts_told_as_completion, params_fill_completions, inner_start_edges_stay;
+    bool relaxed_early_join_accepted, captured_starts_told_as_completion, params_fill_completions, inner_start_edges_stay, captured_launch_event_told;
     bool inner_completions_told_full, spoiled_takes_recorder, window_drops_event, map_drops_starts, map_drops_cooperative, cluster_layers_uncounted;
-    bool last_row_refused, ignored_drops_cooperative, cooperative_by_one_only, cooperative_by_low_byte, second_bodies_ignored;
-    bool removal_ignores_type, lossy_fork_succeeds, window_drops_attribute, lent_cooperative_told_only, lent_clusters_told_only;
+    bool last_row_refused, ignored_drops_cooperative, cooperative_by_one_only, map_drops_completion, cooperative_completion_passed, captured_launch_event_passed;
+    bool removal_ignores_type, lossy_fork_succeeds, window_drops_attribute, lent_cooperative_told_only, lent_clusters_told_only, second_bodies_ignored;
     bool never_overlaps, early, shared, late_copies, pageable_later; /* these conform */
 };
 

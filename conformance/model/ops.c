@@ -529,6 +529,7 @@ static bool starts_lack_one(const struct op *op)
                                               (f->urgent_starts_lack_one && (op->features & HAS(highstream))) ||
                                               (f->legacy_starts_lack_one && (op->features & HAS(legacy))) ||
                                               (f->child_starts_lack_one && (op->features & HAS(child))) ||
+                                              (f->body_starts_lack_one && (op->features & HAS(body))) ||
                                               (f->second_launch_starts_lack_one && (op->features & HAS(again))));
 }
 
