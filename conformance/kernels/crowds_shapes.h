@@ -433,7 +433,22 @@ static cudaError_t wrap_shapes(cudaGraph_t *graph, enum shaped_way way)
     return error;
 }
 
-/* Captured, and launched twice. */
+/* Gives the executable graph, or its child graph, what it has. Devices may refuse that; it changes nothing. */
+static void renew_shapes(const struct shaped_row *row, cudaGraphExec_t exec, cudaGraph_t graph)
+{
+    cudaGraphExecUpdateResultInfo info = PDL_ZERO;
+    cudaGraph_t child = NULL;
+    cudaGraphNode_t node;
+    size_t one = 1;
+
+    if (row->way != SHAPED_IN_CHILD)
+        (void)cudaGraphExecUpdate(exec, graph, &info);
+    else if (cudaGraphGetNodes(graph, &node, &one) == cudaSuccess && cudaGraphChildGraphNodeGetGraph(node, &child) == cudaSuccess)
+        (void)cudaGraphExecChildGraphNodeSetParams(exec, node, child);
+    (void)cudaGetLastError();
+}
+
+/* Captured, and launched twice, in between now and then renewed. */
 static cudaError_t run_captured_shapes(struct shapes *s, struct shaped_row *row)
 {
     cudaGraph_t graph = NULL;
@@ -452,6 +467,8 @@ static cudaError_t run_captured_shapes(struct shapes *s, struct shaped_row *row)
             error = cudaStreamSynchronize(row->stream);
         if (error == cudaSuccess)
             look_at_shapes(s, row);
+        if (error == cudaSuccess && s->trial % 2)
+            renew_shapes(row, exec, graph);
     }
     if (exec)
         (void)cudaGraphExecDestroy(exec);

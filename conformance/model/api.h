@@ -320,6 +320,7 @@ struct cudaMemsetParams set_params_of(const struct cudaGraphNodeParams *p);
 struct node *node_of_type(cudaGraphNode_t handle, enum cudaGraphNodeType type); /* NULL: it is none */
 bool graph_may_become(const struct graph *a, const struct graph *b); /* a: of an executable graph. They differ in parameters only */
 void keep_element(struct move *move, size_t element); /* as many elements as there are, of that size */
+void trigger_at_starts(struct graph *g);
 cudaError_t event_changes(struct node *n, cudaEvent_t event); /* n: may be NULL, which is an error */
 struct node *event_node(struct graph *g, enum cudaGraphNodeType type, cudaEvent_t event); /* NULL: not there, or no event */
 /* Adds the incoming edges of the newest node; a refused one takes the node away again. */

@@ -303,6 +303,8 @@ cudaError_t CUDARTAPI cudaGraphExecChildGraphNodeSetParams(cudaGraphExec_t exec,
     for (size_t i = 1; device.faults.child_params_keep_later_kernels && i < given->nodes; i++)
         if (given->node[i]->kernel != NULL)
             *given->node[i]->kernel = *n->child[0]->node[i]->kernel;
+    if (device.faults.given_child_triggers_at_starts)
+        trigger_at_starts(given);
     graph_delete(n->child[0]);
     n->children = 0;
     n->given = true;

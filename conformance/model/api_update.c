@@ -148,6 +148,14 @@ void keep_element(struct move *move, size_t element)
     move->width = element;
 }
 
+/* What comes after triggers comes after block starts from now on. */
+void trigger_at_starts(struct graph *g)
+{
+    for (size_t i = 0; i < g->arcs; i++)
+        if (g->arc[i].data.from_port == cudaGraphKernelNodePortProgrammatic)
+            g->arc[i].data.from_port = cudaGraphKernelNodePortLaunchCompletion;
+}
+
 /* What an update leaves of a node as it was, on the devices that break one. */
 static void node_keeps(struct node *n, const struct node *old)
 {
@@ -199,6 +207,8 @@ static void graph_keeps(struct graph *copy, const struct graph *old)
         }
     for (size_t i = 0; device.faults.update_keeps_edges && i < copy->arcs; i++)
         copy->arc[i].data = old->arc[i].data;
+    if (device.faults.update_triggers_at_starts)
+        trigger_at_starts(copy);
     for (size_t i = 0; device.faults.captured_update_keeps_args && i < copy->nodes; i++)
         if (copy->node[i]->captured && copy->node[i]->kernel != NULL)
             memcpy(copy->node[i]->kernel->args, old->node[i]->kernel->args, sizeof copy->node[i]->kernel->args);

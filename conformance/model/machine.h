@@ -456,12 +456,12 @@ struct faults {
     bool late_long_args_blocks_free, late_per_thread_blocks_free, late_met_clustered_blocks_free; /* from the 17th on */
     bool waited_fence_lost_in_graphs, attributed_fence_lost_in_rows, fence_17_lost, fence_lost_in_clusters_of_domains;
     bool long_args_starts_lack_one, rows_starts_lack_one, per_thread_starts_lack_one; /* of their grid */
-    bool fourth_barrier_lets_go, layered_starts_lack_one, cooperative_start_event_early, layered_start_event_early;
-    bool first_wait_node_passes_stream; /* one that no node comes before */
+    bool fourth_barrier_lets_go, layered_starts_lack_one, cooperative_start_event_early, layered_start_event_early, first_wait_node_passes_stream;
     bool rows_grid_in_parts, domain_grid_in_parts, urgent_grid_in_parts, long_args_grid_in_parts, grid_after_item_in_parts; /* cooperative grids */
     bool other_thread_grid_in_parts, grid_of_graph_in_parts_again, grid_in_urgent_stream_in_parts, urgent_enters_half_placed; /* cooperative grids */
     bool starts_by_one_only, starts_by_low_byte, attribute_by_one_only, attribute_by_low_byte; /* numbers that are not 0 */
-    bool relaxed_early_join_accepted, captured_starts_told_as_completion, params_fill_completions, inner_start_edges_stay, captured_launch_event_told;
+    bool relaxed_early_join_accepted, captured_starts_told_as_completion, params_fill_completions, inner_start_edges_stay, captured_launch_event_told,
+        given_child_triggers_at_starts, update_triggers_at_starts;
     bool inner_completions_told_full, spoiled_takes_recorder, window_drops_event, map_drops_starts, map_drops_cooperative, cluster_layers_uncounted;
     bool last_row_refused, ignored_drops_cooperative, cooperative_by_one_only, map_drops_completion, cooperative_completion_passed, captured_launch_event_passed;
     bool removal_ignores_type, lossy_fork_succeeds, window_drops_attribute, lent_cooperative_told_only, lent_clusters_told_only, second_bodies_ignored;

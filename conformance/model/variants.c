@@ -238,6 +238,8 @@ static const struct variant variants[] = {
     BROKEN("captured-starts-lack-one", captured_starts_lack_one, "COMP-16", "the blocks of a captured grid have started once all but one have"),
     BROKEN("child-starts-lack-one", child_starts_lack_one, "COMP-16", "the blocks of a grid in a child graph have started once all but one have"),
     BROKEN("body-starts-lack-one", body_starts_lack_one, "COMP-16", "the blocks of a grid in the body of a conditional node have started once all but one have"),
+    BROKEN("given-child-triggers-at-starts", given_child_triggers_at_starts, "COMP-16", "in a child graph that an executable graph is given, what waits for triggers goes on at block starts"),
+    BROKEN("update-triggers-at-starts", update_triggers_at_starts, "COMP-16", "in an updated executable graph, what waits for triggers goes on at block starts"),
     BROKEN("second-launch-starts-lack-one", second_launch_starts_lack_one, "COMP-16", "the blocks of a grid of a graph that is launched again have started once all but one have"),
     BROKEN("joined-overlapped-lost", joined_overlapped_lost, "MEM-06c", "of the kernels that a captured one overlaps after a join only the first is remembered"),
     BROKEN("flagged-instance-loses-edge", flagged_instance_loses_edge, "SAME-01", "cudaGraphInstantiateWithFlags loses the last edge"),
