@@ -258,17 +258,22 @@ static void clone_fan(struct ask *ask)
     cudaGraphNode_t node[FAN + 1], end = NULL, first, from[FAN];
     cudaGraphEdgeData data[FAN], told[FAN];
     size_t count = FAN;
-    unsigned i, k, same = 0;
+    unsigned i, k, once, same = 0;
 
+    memset(from, 0, sizeof(from));
+    memset(told, 0, sizeof(told));
     for (i = 0; i < FAN; i++)
         data[i] = i % 4 == 3 ? edges_completion() : edges_data(i % 4, 0, i % 4 != 0);
     if (open_fan(ask, &graph, node, data)) {
         ask_expect(ask, "a clone of a fan", cudaGraphClone(&clone, graph), cudaSuccess);
         ask_expect(ask, "its end", cudaGraphNodeFindInClone(&end, node[FAN], clone), cudaSuccess);
         ask_expect(ask, "the edges into it", edges_into_node(end, from, told, &count), cudaSuccess);
-        for (i = 0; i < FAN && cudaGraphNodeFindInClone(&first, node[i], clone) == cudaSuccess; i++)
-            for (k = 0; k < count; k++)
-                same += from[k] == first && memcmp(&told[k], &data[i], sizeof(data[i])) == 0;
+        ask_expect_number(ask, "the edges into it", (long)count, FAN);
+        for (i = 0; i < FAN && cudaGraphNodeFindInClone(&first, node[i], clone) == cudaSuccess; i++) {
+            for (k = once = 0; k < FAN; k++)
+                once += from[k] == first && memcmp(&told[k], &data[i], sizeof(data[i])) == 0;
+            same += once == 1;
+        }
         ask_expect_number(ask, "edges that have their data", (long)same, FAN);
     }
     if (clone)
