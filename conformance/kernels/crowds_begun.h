@@ -208,43 +208,56 @@ static cudaError_t run_begun(struct begun *b, unsigned blocks, int control, unsi
 }
 
 /* A node of so many blocks, of which an SM has room for one. */
-static cudaError_t add_large(const struct begun *b, cudaGraph_t graph, const void *function, struct kernel_args *args, unsigned blocks,
+static cudaError_t add_large(const struct begun *b, cudaGraph_t graph, const void *function, const struct kernel_args *args, unsigned blocks,
                              cudaGraphNode_t *node)
 {
+    struct crowds_long_args copy = PDL_ZERO; /* of which most kernels take the first ones only */
     void *values[1];
     struct cudaKernelNodeParams params = one_block_node(function, 1, values);
 
-    values[0] = args;
+    values[0] = &copy;
+    copy.args = *args;
     params.gridDim.x = blocks;
     params.sharedMemBytes = (unsigned)b->shared_bytes;
     return cudaGraphAddKernelNode(node, graph, NULL, 0, &params);
 }
 
-/* The same with nodes: an edge from block starts leads from the grid to the waiter. */
-static cudaError_t add_begun(struct begun *b, cudaGraph_t graph, unsigned blocks)
+static const void *busy_kernel(unsigned has_long_args)
+{
+    return has_long_args ? (const void *)SYMBOL(crowds_busy_long) : (const void *)SYMBOL(crowds_busy);
+}
+
+/* The same with nodes: an edge of either type from block starts leads from the grid to the waiter, in some turns after full edges. */
+static cudaError_t add_begun(struct begun *b, cudaGraph_t graph, unsigned blocks, unsigned turn)
 {
     cudaLaunchAttribute urgent = of_priority(b->greatest);
-    cudaGraphEdgeData starts = edges_completion();
-    cudaGraphNode_t busy, waiter;
-    cudaError_t error = add_large(b, graph, (const void *)SYMBOL(crowds_busy), &b->args, blocks, &busy);
+    cudaGraphEdgeData full = edges_data(0, 0, 0), starts = turn % 2 ? edges_data(2, 0, 1) : edges_completion();
+    cudaGraphNode_t busy, waiter, empty;
+    unsigned idle = turn / 2 % 2 * 2, i;
+    cudaError_t error = add_large(b, graph, busy_kernel(turn % 3 == 1), &b->args, blocks, &busy);
 
     if (error == cudaSuccess)
         error = ask_add_kernel(&waiter, graph, (const void *)SYMBOL(crowds_waiter), &b->args, 1);
+    for (i = 0; i < idle && error == cudaSuccess; i++) {
+        error = cudaGraphAddEmptyNode(&empty, graph, NULL, 0);
+        if (error == cudaSuccess)
+            error = edges_add(graph, &empty, &waiter, &full, 1);
+    }
     if (error == cudaSuccess)
         error = cudaGraphKernelNodeSetAttribute(waiter, urgent.id, &urgent.val);
     return error == cudaSuccess ? edges_add(graph, &busy, &waiter, &starts, 1) : error;
 }
 
 /* The same captured: what leads to the waiter is the event of the grid's launch. */
-static cudaError_t capture_begun(struct begun *b, unsigned blocks, cudaEvent_t back, cudaGraph_t *graph)
+static cudaError_t capture_begun(struct begun *b, unsigned blocks, unsigned turn, cudaEvent_t back, cudaGraph_t *graph)
 {
     cudaStream_t stream = b->crowd->ask->stream, side = b->crowd->ask->side;
-    cudaLaunchAttribute recorder = recording_at(b->event, 1);
+    cudaLaunchAttribute attrs[2] = { recording_at(b->event, 1), serialization(1) };
     cudaError_t error = cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), end;
 
     if (error != cudaSuccess)
         return error;
-    error = launch_sized((const void *)SYMBOL(crowds_busy), &b->args, blocks, 1, b->shared_bytes, stream, &recorder, 1);
+    error = launch_sized((const void *)SYMBOL(crowds_busy), &b->args, blocks, 1, b->shared_bytes, stream, attrs, 1 + turn % 2);
     if (error == cudaSuccess)
         error = launch_waiter(b, 0);
     if (error == cudaSuccess)
@@ -263,7 +276,9 @@ enum begun_place {
     BEGUN_PLACES
 };
 
-static cudaError_t make_begun(struct begun *b, unsigned blocks, enum begun_place place, cudaGraph_t *graph)
+#define BEGUN_TURNS 4u         /* with other edges */
+
+static cudaError_t make_begun(struct begun *b, unsigned blocks, enum begun_place place, unsigned turn, cudaGraph_t *graph)
 {
     cudaGraph_t child = NULL, inside;
     cudaGraphNode_t node;
@@ -272,7 +287,7 @@ static cudaError_t make_begun(struct begun *b, unsigned blocks, enum begun_place
 
     if (place == BEGUN_CAPTURED) {
         error = cudaEventCreateWithFlags(&back, cudaEventDisableTiming);
-        error = error == cudaSuccess ? capture_begun(b, blocks, back, graph) : error;
+        error = error == cudaSuccess ? capture_begun(b, blocks, turn, back, graph) : error;
         (void)cudaEventDestroy(back);
         return error;
     }
@@ -285,7 +300,7 @@ static cudaError_t make_begun(struct begun *b, unsigned blocks, enum begun_place
         error = ask_add_if(&node, *graph, *graph, 1, &inside);
 #endif
     if (error == cudaSuccess)
-        error = add_begun(b, inside, blocks);
+        error = add_begun(b, inside, blocks, turn);
     if (error == cudaSuccess && child)
         error = cudaGraphAddChildGraphNode(&node, *graph, NULL, 0, child); /* a copy of it */
     if (child)
@@ -293,25 +308,38 @@ static cudaError_t make_begun(struct begun *b, unsigned blocks, enum begun_place
     return error;
 }
 
-/* Each graph is launched twice. */
-static cudaError_t run_begun_nodes(struct begun *b, unsigned blocks, enum begun_place place)
+/* Makes an executable graph, or renews it from the graph that it was made of; where a driver takes no such update it stays as it is. */
+static cudaError_t instantiate_begun(cudaGraphExec_t *exec, cudaGraph_t graph)
 {
-    cudaGraphExec_t exec = NULL;
-    cudaGraph_t graph = NULL;
-    unsigned launches;
-    cudaError_t error = make_begun(b, blocks, place, &graph);
+    cudaGraphExecUpdateResultInfo info = PDL_ZERO;
 
-    if (error == cudaSuccess)
-        error = cudaGraphInstantiate(&exec, graph, cudaGraphInstantiateFlagUseNodePriority);
-    for (launches = 0; launches < 2 && error == cudaSuccess; launches++) {
-        error = forget_begun(b);
+    if (!*exec)
+        return cudaGraphInstantiate(exec, graph, cudaGraphInstantiateFlagUseNodePriority);
+    if (cudaGraphExecUpdate(*exec, graph, &info) != cudaSuccess)
+        (void)cudaGetLastError();
+    return cudaSuccess;
+}
+
+/* Each graph is launched three times: as it was made, again once it was renewed, and then as another executable graph. */
+static cudaError_t run_begun_nodes(struct begun *b, unsigned blocks, enum begun_place place, unsigned turn)
+{
+    cudaGraphExec_t exec[2] = { NULL, NULL };
+    cudaGraph_t graph = NULL;
+    unsigned launches, i;
+    cudaError_t error = make_begun(b, blocks, place, turn, &graph);
+
+    for (launches = 0; launches < 3 && error == cudaSuccess; launches++) {
+        error = instantiate_begun(&exec[launches / 2], graph);
         if (error == cudaSuccess)
-            error = cudaGraphLaunch(exec, b->crowd->ask->stream);
+            error = forget_begun(b);
+        if (error == cudaSuccess)
+            error = cudaGraphLaunch(exec[launches / 2], b->crowd->ask->stream);
         error = look_at_begun(b, error, blocks, &b->early);
         b->trials++;
     }
-    if (exec)
-        (void)cudaGraphExecDestroy(exec);
+    for (i = 0; i < 2; i++)
+        if (exec[i])
+            (void)cudaGraphExecDestroy(exec[i]);
     if (graph)
         (void)cudaGraphDestroy(graph);
     return error;
@@ -408,9 +436,9 @@ static void ask_begun(struct crowd *crowd)
             error = run_begun(&b, sizes[i % count], i / count == BEGUN_DRESSES, i / count % BEGUN_DRESSES);
     if (error == cudaSuccess)
         error = ask_completion_edges((const void *)SYMBOL(crowds_waiter));
-    for (i = 0; i < places * count && error == cudaSuccess; i++)
-        if (sizes[i / places] > 2 * crowd->room->plan.residents)
-            error = run_begun_nodes(&b, sizes[i / places], (enum begun_place)(i % places));
+    for (i = 0; i < BEGUN_TURNS * places && error == cudaSuccess; i++)
+        if (sizes[(i + i / count) % count] > 2 * crowd->room->plan.residents)
+            error = run_begun_nodes(&b, sizes[(i + i / count) % count], (enum begun_place)(i % places), i / places);
     ask_expect(crowd->ask, "events and edges at block starts", error, cudaSuccess);
     if (error == cudaSuccess && b.seen == 0)
         ask_skip(crowd->ask, "events at block starts", "no kernel without dependency had room beside the grid");

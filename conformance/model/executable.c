@@ -215,11 +215,20 @@ static bool arc_uncovered(const struct arc *a)
 }
 
 /* The edges from block starts that let go before the first one on broken devices. */
-static bool starts_early(const struct op *from)
+static bool starts_early(const struct arc *a)
 {
     const struct faults *f = &device.faults;
-    return from->grid != NULL && ((f->cluster_start_edge_early && from->grid->cluster > 1) || (f->domain_start_edge_early && from->domain != 0) ||
-                                  (f->cooperative_start_edge_early && from->grid->cooperative));
+    const struct op *from = a->from->op;
+    bool programmatic = a->data.type == cudaGraphDependencyTypeProgrammatic;
+    if (from->grid == NULL)
+        return false;
+    if ((f->updated_start_edge_early && programmatic && queued_features & HAS(updated)) ||
+        (f->child_start_edge_early && programmatic && graph_is_inside(a->to->graph, cudaGraphNodeTypeGraph)) ||
+        (f->long_args_start_edge_early && from->grid->kernel->args_bytes > 1024) || (f->third_start_edge_early && !programmatic && a->into > 1) ||
+        (f->second_exec_start_edge_early && queued_features & HAS(secondexec)) || (f->attributed_start_edge_early && from->attributed))
+        return true;
+    return (f->cluster_start_edge_early && from->grid->cluster > 1) || (f->domain_start_edge_early && from->domain != 0) ||
+           (f->cooperative_start_edge_early && from->grid->cooperative);
 }
 
 /* What an edge means: EDGE-01, EDGE-09, EDGE-10; (2,0,default) is F18's launch completion, which no wait covers. */
@@ -235,7 +244,7 @@ static void arc_orders(const struct arc *a)
     else if (takes && a->data.from_port == 1)
         kind = trigger_for(a->to->op);
     else if (takes && a->data.from_port == 2)
-        kind = starts_early(a->from->op) ? EDGE_TURN : EDGE_STARTED;
+        kind = starts_early(a) ? EDGE_TURN : EDGE_STARTED;
     else if (takes && device.faults.full_becomes_programmatic && a->from->op->kind == OP_KERNEL &&
              a->to->op->kind == OP_KERNEL)
         kind = EDGE_TRIGGERED;

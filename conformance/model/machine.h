@@ -245,7 +245,7 @@ struct faults {
     bool upload_forgets_events, upload_cuts, legacy_graph_alone, ninth_lane_lost, fork_takes_no_dependency, fork_is_not_spoiled, second_join_lost;
     bool host_params_keep_function, copy_before_body_lost, host_before_body_lost, empty_before_body_lost, idle_loop_runs, sibling_frees;
     bool empty_copy_eats_waits, empty_memset_eats_waits, empty_copy_cuts, empty_copy_cuts_capture, refused_wait_eats_waits, refused_record_fires;
-    bool urgent_starts_lack_one, legacy_starts_lack_one, body_starts_lack_one;
+    bool urgent_starts_lack_one, legacy_starts_lack_one, body_starts_lack_one, updated_cooperative_at_touch;
     bool joined_overlapped_lost, captured_starts_lack_one, child_starts_lack_one, second_launch_starts_lack_one;
     bool fresh_event_not_ready, host_to_host_early, ninth_exec_loses_edge, many_streams_unordered, many_events_lost, join_forgets_overlapped;
     bool fifth_overlapped_lost, device_sync_skips_per_thread, blocking_policy_early, times_across_streams_zero, ninth_attribute_lost, map_uncovers;
@@ -418,10 +418,10 @@ struct faults {
     bool domain_in_inner_body_passed; /* kernels of the remote memory-sync domain in bodies in bodies */
     bool late_clustered_blocks_free, late_sharing_blocks_free, late_urgent_blocks_free, late_domain_blocks_free;
     bool clustered_starts_told, urgent_starts_told, domain_starts_told, domain_completion_told, sharing_event_at_touch, grouped_event_at_touch;
-    bool cluster_start_edge_early, cooperative_start_edge_early, domain_start_edge_early;
+    bool cluster_start_edge_early, cooperative_start_edge_early, domain_start_edge_early, updated_start_edge_early, child_start_edge_early;
     bool forked_event_full, forked_start_at_trigger, event_in_fork_full, start_in_fork_at_trigger;
     bool max_compares_half, max_stores_half, min_compares_half, min_stores_half, relaxed_passes_barrier;
-    bool clustered_start_event_early, urgent_start_event_early, domain_start_event_early;
+    bool clustered_start_event_early, urgent_start_event_early, domain_start_event_early, third_start_edge_early, long_args_start_edge_early;
     bool zero_not_awaited, all_bits_awaited, several_bits_not_awaited, nor_not_awaited, nor_compares_as_and, flush_not_awaited, any_value_ends_wait;
     bool batch_writes_first, batch_waits_once, batch_does_last_only, wide_value_by_low_word;
     bool wide_compared_unsigned, wide_compared_signed, wide_bits_of_low_word, wide_nor_of_low_word; /* values of 64 bits */
@@ -451,7 +451,7 @@ struct faults {
     bool mixed_primary_uncovered; /* of which some blocks had triggered, and some ended without */
     bool waiting_cooperative_uncovered; /* a primary that was in its own wait */
     bool past_primary_uncovered; /* one that had ended, of which what it overlapped had not */
-    bool large_grid_ends_alone, long_args_trigger_lacks_one;
+    bool large_grid_ends_alone, long_args_trigger_lacks_one, attributed_start_edge_early, second_exec_start_edge_early;
     bool fenced_wait_free, wait_after_two_triggers_free; /* of the thread */
     bool late_long_args_blocks_free, late_per_thread_blocks_free, late_met_clustered_blocks_free; /* from the 17th on */
     bool waited_fence_lost_in_graphs, attributed_fence_lost_in_rows, fence_17_lost, fence_lost_in_clusters_of_domains;
