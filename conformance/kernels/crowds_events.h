@@ -1,6 +1,7 @@
 /* crowds_events.h - what crowds.cu asks of streams that wait for the events of launches. A programmatic event comes when all blocks have
  * triggered, whatever else the launch is given and whoever made the event; an event of a launch's completion not before its kernel's turn. An
- * edge from the block starts of a grid of any kind lets go when the last one has begun, and so does an event of them. */
+ * edge from the block starts of a grid of any kind lets go when the last one has begun, and so does an event of them. Each of many programmatic
+ * edges lets go when all blocks have triggered. */
 #ifndef CROWDS_EVENTS_H_INCLUDED
 #define CROWDS_EVENTS_H_INCLUDED
 
@@ -222,6 +223,88 @@ static void ask_started(struct crowd *crowd)
     close_begun(&b);
 }
 
+#define FAN 12u                /* programmatic edges into a node, or out of it */
+#define FANS (2 * FAN)         /* trials */
+
+KERNEL(crowds_triggers)
+{
+    (void)args;
+    k_trigger();
+}
+
+/* Its first block triggers at once; the last one keeps its trigger back and watches for who comes after the grid. */
+KERNEL(crowds_withholds)
+{
+    struct trial_plan plan = k_plan(&args);
+
+    if (EAGER || k_block() + 1 != k_blocks())
+        k_trigger();
+    if (k_block() + 1 == k_blocks() && k_poll(args.state, &args.state->alive, 1, plan.hold_ns))
+        k_add(&args.state->early, 1);
+    k_trigger();
+}
+
+/* Into the last node, or out of it; one of the nodes that edges lead from withholds, and is given more. */
+static cudaError_t add_fan(const struct crowd *crowd, cudaGraph_t graph, unsigned trial)
+{
+    unsigned out = trial / FAN, withholds = out ? FAN : trial % FAN, dress = trial % CROWD_DRESSES, i;
+    cudaLaunchAttribute attrs[2];
+    unsigned given = dress_crowd(dress, crowd->greatest, attrs);
+    cudaGraphEdgeData data = edges_data(1, 0, 1);
+    struct kernel_args args = crowd->args;
+    cudaGraphNode_t node[FAN + 1];
+    cudaError_t error = cudaSuccess;
+
+    for (i = 0; i <= FAN && error == cudaSuccess; i++) {
+        int comes_after = out ? i < FAN : i == FAN;
+        const void *function = i == withholds ? (const void *)SYMBOL(crowds_withholds)
+                               : comes_after ? (const void *)SYMBOL(crowds_waiter) : (const void *)SYMBOL(crowds_triggers);
+
+        error = ask_add_kernel_after(&node[i], graph, NULL, 0, function, &args, comes_after ? 1 : 2, 1);
+    }
+    for (i = dress == DRESS_GROUPED ? 1 : 0; i < given && error == cudaSuccess; i++) /* cooperative alone */
+        error = cudaGraphKernelNodeSetAttribute(node[withholds], attrs[i].id, &attrs[i].val);
+    for (i = 0; i < FAN && error == cudaSuccess; i++)
+        error = edges_add(graph, &node[out ? FAN : i], &node[out ? i : FAN], &data, 1);
+    return error;
+}
+
+/* Who comes after several grids begins after the last block of each has triggered, in an executable graph that was renewed, too. */
+static cudaError_t run_fan(struct crowd *crowd, unsigned trial, unsigned *early)
+{
+    cudaGraph_t graph = NULL;
+    cudaGraphExec_t exec = NULL;
+    unsigned makes;
+    cudaError_t error = cudaGraphCreate(&graph, 0);
+
+    prepare_crowd(crowd);
+    if (error == cudaSuccess)
+        error = add_fan(crowd, graph, trial);
+    for (makes = 0; makes <= trial / CROWD_DRESSES % 2 && error == cudaSuccess; makes++)
+        error = instantiate_begun(&exec, graph);
+    if (error == cudaSuccess)
+        error = cudaGraphLaunch(exec, crowd->ask->stream);
+    if (error == cudaSuccess)
+        error = cudaStreamSynchronize(crowd->ask->stream);
+    if (exec)
+        (void)cudaGraphExecDestroy(exec);
+    if (graph)
+        (void)cudaGraphDestroy(graph);
+    *early += error == cudaSuccess && crowd->room->state.early != 0;
+    return error;
+}
+
+static void ask_fans(struct crowd *crowd)
+{
+    unsigned i, early = 0;
+    cudaError_t error = cudaSuccess;
+
+    for (i = 0; i < FANS && error == cudaSuccess; i++)
+        error = run_fan(crowd, i, &early);
+    ask_expect(crowd->ask, "graphs of many programmatic edges", error, cudaSuccess);
+    ask_expect_none(crowd->ask, "kernels with many programmatic edges that began before all blocks of one before them had triggered", early, FANS);
+}
+
 static void ask_crowd_events(struct crowd *crowd)
 {
     static const unsigned sizes[] = { 34, 66, 130, 258, 300 };
@@ -240,6 +323,8 @@ static void ask_crowd_events(struct crowd *crowd)
     ask_expect_none(crowd->ask, "kernels that came before the turn of the one whose completion event they come after", early, COMPLETIONS);
     if (error == cudaSuccess)
         ask_started(crowd);
+    if (error == cudaSuccess)
+        ask_fans(crowd);
 }
 
 #endif

@@ -231,6 +231,14 @@ static bool starts_early(const struct arc *a)
            (f->cooperative_start_edge_early && from->grid->cooperative);
 }
 
+/* The programmatic edges that let go at the first block's trigger on broken devices. */
+static bool lets_go_at_touch(const struct arc *a)
+{
+    const struct faults *f = &device.faults;
+    return (f->ninth_edge_at_touch && a->into >= 8) || (f->ninth_dependent_at_touch && a->nth >= 8) ||
+           (f->updated_cooperative_at_touch && queued_features & HAS(updated) && a->from->kernel != NULL && a->from->kernel->cooperative);
+}
+
 /* What an edge means: EDGE-01, EDGE-09, EDGE-10; (2,0,default) is F18's launch completion, which no wait covers. */
 static void arc_orders(const struct arc *a)
 {
@@ -242,7 +250,7 @@ static void arc_orders(const struct arc *a)
     if (takes && a->of_event && device.faults.program_event_first_block)
         kind = EDGE_TOUCHED;
     else if (takes && a->data.from_port == 1)
-        kind = trigger_for(a->to->op);
+        kind = lets_go_at_touch(a) ? EDGE_TOUCHED : trigger_for(a->to->op);
     else if (takes && a->data.from_port == 2)
         kind = starts_early(a) ? EDGE_TURN : EDGE_STARTED;
     else if (takes && device.faults.full_becomes_programmatic && a->from->op->kind == OP_KERNEL &&

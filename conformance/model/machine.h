@@ -177,7 +177,7 @@ struct faults {
     bool dependents_steal_slots, event_at_launch, copy_does_not_wait, program_event_first_block, capture_loses_order, edge_becomes_launch_completion;
     bool lossy_start_succeeds, lossy_beyond_eight_succeeds, lossy_capture_counts_last, second_foreign_begin_taken, second_foreign_update_taken;
     bool completion_event_drops_cooperative, clone_completion_full, clone_ninth_start_at_trigger;
-    bool captured_second_event_at_start, later_own_priority_lost, early_start_join_accepted;
+    bool captured_second_event_at_start, later_own_priority_lost, early_start_join_accepted, ninth_edge_at_touch, ninth_dependent_at_touch;
     bool full_becomes_programmatic, illegal_edge_accepted, legal_edge_refused, lossy_query_succeeds, ordinary_not_covered, ignored_uncovers;
     bool reads_unread, exits_not_covered, program_event_not_covered, first_start_counts, one_edge_is_enough, item_hides_primary, host_learns_early;
     bool idle_attribute_refused, cluster_triggers_at_once, urgent_jumps, domain_not_covered, default_streams_not_covered, cooperative_not_covered;
