@@ -234,27 +234,27 @@ def _sinks(graph: Graph) -> dict[int, list[int]]:
 def _links(node: Node, nodes: dict[int, Node], into: dict[int, list[Edge]], sinks: dict[int, list[int]]) -> list[_Link]:
     found: dict[int, _Link] = {}
     seen: set[int] = set()
-    todo: list[tuple[int, str, tuple[str, ...], bool]] = [(node.index, "", (), True)]  # where, edge kind so far, between, first step
+    todo: list[tuple[int, tuple[str, ...]]] = [(node.index, ())]  # where, and what stands between there and the node
     while todo:
-        index, asked, between, first = todo.pop()
+        index, between = todo.pop()
         edges = into.get(index, [])
-        steps = [(edge.source, _asked_by(edge)) for edge in edges]
+        steps = [(edge.source, _asked_by(edge) if index == node.index else reasons.NOT_ASKED) for edge in edges]
         if not edges and nodes[index].parent >= 0:  # the root of a child graph follows what its node follows
             steps = [(edge.source, reasons.NOT_ASKED) for edge in into.get(nodes[index].parent, [])]
-        for source, kind in steps:
-            kind = kind if first else reasons.NOT_ASKED
-            if nodes[source].kind == "kernel":
-                found.setdefault(source, _Link(source, kind, between))
-            elif source not in seen:
-                seen.add(source)
-                ends = sinks.get(source, []) if nodes[source].kind == "graph" else []
-                todo += [(source, kind, (*between, nodes[source].kind), False)] if not ends else []
-                for end in ends:
-                    if nodes[end].kind == "kernel":
-                        found.setdefault(end, _Link(end, reasons.NOT_ASKED, between))
-                    else:
-                        todo.append((end, kind, between, False))
+        for source, asked in steps:
+            for end in _ends(source, nodes, sinks):
+                if nodes[end].kind == "kernel":
+                    found.setdefault(end, _Link(end, asked, between))
+                elif end not in seen:
+                    seen.add(end)
+                    todo.append((end, (*between, nodes[end].kind)))
     return list(found.values())
+
+
+def _ends(index: int, nodes: dict[int, Node], sinks: dict[int, list[int]]) -> list[int]:
+    """A node, or of a child graph the nodes that it ends with, and so on; an empty one stands for itself."""
+    ends = sinks.get(index, []) if nodes[index].kind == "graph" else []
+    return [last for end in ends for last in _ends(end, nodes, sinks)] or [index]
 
 
 # ---- put together ----
