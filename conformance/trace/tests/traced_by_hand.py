@@ -64,9 +64,14 @@ class Made:
         """The timeline."""
         return join(self.process)
 
+    def found(self, knowledge: Knowledge | None = None) -> tuple[Timeline, list[Pair]]:
+        """The timeline, and the pairs of its runs, streams first."""
+        timeline = self.joined()
+        return timeline, list(Finder(timeline, knowledge or Knowledge()).pairs())
+
     def pairs(self, knowledge: Knowledge | None = None) -> list[Pair]:
-        """The pairs, streams first."""
-        return list(Finder(self.joined(), knowledge or Knowledge()).pairs())
+        """The pairs alone."""
+        return self.found(knowledge)[1]
 
     def pair(self, knowledge: Knowledge | None = None) -> Pair:
         """The only one."""
