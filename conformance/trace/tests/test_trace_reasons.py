@@ -11,7 +11,7 @@ import pytest
 
 from conformance.pdlkit.places import RULES
 from conformance.trace import reasons, room
-from conformance.trace.reasons import ATTRIBUTE, EVENT, NOT_ASKED, PROGRAMMATIC_EDGE, UNKNOWN, Facts, why_not
+from conformance.trace.reasons import ATTRIBUTE, BLOCK_START_EDGE, EVENT, NOT_ASKED, PROGRAMMATIC_EDGE, UNKNOWN, Facts, why_not
 from conformance.trace.zoo.command import PROGRAMS
 
 # A pair that asked, has room, triggers and was launched in time, and still did not overlap.
@@ -56,6 +56,23 @@ def test_a_reason_follows_from_its_facts_and_goes_with_them(code: str, facts: Fa
     assert why_not(facts)[0].code == code
     rest = why_not(replace(facts, **without))  # type: ignore[arg-type]
     assert [reason.code for reason in rest] == ["unexplained"]
+
+
+@pytest.mark.parametrize(("facts", "code"), [
+    (replace(CLEAR, cc=89), "device"), (replace(CLEAR, late_us=0.0), "host-bound"), (replace(IN_GRAPH, late_us=5.0), "unexplained"),
+    (replace(CLEAR, path="boundary", asked=UNKNOWN), "graph-boundary"), (replace(CLEAR, between=("empty",)), "unexplained"),
+    (replace(IN_GRAPH, asked=BLOCK_START_EDGE, primary_triggers=False), "unexplained"),  # it waits for no trigger
+    (replace(CLEAR, primary_us=2.5), "too-short"), (replace(CLEAR, primary_us=2.6), "unexplained"),
+    (replace(IN_GRAPH, primary_us=1.5), "too-short"), (replace(IN_GRAPH, primary_us=1.6), "unexplained"),
+    (replace(IN_GRAPH, asked=BLOCK_START_EDGE, overlapped=True, dependent_waits=False), "no-wait")])
+def test_a_reason_holds_up_to_its_limit_and_no_further(facts: Facts, code: str) -> None:
+    assert [reason.code for reason in why_not(facts)] == [code]
+
+
+@pytest.mark.parametrize(("between", "remedy"), [
+    (("timed_event",), "record it with"), (("timed_event", "memset"), "move it"), (("copy",), "move it")])
+def test_another_flag_of_an_event_helps_where_nothing_else_stands_between(between: tuple[str, ...], remedy: str) -> None:
+    assert why_not(replace(CLEAR, between=between))[0].remedy.startswith(remedy)
 
 
 def _sources() -> dict[str, set[str]]:
