@@ -155,6 +155,120 @@ def test_an_answer_is_a_rate_where_both_count_the_same(before: str, after: str, 
     assert [rate.what for rate in comparison._rates(old, new) if rate.what.startswith("answer")] == ["answer to: it"] * asked
 
 
+def one_case(**change: Any) -> dict[str, Any]:
+    """A case of ten trials, of which nothing is known but what is said here."""
+    blank = {"trials": {"run": 10, "exercised": 10}, "outcomes": {}, "answers": [], "mutants": [], "controls": [], "broken_waits": []}
+    return {**first(recorded(), status="PASS", kind="visibility"), "shapes": None, **blank, **change}
+
+
+@pytest.mark.parametrize(("old", "new", "what", "counts", "more_is"), [
+    ({"outcomes": {"stale": 8, "poison": 8}}, {"outcomes": {"stale": 1, "poison": 2}}, "forbidden outcomes", ((10, 10), (3, 10)), "worse"),
+    ({"outcomes": {"overlap": 2}}, {"outcomes": {"overlap": 3}}, "overlap", ((2, 10), (3, 10)), "changed"),
+    ({"outcomes": {"overlap": 2}}, {"outcomes": {}}, "overlap", None, None),
+    ({"outcomes": {}}, {"outcomes": {"overlap": 2}}, "overlap", None, None),
+    ({"trials": {"run": 10, "exercised": 4}}, {"trials": {"run": 9, "exercised": 7}}, "exercised trials", ((4, 10), (7, 9)), "changed"),
+    ({"trials": {"run": 0, "exercised": 0}}, {}, "exercised trials", None, None),
+    ({}, {"trials": {"run": 0, "exercised": 0}}, "exercised trials", None, None),
+    ({"answers": [{"what": "it", "answer": "1 of 3"}]}, {"answers": [{"what": "it", "answer": "2 of 4"}]}, "answer to: it",
+     ((1, 3), (2, 4)), "changed"),
+])
+def test_each_rate_is_of_its_own_side(old: dict[str, Any], new: dict[str, Any], what: str,
+                                      counts: tuple[tuple[int, int], tuple[int, int]] | None, more_is: str | None) -> None:
+    found = [(rate.old, rate.new, rate.more_is) for rate in comparison._rates(one_case(**old), one_case(**new)) if rate.what == what]
+    assert found == ([(*counts, more_is)] if counts else [])
+
+
+def test_what_a_planted_bug_showed_is_told_of_both_sides_where_both_ran_it() -> None:
+    def planted(kills: int, trials: int, shapes: int) -> dict[str, Any]:
+        return one_case(mutants=[{"kind": "mutant", "tag": "t", "kills": kills, "trials": trials}], shapes=shapes)
+
+    def rate(old: dict[str, Any], new: dict[str, Any]) -> list[tuple[Any, ...]]:
+        return [(rate.old, rate.new, rate.scaled) for rate in comparison._rates(old, new) if rate.what.endswith("showed")]
+
+    assert rate(planted(4, 8, 2), planted(6, 16, 4)) == [((4, 8), (6, 16), ((1, 2), (2, 4)))]
+    for old, new in ((planted(0, 0, 2), planted(6, 16, 4)), (planted(6, 16, 4), planted(0, 0, 2)), (planted(4, 8, 2), one_case())):
+        assert rate(old, new) == []
+
+
+def test_questions_of_chance_that_nobody_had_do_not_make_the_others_harder() -> None:
+    counts = {**{str(number): 0 for number in range(9)}, "x": 7}
+    rates = [comparison._rate("a", what, (0, 10, None), (count, 10, None), "worse") for what, count in counts.items()]
+    assert [(change.what, change.old, change.new) for change in comparison._significant(rates)] == [
+        ("x", "0 of 10 (0.00%)", "7 of 10 (70.00%)")]
+
+
+def test_a_question_that_is_asked_twice_is_answered_twice() -> None:
+    def asked(*answers: tuple[str, str]) -> dict[str, Any]:
+        return {"answers": [{"what": what, "answer": answer} for what, answer in answers]}
+
+    found = comparison._answers(asked(("a", "1"), ("b", "2"), ("a", "3"), ("a", "4")), asked(("a", "5"), ("c", "6"), ("a", "7")))
+    assert list(found) == [("a", "1", "5"), ("a", "3", "7")]
+
+
+def test_an_answer_that_gained_a_count_is_another_answer() -> None:
+    assert not comparison._same_words("n trials", "3 of 10 trials") and comparison._same_words("0 of 1 trials", "3 of 10 trials")
+
+
+def test_an_answer_of_another_count_is_left_to_the_rates() -> None:
+    old, new = (one_case(answers=[{"what": "it", "answer": answer}]) for answer in ("3 of 10 trials", "4 of 10 trials"))
+    assert list(comparison._status(old, new)) == []
+
+
+@pytest.mark.parametrize(("before", "after", "direction"), [
+    ("SURVIVED", "KILLED", "better"), ("KILLED", "SURVIVED", "worse"), ("KILLED", "NOT_APPLICABLE", "changed"),
+    ("NOT_APPLICABLE", "KILLED", "changed")])
+def test_a_planted_bug_is_better_or_worse_off_only_where_it_survived(before: str, after: str, direction: str) -> None:
+    old, new = (one_case(mutants=[{"kind": "mutant", "tag": "t", "status": status}]) for status in (before, after))
+    assert [change.direction for change in comparison._status(old, new)] == [direction]
+
+
+@pytest.mark.parametrize("side", ["old", "new"])
+@pytest.mark.parametrize(("change", "direction"), [
+    ({"status": "PASS"}, {"old": "worse"}), ({"status": "PASS", "proving": False}, {}), ({"status": "INCONCLUSIVE"}, {}),
+    ({"status": "FAIL"}, {"new": "worse"}), ({"status": "FAIL", "class": "measured"}, {"new": "changed"})])
+def test_what_only_one_report_tells_counts_where_it_proved_or_failed(side: str, change: dict[str, Any], direction: dict[str, str]) -> None:
+    case = one_case(**change)
+    found = comparison._one_sided({"a": case} if side == "old" else {}, {"a": case} if side == "new" else {}, False)
+    assert [entry.direction for entry in found] == ([direction[side]] if side in direction else [])
+
+
+def test_cases_of_another_rule_book_are_not_missed_and_each_side_s_own_are_named() -> None:
+    old, new = with_cases(3), with_cases(3)
+    lost, added = old["tests"][0], new["tests"][2]
+    lost.update(status="PASS", proving=True)
+    old["tests"], new["tests"] = old["tests"][:2], new["tests"][1:]
+    found = compare(old, new)
+    assert (found.only_old, found.only_new, found.compared) == ([lost["name"]], [added["name"]], 1)
+    assert lost["name"] in [change.case for change in found.changes]
+    new["suite"]["rules_hash"] = "another"
+    assert lost["name"] not in [change.case for change in compare(old, new).changes]
+
+
+@pytest.mark.parametrize(("part", "key", "what"), [
+    ("device", "name", "GPU"), ("driver", "version", "driver"), ("toolchain", "nvcc", "toolkit"), ("run", "profile", "profile"),
+    ("run", "device", "device"), ("suite", "rules_hash", "rule book"), ("suite", "sources", "judging code")])
+def test_what_else_was_not_the_same_is_noted(part: str, key: str, what: str) -> None:
+    old, new = with_cases(1), with_cases(1)
+    old[part][key], new[part][key] = "a", None
+    assert compare(old, new).notes == [f"{what}: a, then unknown"]
+
+
+def timed(*walls: tuple[float | None, int]) -> list[dict[str, Any]]:
+    return [one_case(name=str(number), wall_s=wall, trials={"run": run, "exercised": 0}) for number, (wall, run) in enumerate(walls)]
+
+
+def test_time_is_told_per_trial_where_both_runs_had_some() -> None:
+    def times(old: list[dict[str, Any]], new: list[dict[str, Any]]) -> dict[str, Any] | None:
+        return comparison._times(list(zip(old, new, strict=True)))
+
+    one = times(timed((1.0, 10)), timed((4.0, 20)))
+    assert one and (one["cases"], one["median_ratio"], one["low"], one["high"]) == (1, pytest.approx(2.0), None, None)
+    none = timed((0.0, 10), (None, 10), (1.0, 0))
+    assert times(none, timed(*[(1.0, 10)] * 3)) is times(timed(*[(1.0, 10)] * 3), none) is times([], []) is None
+    many = times(timed(*[(1.0, 10)] * 20), timed(*[(1.0 + 0.1 * number, 10) for number in range(20)]))
+    assert many and 1.0 <= many["low"] < many["median_ratio"] < many["high"] < 3.0
+
+
 def test_what_every_planted_bug_showed_is_compared() -> None:
     planted = {key: [{"kind": key[:-1], "tag": "t", "kills": 1, "trials": 2}] for key in ("mutants", "controls", "broken_waits")}
     case = {**first(recorded(), status="PASS", kind="visibility"), **planted}
