@@ -191,6 +191,65 @@ def test_what_the_children_said_reaches_the_report_whole(on_model: bool, monkeyp
     assert facts.verdict.verdict == "INVALID" and facts.verdict.reasons[0] == "odd"
 
 
+def _facts(monkeypatch: pytest.MonkeyPatch, folder: Path, choice: Choice, built: Built | None, plant: str | None = None) -> Any:
+    monkeypatch.setattr(run, "_execute", lambda *_: (Outcome(), 1.0))
+    monkeypatch.setattr(run, "_judge", lambda *_: [PROVEN])
+    options = argparse.Namespace(profile="quick", only=[], plant=plant, waivers=[])
+    return run._facts(options, ["run"], BOOK, [PROVEN.case], 5, choice, built, folder, "then")
+
+
+def test_a_planted_fault_that_nobody_saw_makes_the_run_invalid(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    said = [_facts(monkeypatch, tmp_path, Choice("model"), Built(Path("h"), None, {}), plant).verdict.verdict for plant in (None, "crash")]
+    assert said == ["CONFORMS", "INVALID"]
+
+
+def test_a_run_without_a_device_leaves_nothing_of_an_earlier_one(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Else what was found on another device would lie beside its report."""
+    (tmp_path / "report.json").write_text("{}")
+    assert _facts(monkeypatch, tmp_path, ABSENT, None).verdict.verdict == "NOT_APPLICABLE" and not (tmp_path / "report.json").exists()
+
+
+@pytest.mark.parametrize(("code", "refused"), [(0, False), (64, True)])
+def test_a_name_that_the_model_does_not_know_is_refused_before_anything_runs(code: int, refused: bool, monkeypatch: pytest.MonkeyPatch,
+                                                                             tmp_path: Path) -> None:
+    asked, built, choice = list[object](), Built(Path("h"), None, {}), Choice("model:odd")
+
+    @contextmanager
+    def beside(*given: object) -> Any:
+        asked.append(given)
+        yield None
+
+    monkeypatch.setattr(run, "_obtain", lambda *_: built)
+    monkeypatch.setattr(run, "ask_probe", lambda *_: (SimpleNamespace(exit_code=code), ""))
+    monkeypatch.setattr(run, "_lint_beside", beside)
+    monkeypatch.setattr(run, "_facts", lambda *_: None)
+    monkeypatch.setattr(run, "_finish", lambda *_: 5)
+
+    def ran() -> int:
+        return run._run(argparse.Namespace(plant="hang"), [], BOOK, [], 5, choice, tmp_path)
+
+    if refused:
+        with pytest.raises(BadArguments, match="no such device"):
+            ran()
+    else:
+        assert ran() == 5
+    assert asked == ([] if refused else [(built, choice, "hang")]), "lint is not asked of a run with a planted fault"
+
+
+@pytest.mark.parametrize(("page", "said"), [("p.html", "p.html"), (None, "could not be written; `report` says why")])
+def test_the_page_is_named_where_there_is_one(page: str | None, said: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path,
+                                              capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(run, "build_report", lambda _: {"exit": 0, "run": {}})
+    monkeypatch.setattr(run, "inconsistencies", lambda _: [])
+    monkeypatch.setattr(run, "verdict_block", lambda *_: "block")
+    monkeypatch.setattr(evidence, "sentences", lambda *_: [])
+    monkeypatch.setattr(run, "write_page", lambda path: path.with_name(page) if page else None)
+    facts: Any = argparse.Namespace(evidence={}, verdict=None)
+    run._finish(facts, tmp_path, argparse.Namespace(json=False), None)
+    block, line = capsys.readouterr().out.splitlines()
+    assert block == "block" and line.startswith("page ") and line.endswith(said)
+
+
 @pytest.mark.parametrize(("arguments", "choice", "gpus", "asked"), [
     ([], GPU, 1, ("one", False)), (["--resume", "{}"], Choice("cuda"), 1, ("one", True)), ([], Choice("cuda"), 2, ("many", False)),
     ([], ABSENT, 0, ("one", False)), ([], BROKEN, 0, ("one", False)),
