@@ -98,6 +98,21 @@ def test_an_answer_of_a_call_counts_no_overlapping_trials() -> None:
     assert not any("overlapped" in text for text in problems_of(test))
 
 
+def test_no_more_trials_overlap_than_ran_however_many_were_planned() -> None:
+    test = first(recorded(), kind="visibility", status="PASS")
+    test["trials"].update(planned=3 * test["trials"]["run"])
+    test["outcomes"].update(overlap=test["trials"]["run"] + 1)
+    assert f"{test['name']}: more trials overlapped than were run" in problems_of(test)
+
+
+@pytest.mark.parametrize("other", ["rule", "window", "path"])
+def test_a_case_that_says_another_s_name_is_seen(other: str) -> None:
+    """Also where the report tells the other case, too."""
+    test = first(recorded(), kind="visibility", status="PASS")
+    said = f"{test['name']}: its name is not its rule, window and path"
+    assert said not in problems_of(test) and said in problems_of({**test, other: "odd"})
+
+
 # ---- the run ----
 
 

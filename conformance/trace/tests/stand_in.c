@@ -366,13 +366,17 @@ result cuFuncSetAttribute(struct kernel *k, int id, int value)
 
 /* ---- events -------------------------------------------------------------------------------------------------------- */
 
+static struct event *spare; /* the last one that was destroyed: the next one gets its handle */
+
 result cuEventCreate(void **event, unsigned flags)
 {
-    struct event *made = calloc(1, sizeof *made);
-    made->flags = flags;
+    struct event *made = spare ? spare : calloc(1, sizeof *made);
+    *made = (struct event){.flags = flags};
+    spare = NULL;
     *event = made;
     return 0;
 }
+result cuEventDestroy_v2(struct event *event) { return spare = event, 0; }
 result cuEventRecord(struct event *event, void *on)
 {
     struct stream *stream = stream_of(on);

@@ -11,7 +11,23 @@ from pathlib import Path
 import pytest
 
 from conformance.trace import page, session
-from conformance.trace.records import HostEvent, Kernel, Process, Range, Stream, read_process
+from conformance.trace.records import (
+    ASKED_CLUSTER,
+    ASKED_COMPLETION_EVENT,
+    ASKED_COOPERATIVE,
+    ASKED_EVENT,
+    ASKED_OVERLAP,
+    ASKED_UPDATABLE,
+    FIRST_OF_KERNEL,
+    IN_CAPTURE,
+    NOT_SAMPLED,
+    HostEvent,
+    Kernel,
+    Process,
+    Range,
+    Stream,
+    read_process,
+)
 from conformance.trace.report import clipped, short_name
 from conformance.trace.summary import summarise, union_us
 from conformance.trace.timeline import Run, Timeline, join
@@ -26,6 +42,35 @@ def test_nvtx_calls_arrive_as_ranges(tmp_path: Path) -> None:
     assert [(r.what, r.text) for r in process.ranges] == [
         ("push", 'step "1"'), ("start", "epoch"), ("push", "layer"), ("pop", ""), ("end", ""), ("pop", "")]
     assert process.ended and process.damaged == 0
+
+
+def called(stand_in: Path, folder: Path, what: str, **variables: str) -> Process:
+    """The process that made calls by hand on the stand-in driver."""
+    environment = {**os.environ, "LD_PRELOAD": str(session.library()), "LD_LIBRARY_PATH": str(stand_in), "PDL_TRACE_FOLDER": str(folder)}
+    subprocess.run([sys.executable, HERE / "calls_by_hand.py", stand_in / "new.module", what], env={**environment, **variables}, check=True,
+                   timeout=3600)
+    return read_process(next(folder.glob("process-*.jsonl")))
+
+
+def test_each_call_is_noted_as_what_it_asked_for(stand_in: Path, tmp_path: Path) -> None:
+    process = called(stand_in, tmp_path, "all", PDL_TRACE_TIMES="0")
+    first, *launches = (event for event in process.events if event.operation == "launch")
+    assert first.flags == FIRST_OF_KERNEL and [launch.flags for launch in launches] == [
+        0, ASKED_OVERLAP, 0, ASKED_COOPERATIVE, 0, ASKED_UPDATABLE, 0, ASKED_CLUSTER, ASKED_EVENT, ASKED_COMPLETION_EVENT, 0, ASKED_OVERLAP,
+        IN_CAPTURE]
+    assert [launch.carveout for launch in launches] == [-2] * 10 + [30, 0, -2]
+    assert {(launch.grid, launch.block, launch.shared, launch.code) for launch in launches} == {((2, 3, 4), (32, 1, 2), 16, 0)}
+    others = [event for event in process.events if event.operation not in ("launch", "capture_begin", "capture_end")]
+    assert [(event.operation, event.code, event.flags) for event in others] == [
+        ("timed_event", 0, 0), ("event", 0, 0), ("timed_event", 0, 0), ("wait_event", 0, 0), ("memset", 0, 0), ("memset", 900, IN_CAPTURE)]
+    assert len({event.detail for event in [*others[:4], *launches[8:10]]}) == 1 and others[0].detail
+
+
+def test_one_of_n_stretches_between_synchronisations_is_timed(stand_in: Path, tmp_path: Path) -> None:
+    process = called(stand_in, tmp_path, "sampled", PDL_TRACE_CUPTI=str(stand_in / "libcuda.so.1"), PDL_TRACE_SAMPLE="2")
+    launches = [event for event in process.events if event.operation == "launch"]
+    assert [not launch.flags & NOT_SAMPLED for launch in launches] == [True, True, False, False] * 2
+    assert len(process.activities) == 4 and {activity.registers for activity in process.activities} == {process.kernels[0].registers}
 
 
 def test_a_file_that_ends_in_the_middle_of_a_line_is_read_up_to_there(tmp_path: Path) -> None:
