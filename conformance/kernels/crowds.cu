@@ -50,29 +50,37 @@
 
 /* The last block keeps its trigger back, then waits, bounded, for the dependent, and stores last of all. In some trials, which plan.repeats
  * marks, every other one of the blocks before the last ones only exits. */
-KERNEL(crowds_primary)
+DEVICE_FN void last_block_holds(const struct kernel_args *args)
 {
-    struct trial_plan plan = k_plan(&args);
+    struct trial_plan plan = k_plan(args);
     uint32_t at = k_block() + LAST - k_blocks();
 
     if (k_block() + LAST < k_blocks() && k_block() % 2 && plan.repeats)
         return;
     if (k_block() + 1 == k_blocks() && !EAGER) {
-        k_delay(args.state, plan.hold_ns);
-        k_store64_relaxed(&args.state->held_ns, k_now());
+        k_delay(args->state, plan.hold_ns);
+        k_store64_relaxed(&args->state->held_ns, k_now());
     }
     k_trigger();
     if (k_block() + LAST < k_blocks())
         return;
     if (k_block() + 1 == k_blocks()) {
-        if (k_poll(args.state, &args.state->alive, 1, plan.bound_ns))
-            k_store_relaxed(&args.state->witnessed, 1);
-        k_delay(args.state, plan.hold_ns);
+        if (k_poll(args->state, &args->state->alive, 1, plan.bound_ns))
+            k_store_relaxed(&args->state->witnessed, 1);
+        k_delay(args->state, plan.hold_ns);
         if (EAGER)
-            k_store64_relaxed(&args.state->held_ns, k_now());
+            k_store64_relaxed(&args->state->held_ns, k_now());
     }
-    k_store(args.data + at, words_fresh(plan.key, at));
+    k_store(args->data + at, words_fresh(plan.key, at));
 }
+
+struct crowds_long_args {
+    struct kernel_args args;
+    uint32_t more[500];
+};
+
+KERNEL(crowds_primary) { last_block_holds(&args); }
+KERNEL_OF(crowds_primary_long, struct crowds_long_args) { last_block_holds(&args.args); }
 
 /* In the marked trials they trigger, and wait at once, or when the primary should be over. */
 DEVICE_FN void last_blocks_read(const struct kernel_args *args, uint32_t waits)
@@ -187,11 +195,6 @@ DEVICE_FN void gives_and_takes(const struct kernel_args *args)
     else
         takes(args);
 }
-
-struct crowds_long_args {
-    struct kernel_args args;
-    uint32_t more[500];
-};
 
 KERNEL(crowds_both) { gives_and_takes(&args); }
 KERNEL_OF(crowds_both_long, struct crowds_long_args) { gives_and_takes(&args.args); }

@@ -26,6 +26,9 @@ static cudaError_t run_event_crowd(struct crowd *crowd, unsigned blocks)
     cudaLaunchAttribute attributes[3];
     cudaEvent_t event = NULL;
     unsigned dress = crowd->trials % CROWD_DRESSES, more = dress_crowd(dress, crowd->greatest, &attributes[1]);
+    unsigned has_long_args = crowd->trials / CROWD_DRESSES / CROWD_EVENTS % 2;
+    const void *primary = has_long_args ? (const void *)SYMBOL(crowds_primary_long) : (const void *)SYMBOL(crowds_primary);
+    struct crowds_long_args copy = PDL_ZERO; /* of which the other one takes the first ones only */
     cudaError_t error = event_for(crowd->trials / CROWD_DRESSES % CROWD_EVENTS, &event);
 
     if (error != cudaSuccess)
@@ -33,7 +36,8 @@ static cudaError_t run_event_crowd(struct crowd *crowd, unsigned blocks)
     prepare_crowd(crowd);
     attributes[0] = recording(event);
     blocks = dress == DRESS_GROUPED ? GROUPED_BLOCKS : blocks;
-    error = launch_sized((const void *)SYMBOL(crowds_primary), &crowd->args, blocks, 1, dress_bytes(dress), stream, attributes, 1 + more);
+    copy.args = crowd->args;
+    error = launch_sized(primary, &copy.args, blocks, 1, dress_bytes(dress), stream, attributes, 1 + more);
     if (error == cudaSuccess)
         error = cudaStreamWaitEvent(side, event, 0);
     if (error == cudaSuccess)
@@ -143,12 +147,28 @@ static cudaError_t add_started(struct begun *b, cudaGraph_t graph, unsigned dres
     return error == cudaSuccess ? edges_add(graph, node, node + 1, starts, 2) : error;
 }
 
+/* What the launch is given beside the event; or the event was recorded in two streams before. */
+enum started { STARTED_ALONE, STARTED_SERIALIZATION, STARTED_SECOND, STARTED_MOVED, STARTED_WAYS };
+
+static cudaError_t give_started(const struct begun *b, enum started way, cudaEvent_t second, unsigned *count, cudaLaunchAttribute *attrs)
+{
+    cudaError_t error = cudaSuccess;
+
+    if (way == STARTED_SERIALIZATION)
+        attrs[(*count)++] = serialization(1);
+    if (way == STARTED_SECOND)
+        attrs[(*count)++] = recording_begin(second);
+    if (way == STARTED_MOVED)
+        error = cudaEventRecord(b->event, b->crowd->ask->side);
+    return error == cudaSuccess && way == STARTED_MOVED ? cudaEventRecord(b->event, b->crowd->ask->stream) : error;
+}
+
 /* The same in streams: what comes after the grid's event at block starts. */
-static cudaError_t launch_started(struct begun *b, unsigned dress)
+static cudaError_t launch_started(struct begun *b, unsigned dress, enum started way, cudaEvent_t second)
 {
     cudaStream_t side = b->crowd->ask->side, third = NULL;
-    cudaLaunchAttribute attrs[3] = { recording_at(b->event, 1) };
-    unsigned grouped = dress == DRESS_GROUPED, given = grouped ? 1 : dress_crowd(dress, b->greatest, attrs + 1);
+    cudaLaunchAttribute attrs[4] = { recording_at(b->event, 1) };
+    unsigned grouped = dress == DRESS_GROUPED, count = 1 + (grouped ? 1 : dress_crowd(dress, b->greatest, attrs + 1));
     struct kernel_args args = b->args;
     cudaError_t error = cudaStreamCreateWithFlags(&third, cudaStreamNonBlocking);
 
@@ -157,10 +177,12 @@ static cudaError_t launch_started(struct begun *b, unsigned dress)
     args.data = &b->args.state->left;
     if (grouped)
         attrs[1] = cooperatively();
-    error = launch_sized((const void *)SYMBOL(crowds_leaver), &args, 1, 1, b->shared_bytes, side, NULL, 0);
+    error = give_started(b, grouped ? STARTED_ALONE : way, second, &count, attrs);
+    if (error == cudaSuccess)
+        error = launch_sized((const void *)SYMBOL(crowds_leaver), &args, 1, 1, b->shared_bytes, side, NULL, 0);
     if (error == cudaSuccess)
         error = launch_sized((const void *)SYMBOL(crowds_stays), &args, b->crowd->room->plan.residents, 1, b->shared_bytes, b->crowd->ask->stream,
-                             attrs, 1 + given);
+                             attrs, count);
     if (error == cudaSuccess)
         error = cudaStreamWaitEvent(third, b->event, 0);
     if (error == cudaSuccess)
@@ -184,8 +206,9 @@ static cudaError_t look_at_started(struct begun *b, cudaError_t error)
 }
 
 /* Where a block of the grid gave up, nobody says when the last one began. */
-static cudaError_t run_started(struct begun *b, unsigned dress)
+static cudaError_t run_started(struct begun *b, unsigned dress, enum started way)
 {
+    cudaEvent_t second = NULL;
     cudaGraph_t graph = NULL;
     cudaError_t error = cudaGraphCreate(&graph, 0);
 
@@ -199,7 +222,12 @@ static cudaError_t run_started(struct begun *b, unsigned dress)
     error = look_at_started(b, error);
     if (error == cudaSuccess)
         error = forget_begun(b);
-    return error == cudaSuccess ? look_at_started(b, launch_started(b, dress)) : error;
+    if (error == cudaSuccess)
+        error = event_for(0, &second);
+    error = error == cudaSuccess ? look_at_started(b, launch_started(b, dress, way, second)) : error;
+    if (second)
+        (void)cudaEventDestroy(second);
+    return error;
 }
 
 /* Edges from the block starts of grids of each kind. One in clusters needs an even number of blocks. */
@@ -212,10 +240,10 @@ static void ask_started(struct crowd *crowd)
     prepare_crowd(crowd);
     crowd->room->plan.hold_ns = STARTED_HOLD_NS;
     error = open_begun(&b, crowd);
-    for (i = 0; i < 4 * (unsigned)CROWD_DRESSES && error == cudaSuccess; i++) {
+    for (i = 0; i < (unsigned)STARTED_WAYS * CROWD_DRESSES && error == cudaSuccess; i++) {
         dress = i % CROWD_DRESSES;
         if (crowd->room->plan.residents % 2 == 0 || dress != DRESS_CLUSTERS)
-            error = run_started(&b, dress);
+            error = run_started(&b, dress, (enum started)(i / CROWD_DRESSES));
     }
     ask_expect(crowd->ask, "edges from the block starts of grids of each kind, and events of them", error, cudaSuccess);
     ask_expect_none(crowd->ask, "kernels after an edge or event of block starts that began before the last block", b.early, b.trials);

@@ -66,9 +66,12 @@ cudaError_t event_usable_in_launch(cudaEvent_t handle, int flags)
 }
 
 /* Devices on which streams that wait for the block starts of some launches go on before the first one */
-static bool starts_event_early(const struct op *op)
+static bool starts_event_early(const struct event *e, const struct op *op)
 {
     const struct faults *f = &device.faults;
+    if ((f->attributed_start_event_early && op->attributed) || (f->completing_start_event_early && op_given(op, 12)) ||
+        (f->moved_start_event_early && e->moved))
+        return true;
     return (f->clustered_start_event_early && op->grid->cluster > 1) || (f->urgent_start_event_early && op->urgent) ||
            (f->domain_start_event_early && op->domain != 0) || (f->cooperative_start_event_early && op->grid->cooperative) ||
            (f->layered_start_event_early && op->grid->shape[2] > 1);
@@ -93,13 +96,14 @@ void event_takes(struct event *e, enum recorded how, struct op *op, bool at_bloc
     if (how == RECORDED_ORDINARY)
         return;
     enum edge_kind soonest = at_block_start ? EDGE_STARTED : EDGE_TRIGGERED;
-    if (e->at_start && starts_event_early(op))
+    if (e->at_start && starts_event_early(e, op))
         soonest = EDGE_TURN;
     if (device.faults.program_event_first_block && how == RECORDED_PROGRAMMATIC)
         soonest = EDGE_TOUCHED;
     const struct grid *g = op->grid;
     if (how == RECORDED_PROGRAMMATIC && ((device.faults.grouped_event_at_touch && g->cooperative && g->cluster > 1) ||
-                                         (device.faults.sharing_event_at_touch && g->dynamic_shared != 0)))
+                                         (device.faults.sharing_event_at_touch && g->dynamic_shared != 0) ||
+                                         (device.faults.long_args_event_at_touch && !at_block_start && g->kernel->args_bytes > 1024)))
         soonest = EDGE_TOUCHED;
     if ((device.faults.large_launch_told_at_start && g->blocks > 32) || (device.faults.long_launch_told_at_start && g->kernel->args_bytes > 128) ||
         (device.faults.sleeping_launch_told_at_start && (e->flags & cudaEventBlockingSync) != 0) ||

@@ -417,7 +417,7 @@ static bool cuts(const struct graph *g)
 cudaError_t graph_queue(struct graph_exec *exec, struct stream *s)
 {
     struct op *start = op_new(OP_JOIN), *end = op_new(OP_JOIN), *before = s->kernel_tail;
-    bool running = exec->running != NULL && !exec->running->retired, after_empty = s->behind_empty;
+    bool running = exec->running != NULL && !exec->running->retired, after_empty = s->behind_empty, awaits = s->waits != 0;
     if (device.faults.running_graph_passes_stream && running && exec->in != s)
         stream_cuts(s);
     if (device.faults.graph_passes_given && stream_given(s, 8))
@@ -449,7 +449,7 @@ cudaError_t graph_queue(struct graph_exec *exec, struct stream *s)
     if (!running)
         exec->in_flight = 0;
     bool third = device.faults.third_in_flight_free && exec->in_flight++ >= 2;
-    if (device.faults.urgent_exec_overlaps && s->priority < 0 && exec->in != s)
+    if ((device.faults.urgent_exec_overlaps && s->priority < 0 && exec->in != s) || (device.faults.awaiting_exec_overlaps && awaits))
         exec->running = NULL;
     exec->in = s;
     if (exec->running != NULL && !device.faults.exec_overlaps_itself && !third)

@@ -246,6 +246,7 @@ struct faults {
     bool host_params_keep_function, copy_before_body_lost, host_before_body_lost, empty_before_body_lost, idle_loop_runs, sibling_frees;
     bool empty_copy_eats_waits, empty_memset_eats_waits, empty_copy_cuts, empty_copy_cuts_capture, refused_wait_eats_waits, refused_record_fires;
     bool urgent_starts_lack_one, legacy_starts_lack_one, body_starts_lack_one, updated_cooperative_at_touch;
+    bool urgent_starts_lack_one, legacy_starts_lack_one, updated_cooperative_at_touch, completing_start_event_early;
     bool joined_overlapped_lost, captured_starts_lack_one, child_starts_lack_one, second_launch_starts_lack_one;
     bool fresh_event_not_ready, host_to_host_early, ninth_exec_loses_edge, many_streams_unordered, many_events_lost, join_forgets_overlapped;
     bool fifth_overlapped_lost, device_sync_skips_per_thread, blocking_policy_early, times_across_streams_zero, ninth_attribute_lost, map_uncovers;
@@ -423,12 +424,12 @@ struct faults {
     bool max_compares_half, max_stores_half, min_compares_half, min_stores_half, relaxed_passes_barrier;
     bool clustered_start_event_early, urgent_start_event_early, domain_start_event_early, third_start_edge_early, long_args_start_edge_early;
     bool zero_not_awaited, all_bits_awaited, several_bits_not_awaited, nor_not_awaited, nor_compares_as_and, flush_not_awaited, any_value_ends_wait;
-    bool batch_writes_first, batch_waits_once, batch_does_last_only, wide_value_by_low_word;
+    bool batch_writes_first, batch_waits_once, batch_does_last_only, wide_value_by_low_word, awaiting_exec_overlaps, long_args_event_at_touch;
     bool wide_compared_unsigned, wide_compared_signed, wide_bits_of_low_word, wide_nor_of_low_word; /* values of 64 bits */
     bool later_edge_not_made, later_program_edge_not_made, turned_edge_reaches_execs; /* of graphs of which an executable one was made */
     bool update_reaches_rest, params_reach_rest, set_params_reach_rest, update_under_way_lost, params_under_way_lost; /* a launch is under way */
     bool second_child_takes_edges, child_of_programs_passed, child_behind_child_uncovered, given_child_passes;
-    bool clustered_completion_passed, urgent_completion_passed, domain_completion_passed;
+    bool clustered_completion_passed, urgent_completion_passed, domain_completion_passed, attributed_start_event_early, moved_start_event_early;
     bool captured_update_keeps_event; /* of nodes that were captured */
     bool update_keeps_disabled_source; /* of copies */
     bool update_keeps_inner_condition; /* of nodes in bodies */
