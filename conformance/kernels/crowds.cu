@@ -238,6 +238,7 @@ struct crowd {
     uint32_t *words[3];        /* to hand over: in pinned memory, in the device's, far away there */
     int greatest;              /* priority */
     unsigned dress;            /* of the dependent */
+    cudaEvent_t event;         /* that it records; NULL: none */
     unsigned stale, early, witnessed, trials, passed; /* passed: plain kernels that did not come after the one before */
 };
 
@@ -288,10 +289,12 @@ static void prepare_seat(struct crowd *crowd, const struct seat *seat, unsigned 
 
 static cudaError_t launch_dependent(const struct crowd *crowd, const void *dependent, unsigned blocks, unsigned threads)
 {
-    cudaLaunchAttribute attributes[3] = { serialization(1), serialization(1), serialization(1) };
-    unsigned more = dress_crowd(crowd->dress, crowd->greatest, attributes + 1);
+    cudaLaunchAttribute attributes[4] = { serialization(1), serialization(1), serialization(1), serialization(1) };
+    unsigned count = 1 + dress_crowd(crowd->dress, crowd->greatest, attributes + 1);
 
-    return launch_sized(dependent, &crowd->args, blocks, threads, dress_bytes(crowd->dress), crowd->stream, attributes, 1 + more);
+    if (crowd->event)
+        attributes[count++] = recording(crowd->event);
+    return launch_sized(dependent, &crowd->args, blocks, threads, dress_bytes(crowd->dress), crowd->stream, attributes, count);
 }
 
 /* Primary and dependent, of so many blocks and threads each; the trial's plan is prepared. Some primaries have attribute 6 or a priority, too. */
@@ -355,19 +358,24 @@ static cudaError_t run_crowd(struct crowd *crowd, unsigned blocks)
     return error;
 }
 
-/* The same of dependents whose launch is given more. Nobody asks whether these overlapped. */
+/* The same of dependents whose launch is given more, and may record an event. Nobody asks whether these overlapped. */
 static void ask_dressed(struct crowd *crowd)
 {
     static const unsigned sizes[] = { 66, 130, 258, 300 };
     unsigned i, trials = 12 * (DRESS_GROUPED - DRESS_SHARED);
-    cudaError_t error = cudaSuccess;
+    cudaEvent_t event = NULL;
+    cudaError_t error = cudaEventCreateWithFlags(&event, cudaEventDisableTiming);
 
     crowd->stale = crowd->early = crowd->trials = 0;
     for (i = 0; i < trials && error == cudaSuccess; i++) {
         crowd->dress = DRESS_SHARED + i % (DRESS_GROUPED - DRESS_SHARED);
+        crowd->event = i / 4 % 3 == 1 ? event : NULL;
         error = run_crowd(crowd, sizes[i / 4 % 4]);
     }
     crowd->dress = DRESS_NONE;
+    crowd->event = NULL;
+    if (event)
+        (void)cudaEventDestroy(event);
     ask_expect(crowd->ask, "dependents of many blocks that are given more", error, cudaSuccess);
     ask_expect_none(crowd->ask, "dependents given more that began before the last block had triggered", crowd->early, trials);
     ask_expect_none(crowd->ask, "stale in the last blocks of dependents given more", crowd->stale, trials);

@@ -322,6 +322,56 @@ static cudaError_t run_fan(struct crowd *crowd, unsigned trial, unsigned *early)
     return error;
 }
 
+/* The pair as nodes, one of which was left out and is enabled again. */
+static cudaError_t run_enabled_crowd(struct crowd *crowd, unsigned blocks, unsigned left_out)
+{
+    cudaGraphEdgeData data = edges_data(1, 0, 1);
+    cudaGraph_t graph = NULL;
+    cudaGraphExec_t exec = NULL;
+    cudaGraphNode_t node[2];
+    cudaError_t error = cudaGraphCreate(&graph, 0);
+
+    prepare_crowd(crowd);
+    if (error == cudaSuccess)
+        error = ask_add_kernel_after(&node[0], graph, NULL, 0, (const void *)SYMBOL(crowds_primary), &crowd->args, blocks, 1);
+    if (error == cudaSuccess)
+        error = ask_add_kernel_after(&node[1], graph, NULL, 0, (const void *)SYMBOL(crowds_dependent), &crowd->args, blocks, 1);
+    if (error == cudaSuccess)
+        error = edges_add(graph, &node[0], &node[1], &data, 1);
+    if (error == cudaSuccess)
+        error = cudaGraphInstantiate(&exec, graph, 0);
+    if (error == cudaSuccess)
+        error = cudaGraphNodeSetEnabled(exec, node[left_out], 0);
+    if (error == cudaSuccess)
+        error = cudaGraphNodeSetEnabled(exec, node[left_out], 1);
+    if (error == cudaSuccess)
+        error = cudaGraphLaunch(exec, crowd->ask->stream);
+    if (error == cudaSuccess)
+        error = cudaStreamSynchronize(crowd->ask->stream);
+    if (exec)
+        (void)cudaGraphExecDestroy(exec);
+    if (graph)
+        (void)cudaGraphDestroy(graph);
+    crowd->trials++;
+    if (error == cudaSuccess)
+        look_at_crowd(crowd);
+    return error;
+}
+
+static void ask_enabled_crowds(struct crowd *crowd)
+{
+    static const unsigned sizes[] = { 34, 130, 300 };
+    unsigned trials = 12, i;
+    cudaError_t error = cudaSuccess;
+
+    crowd->stale = crowd->early = crowd->trials = 0;
+    for (i = 0; i < trials && error == cudaSuccess; i++)
+        error = run_enabled_crowd(crowd, sizes[i / 2 % 3], i % 2);
+    ask_expect(crowd->ask, "nodes of many blocks that are enabled again", error, cudaSuccess);
+    ask_expect_none(crowd->ask, "dependents that began before the last block had triggered, one of the two enabled again", crowd->early, trials);
+    ask_expect_none(crowd->ask, "stale in the last blocks of dependents, one of the two enabled again", crowd->stale, trials);
+}
+
 static void ask_fans(struct crowd *crowd)
 {
     unsigned i, early = 0;
@@ -353,6 +403,8 @@ static void ask_crowd_events(struct crowd *crowd)
         ask_started(crowd);
     if (error == cudaSuccess)
         ask_fans(crowd);
+    if (error == cudaSuccess)
+        ask_enabled_crowds(crowd);
 }
 
 #endif

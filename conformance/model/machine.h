@@ -453,7 +453,7 @@ struct faults {
     bool waiting_cooperative_uncovered; /* a primary that was in its own wait */
     bool past_primary_uncovered; /* one that had ended, of which what it overlapped had not */
     bool large_grid_ends_alone, long_args_trigger_lacks_one, attributed_start_edge_early, second_exec_start_edge_early;
-    bool fenced_wait_free, wait_after_two_triggers_free; /* of the thread */
+    bool fenced_wait_free, wait_after_two_triggers_free, late_reenabled_blocks_free, late_recorder_blocks_free;
     bool late_long_args_blocks_free, late_per_thread_blocks_free, late_met_clustered_blocks_free; /* from the 17th on */
     bool waited_fence_lost_in_graphs, attributed_fence_lost_in_rows, fence_17_lost, fence_lost_in_clusters_of_domains;
     bool long_args_starts_lack_one, rows_starts_lack_one, per_thread_starts_lack_one; /* of their grid */

@@ -1367,6 +1367,8 @@ static const struct variant variants[] = {
     BROKEN("late-urgent-blocks-free", late_urgent_blocks_free, "COMP-16", "in a launch with a priority of its own blocks from the 65th on do not wait"),
     BROKEN("late-layered-blocks-free", late_layered_blocks_free, "COMP-16", "blocks from the 17th on of a grid of several layers do not wait"),
     BROKEN("late-long-arguments-blocks-free", late_long_args_blocks_free, "COMP-16", "blocks from the 17th on of a kernel with more than 1,024 bytes of arguments do not wait"),
+    BROKEN("late-reenabled-blocks-free", late_reenabled_blocks_free, "COMP-16", "the late blocks of a node that was left out and is enabled again do not wait"),
+    BROKEN("late-recorder-blocks-free", late_recorder_blocks_free, "COMP-16", "the late blocks of a launch that records an event do not wait"),
     BROKEN("late-per-thread-blocks-free", late_per_thread_blocks_free, "COMP-16", "blocks from the 17th on do not wait in the per-thread stream"),
     BROKEN("late-met-clustered-blocks-free", late_met_clustered_blocks_free, "COMP-16", "blocks from the 17th on of a grid in clusters do not wait once they have met in a barrier"),
     BROKEN("met-triggered-wait-free", met_triggered_wait_free, "COMP-16", "the wait of a block that has met in one barrier, and has triggered, returns at once"),
