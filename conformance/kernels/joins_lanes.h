@@ -1,9 +1,9 @@
 /* joins_lanes.h - the pair of joins.cu with captures of one to three streams: a row of kernels that overlap in one of them, a node of each kind after
- * the row, and a follower after that, which has one block or many. */
+ * the row, and a follower after that, which has one block or many; or work in another stream, and a follower with the attribute after its event. */
 #ifndef JOINS_LANES_H_INCLUDED
 #define JOINS_LANES_H_INCLUDED
 
-#define LANE_WAYS 8u
+#define LANE_WAYS 9u
 
 enum behind { BEHIND_NOTHING, BEHIND_SET, BEHIND_ROWS, BEHIND_COPY, BEHIND_LAYERS, BEHIND_HOST, BEHIND_RECORD, BEHIND_WAIT };
 /* Where row and follower stand: in the stream that captures, in one that joined it, or the follower in the first one after the other one, or what
@@ -111,6 +111,39 @@ static cudaError_t cross_lanes(struct joins *joins, enum behind behind)
     return error;
 }
 
+/* Whatever edge the attribute makes of the order that the event gives, the follower's wait covers the work. */
+static cudaError_t capture_attributed(struct joins *joins, cudaEvent_t event)
+{
+    cudaStream_t stream = joins->stream[0], fork = joins->stream[1];
+    cudaLaunchAttribute early = serialization(1);
+    cudaError_t error = record_and_await(event, stream, fork);
+
+    if (error == cudaSuccess && joins->trial / LANE_WAYS % 2)
+        error = silent(joins, stream);
+    if (error == cudaSuccess)
+        error = work(joins, 0, fork);
+    if (error == cudaSuccess)
+        error = record_and_await(event, fork, stream);
+    if (error == cudaSuccess)
+        error = launch_one((const void *)SYMBOL(joins_waiting_follower), &joins->follower[0], PLACE_WORDS, FOLLOWS_IN(joins, stream), &early, 1);
+    return error;
+}
+
+static cudaError_t lanes_attributed(struct joins *joins)
+{
+    cudaEvent_t event = NULL;
+    cudaError_t error = cudaEventCreateWithFlags(&event, cudaEventDisableTiming);
+
+    prepare(joins, 1, 1);
+    if (error == cudaSuccess)
+        error = cudaStreamBeginCapture(joins->stream[0], cudaStreamCaptureModeThreadLocal);
+    if (error == cudaSuccess)
+        error = ask_run_capture(joins->stream[0], capture_attributed(joins, event));
+    if (event)
+        (void)cudaEventDestroy(event);
+    return error;
+}
+
 static cudaError_t lanes_bare(struct joins *joins) { return cross_lanes(joins, BEHIND_NOTHING); }
 static cudaError_t lanes_set(struct joins *joins) { return cross_lanes(joins, BEHIND_SET); }
 static cudaError_t lanes_rows(struct joins *joins) { return cross_lanes(joins, BEHIND_ROWS); }
@@ -131,6 +164,7 @@ static void ask_lanes_crossed(struct ask *ask)
         { "stale after such a row and a host function", lanes_host },
         { "stale after such a row and an external record", lanes_record },
         { "stale after such a row and an external wait", lanes_wait },
+        { "stale in a captured launch with the attribute after an event", lanes_attributed },
     };
 
     ask_joins(ask, joins, LANE_WAYS, cudaStreamNonBlocking);

@@ -202,7 +202,7 @@ static bool arc_uncovered(const struct arc *a)
     if ((f->updated_cooperative_uncovered && updated && to != NULL && to->cooperative) ||
         (f->cooperative_in_body_uncovered && in_body && from != NULL && from->cooperative))
         return true;
-    if (f->child_behind_child_uncovered && behind_child(a->to->graph))
+    if ((f->child_behind_child_uncovered && behind_child(a->to->graph)) || (f->rejoined_uncovered && a->rejoins))
         return true;
     if (f->long_args_uncover && a->to->kernel != NULL && a->to->kernel->kernel->args_bytes > 128)
         return true;
