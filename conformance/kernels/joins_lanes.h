@@ -73,8 +73,8 @@ static cudaError_t capture_crossing(struct joins *joins, const struct crossing *
         error = queue_behind(joins, c->behind, c->outside, stream);
     if (error == cudaSuccess && c->place != LANE_BACK)
         error = follow_crossing(joins, c, stream);
-    for (i = 1; i < c->lanes && error == cudaSuccess; i++)
-        error = record_and_await(c->fork, joins->stream[i], first);
+    for (i = c->lanes - 1; i > 0 && error == cudaSuccess; i--) /* the row's stream may be joined by another one before it leads back */
+        error = record_and_await(c->fork, joins->stream[i], c->place == LANE_BACK ? joins->stream[i - 1] : first);
     return error == cudaSuccess && c->place == LANE_BACK ? follow_crossing(joins, c, first) : error;
 }
 

@@ -419,7 +419,8 @@ cudaError_t capture_record(struct stream *s, struct event *e)
     struct lane *l = lane_of(s->capture, s);
     event_holds(e, s, l->half, l->halves);
     unsigned count = l->halves;
-    bool forgets = device.faults.capture_loses_order || (device.faults.fork_loses_order && s->capture->origin != s);
+    bool forgets = device.faults.capture_loses_order || (device.faults.fork_loses_order && s->capture->origin != s) ||
+                   (device.faults.record_behind_join_loses_row && l->halves > 1);
     if (!forgets && l->behinds != 0) {
         e->captured = realloc(e->captured, (count + l->behinds) * sizeof *e->captured);
         if (e->captured == NULL)

@@ -176,7 +176,7 @@ struct faults {
     bool lone_thread_left_out, trigger_counts_calls, unstarted_blocks_count, exit_not_trigger, plain_overlaps, value_zero_overlaps, attribute_leaks;
     bool dependents_steal_slots, event_at_launch, copy_does_not_wait, program_event_first_block, capture_loses_order, edge_becomes_launch_completion;
     bool lossy_start_succeeds, lossy_beyond_eight_succeeds, lossy_capture_counts_last, second_foreign_begin_taken, second_foreign_update_taken;
-    bool completion_event_drops_cooperative, clone_completion_full, clone_ninth_start_at_trigger, rejoined_uncovered;
+    bool completion_event_drops_cooperative, clone_completion_full, clone_ninth_start_at_trigger, rejoined_uncovered, record_behind_join_loses_row;
     bool captured_second_event_at_start, later_own_priority_lost, early_start_join_accepted, ninth_edge_at_touch, ninth_dependent_at_touch;
     bool full_becomes_programmatic, illegal_edge_accepted, legal_edge_refused, lossy_query_succeeds, ordinary_not_covered, ignored_uncovers;
     bool reads_unread, exits_not_covered, program_event_not_covered, first_start_counts, one_edge_is_enough, item_hides_primary, host_learns_early;
