@@ -6,7 +6,8 @@
 /* The blocking stream is new, and made once the work is queued where it is the follower's. Before: it, or the legacy stream, waits for an event. */
 enum before { BEFORE_NOTHING, BEFORE_KERNEL, BEFORE_GRAPH, BEFORE_EVENT, BEFORE_NEW, BEFORES };
 enum then { THEN_COPY, THEN_MEMCPY, THEN_FOLLOWER }; /* of each kind */
-static const enum follow_by default_follower[] = { FOLLOW_KERNEL, FOLLOW_OVERLAPPING, FOLLOW_GRAPH, FOLLOW_HOST, FOLLOW_CALLBACK, FOLLOW_EVENT };
+static const enum follow_by default_follower[] = { FOLLOW_KERNEL, FOLLOW_LONG_ARGS, FOLLOW_OVERLAPPING, FOLLOW_GRAPH, FOLLOW_HOST, FOLLOW_CALLBACK,
+                                                   FOLLOW_EVENT };
 #define THENS (THEN_FOLLOWER + sizeof(default_follower) / sizeof(default_follower[0]))
 
 struct by_default {

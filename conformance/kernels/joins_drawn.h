@@ -83,8 +83,8 @@ static cudaError_t some_work(struct joins *joins, struct kernel_args *args, cuda
 /* ---- followers ---- */
 
 /* WAIT and POLL: the host waits for the stream, or asks it until it has ended. */
-enum follow_by { FOLLOW_KERNEL, FOLLOW_OVERLAPPING, FOLLOW_DEPENDENT, FOLLOW_COPY, FOLLOW_SET, FOLLOW_GRAPH, FOLLOW_HOST, FOLLOW_CALLBACK,
-                 FOLLOW_EVENT, FOLLOW_WAIT, FOLLOW_POLL, FOLLOWS };
+enum follow_by { FOLLOW_KERNEL, FOLLOW_LONG_ARGS, FOLLOW_OVERLAPPING, FOLLOW_DEPENDENT, FOLLOW_COPY, FOLLOW_SET, FOLLOW_GRAPH, FOLLOW_HOST,
+                 FOLLOW_CALLBACK, FOLLOW_EVENT, FOLLOW_WAIT, FOLLOW_POLL, FOLLOWS };
 
 static void CUDART_CB look_back(cudaStream_t stream, cudaError_t status, void *opaque)
 {
@@ -117,6 +117,21 @@ static cudaError_t follow_by_set(struct joins *joins, cudaStream_t stream)
     for (i = joins->pinned->host_is_stale = 0; i < PLACE_WORDS; i++)
         joins->pinned->host_is_stale |= words[i] != 0x5A5A5A5Au;
     return error;
+}
+
+struct joins_long_args {
+    struct kernel_args args;
+    uint32_t more[500];
+};
+
+KERNEL_OF(joins_long_follower, struct joins_long_args) { follower_copies(&args.args, 0); }
+
+static cudaError_t follow_with_long_args(struct joins *joins, cudaStream_t stream)
+{
+    struct joins_long_args copy = PDL_ZERO;
+
+    copy.args = joins->follower[0];
+    return launch_one((const void *)SYMBOL(joins_long_follower), &copy.args, PLACE_WORDS, stream, NULL, 0);
 }
 
 static cudaError_t follow_by_graph(struct joins *joins, cudaStream_t stream)
@@ -152,6 +167,7 @@ static cudaError_t follow_by(struct joins *joins, enum follow_by by, cudaStream_
         joins->pinned->host_is_stale = by != FOLLOW_EVENT; /* until it looked */
     }
     switch (by) {
+    case FOLLOW_LONG_ARGS: return follow_with_long_args(joins, to);
     case FOLLOW_OVERLAPPING: return launch_in_manner(reads, args, PLACE_WORDS, to, (enum manner)drawn(joins, 5, MANNERS), 1);
     case FOLLOW_DEPENDENT: return tail_of(joins) == TAIL_SILENT ? follow(joins, 0, stream) : depend(joins, stream); /* rows are asked elsewhere */
     case FOLLOW_COPY: return copy_words(joins, stream, cudaMemcpyDefault);

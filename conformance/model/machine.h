@@ -212,7 +212,7 @@ struct faults {
     bool left_threads_free, made_first_uncovered, legacy_record_alone, update_frees_running, begun_event_ends_list, second_clone_drops_edge;
     bool capture_clone_full, late_threads_return, info_shares_data, no_edges_refused, attribute_set_once, many_waits_lose_one, full_queue_overlaps;
     bool lost_node_shifts, second_root_free, fan_of_sixteen_cut, all_bodies_run, idle_body_runs, host_runs_twice, params_reach_running;
-    bool destroyed_exec_stops, destroyed_child_stops, query_forgets_events, idle_event_frees, ipc_event_early, captures_mix;
+    bool destroyed_exec_stops, destroyed_child_stops, query_forgets_events, idle_event_frees, ipc_event_early, captures_mix, long_args_pass_legacy;
     bool other_thread_captures_full, failed_capture_leaks, capture_ids_repeat, cluster_wait_stale, host_source_unordered, host_target_unordered;
     bool late_edges_rootless, enabled_always, third_exec_drops_edge, misfits_dropped, crowds_accepted, legacy_beside_capture, legacy_sets_beside;
     bool cycles_accepted, first_time_stays, node_params_ignored, late_priority_lost, priority_not_captured, short_list_overruns, handles_confused;
@@ -453,7 +453,7 @@ struct faults {
     bool waiting_cooperative_uncovered; /* a primary that was in its own wait */
     bool past_primary_uncovered; /* one that had ended, of which what it overlapped had not */
     bool large_grid_ends_alone, long_args_trigger_lacks_one, attributed_start_edge_early, second_exec_start_edge_early;
-    bool fenced_wait_free, wait_after_two_triggers_free, late_reenabled_blocks_free, late_recorder_blocks_free;
+    bool fenced_wait_free, wait_after_two_triggers_free, late_reenabled_blocks_free, late_recorder_blocks_free, reenabled_grid_in_parts;
     bool late_long_args_blocks_free, late_per_thread_blocks_free, late_met_clustered_blocks_free; /* from the 17th on */
     bool waited_fence_lost_in_graphs, attributed_fence_lost_in_rows, fence_17_lost, fence_lost_in_clusters_of_domains;
     bool long_args_starts_lack_one, rows_starts_lack_one, per_thread_starts_lack_one; /* of their grid */

@@ -89,7 +89,7 @@ static bool starts_in_parts(const struct op *op)
     if ((f->domain_grid_in_parts && op->domain != 0) || (f->urgent_grid_in_parts && op->urgent) ||
         (f->long_args_grid_in_parts && g->kernel->args_bytes > 1024) || (f->grid_after_item_in_parts && (op->features & HAS(afteritem))) ||
         (f->other_thread_grid_in_parts && (op->features & HAS(otherthread))) || (f->grid_of_graph_in_parts_again && (op->features & HAS(again))) ||
-        (f->grid_in_urgent_stream_in_parts && (op->features & HAS(highstream))))
+        (f->reenabled_grid_in_parts && (op->features & HAS(reenabled))) || (f->grid_in_urgent_stream_in_parts && (op->features & HAS(highstream))))
         return true;
     return !g->cooperative || device.faults.grid_in_parts || (device.faults.clustered_grid_in_parts && g->cluster > 1) ||
            (device.faults.shared_grid_in_parts && g->dynamic_shared != 0) || (device.faults.layered_grid_in_parts && g->shape[2] > 1) ||

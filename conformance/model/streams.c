@@ -145,7 +145,8 @@ static void order_behind_others(struct stream *s, struct op *op)
         skips |= (device.faults.new_stream_passes_legacy && legacy.tail != NULL && legacy.tail->serial <= s->made_at) ||
                  (device.faults.legacy_passed_after_graph && s->tail != NULL && s->tail->kind == OP_JOIN);
         skips |= device.faults.legacy_items_passed && legacy.tail != NULL && legacy.tail->kind != OP_KERNEL;
-        skips |= legacy.tail != NULL && left_out_of_legacy_order(legacy.tail);
+        skips |= (legacy.tail != NULL && left_out_of_legacy_order(legacy.tail)) ||
+                 (device.faults.long_args_pass_legacy && op->kind == OP_KERNEL && op->grid->kernel->args_bytes > 1024);
         skips |= (device.faults.attributed_passes_legacy && op->attributed && legacy.tail != NULL && legacy.tail->attributed) ||
                  (device.faults.awaiting_passes_legacy && op->attributed && s->waits != 0);
         if (is_blocking(s) && legacy.tail != NULL && !skips && !(device.faults.legacy_frees_one && s != &per_thread && !s->first))
