@@ -110,6 +110,7 @@ static cudaError_t move_changes(struct node *n, struct move move)
 static cudaError_t rows_change(struct node *n, const struct cudaMemcpy3DParms *p)
 {
     FAIL_IF(p == NULL || !rows_sound(p) || p->extent.width == 0, cudaErrorInvalidValue);
+    FAIL_IF(device.faults.narrow_rows_refused && p->extent.width == 1, cudaErrorInvalidValue);
     struct move move = copy_of(p);
     if (device.faults.rows_params_keep_pitch && n != NULL && n->move.rows > 1)
         move.from_pitch = n->move.from_pitch;

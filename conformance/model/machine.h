@@ -375,7 +375,7 @@ struct faults {
     bool blocks_of_no_kernel_told, attribute_of_no_kernel_taken, launch_carveout_low_taken, launch_carveout_high_taken, cluster_of_none_taken;
     bool no_list_taken, upload_of_nothing_taken, default_stream_destroyed, short_set_pitch_taken, short_stream_pitch_taken, short_copy_pitch_taken;
     bool spoiled_capture_updated, foreign_handle_taken, hostless_params_taken, general_hostless_taken, rows_params_keep_pitch, rows_params_copy_one;
-    bool exec_rows_ignored, refused_rows_half_taken, exec_copy_params_ignored, inner_cycles_accepted, large_grid_keeps_lines;
+    bool exec_rows_ignored, refused_rows_half_taken, exec_copy_params_ignored, inner_cycles_accepted, large_grid_keeps_lines, narrow_rows_refused;
     bool large_launch_told_at_start, long_launch_told_at_start, sleeping_launch_told_at_start, clustered_launch_told_at_start;
     bool domain_launch_told_at_start, completion_not_awaited, completion_not_awaited_when_idle, event_of_capturing_stream_passed;
     bool launch_event_of_other_passed, query_takes_waits_back, query_passes_awaited, new_stream_passes_legacy, legacy_passed_after_graph;

@@ -1155,6 +1155,7 @@ static const struct variant variants[] = {
     BROKEN("hostless-params-taken", hostless_params_taken, "COMP-04g", "a host node takes parameters without a function"),
     BROKEN("general-hostless-taken", general_hostless_taken, "COMP-04g", "the general call adds a host node without a function"),
     BROKEN("rows-params-keep-pitch", rows_params_keep_pitch, "ATTR-15d", "new parameters of a copy of rows leave the pitch of its source as it was"),
+    BROKEN("narrow-rows-refused", narrow_rows_refused, "ATTR-15d", "a copy node takes no rows of one byte as new parameters"),
     BROKEN("rows-params-copy-one", rows_params_copy_one, "ATTR-15d", "with new parameters a copy of rows copies the first one only"),
     BROKEN("exec-rows-ignored", exec_rows_ignored, "ATTR-15d", "new parameters of a copy of rows in an executable graph are taken and forgotten"),
     BROKEN("refused-rows-half-taken", refused_rows_half_taken, "ATTR-15d", "an executable graph that refuses new parameters of a copy of rows copies one row from then on"),
