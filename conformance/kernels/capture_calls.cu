@@ -44,23 +44,28 @@ static cudaError_t begin_in_mode(cudaStream_t stream, enum cudaStreamCaptureMode
 static cudaError_t begin(cudaStream_t stream) { return begin_in_mode(stream, cudaStreamCaptureModeGlobal); }
 
 /* By either of the calls that tell it. */
-static void expect_invalidated(const struct capture *c, const char *what, cudaStream_t stream)
+static void expect_state(const struct capture *c, const char *what, cudaStream_t stream, enum cudaStreamCaptureStatus want)
 {
-    enum cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone, beside = cudaStreamCaptureStatusNone;
+    enum cudaStreamCaptureStatus other = want == cudaStreamCaptureStatusNone ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusNone;
+    enum cudaStreamCaptureStatus status = other, beside = other;
     const cudaGraphNode_t *nodes = NULL;
     const cudaGraphEdgeData *data = NULL;
     size_t count = 0;
 
     ask_expect(c->ask, what, cudaStreamIsCapturing(stream, &status), cudaSuccess);
-    ask_expect_number(c->ask, what, (long)status, (long)cudaStreamCaptureStatusInvalidated);
+    ask_expect_number(c->ask, what, (long)status, (long)want);
     ask_expect(c->ask, what, edges_of_capture(stream, &beside, NULL, NULL, &nodes, &data, &count), cudaSuccess);
-    ask_expect_number(c->ask, what, (long)beside, (long)cudaStreamCaptureStatusInvalidated);
+    ask_expect_number(c->ask, what, (long)beside, (long)want);
+}
+
+static void expect_invalidated(const struct capture *c, const char *what, cudaStream_t stream)
+{
+    expect_state(c, what, stream, cudaStreamCaptureStatusInvalidated);
 }
 
 /* What is told of a capture that was spoiled, and that it gives no graph. */
 static void expect_spoiled(const struct capture *c, const char *what)
 {
-    enum cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
     cudaGraph_t graph = NULL;
 
     expect_invalidated(c, what, c->stream);
@@ -68,8 +73,7 @@ static void expect_spoiled(const struct capture *c, const char *what)
     ask_expect_refusal(c->ask, what, cudaEventRecord(c->event, c->stream));
     ask_expect_refusal(c->ask, what, cudaStreamEndCapture(c->stream, &graph));
     ask_expect_number(c->ask, what, graph != NULL, 0);
-    ask_expect(c->ask, what, cudaStreamIsCapturing(c->stream, &status), cudaSuccess);
-    ask_expect_number(c->ask, what, (long)status, (long)cudaStreamCaptureStatusNone);
+    expect_state(c, what, c->stream, cudaStreamCaptureStatusNone);
     if (graph)
         (void)cudaGraphDestroy(graph);
 }
@@ -116,7 +120,6 @@ static void ask_captured_event(const struct capture *c, unsigned how)
 /* "It is invalid to merge two separate capture graphs": "any associated capture graphs are invalidated" */
 static void ask_merge(const struct capture *c)
 {
-    enum cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
     cudaError_t error = begin(c->stream);
 
     if (error == cudaSuccess)
@@ -126,8 +129,7 @@ static void ask_merge(const struct capture *c)
     ask_expect(c->ask, "two captures and an event of one", error, cudaSuccess);
     ask_expect_refusal(c->ask, "a wait in the other one", cudaStreamWaitEvent(c->stream, c->event, 0));
     expect_spoiled(c, "a capture that was to wait for an event of another one");
-    ask_expect(c->ask, "the other one", cudaStreamIsCapturing(c->side, &status), cudaSuccess);
-    ask_expect_number(c->ask, "the other one", (long)status, (long)cudaStreamCaptureStatusInvalidated);
+    expect_invalidated(c, "the other one", c->side);
     ask_drop_capture(c->side);
 }
 
@@ -151,14 +153,12 @@ static void fail_capture(const struct capture *c)
 /* What fails is the one capture: another one that goes on beside it gives its graph. */
 static void ask_failed_beside(const struct capture *c)
 {
-    enum cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
     cudaGraph_t graph = NULL;
     size_t nodes = 0;
 
     ask_expect(c->ask, "a capture beside one that fails", begin(c->side), cudaSuccess);
     fail_capture(c);
-    ask_expect(c->ask, "its state then", cudaStreamIsCapturing(c->side, &status), cudaSuccess);
-    ask_expect_number(c->ask, "its state then", (long)status, (long)cudaStreamCaptureStatusActive);
+    expect_state(c, "its state then", c->side, cudaStreamCaptureStatusActive);
     ask_expect(c->ask, "another launch in it", launch_nothing(c->side), cudaSuccess);
     ask_expect(c->ask, "the end of the capture beside one that failed", cudaStreamEndCapture(c->side, &graph), cudaSuccess);
     if (graph)

@@ -174,8 +174,8 @@ cudaError_t capture_info(cudaStream_t handle, enum cudaStreamCaptureStatus *stat
     FAIL_IF(legacy_is_forbidden(s) && !device.faults.legacy_info_told, cudaErrorStreamCaptureImplicit);
     struct capture *c = s->capture;
     bool hides = c != NULL && (device.faults.info_tells_active || (device.faults.fork_info_tells_active && c->origin != s));
-    *status = c == NULL ? cudaStreamCaptureStatusNone
-              : c->invalid && !hides ? cudaStreamCaptureStatusInvalidated
+    *status = c == NULL && !device.faults.info_tells_none_active ? cudaStreamCaptureStatusNone
+              : c != NULL && c->invalid && !hides ? cudaStreamCaptureStatusInvalidated
                                      : cudaStreamCaptureStatusActive;
     if (c == NULL || c->invalid)
         return cudaSuccess;

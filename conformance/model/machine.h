@@ -413,7 +413,7 @@ struct faults {
     bool odd_pageable_cut, short_copy_passes_row, single_layer_passes_row, captured_short_set_free, captured_odd_source_rounded;
     bool captured_odd_set_leaves_tail, short_pageable_source_early, crooked_copy_cut, crooked_set_cut, child_params_keep_later_kernels;
     bool conditions_before_untold, nested_rows_told_as_one, nested_attribute_ignored, external_wait_passes_overlapped, copies_end_no_body;
-    bool exec_end_frees_stream, refusal_names_first_dependency, body_cuts_arguments, inner_else_ignored;
+    bool exec_end_frees_stream, refusal_names_first_dependency, body_cuts_arguments, inner_else_ignored, info_tells_none_active;
     bool exec_behind_empty_overlaps; /* launched a third time */
     bool given_host_passes_set, given_set_passes_host, given_copy_passes_set; /* nodes that parameters were given to one by one */
     bool domain_in_inner_body_passed; /* kernels of the remote memory-sync domain in bodies in bodies */

@@ -633,6 +633,7 @@ static const struct variant variants[] = {
     BROKEN("capture-id-grows", capture_id_grows, "EDGE-41", "a capture has another id once it has three nodes"),
     BROKEN("given-graph-not-told", given_graph_not_told, "EDGE-41", "a stream does not tell the graph that it captures into, if it was given one"),
     BROKEN("info-tells-active", info_tells_active, "EDGE-40", "a stream that is asked for its capture tells an invalid one as active"),
+    BROKEN("info-tells-none-active", info_tells_none_active, "EDGE-40", "a stream of no capture is told to be in one by the call that tells the rest"),
     BROKEN("fork-info-tells-active", fork_info_tells_active, "EDGE-41", "a stream that joined a capture tells it as active when it is invalid"),
     BROKEN("negative-device-taken", negative_device_taken, "COMP-04g", "device -1 may be chosen"),
     BROKEN("device-beyond-taken", device_beyond_taken, "COMP-04g", "a device may be chosen that is one more than there are"),
