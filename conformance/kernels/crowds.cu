@@ -119,6 +119,10 @@ static const struct seat {
 DEVICE_FN uint32_t speaks_for_block(const struct trial_plan *plan) { return plan->repeats % 2 ? k_threads() - 1 : 0; }
 DEVICE_FN uint32_t more_barriers(const struct trial_plan *plan) { return plan->repeats / 2; }
 
+/* Of several threads every second one fences for its own words alone, which lie beside those of the others, and counts itself. */
+#define EACH_SECOND 6u
+DEVICE_FN uint32_t each_speaks(const struct trial_plan *plan) { return plan->repeats == EACH_SECOND && k_threads() == HANDERS; }
+
 /* Four words of eight are stored to. */
 DEVICE_FN uint32_t handed_at(uint32_t i) { return i / 4 * 8 + i % 4; }
 
@@ -129,12 +133,19 @@ DEVICE_FN void gives(const struct kernel_args *args)
 
     k_trigger();
     if (EAGER)
-        k_store_relaxed(&args->state->alive, 1);
+        k_store_relaxed(&args->state->alive, HANDERS);
     k_delay(args->state, plan.hold_ns);
     for (i = k_thread(); i < plan.reads_early; i += k_threads()) {
         k_store(args->data + handed_at(i), words_fresh(plan.key, i));
-        if (i % 7 == 6 && plan.hold_ns % 2000)
+        if (i % 7 == 6 && plan.hold_ns % 2000 && !each_speaks(&plan))
             k_fence(); /* not the last one, which takes what comes after it; nor in every trial: then the last one takes all */
+    }
+    if (each_speaks(&plan)) {
+        if (k_thread() % 2) {
+            k_fence();
+            k_add(&args->state->alive, 1);
+        }
+        return;
     }
     k_barrier();
     for (i = 0; i < more_barriers(&plan); i++)
@@ -148,13 +159,13 @@ DEVICE_FN void gives(const struct kernel_args *args)
 DEVICE_FN void takes(const struct kernel_args *args)
 {
     struct trial_plan plan = k_plan(args);
-    uint32_t i, wrong = 0, met = 0;
+    uint32_t i, wrong = 0, met = 0, each = each_speaks(&plan);
 
     if (plan.hold_ns % 3000 == 0)
         k_trigger();
     for (i = k_thread(); i < plan.reads_early; i += k_threads())
         wrong += k_load(args->data + i / 4 * 8 + 4) == 0; /* never: it is no word of the trial */
-    if (k_thread() == speaks_for_block(&plan) && k_poll(args->state, &args->state->alive, 1, plan.bound_ns)) {
+    if (k_thread() == speaks_for_block(&plan) && k_poll(args->state, &args->state->alive, each ? HANDERS / 2 : 1, plan.bound_ns)) {
         k_fence();
         k_store_relaxed(&args->state->witnessed, 1);
         met = 1;
@@ -164,7 +175,7 @@ DEVICE_FN void takes(const struct kernel_args *args)
     if (!met && (k_threads() == 1 || !k_load_relaxed(&args->state->witnessed)))
         return;
     for (i = k_thread(); i < plan.reads_early; i += k_threads())
-        wrong += k_load(args->data + handed_at(i)) != words_fresh(plan.key, i);
+        wrong += (!each || i % 2) && k_load(args->data + handed_at(i)) != words_fresh(plan.key, i);
     if (wrong)
         k_add(&args->state->early, 1);
 }
@@ -283,7 +294,7 @@ static void prepare_seat(struct crowd *crowd, const struct seat *seat, unsigned 
     crowd->room->plan.words = seat->blocks;
     crowd->room->plan.withhold = seat->giver;
     crowd->room->plan.skip = seat->taker;
-    crowd->room->plan.repeats = trial / 4 % 6;
+    crowd->room->plan.repeats = trial / 4 % (EACH_SECOND + 1);
     crowd->room->plan.reads_early = crowd->args.data == crowd->words[0] ? HANDED : MANY_HANDED;
 }
 

@@ -426,7 +426,7 @@ static void store_word(struct thread *t, uint32_t word, uint64_t value, unsigned
             s->halves = 0;
         s->value = blend(s->value, value, halves);
         s->halves |= (unsigned char)halves;
-        if (s->thread != t->index)
+        if (s->thread != t->index && !device.faults.fence_leaves_second_thread)
             s->thread = MODEL_MAX_THREADS; /* of several: any fence takes it along */
         return;
     }

@@ -527,6 +527,7 @@ static const struct variant variants[] = {
     BROKEN("other-thread-sync-early", other_thread_sync_early, "MEM-09c", "another thread does not wait for the end of a stream"),
     BROKEN("fence-keeps-lines", fence_keeps_lines, "MEM-10", "a fence leaves lines cached that were read before it"),
     BROKEN("fence-leaves-shared-words", fence_leaves_shared_words, "MEM-10", "a fence leaves out pairs of words that two threads stored to"),
+    BROKEN("fence-leaves-second-thread", fence_leaves_second_thread, "MEM-10a", "a fence leaves out what its thread stored to four of eight bytes after another thread stored to the others"),
     BROKEN("fence-leaves-other-threads", fence_leaves_other_threads, "MEM-10", "a fence leaves out what other threads of the block stored before a barrier"),
     BROKEN("copy-to-host-passes-row", copy_to_host_passes_row, "MEM-06c", "a copy to the host does not wait for what the kernel before it overlapped"),
     BROKEN("graph-passes-row", graph_passes_row, "MEM-06c", "a graph does not wait for what the kernel before it overlapped"),
