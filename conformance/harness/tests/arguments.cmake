@@ -22,7 +22,7 @@ endfunction()
 
 foreach(slip "--seed;5eedx" "--seed;0x" "--seed;12345678901234567" "--nothing;1" "--case" "odd" "--profile;fast" "--plant;odd"
              "--plant;broken-wait:5x" "--family;nowhere" "--case;NO.such" "--case;${case};--case;NO.such" "--family;start;--case;${case}"
-             "--sms;x;--plan" "--trial;1.2"
+             "--family;wait;--case;${case};--case;ATTR-15e.names.widened.stream" "--sms;x;--plan" "--trial;1.2"
              "--trial;1.2;--case;${case}" "--repeat;5;--case;${case}" "--repeat;0;--trial;1.2;--case;${case}"
              "--trial;1.2x;--repeat;3;--case;${case}" "--trial;-1.2;--repeat;3;--case;${case}" "--repeat;3x;--trial;1.2;--case;${case}"
              "--trial;0.1;--repeat;2;--case;${case};--case;WAIT-05.rewait.widened.stream" "--trial;0.1;--repeat;2;--family;wait")
