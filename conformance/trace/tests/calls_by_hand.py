@@ -65,6 +65,9 @@ launch((EVENT, event))
 launch((COMPLETION_EVENT, event))
 launch((CARVEOUT, 30))
 launch((SERIALIZATION, 1), (CARVEOUT, 0))
+plain = (function, *map(ctypes.c_uint, (2, 3, 4, 32, 1, 2, 16)), stream, arguments)
+assert driver.cuLaunchKernel(*plain, None) == 0
+assert driver.cuLaunchCooperativeKernel(*plain) == 0
 driver.cuEventDestroy_v2(event)
 record(DISABLE_TIMING)  # the same handle, and another kind
 driver.cuEventDestroy_v2(event)

@@ -492,6 +492,12 @@ result cuLaunchKernel(struct kernel *kernel, unsigned gx, unsigned gy, unsigned 
     const struct configuration c = {{gx, gy, gz}, {bx, by, bz}, shared, on, NULL, 0};
     return cuLaunchKernelEx(&c, kernel, arguments, extra);
 }
+result cuLaunchCooperativeKernel(struct kernel *kernel, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
+                                 unsigned shared, void *on, void **arguments)
+{
+    const struct configuration c = {{gx, gy, gz}, {bx, by, bz}, shared, on, NULL, 0};
+    return cuLaunchKernelEx(&c, kernel, arguments, NULL);
+}
 result cuStreamIsCapturing(struct stream *stream, int *status) { *status = stream && stream->capturing; return 0; }
 result cuStreamBeginCapture_v2(struct stream *stream, int mode)
 {

@@ -57,8 +57,8 @@ def test_each_call_is_noted_as_what_it_asked_for(stand_in: Path, tmp_path: Path)
     first, *launches = (event for event in process.events if event.operation == "launch")
     assert first.flags == FIRST_OF_KERNEL and [launch.flags for launch in launches] == [
         0, ASKED_OVERLAP, 0, ASKED_COOPERATIVE, 0, ASKED_UPDATABLE, 0, ASKED_CLUSTER, ASKED_EVENT, ASKED_COMPLETION_EVENT, 0, ASKED_OVERLAP,
-        IN_CAPTURE]
-    assert [launch.carveout for launch in launches] == [-2] * 10 + [30, 0, -2]
+        0, ASKED_COOPERATIVE, IN_CAPTURE]
+    assert [launch.carveout for launch in launches] == [-2] * 10 + [30, 0] + [-2] * 3
     assert {(launch.grid, launch.block, launch.shared, launch.code) for launch in launches} == {((2, 3, 4), (32, 1, 2), 16, 0)}
     others = [event for event in process.events if event.operation not in ("launch", "capture_begin", "capture_end")]
     assert [(event.operation, event.code, event.flags) for event in others] == [
