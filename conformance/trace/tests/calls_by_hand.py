@@ -48,6 +48,37 @@ def record(flags: int) -> None:
     assert driver.cuEventRecord(event, stream) == 0
 
 
+class Parameters(ctypes.Structure):
+    _fields_ = [("function", ctypes.c_void_p), ("grid", ctypes.c_uint * 3), ("block", ctypes.c_uint * 3), ("shared", ctypes.c_uint),
+                ("arguments", ctypes.c_void_p), ("extra", ctypes.c_void_p), ("kernel", ctypes.c_void_p), ("context", ctypes.c_void_p)]
+
+
+def kernel_node(of: ctypes.c_void_p) -> ctypes.c_void_p:
+    node = ctypes.c_void_p()
+    asked = Parameters(function, (ctypes.c_uint * 3)(2, 1, 1), (ctypes.c_uint * 3)(32, 1, 1), 16, ctypes.addressof(arguments))
+    assert driver.cuGraphAddKernelNode_v2(ctypes.byref(node), of, None, ctypes.c_size_t(0), ctypes.byref(asked)) == 0
+    return node
+
+
+def graphs() -> None:
+    """A graph whose second node is a child graph of two kernels with an edge of its own kind; it is updated between two launches."""
+    child, node, executable = ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_void_p()
+    driver.cuGraphCreate(ctypes.byref(graph), 0)
+    driver.cuGraphCreate(ctypes.byref(child), 0)
+    inner = [kernel_node(child) for _ in range(2)]
+    edge = (ctypes.c_ubyte * 8)(2, 3, 1)
+    assert driver.cuGraphAddDependencies_v2(child, ctypes.byref(inner[0]), ctypes.byref(inner[1]), edge, ctypes.c_size_t(1)) == 0
+    before = (ctypes.c_void_p * 1)(kernel_node(graph))
+    assert driver.cuGraphAddChildGraphNode(ctypes.byref(node), graph, before, ctypes.c_size_t(1), child) == 0
+    assert driver.cuGraphInstantiateWithFlags(ctypes.byref(executable), graph, ctypes.c_uint64(0)) == 0
+    assert driver.cuGraphLaunch(executable, stream) == 0
+    assert driver.cuGraphExecUpdate_v2(executable, graph, ctypes.byref(node)) == 0
+    assert driver.cuGraphLaunch(executable, stream) == 0
+
+
+if sys.argv[2] == "graphs":
+    graphs()
+    sys.exit()
 if sys.argv[2] == "sampled":
     for _ in range(4):
         launch()

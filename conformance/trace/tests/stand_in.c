@@ -33,6 +33,7 @@ struct node {
     int programmatic_event;
     struct occupancy ran;
     uint64_t id;
+    struct graph *child;
 };
 struct edge { struct node *from, *to; unsigned char data[8]; };
 struct graph { struct node *nodes[64]; int count; struct edge edges[128]; int edge_count; unsigned id; struct graph *made_from; };
@@ -583,6 +584,19 @@ result cuGraphAddKernelNode_v2(struct node **out, struct graph *graph, struct no
     *out = node;
     return 0;
 }
+result cuGraphAddChildGraphNode(struct node **out, struct graph *graph, struct node *const *before, size_t n, struct graph *child)
+{
+    struct node *node = calloc(1, sizeof *node);
+    *node = (struct node){.type = 4, .id = next_node++, .child = child};
+    graph->nodes[graph->count++] = node;
+    for (size_t i = 0; i < n; i++) {
+        link_nodes(graph, before[i], node, 0);
+    }
+    *out = node;
+    return 0;
+}
+result cuGraphChildGraphNodeGetGraph(const struct node *node, struct graph **child) { return (*child = node->child) == NULL; }
+result cuGraphExecUpdate_v2(struct graph *exec, const struct graph *graph, void *info) { return (void)exec, (void)graph, info == NULL; }
 result cuGraphClone(void **out, const struct graph *graph)
 {
     struct graph *clone = malloc(sizeof *clone);
@@ -646,7 +660,7 @@ result cuGraphLaunch(struct graph *exec, void *on)
     int t = tail_of(stream);
     uint64_t arrival = now() + ARRIVAL_NS;
     correlation++;
-    for (int i = 0; i < exec->count; i++) { /* nodes stand in the order in which they were captured */
+    for (int i = 0; i < exec->count; i++) { /* nodes stand in the order in which they were captured; child graphs do not run */
         struct node *node = exec->nodes[i];
         struct occupancy before = {0};
         int into = 0, programmatic = 0;
@@ -658,6 +672,9 @@ result cuGraphLaunch(struct graph *exec, void *on)
             }
         }
         before = into ? before : tails[t].last;
+        if (node->child) {
+            continue;
+        }
         node->ran = ran(&before, programmatic && into == 1, node->kernel, node->grid, node->block, node->shared, node->arguments,
                         arrival, into == 0);
         recorded(&node->ran, stream->id, exec->id, node->id);

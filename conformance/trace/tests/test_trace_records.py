@@ -21,6 +21,7 @@ from conformance.trace.records import (
     FIRST_OF_KERNEL,
     IN_CAPTURE,
     NOT_SAMPLED,
+    Edge,
     HostEvent,
     Kernel,
     Process,
@@ -64,6 +65,17 @@ def test_each_call_is_noted_as_what_it_asked_for(stand_in: Path, tmp_path: Path)
     assert [(event.operation, event.code, event.flags) for event in others] == [
         ("timed_event", 0, 0), ("event", 0, 0), ("timed_event", 0, 0), ("wait_event", 0, 0), ("memset", 0, 0), ("memset", 900, IN_CAPTURE)]
     assert len({event.detail for event in [*others[:4], *launches[8:10]]}) == 1 and others[0].detail
+
+
+def test_a_graph_is_noted_with_its_child_graphs_and_again_when_it_was_updated(stand_in: Path, tmp_path: Path) -> None:
+    process = called(stand_in, tmp_path, "graphs", PDL_TRACE_TIMES="0")
+    assert [event.detail for event in process.events if event.operation == "graph"] == [0, 1] and set(process.graphs) == {0, 1}
+    for graph in process.graphs.values():
+        assert [(node.index, node.parent, node.kind) for node in graph.nodes] == [
+            (0, -1, "kernel"), (1, -1, "graph"), (2, 1, "kernel"), (3, 1, "kernel")]
+        assert graph.edges == [Edge(2, 3, 2, 3, 1), Edge(0, 1)]
+        assert {(node.kernel, node.grid, node.block, node.shared) for node in graph.nodes if node.kind == "kernel"} == {
+            (0, (2, 1, 1), (32, 1, 1), 16)}
 
 
 def test_one_of_n_stretches_between_synchronisations_is_timed(stand_in: Path, tmp_path: Path) -> None:
