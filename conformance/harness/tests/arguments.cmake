@@ -96,6 +96,26 @@ run(said 0 ${one} --trial 0.1 --repeat 3)
 expect_records("${said}" replayed 1 a repeated trial)
 run(said 77 ${one} --trial 0.999999 --repeat 3)
 run(said 0 --device model --probe)
-if(NOT said MATCHES "\"usable\":true")
+if(NOT said MATCHES "\"usable\":true,\"devices\":1,\"error\":null,\"call\":null,\"name\":\"PDL model\",\"cc\":90,\"driver\":[1-9]")
   message(FATAL_ERROR "the model cannot be used: ${said}")
+endif()
+
+# The list says of each case what it is, and which devices of the model there are.
+run(said 0 --list)
+foreach(line "\"case\":\"${case}\",\"family\":\"wait\",\"proving\":true,\"gpu_only\":false"
+             "\"case\":\"ATTR-02.store.widened.stream\",\"family\":\"wait\",\"proving\":false,\"gpu_only\":false"
+             "\"case\":\"WAIT-07.barrier.widened.captured\",\"family\":\"cluster\",\"proving\":true,\"gpu_only\":true"
+             "\"record\":\"device\",\"name\":\"wait-at-trigger\"")
+  string(FIND "${said}" "${line}" found)
+  if(found EQUAL -1)
+    message(FATAL_ERROR "the list does not say ${line}")
+  endif()
+endforeach()
+
+# A child that is held goes on where nobody is left to let it go.
+execute_process(COMMAND ${HARNESS} ${one} --held INPUT_FILE ${WORK}/records OUTPUT_QUIET RESULT_VARIABLE first)
+file(WRITE ${WORK}/nothing "")
+execute_process(COMMAND ${HARNESS} ${one} --held INPUT_FILE ${WORK}/nothing OUTPUT_QUIET RESULT_VARIABLE second TIMEOUT 600)
+if(NOT "${first} ${second}" STREQUAL "0 0")
+  message(FATAL_ERROR "a held child ended with ${first} after a line, and with ${second} after the end of its input")
 endif()

@@ -12,7 +12,16 @@ foreach(asked "--probe" "--family;wait;--profile;smoke")
   expect_code(69 3 ${asked})   # cudaErrorInitializationError
   expect_code(69 802 ${asked}) # cudaErrorSystemNotReady
   expect_code(69 46 ${asked})  # cudaErrorDevicesUnavailable
+  expect_code(77 0 ${asked})   # no error, and no device
+  set(ENV{PDL_NO_DRIVER} 1)
+  expect_code(77 35 ${asked})  # cudaErrorInsufficientDriver, which is what a machine without any driver gives
+  unset(ENV{PDL_NO_DRIVER})
+  expect_code(69 35 ${asked})  # and one with a driver that is too old
 endforeach()
+execute_process(COMMAND ${CMAKE_COMMAND} -E env PDL_COUNT_FAILS=999 ${HARNESS} --probe OUTPUT_VARIABLE said RESULT_VARIABLE got)
+if(NOT said MATCHES "\"usable\":false,\"devices\":0,\"error\":\"cudaErrorUnknown\",\"call\":\"cudaSetDevice.*\",\"name\":null")
+  message(FATAL_ERROR "what is wrong with the device is not told: ${said}")
+endif()
 
 # Nor is one whose clock cannot be measured: readings of it are compared.
 foreach(asked "--probe" "--family;wait;--profile;smoke")
@@ -60,3 +69,8 @@ expect_end(WAIT-01.store.natural.captured model 77)
 expect_end(ATTR-02.store.widened.captured model 77)
 expect_end(FWD-05.deep.widened.captured model:large-graph-cut 77) # a finding
 expect_end(COMP-15.lazy.widened.stream model 77) # what the model lacks
+expect_end(FWD-06a.mixes.widened.stream model:never-overlaps 77)
+execute_process(COMMAND ${HARNESS} --family room --profile smoke --device model:never-overlaps OUTPUT_QUIET RESULT_VARIABLE got)
+if(NOT got EQUAL 0) # the one case of its family, and pdlkit judges families by their records
+  message(FATAL_ERROR "a family whose one case was skipped ended with ${got}")
+endif()

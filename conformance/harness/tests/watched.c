@@ -2,7 +2,8 @@
  *
  * PDL_WATCHED=FILE         at the end, the bytes of each place that the device wrote for the host, one in a line
  * PDL_FALSIFY=PLACE:BYTE   before the host looks at this place, that byte of it becomes another one; -1: the first of every word
- * PDL_COUNT_FAILS=CODE     there may be a device, and it cannot be used: it is neither counted nor set
+ * PDL_COUNT_FAILS=CODE     there may be a device, and it cannot be used: it is neither counted nor set; 0: there is none, and none is counted
+ * PDL_NO_DRIVER=1          the driver's version is that of none
  * PDL_WAIT_FAILS=CODE      whoever waits for the device is told this error
  *
  * A place is an allocation of pinned memory, or whatever a copy to the host writes: one for all of them, so that it does not matter
@@ -31,6 +32,8 @@ static unsigned places;
 
 cudaError_t __real_cudaGetDeviceCount(int *count);
 cudaError_t __wrap_cudaGetDeviceCount(int *count);
+cudaError_t __real_cudaDriverGetVersion(int *version);
+cudaError_t __wrap_cudaDriverGetVersion(int *version);
 cudaError_t __real_cudaSetDevice(int device);
 int __wrap_circumstance_suits(const void *info, int circumstance, unsigned calls);
 cudaError_t __wrap_cudaSetDevice(int device);
@@ -104,7 +107,18 @@ cudaError_t __wrap_cudaGetDeviceCount(int *count)
 {
     cudaError_t error = count_fails();
 
-    return error == cudaSuccess ? __real_cudaGetDeviceCount(count) : error;
+    if (error == cudaSuccess && !getenv("PDL_COUNT_FAILS"))
+        return __real_cudaGetDeviceCount(count);
+    *count = 0;
+    return error;
+}
+
+cudaError_t __wrap_cudaDriverGetVersion(int *version)
+{
+    if (!getenv("PDL_NO_DRIVER"))
+        return __real_cudaDriverGetVersion(version);
+    *version = 0;
+    return cudaSuccess;
 }
 
 /* What is watched is asked once. */
@@ -118,7 +132,9 @@ cudaError_t __wrap_cudaSetDevice(int device)
 {
     cudaError_t error = count_fails();
 
-    return error == cudaSuccess ? __real_cudaSetDevice(device) : error;
+    if (error == cudaSuccess)
+        return getenv("PDL_COUNT_FAILS") ? cudaErrorInvalidDevice : __real_cudaSetDevice(device);
+    return error;
 }
 
 cudaError_t __wrap_cudaHostAlloc(void **memory, size_t bytes, unsigned flags)

@@ -85,6 +85,7 @@ if sys.argv[2] == "sampled":
         launch()
         driver.cuStreamSynchronize(stream)
     sys.exit()
+record(DISABLE_TIMING)
 record(0)
 launch()
 for attribute in (SERIALIZATION, COOPERATIVE, UPDATABLE):
