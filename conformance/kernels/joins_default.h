@@ -68,12 +68,26 @@ static cudaError_t do_before(struct joins *joins, const struct by_default *d)
     }
 }
 
+/* Until the work has got somewhere, or has ended. */
+static cudaError_t ask_meanwhile(struct joins *joins, cudaStream_t stream)
+{
+    unsigned asks = joins->trial / 4 % 2 ? 1u << drawn(joins, 9, 7) : 0;
+    cudaError_t error = cudaErrorNotReady;
+
+    for (; asks && error == cudaErrorNotReady; asks--)
+        error = cudaStreamQuery(stream);
+    (void)cudaGetLastError();
+    return error == cudaErrorNotReady ? cudaSuccess : error;
+}
+
 static cudaError_t run_default(struct joins *joins, struct by_default *d)
 {
     cudaError_t error = do_before(joins, d);
 
     if (error == cudaSuccess)
         error = some_work(joins, &d->args, d->from);
+    if (error == cudaSuccess)
+        error = ask_meanwhile(joins, d->from);
     if (error == cudaSuccess && d->before == BEFORE_NEW && !d->fresh) {
         error = joins->trial / 4 % 2 ? cudaStreamCreate(&d->fresh) : cudaStreamCreateWithPriority(&d->fresh, cudaStreamDefault, 0);
         d->to = d->fresh;

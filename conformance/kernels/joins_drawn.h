@@ -54,6 +54,22 @@ static cudaError_t work_by_graph(struct kernel_args *args, cudaStream_t stream)
     return error;
 }
 
+struct joins_long_args {
+    struct kernel_args args;
+    uint32_t more[500];
+};
+
+KERNEL_OF(joins_long_work, struct joins_long_args) { slow_stores(&args.args); }
+KERNEL_OF(joins_long_follower, struct joins_long_args) { follower_copies(&args.args, 0); }
+
+static cudaError_t with_long_args(const void *function, const struct kernel_args *args, cudaStream_t stream)
+{
+    struct joins_long_args copy = PDL_ZERO;
+
+    copy.args = *args;
+    return launch_one(function, &copy.args, PLACE_WORDS, stream, NULL, 0);
+}
+
 static cudaError_t queue_tail(struct joins *joins, enum tail tail, cudaStream_t stream)
 {
     uint32_t *other = joins->aside + ALL_WORDS / 2;
@@ -69,13 +85,19 @@ static cudaError_t queue_tail(struct joins *joins, enum tail tail, cudaStream_t 
 
 static enum tail tail_of(const struct joins *joins) { return (enum tail)drawn(joins, 3, TAILS); }
 
-/* Work, launched in some manner, with the attribute or without, or as a graph; and perhaps something after it. For who opened `aside`. */
+/* Work, launched in some manner, with the attribute or without, or as a graph, or with long arguments; and perhaps something after it. For who
+ * opened `aside`. */
 static cudaError_t some_work(struct joins *joins, struct kernel_args *args, cudaStream_t stream)
 {
-    unsigned manner = drawn(joins, 1, MANNERS + 2);
-    cudaError_t error = manner >= MANNERS ? work_by_graph(args, stream)
-                                          : launch_in_manner((const void *)SYMBOL(joins_work), args, PLACE_WORDS, stream, (enum manner)manner,
-                                                             (int)drawn(joins, 2, 2));
+    unsigned manner = drawn(joins, 1, MANNERS + 4);
+    cudaError_t error;
+
+    if (manner < MANNERS)
+        error = launch_in_manner((const void *)SYMBOL(joins_work), args, PLACE_WORDS, stream, (enum manner)manner, (int)drawn(joins, 2, 2));
+    else if (manner < MANNERS + 2)
+        error = work_by_graph(args, stream);
+    else
+        error = with_long_args((const void *)SYMBOL(joins_long_work), args, stream);
 
     return error == cudaSuccess ? queue_tail(joins, tail_of(joins), stream) : error;
 }
@@ -119,21 +141,6 @@ static cudaError_t follow_by_set(struct joins *joins, cudaStream_t stream)
     return error;
 }
 
-struct joins_long_args {
-    struct kernel_args args;
-    uint32_t more[500];
-};
-
-KERNEL_OF(joins_long_follower, struct joins_long_args) { follower_copies(&args.args, 0); }
-
-static cudaError_t follow_with_long_args(struct joins *joins, cudaStream_t stream)
-{
-    struct joins_long_args copy = PDL_ZERO;
-
-    copy.args = joins->follower[0];
-    return launch_one((const void *)SYMBOL(joins_long_follower), &copy.args, PLACE_WORDS, stream, NULL, 0);
-}
-
 static cudaError_t follow_by_graph(struct joins *joins, cudaStream_t stream)
 {
     cudaError_t error = joins->follows ? cudaSuccess : ask_graph_of_kernel(&joins->follows, (const void *)SYMBOL(joins_follower),
@@ -167,7 +174,7 @@ static cudaError_t follow_by(struct joins *joins, enum follow_by by, cudaStream_
         joins->pinned->host_is_stale = by != FOLLOW_EVENT; /* until it looked */
     }
     switch (by) {
-    case FOLLOW_LONG_ARGS: return follow_with_long_args(joins, to);
+    case FOLLOW_LONG_ARGS: return with_long_args((const void *)SYMBOL(joins_long_follower), args, to);
     case FOLLOW_OVERLAPPING: return launch_in_manner(reads, args, PLACE_WORDS, to, (enum manner)drawn(joins, 5, MANNERS), 1);
     case FOLLOW_DEPENDENT: return tail_of(joins) == TAIL_SILENT ? follow(joins, 0, stream) : depend(joins, stream); /* rows are asked elsewhere */
     case FOLLOW_COPY: return copy_words(joins, stream, cudaMemcpyDefault);

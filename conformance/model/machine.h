@@ -230,7 +230,7 @@ struct faults {
     bool plain_call_drops_misfits, misfit_node_accepted, refused_launch_fires_event, stream_attribute_cuts, blocking_priority_lost;
     bool priority_not_clamped, stream_0_is_per_thread, destroyed_stream_not_joined, ninth_blocking_not_joined, legacy_host_alone;
     bool legacy_wait_is_no_action, large_graph_cut, third_in_flight_free, destroyed_stream_frees_exec, enabling_frees_exec, disabling_stops_memset;
-    bool general_host_params_reach_running, params_enable, upload_enables, update_renames_nodes, update_keeps_grandchildren;
+    bool general_host_params_reach_running, params_enable, upload_enables, update_renames_nodes, update_keeps_grandchildren, legacy_passes_long_args;
     bool refused_graph_stays_refused, late_node_runs, child_source_followed, child_handle_is_copy, source_attribute_changes_copies;
     bool params_keep_shared, update_keeps_threads, isolation_ignored, merge_ignored, unmatched_end_accepted, invalid_capture_is_active;
     bool legacy_capture_accepted, device_sync_beside_capture, legacy_status_told, legacy_sync_beside_capture, legacy_host_beside_capture;
@@ -248,6 +248,7 @@ struct faults {
     bool urgent_starts_lack_one, legacy_starts_lack_one, body_starts_lack_one, updated_cooperative_at_touch;
     bool urgent_starts_lack_one, legacy_starts_lack_one, updated_cooperative_at_touch, completing_start_event_early;
     bool urgent_starts_lack_one, legacy_starts_lack_one, fence_leaves_second_thread;
+    bool urgent_starts_lack_one, legacy_starts_lack_one, updated_cooperative_at_touch, completing_start_event_early, legacy_passes_triggered;
     bool joined_overlapped_lost, captured_starts_lack_one, child_starts_lack_one, second_launch_starts_lack_one;
     bool fresh_event_not_ready, host_to_host_early, ninth_exec_loses_edge, many_streams_unordered, many_events_lost, join_forgets_overlapped;
     bool fifth_overlapped_lost, device_sync_skips_per_thread, blocking_policy_early, times_across_streams_zero, ninth_attribute_lost, map_uncovers;
@@ -467,6 +468,8 @@ struct faults {
     bool inner_completions_told_full, spoiled_takes_recorder, window_drops_event, map_drops_starts, map_drops_cooperative, cluster_layers_uncounted;
     bool last_row_refused, ignored_drops_cooperative, cooperative_by_one_only, map_drops_completion, cooperative_completion_passed, captured_launch_event_passed;
     bool removal_ignores_type, lossy_fork_succeeds, window_drops_attribute, lent_cooperative_told_only, lent_clusters_told_only, second_bodies_ignored;
+    bool last_row_refused, ignored_drops_cooperative, cooperative_by_one_only, cooperative_by_low_byte, second_bodies_ignored, long_legacy_alone;
+    bool removal_ignores_type, lossy_fork_succeeds, window_drops_attribute, lent_cooperative_told_only, lent_clusters_told_only;
     bool never_overlaps, early, shared, late_copies, pageable_later; /* these conform */
 };
 

@@ -115,13 +115,14 @@ bool legacy_use_spoils(const struct stream *s)
 /* ---- order ---- */
 
 /* Devices on which this work of a stream skips the order of the legacy stream */
-static bool skips_legacy_order(const struct stream *s)
+static bool skips_legacy_order(const struct stream *s, const struct op *op)
 {
     const struct faults *f = &device.faults;
     if (s != &legacy && f->seventeenth_stream_skips_legacy && s->place > 16)
         return true;
     if (s == &legacy)
-        return f->other_thread_legacy_alone && device.other_thread;
+        return (f->other_thread_legacy_alone && device.other_thread) ||
+               (f->long_legacy_alone && op->kind == OP_KERNEL && op->grid->kernel->args_bytes > 1024);
     return (f->first_behind_event_skips_legacy && s->tail == NULL && s->waits != 0) || (f->other_thread_skips_legacy && device.other_thread);
 }
 
@@ -136,7 +137,7 @@ static bool left_out_of_legacy_order(const struct op *tail)
 
 static void order_behind_others(struct stream *s, struct op *op)
 {
-    if (skips_legacy_order(s))
+    if (skips_legacy_order(s, op))
         return;
     if (device.faults.legacy_runs_alone || (device.faults.plain_copy_alone && op->plain_copy) || (device.faults.attribute_skips_legacy && op->attributed))
         return;
@@ -167,6 +168,9 @@ static void order_behind_others(struct stream *s, struct op *op)
         if (device.faults.destroyed_stream_not_joined && o->magic == 0)
             continue;
         if (device.faults.waiting_stream_not_joined && o->waits != 0)
+            continue;
+        if (o->tail->grid != NULL && ((device.faults.legacy_passes_long_args && o->tail->grid->kernel->args_bytes > 1024) ||
+                                      (device.faults.legacy_passes_triggered && o->tail->triggered_all)))
             continue;
         if ((device.faults.legacy_passes_urgent && o->priority < 0) || (device.faults.legacy_passes_awaiting && o->tail_awaited))
             continue;
