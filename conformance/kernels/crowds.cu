@@ -104,6 +104,7 @@ DEVICE_FN void last_blocks_read(const struct kernel_args *args, uint32_t waits)
 }
 
 KERNEL(crowds_dependent) { last_blocks_read(&args, WAITS); }
+KERNEL_OF(crowds_dependent_long, struct crowds_long_args) { last_blocks_read(&args.args, WAITS); }
 KERNEL(crowds_plain) { last_blocks_read(&args, 0); }
 
 KERNEL(crowds_tick) { tells_tick(&args); }

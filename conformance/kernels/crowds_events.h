@@ -26,9 +26,10 @@ static cudaError_t run_event_crowd(struct crowd *crowd, unsigned blocks)
     cudaLaunchAttribute attributes[3];
     cudaEvent_t event = NULL;
     unsigned dress = crowd->trials % CROWD_DRESSES, more = dress_crowd(dress, crowd->greatest, &attributes[1]);
-    unsigned has_long_args = crowd->trials / CROWD_DRESSES / CROWD_EVENTS % 2;
-    const void *primary = has_long_args ? (const void *)SYMBOL(crowds_primary_long) : (const void *)SYMBOL(crowds_primary);
-    struct crowds_long_args copy = PDL_ZERO; /* of which the other one takes the first ones only */
+    unsigned round = crowd->trials / CROWD_DRESSES / CROWD_EVENTS;
+    const void *primary = round % 2 ? (const void *)SYMBOL(crowds_primary_long) : (const void *)SYMBOL(crowds_primary);
+    const void *dependent = round / 2 % 2 ? (const void *)SYMBOL(crowds_dependent_long) : (const void *)SYMBOL(crowds_dependent);
+    struct crowds_long_args copy = PDL_ZERO; /* of which most kernels take the first ones only */
     cudaError_t error = event_for(crowd->trials / CROWD_DRESSES % CROWD_EVENTS, &event);
 
     if (error != cudaSuccess)
@@ -41,7 +42,7 @@ static cudaError_t run_event_crowd(struct crowd *crowd, unsigned blocks)
     if (error == cudaSuccess)
         error = cudaStreamWaitEvent(side, event, 0);
     if (error == cudaSuccess)
-        error = launch_crowd((const void *)SYMBOL(crowds_dependent), &crowd->args, blocks, 1, side, 0);
+        error = launch_crowd(dependent, &copy.args, blocks, 1, side, 0);
     if (error == cudaSuccess)
         error = cudaDeviceSynchronize();
     (void)cudaEventDestroy(event);

@@ -249,7 +249,7 @@ struct faults {
     bool urgent_starts_lack_one, legacy_starts_lack_one, updated_cooperative_at_touch, completing_start_event_early;
     bool urgent_starts_lack_one, legacy_starts_lack_one, fence_leaves_second_thread;
     bool urgent_starts_lack_one, legacy_starts_lack_one, updated_cooperative_at_touch, completing_start_event_early, legacy_passes_triggered;
-    bool joined_overlapped_lost, captured_starts_lack_one, child_starts_lack_one, second_launch_starts_lack_one;
+    bool joined_overlapped_lost, captured_starts_lack_one, child_starts_lack_one, second_launch_starts_lack_one, long_args_event_uncovered;
     bool fresh_event_not_ready, host_to_host_early, ninth_exec_loses_edge, many_streams_unordered, many_events_lost, join_forgets_overlapped;
     bool fifth_overlapped_lost, device_sync_skips_per_thread, blocking_policy_early, times_across_streams_zero, ninth_attribute_lost, map_uncovers;
     bool scheduling_uncovers, carveout_uncovers, window_keeps_lines, occupancy_ignores_shared, peek_clears, update_enables_items;

@@ -229,6 +229,12 @@ static bool forgets_events(const struct stream *s, const struct op *op)
     return idle && ((f->idle_host_forgets_events && op->kind == OP_HOST) || (f->idle_memset_forgets_events && op->kind == OP_SET));
 }
 
+/* Devices on which the wait of such work does not cover the kernel of an event that its stream waited for */
+static bool awaited_uncovers(const struct op *op)
+{
+    return device.faults.long_args_event_uncovered && op->kind == OP_KERNEL && op->grid->kernel->args_bytes > 1024;
+}
+
 static void order_behind_waits(struct stream *s, struct op *op)
 {
     if ((device.faults.copy_forgets_events && moves_memory(op)) || (device.faults.attribute_forgets_events && op->attributed))
@@ -241,7 +247,7 @@ static void order_behind_waits(struct stream *s, struct op *op)
         return;
     for (unsigned i = device.faults.second_wait_lost && s->waits > 1 ? 1 : 0; i < s->waits; i++) {
         op_after(op, s->wait[i].op, s->wait[i].kind);
-        if (s->wait[i].covered && (i + 1 == s->waits || !device.faults.last_event_covered))
+        if (s->wait[i].covered && !awaited_uncovers(op) && (i + 1 == s->waits || !device.faults.last_event_covered))
             op_covers(op, s->wait[i].op);
     }
 }
