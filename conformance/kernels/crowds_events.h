@@ -298,6 +298,20 @@ static cudaError_t add_fan(const struct crowd *crowd, cudaGraph_t graph, unsigne
     return error;
 }
 
+/* Launches it once, unless something failed before, and destroys both. */
+static cudaError_t end_crowd_graph(const struct crowd *crowd, cudaGraph_t graph, cudaGraphExec_t exec, cudaError_t error)
+{
+    if (error == cudaSuccess)
+        error = cudaGraphLaunch(exec, crowd->ask->stream);
+    if (error == cudaSuccess)
+        error = cudaStreamSynchronize(crowd->ask->stream);
+    if (exec)
+        (void)cudaGraphExecDestroy(exec);
+    if (graph)
+        (void)cudaGraphDestroy(graph);
+    return error;
+}
+
 /* Who comes after several grids begins after the last block of each has triggered, in an executable graph that was renewed, too. */
 static cudaError_t run_fan(struct crowd *crowd, unsigned trial, unsigned *early)
 {
@@ -311,14 +325,7 @@ static cudaError_t run_fan(struct crowd *crowd, unsigned trial, unsigned *early)
         error = add_fan(crowd, graph, trial);
     for (makes = 0; makes <= trial / CROWD_DRESSES % 2 && error == cudaSuccess; makes++)
         error = instantiate_begun(&exec, graph);
-    if (error == cudaSuccess)
-        error = cudaGraphLaunch(exec, crowd->ask->stream);
-    if (error == cudaSuccess)
-        error = cudaStreamSynchronize(crowd->ask->stream);
-    if (exec)
-        (void)cudaGraphExecDestroy(exec);
-    if (graph)
-        (void)cudaGraphDestroy(graph);
+    error = end_crowd_graph(crowd, graph, exec, error);
     *early += error == cudaSuccess && crowd->room->state.early != 0;
     return error;
 }
@@ -345,14 +352,7 @@ static cudaError_t run_enabled_crowd(struct crowd *crowd, unsigned blocks, unsig
         error = cudaGraphNodeSetEnabled(exec, node[left_out], 0);
     if (error == cudaSuccess)
         error = cudaGraphNodeSetEnabled(exec, node[left_out], 1);
-    if (error == cudaSuccess)
-        error = cudaGraphLaunch(exec, crowd->ask->stream);
-    if (error == cudaSuccess)
-        error = cudaStreamSynchronize(crowd->ask->stream);
-    if (exec)
-        (void)cudaGraphExecDestroy(exec);
-    if (graph)
-        (void)cudaGraphDestroy(graph);
+    error = end_crowd_graph(crowd, graph, exec, error);
     crowd->trials++;
     if (error == cudaSuccess)
         look_at_crowd(crowd);
