@@ -100,6 +100,12 @@ if(NOT said MATCHES "\"usable\":true,\"devices\":1,\"error\":null,\"call\":null,
   message(FATAL_ERROR "the model cannot be used: ${said}")
 endif()
 
+run(few 0 --plan=full --sms 4 ${one})
+run(many 0 --plan=full --sms 132 ${one})
+if(few STREQUAL many)
+  message(FATAL_ERROR "a plan is of no number of SMs")
+endif()
+
 # The list says of each case what it is, and which devices of the model there are.
 run(said 0 --list)
 foreach(line "\"case\":\"${case}\",\"family\":\"wait\",\"proving\":true,\"gpu_only\":false"

@@ -88,6 +88,12 @@ int cuptiActivityGetNextRecord(uint8_t *buffer, size_t valid, uint8_t **record)
     *record = *record ? *record + RECORD_BYTES : buffer;
     return *record + RECORD_BYTES <= buffer + valid ? 0 : 12;
 }
+int cuptiActivityGetNumDroppedRecords(void *context, uint32_t stream, size_t *number)
+{
+    const char *told = getenv("STAND_IN_DROPS");
+    *number = told ? (size_t)atoi(told) : 0;
+    return (void)context, (void)stream, 0;
+}
 int cuptiActivityFlushAll(uint32_t forced)
 {
     size_t at = 0;

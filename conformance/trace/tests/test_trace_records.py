@@ -68,6 +68,13 @@ def test_each_call_is_noted_as_what_it_asked_for(stand_in: Path, tmp_path: Path)
     assert {event.detail for event in [*others[1:5], *launches[8:10]]} == {others[1].detail} and others[0].detail != others[1].detail
 
 
+def test_records_that_cupti_dropped_are_told(stand_in: Path, tmp_path: Path) -> None:
+    for number, dropped in (("0", False), ("3", True)):
+        (tmp_path / number).mkdir()
+        process = called(stand_in, tmp_path / number, "sampled", PDL_TRACE_CUPTI=str(stand_in / "libcuda.so.1"), STAND_IN_DROPS=number)
+        assert (process.dropped > 0) is dropped
+
+
 def test_a_graph_is_noted_with_its_child_graphs_and_again_when_it_was_updated(stand_in: Path, tmp_path: Path) -> None:
     process = called(stand_in, tmp_path, "graphs", PDL_TRACE_TIMES="0")
     assert [event.detail for event in process.events if event.operation == "graph"] == [0, 1] and set(process.graphs) == {0, 1}
