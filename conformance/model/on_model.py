@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -61,7 +62,10 @@ def devices(harness: Path) -> list[Device]:
     if done.returncode != 0:
         raise InvalidRun(f"the model's harness cannot list its devices: it exited with {done.returncode}")
     records = [json.loads(line) for line in done.stdout.splitlines()]
-    return [Device(r["name"], r["rule"], r["conforming"], r.get("text", "")) for r in records if r["record"] == "device"]
+    listed = [Device(r["name"], r["rule"], r["conforming"], r.get("text", "")) for r in records if r["record"] == "device"]
+    if twice := [name for name, count in Counter(device.name for device in listed).items() if count > 1]:
+        raise InvalidRun(f"variants.c names two devices alike, so that only the first is ever run: {', '.join(twice)}")
+    return listed
 
 
 def capable(book: RuleBook) -> list[Case]:

@@ -1469,8 +1469,6 @@ static const struct variant variants[] = {
     BROKEN("clustered-start-event-early", clustered_start_event_early, "COMP-16", "a stream that waits for the block starts of a launch in clusters goes on before the first one"),
     BROKEN("urgent-start-event-early", urgent_start_event_early, "COMP-16", "a stream that waits for the block starts of a launch with a priority of its own goes on before the first one"),
     BROKEN("domain-start-event-early", domain_start_event_early, "COMP-16", "a stream that waits for the block starts of a launch in another memory-sync domain goes on before the first one"),
-    BROKEN("later-edge-not-made", later_edge_not_made, "EDGE-43c", "an edge that a graph is given once an executable one was made of it is in none that is made of it next"),
-    BROKEN("later-program-edge-not-made", later_program_edge_not_made, "EDGE-43c", "a programmatic edge that a graph is given once an executable one was made of it is in none that is made of it next"),
     BROKEN("later-edge-not-made", later_edge_not_made, "EDGE-43c", "an edge between nodes of which an executable graph was made is in none that is made next"),
     BROKEN("later-program-edge-not-made", later_program_edge_not_made, "EDGE-43c", "a programmatic edge between nodes of which an executable graph was made is in none that is made next"),
     BROKEN("turned-edge-reaches-execs", turned_edge_reaches_execs, "EDGE-43c", "an edge that leads the other way later does so in the executable graphs that were made before, too"),

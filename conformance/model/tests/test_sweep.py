@@ -12,6 +12,7 @@ import pytest
 from conformance.model import devices, on_model, sweep
 from conformance.model.on_model import Device
 from conformance.pdlkit import places
+from conformance.pdlkit.exits import InvalidRun
 from conformance.pdlkit.rules import Case, RuleBook, load
 from conformance.pdlkit.verdicts import CaseResult
 
@@ -91,6 +92,21 @@ def test_another_process_goes_on_behind_a_hang(tmp_path: Path) -> None:
 
 def test_a_process_that_does_not_close_is_the_kit_s_error(tmp_path: Path) -> None:
     assert run_fake(tmp_path, family(), closes=False)[-1] == "KIT_ERROR"
+
+
+def list_fake(folder: Path, *names: str) -> list[str]:
+    """The devices that a harness with these lists."""
+    harness = folder / "harness"
+    record = {"record": "device", "rule": "ATTR-01", "conforming": False}
+    harness.write_text(f"#!{sys.executable}\nimport json\nfor name in {names!r}: print(json.dumps({record!r} | {{'name': name}}))\n")
+    harness.chmod(0o755)
+    return [device.name for device in on_model.devices(harness)]
+
+
+def test_no_two_devices_have_one_name(tmp_path: Path) -> None:
+    assert list_fake(tmp_path, "one", "other") == ["one", "other"]
+    with pytest.raises(InvalidRun, match="alike.*: one$"):
+        list_fake(tmp_path, "one", "other", "one")
 
 
 def test_the_table_says_who_notices_and_why_nobody_does() -> None:
