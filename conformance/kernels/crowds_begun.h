@@ -320,7 +320,8 @@ static cudaError_t instantiate_begun(cudaGraphExec_t *exec, cudaGraph_t graph)
     return cudaSuccess;
 }
 
-/* Each graph is launched three times: as it was made, again once it was renewed, and then as another executable graph. */
+/* Each graph is launched three times: as it was made, again once it was renewed, and then as another executable graph. Of a graph with a body
+ * there is only one at a time. */
 static cudaError_t run_begun_nodes(struct begun *b, unsigned blocks, enum begun_place place, unsigned turn)
 {
     cudaGraphExec_t exec[2] = { NULL, NULL };
@@ -328,7 +329,7 @@ static cudaError_t run_begun_nodes(struct begun *b, unsigned blocks, enum begun_
     unsigned launches, i;
     cudaError_t error = make_begun(b, blocks, place, turn, &graph);
 
-    for (launches = 0; launches < 3 && error == cudaSuccess; launches++) {
+    for (launches = 0; launches < (place > BEGUN_CAPTURED ? 2u : 3u) && error == cudaSuccess; launches++) {
         error = instantiate_begun(&exec[launches / 2], graph);
         if (error == cudaSuccess)
             error = forget_begun(b);
