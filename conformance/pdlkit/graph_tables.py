@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -48,14 +49,14 @@ def _matrix_rows(tests: list[dict[str, Any]]) -> Iterator[str]:
 
 
 def _answer_rows(tests: list[dict[str, Any]]) -> Iterator[str]:
-    """Of what was wrong in a case, the first, and how many more there are."""
+    """Of what was wrong in a case, the first, and how many more there are; what was asked and answered alike, once."""
     for name in ANSWERS:
         shown, answers = f"`{name}`", _answers(tests, name)
         wrong = [answer for what, answer in answers if what == "wrong"]
         if len(wrong) > 1:
             answers = [("wrong", f"{wrong[0]}, and {len(wrong) - 1} more"), *(row for row in answers if row[0] != "wrong")]
-        for what, answer in answers:
-            yield f"| {shown} | {what} | {answer} |"
+        for (what, answer), times in Counter(answers).items():
+            yield f"| {shown} | {what} | {answer}{f', {times} times' if times > 1 else ''} |"
             shown = ""
 
 

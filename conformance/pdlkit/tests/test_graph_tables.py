@@ -36,6 +36,12 @@ def test_kinds_of_one_answer_stand_together() -> None:
     assert "| host to kernel | cudaSuccess: 0,0,0 |" in text
 
 
+def test_what_is_answered_alike_stands_there_once() -> None:
+    text = graph_tables.page(a_report(EDGE__14_in_lossy=[
+        ("edges of the graph", "cudaErrorLossyQuery"), ("edges of the graph", "cudaSuccess"), ("edges of the graph", "cudaErrorLossyQuery")]))
+    assert "| `EDGE-14.lossy` | edges of the graph | cudaErrorLossyQuery, 2 times |\n|  | edges of the graph | cudaSuccess |" in text
+
+
 def test_the_page_names_cases_of_the_rule_book() -> None:
     known = {f"{case.rule}.{case.pair}" for case in load(places.KIT / "rules.toml").cases}
     assert {*graph_tables.CAPTURED, graph_tables.MATRIX, *graph_tables.ANSWERS} <= known
