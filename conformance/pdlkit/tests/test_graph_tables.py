@@ -38,7 +38,8 @@ def test_kinds_of_one_answer_stand_together() -> None:
 
 def test_what_is_answered_alike_stands_there_once() -> None:
     text = graph_tables.page(a_report(EDGE__14_in_lossy=[
-        ("edges of the graph", "cudaErrorLossyQuery"), ("edges of the graph", "cudaSuccess"), ("edges of the graph", "cudaErrorLossyQuery")]))
+        ("edges of the graph", "cudaErrorLossyQuery"), ("edges of the graph", "cudaSuccess"),
+        ("edges of the graph", "cudaErrorLossyQuery")]))
     assert "| `EDGE-14.lossy` | edges of the graph | cudaErrorLossyQuery, 2 times |\n|  | edges of the graph | cudaSuccess |" in text
 
 
