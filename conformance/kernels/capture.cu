@@ -146,9 +146,8 @@ static cudaError_t capture_hinted(cudaStream_t stream, cudaLaunchAttribute *attr
     if (error == cudaSuccess)
         error = launch_with(D, stream, attrs, 2);
     end = cudaStreamEndCapture(stream, &graph);
-    error = error == cudaSuccess ? end : error;
-    if (error == cudaSuccess)
-        error = read_edges(graph, reading);
+    if (error == cudaSuccess && (end != cudaSuccess || read_edges(graph, reading) != cudaSuccess))
+        error = cudaErrorUnknown; /* a launch that was taken has an edge */
     if (graph)
         (void)cudaGraphDestroy(graph);
     return error;

@@ -38,11 +38,11 @@ static cudaError_t run_event_crowd(struct crowd *crowd, unsigned blocks)
     attributes[0] = recording(event);
     blocks = dress == DRESS_GROUPED ? GROUPED_BLOCKS : blocks;
     copy.args = crowd->args;
-    error = launch_sized(primary, &copy.args, blocks, 1, dress_bytes(dress), stream, attributes, 1 + more);
+    error = launch_given(primary, &copy, blocks, 1, dress_bytes(dress), stream, attributes, 1 + more);
     if (error == cudaSuccess)
         error = cudaStreamWaitEvent(side, event, 0);
     if (error == cudaSuccess)
-        error = launch_crowd(dependent, &copy.args, blocks, 1, side, 0);
+        error = launch_given(dependent, &copy, blocks, 1, 0, side, NULL, 0);
     if (error == cudaSuccess)
         error = cudaDeviceSynchronize();
     (void)cudaEventDestroy(event);

@@ -67,7 +67,7 @@ static cudaError_t with_long_args(const void *function, const struct kernel_args
     struct joins_long_args copy = PDL_ZERO;
 
     copy.args = *args;
-    return launch_one(function, &copy.args, PLACE_WORDS, stream, NULL, 0);
+    return launch_given(function, &copy, 1, PLACE_WORDS, 0, stream, NULL, 0);
 }
 
 static cudaError_t queue_tail(struct joins *joins, enum tail tail, cudaStream_t stream)
