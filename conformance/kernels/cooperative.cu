@@ -45,12 +45,7 @@ DEVICE_FN void meets(const struct kernel_args *args)
 
 KERNEL(cooperative_meeting) { meets(&args); }
 
-struct long_meeting_args {
-    struct kernel_args args;
-    uint32_t more[500];
-};
-
-KERNEL_OF(cooperative_long, struct long_meeting_args) { meets(&args.args); }
+KERNEL_OF(cooperative_long, struct long_args) { meets(&args.args); }
 
 #define STATIC_BYTES 24576u
 #ifdef PDL_MODEL
@@ -182,7 +177,7 @@ static cudaError_t launch_grid(const struct meeting *m, unsigned grid, unsigned 
 {
     cudaLaunchAttribute attrs[4] = PDL_ZERO;
     cudaLaunchConfig_t config = PDL_ZERO;
-    struct long_meeting_args args = PDL_ZERO; /* of which most kernels take the first ones only */
+    struct long_args args = PDL_ZERO; /* of which most kernels take the first ones only */
     void *params[1];
 
     params[0] = &args;

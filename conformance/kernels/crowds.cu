@@ -74,13 +74,8 @@ DEVICE_FN void last_block_holds(const struct kernel_args *args)
     k_store(args->data + at, words_fresh(plan.key, at));
 }
 
-struct crowds_long_args {
-    struct kernel_args args;
-    uint32_t more[500];
-};
-
 KERNEL(crowds_primary) { last_block_holds(&args); }
-KERNEL_OF(crowds_primary_long, struct crowds_long_args) { last_block_holds(&args.args); }
+KERNEL_OF(crowds_primary_long, struct long_args) { last_block_holds(&args.args); }
 
 /* In the marked trials they trigger, and wait at once, or when the primary should be over. */
 DEVICE_FN void last_blocks_read(const struct kernel_args *args, uint32_t waits)
@@ -104,7 +99,7 @@ DEVICE_FN void last_blocks_read(const struct kernel_args *args, uint32_t waits)
 }
 
 KERNEL(crowds_dependent) { last_blocks_read(&args, WAITS); }
-KERNEL_OF(crowds_dependent_long, struct crowds_long_args) { last_blocks_read(&args.args, WAITS); }
+KERNEL_OF(crowds_dependent_long, struct long_args) { last_blocks_read(&args.args, WAITS); }
 KERNEL(crowds_plain) { last_blocks_read(&args, 0); }
 
 KERNEL(crowds_tick) { tells_tick(&args); }
@@ -209,7 +204,7 @@ DEVICE_FN void gives_and_takes(const struct kernel_args *args)
 }
 
 KERNEL(crowds_both) { gives_and_takes(&args); }
-KERNEL_OF(crowds_both_long, struct crowds_long_args) { gives_and_takes(&args.args); }
+KERNEL_OF(crowds_both_long, struct long_args) { gives_and_takes(&args.args); }
 KERNEL(crowds_both_waited)
 {
     k_wait_device();

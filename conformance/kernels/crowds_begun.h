@@ -17,7 +17,7 @@ DEVICE_FN void watches_and_leaves(const struct kernel_args *args)
 }
 
 KERNEL(crowds_busy) { watches_and_leaves(&args); }
-KERNEL_OF(crowds_busy_long, struct crowds_long_args) { watches_and_leaves(&args.args); }
+KERNEL_OF(crowds_busy_long, struct long_args) { watches_and_leaves(&args.args); }
 
 KERNEL(crowds_waiter) { k_store_relaxed(&args.state->alive, 1); }
 
@@ -40,7 +40,7 @@ DEVICE_FN void stores_and_leaves(const struct kernel_args *args)
 }
 
 KERNEL(crowds_leaver) { stores_and_leaves(&args); }
-KERNEL_OF(crowds_leaver_long, struct crowds_long_args) { stores_and_leaves(&args.args); }
+KERNEL_OF(crowds_leaver_long, struct long_args) { stores_and_leaves(&args.args); }
 
 /* Keeps its place until the word is set, bounded. */
 KERNEL(crowds_stays)
@@ -176,7 +176,7 @@ static cudaError_t launch_recorder(struct begun *b, const void *const functions[
     cudaLaunchAttribute attrs[3] = { recording_at(b->event, 1) };
     unsigned round = b->recorders++, layers = dress == BEGUN_LAYERS, rows = !layers && round % 4 == 1;
     unsigned more = layers ? 0 : dress_crowd(dress, b->greatest, attrs + 1);
-    struct crowds_long_args copy = PDL_ZERO; /* of which most kernels take the first ones only */
+    struct long_args copy = PDL_ZERO; /* of which most kernels take the first ones only */
     cudaLaunchConfig_t config = PDL_ZERO;
     void *params[1];
 
@@ -211,7 +211,7 @@ static cudaError_t run_begun(struct begun *b, unsigned blocks, int control, unsi
 static cudaError_t add_large(const struct begun *b, cudaGraph_t graph, const void *function, const struct kernel_args *args, unsigned blocks,
                              cudaGraphNode_t *node)
 {
-    struct crowds_long_args copy = PDL_ZERO; /* of which most kernels take the first ones only */
+    struct long_args copy = PDL_ZERO; /* of which most kernels take the first ones only */
     void *values[1];
     struct cudaKernelNodeParams params = one_block_node(function, 1, values);
 

@@ -29,7 +29,6 @@ static cudaError_t run_event_crowd(struct crowd *crowd, unsigned blocks)
     unsigned round = crowd->trials / CROWD_DRESSES / CROWD_EVENTS;
     const void *primary = round % 2 ? (const void *)SYMBOL(crowds_primary_long) : (const void *)SYMBOL(crowds_primary);
     const void *dependent = round / 2 % 2 ? (const void *)SYMBOL(crowds_dependent_long) : (const void *)SYMBOL(crowds_dependent);
-    struct crowds_long_args copy = PDL_ZERO; /* of which most kernels take the first ones only */
     cudaError_t error = event_for(crowd->trials / CROWD_DRESSES % CROWD_EVENTS, &event);
 
     if (error != cudaSuccess)
@@ -37,12 +36,11 @@ static cudaError_t run_event_crowd(struct crowd *crowd, unsigned blocks)
     prepare_crowd(crowd);
     attributes[0] = recording(event);
     blocks = dress == DRESS_GROUPED ? GROUPED_BLOCKS : blocks;
-    copy.args = crowd->args;
-    error = launch_given(primary, &copy, blocks, 1, dress_bytes(dress), stream, attributes, 1 + more);
+    error = launch_with_long_args(primary, &crowd->args, blocks, 1, dress_bytes(dress), stream, attributes, 1 + more);
     if (error == cudaSuccess)
         error = cudaStreamWaitEvent(side, event, 0);
     if (error == cudaSuccess)
-        error = launch_given(dependent, &copy, blocks, 1, 0, side, NULL, 0);
+        error = launch_with_long_args(dependent, &crowd->args, blocks, 1, 0, side, NULL, 0);
     if (error == cudaSuccess)
         error = cudaDeviceSynchronize();
     (void)cudaEventDestroy(event);

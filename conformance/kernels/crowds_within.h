@@ -54,14 +54,6 @@ static cudaError_t launch_waited(const struct crowd *crowd, unsigned blocks, uns
     return captured ? ask_run_capture(stream, error) : error;
 }
 
-static cudaError_t launch_long(const struct crowd *crowd, unsigned blocks, unsigned threads)
-{
-    struct crowds_long_args args = PDL_ZERO;
-
-    args.args = crowd->args;
-    return launch_given((const void *)SYMBOL(crowds_both_long), &args, blocks, threads, 0, crowd->ask->stream, NULL, 0);
-}
-
 static cudaError_t launch_captured(const struct crowd *crowd, unsigned blocks, unsigned threads)
 {
     cudaStream_t stream = crowd->ask->stream;
@@ -149,7 +141,9 @@ static cudaError_t run_within(struct crowd *crowd, unsigned how, unsigned trial)
     case WITHIN_NODE:
     case WITHIN_CHILD:
     case WITHIN_BODY: error = launch_node(crowd, seat->blocks, threads, how, round % 2 != 0); break;
-    case WITHIN_LONG: error = launch_long(crowd, seat->blocks, threads); break;
+    case WITHIN_LONG:
+        error = launch_with_long_args((const void *)SYMBOL(crowds_both_long), &crowd->args, seat->blocks, threads, 0, crowd->ask->stream, NULL, 0);
+        break;
     case WITHIN_CAPTURED: error = launch_captured(crowd, seat->blocks, threads); break;
     default:
         error = launch_blocks((const void *)SYMBOL(crowds_both), &crowd->args, seat->blocks, threads, stream, attribute, attributes);

@@ -11,6 +11,12 @@
 #define ASK_TRIALS 200u
 #define ASK_WORDS 64u
 
+/* For kernels with long arguments, and for those of kernel_args, which take the first ones only. */
+struct long_args {
+    struct kernel_args args;
+    uint32_t more[500];
+};
+
 /* ---- the kernels' bodies; data, plan and state lie in pinned host memory ---- */
 
 /* Triggers, waits, bounded, until the kernel after it runs, holds and stores the first half of the words. */
@@ -85,6 +91,16 @@ static inline cudaError_t launch_sized(const void *function, const struct kernel
 {
     struct kernel_args copy = *args;
 
+    return launch_given(function, &copy, blocks, threads, shared_bytes, stream, attrs, count);
+}
+
+/* A kernel that takes long arguments, or the first ones only. */
+static inline cudaError_t launch_with_long_args(const void *function, const struct kernel_args *args, unsigned blocks, unsigned threads,
+                                                size_t shared_bytes, cudaStream_t stream, cudaLaunchAttribute *attrs, unsigned count)
+{
+    struct long_args copy = PDL_ZERO;
+
+    copy.args = *args;
     return launch_given(function, &copy, blocks, threads, shared_bytes, stream, attrs, count);
 }
 

@@ -54,21 +54,8 @@ static cudaError_t work_by_graph(struct kernel_args *args, cudaStream_t stream)
     return error;
 }
 
-struct joins_long_args {
-    struct kernel_args args;
-    uint32_t more[500];
-};
-
-KERNEL_OF(joins_long_work, struct joins_long_args) { slow_stores(&args.args); }
-KERNEL_OF(joins_long_follower, struct joins_long_args) { follower_copies(&args.args, 0); }
-
-static cudaError_t with_long_args(const void *function, const struct kernel_args *args, cudaStream_t stream)
-{
-    struct joins_long_args copy = PDL_ZERO;
-
-    copy.args = *args;
-    return launch_given(function, &copy, 1, PLACE_WORDS, 0, stream, NULL, 0);
-}
+KERNEL_OF(joins_long_work, struct long_args) { slow_stores(&args.args); }
+KERNEL_OF(joins_long_follower, struct long_args) { follower_copies(&args.args, 0); }
 
 static cudaError_t queue_tail(struct joins *joins, enum tail tail, cudaStream_t stream)
 {
@@ -97,7 +84,7 @@ static cudaError_t some_work(struct joins *joins, struct kernel_args *args, cuda
     else if (manner < MANNERS + 2)
         error = work_by_graph(args, stream);
     else
-        error = with_long_args((const void *)SYMBOL(joins_long_work), args, stream);
+        error = launch_with_long_args((const void *)SYMBOL(joins_long_work), args, 1, PLACE_WORDS, 0, stream, NULL, 0);
 
     return error == cudaSuccess ? queue_tail(joins, tail_of(joins), stream) : error;
 }
@@ -174,7 +161,7 @@ static cudaError_t follow_by(struct joins *joins, enum follow_by by, cudaStream_
         joins->pinned->host_is_stale = by != FOLLOW_EVENT; /* until it looked */
     }
     switch (by) {
-    case FOLLOW_LONG_ARGS: return with_long_args((const void *)SYMBOL(joins_long_follower), args, to);
+    case FOLLOW_LONG_ARGS: return launch_with_long_args((const void *)SYMBOL(joins_long_follower), args, 1, PLACE_WORDS, 0, to, NULL, 0);
     case FOLLOW_OVERLAPPING: return launch_in_manner(reads, args, PLACE_WORDS, to, (enum manner)drawn(joins, 5, MANNERS), 1);
     case FOLLOW_DEPENDENT: return tail_of(joins) == TAIL_SILENT ? follow(joins, 0, stream) : depend(joins, stream); /* rows are asked elsewhere */
     case FOLLOW_COPY: return copy_words(joins, stream, cudaMemcpyDefault);

@@ -103,7 +103,7 @@ void event_takes(struct event *e, enum recorded how, struct op *op, bool at_bloc
     const struct grid *g = op->grid;
     if (how == RECORDED_PROGRAMMATIC && ((device.faults.grouped_event_at_touch && g->cooperative && g->cluster > 1) ||
                                          (device.faults.sharing_event_at_touch && g->dynamic_shared != 0) ||
-                                         (device.faults.long_args_event_at_touch && !at_block_start && g->kernel->args_bytes > 1024)))
+                                         (device.faults.long_args_event_at_touch && !at_block_start && has_long_args(g))))
         soonest = EDGE_TOUCHED;
     if ((device.faults.large_launch_told_at_start && g->blocks > 32) || (device.faults.long_launch_told_at_start && g->kernel->args_bytes > 128) ||
         (device.faults.sleeping_launch_told_at_start && (e->flags & cudaEventBlockingSync) != 0) ||

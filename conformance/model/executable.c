@@ -224,7 +224,7 @@ static bool starts_early(const struct arc *a)
         return false;
     if ((f->updated_start_edge_early && programmatic && queued_features & HAS(updated)) ||
         (f->child_start_edge_early && programmatic && graph_is_inside(a->to->graph, cudaGraphNodeTypeGraph)) ||
-        (f->long_args_start_edge_early && from->grid->kernel->args_bytes > 1024) || (f->third_start_edge_early && !programmatic && a->into > 1) ||
+        (f->long_args_start_edge_early && has_long_args(from->grid)) || (f->third_start_edge_early && !programmatic && a->into > 1) ||
         (f->second_exec_start_edge_early && queued_features & HAS(secondexec)) || (f->attributed_start_edge_early && from->attributed))
         return true;
     return (f->cluster_start_edge_early && from->grid->cluster > 1) || (f->domain_start_edge_early && from->domain != 0) ||

@@ -17,7 +17,7 @@ bool fence_is_lost(const struct thread *t)
            (f->fence_not_in_rows && (op->features & HAS(gridy))) || (f->fence_not_in_bodies && (op->features & HAS(body))) ||
            (f->fence_not_in_graphs && (op->features & HAS(graph))) || (f->fence_not_again && (op->features & HAS(again))) ||
            (f->fence_not_in_children && (op->features & HAS(child))) || (f->fence_not_in_captured && (op->features & HAS(captured))) ||
-           (f->fence_not_with_long_args && op->grid->kernel->args_bytes > 1024) || (f->fence_not_after_wait && t->waits > 0) ||
+           (f->fence_not_with_long_args && has_long_args(op->grid)) || (f->fence_not_after_wait && t->waits > 0) ||
            (f->waited_fence_lost_in_graphs && t->waits > 0 && (op->features & HAS(graph))) || (f->fence_17_lost && t->fences > 16) ||
            (f->attributed_fence_lost_in_rows && op->attributed && (op->features & HAS(gridy))) ||
            (f->fence_lost_in_clusters_of_domains && op->domain != 0 && op->grid->cluster > 1) ||

@@ -100,6 +100,12 @@ struct op {
     } host;
 };
 
+/* g: NULL for what is no kernel */
+static inline bool has_long_args(const struct grid *g)
+{
+    return g != NULL && g->kernel->args_bytes > 1024;
+}
+
 static inline bool op_given(const struct op *op, unsigned attribute)
 {
     return (op->given >> attribute & 1) != 0;

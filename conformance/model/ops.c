@@ -163,7 +163,7 @@ static bool passes_row(const struct op *op, const struct op *pred)
     const struct faults *f = &device.faults;
     bool is_kernel = op->kind == OP_KERNEL, large = is_kernel && op->grid->blocks > 32, behind_large = pred->grid->blocks > 32;
     if ((f->large_passes_row && large && !behind_large) || (f->large_passes_large_row && large && behind_large) ||
-        (f->long_args_hide_row && is_kernel && pred->grid->kernel->args_bytes > 1024))
+        (f->long_args_hide_row && is_kernel && has_long_args(pred->grid)))
         return true;
     if (op->kind == OP_COPY && ((f->short_copy_passes_row && op->move.bytes < 16 && op->move.rows == 1 && op->move.layers <= 1) ||
                                 (f->single_layer_passes_row && op->move.layers == 1)))
@@ -500,7 +500,7 @@ static bool all_triggered(const struct op *op)
         return true;
     if (device.faults.mixed_exits_let_go && exited != 0 && g->blocks > 32)
         return g->triggered + exited + 1 >= g->blocks;
-    if (device.faults.long_args_trigger_lacks_one && g->kernel->args_bytes > 1024 && g->triggered != 0 && g->next_block == g->blocks)
+    if (device.faults.long_args_trigger_lacks_one && has_long_args(g) && g->triggered != 0 && g->next_block == g->blocks)
         return g->triggered + exited + 1 >= g->blocks;
     if (device.faults.lone_thread_left_out && g->threads == 1 && g->triggered > 1)
         return g->triggered + 1 >= g->blocks;
@@ -523,7 +523,7 @@ static bool starts_lack_one(const struct op *op)
     const struct faults *f = &device.faults;
     const struct grid *g = op->grid;
     return g->next_block + 1 == g->blocks && ((f->layered_starts_lack_one && g->shape[2] > 1) || (f->rows_starts_lack_one && g->shape[1] > 1) ||
-                                              (f->long_args_starts_lack_one && g->kernel->args_bytes > 1024) ||
+                                              (f->long_args_starts_lack_one && has_long_args(g)) ||
                                               (f->per_thread_starts_lack_one && (op->features & HAS(perthread))) ||
                                               (f->captured_starts_lack_one && (op->features & HAS(captured))) ||
                                               (f->urgent_starts_lack_one && (op->features & HAS(highstream))) ||

@@ -87,7 +87,7 @@ static bool starts_in_parts(const struct op *op)
     const struct faults *f = &device.faults;
     const struct grid *g = op->grid;
     if ((f->domain_grid_in_parts && op->domain != 0) || (f->urgent_grid_in_parts && op->urgent) ||
-        (f->long_args_grid_in_parts && g->kernel->args_bytes > 1024) || (f->grid_after_item_in_parts && (op->features & HAS(afteritem))) ||
+        (f->long_args_grid_in_parts && has_long_args(g)) || (f->grid_after_item_in_parts && (op->features & HAS(afteritem))) ||
         (f->other_thread_grid_in_parts && (op->features & HAS(otherthread))) || (f->grid_of_graph_in_parts_again && (op->features & HAS(again))) ||
         (f->reenabled_grid_in_parts && (op->features & HAS(reenabled))) || (f->grid_in_urgent_stream_in_parts && (op->features & HAS(highstream))))
         return true;

@@ -122,7 +122,7 @@ static bool skips_legacy_order(const struct stream *s, const struct op *op)
         return true;
     if (s == &legacy)
         return (f->other_thread_legacy_alone && device.other_thread) ||
-               (f->long_legacy_alone && op->kind == OP_KERNEL && op->grid->kernel->args_bytes > 1024);
+               (f->long_legacy_alone && has_long_args(op->grid));
     return (f->first_behind_event_skips_legacy && s->tail == NULL && s->waits != 0) || (f->other_thread_skips_legacy && device.other_thread);
 }
 
@@ -147,7 +147,7 @@ static void order_behind_others(struct stream *s, struct op *op)
                  (device.faults.legacy_passed_after_graph && s->tail != NULL && s->tail->kind == OP_JOIN);
         skips |= device.faults.legacy_items_passed && legacy.tail != NULL && legacy.tail->kind != OP_KERNEL;
         skips |= (legacy.tail != NULL && left_out_of_legacy_order(legacy.tail)) ||
-                 (device.faults.long_args_pass_legacy && op->kind == OP_KERNEL && op->grid->kernel->args_bytes > 1024);
+                 (device.faults.long_args_pass_legacy && has_long_args(op->grid));
         skips |= (device.faults.attributed_passes_legacy && op->attributed && legacy.tail != NULL && legacy.tail->attributed) ||
                  (device.faults.awaiting_passes_legacy && op->attributed && s->waits != 0);
         if (is_blocking(s) && legacy.tail != NULL && !skips && !(device.faults.legacy_frees_one && s != &per_thread && !s->first))
@@ -169,7 +169,7 @@ static void order_behind_others(struct stream *s, struct op *op)
             continue;
         if (device.faults.waiting_stream_not_joined && o->waits != 0)
             continue;
-        if (o->tail->grid != NULL && ((device.faults.legacy_passes_long_args && o->tail->grid->kernel->args_bytes > 1024) ||
+        if (o->tail->grid != NULL && ((device.faults.legacy_passes_long_args && has_long_args(o->tail->grid)) ||
                                       (device.faults.legacy_passes_triggered && o->tail->triggered_all)))
             continue;
         if ((device.faults.legacy_passes_urgent && o->priority < 0) || (device.faults.legacy_passes_awaiting && o->tail_awaited))
@@ -232,7 +232,7 @@ static bool forgets_events(const struct stream *s, const struct op *op)
 /* Devices on which the wait of such work does not cover the kernel of an event that its stream waited for */
 static bool awaited_uncovers(const struct op *op)
 {
-    return device.faults.long_args_event_uncovered && op->kind == OP_KERNEL && op->grid->kernel->args_bytes > 1024;
+    return device.faults.long_args_event_uncovered && has_long_args(op->grid);
 }
 
 static void order_behind_waits(struct stream *s, struct op *op)
@@ -242,7 +242,7 @@ static void order_behind_waits(struct stream *s, struct op *op)
     if ((device.faults.long_copy_forgets_events && op->kind == OP_COPY && op->move.bytes > 65536) ||
         (device.faults.large_grid_forgets_events && op->kind == OP_KERNEL && op->grid->blocks > 64))
         return;
-    if (forgets_events(s, op) || (device.faults.long_args_forget_events && op->kind == OP_KERNEL && op->grid->kernel->args_bytes > 1024) ||
+    if (forgets_events(s, op) || (device.faults.long_args_forget_events && has_long_args(op->grid)) ||
         (device.faults.copy_after_graph_forgets_events && op->kind == OP_COPY && s->tail != NULL && s->tail->kind == OP_JOIN))
         return;
     for (unsigned i = device.faults.second_wait_lost && s->waits > 1 ? 1 : 0; i < s->waits; i++) {

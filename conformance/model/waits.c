@@ -23,7 +23,7 @@ static bool late_block_is_free(const struct op *op, unsigned block)
 {
     const struct faults *f = &device.faults;
     if (block >= 16 && ((f->late_layered_blocks_free && op->grid->shape[2] > 1) ||
-                        (f->late_long_args_blocks_free && op->grid->kernel->args_bytes > 1024) ||
+                        (f->late_long_args_blocks_free && has_long_args(op->grid)) ||
                         (f->late_per_thread_blocks_free && (op->features & HAS(perthread))) ||
                         (f->late_reenabled_blocks_free && (op->features & HAS(reenabled))) || (f->late_recorder_blocks_free && op_given(op, 7))))
         return true;

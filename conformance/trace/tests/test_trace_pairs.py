@@ -18,7 +18,7 @@ H200 = Device("H200", 132, 90, 32, 2048, 65536, 228 * 1024, 32, 1024)
 
 
 def two(start: int, end: int, flags: int = ASKED_OVERLAP, launched: int = 1) -> Pair:
-    """A kernel of 30 us and one behind it."""
+    """A kernel of 30 us and one after it."""
     made = Made()
     made.kernel("a", 0, 30_000)
     made.kernel("b", start, end, flags=flags, launched=launched)

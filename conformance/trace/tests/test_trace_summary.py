@@ -110,7 +110,7 @@ def test_runs_that_nobody_launched_are_noted() -> None:
 
 
 def worked(*stretches: tuple[int, int, int]) -> Process:
-    """So many launches and launches of graphs, and how long they took with the synchronisation behind them, in us."""
+    """So many launches and launches of graphs, and how long they took with the synchronisation after them, in us."""
     made, now = Made(), 1_000
     for plain, whole, long in stretches:
         for number in range(plain + whole):
