@@ -9,6 +9,8 @@
  *
  * What a step stores depends on its launch, too. Mutant: `nowait`, no step waits.
  */
+#include <string.h>
+
 #include "graph_ask.h"
 #include "kernel.h"
 #include "programs/program.h"
@@ -49,14 +51,21 @@ DEVICE_FN uint32_t block_of_word(uint32_t w, uint32_t blocks) { return (uint32_t
 /* The same among the threads of that block. */
 DEVICE_FN uint32_t thread_of_word(uint32_t w, uint32_t threads) { return ((w + 1) * threads - 1) / PROGRAM_WORDS; }
 
-DEVICE_FN uint32_t step_word(const struct kernel_args *args, const struct step_plan *plan, uint32_t other, uint32_t w)
+/* What a kernel is given beside the first arguments, and which kernel it is. */
+struct step_given {
+    uint32_t kernel, more, last, seen; /* more: so many words, of which it looks at two */
+};
+
+DEVICE_FN uint32_t step_word(const struct kernel_args *args, const struct step_plan *plan, const struct step_given *given, uint32_t w)
 {
     uint32_t word = words_fresh(plan->key, plan->step * PROGRAM_WORDS + w), r, shape[PROGRAM_SHAPE];
 
     k_shape(shape);
     for (r = 0; r < PROGRAM_SHAPE; r++)
         word = program_fold(word, shape[r]);
-    word = program_fold(program_fold(word, k_dynamic_shared()), other);
+    word = program_fold(program_fold(word, k_dynamic_shared()), given->kernel);
+    if (given->more)
+        word = program_fold(program_fold(word, given->last), given->seen);
     for (r = 0; r < plan->reads && r < PROGRAM_READS; r++) {
         uint32_t from = plan->read[r];
         const uint32_t *words = from & STEP_OF_HOST ? args->input : args->data;
@@ -126,9 +135,9 @@ DEVICE_FN void says_begun(const struct kernel_args *args, const struct step_plan
 }
 
 /* Reads as early as it may and stores as late as it can: what was not ordered is stale. */
-DEVICE_FN void run_step(const struct kernel_args *args, uint32_t other)
+DEVICE_FN void run_step(const struct kernel_args *args, const struct step_plan *told, const struct step_given *given)
 {
-    struct step_plan plan = step_plan_of(args);
+    struct step_plan plan = *told;
     uint32_t word[PROGRAM_WORDS], w, mine = own_words();
     int leader = leads(&plan), triggers = leader || (plan.flags & STEP_TRIGGERS_ALL);
 
@@ -146,7 +155,7 @@ DEVICE_FN void run_step(const struct kernel_args *args, uint32_t other)
         return;
     for (w = 0; w < PROGRAM_WORDS; w++)
         if (mine >> w & 1)
-            word[w] = step_word(args, &plan, other, w);
+            word[w] = step_word(args, &plan, given, w);
     k_barrier();
     if (leader && comes_late(&plan))
         k_delay(args->state, plan.hold_ns);
@@ -162,17 +171,82 @@ DEVICE_FN void run_step(const struct kernel_args *args, uint32_t other)
         k_trigger();
 }
 
-/* Two kernels, so that a node can be given another one. */
-KERNEL(programs_step) { run_step(&args, 0); }
+/* So many registers hold their values while the step runs. */
+#ifdef PDL_MODEL
+#define HELD 1u /* the model knows no registers */
+#else
+#define HELD 96u
+#endif
+#define HELD_FROM(args, i) ((const uint32_t *)(args)->plan + (i) % (sizeof(struct step_plan) / 4))
 
-KERNEL(programs_other) { run_step(&args, 1); }
+DEVICE_FN void run_step_holding(const struct kernel_args *args, const struct step_plan *plan, const struct step_given *given)
+{
+    uint32_t held[HELD], lost = 0, i;
+
+#ifndef PDL_MODEL
+#pragma unroll
+#endif
+    for (i = 0; i < HELD; i++)
+        held[i] = k_load_relaxed(HELD_FROM(args, i));
+    run_step(args, plan, given);
+#ifndef PDL_MODEL
+#pragma unroll
+#endif
+    for (i = 0; i < HELD; i++)
+        lost |= held[i] ^ k_load_relaxed(HELD_FROM(args, i));
+    if (lost)
+        k_add(args->dependent_sm, 1);
+}
+
+/* Kernels of several sizes of arguments, and of few registers and many. A node can be given another one. */
+#define STEP_KERNEL_GIVEN(name, type, number, count, run)                                                         KERNEL_OF(name, type)                                                                                         {                                                                                                                 struct step_plan plan = step_plan_of(&args.head);                                                             struct step_given given = { number, count, args.more[(count)-1],                                                                          args.more[program_argument_seen(plan.key, plan.step, count)] };                   run(&args.head, &plan, &given);                                                                           }
+
+#define SOME_ARGS 300u
+#ifdef PDL_MODEL
+#define MOST_ARGS 1010u        /* a launch on the model takes 4,096 bytes of arguments */
+#else
+#define MOST_ARGS PROGRAM_MOST_ARGS
+#endif
+
+struct some_args {
+    struct kernel_args head;
+    uint32_t more[SOME_ARGS];
+};
+
+struct most_args {
+    struct kernel_args head;
+    uint32_t more[MOST_ARGS];
+};
+
+KERNEL(programs_few)
+{
+    struct step_plan plan = step_plan_of(&args);
+    struct step_given given = { 0, 0, 0, 0 };
+    run_step(&args, &plan, &given);
+}
+
+KERNEL(programs_few_holding)
+{
+    struct step_plan plan = step_plan_of(&args);
+    struct step_given given = { 1, 0, 0, 0 };
+    run_step_holding(&args, &plan, &given);
+}
+
+STEP_KERNEL_GIVEN(programs_some, struct some_args, 2, SOME_ARGS, run_step)
+STEP_KERNEL_GIVEN(programs_some_holding, struct some_args, 3, SOME_ARGS, run_step_holding)
+STEP_KERNEL_GIVEN(programs_most, struct most_args, 4, MOST_ARGS, run_step)
+STEP_KERNEL_GIVEN(programs_most_holding, struct most_args, 5, MOST_ARGS, run_step_holding)
 
 static void ask_programs(struct ask *ask, enum program_subject subject)
 {
+    const void *kernels[PROGRAM_KERNELS] = { (const void *)SYMBOL(programs_few),  (const void *)SYMBOL(programs_few_holding),
+                                             (const void *)SYMBOL(programs_some), (const void *)SYMBOL(programs_some_holding),
+                                             (const void *)SYMBOL(programs_most), (const void *)SYMBOL(programs_most_holding) };
+    const unsigned more[PROGRAM_KERNELS] = { 0, 0, SOME_ARGS, SOME_ARGS, MOST_ARGS, MOST_ARGS };
     struct program_ask how = PDL_ZERO;
 
-    how.kernel[0] = (const void *)SYMBOL(programs_step);
-    how.kernel[1] = (const void *)SYMBOL(programs_other);
+    memcpy(how.kernel, kernels, sizeof(kernels));
+    memcpy(how.more, more, sizeof(more));
     how.blind = STEPS_BLIND;
     how.subject = subject;
     ask_expect(ask, "two kernels in a graph", ask_completion_edges(how.kernel[0]), cudaSuccess);

@@ -1,6 +1,7 @@
 /* program.h - small programs that can be made in many ways which must all mean the same.
  *
- * A program is a list of steps and links between them. The seed draws it (program_draw.c), and program_words.c says what comes of it;
+ * A program is a list of steps and links between them. The seed draws it (program_draw.c), program_entitle.c says what each step may read,
+ * program_words.c what comes of it, and program_rows.c which rows of the covering array it holds;
  * program_steps.c makes one step a node of a graph, program_graph.c all of them, program_exec.c makes that executable,
  * program_launch.c launches one step into a stream, program_driver.c by the driver's own calls, program_stream.c launches or captures
  * all of them, and program_between.c makes calls between launches that change nothing. program_read.c reads back what was made; program_around.c launches work before it and after it;
@@ -24,6 +25,7 @@ extern "C" {
 #define PROGRAM_WATCHES 4u
 #define PROGRAM_LANES 3u
 #define PROGRAM_WORDS 16u      /* of a step's output */
+#define PROGRAM_KERNELS 6u     /* by how much they are given; of each two, a kernel of few registers and one of many */
 #define PROGRAM_SEEN 2u        /* so many events of a program are looked at: what is complete once they are */
 
 /* What a kernel step is told; it lies in device memory and is uploaded before every run. */
@@ -49,12 +51,16 @@ struct step_plan {
 
 /* STEP_RECORD: its event lets a copy of all words go, in another stream. STEP_AWAIT: waits for a kernel of another stream. */
 enum step_kind { STEP_KERNEL, STEP_SET, STEP_COPY, STEP_HOST, STEP_EMPTY, STEP_RECORD, STEP_AWAIT, STEP_KINDS };
+#define NO_CARVEOUT (~0u)
+enum step_event { RECORDS_NONE, RECORDS_TRIGGER, RECORDS_START, RECORDS_LAUNCH };
 enum link_kind { LINK_FULL, LINK_TRIGGER, LINK_START, LINK_LAUNCH, LINK_KINDS }; /* as an edge: 0,0,0 1,0,1 2,0,1 2,0,0 */
 
 struct step {
     enum step_kind kind;
     unsigned grid[3], block[3], cluster[3], shared_bytes; /* block: in threads; cluster: in blocks */
-    int other;                 /* the other of the two kernels */
+    unsigned kernel, more;     /* which of PROGRAM_KERNELS; how many words it is given beside the arguments of all */
+    unsigned carveout;         /* of a launch in a stream: NO_CARVEOUT, or what it prefers, in percent of shared memory */
+    int event;                 /* which programmatic event such a launch records, for nobody or for other steps: see enum step_event */
     int cooperative, urgent, domain, attribute; /* attribute: of the launch in a stream */
     uint32_t flags, hold_ns;
     unsigned reads, read[PROGRAM_READS];
@@ -91,6 +97,8 @@ unsigned dice_below(struct dice *dice, unsigned n);
 struct program_size {
     unsigned threads, blocks, many_blocks, most_blocks, shared_bytes, hold_ns, clusters;
     int bodies, other_bodies, moves; /* there are conditional nodes; they may have several; a child graph may be the graph itself and no clone */
+    unsigned more[PROGRAM_KERNELS]; /* words that each kernel takes beside the arguments of all */
+    int carveouts;             /* a launch may prefer one */
     int cooperative_bodies;    /* cooperative kernels may stand in bodies */
     int programmatic;          /* no flavours: where no step waits, it is programmatic edges that go wrong */
 };
@@ -112,9 +120,19 @@ uint32_t program_set_value(const struct program *program, unsigned step); /* of 
 /* What is in a step's words before the run. */
 #define program_poison(key, step) ((uint32_t)((key) >> 32) ^ 0xDEADu ^ (uint32_t)(step))
 /* What a kernel step makes of its launch, number after number: x, y and z of the grid, of a block and of a cluster, dynamic shared
- * memory, and which of the kernels it is. */
+ * memory, which of the kernels it is, and two words of its arguments. */
 #define PROGRAM_SHAPE 9u
 #define program_fold(word, number) ((uint32_t)(word) * 0x85EBCA77u + (uint32_t)(number))
+/* What every kernel is given, and the words that those take besides that are given more: each is known by its place. A launch takes at most
+ * 32,764 bytes. */
+#define PROGRAM_MOST_ARGS ((32760u - (uint32_t)sizeof(struct kernel_args)) / 4)
+struct program_args {
+    struct kernel_args head;
+    uint32_t more[PROGRAM_MOST_ARGS];
+};
+#define program_argument(at) ((uint32_t)(at) * 0x9E3779B1u ^ 0x5A5A5A5Au)
+/* Which of them a step looks at, beside the last one. */
+#define program_argument_seen(key, step, count) (((uint32_t)(key) + (step) * 977u) % (count))
 /* The program without this step or this link. */
 void program_without_step(struct program *program, unsigned step);
 void program_without_link(struct program *program, unsigned link);
@@ -196,7 +214,7 @@ cudaError_t program_record(const struct made *made, cudaEvent_t event, cudaStrea
 cudaError_t program_await(const struct made *made, cudaStream_t stream, cudaEvent_t event, struct dice *dice);
 cudaError_t program_launch_exec(const struct made *made, cudaGraphExec_t exec, cudaStream_t stream, struct dice *dice);
 /* A launch by the driver, by any of its calls that takes these attributes. */
-#define LAUNCH_ATTRIBUTES (PROGRAM_ATTRIBUTES + 4u) /* at most */
+#define LAUNCH_ATTRIBUTES (PROGRAM_ATTRIBUTES + 5u) /* at most */
 cudaError_t program_launch_by_driver(const struct made *made, const void *kernel, const cudaLaunchConfig_t *config, void **values, struct dice *dice);
 /* What is wrong with a program that was made in one way. */
 struct difference {
@@ -273,7 +291,7 @@ uint32_t *program_words_of(const struct made *made, unsigned step);
 /* What a node of this step is given, by its kind; an empty node is given nothing. */
 struct step_params {
     union {
-        struct cudaKernelNodeParams kernel; /* its one argument lies below */
+        struct cudaKernelNodeParams kernel; /* its one argument lies below, or in the room, if it is long */
         struct cudaMemsetParams set;
         struct cudaHostNodeParams host;
         struct { char *to, *from; size_t bytes; } copy;
@@ -320,12 +338,12 @@ struct program_staging {       /* pinned, mapped */
 };
 /* Events without timing: what a stream passes on to another, the end of a lane, where a lane moves to a new stream, and what is observed. */
 enum program_spare { SPARE_RELAYED, SPARE_LAST, SPARE_MOVED, SPARE_OBSERVED, SPARE_EVENTS = SPARE_OBSERVED + PROGRAM_SEEN };
-struct program_driver {        /* the driver's functions, NULL where it has none; the two kernels as it knows them */
-    cudaFunction_t kernel[2];
+struct program_driver {        /* the driver's functions, NULL where it has none; the kernels as it knows them */
+    cudaFunction_t kernel[PROGRAM_KERNELS];
     void *launch, *launch_cooperative, *launch_ex, *launch_graph, *copy, *set_bytes, *set_words, *record, *await, *add_edges, *remove_edges;
 };
 struct program_room {
-    const void *const *kernel; /* the two */
+    const void *const *kernel; /* PROGRAM_KERNELS */
     cudaStream_t stream, side, blocking, urgent, relay;
     cudaEvent_t event[PROGRAM_LINKS];
     cudaEvent_t spare_event[SPARE_EVENTS];
@@ -334,6 +352,7 @@ struct program_room {
     int destroys, uploads;     /* every executable graph is destroyed while it runs; is uploaded between two launches */
     struct program_size size;
     struct program_driver driver;
+    struct program_args args;  /* of the launch that is being made, if its kernel takes more than the head */
     uint64_t key;
     struct program_staging *staging;
     char *mapped;              /* staging as the device sees it */
@@ -361,7 +380,8 @@ enum program_subject {
     PROGRAM_DESTROYED          /* every executable graph is one of several and destroyed while it runs */
 };
 struct program_ask {
-    const void *kernel[2];
+    const void *kernel[PROGRAM_KERNELS];
+    unsigned more[PROGRAM_KERNELS];
     enum program_subject subject;
     int blind;
 };

@@ -1,4 +1,4 @@
-/* program_draw.c - draws programs, and says what each step may read. */
+/* program_draw.c - draws programs, and makes them smaller. */
 #include "program.h"
 
 #include <stdio.h>
@@ -90,7 +90,10 @@ static void draw_launch(struct step *step, struct dice *dice, const struct progr
     draw_block(step, dice, row[AXIS_THREADS] == THREADS_WARP ? size->threads / 4 : row[AXIS_THREADS] == THREADS_MOST ? size->threads
                                                   : 1 + dice_below(dice, 1 + dice_below(dice, size->threads))); /* often few */
     draw_cluster(step, dice, cluster > size->clusters ? size->clusters : cluster);
-    step->other = one_in(dice, 4);
+    step->kernel = row_kernel(row);
+    step->more = size->more[step->kernel];
+    step->carveout = row_carveout(row);
+    step->event = row_event(row);
     step->cooperative = cooperative;
     step->urgent = row[AXIS_PRIORITY] == PRIORITY_HIGH;
     step->domain = row[AXIS_DOMAIN] == DOMAIN_REMOTE;
@@ -115,11 +118,12 @@ struct flavour {
     unsigned fan_in;           /* most edges into a step */
     int row;                   /* each step comes after the one before it, and nothing else orders them */
     int loose;                 /* most kernels overlap what comes before them, and wait for none of it */
+    int around;                /* every third step is a kernel between steps of the kinds that its row says */
 };
 
 static struct flavour draw_flavour(struct dice *dice, const struct program_size *size)
 {
-    struct flavour flavour = { STEP_KERNEL, 0, 3, 0, 0 };
+    struct flavour flavour = { STEP_KERNEL, 0, 3, 0, 0, 0 };
 
     if (size->programmatic)
         return flavour;
@@ -128,10 +132,11 @@ static struct flavour draw_flavour(struct dice *dice, const struct program_size 
     flavour.fan_in = one_in(dice, flavour.full_edges ? 2 : 4) ? 8 : 3;
     flavour.row = one_in(dice, 2);
     flavour.loose = one_in(dice, 5);
-    if (flavour.loose) {
+    flavour.around = !flavour.loose && one_in(dice, 3);
+    if (flavour.loose)
         flavour.kind = STEP_KERNEL;
+    if (flavour.loose || flavour.around)
         flavour.row = 0;
-    }
     return flavour;
 }
 
@@ -165,6 +170,20 @@ static enum step_kind draw_kind(struct dice *dice, enum step_kind kind)
     static const enum step_kind still[] = { STEP_EMPTY, STEP_RECORD, STEP_AWAIT };
 
     return kind == STEP_EMPTY ? still[dice_below(dice, 3)] : kind;
+}
+
+enum seat { SEAT_BEFORE, SEAT_KERNEL, SEAT_AFTER, SEATS };
+
+/* Of the kind that the row of the kernel says which stands after the step, or before it. */
+static void seat_step(struct step *step, struct dice *dice, unsigned number, enum seat seat)
+{
+    const unsigned char *row = kit_axis_rows[(number + SEAT_KERNEL - seat) % KIT_AXIS_ROWS];
+    unsigned axis = seat == SEAT_BEFORE ? AXIS_BEFORE : AXIS_AFTER;
+
+    step->kind = seat == SEAT_KERNEL ? STEP_KERNEL : row_kind(row, axis);
+    draw_bytes(step, dice);
+    if (seat != SEAT_KERNEL)
+        step->to_host = row_to_host(row, axis);
 }
 
 static void draw_step(struct step *step, struct dice *dice, const struct program_size *size, unsigned number, const struct flavour *flavour)
@@ -237,6 +256,16 @@ static void draw_links(struct program *p, struct dice *dice, unsigned to, const 
     }
 }
 
+/* Directly after the step before it; now and then after others, too. */
+static void draw_neighbour(struct program *p, struct dice *dice, unsigned to, const struct flavour *flavour)
+{
+    int kernels = p->step[to - 1].kind == STEP_KERNEL && p->step[to].kind == STEP_KERNEL && !flavour->full_edges;
+
+    add_link(p, to - 1, to, kernels && one_in(dice, 2) ? (enum link_kind)(1 + dice_below(dice, 2)) : LINK_FULL);
+    if (one_in(dice, 4))
+        draw_links(p, dice, to, flavour);
+}
+
 /* All steps but one come after that one, or it comes after all of them. */
 static void draw_fan(struct program *p, struct dice *dice)
 {
@@ -262,9 +291,15 @@ void program_draw_graph(struct program *p, struct dice *dice, const struct progr
         draw_fan(p, dice);
     else if (flavour.row)
         draw_row(p, dice);
+    else if (flavour.around)
+        p->steps = SEATS * (1 + dice_below(dice, 4));
     for (to = 0; to < p->steps; to++) {
         draw_step(&p->step[to], dice, size, number * 7 + to, &flavour);
-        if (!fan && !flavour.row)
+        if (!fan && flavour.around)
+            seat_step(&p->step[to], dice, number * 7 + to, (enum seat)(to % SEATS));
+        if (!fan && flavour.around && to % SEATS != SEAT_BEFORE)
+            draw_neighbour(p, dice, to, &flavour);
+        else if (!fan && !flavour.row)
             draw_links(p, dice, to, &flavour);
     }
     if (!fan && flavour.row)
@@ -280,6 +315,8 @@ static enum link_kind event_of_launch(const struct program *p, unsigned from, st
     for (l = 0; l < p->links; l++)
         if (p->link[l].from == from && p->link[l].kind != LINK_FULL)
             return p->link[l].kind;
+    if (p->step[from].event == RECORDS_TRIGGER || p->step[from].event == RECORDS_START)
+        return p->step[from].event == RECORDS_TRIGGER ? LINK_TRIGGER : LINK_START;
     return dice_below(dice, 2) ? LINK_TRIGGER : LINK_START;
 }
 
@@ -321,17 +358,21 @@ void program_draw_stream(struct program *p, struct dice *dice, const struct prog
     memset(p, 0, sizeof(*p));
     p->streams = 1;
     p->legacy = forks && legacy && !size->programmatic;
-    p->steps = draw_steps(dice);
+    p->steps = flavour.around ? SEATS * (1 + dice_below(dice, 4)) : draw_steps(dice);
     for (i = 0; i < PROGRAM_LANES; i++)
         last[i] = PROGRAM_STEPS;
     for (i = 0; i < p->steps; i++) {
         struct step *step = &p->step[i];
+        int seated = flavour.around && i % SEATS != SEAT_BEFORE; /* directly after the step before it */
         draw_step(step, dice, size, number * 7 + i, &flavour);
-        step->lane = forks && i > 0 ? dice_below(dice, PROGRAM_LANES) : 0;
+        if (flavour.around)
+            seat_step(step, dice, number * 7 + i, (enum seat)(i % SEATS));
+        step->lane = seated ? p->step[i - 1].lane : forks && i > 0 ? dice_below(dice, PROGRAM_LANES) : 0;
         if (step->kind >= STEP_EMPTY)
             step->kind = STEP_SET; /* a stream has no empty node */
         step->uneven = 0;          /* nor a memset of more than a byte at a time */
-        draw_events(p, dice, i, last, &flavour);
+        if (!seated)
+            draw_events(p, dice, i, last, &flavour);
         /* It might begin before the item, fill the device and wait for an item that waits for another lane: a legal deadlock. */
         if (forks && last[step->lane] != PROGRAM_STEPS && p->step[last[step->lane]].kind != STEP_KERNEL)
             step->attribute = 0;
@@ -340,206 +381,6 @@ void program_draw_stream(struct program *p, struct dice *dice, const struct prog
         last[step->lane] = i;
     }
     program_entitle(p, dice);
-}
-
-/* ---- what a step may read ---- */
-
-typedef uint64_t step_set;     /* one bit per step */
-static step_set bit(unsigned step) { return (step_set)1 << step; }
-
-struct order {
-    step_set before[PROGRAM_STEPS];   /* complete and visible when the step begins */
-    step_set complete[PROGRAM_STEPS]; /* complete when the step is: itself, what it began after, what it waited for */
-};
-
-static step_set later_part(const struct step *step, step_set by_wait)
-{
-    return step->kind == STEP_KERNEL && (step->flags & STEP_WAITS) ? by_wait : 0;
-}
-
-/* In a stream a plain launch and every other item begins after all of its lane, whatever that overlapped. */
-static void order_lane(const struct program *p, struct order *o, unsigned i, step_set *by_wait)
-{
-    const struct step *step = &p->step[i];
-    unsigned k, last = PROGRAM_STEPS;
-    step_set lane = 0;
-
-    for (k = 0; k < i; k++)
-        if (p->step[k].lane == step->lane) {
-            lane |= o->complete[k] | o->before[k] | bit(k);
-            last = k;
-        } else if (p->legacy && (p->step[k].lane == 0 || step->lane == 0)) {
-            o->before[i] |= o->complete[k] | o->before[k] | bit(k);
-        }
-    if (last == PROGRAM_STEPS)
-        return;
-    if (step->kind == STEP_KERNEL && step->attribute)
-        *by_wait |= p->step[last].kind == STEP_KERNEL ? o->complete[last] : lane;
-    else
-        o->before[i] |= lane;
-}
-
-/* All that an event of the other lane stands for: everything queued there before it. */
-static step_set lane_until(const struct program *p, const struct order *o, unsigned from)
-{
-    step_set all = 0;
-    unsigned k;
-
-    for (k = 0; k <= from; k++)
-        if (p->step[k].lane == p->step[from].lane)
-            all |= o->complete[k];
-    return all;
-}
-
-/* All that an event stands for that is recorded in this lane after the step. The legacy stream waits for the other lanes, and they for it. */
-static step_set complete_after(const struct program *p, const struct order *o, unsigned i, unsigned lane)
-{
-    step_set all = 0;
-    unsigned k;
-
-    for (k = 0; k <= i; k++)
-        if (p->step[k].lane == lane || (p->legacy && (p->step[k].lane == 0 || lane == 0)))
-            all |= o->complete[k];
-    return all;
-}
-
-static void find_order(const struct program *p, struct order *o)
-{
-    unsigned i, l;
-
-    memset(o, 0, sizeof(*o));
-    for (i = 0; i < p->steps; i++) {
-        step_set by_wait = 0;
-        for (l = 0; l < p->links; l++) {
-            const struct link *link = &p->link[l];
-            if (link->to != i)
-                continue;
-            if (link->kind == LINK_FULL)
-                o->before[i] |= p->streams ? lane_until(p, o, link->from) : o->complete[link->from];
-            else if (link->kind != LINK_LAUNCH)
-                by_wait |= o->complete[link->from];
-        }
-        if (p->streams)
-            order_lane(p, o, i, &by_wait);
-        o->complete[i] = bit(i) | o->before[i] | later_part(&p->step[i], by_wait);
-    }
-}
-
-static int is_direct(const struct program *p, unsigned from, unsigned to)
-{
-    return program_is_linked(p, from, to) || (p->streams && from + 1 == to);
-}
-
-unsigned program_next_in_lane(const struct program *p, unsigned step)
-{
-    unsigned i;
-
-    for (i = step + 1; i < p->steps; i++)
-        if (p->step[i].lane == p->step[step].lane)
-            return i;
-    return PROGRAM_STEPS;
-}
-
-/* The steps that come before this one by an edge, or by edges through steps that are no kernels. In a lane: by the order of it. */
-static step_set direct_or_through(const struct program *p, unsigned to, const step_set *through)
-{
-    step_set set = 0;
-    unsigned k;
-
-    for (k = 0; k < to; k++)
-        if (is_direct(p, k, to) || (p->streams && p->step[k].lane == p->step[to].lane && program_next_in_lane(p, k) == to))
-            set |= bit(k) | (p->step[k].kind == STEP_KERNEL ? 0 : through[k]);
-    return set;
-}
-
-static void add_read(struct step *step, unsigned from)
-{
-    unsigned i;
-
-    for (i = 0; i < step->reads; i++)
-        if (step->read[i] == from)
-            return;
-    if (step->reads < PROGRAM_READS)
-        step->read[step->reads++] = from;
-}
-
-/* A memset reads nothing, a host step no words; what has no words cannot be read. Copies from the host that only the legacy stream's order puts
- * after what writes their source are asked by rule COMP-06c alone: a driver is known that reads the source before. */
-static int may_read(const struct program *p, unsigned reader, unsigned from)
-{
-    if (p->legacy && p->step[reader].kind == STEP_COPY && program_is_on_host(&p->step[from]) && p->step[reader].lane != p->step[from].lane)
-        return 0;
-    if (p->step[from].kind == STEP_EMPTY || p->step[from].kind == STEP_RECORD)
-        return 0;
-    if (p->step[reader].kind == STEP_HOST)
-        return p->step[from].kind == STEP_KERNEL;
-    return p->step[reader].kind == STEP_KERNEL || p->step[reader].kind == STEP_COPY;
-}
-
-/* May `to` begin only when all blocks of `from` have triggered, all of them triggering at their end or not at all? */
-static int begins_at_end(const struct program *p, unsigned from, enum link_kind kind)
-{
-    return kind == LINK_FULL || (kind == LINK_TRIGGER && !(p->step[from].flags & STEP_TRIGGERS_FIRST));
-}
-
-static void add_watch(struct program *p, unsigned from, unsigned to)
-{
-    struct step *step = &p->step[from];
-
-    if (step->kind == STEP_KERNEL && p->step[to].kind <= STEP_COPY && !program_is_on_host(&p->step[to]) && step->watches < PROGRAM_WATCHES)
-        step->watch[step->watches++] = to;
-}
-
-static void find_watches(struct program *p, const struct order *order, const step_set *through)
-{
-    unsigned i, k, l, next;
-
-    for (i = 0; i < p->steps; i++)
-        p->step[i].watches = 0;
-    for (l = 0; l < p->links; l++)
-        if (begins_at_end(p, p->link[l].from, p->link[l].kind))
-            add_watch(p, p->link[l].from, p->link[l].to);
-    for (i = 0; p->streams && i < p->steps; i++) {
-        next = program_next_in_lane(p, i);
-        if (next != PROGRAM_STEPS && begins_at_end(p, i, p->step[next].kind == STEP_KERNEL && p->step[next].attribute ? LINK_TRIGGER : LINK_FULL))
-            add_watch(p, i, next);
-    }
-    for (i = 0; i < p->steps; i++) /* after other steps: complete before this one begins */
-        for (k = i; k-- > 0;)
-            if ((p->streams ? order->before[i] : through[i] & order->before[i]) & bit(k) && !is_direct(p, k, i))
-                add_watch(p, k, i);
-}
-
-void program_entitle(struct program *p, struct dice *dice)
-{
-    struct order order;
-    step_set through[PROGRAM_STEPS];
-    unsigned i, k, n;
-
-    find_order(p, &order);
-    for (i = 0; i < p->steps; i++) {
-        struct step *step = &p->step[i];
-        through[i] = direct_or_through(p, i, through);
-        step_set visible = order.complete[i] & ~bit(i);
-        step->reads = 0;
-        step->before = order.before[i];
-        for (k = 0; k < PROGRAM_LANES; k++)
-            step->after[k] = complete_after(p, &order, i, k);
-        for (k = i; k-- > 0;)
-            if ((visible & bit(k)) && is_direct(p, k, i) && may_read(p, i, k))
-                add_read(step, k);
-        for (k = i; k-- > 0;)
-            if ((visible & through[i] & bit(k)) && may_read(p, i, k))
-                add_read(step, k);
-        for (n = 0; n < 2 * PROGRAM_READS && i > 0; n++) {
-            k = dice_below(dice, i);
-            if ((visible & bit(k)) && may_read(p, i, k))
-                add_read(step, k);
-        }
-        if (step->kind == STEP_COPY) /* of what it may read, or of what the host gives */
-            step->reads = step->reads != 0 && !one_in(dice, 4);
-    }
-    find_watches(p, &order, through);
 }
 
 /* ---- smaller programs ---- */

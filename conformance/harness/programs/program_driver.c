@@ -28,7 +28,7 @@ cudaError_t program_open_driver(struct program_room *room)
     struct program_driver *driver = &room->driver;
     unsigned i;
 
-    for (i = 0; i < 2; i++)
+    for (i = 0; i < PROGRAM_KERNELS; i++)
         TRY(cudaGetFuncBySymbol(&driver->kernel[i], room->kernel[i]));
     find("cuLaunchKernel", 4000, &driver->launch);
     find("cuLaunchCooperativeKernel", 9000, &driver->launch_cooperative);
@@ -87,8 +87,12 @@ static cudaError_t launch_with_attributes(const struct program_driver *driver, C
 cudaError_t program_launch_by_driver(const struct made *made, const void *kernel, const cudaLaunchConfig_t *config, void **values, struct dice *dice)
 {
     const struct program_driver *driver = &made->room->driver;
-    CUfunction function = driver->kernel[kernel == made->room->kernel[0] ? 0 : 1];
+    CUfunction function;
+    unsigned which = 0;
 
+    while (which + 1 < PROGRAM_KERNELS && made->room->kernel[which] != kernel)
+        which++;
+    function = driver->kernel[which];
     if (config->numAttrs == 0 && driver->launch && dice_below(dice, 3))
         return launch_plainly(driver, function, config, values);
     if (config->numAttrs == 1 && config->attrs[0].id == cudaLaunchAttributeCooperative && driver->launch_cooperative && dice_below(dice, 2))

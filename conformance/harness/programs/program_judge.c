@@ -408,46 +408,6 @@ struct counts {
     unsigned char row[KIT_AXIS_ROWS]; /* of the covering array: ran as a kernel step */
 };
 
-static unsigned product(const unsigned n[3]) { return n[0] * n[1] * n[2]; }
-
-/* Whether a step is still launched as its row says: what a program is for, or the device, may have changed it. A grid of one is one whole cluster. */
-static int is_as_row(const struct step *step, const unsigned char *row)
-{
-    enum { BOTH = STEP_TRIGGERS_FIRST | STEP_TRIGGERS_LATE };
-
-    return (step->attribute != 0) == (row[AXIS_ATTRIBUTE] == ATTRIBUTE_ON) && (step->flags & BOTH) == row_trigger(row) &&
-           ((step->flags & STEP_WAITS) != 0) == (row[AXIS_WAIT] == WAIT_YES) && product(step->cluster) == row_cluster(row) &&
-           (product(step->grid) == product(step->cluster) || row[AXIS_GRID] != GRID_ONE) &&
-           (step->cooperative != 0) == (row[AXIS_COOPERATIVE] == COOPERATIVE_YES) &&
-           (step->urgent != 0) == (row[AXIS_PRIORITY] == PRIORITY_HIGH) && (step->domain != 0) == (row[AXIS_DOMAIN] == DOMAIN_REMOTE) &&
-           (step->shared_bytes != 0) == (row[AXIS_SHARED] != SHARED_NONE);
-}
-
-static void count_rows(struct counts *counts, const struct program *p)
-{
-    unsigned i;
-
-    for (i = 0; i < p->steps; i++)
-        if (p->step[i].kind == STEP_KERNEL && is_as_row(&p->step[i], kit_axis_rows[p->step[i].row]))
-            counts->row[p->step[i].row] = 1;
-}
-
-/* Which rows ran: "all of 30", or those that did not. */
-static void tell_rows(struct ask *ask, const struct counts *counts)
-{
-    char text[512] = "";
-    unsigned i, missing = 0;
-
-    for (i = 0; i < KIT_AXIS_ROWS; i++)
-        if (!counts->row[i]) {
-            size_t used = strlen(text);
-            snprintf(text + used, sizeof(text) - used, "%s %u", missing++ ? "" : "all but", i);
-        }
-    if (!missing)
-        snprintf(text, sizeof(text), "all of %u", KIT_AXIS_ROWS);
-    ask_row(ask, "rows of the covering array that ran", text);
-}
-
 /* No device can pass by refusing: most programs have to be made. */
 static void tell_unmade(struct ask *ask, const struct counts *counts)
 {
@@ -522,7 +482,7 @@ static int ask_program(struct ask *ask, struct program_room *room, const struct 
         if (tried != TRIED_MADE)
             continue;
         counts->made++;
-        count_rows(counts, &p);
+        program_count_rows(counts->row, &p, way.stream && !stream_way_captures((enum stream_way)way.make));
         counts->wrong += found.count != 0;
         if (found.count)
             ask_accuse(ask, "a program that differs", found.text);
@@ -551,7 +511,7 @@ static void ask_programs(struct ask *ask, struct program_room *room, const struc
         if (!ask_program(ask, room, how, number, ways, &counts))
             break;
     ask->asked += (unsigned)counts.made;
-    tell_rows(ask, &counts);
+    program_tell_rows(ask, counts.row);
     tell_unmade(ask, &counts);
     ask_expect_none(ask, how->subject == PROGRAM_STREAMS ? "programs for streams that differ" : "programs for graphs that differ",
                     counts.wrong, counts.made);
@@ -564,6 +524,7 @@ void program_ask(struct ask *ask, const struct program_ask *how)
 
     memset(&room, 0, sizeof(room));
     room.kernel = how->kernel;
+    memcpy(room.size.more, how->more, sizeof(how->more));
     room.stream = ask->stream;
     room.side = ask->side;
     error = program_open_room(&room);

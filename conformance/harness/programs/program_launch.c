@@ -42,15 +42,19 @@ static unsigned shuffle(cudaLaunchAttribute *attrs, unsigned n, struct dice *dic
     return n;
 }
 
-/* Events that no step relies on: what else the launch was given it keeps. */
-static void record_others(const struct made *made, int records, cudaLaunchAttribute *attrs, unsigned *n, struct dice *dice)
+/* Of an eager launch: an event that no step relies on, and a preferred carve-out. What else it was given it keeps. */
+static void add_others(const struct made *made, const struct step *step, int records, cudaLaunchAttribute *attrs, unsigned *n)
 {
-    cudaEvent_t begun = made->begun ? made->begun : dice_below(dice, 3) == 0 ? made->nobodys : NULL;
+    cudaEvent_t begun = made->begun ? made->begun : step->event == RECORDS_LAUNCH ? made->nobodys : NULL;
 
     if (begun)
         program_add_attribute(attrs, n, cudaLaunchAttributeLaunchCompletionEvent)->launchCompletionEvent.event = begun;
-    else if (!records && dice_below(dice, 4) == 0)
-        program_add_event(attrs, n, made->nobodys, dice_below(dice, 2) != 0);
+    else if (!records && step->event != RECORDS_NONE)
+        program_add_event(attrs, n, made->nobodys, step->event == RECORDS_START);
+#if CUDART_VERSION >= 12050
+    if (step->carveout != NO_CARVEOUT && made->room->size.carveouts)
+        program_add_attribute(attrs, n, cudaLaunchAttributePreferredSharedMemoryCarveout)->sharedMemCarveout = step->carveout;
+#endif
 }
 
 static cudaError_t launch_kernel(const struct made *made, unsigned index, cudaStream_t stream, cudaEvent_t event, enum link_kind event_kind,
@@ -70,13 +74,13 @@ static cudaError_t launch_kernel(const struct made *made, unsigned index, cudaSt
     config.dynamicSmemBytes = kernel->sharedMemBytes;
     config.stream = stream;
     by_driver = program_goes_by_driver(made, dice);
+    if (dice && made->eager && made->nobodys)
+        add_others(made, step, event != NULL, attrs, &n);
     if (n == 0 && !made->begun && dice && !by_driver && dice_below(dice, 2))
         return cudaLaunchKernel(kernel->func, config.gridDim, config.blockDim, params.values, config.dynamicSmemBytes, stream);
     if (n == 1 && !made->begun && step->cooperative && dice && !by_driver && dice_below(dice, 2))
         return cudaLaunchCooperativeKernel(kernel->func, config.gridDim, config.blockDim, params.values, config.dynamicSmemBytes, stream);
     if (dice) {
-        if (made->eager && made->nobodys)
-            record_others(made, event != NULL, attrs, &n, dice);
         if (made->program->streams && !step->attribute && dice_below(dice, 4) == 0)
             program_add_attribute(attrs, &n, cudaLaunchAttributeProgrammaticStreamSerialization); /* value 0: the same as none */
         n = shuffle(attrs, n, dice);

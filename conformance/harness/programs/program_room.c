@@ -107,7 +107,7 @@ static cudaError_t measure(struct program_room *room)
     TRY(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device));
     TRY(cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
     TRY(cudaDeviceGetAttribute(&threads, cudaDevAttrMaxThreadsPerBlock, device));
-    for (i = 0; i < 2; i++)
+    for (i = 0; i < (int)PROGRAM_KERNELS; i++)
         TRY(cudaFuncSetAttribute(room->kernel[i], cudaFuncAttributeMaxDynamicSharedMemorySize, shared - 1024));
     room->size.threads = threads > 256 ? 256 : (unsigned)threads;
     room->size.shared_bytes = (unsigned)shared - 1024;
@@ -119,6 +119,7 @@ static cudaError_t measure(struct program_room *room)
     room->size.bodies = CUDART_VERSION >= 12040 && version >= 12040;
     room->size.other_bodies = version >= 12080;
     room->size.moves = version >= 12090;
+    room->size.carveouts = CUDART_VERSION >= 12050 && version >= 12050;
     room->size.blocks = (unsigned)sms;
     room->size.many_blocks = (unsigned)(sms * fit);
     room->size.most_blocks = sms < 16 ? 0 : 66000; /* the model has time for fewer */
@@ -156,6 +157,10 @@ void program_close_room(struct program_room *room)
 
 cudaError_t program_open_room(struct program_room *room)
 {
+    unsigned i;
+
+    for (i = 0; i < PROGRAM_MOST_ARGS; i++)
+        room->args.more[i] = program_argument(i);
     TRY(open_memory(room));
     TRY(open_streams(room));
     TRY(program_open_driver(room));

@@ -97,8 +97,9 @@ void program_fill_kernel(const struct made *made, unsigned index, struct step_pa
     int otherwise = program_is_decoy(made, index);
 
     program_step_args(made, index, &params->args);
-    params->values[0] = &params->args;
-    kernel->func = (void *)(uintptr_t)made->room->kernel[otherwise ? !step->other : step->other];
+    made->room->args.head = params->args;
+    params->values[0] = step->more ? (void *)&made->room->args : &params->args;
+    kernel->func = (void *)(uintptr_t)made->room->kernel[otherwise ? step->kernel ^ 1 : step->kernel];
     kernel->gridDim.x = step->grid[0] + (otherwise && !step->cooperative ? step->cluster[0] : 0);
     kernel->gridDim.y = step->grid[1];
     kernel->gridDim.z = step->grid[2];

@@ -12,9 +12,9 @@ uint32_t program_set_value(const struct program *p, unsigned step)
     return word >> (32 - 8 * p->step[step].element);
 }
 
-static uint32_t kernel_word(const struct step *step, uint32_t word)
+static uint32_t kernel_word(const struct step *step, unsigned number, uint64_t key, uint32_t word)
 {
-    unsigned i;
+    unsigned more = step->more, i;
 
     for (i = 0; i < 3; i++)
         word = program_fold(word, step->grid[i]);
@@ -22,7 +22,10 @@ static uint32_t kernel_word(const struct step *step, uint32_t word)
         word = program_fold(word, step->block[i]);
     for (i = 0; i < 3; i++)
         word = program_fold(word, step->cluster[i]);
-    return program_fold(program_fold(word, step->shared_bytes), step->other);
+    word = program_fold(program_fold(word, step->shared_bytes), step->kernel);
+    if (more)
+        word = program_fold(program_fold(word, program_argument(more - 1)), program_argument(program_argument_seen(key, number, more)));
+    return word;
 }
 
 /* The bytes that a memset writes, or a copy from those words. */
@@ -49,7 +52,7 @@ void program_expect_step(const struct program *p, unsigned i, uint64_t key, uint
         switch (step->kind) {
         case STEP_KERNEL:
         case STEP_AWAIT:
-            word = kernel_word(step, word);
+            word = kernel_word(step, i, key, word);
             for (r = 0; r < step->reads; r++)
                 word = word * 0x01000193u ^ words[step->read[r]][w];
             words[i][w] = word;

@@ -302,6 +302,9 @@ static void test_earlier(void)
     }
 }
 
+/* The kernel stands between two other steps; in a graph, or in a stream, where it is launched, not captured. */
+enum { BEFORE, BETWEEN, AFTER };
+
 /* Launched just as the row says. */
 static struct step step_as(unsigned row)
 {
@@ -313,6 +316,9 @@ static struct step step_as(unsigned row)
     step.grid[0] = says[AXIS_GRID] == GRID_ONE ? step.cluster[0] : 16;
     step.grid[1] = step.grid[2] = 1;
     step.attribute = says[AXIS_ATTRIBUTE] == ATTRIBUTE_ON;
+    step.kernel = says[AXIS_ARGUMENTS] * 2u + says[AXIS_REGISTERS];
+    step.carveout = says[AXIS_CARVEOUT] == CARVEOUT_OPEN ? NO_CARVEOUT : says[AXIS_CARVEOUT] == CARVEOUT_CACHE ? 0 : 100;
+    step.event = says[AXIS_EVENT];
     step.cooperative = says[AXIS_COOPERATIVE] == COOPERATIVE_YES;
     step.urgent = says[AXIS_PRIORITY] == PRIORITY_HIGH;
     step.domain = says[AXIS_DOMAIN] == DOMAIN_REMOTE;
@@ -321,20 +327,56 @@ static struct step step_as(unsigned row)
     return step;
 }
 
-static int row_counts(const struct step *step)
+static int is_of_graph(unsigned row)
+{
+    return kit_axis_rows[row][AXIS_BEFORE] >= BEFORE_EMPTY || kit_axis_rows[row][AXIS_AFTER] >= AFTER_EMPTY;
+}
+
+static struct step neighbour_as(unsigned row, unsigned axis)
+{
+    static const enum step_kind of_value[] = { STEP_KERNEL, STEP_SET, STEP_COPY, STEP_COPY, STEP_HOST, STEP_EMPTY, STEP_RECORD, STEP_AWAIT };
+    struct step step = { .kind = of_value[kit_axis_rows[row][axis]], .to_host = kit_axis_rows[row][axis] == BEFORE_TOHOST };
+
+    if (step.kind == STEP_KERNEL)
+        step.row = (row + 1) % KIT_AXIS_ROWS; /* which it is not launched as */
+    return step;
+}
+
+/* The kernel of this row between the steps of its row. */
+static void stand_as(const struct step *step)
+{
+    memset(&program, 0, sizeof(program));
+    program.streams = !is_of_graph(step->row);
+    program.steps = 3;
+    program.step[BEFORE] = neighbour_as(step->row, AXIS_BEFORE);
+    program.step[BETWEEN] = *step;
+    program.step[AFTER] = neighbour_as(step->row, AXIS_AFTER);
+    if (program.streams)
+        return;
+    program.links = 2;
+    program.link[0].from = BEFORE;
+    program.link[0].to = program.link[1].from = BETWEEN;
+    program.link[1].to = AFTER;
+}
+
+static int stands_and_counts(unsigned row, int eager)
 {
     struct counts counts = { 0 };
     unsigned i, rows = 0;
 
-    program.steps = 1;
-    program.step[0] = *step;
-    count_rows(&counts, &program);
+    program_count_rows(counts.row, &program, eager);
     for (i = 0; i < KIT_AXIS_ROWS; i++)
         rows += counts.row[i];
-    return rows == 1 && counts.row[step->row];
+    return rows == 1 && counts.row[row];
 }
 
-enum { CHANGES = 10 };
+static int row_counts(const struct step *step)
+{
+    stand_as(step);
+    return stands_and_counts(step->row, program.streams);
+}
+
+enum { OF_LAUNCHES = 11, CHANGES = 14 };
 
 /* A launch with one thing other than its row says. */
 static struct step changed_step(unsigned row, unsigned change)
@@ -343,7 +385,7 @@ static struct step changed_step(unsigned row, unsigned change)
 
     switch (change) {
     case 0: step.kind = STEP_SET; break;
-    case 1: step.attribute = !step.attribute; break;
+    case 1: step.cluster[1] = 2; step.grid[1] = 2; break;
     case 2: step.cooperative = !step.cooperative; break;
     case 3: step.urgent = !step.urgent; break;
     case 4: step.domain = !step.domain; break;
@@ -351,7 +393,11 @@ static struct step changed_step(unsigned row, unsigned change)
     case 6: step.flags ^= STEP_WAITS; break;
     case 7: step.flags ^= STEP_TRIGGERS_FIRST; break;
     case 8: step.flags ^= STEP_TRIGGERS_LATE; break;
-    default: step.cluster[1] = 2; step.grid[1] = 2; break;
+    case 9: step.kernel ^= 1; break;
+    case 10: step.kernel = (step.kernel + 2) % PROGRAM_KERNELS; break;
+    case 11: step.event = (step.event + 1) % 4; break;
+    case 12: step.carveout = step.carveout == 0 ? NO_CARVEOUT : 0; break;
+    default: step.attribute = !step.attribute; break;
     }
     return step;
 }
@@ -367,7 +413,7 @@ static void test_rows(void)
         missed += !row_counts(&step);
         for (change = 0; change < CHANGES; change++) {
             step = changed_step(row, change);
-            wrong += row_counts(&step);
+            wrong += (change >= OF_LAUNCHES && is_of_graph(row)) != row_counts(&step); /* which a node does not have */
         }
         step = step_as(row);
         step.grid[2] = 2;
@@ -376,6 +422,81 @@ static void test_rows(void)
     check(missed == 0, "a kernel that is launched as a row says counts as that row");
     check(wrong == 0, "what has anything other than its row says does not");
     check(ones == 0, "a grid of one is one");
+}
+
+/* What a launch in a stream alone has counts only there, and what capture leaves out only where nothing is captured. */
+static void test_rows_of_launches(void)
+{
+    unsigned row, in_graphs = 0, captured = 0, of_streams = 0, of_launches = 0;
+
+    for (row = 0; row < KIT_AXIS_ROWS; row++) {
+        const unsigned char *says = kit_axis_rows[row];
+        int launched = says[AXIS_EVENT] != EVENT_NONE || says[AXIS_CARVEOUT] != CARVEOUT_OPEN;
+        struct step step = step_as(row);
+        if (is_of_graph(row))
+            continue;
+        of_launches += launched;
+        of_streams += launched || says[AXIS_ATTRIBUTE] == ATTRIBUTE_ON;
+        stand_as(&step);
+        captured += !stands_and_counts(row, 0);
+        program.streams = 0;
+        program.links = 2;
+        program.link[0].to = program.link[1].from = BETWEEN;
+        program.link[1].to = AFTER;
+        in_graphs += !stands_and_counts(row, 0);
+    }
+    check(of_launches && captured == of_launches, "an event and a carve-out are had by launches that are not captured");
+    check(of_streams > of_launches && in_graphs == of_streams, "the attribute is had by launches in a stream");
+}
+
+/* The events of links count as well. */
+static void test_rows_with_links(void)
+{
+    unsigned row, wrong = 0;
+
+    for (row = 0; row < KIT_AXIS_ROWS; row++) {
+        struct step step = step_as(row);
+        if (is_of_graph(row))
+            continue;
+        step.event = RECORDS_NONE;
+        stand_as(&step);
+        program.links = 1;
+        program.link[0].from = BETWEEN;
+        program.link[0].to = AFTER;
+        program.link[0].kind = LINK_TRIGGER;
+        wrong += stands_and_counts(row, 1) != (kit_axis_rows[row][AXIS_EVENT] == EVENT_TRIGGER);
+        program.link[0].kind = LINK_START;
+        wrong += stands_and_counts(row, 1) != (kit_axis_rows[row][AXIS_EVENT] == EVENT_START);
+        program.link[0].kind = LINK_FULL;
+        wrong += stands_and_counts(row, 1) != (kit_axis_rows[row][AXIS_EVENT] == EVENT_NONE);
+    }
+    check(wrong == 0, "a launch records the event that a later step awaits");
+}
+
+/* A kernel between others than its row says is not launched as its row says. */
+static void test_neighbours(void)
+{
+    unsigned row, side, wrong = 0;
+
+    for (row = 0; row < KIT_AXIS_ROWS; row++)
+        for (side = BEFORE; side <= AFTER; side += AFTER - BEFORE) {
+            struct step step = step_as(row);
+            stand_as(&step);
+            program.step[side].kind = program.step[side].kind == STEP_SET ? STEP_HOST : STEP_SET;
+            wrong += stands_and_counts(row, program.streams);
+            stand_as(&step);
+            program.step[side].kind = STEP_COPY;
+            program.step[side].to_host = kit_axis_rows[row][side == BEFORE ? AXIS_BEFORE : AXIS_AFTER] != BEFORE_TOHOST;
+            wrong += kit_axis_rows[row][side == BEFORE ? AXIS_BEFORE : AXIS_AFTER] != BEFORE_COPY && stands_and_counts(row, program.streams);
+            stand_as(&step);
+            program.step[side].lane = 1;
+            wrong += program.streams && stands_and_counts(row, 1);
+            stand_as(&step);
+            if (!program.streams)
+                program.links = 1, program.link[0] = program.link[side == BEFORE];
+            wrong += !program.streams && stands_and_counts(row, 0);
+        }
+    check(wrong == 0, "what stands before a kernel and after it counts, in its own stream and linked to it");
 }
 
 static char row_told[512];
@@ -397,7 +518,7 @@ static int rows_are(unsigned first, unsigned second, const char *want)
     memset(&ask, 0, sizeof(ask));
     memset(counts.row, 1, sizeof(counts.row));
     counts.row[first] = counts.row[second] = 0;
-    tell_rows(&ask, &counts);
+    program_tell_rows(&ask, counts.row);
     return strcmp(row_told, want) == 0;
 }
 
@@ -416,11 +537,11 @@ static void test_told_rows(void)
         wrong += !rows_are(i, i, want);
     }
     check(wrong == 0 && rows_are(0, 0, "all but 0"), "a row that did not run is named, whichever it is");
-    tell_rows(&ask, &counts);
+    program_tell_rows(&ask, counts.row);
     snprintf(want, sizeof(want), " %u", KIT_AXIS_ROWS - 1);
     check(strncmp(row_told, "all but 0 1 2", 13) == 0 && strcmp(row_told + strlen(row_told) - strlen(want), want) == 0, "all of them, if none ran");
     memset(counts.row, 1, sizeof(counts.row));
-    tell_rows(&ask, &counts);
+    program_tell_rows(&ask, counts.row);
     snprintf(want, sizeof(want), "all of %u", KIT_AXIS_ROWS);
     check(strcmp(row_told, want) == 0, "none, if all did");
 }
@@ -439,6 +560,9 @@ int main(void)
     test_decoys();
     test_earlier();
     test_rows();
+    test_rows_of_launches();
+    test_rows_with_links();
+    test_neighbours();
     test_told_rows();
     printf("%u passed, %u failed\n", passed, failed);
     return failed != 0;

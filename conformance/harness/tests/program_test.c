@@ -397,7 +397,7 @@ static struct counts counts_of(int declines, int refuses, int differs)
     room.size.clusters = 8;
     how.blind = 1; /* so that nothing is made smaller */
     drawn = 1;
-    check(ask_program(&ask, &room, &how, 5, 3, &counts), "a program is made in three ways");
+    check(ask_program(&ask, &room, &how, 20, 3, &counts), "a program is made in three ways");
     drawn = 0;
     return counts;
 }

@@ -20,16 +20,22 @@ def legal(axes: Axes, row: tuple[int, ...]) -> bool:
     return not any(all(chosen[name] in values for name, values in never.when.items()) for never in axes.never)
 
 
-def whole(axes: Axes) -> list[tuple[int, ...]]:
-    return [row for row in itertools.product(*(range(len(axis.values)) for axis in axes.axes)) if legal(axes, row)]
+def possible(axes: Axes, chosen: dict[int, int]) -> bool:
+    """Whether a whole row holds these values: the axes are filled in order, and a part that a `never` forbids is given up."""
+    named = {axes.axes[i].name: axes.axes[i].values[value] for i, value in chosen.items()}
+    if any(all(named.get(name) in values for name, values in never.when.items()) for never in axes.never):
+        return False
+    left = next((i for i in range(len(axes.axes)) if i not in chosen), None)
+    return left is None or any(possible(axes, {**chosen, left: value}) for value in range(len(axes.axes[left].values)))
 
 
 def check_array(axes: Axes) -> None:
-    rows, everything = covering_array(axes), whole(axes)
-    assert all(row in everything for row in rows)
+    rows = covering_array(axes)
+    assert all(legal(axes, row) for row in rows)
     core = [i for i, axis in enumerate(axes.axes) if axis.core]
     for places_of in [*itertools.combinations(range(len(axes.axes)), 2), *itertools.combinations(core, 3)]:
-        wanted = {tuple(row[i] for i in places_of) for row in everything}
+        values = itertools.product(*(range(len(axes.axes[i].values)) for i in places_of))
+        wanted = {part for part in values if possible(axes, dict(zip(places_of, part, strict=True)))}
         assert wanted == {tuple(row[i] for i in places_of) for row in rows}, places_of
     said = coverage(axes, rows)
     assert said.missing == () and said.pairs[0] == said.pairs[1] and said.triples[0] == said.triples[1]
