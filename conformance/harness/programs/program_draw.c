@@ -414,6 +414,42 @@ static void append(char *text, size_t room, const char *more)
     snprintf(text + used, room - used, "%s", more);
 }
 
+#define TOLD_WHOLE 8u          /* of programs of so many steps it is told how each is launched, and what it reads */
+
+static unsigned product(const unsigned n[3]) { return n[0] * n[1] * n[2]; }
+
+/* How a kernel is launched. */
+static void append_launch(const struct program *p, const struct step *step, char *text, size_t room)
+{
+    static const char *const events[] = { "none", "trigger", "start", "launch" };
+    char part[192];
+
+    snprintf(part, sizeof(part), "%s blocks %u threads %u cluster %u shared %u arguments %u%s%s%s",
+             step->flags & STEP_TRIGGERS_FIRST ? " first" : step->flags & STEP_TRIGGERS_LATE ? " late" : "", product(step->grid),
+             product(step->block), product(step->cluster), step->shared_bytes, step->more, step->cooperative ? " cooperative" : "",
+             step->urgent ? " urgent" : "", step->domain ? " remote" : "");
+    append(text, room, part);
+    if (p->streams && step->carveout != NO_CARVEOUT) {
+        snprintf(part, sizeof(part), " carveout %u", step->carveout);
+        append(text, room, part);
+    }
+    if (p->streams) {
+        snprintf(part, sizeof(part), " event %s", events[step->event]);
+        append(text, room, part);
+    }
+}
+
+static void append_reads(const struct step *step, char *text, size_t room)
+{
+    char part[16];
+    unsigned i;
+
+    for (i = 0; i < step->reads; i++) {
+        snprintf(part, sizeof(part), "%s %u", i ? "" : " reads", step->read[i]);
+        append(text, room, part);
+    }
+}
+
 void program_text(const struct program *p, char *text, size_t room)
 {
     static const char *const kinds[STEP_KINDS] = { "kernel", "memset", "copy", "host", "empty", "record", "await" };
@@ -427,8 +463,12 @@ void program_text(const struct program *p, char *text, size_t room)
                  step->kind == STEP_COPY && step->to_host ? " to the host" : "",
                  step->kind == STEP_KERNEL && (step->flags & STEP_WAITS) ? " waits" : "",
                  step->kind == STEP_KERNEL && p->streams && step->attribute ? " attribute" : "",
-                 !p->streams || !step->lane ? "" : step->lane == 1 ? " in lane 1" : " in lane 2");
+                 p->legacy && !step->lane ? " legacy" : !p->streams || !step->lane ? "" : step->lane == 1 ? " in lane 1" : " in lane 2");
         append(text, room, part);
+        if (p->steps <= TOLD_WHOLE && step->kind == STEP_KERNEL)
+            append_launch(p, step, text, room);
+        if (p->steps <= TOLD_WHOLE)
+            append_reads(step, text, room);
     }
     append(text, room, ";");
     for (i = 0; i < p->links; i++) {

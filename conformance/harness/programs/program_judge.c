@@ -444,7 +444,7 @@ static struct way way_of(enum program_subject subject, unsigned number, unsigned
 static void tell_difference(struct ask *ask, struct program_room *room, struct program *p, const struct way *way, uint64_t seed,
                             struct difference *found)
 {
-    static char row[1152], program[768];
+    static char row[2432], program[2048];
     char name[128];
 
     shrink(room, p, way, seed, found);

@@ -11,23 +11,72 @@ from conformance.pdlkit.verdicts import CaseResult
 ANSWER = "smallest program that differs"  # of harness/programs
 LINKS_AT_MOST = 60
 STEPS_AT_MOST = 32  # a word of the program has a bit per step
-# The ways of building a graph that the template can write; a failure in another way is described in words only.
-_WAYS = {"nodes, then all edges in one call": 1, "each node with its edges": 2, "a clone": 3}
+# The ways that a template can write; a failure in another way is described in words only.
+_GRAPH_WAYS = {"nodes, then all edges in one call": 1, "each node with its edges": 2, "a clone": 3}
+_PRIORITY = "TRY(cudaStreamDestroy(lane[0])); TRY(cudaStreamCreateWithPriority(&lane[0], cudaStreamNonBlocking, high))"
+_BLOCKING = "TRY(cudaStreamDestroy(lane[0])); TRY(cudaStreamCreate(&lane[0]))"
+_STREAM_WAYS = {  # what the first lane is, of non-blocking streams
+    "launched": "", "launched in a blocking stream": _BLOCKING, "captured": "", "launched in a stream of high priority": _PRIORITY,
+    "launched in the per-thread default stream": "lane[0] = cudaStreamPerThread",
+    "launched in the legacy default stream": "lane[0] = cudaStreamLegacy",
+}
+_KINDS = {"kernel": "KERNEL", "memset": "MEMSET", "copy": "COPY", "host": "HOST"}
+_EVENTS = ("NONE", "TRIGGER", "START")  # by the port of an edge
+
+
+def _number(step: list[str], name: str, default: int) -> int:
+    """The number that follows a word of a step."""
+    return int(step[step.index(name) + 1]) if name in step else default
+
+
+def _stream_row(step: list[str]) -> str:
+    """One step, as the template's table has it."""
+    trigger = "FIRST" if "first" in step else "LATE" if "late" in step else "NEVER"
+    reads = sum(1 << int(number) for number in step[step.index("reads") + 1:]) if "reads" in step else 0
+    event = step[step.index("event") + 1].upper() if "event" in step else "NONE"
+    flags = [int(name in step) for name in ("cooperative", "urgent", "remote")]
+    row = [_KINDS[step[0]], _number(step, "lane", 0), int("waits" in step), int("attribute" in step), trigger,
+           _number(step, "blocks", 1), _number(step, "threads", 1), _number(step, "cluster", 1), *flags, _number(step, "shared", 0),
+           _number(step, "carveout", -1), event, int("host" in step), reads]
+    return f"    {{ {', '.join(map(str, row))} }},\n"
+
+
+def _streams(way: str, steps: list[list[str]], links: list[tuple[str, ...]]) -> tuple[str, dict[str, object]] | None:
+    """The template of work in streams, and what it is given; None: a step of another kind."""
+    if any(step[0] not in _KINDS or (step[0] == "kernel" and "blocks" not in step) for step in steps):
+        return None
+    legacy = any("legacy" in step for step in steps)
+    return "streams.cu.in", {
+        "captured": int(way == "captured"), "first": "lane[0] = cudaStreamLegacy" if legacy else _STREAM_WAYS[way],
+        "others": "cudaStreamDefault" if legacy else "cudaStreamNonBlocking", "step_rows": "".join(map(_stream_row, steps)),
+        "link_rows": ", ".join(f"{{ {a}, {b}, {_EVENTS[int(port)]} }}" for a, b, port, _ in links) or "{ 0, 0, NONE }",
+        "shared": max(_number(step, "shared", 0) for step in steps), "more": max(_number(step, "arguments", 0) for step in steps),
+    }
+
+
+def _graph(way: str, steps: list[list[str]], links: list[tuple[str, ...]]) -> tuple[str, dict[str, object]]:
+    """The same of a graph."""
+    return "program.cu.in", {
+        "way_number": _GRAPH_WAYS[way],
+        "step_rows": ", ".join(f"{{ {int(step[0] == 'kernel')}, {int('waits' in step)} }}" for step in steps),
+        "link_rows": ", ".join(f"{{ {', '.join(link)} }}" for link in links) or "{ 0, 0, 0, 0 }",
+    }
 
 
 def program(result: CaseResult, seed: int, name: str, arch: str) -> str | None:
-    """The text, or None where this difference is none of a graph made in one of these ways."""
+    """The text, or None where this difference is none of work made in one of these ways."""
     told = next((row["answer"] for row in result.record.get("answers") or () if row["what"] == ANSWER), None)
-    match = re.fullmatch(r"(?P<way>[^;:]+); [^:]+: (?P<saw>.*): (?P<steps>0 [^;:]*);(?P<links>[^;]*)", told or "")
-    if match is None or match["way"] not in _WAYS:
+    match = re.fullmatch(r"(?P<way>[^;:]+)(; [^:]+)?: (?P<saw>.*): (?P<steps>0 [^;:]*);(?P<links>[^;]*)", told or "")
+    if match is None or match["way"] not in _GRAPH_WAYS | _STREAM_WAYS:
         return None
     steps = [step.split()[1:] for step in match["steps"].split(", ")]
     links = re.findall(r"([0-9]+)>([0-9]+):([0-9]),0,([0-9])", match["links"])
     if len(steps) > STEPS_AT_MOST or len(links) > LINKS_AT_MOST:
         return None
-    return Template((Path(__file__).parent / "program.cu.in").read_text()).substitute(
-        name=name, arch=arch, case=result.case.name, seed=f"0x{seed:016x}", way=match["way"], saw=match["saw"],
-        steps=len(steps), links=len(links), way_number=_WAYS[match["way"]],
-        step_rows=", ".join(f"{{ {int(step[0] == 'kernel')}, {int('waits' in step)} }}" for step in steps),
-        link_rows=", ".join(f"{{ {', '.join(link)} }}" for link in links) or "{ 0, 0, 0, 0 }",
-    )
+    made = (_graph if match["way"] in _GRAPH_WAYS else _streams)(match["way"], steps, links)
+    if made is None:
+        return None
+    template, values = made
+    return Template((Path(__file__).parent / template).read_text()).substitute(
+        name=name, arch=arch, case=result.case.name, seed=f"0x{seed:016x}", way=match["way"], saw=match["saw"], steps=len(steps),
+        links=len(links), **values)
