@@ -41,6 +41,12 @@ def _stream_row(step: list[str]) -> str:
     return f"    {{ {', '.join(map(str, row))} }},\n"
 
 
+def _reads_wrongly(saw: str, steps: list[list[str]]) -> bool:
+    """Whether a step found other words than it was to find: the template looks at nothing else."""
+    match = re.fullmatch(r"step ([0-9]+) has a wrong word", saw)
+    return match is not None and int(match[1]) < len(steps) and "reads" in steps[int(match[1])]
+
+
 def _streams(way: str, steps: list[list[str]], links: list[tuple[str, ...]]) -> tuple[str, dict[str, object]] | None:
     """The template of work in streams, and what it is given; None: a step of another kind."""
     if any(step[0] not in _KINDS or (step[0] == "kernel" and "blocks" not in step) for step in steps):
@@ -64,19 +70,25 @@ def _graph(way: str, steps: list[list[str]], links: list[tuple[str, ...]]) -> tu
 
 
 def program(result: CaseResult, seed: int, name: str, arch: str) -> str | None:
-    """The text, or None where this difference is none of work made in one of these ways."""
-    told = next((row["answer"] for row in result.record.get("answers") or () if row["what"] == ANSWER), None)
-    match = re.fullmatch(r"(?P<way>[^;:]+)(; [^:]+)?: (?P<saw>.*): (?P<steps>0 [^;:]*);(?P<links>[^;]*)", told or "")
+    """The text of the first difference that is one of work made in one of these ways, or None."""
+    told = [row["answer"] for row in result.record.get("answers") or () if row["what"] == ANSWER]
+    texts = (_program(result, answer, {"name": name, "arch": arch, "seed": f"0x{seed:016x}"}) for answer in told)
+    return next((text for text in texts if text is not None), None)
+
+
+def _program(result: CaseResult, told: str, run: dict[str, str]) -> str | None:
+    match = re.fullmatch(r"(?P<way>[^;:]+)(; [^:]+)?: (?P<saw>.*): (?P<steps>0 [^;:]*);(?P<links>[^;]*)", told)
     if match is None or match["way"] not in _GRAPH_WAYS | _STREAM_WAYS:
         return None
     steps = [step.split()[1:] for step in match["steps"].split(", ")]
     links = re.findall(r"([0-9]+)>([0-9]+):([0-9]),0,([0-9])", match["links"])
     if len(steps) > STEPS_AT_MOST or len(links) > LINKS_AT_MOST:
         return None
+    if match["way"] in _STREAM_WAYS and not _reads_wrongly(match["saw"], steps):
+        return None
     made = (_graph if match["way"] in _GRAPH_WAYS else _streams)(match["way"], steps, links)
     if made is None:
         return None
     template, values = made
     return Template((Path(__file__).parent / template).read_text()).substitute(
-        name=name, arch=arch, case=result.case.name, seed=f"0x{seed:016x}", way=match["way"], saw=match["saw"], steps=len(steps),
-        links=len(links), **values)
+        run, case=result.case.name, way=match["way"], saw=match["saw"], steps=len(steps), links=len(links), **values)

@@ -35,7 +35,8 @@ def program(rule: str, answer: str) -> str:
 LAUNCHED = {way: program("SAME-02", f"{way}: step 4 has a wrong word: {STREAMS}") for way in programs._STREAM_WAYS if way != "captured"}
 TEXTS = LAUNCHED | {
     "captured": program("SAME-02", f"captured; instantiated twice: step 4 has a wrong word: {STREAMS}"),
-    "one kernel": program("SAME-02", f"launched: step 0 has a wrong word: 0 kernel legacy {KERNEL} event none;"),
+    "one lane": program("SAME-02", "launched: step 1 has a wrong word: "
+                                   f"0 kernel legacy {KERNEL} event none, 1 kernel legacy {KERNEL} event none reads 0;"),
     "graph": program("SAME-01", f"each node with its edges; instantiated: 0>1 was to be 0,0,0 and is 1,0,1: {GRAPH}"),
 }
 
@@ -57,10 +58,12 @@ def test_the_first_lane_is_the_stream_of_the_way() -> None:
     assert "lane[0] = cudaStreamLegacy;" in TEXTS["launched in the legacy default stream"]
     assert "cudaStreamPerThread" in TEXTS["launched in the per-thread default stream"]
     assert "CAPTURED = 1" in TEXTS["captured"] and "CAPTURED = 0" in TEXTS["launched"]
-    assert "lane[0] = cudaStreamLegacy;" in TEXTS["one kernel"] and "&lane[k], cudaStreamDefault" in TEXTS["one kernel"]
+    assert "lane[0] = cudaStreamLegacy;" in TEXTS["one lane"] and "&lane[k], cudaStreamDefault" in TEXTS["one lane"]
 
 
 @pytest.mark.parametrize("answer", [
+    f"launched: step 0 has a wrong word: {STREAMS}", f"launched: a stream that waits for events does not end: {STREAMS}",
+    f"launched: step 9 has a wrong word: {STREAMS}",
     f"a clone of a clone; instantiated: wrong: {GRAPH}", "launched: wrong: 0 kernel, 1 await; 0>1:0,0,0", "launched", "",
     "launched: wrong: 0 kernel waits;",  # of a longer program it is not told how each step is launched
 ])
@@ -68,11 +71,17 @@ def test_what_no_template_can_write_gives_none(answer: str) -> None:
     assert programs.program(told("SAME-02", answer), 1, "repro.cu", "90") is None
 
 
+def test_the_first_difference_that_can_be_written_is() -> None:
+    answers = [{"what": programs.ANSWER, "answer": f"{way}: step 4 has a wrong word: {STREAMS}"} for way in ("unknown", "launched")]
+    result = CaseResult(CASES["SAME-02"], "FAIL", None, record={"answers": answers})
+    assert programs.program(result, 0x5EED, "repro.cu", "90") == TEXTS["launched"]
+
+
 def test_they_compile(tmp_path: Path) -> None:
     nvcc = find_nvcc()
     if nvcc is None:
         pytest.skip("nvcc is not here, so no program was compiled")
-    for i, name in enumerate(("captured", "one kernel", "launched in a stream of high priority")):
+    for i, name in enumerate(("captured", "one lane", "launched in a stream of high priority")):
         file = tmp_path / f"p{i}.cu"
         file.write_text(TEXTS[name])
         done = subprocess.run([str(nvcc.path), "-arch=sm_90", "-Werror", "all-warnings", "-c", "-o", str(tmp_path / "p.o"), str(file)],
