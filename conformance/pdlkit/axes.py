@@ -67,20 +67,27 @@ class Axes:
 
     def can_stand(self, part: Part) -> bool:
         """Whether some whole row holds these values: a part may be allowed by itself and have no row."""
-        return self._complete(dict(part), 0) is not None
+        return self.allows(part) and self._complete(dict(part), 0)
 
-    def _complete(self, row: dict[int, int], axis: int) -> dict[int, int] | None:
-        if not self.allows(tuple(row.items())):
-            return None
+    @cached_property
+    def _never_of_axis(self) -> list[list[list[tuple[int, frozenset[int]]]]]:
+        """By axis, each `never` that names it."""
+        return [[when for _, when in self._never_by_place if any(place == axis for place, _ in when)] for axis in range(len(self.axes))]
+
+    def _complete(self, row: dict[int, int], axis: int) -> bool:
+        """Whether the axes from this one on have values with which the row, allowed so far, stays so."""
         if axis == len(self.axes):
-            return row
+            return True
         if axis in row:
             return self._complete(row, axis + 1)
         for value in range(len(self.axes[axis].values)):
-            found = self._complete({**row, axis: value}, axis + 1)
-            if found is not None:
-                return found
-        return None
+            row[axis] = value
+            if not any(all(row.get(place) in values for place, values in when) for when in self._never_of_axis[axis]) \
+                    and self._complete(row, axis + 1):
+                del row[axis]
+                return True
+        del row[axis]
+        return False
 
     @cached_property
     def wanted(self) -> frozenset[Part]:
