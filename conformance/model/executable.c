@@ -169,7 +169,8 @@ static bool disabling_cuts(const struct arc *a)
            (f->disabled_before_empty_lost && other && to_empty) || (f->disabled_set_before_body_lost && set && to_body) ||
            (f->disabled_set_before_event_lost && set && to_event) ||
            (f->body_before_disabled_lost && a->to->disabled && a->from->type == cudaGraphNodeTypeConditional) ||
-           (f->wait_before_disabled_lost && a->to->disabled && a->from->type == cudaGraphNodeTypeWaitEvent);
+           (f->wait_before_disabled_lost && a->to->disabled && a->from->type == cudaGraphNodeTypeWaitEvent) ||
+           (f->disabled_after_first_only && a->to->disabled && a->into > 0);
 }
 
 static bool is_many(const struct node *n)

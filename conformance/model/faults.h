@@ -115,6 +115,7 @@ struct faults {
     bool halves_set_early, legacy_kernel_passes_copies, captured_kernel_fixed, captured_set_fixed, captured_copy_fixed, captured_host_fixed;
     bool captured_edges_stay, captured_takes_no_edges, captured_nodes_stay, captured_exec_set_fixed, running_graph_forgets_events;
     bool disabled_before_body_lost, disabled_before_event_lost, disabled_set_before_body_lost, disabled_set_before_event_lost, disabled_port_lost;
+    bool disabled_after_first_only;
     bool body_before_disabled_lost, wait_before_disabled_lost, disabled_before_empty_lost, running_graph_passes_stream, disabling_again_frees_exec;
     bool disabling_forgets_events, disabled_node_frees_exec, record_node_keeps_pending, late_nodes_edgeless, update_from_same_ignored;
     bool other_thread_update_ignored, other_thread_params_ignored, other_thread_enabling_ignored, other_thread_source_fixed, other_thread_edges_lost;
