@@ -1529,7 +1529,7 @@ static const struct variant variants[] = {
     BROKEN("map-drops-cooperative", map_drops_cooperative, "ATTR-15", "a cooperative launch with a map of memory-sync domains is none"),
     BROKEN("ignored-drops-cooperative", ignored_drops_cooperative, "ATTR-15", "a cooperative launch with an attribute that is ignored is none"),
     BROKEN("cooperative-by-one-only", cooperative_by_one_only, "ATTR-15", "a launch is cooperative only if its attribute is 1"),
-    BROKEN("cluster-layers-uncounted", cluster_layers_uncounted, "ATTR-15", "the limit of a cluster's blocks counts them along x and y"),
+    BROKEN("cluster-layers-uncounted", cluster_layers_uncounted, "ATTR-15", "the limit of a cluster's blocks counts them along x and y where the grid is not cooperative"),
     BROKEN("last-row-refused", last_row_refused, "ATTR-15", "a grid of as many rows or layers as there may be is refused"),
     BROKEN("second-bodies-ignored", second_bodies_ignored, "EDGE-38", "an update does not look at the second body of a conditional node"),
     BROKEN("removal-ignores-type", removal_ignores_type, "EDGE-17a", "an edge is removed by its port, whatever type the call names"),
