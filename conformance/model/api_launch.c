@@ -190,7 +190,8 @@ static cudaError_t check_cooperative(const struct request *r, const struct funct
     bool accepted = device.faults.crowds_accepted || (device.faults.crowded_clusters_accepted && r->cluster > 1) ||
                     (device.faults.crowd_along_yz_accepted && r->grid[1] * r->grid[2] > 1) ||
                     (device.faults.recorder_crowd_accepted && r->event != NULL) ||
-                    (device.faults.captured_crowd_accepted && stream_of(r->stream_handle) != NULL && stream_of(r->stream_handle)->capture != NULL);
+                    (device.faults.captured_crowd_accepted && r->num_attrs == 1 && stream_of(r->stream_handle) != NULL &&
+                     stream_of(r->stream_handle)->capture != NULL);
     if (r->cooperative && !accepted && blocks > most + device.faults.crowd_of_one_more_accepted)
         return device.faults.crowd_is_configuration ? cudaErrorInvalidConfiguration : cudaErrorCooperativeLaunchTooLarge;
     return cudaSuccess;

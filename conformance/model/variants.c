@@ -653,7 +653,7 @@ static const struct variant variants[] = {
     BROKEN("priority-drops-cooperative", priority_drops_cooperative, "COMP-02c", "a launch that is cooperative by an attribute before its priority is none"),
     BROKEN("default-crowd-accepted", default_crowd_accepted, "ATTR-15", "the call for cooperative kernels takes too many blocks in the default stream"),
     BROKEN("recorder-crowd-accepted", recorder_crowd_accepted, "ATTR-15", "a cooperative launch of too many blocks that records an event is accepted"),
-    BROKEN("captured-crowd-accepted", captured_crowd_accepted, "ATTR-15", "a cooperative launch of too many blocks is captured"),
+    BROKEN("captured-crowd-accepted", captured_crowd_accepted, "ATTR-15", "a cooperative launch of too many blocks, and with no other attribute, is captured"),
     BROKEN("large-pooled-halved", large_pooled_halved, "COMP-17a", "allocations of more than 1,024 bytes in the order of a stream are half as large"),
     BROKEN("freed-given-for-more", freed_given_for_more, "COMP-17a", "freed memory is given to who asks for up to 256 bytes more"),
     BROKEN("small-freed-given", small_freed_given, "COMP-17a", "freed memory of fewer than 64 bytes is given at once to other streams"),
