@@ -129,7 +129,7 @@ struct move copy_of(const struct cudaMemcpy3DParms *p)
 {
     bool swaps = device.faults.rows_node_swaps_pitches;
     size_t to_pitch = swaps ? p->srcPtr.pitch : p->dstPtr.pitch, from_pitch = swaps ? p->dstPtr.pitch : p->srcPtr.pitch;
-    struct move move = {.bytes = p->extent.width, .rows = p->extent.height, .pitch = to_pitch, .from_pitch = from_pitch};
+    struct move move = {.bytes = p->extent.width, .rows = p->extent.depth != 0 ? p->extent.height : 0, .pitch = to_pitch, .from_pitch = from_pitch};
     size_t to = p->dstPos.x + (device.faults.row_of_target_lost ? 0 : p->dstPos.y) * p->dstPtr.pitch;
     size_t from = p->srcPos.x + (device.faults.row_of_source_lost ? 0 : p->srcPos.y) * p->srcPtr.pitch;
     move.layers = p->extent.depth;
@@ -321,10 +321,7 @@ cudaError_t CUDARTAPI cudaMemcpy3DAsync(const struct cudaMemcpy3DParms *p, cudaS
     if (device.faults.refused_layers_eat_waits && p != NULL && !rows_sound(p) && stream_of(stream) != NULL)
         stream_of(stream)->waits = 0;
     FAIL_IF(p == NULL || !rows_sound(p), cudaErrorInvalidValue);
-    struct move move = copy_of(p);
-    if (p->extent.depth == 0)
-        move.rows = 0;
-    return copy_rows(move, p->kind, stream_of(stream), false);
+    return copy_rows(copy_of(p), p->kind, stream_of(stream), false);
 }
 
 cudaError_t CUDARTAPI cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind)
