@@ -69,6 +69,7 @@ static struct case_info info;    /* the case and the run that every call has to 
 static struct run run;
 static struct found script[8];
 static unsigned script_count;
+static unsigned parts_run, no_part_at; /* parts that ran, and the one of them that fails */
 static int pin_fits = 1;
 static cudaError_t sync_error;
 static enum case_status answered; /* by a case of kind api */
@@ -158,9 +159,9 @@ int part_run(struct part *part, struct device *device, const struct queue *queue
     tally->controls_started = found->controls_started;
     tally->witnessed = found->witnessed;
     tally->repeated = found->repeated;
-    fault->error = found->error;
+    fault->error = ++parts_run == no_part_at ? cudaErrorUnknown : found->error;
     fault->call = "a call of the part";
-    return found->error == cudaSuccess;
+    return fault->error == cudaSuccess;
 }
 
 void part_plan(const struct part *part, struct tally *tally, uint32_t *want)
@@ -584,6 +585,12 @@ static void test_triage_fails(void)
     (void)call('r');
     check(strstr(noted, "graphed 64 graph x500 c3") != NULL, "a planted wait is varied, too");
     check(strncmp(noted, "graphed 200 graph x500 c0", 25) == 0, "and stands in the base");
+    open_case();
+    script[0].forbidden = 1;
+    parts_run = 0;
+    no_part_at = 2;
+    check(call('r') == 0 && !strstr(noted, "case "), "a triage that the device ends gives no verdict");
+    no_part_at = 0;
 }
 
 static void test_no_memory(void)
