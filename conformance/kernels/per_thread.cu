@@ -3,7 +3,7 @@
  *
  * pair      rule     what is asked
  * captured  ATTR-14  what becomes a node of a capture of the per-thread stream: each of these calls, given stream 0;
- *                    the edge data that such a capture is given and tells; cudaMemset beside a capture that the legacy stream must not disturb
+ *                    the edge data that such a capture is given and tells, and its mode; cudaMemset beside a capture that the legacy stream must not disturb
  * waits     ATTR-14  which work the host finds done once it waited in stream 0, or was told that it has ended: that of the per-thread stream
  * named     ATTR-14  what each of these calls comes after that is given cudaStreamLegacy: the work of blocking streams (per_thread_named.h)
  */
@@ -57,14 +57,35 @@ struct unit {
     cudaEvent_t event;
 };
 
+/* Of each launch: few blocks, since one of the launches is cooperative, and dimensions that all differ. */
+static dim3 unit_grid(void)
+{
+    dim3 grid;
+
+    grid.x = 1;
+    grid.y = 3;
+    grid.z = 2;
+    return grid;
+}
+
+static dim3 unit_block(void)
+{
+    dim3 block;
+
+    block.x = 4;
+    block.y = 2;
+    block.z = 3;
+    return block;
+}
+
+static int is_shape(dim3 is, dim3 want) { return is.x == want.x && is.y == want.y && is.z == want.z; }
+
 static cudaError_t launch_plainly(struct unit *u)
 {
     void *params[1];
-    dim3 one;
 
     params[0] = &u->args;
-    one.x = one.y = one.z = 1;
-    return cudaLaunchKernel_ptsz((const void *)SYMBOL(per_thread_nothing), one, one, params, UNIT_SHARED, 0);
+    return cudaLaunchKernel_ptsz((const void *)SYMBOL(per_thread_nothing), unit_grid(), unit_block(), params, UNIT_SHARED, 0);
 }
 
 static cudaError_t launch_by_config(struct unit *u)
@@ -80,6 +101,8 @@ static cudaError_t launch_by_config(struct unit *u)
     attributes[3] = serialization(1);
     config.attrs = attributes;
     config.numAttrs = 4;
+    config.gridDim = unit_grid();
+    config.blockDim = unit_block();
     config.dynamicSmemBytes = UNIT_SHARED;
     return cudaLaunchKernelExC_ptsz(&config, (const void *)SYMBOL(per_thread_nothing), params);
 }
@@ -132,9 +155,8 @@ static void expect_unit_launch(struct unit *u, cudaGraphNode_t node, int by_conf
 
     ask_expect(u->ask, "what a launch in stream 0 was given", cudaGraphKernelNodeGetParams(node, &params), cudaSuccess);
     ask_expect_number(u->ask, "its dynamic shared memory", (long)params.sharedMemBytes, (long)UNIT_SHARED);
-    ask_expect_number(u->ask, "its grid and its block are of one",
-                      params.gridDim.x == 1 && params.gridDim.y == 1 && params.gridDim.z == 1 && params.blockDim.x == 1 && params.blockDim.y == 1 &&
-                          params.blockDim.z == 1, 1);
+    ask_expect_number(u->ask, "its grid is the one of the call", is_shape(params.gridDim, unit_grid()), 1);
+    ask_expect_number(u->ask, "its block is the one of the call", is_shape(params.blockDim, unit_block()), 1);
     if (!by_config)
         return;
     ask_expect(u->ask, "its first attribute", cudaGraphKernelNodeGetAttribute(node, cudaLaunchAttributeMemSyncDomain, &domain), cudaSuccess);
@@ -276,6 +298,45 @@ static void ask_set_beside(struct unit *u)
     (void)cudaGetLastError();
 }
 
+struct unit_ending {
+    cudaStream_t stream;
+    cudaGraph_t graph;
+    cudaError_t error;
+};
+
+static void end_unit(void *of)
+{
+    struct unit_ending *ending = (struct unit_ending *)of;
+
+    ending->error = cudaStreamEndCapture_ptsz(ending->stream, &ending->graph);
+}
+
+/* "If the mode argument to cudaStreamBeginCapture was not cudaStreamCaptureModeRelaxed, this call must be from the same thread": a capture of
+ * another stream has the mode that such code gave it. */
+static void ask_unit_mode(struct unit *u, enum cudaStreamCaptureMode mode)
+{
+    struct unit_ending ending = PDL_ZERO;
+    cudaError_t error = cudaStreamBeginCapture_ptsz(u->ask->stream, mode);
+    const char *what = mode == cudaStreamCaptureModeRelaxed ? "the end of a relaxed capture of such a unit in another thread"
+                                                            : "the end of a capture of such a unit in another thread";
+
+    ending.stream = u->ask->stream;
+    ask_expect(u->ask, "a capture by a unit with per-thread streams", error, cudaSuccess);
+    if (error != cudaSuccess)
+        return;
+    if (!run_in_thread(end_unit, &ending))
+        ask_skip(u->ask, what, "no thread could be had");
+    else if (mode == cudaStreamCaptureModeRelaxed)
+        ask_expect(u->ask, what, ending.error, cudaSuccess);
+    else
+        ask_expect_refusal(u->ask, what, ending.error);
+    if (ending.graph)
+        (void)cudaGraphDestroy(ending.graph);
+    else
+        ask_drop_capture(u->ask->stream);
+    (void)cudaGetLastError();
+}
+
 static void ask_captured_units(struct ask *ask)
 {
     struct unit u = PDL_ZERO;
@@ -291,6 +352,9 @@ static void ask_captured_units(struct ask *ask)
     if (error == cudaSuccess) {
         ask_unit_data(&u);
         ask_set_beside(&u);
+        ask_unit_mode(&u, cudaStreamCaptureModeRelaxed);
+        ask_unit_mode(&u, cudaStreamCaptureModeThreadLocal);
+        ask_unit_mode(&u, cudaStreamCaptureModeGlobal);
     }
     if (u.event)
         (void)cudaEventDestroy(u.event);

@@ -42,6 +42,8 @@ cudaError_t CUDARTAPI cudaLaunchKernelExC_ptsz(const cudaLaunchConfig_t *config,
         c.numAttrs = 1;
     if (device.faults.unit_config_loses_shared)
         c.dynamicSmemBytes = 0;
+    if (device.faults.unit_config_is_flat)
+        c.blockDim.z = 1;
     c.stream = own(c.stream, device.faults.unit_config_launch_in_legacy);
     return cudaLaunchKernelExC(&c, func, args);
 }
@@ -51,6 +53,8 @@ cudaError_t CUDARTAPI cudaLaunchKernel_ptsz(const void *func, dim3 grid, dim3 bl
 {
     if (device.faults.unit_launch_loses_shared)
         shared = 0;
+    if (device.faults.unit_launch_is_flat)
+        grid.z = 1;
     stream = own_or_named(stream, device.faults.unit_launch_in_legacy, device.faults.unit_launch_not_in_legacy);
     return cudaLaunchKernel(func, grid, block, args, shared, stream);
 }
@@ -106,6 +110,11 @@ cudaError_t CUDARTAPI cudaEventRecordWithFlags_ptsz(cudaEvent_t event, cudaStrea
 
 cudaError_t CUDARTAPI cudaStreamBeginCapture_ptsz(cudaStream_t stream, enum cudaStreamCaptureMode mode)
 {
+    if ((device.faults.unit_capture_is_relaxed && mode == cudaStreamCaptureModeThreadLocal) ||
+        (device.faults.unit_global_capture_is_relaxed && mode == cudaStreamCaptureModeGlobal))
+        mode = cudaStreamCaptureModeRelaxed;
+    else if (device.faults.unit_capture_is_never_relaxed && mode == cudaStreamCaptureModeRelaxed)
+        mode = cudaStreamCaptureModeThreadLocal;
     return cudaStreamBeginCapture(own(stream, false), mode);
 }
 
