@@ -176,9 +176,9 @@ static cudaError_t batch_between(struct joins *joins)
     return end_wait(joins, joins->stream[2], error);
 }
 
-#define BATCH_MOST 9u
+#define BATCH_MOST 40u /* a batch takes less than 256 */
 
-/* A batch waits for the value and, before it and after it, for one that is there. */
+/* A batch waits for the value and, before it and after it, for one that is there; every second one waits for the value at its end. */
 static cudaError_t batch_of_waits(struct joins *joins)
 {
     CUstreamBatchMemOpParams batch[BATCH_MOST];
@@ -192,7 +192,7 @@ static cudaError_t batch_of_waits(struct joins *joins)
     if (error == cudaSuccess) {
         for (i = 0; i < waits; i++)
             batch[i] = value_operation(CU_STREAM_MEM_OP_WAIT_VALUE_32, joins->aside + 1, THERE, CU_STREAM_WAIT_VALUE_EQ);
-        batch[drawn(joins, 41, waits)] = wait_operation(joins);
+        batch[drawn(joins, 42, 2) ? waits - 1 : drawn(joins, 41, waits)] = wait_operation(joins);
         error = queue_batch(joins->stream[1], batch, waits);
     }
     if (error == cudaSuccess)

@@ -185,6 +185,36 @@ static cudaError_t foreign_edge(struct values *v)
     return edges_add(v->graph, &v->foreign, &v->kernel, &full, 1);
 }
 
+/* "Each node in from and to must belong to graph": one of a child graph in it belongs to the child graph. */
+static cudaError_t edge_of_child(struct values *v, int into, int in_child)
+{
+    cudaGraphEdgeData full = edges_data(0, 0, 0);
+    cudaGraph_t outer = NULL, child = NULL;
+    cudaGraphNode_t node = NULL, holder = NULL, inner = NULL;
+    size_t count = 1;
+    cudaError_t error = cudaGraphCreate(&outer, 0);
+    int made;
+
+    if (error == cudaSuccess)
+        error = cudaGraphAddEmptyNode(&node, outer, NULL, 0);
+    if (error == cudaSuccess)
+        error = cudaGraphAddChildGraphNode(&holder, outer, NULL, 0, v->other);
+    if (error == cudaSuccess)
+        error = cudaGraphChildGraphNodeGetGraph(holder, &child);
+    if (error == cudaSuccess)
+        error = cudaGraphGetNodes(child, &inner, &count);
+    made = error == cudaSuccess && count == 1;
+    if (made)
+        error = edges_add(in_child ? child : outer, into ? &node : &inner, into ? &inner : &node, &full, 1);
+    if (outer)
+        (void)cudaGraphDestroy(outer);
+    return made ? error : CALL_TAKEN;
+}
+
+static cudaError_t edge_into_child(struct values *v) { return edge_of_child(v, 1, 0); }
+static cudaError_t edge_out_of_child(struct values *v) { return edge_of_child(v, 0, 0); }
+static cudaError_t edge_from_around(struct values *v) { return edge_of_child(v, 1, 1); }
+
 static cudaError_t begin_after_foreign(struct values *v)
 {
     cudaGraphEdgeData full = edges_data(0, 0, 0);
@@ -355,6 +385,9 @@ static const struct excluded {
     { "no event for a node that records in an executable graph", no_exec_record },
     { "parameters of a kernel for a memset", kernel_for_set },
     { "an edge from a node of another graph", foreign_edge },
+    { "an edge to a node of a child graph", edge_into_child },
+    { "an edge from a node of a child graph", edge_out_of_child },
+    { "an edge in a child graph from a node of the graph around it", edge_from_around },
     { "a capture that begins after a node of another graph", begin_after_foreign },
     { "a capture that begins after a node of its graph and one of another", begin_after_second },
     { "an update of a capture with flags 2", update_flags },

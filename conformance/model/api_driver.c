@@ -253,6 +253,10 @@ static unsigned operate_batch(cudaStream_t stream, unsigned count, const struct 
         return cudaErrorInvalidValue;
     if (device.faults.batch_does_three && count > 3)
         count = 3;
+    if (device.faults.batch_does_eight && count > 8)
+        count = 8;
+    if (device.faults.batch_does_thirty_two && count > 32)
+        count = 32;
     BY_DRIVER(operate_all(stream, count, operations));
 }
 

@@ -356,6 +356,21 @@ static size_t entry_of(size_t i, size_t count)
     return i;
 }
 
+static bool holds(const struct graph *g, const struct node *n)
+{
+    return n->graph->owner != NULL && n->graph->owner->graph == g;
+}
+
+/* Edges between a graph and a child graph in it, on the devices that take them, and make none. */
+static bool crosses_border(const struct graph *g, const struct node *a, const struct node *b)
+{
+    const struct faults *f = &device.faults;
+    if (a == NULL || b == NULL)
+        return false;
+    return (f->edge_into_child_taken && a->graph == g && holds(g, b)) || (f->edge_out_of_child_taken && holds(g, a) && b->graph == g) ||
+           (f->edge_from_around_taken && b->graph == g && holds(a->graph, b));
+}
+
 cudaError_t graph_add_dependencies(cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to,
                                    const edge_data *data, size_t count)
 {
@@ -372,7 +387,7 @@ cudaError_t graph_add_dependencies(cudaGraph_t graph, const cudaGraphNode_t *fro
         bool lost = (device.faults.captured_takes_no_edges && ours && a->captured && b->captured) ||
                     (device.faults.other_thread_edges_lost && device.other_thread) || (device.faults.late_edges_lost && g->lost_node);
         lost |= device.faults.made_takes_one_edge && g->made && i != 0;
-        if (lost || (a != NULL && b != NULL && !ours && device.faults.foreign_edge_taken))
+        if (lost || crosses_border(g, a, b) || (a != NULL && b != NULL && !ours && device.faults.foreign_edge_taken))
             continue;
         if (!ours || graph_connect(g, a, b, data_at(data, entry_of(i, count))) != cudaSuccess) {
             while (g->arcs > before) /* all or none */
