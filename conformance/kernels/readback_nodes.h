@@ -27,16 +27,16 @@ static const enum teller captured_tellers[] = { TELLS_KERNEL, TELLS_SET, TELLS_R
 static void CUDART_CB told_host(void *opaque) { (void)opaque; }
 static void CUDART_CB told_host_too(void *opaque) { *(uint32_t *)opaque += 1; }
 
-/* Each is given the first parameters or the second ones. */
+/* Each is given the first parameters or the second ones. No kernel of these grids runs: their dimensions need all of their bits. */
 static struct cudaKernelNodeParams told_kernel(struct told *told, unsigned which, void **values)
 {
     struct cudaKernelNodeParams params = PDL_ZERO;
 
     values[0] = &told->args[which];
     params.func = which ? (void *)SYMBOL(readback_other) : (void *)SYMBOL(readback_nothing);
-    params.gridDim.x = which ? 7 : 2;
-    params.gridDim.y = which ? 2 : 3;
-    params.gridDim.z = which ? 4 : 5;
+    params.gridDim.x = which ? 70001 : 2;
+    params.gridDim.y = which ? 2 : 300;
+    params.gridDim.z = which ? 400 : 5;
     params.blockDim.x = which ? 2 : 4;
     params.blockDim.y = which ? 5 : 2;
     params.blockDim.z = which ? 1 : 3;

@@ -169,6 +169,8 @@ static cudaError_t add_kernel(cudaGraphNode_t *out, cudaGraph_t graph, const cud
     }
     struct node *n = node_new(graph_of(graph), cudaGraphNodeTypeKernel);
     n->kernel = r;
+    if (device.faults.node_rows_by_8_bits)
+        r->grid[1] &= 0xff;
     return node_finish(out, n, deps, data, count);
 }
 

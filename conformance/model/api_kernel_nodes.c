@@ -38,6 +38,8 @@ cudaError_t kernel_replace(struct request *r, const struct cudaKernelNodeParams 
     if (!device.faults.params_keep_function)
         r->kernel = fresh.kernel;
     memcpy(r->grid, fresh.grid, sizeof r->grid);
+    if (device.faults.params_by_16_bits)
+        r->grid[0] &= 0xffff;
     memcpy(r->block, fresh.block, (device.faults.params_keep_block_z ? 2 : 3) * sizeof r->block[0]);
     if (!device.faults.params_keep_shared)
         r->shared_bytes = fresh.shared_bytes;

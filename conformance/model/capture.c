@@ -396,6 +396,8 @@ cudaError_t capture_kernel(struct stream *s, struct request *r)
         n->kernel->grid[0] = 64;
     if (device.faults.large_capture_joins_one && r->grid[0] > 64 && lane_of(s->capture, s)->halves > 1)
         lane_of(s->capture, s)->halves = 1;
+    if (device.faults.captured_layers_by_8_bits)
+        n->kernel->grid[2] &= 0xff;
     if (s->priority != 0)
         copy_priority(s, n->kernel);
     lane_forgets(s, r, false);

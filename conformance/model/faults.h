@@ -218,6 +218,7 @@ struct faults {
     bool launch_event_of_other_passed, query_takes_waits_back, query_passes_awaited, new_stream_passes_legacy, legacy_passed_after_graph;
     bool legacy_host_passes_graphs, plain_copy_passes_attributed, copy_after_graph_forgets_events, other_thread_args_end_at_64;
     bool driver_wait_in_zero_lost, unit_launch_takes_one_attribute, unit_config_loses_shared, unit_launch_loses_shared, unit_copy_in_early;
+    bool node_rows_by_8_bits, params_by_16_bits, captured_layers_by_8_bits;
     bool edge_into_child_taken, edge_out_of_child_taken, edge_from_around_taken, batch_does_eight, batch_does_thirty_two;
     bool unit_launch_is_flat, unit_config_is_flat, unit_capture_is_relaxed, unit_global_capture_is_relaxed, unit_capture_is_never_relaxed;
     bool unit_info_loses_id, plain_refusal_cuts_capture, refused_memset_cuts_capture, refused_host_cuts_capture, refused_set_drops_dependencies;
