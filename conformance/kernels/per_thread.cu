@@ -3,9 +3,11 @@
  *
  * pair      rule     what is asked
  * captured  ATTR-14  what becomes a node of a capture of the per-thread stream: each of these calls, given stream 0;
- *                    the edge data that such a capture is given and tells, and its mode; cudaMemset beside a capture that the legacy stream must not disturb
+ *                    the edge data that such a capture is given and tells, and its mode; cudaMemset beside a capture that the legacy stream
+ *                    must not disturb
  * waits     ATTR-14  which work the host finds done once it waited in stream 0, or was told that it has ended: that of the per-thread stream
- * named     ATTR-14  what each of these calls comes after that is given cudaStreamLegacy: the work of blocking streams (per_thread_named.h)
+ * named     ATTR-14  what each of these calls comes after that is given cudaStreamLegacy or a blocking stream: the work of blocking streams
+ *                    (per_thread_named.h)
  */
 #include <string.h>
 
@@ -316,6 +318,7 @@ static void end_unit(void *of)
 static void ask_unit_mode(struct unit *u, enum cudaStreamCaptureMode mode)
 {
     struct unit_ending ending = PDL_ZERO;
+    enum cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
     cudaError_t error = cudaStreamBeginCapture_ptsz(u->ask->stream, mode);
     const char *what = mode == cudaStreamCaptureModeRelaxed ? "the end of a relaxed capture of such a unit in another thread"
                                                             : "the end of a capture of such a unit in another thread";
@@ -324,6 +327,8 @@ static void ask_unit_mode(struct unit *u, enum cudaStreamCaptureMode mode)
     ask_expect(u->ask, "a capture by a unit with per-thread streams", error, cudaSuccess);
     if (error != cudaSuccess)
         return;
+    ask_expect(u->ask, "whether the stream that it named captures", cudaStreamIsCapturing_ptsz(u->ask->stream, &status), cudaSuccess);
+    ask_expect_number(u->ask, "whether the stream that it named captures", (long)status, (long)cudaStreamCaptureStatusActive);
     if (!run_in_thread(end_unit, &ending))
         ask_skip(u->ask, what, "no thread could be had");
     else if (mode == cudaStreamCaptureModeRelaxed)

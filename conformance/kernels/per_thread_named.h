@@ -1,5 +1,5 @@
-/* per_thread_named.h - the pair of per_thread.cu in which code that is compiled for per-thread default streams names the legacy stream: each call
- * goes there. The legacy stream comes after the work of a blocking stream, which the per-thread stream would not. */
+/* per_thread_named.h - the pair of per_thread.cu in which code that is compiled for per-thread default streams names the legacy stream or a
+ * blocking one: each call goes there. Either comes after the work of that blocking stream, which the per-thread stream would not. */
 #ifndef PER_THREAD_NAMED_H_INCLUDED
 #define PER_THREAD_NAMED_H_INCLUDED
 
@@ -11,21 +11,23 @@ static const char *const named_name[NAMED_CALLS] = { "cudaLaunchKernel", "cudaLa
                                                      "cudaLaunchHostFunc", "cudaGraphLaunch", "cudaEventRecord", "cudaEventRecordWithFlags",
                                                      "cudaStreamWaitEvent", "cudaStreamSynchronize", "cudaStreamQuery" };
 
+#define NAMED_TRIALS 8u        /* of each call, in each of the two streams */
+
 struct named {
     struct ask *ask;
     struct host_room *room;
     struct kernel_args args;
     uint32_t *copied;          /* the words, where they are copied: in the device's memory */
-    cudaStream_t blocking;
+    cudaStream_t blocking, named;
     cudaEvent_t event;
     cudaGraphExec_t exec;      /* of the reader */
 };
 
-/* Work in the stream that the call is to come after: for a wait one that the legacy stream would not come after else. */
+/* Work in the stream that the call is to come after: for a wait one that the named stream would not come after else. */
 static cudaError_t work_before(const struct named *n, enum named_call call)
 {
     struct kernel_args args = n->args;
-    cudaStream_t stream = call == NAMED_WAIT ? n->ask->side : call >= NAMED_SYNCHRONIZE ? cudaStreamLegacy : n->blocking;
+    cudaStream_t stream = call == NAMED_WAIT ? n->ask->side : call >= NAMED_SYNCHRONIZE ? n->named : n->blocking;
 
     if (call == NAMED_COPY)
         args.data = n->copied;
@@ -40,7 +42,7 @@ static cudaError_t read_in(const struct named *n, cudaStream_t stream)
 static cudaError_t launch_named(const struct named *n, int by_config)
 {
     cudaLaunchAttribute domain = in_remote_domain();
-    cudaLaunchConfig_t config = one_block(ASK_WORDS / 2, cudaStreamLegacy);
+    cudaLaunchConfig_t config = one_block(ASK_WORDS / 2, n->named);
     struct kernel_args args = n->args;
     void *params[1];
 
@@ -48,7 +50,7 @@ static cudaError_t launch_named(const struct named *n, int by_config)
     config.attrs = &domain;
     config.numAttrs = 1;
     return by_config ? cudaLaunchKernelExC_ptsz(&config, (const void *)SYMBOL(per_thread_reader), params)
-                     : cudaLaunchKernel_ptsz((const void *)SYMBOL(per_thread_reader), config.gridDim, config.blockDim, params, 0, cudaStreamLegacy);
+                     : cudaLaunchKernel_ptsz((const void *)SYMBOL(per_thread_reader), config.gridDim, config.blockDim, params, 0, n->named);
 }
 
 static void CUDART_CB look_at_work(void *opaque)
@@ -61,8 +63,8 @@ static void CUDART_CB look_at_work(void *opaque)
 static cudaError_t record_named(const struct named *n, int with_flags)
 {
     cudaStream_t side = n->ask->side;
-    cudaError_t error = with_flags ? cudaEventRecordWithFlags_ptsz(n->event, cudaStreamLegacy, cudaEventRecordDefault)
-                                   : cudaEventRecord_ptsz(n->event, cudaStreamLegacy);
+    cudaError_t error = with_flags ? cudaEventRecordWithFlags_ptsz(n->event, n->named, cudaEventRecordDefault)
+                                   : cudaEventRecord_ptsz(n->event, n->named);
 
     if (error == cudaSuccess)
         error = cudaStreamWaitEvent(side, n->event, 0);
@@ -74,11 +76,11 @@ static cudaError_t wait_named(const struct named *n)
     cudaError_t error = cudaEventRecord(n->event, n->ask->side);
 
     if (error == cudaSuccess)
-        error = cudaStreamWaitEvent_ptsz(cudaStreamLegacy, n->event, 0);
-    return error == cudaSuccess ? read_in(n, cudaStreamLegacy) : error;
+        error = cudaStreamWaitEvent_ptsz(n->named, n->event, 0);
+    return error == cudaSuccess ? read_in(n, n->named) : error;
 }
 
-/* By this call in the legacy stream; the host, once it has waited or was told that the stream has ended. */
+/* By this call in the named stream; the host, once it has waited or was told that the stream has ended. */
 static cudaError_t call_named(struct named *n, enum named_call call)
 {
     size_t half = ASK_WORDS / 2 * sizeof(uint32_t);
@@ -87,17 +89,17 @@ static cudaError_t call_named(struct named *n, enum named_call call)
     switch (call) {
     case NAMED_LAUNCH:
     case NAMED_CONFIG: return launch_named(n, call == NAMED_CONFIG);
-    case NAMED_COPY: return cudaMemcpyAsync_ptsz(n->room->data + ASK_WORDS / 2, n->copied, half, cudaMemcpyDeviceToHost, cudaStreamLegacy);
-    case NAMED_SET: return cudaMemsetAsync_ptsz(n->args.data, 0x5A, half, cudaStreamLegacy);
-    case NAMED_HOST: return cudaLaunchHostFunc_ptsz(cudaStreamLegacy, look_at_work, n->room);
-    case NAMED_GRAPH: return cudaGraphLaunch_ptsz(n->exec, cudaStreamLegacy);
+    case NAMED_COPY: return cudaMemcpyAsync_ptsz(n->room->data + ASK_WORDS / 2, n->copied, half, cudaMemcpyDeviceToHost, n->named);
+    case NAMED_SET: return cudaMemsetAsync_ptsz(n->args.data, 0x5A, half, n->named);
+    case NAMED_HOST: return cudaLaunchHostFunc_ptsz(n->named, look_at_work, n->room);
+    case NAMED_GRAPH: return cudaGraphLaunch_ptsz(n->exec, n->named);
     case NAMED_RECORD:
     case NAMED_FLAGS_RECORD: return record_named(n, call == NAMED_FLAGS_RECORD);
     case NAMED_WAIT: return wait_named(n);
     default: break;
     }
     do
-        error = call == NAMED_QUERY ? cudaStreamQuery_ptsz(cudaStreamLegacy) : cudaStreamSynchronize_ptsz(cudaStreamLegacy);
+        error = call == NAMED_QUERY ? cudaStreamQuery_ptsz(n->named) : cudaStreamSynchronize_ptsz(n->named);
     while (error == cudaErrorNotReady);
     (void)cudaGetLastError();
     look_at_work(n->room);
@@ -122,6 +124,7 @@ static cudaError_t run_named(struct named *n, unsigned trial, unsigned *wrong)
     enum named_call call = (enum named_call)(trial % NAMED_CALLS);
     cudaError_t error;
 
+    n->named = trial / NAMED_CALLS % 2 ? n->blocking : cudaStreamLegacy;
     prepare_trial(n->room, trial);
     n->room->stale = 1; /* until the host has looked */
     error = work_before(n, call);
@@ -136,8 +139,8 @@ static cudaError_t run_named(struct named *n, unsigned trial, unsigned *wrong)
 static void ask_named_units(struct ask *ask)
 {
     struct named n = PDL_ZERO;
-    unsigned wrong[NAMED_CALLS] = { 0 }, trial, call;
-    char text[96];
+    unsigned wrong[2][NAMED_CALLS] = { { 0 } }, trial, call;
+    char text[128];
     cudaError_t error = open_room(&n.room, &n.args) ? cudaMalloc((void **)&n.copied, ASK_WORDS * sizeof(uint32_t)) : cudaErrorMemoryAllocation;
 
     n.ask = ask;
@@ -147,12 +150,13 @@ static void ask_named_units(struct ask *ask)
         error = cudaEventCreateWithFlags(&n.event, cudaEventDisableTiming);
     if (error == cudaSuccess)
         error = ask_graph_of_kernel(&n.exec, (const void *)SYMBOL(per_thread_reader), &n.args, ASK_WORDS / 2);
-    for (trial = 0; ask_goes_on(ask, trial, 10 * NAMED_CALLS) && error == cudaSuccess; trial++)
-        error = run_named(&n, trial, wrong);
-    ask_expect(ask, "calls in the legacy stream by its name", error, cudaSuccess);
-    for (call = 0; call < NAMED_CALLS; call++) {
-        snprintf(text, sizeof(text), "too soon in the legacy stream, which a unit with per-thread streams named: %s", named_name[call]);
-        ask_expect_none(ask, text, wrong[call], 10);
+    for (trial = 0; ask_goes_on(ask, trial, 2 * NAMED_TRIALS * NAMED_CALLS) && error == cudaSuccess; trial++)
+        error = run_named(&n, trial, wrong[trial / NAMED_CALLS % 2]);
+    ask_expect(ask, "calls in a stream by its name", error, cudaSuccess);
+    for (call = 0; call < 2 * NAMED_CALLS; call++) {
+        snprintf(text, sizeof(text), "too soon in %s stream, which a unit with per-thread streams named: %s", call % 2 ? "a blocking" : "the legacy",
+                 named_name[call / 2]);
+        ask_expect_none(ask, text, wrong[call % 2][call / 2], NAMED_TRIALS);
     }
     (void)cudaDeviceSynchronize();
     if (n.exec)

@@ -9,6 +9,12 @@ static cudaStream_t own_or_named(cudaStream_t stream, bool in_legacy, bool never
     return stream != NULL || in_legacy ? stream : cudaStreamPerThread;
 }
 
+/* On devices that take whatever stream is named, but the legacy one, for the per-thread stream. */
+static cudaStream_t named(cudaStream_t stream, bool ignored)
+{
+    return ignored && stream != cudaStreamLegacy ? cudaStreamPerThread : stream;
+}
+
 static cudaStream_t own(cudaStream_t stream, bool in_legacy)
 {
     return own_or_named(stream, in_legacy, false);
@@ -44,7 +50,7 @@ cudaError_t CUDARTAPI cudaLaunchKernelExC_ptsz(const cudaLaunchConfig_t *config,
         c.dynamicSmemBytes = 0;
     if (device.faults.unit_config_is_flat)
         c.blockDim.z = 1;
-    c.stream = own(c.stream, device.faults.unit_config_launch_in_legacy);
+    c.stream = own(named(c.stream, device.faults.unit_config_ignores_stream), device.faults.unit_config_launch_in_legacy);
     return cudaLaunchKernelExC(&c, func, args);
 }
 
@@ -55,6 +61,7 @@ cudaError_t CUDARTAPI cudaLaunchKernel_ptsz(const void *func, dim3 grid, dim3 bl
         shared = 0;
     if (device.faults.unit_launch_is_flat)
         grid.z = 1;
+    stream = named(stream, device.faults.unit_launch_ignores_stream);
     stream = own_or_named(stream, device.faults.unit_launch_in_legacy, device.faults.unit_launch_not_in_legacy);
     return cudaLaunchKernel(func, grid, block, args, shared, stream);
 }
@@ -62,12 +69,12 @@ cudaError_t CUDARTAPI cudaLaunchKernel_ptsz(const void *func, dim3 grid, dim3 bl
 cudaError_t CUDARTAPI cudaMemcpyAsync_ptsz(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind,
                                            cudaStream_t stream)
 {
-    return cudaMemcpyAsync(to, from, bytes, kind, own(stream, device.faults.unit_copy_in_legacy));
+    return cudaMemcpyAsync(to, from, bytes, kind, own(named(stream, device.faults.unit_copy_ignores_stream), device.faults.unit_copy_in_legacy));
 }
 
 cudaError_t CUDARTAPI cudaMemsetAsync_ptsz(void *to, int value, size_t bytes, cudaStream_t stream)
 {
-    return cudaMemsetAsync(to, value, bytes, own(stream, device.faults.unit_memset_in_legacy));
+    return cudaMemsetAsync(to, value, bytes, own(named(stream, device.faults.unit_memset_ignores_stream), device.faults.unit_memset_in_legacy));
 }
 
 cudaError_t CUDARTAPI cudaMemcpy_ptds(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind)
@@ -85,26 +92,30 @@ cudaError_t CUDARTAPI cudaMemset_ptds(void *to, int value, size_t bytes)
 
 cudaError_t CUDARTAPI cudaStreamSynchronize_ptsz(cudaStream_t stream)
 {
-    return stream == NULL && device.faults.unit_waits_for_nothing ? cudaSuccess : cudaStreamSynchronize(own(stream, false));
+    cudaStream_t meant = own(named(stream, device.faults.unit_synchronize_ignores_stream), false);
+    return stream == NULL && device.faults.unit_waits_for_nothing ? cudaSuccess : cudaStreamSynchronize(meant);
 }
 
 cudaError_t CUDARTAPI cudaStreamQuery_ptsz(cudaStream_t stream)
 {
-    return stream == NULL && device.faults.unit_query_succeeds ? cudaSuccess : cudaStreamQuery(own(stream, false));
+    cudaStream_t meant = own(named(stream, device.faults.unit_query_ignores_stream), false);
+    return stream == NULL && device.faults.unit_query_succeeds ? cudaSuccess : cudaStreamQuery(meant);
 }
 
 cudaError_t CUDARTAPI cudaStreamWaitEvent_ptsz(cudaStream_t stream, cudaEvent_t event, unsigned flags)
 {
-    return cudaStreamWaitEvent(own(stream, device.faults.unit_wait_in_legacy), event, flags);
+    return cudaStreamWaitEvent(own(named(stream, device.faults.unit_wait_ignores_stream), device.faults.unit_wait_in_legacy), event, flags);
 }
 
 cudaError_t CUDARTAPI cudaEventRecord_ptsz(cudaEvent_t event, cudaStream_t stream)
 {
+    stream = named(stream, device.faults.unit_record_ignores_stream);
     return cudaEventRecord(event, own_or_named(stream, device.faults.unit_record_in_legacy, device.faults.unit_record_not_in_legacy));
 }
 
 cudaError_t CUDARTAPI cudaEventRecordWithFlags_ptsz(cudaEvent_t event, cudaStream_t stream, unsigned flags)
 {
+    stream = named(stream, device.faults.unit_flags_record_ignores_stream);
     return cudaEventRecordWithFlags(event, own(stream, device.faults.unit_flags_record_in_legacy), flags);
 }
 
@@ -125,17 +136,17 @@ cudaError_t CUDARTAPI cudaStreamEndCapture_ptsz(cudaStream_t stream, cudaGraph_t
 
 cudaError_t CUDARTAPI cudaStreamIsCapturing_ptsz(cudaStream_t stream, enum cudaStreamCaptureStatus *status)
 {
-    return cudaStreamIsCapturing(own(stream, false), status);
+    return cudaStreamIsCapturing(own(named(stream, device.faults.unit_status_ignores_stream), false), status);
 }
 
 cudaError_t CUDARTAPI cudaGraphLaunch_ptsz(cudaGraphExec_t exec, cudaStream_t stream)
 {
-    return cudaGraphLaunch(exec, own(stream, device.faults.unit_graph_in_legacy));
+    return cudaGraphLaunch(exec, own(named(stream, device.faults.unit_graph_ignores_stream), device.faults.unit_graph_in_legacy));
 }
 
 cudaError_t CUDARTAPI cudaLaunchHostFunc_ptsz(cudaStream_t stream, cudaHostFn_t call, void *data)
 {
-    return cudaLaunchHostFunc(own(stream, device.faults.unit_host_in_legacy), call, data);
+    return cudaLaunchHostFunc(own(named(stream, device.faults.unit_host_ignores_stream), device.faults.unit_host_in_legacy), call, data);
 }
 
 #if CUDART_VERSION >= 13000

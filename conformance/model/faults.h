@@ -220,6 +220,9 @@ struct faults {
     bool driver_wait_in_zero_lost, unit_launch_takes_one_attribute, unit_config_loses_shared, unit_launch_loses_shared, unit_copy_in_early;
     bool node_rows_by_8_bits, params_by_16_bits, captured_layers_by_8_bits;
     bool edge_into_child_taken, edge_out_of_child_taken, edge_from_around_taken, batch_does_eight, batch_does_thirty_two;
+    bool unit_launch_ignores_stream, unit_config_ignores_stream, unit_copy_ignores_stream, unit_memset_ignores_stream;
+    bool unit_host_ignores_stream, unit_graph_ignores_stream, unit_record_ignores_stream, unit_flags_record_ignores_stream;
+    bool unit_wait_ignores_stream, unit_synchronize_ignores_stream, unit_query_ignores_stream, unit_status_ignores_stream;
     bool unit_launch_is_flat, unit_config_is_flat, unit_capture_is_relaxed, unit_global_capture_is_relaxed, unit_capture_is_never_relaxed;
     bool unit_info_loses_id, plain_refusal_cuts_capture, refused_memset_cuts_capture, refused_host_cuts_capture, refused_set_drops_dependencies;
     bool refused_update_enables, refused_update_gives_data, refused_update_gives_event, refused_params_shrink_exec, refused_params_shrink_node;
