@@ -11,6 +11,9 @@
  */
 #include <string.h>
 
+#include <cuda.h>
+
+#include "driver_function.h"
 #include "graph_ask.h"
 #include "host_room.h"
 
@@ -111,6 +114,17 @@ static cudaError_t launch_by_config(struct unit *u)
 
 static cudaError_t copy_word(struct unit *u) { return cudaMemcpyAsync_ptsz(u->words, u->words + 1, 4, cudaMemcpyDeviceToDevice, 0); }
 static cudaError_t set_word(struct unit *u) { return cudaMemsetAsync_ptsz(u->words, 0, 4, 0); }
+
+/* The driver has that stream by the same name, whoever calls it. */
+static cudaError_t set_by_driver(struct unit *u)
+{
+    typedef CUresult(CUDAAPI *set_8)(CUdeviceptr, unsigned char, size_t, CUstream);
+    void *function;
+    cudaError_t error = driver_function("cuMemsetD8Async", 3020, &function);
+
+    return error == cudaSuccess ? (cudaError_t)((set_8)function)((CUdeviceptr)(uintptr_t)u->words, 0, 4, CU_STREAM_PER_THREAD) : error;
+}
+
 static cudaError_t call_host(struct unit *u)
 {
     (void)u;
@@ -146,6 +160,7 @@ static const struct {
     { "cudaEventRecordWithFlags", record_external, cudaGraphNodeTypeEventRecord },
     { "cudaStreamWaitEvent", wait_external, cudaGraphNodeTypeWaitEvent },
     { "cudaEventRecord", record_and_fork, cudaGraphNodeTypeMemset },
+    { "cuMemsetD8Async", set_by_driver, cudaGraphNodeTypeMemset },
 };
 #define UNIT_CALLS (sizeof(unit_calls) / sizeof(unit_calls[0]))
 

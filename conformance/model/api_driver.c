@@ -149,6 +149,8 @@ static unsigned copy_async(void *to, const void *from, size_t bytes, cudaStream_
 
 static unsigned set_bytes(void *to, unsigned char value, size_t bytes, cudaStream_t stream)
 {
+    if (device.faults.driver_sets_per_thread_in_legacy && stream == cudaStreamPerThread)
+        stream = cudaStreamLegacy;
     BY_DRIVER(cudaMemsetAsync(to, value, bytes, device.faults.driver_moves_in_legacy ? cudaStreamLegacy : stream));
 }
 
