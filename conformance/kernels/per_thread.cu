@@ -125,6 +125,15 @@ static cudaError_t set_by_driver(struct unit *u)
     return error == cudaSuccess ? (cudaError_t)((set_8)function)((CUdeviceptr)(uintptr_t)u->words, 0, 4, CU_STREAM_PER_THREAD) : error;
 }
 
+static cudaError_t record_by_driver(struct unit *u)
+{
+    typedef CUresult(CUDAAPI *record_fn)(CUevent, CUstream, unsigned);
+    void *function;
+    cudaError_t error = driver_function("cuEventRecordWithFlags", 11010, &function);
+
+    return error == cudaSuccess ? (cudaError_t)((record_fn)function)((CUevent)u->event, CU_STREAM_PER_THREAD, CU_EVENT_RECORD_EXTERNAL) : error;
+}
+
 static cudaError_t call_host(struct unit *u)
 {
     (void)u;
@@ -161,6 +170,7 @@ static const struct {
     { "cudaStreamWaitEvent", wait_external, cudaGraphNodeTypeWaitEvent },
     { "cudaEventRecord", record_and_fork, cudaGraphNodeTypeMemset },
     { "cuMemsetD8Async", set_by_driver, cudaGraphNodeTypeMemset },
+    { "cuEventRecordWithFlags", record_by_driver, cudaGraphNodeTypeEventRecord },
 };
 #define UNIT_CALLS (sizeof(unit_calls) / sizeof(unit_calls[0]))
 

@@ -174,6 +174,8 @@ static unsigned record(cudaEvent_t event, cudaStream_t stream)
 
 static unsigned record_with_flags(cudaEvent_t event, cudaStream_t stream, unsigned flags)
 {
+    if (device.faults.driver_flags_record_in_legacy && stream == cudaStreamPerThread)
+        stream = cudaStreamLegacy;
     if (device.faults.driver_records_only_flags && flags == 0)
         return cudaSuccess;
     BY_DRIVER(cudaEventRecordWithFlags(event, stream, device.faults.driver_record_loses_flags ? 0 : flags));

@@ -219,7 +219,7 @@ struct faults {
     bool legacy_host_passes_graphs, plain_copy_passes_attributed, copy_after_graph_forgets_events, other_thread_args_end_at_64;
     bool driver_wait_in_zero_lost, unit_launch_takes_one_attribute, unit_config_loses_shared, unit_launch_loses_shared, unit_copy_in_early;
     bool node_rows_by_8_bits, params_by_16_bits, captured_layers_by_8_bits;
-    bool driver_sets_per_thread_in_legacy;
+    bool driver_sets_per_thread_in_legacy, driver_flags_record_in_legacy;
     bool edge_into_child_taken, edge_out_of_child_taken, edge_from_around_taken, batch_does_eight, batch_does_thirty_two;
     bool unit_launch_ignores_stream, unit_config_ignores_stream, unit_copy_ignores_stream, unit_memset_ignores_stream;
     bool unit_host_ignores_stream, unit_graph_ignores_stream, unit_record_ignores_stream, unit_flags_record_ignores_stream;

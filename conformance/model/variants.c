@@ -1196,6 +1196,7 @@ static const struct variant variants[] = {
     BROKEN("unit-config-loses-shared", unit_config_loses_shared, "ATTR-14", "in code for per-thread streams cudaLaunchKernelExC gives no dynamic shared memory"),
     BROKEN("unit-launch-loses-shared", unit_launch_loses_shared, "ATTR-14", "in code for per-thread streams cudaLaunchKernel gives no dynamic shared memory"),
     BROKEN("driver-sets-per-thread-in-legacy", driver_sets_per_thread_in_legacy, "ATTR-14", "cuMemsetD8Async takes the per-thread stream for the legacy one"),
+    BROKEN("driver-flags-record-in-legacy", driver_flags_record_in_legacy, "ATTR-14", "cuEventRecordWithFlags takes the per-thread stream for the legacy one"),
     BROKEN("unit-launch-is-flat", unit_launch_is_flat, "ATTR-14", "in code for per-thread streams cudaLaunchKernel launches grids of one layer"),
     BROKEN("unit-config-is-flat", unit_config_is_flat, "ATTR-14", "in code for per-thread streams cudaLaunchKernelExC launches blocks of one layer"),
     BROKEN("unit-capture-is-relaxed", unit_capture_is_relaxed, "ATTR-14", "in code for per-thread streams a capture of its thread is a relaxed one"),
