@@ -523,7 +523,7 @@ static cudaError_t make_executable(struct ask *ask, cudaGraph_t graph, int in_ch
 }
 
 /* Nodes in a line whose last edge goes back to one before it. Where that is refused, when the edge is added or when the graph, or the one
- * around it, is made executable, is not promised. */
+ * around it, is made executable, is not promised. Without that edge it is made executable, and said to have been. */
 static void ask_cycle(struct ask *ask, unsigned nodes, unsigned back_to, unsigned port, int in_child)
 {
     struct kernel_args args = PDL_ZERO;
@@ -540,6 +540,8 @@ static void ask_cycle(struct ask *ask, unsigned nodes, unsigned back_to, unsigne
         error = edges_add(graph, &node[i], &node[i + 1], &data, 1);
     snprintf(text, sizeof(text), "%u nodes in a line, by edges of port %u", nodes, port);
     ask_expect(ask, text, error, cudaSuccess);
+    if (error == cudaSuccess && back_to == 0)
+        ask_expect(ask, "the line made executable", make_executable(ask, graph, in_child, 1), cudaSuccess);
     if (error == cudaSuccess)
         error = edges_add(graph, &node[nodes - 1], &node[back_to], &data, 1);
     if (error == cudaSuccess)

@@ -28,7 +28,8 @@ cudaError_t CUDARTAPI cudaGraphInstantiateWithParams(cudaGraphExec_t *out, cudaG
         if (error == cudaSuccess && device.faults.upload_with_params_cuts)
             stream_cuts(stream_of(p->uploadStream));
     }
-    if (!device.faults.instance_with_params_untold)
+    bool untold = error == cudaSuccess && device.faults.large_instance_untold && exec_of(*out)->copy->nodes > 8;
+    if (!device.faults.instance_with_params_untold && !untold)
         tell_instance(p, graph_of(graph), error);
     return error;
 }
