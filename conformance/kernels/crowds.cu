@@ -246,6 +246,7 @@ struct crowd {
     int greatest;              /* priority */
     unsigned dress;            /* of the dependent */
     cudaEvent_t event;         /* that it records; NULL: none */
+    unsigned hint;             /* that it is given where it is offered: the nth, from 1 on */
     unsigned stale, early, witnessed, trials, passed; /* passed: plain kernels that did not come after the one before */
 };
 
@@ -299,8 +300,17 @@ static cudaError_t launch_dependent(const struct crowd *crowd, const void *depen
     cudaLaunchAttribute attributes[4] = { serialization(1), serialization(1), serialization(1), serialization(1) };
     unsigned count = 1 + dress_crowd(crowd->dress, crowd->greatest, attributes + 1);
 
+    cudaError_t error;
+
     if (crowd->event)
         attributes[count++] = recording(crowd->event);
+    if (!crowd->hint)
+        return launch_sized(dependent, &crowd->args, blocks, threads, dress_bytes(crowd->dress), crowd->stream, attributes, count);
+    attributes[count] = nth_hint(crowd->hint - 1);
+    error = launch_sized(dependent, &crowd->args, blocks, threads, dress_bytes(crowd->dress), crowd->stream, attributes, count + 1);
+    if (!is_unoffered(error))
+        return error;
+    (void)cudaGetLastError();
     return launch_sized(dependent, &crowd->args, blocks, threads, dress_bytes(crowd->dress), crowd->stream, attributes, count);
 }
 
@@ -365,11 +375,11 @@ static cudaError_t run_crowd(struct crowd *crowd, unsigned blocks)
     return error;
 }
 
-/* The same of dependents whose launch is given more, and may record an event. Nobody asks whether these overlapped. */
+/* The same of dependents whose launch is given more, in its place a hint, and may record an event. Nobody asks whether these overlapped. */
 static void ask_dressed(struct crowd *crowd)
 {
     static const unsigned sizes[] = { 66, 130, 258, 300 };
-    unsigned i, trials = 12 * (DRESS_GROUPED - DRESS_SHARED);
+    unsigned i, trials = 15 * (DRESS_GROUPED - DRESS_SHARED);
     cudaEvent_t event = NULL;
     cudaError_t error = cudaEventCreateWithFlags(&event, cudaEventDisableTiming);
 
@@ -377,10 +387,12 @@ static void ask_dressed(struct crowd *crowd)
     for (i = 0; i < trials && error == cudaSuccess; i++) {
         crowd->dress = DRESS_SHARED + i % (DRESS_GROUPED - DRESS_SHARED);
         crowd->event = i / 4 % 3 == 1 ? event : NULL;
+        crowd->hint = crowd->dress == DRESS_SHARED ? i / 4 % (1 + HINT_KINDS) : 0;
         error = run_crowd(crowd, sizes[i / 4 % 4]);
     }
     crowd->dress = DRESS_NONE;
     crowd->event = NULL;
+    crowd->hint = 0;
     if (event)
         (void)cudaEventDestroy(event);
     ask_expect(crowd->ask, "dependents of many blocks that are given more", error, cudaSuccess);

@@ -266,7 +266,11 @@ bool reads_boldly(void)
 
 enum edge_kind trigger_for(const struct op *op)
 {
-    return device.faults.urgent_jumps && op->urgent ? EDGE_TOUCHED : EDGE_TRIGGERED;
+    const struct faults *f = &device.faults;
+    if ((f->window_jumps && op_given(op, 1)) || (f->scheduling_jumps && op_given(op, 5)) || (f->map_jumps && op_given(op, 9)) ||
+        (f->carve_out_jumps && op_given(op, 14)))
+        return EDGE_TOUCHED;
+    return f->urgent_jumps && op->urgent ? EDGE_TOUCHED : EDGE_TRIGGERED;
 }
 
 /* On broken devices: the graph before it in its stream is nothing to this work. */
