@@ -162,6 +162,7 @@ struct joins {
     cudaGraphExec_t follows;   /* a graph of the first follower, for who made it */
     const struct condition *condition; /* of a wait for a value, for who set it */
     unsigned trial, works, followers, unasked; /* unasked: this trial put no question */
+    unsigned asks;             /* so often the host asks for a row's end before it goes on */
 };
 
 static cudaError_t open_joins(struct joins *joins, struct ask *ask, unsigned flags)
@@ -222,7 +223,7 @@ static void prepare(struct joins *joins, unsigned works, unsigned followers)
 
     joins->works = works;
     joins->followers = followers;
-    joins->unasked = 0;
+    joins->unasked = joins->asks = 0;
     plan_works(pinned->plan, PLACES, 0x10125, joins->trial, works, PLACE_WORDS);
     pinned->state = empty;
     pinned->host_is_stale = 0;

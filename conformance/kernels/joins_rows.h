@@ -20,6 +20,18 @@ static cudaError_t silent(struct joins *joins, cudaStream_t stream)
     return launch_blocks((const void *)SYMBOL(joins_silent), &joins->work[0], joins->trial % 4 == 3 ? ROW_BLOCKS : 1, 1, stream, &attribute, 1);
 }
 
+/* The last silent kernel may have ended meanwhile, and the work not. */
+static cudaError_t ask_for_row(const struct joins *joins, cudaStream_t stream)
+{
+    cudaError_t error = cudaErrorNotReady;
+    unsigned i;
+
+    for (i = 0; i < joins->asks && error == cudaErrorNotReady; i++)
+        error = cudaStreamQuery(stream);
+    (void)cudaGetLastError();
+    return error == cudaErrorNotReady ? cudaSuccess : error;
+}
+
 /* So many silent kernels, work, and silent kernels again, all with the attribute. */
 static cudaError_t row_alone(struct joins *joins, unsigned ahead, unsigned kernels, cudaStream_t stream)
 {
@@ -33,7 +45,7 @@ static cudaError_t row_alone(struct joins *joins, unsigned ahead, unsigned kerne
         error = launch_one((const void *)SYMBOL(joins_work), &joins->work[0], PLACE_WORDS, stream, &early, 1);
     for (i = 0; i < kernels && error == cudaSuccess; i++)
         error = silent(joins, stream);
-    return error;
+    return error == cudaSuccess ? ask_for_row(joins, stream) : error;
 }
 
 /* Each block of a large grid copies what it finds to a place of its own, for readers_are_stale(). */
@@ -144,10 +156,12 @@ static cudaError_t captured_row(struct joins *joins, row_maker make, unsigned ah
 /* With an event, if it needs one, which is made outside of the capture. */
 static cudaError_t any_row(struct joins *joins, row_maker make, unsigned ahead, unsigned kernels, int events, int captured)
 {
+    unsigned turn = joins->trial / ROWS;
     cudaEvent_t event = NULL;
     cudaError_t error = events ? cudaEventCreateWithFlags(&event, cudaEventDisableTiming) : cudaSuccess;
 
     prepare(joins, 1, 1);
+    joins->asks = captured || turn % 2 == 0 ? 0 : 1u << turn / 2 % 7;
     if (error == cudaSuccess)
         error = captured ? captured_row(joins, make, ahead, kernels, event) : make(joins, ahead, kernels, event);
     if (event)

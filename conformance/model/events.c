@@ -165,6 +165,8 @@ static bool record_is_lost(const struct stream *s, bool flagged)
         return true;
     if (s->tail == NULL)
         return false;
+    if (f->record_behind_ended_lost && s->tail->attributed && s->tail->done)
+        return true;
     if (f->given_priority_record_lost && stream_given(s, 8))
         return true;
     const struct grid *grid = s->tail->grid;

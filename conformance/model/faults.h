@@ -314,6 +314,7 @@ struct faults {
     bool removal_ignores_type, lossy_fork_succeeds, window_drops_attribute, lent_cooperative_told_only, lent_clusters_told_only;
     bool second_bodies_ignored;
     bool long_legacy_alone;
+    bool record_behind_ended_lost, ended_row_passed;
     bool window_jumps, scheduling_jumps, map_jumps, carve_out_jumps;
     bool never_overlaps, early, shared, late_copies, pageable_later; /* these conform */
 };

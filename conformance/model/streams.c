@@ -311,6 +311,8 @@ static bool passes_tail(const struct stream *s, const struct op *op)
 {
     if (s->tail == NULL || s->tail->retired)
         return false;
+    if (device.faults.ended_row_passed && s->tail->attributed && s->tail->done)
+        return true;
     return s->tail->kind == OP_SET ? passes_memset(s->tail, op) : s->tail == s->kernel_tail && passes_kernel(s->tail, op);
 }
 

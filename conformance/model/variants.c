@@ -59,6 +59,8 @@ static const struct variant variants[] = {
     BROKEN("exits-not-covered", exits_not_covered, "TRIG-03", "the wait does not cover blocks that exited without a trigger"),
     BROKEN("cluster-triggers-at-once", cluster_triggers_at_once, "COMP-01a", "one trigger counts for all blocks of a cluster"),
     BROKEN("urgent-jumps", urgent_jumps, "COMP-03", "a kernel with a priority of its own starts at the first block's trigger"),
+    BROKEN("record-behind-ended-lost", record_behind_ended_lost, "MEM-06c", "a record behind a dependent that has ended stands for nothing, whatever that one overlapped"),
+    BROKEN("ended-row-passed", ended_row_passed, "MEM-06c", "work behind a dependent that has ended does not wait for what that one overlapped"),
     BROKEN("window-jumps", window_jumps, "COMP-16", "a dependent with an access policy window starts at the first block's trigger"),
     BROKEN("scheduling-jumps", scheduling_jumps, "COMP-16", "a dependent with a scheduling policy of clusters starts at the first block's trigger"),
     BROKEN("map-jumps", map_jumps, "COMP-16", "a dependent with a map of memory-sync domains starts at the first block's trigger"),
