@@ -247,6 +247,7 @@ struct crowd {
     unsigned dress;            /* of the dependent */
     cudaEvent_t event;         /* that it records; NULL: none */
     unsigned hint;             /* that it is given where it is offered: the nth, from 1 on */
+    unsigned primary_hint;     /* the same of the primary */
     unsigned stale, early, witnessed, trials, passed; /* passed: plain kernels that did not come after the one before */
 };
 
@@ -295,32 +296,40 @@ static void prepare_seat(struct crowd *crowd, const struct seat *seat, unsigned 
     crowd->room->plan.reads_early = crowd->args.data == crowd->words[0] ? HANDED : MANY_HANDED;
 }
 
+/* With the nth hint, from 1 on, behind these attributes; without it, if that is 0 or the device does not offer such a launch. */
+static cudaError_t launch_hinted(const struct crowd *crowd, const void *function, unsigned blocks, unsigned threads, size_t shared_bytes,
+                                 cudaLaunchAttribute *attributes, unsigned count, unsigned hint)
+{
+    cudaError_t error = cudaErrorNotSupported;
+
+    if (hint) {
+        attributes[count] = nth_hint(hint - 1);
+        error = launch_sized(function, &crowd->args, blocks, threads, shared_bytes, crowd->stream, attributes, count + 1);
+        if (!is_unoffered(error))
+            return error;
+        (void)cudaGetLastError();
+    }
+    return launch_sized(function, &crowd->args, blocks, threads, shared_bytes, crowd->stream, attributes, count);
+}
+
 static cudaError_t launch_dependent(const struct crowd *crowd, const void *dependent, unsigned blocks, unsigned threads)
 {
     cudaLaunchAttribute attributes[4] = { serialization(1), serialization(1), serialization(1), serialization(1) };
     unsigned count = 1 + dress_crowd(crowd->dress, crowd->greatest, attributes + 1);
 
-    cudaError_t error;
 
     if (crowd->event)
         attributes[count++] = recording(crowd->event);
-    if (!crowd->hint)
-        return launch_sized(dependent, &crowd->args, blocks, threads, dress_bytes(crowd->dress), crowd->stream, attributes, count);
-    attributes[count] = nth_hint(crowd->hint - 1);
-    error = launch_sized(dependent, &crowd->args, blocks, threads, dress_bytes(crowd->dress), crowd->stream, attributes, count + 1);
-    if (!is_unoffered(error))
-        return error;
-    (void)cudaGetLastError();
-    return launch_sized(dependent, &crowd->args, blocks, threads, dress_bytes(crowd->dress), crowd->stream, attributes, count);
+    return launch_hinted(crowd, dependent, blocks, threads, dress_bytes(crowd->dress), attributes, count, crowd->hint);
 }
 
 /* Primary and dependent, of so many blocks and threads each; the trial's plan is prepared. Some primaries have attribute 6 or a priority, too. */
 static cudaError_t run_pair(struct crowd *crowd, const void *primary, const void *dependent, unsigned blocks, unsigned threads)
 {
     cudaStream_t stream = crowd->stream;
-    cudaLaunchAttribute both[2] = { serialization(1), of_priority(crowd->greatest) };
+    cudaLaunchAttribute both[3] = { serialization(1), of_priority(crowd->greatest), serialization(1) };
     unsigned given = crowd->trials / 2 % 4;
-    cudaError_t error = launch_blocks(primary, &crowd->args, blocks, threads, stream, given == 2 ? both + 1 : both, (given + 1) / 2);
+    cudaError_t error = launch_hinted(crowd, primary, blocks, threads, 0, given == 2 ? both + 1 : both, (given + 1) / 2, crowd->primary_hint);
 
     if (error == cudaSuccess)
         error = launch_dependent(crowd, dependent, blocks, threads);
@@ -375,7 +384,8 @@ static cudaError_t run_crowd(struct crowd *crowd, unsigned blocks)
     return error;
 }
 
-/* The same of dependents whose launch is given more, in its place a hint, and may record an event. Nobody asks whether these overlapped. */
+/* The same of dependents whose launch is given more, and may record an event; they, or their primaries, are given a hint. Nobody asks whether
+ * these overlapped. */
 static void ask_dressed(struct crowd *crowd)
 {
     static const unsigned sizes[] = { 66, 130, 258, 300 };
@@ -388,11 +398,12 @@ static void ask_dressed(struct crowd *crowd)
         crowd->dress = DRESS_SHARED + i % (DRESS_GROUPED - DRESS_SHARED);
         crowd->event = i / 4 % 3 == 1 ? event : NULL;
         crowd->hint = crowd->dress == DRESS_SHARED ? i / 4 % (1 + HINT_KINDS) : 0;
+        crowd->primary_hint = crowd->dress == DRESS_SHARED ? 0 : (2 * i + i / 4) % (1 + HINT_KINDS);
         error = run_crowd(crowd, sizes[i / 4 % 4]);
     }
     crowd->dress = DRESS_NONE;
     crowd->event = NULL;
-    crowd->hint = 0;
+    crowd->hint = crowd->primary_hint = 0;
     if (event)
         (void)cudaEventDestroy(event);
     ask_expect(crowd->ask, "dependents of many blocks that are given more", error, cudaSuccess);

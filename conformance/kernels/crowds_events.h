@@ -19,13 +19,27 @@ static cudaError_t event_for(unsigned which, cudaEvent_t *event)
     return which == 2 ? event_of_other(flags, event) : cudaEventCreateWithFlags(event, flags);
 }
 
-/* The dependent comes in another stream, after the event of the primary's launch. */
+/* A hint is the last of the attributes; without it where the device does not offer such a launch. */
+static cudaError_t launch_recorder_hinted(const struct crowd *crowd, const void *function, unsigned blocks, size_t shared_bytes,
+                                          cudaLaunchAttribute *attributes, unsigned count, int hinted)
+{
+    cudaStream_t stream = crowd->ask->stream;
+    cudaError_t error = launch_with_long_args(function, &crowd->args, blocks, 1, shared_bytes, stream, attributes, count);
+
+    if (!hinted || !is_unoffered(error))
+        return error;
+    (void)cudaGetLastError();
+    return launch_with_long_args(function, &crowd->args, blocks, 1, shared_bytes, stream, attributes, count - 1);
+}
+
+/* The dependent comes in another stream, after the event of the primary's launch, which may be given a hint instead of more. */
 static cudaError_t run_event_crowd(struct crowd *crowd, unsigned blocks)
 {
-    cudaStream_t stream = crowd->ask->stream, side = crowd->ask->side;
+    cudaStream_t side = crowd->ask->side;
     cudaLaunchAttribute attributes[3];
     cudaEvent_t event = NULL;
     unsigned dress = crowd->trials % CROWD_DRESSES, more = dress_crowd(dress, crowd->greatest, &attributes[1]);
+    unsigned hint = dress == DRESS_NONE ? crowd->trials / CROWD_DRESSES % (1 + HINT_KINDS) : 0;
     unsigned round = crowd->trials / CROWD_DRESSES / CROWD_EVENTS;
     const void *primary = round % 2 ? (const void *)SYMBOL(crowds_primary_long) : (const void *)SYMBOL(crowds_primary);
     const void *dependent = round / 2 % 2 ? (const void *)SYMBOL(crowds_dependent_long) : (const void *)SYMBOL(crowds_dependent);
@@ -35,8 +49,10 @@ static cudaError_t run_event_crowd(struct crowd *crowd, unsigned blocks)
         return error;
     prepare_crowd(crowd);
     attributes[0] = recording(event);
+    if (hint)
+        attributes[1] = nth_hint(hint - 1);
     blocks = dress == DRESS_GROUPED ? GROUPED_BLOCKS : blocks;
-    error = launch_with_long_args(primary, &crowd->args, blocks, 1, dress_bytes(dress), stream, attributes, 1 + more);
+    error = launch_recorder_hinted(crowd, primary, blocks, dress_bytes(dress), attributes, 1 + more + (hint != 0), hint != 0);
     if (error == cudaSuccess)
         error = cudaStreamWaitEvent(side, event, 0);
     if (error == cudaSuccess)
