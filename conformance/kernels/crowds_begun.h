@@ -170,18 +170,23 @@ static cudaStream_t recorder_stream(const struct begun *b, unsigned round)
 }
 
 /* A grid that records the event at its block starts; one in clusters, of two rows or of two layers has a number of blocks that it takes. Some
- * have long arguments, or are in streams of other kinds. */
+ * have long arguments, or are in streams of other kinds; those that are given nothing more have a hint, where it is offered: not a carve-out, by
+ * which fewer blocks could have room. */
 static cudaError_t launch_recorder(struct begun *b, const void *const functions[2], const struct kernel_args *args, unsigned *blocks, unsigned dress)
 {
     cudaLaunchAttribute attrs[3] = { recording_at(b->event, 1) };
     unsigned round = b->recorders++, layers = dress == BEGUN_LAYERS, rows = !layers && round % 4 == 1;
     unsigned more = layers ? 0 : dress_crowd(dress, b->greatest, attrs + 1);
+    unsigned hinted = dress == DRESS_NONE;
     struct long_args copy = PDL_ZERO; /* of which most kernels take the first ones only */
     cudaLaunchConfig_t config = PDL_ZERO;
     void *params[1];
+    cudaError_t error;
 
     params[0] = &copy;
     copy.args = *args;
+    if (hinted)
+        attrs[1] = nth_hint(round % (HINT_KINDS - 1));
     *blocks -= dress == DRESS_CLUSTERS || layers || rows ? *blocks % 4 : 0;
     config.gridDim.x = *blocks / (1 + layers + rows);
     config.gridDim.y = 1 + rows;
@@ -190,7 +195,12 @@ static cudaError_t launch_recorder(struct begun *b, const void *const functions[
     config.dynamicSmemBytes = b->shared_bytes;
     config.stream = recorder_stream(b, round);
     config.attrs = attrs;
-    config.numAttrs = 1 + more;
+    config.numAttrs = 1 + more + hinted;
+    error = cudaLaunchKernelExC(&config, functions[round % 3 == 2], params);
+    if (!hinted || !is_unoffered(error))
+        return error;
+    (void)cudaGetLastError();
+    config.numAttrs--;
     return cudaLaunchKernelExC(&config, functions[round % 3 == 2], params);
 }
 

@@ -317,6 +317,7 @@ struct faults {
     bool record_behind_ended_lost, ended_row_passed;
     bool window_primary_jumped, scheduling_primary_jumped, map_primary_jumped, carve_out_primary_jumped;
     bool window_event_at_touch, scheduling_event_at_touch, map_event_at_touch, carve_out_event_at_touch;
+    bool window_starts_lack_one, scheduling_starts_lack_one, map_starts_lack_one;
     bool window_jumps, scheduling_jumps, map_jumps, carve_out_jumps;
     bool never_overlaps, early, shared, late_copies, pageable_later; /* these conform */
 };
