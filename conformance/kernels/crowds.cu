@@ -477,6 +477,7 @@ static cudaError_t run_handed(struct crowd *crowd)
     cudaError_t error;
 
     prepare_seat(crowd, seat, crowd->trials);
+    crowd->primary_hint = crowd->trials % 2 ? 1 + crowd->trials / 2 % 2 : 0; /* no map: a fence does not reach another memory-sync domain */
     crowd->stream = crowd->trials / 5 % 4 == 3 ? cudaStreamLegacy : crowd->ask->stream;
     error = run_pair(crowd, (const void *)SYMBOL(crowds_giver), (const void *)SYMBOL(crowds_taker), seat->blocks, crowd->trials % 3 ? HANDERS : 1);
     crowd->stale += error == cudaSuccess && crowd->room->state.early != 0;

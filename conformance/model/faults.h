@@ -318,6 +318,7 @@ struct faults {
     bool window_primary_jumped, scheduling_primary_jumped, map_primary_jumped, carve_out_primary_jumped;
     bool window_event_at_touch, scheduling_event_at_touch, map_event_at_touch, carve_out_event_at_touch;
     bool window_starts_lack_one, scheduling_starts_lack_one, map_starts_lack_one;
+    bool window_fence_lost, scheduling_fence_lost;
     bool window_jumps, scheduling_jumps, map_jumps, carve_out_jumps;
     bool never_overlaps, early, shared, late_copies, pageable_later; /* these conform */
 };

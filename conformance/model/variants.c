@@ -72,6 +72,8 @@ static const struct variant variants[] = {
     BROKEN("window-starts-lack-one", window_starts_lack_one, "COMP-16", "a launch with an access policy window has begun once all its blocks but one have"),
     BROKEN("scheduling-starts-lack-one", scheduling_starts_lack_one, "COMP-16", "a launch with a scheduling policy of clusters has begun once all its blocks but one have"),
     BROKEN("map-starts-lack-one", map_starts_lack_one, "COMP-16", "a launch with a map of memory-sync domains has begun once all its blocks but one have"),
+    BROKEN("window-fence-lost", window_fence_lost, "MEM-10", "a fence does nothing in a launch with an access policy window"),
+    BROKEN("scheduling-fence-lost", scheduling_fence_lost, "MEM-10", "a fence does nothing in a launch with a scheduling policy of clusters"),
     BROKEN("window-jumps", window_jumps, "COMP-16", "a dependent with an access policy window starts at the first block's trigger"),
     BROKEN("scheduling-jumps", scheduling_jumps, "COMP-16", "a dependent with a scheduling policy of clusters starts at the first block's trigger"),
     BROKEN("map-jumps", map_jumps, "COMP-16", "a dependent with a map of memory-sync domains starts at the first block's trigger"),
