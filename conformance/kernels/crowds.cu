@@ -317,7 +317,6 @@ static cudaError_t launch_dependent(const struct crowd *crowd, const void *depen
     cudaLaunchAttribute attributes[4] = { serialization(1), serialization(1), serialization(1), serialization(1) };
     unsigned count = 1 + dress_crowd(crowd->dress, crowd->greatest, attributes + 1);
 
-
     if (crowd->event)
         attributes[count++] = recording(crowd->event);
     return launch_hinted(crowd, dependent, blocks, threads, dress_bytes(crowd->dress), attributes, count, crowd->hint);
