@@ -237,12 +237,13 @@ static const void *busy_kernel(unsigned has_long_args)
     return has_long_args ? (const void *)SYMBOL(crowds_busy_long) : (const void *)SYMBOL(crowds_busy);
 }
 
-/* The same with nodes: an edge of either type from block starts leads from the grid to the waiter, in some turns after full edges. */
-static cudaError_t add_begun(struct begun *b, cudaGraph_t graph, unsigned blocks, unsigned turn)
+/* The same with nodes: an edge of either type from block starts leads from the grid to the waiter, in some turns after full edges. A body ends
+ * with an empty node after both: rule EDGE-26d alone asks what its end waits for without. */
+static cudaError_t add_begun(struct begun *b, cudaGraph_t graph, unsigned blocks, unsigned turn, int is_body)
 {
     cudaLaunchAttribute urgent = of_priority(b->greatest);
     cudaGraphEdgeData full = edges_data(0, 0, 0), starts = turn % 2 ? edges_data(2, 0, 1) : edges_completion();
-    cudaGraphNode_t busy, waiter, empty;
+    cudaGraphNode_t busy = NULL, waiter = NULL, empty, both[2];
     unsigned idle = turn / 2 % 2 * 2, i;
     cudaError_t error = add_large(b, graph, busy_kernel(turn % 3 == 1), &b->args, blocks, &busy);
 
@@ -255,7 +256,11 @@ static cudaError_t add_begun(struct begun *b, cudaGraph_t graph, unsigned blocks
     }
     if (error == cudaSuccess)
         error = cudaGraphKernelNodeSetAttribute(waiter, urgent.id, &urgent.val);
-    return error == cudaSuccess ? edges_add(graph, &busy, &waiter, &starts, 1) : error;
+    if (error == cudaSuccess)
+        error = edges_add(graph, &busy, &waiter, &starts, 1);
+    both[0] = busy;
+    both[1] = waiter;
+    return error == cudaSuccess && is_body ? cudaGraphAddEmptyNode(&empty, graph, both, 2) : error;
 }
 
 /* The same captured: what leads to the waiter is the event of the grid's launch. */
@@ -294,6 +299,7 @@ static cudaError_t make_begun(struct begun *b, unsigned blocks, enum begun_place
     cudaGraphNode_t node;
     cudaEvent_t back = NULL;
     cudaError_t error;
+    int is_body = 0;
 
     if (place == BEGUN_CAPTURED) {
         error = cudaEventCreateWithFlags(&back, cudaEventDisableTiming);
@@ -306,11 +312,12 @@ static cudaError_t make_begun(struct begun *b, unsigned blocks, enum begun_place
         error = cudaGraphCreate(&child, 0);
     inside = child ? child : *graph;
 #if CUDART_VERSION >= 12040
-    if (error == cudaSuccess && place == BEGUN_IN_BODY)
+    is_body = place == BEGUN_IN_BODY;
+    if (error == cudaSuccess && is_body)
         error = ask_add_if(&node, *graph, *graph, 1, &inside);
 #endif
     if (error == cudaSuccess)
-        error = add_begun(b, inside, blocks, turn);
+        error = add_begun(b, inside, blocks, turn, is_body);
     if (error == cudaSuccess && child)
         error = cudaGraphAddChildGraphNode(&node, *graph, NULL, 0, child); /* a copy of it */
     if (child)

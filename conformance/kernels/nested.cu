@@ -14,6 +14,8 @@
  * past      EDGE-27c  the same, and a disabled kernel, copy or copy of layers between the two
  * past_set  EDGE-27a  ... a disabled memset, of a row or of several
  * past_port EDGE-27d  a writer, a node of each kind, a disabled kernel, a programmatic edge, a reader that waits
+ * ends      EDGE-26c  a body that ends with a writer and a kernel after it by a programmatic edge; a reader after the body, or after the graph
+ * ends_begun EDGE-26d the same by a launch-completion edge
  *
  * Mutant `graphedge`: an edge is programmatic or missing, the event is not awaited, or the graph is instantiated twice.
  */
@@ -467,6 +469,7 @@ static void ask_changed(struct ask *ask)
 }
 
 #include "nested_chains.h"
+#include "nested_ends.h"
 #include "nested_launches.h"
 
 static const struct pair nested_pairs[] = {
@@ -477,5 +480,7 @@ static const struct pair nested_pairs[] = {
     PAIR_ASK("past", ask_past),
     PAIR_ASK("past_set", ask_past_set),
     PAIR_ASK("past_port", ask_past_port),
+    PAIR_ASK("ends", ask_ends),
+    PAIR_ASK("ends_begun", ask_ends_begun),
 };
 IMAGE(nested, nested_pairs)

@@ -366,6 +366,20 @@ static bool ends_in_disabled(const struct graph *g, const struct node *n)
     return true;
 }
 
+/* A kernel of a body that others come after by its trigger or its block starts alone: what the end of the body forgets on two devices. */
+static bool ends_by_others(const struct graph *g, const struct node *n)
+{
+    bool programmatic = false, begun = false;
+    if (!graph_is_inside(g, cudaGraphNodeTypeConditional))
+        return false;
+    for (size_t i = 0; i < g->arcs; i++)
+        if (g->arc[i].from == n) {
+            programmatic |= g->arc[i].data.type == cudaGraphDependencyTypeProgrammatic;
+            begun |= g->arc[i].data.type == 0 && g->arc[i].data.from_port == 2;
+        }
+    return (device.faults.body_ends_by_programmatic && programmatic) || (device.faults.body_ends_by_begun && begun);
+}
+
 /* The nodes of g after start and before end; neither is submitted here. */
 static void queue_between(const struct graph *g, struct op *start, struct op *end)
 {
@@ -377,7 +391,7 @@ static void queue_between(const struct graph *g, struct op *start, struct op *en
     bool copies = device.faults.copies_end_no_body && graph_is_inside(g, cudaGraphNodeTypeConditional);
     for (size_t i = device.faults.graph_ends_early ? g->nodes - 1 : 0; i < g->nodes; i++)
         if (!(device.faults.disabled_end_forgotten && ends_in_disabled(g, g->node[i])) &&
-            !(copies && g->nodes > 1 && g->node[i]->type == cudaGraphNodeTypeMemcpy))
+            !(copies && g->nodes > 1 && g->node[i]->type == cudaGraphNodeTypeMemcpy) && !ends_by_others(g, g->node[i]))
             op_after(end, g->node[i]->last, EDGE_DONE);
     for (size_t i = 0; i < g->nodes; i++) {
         op_submit(g->node[i]->op);

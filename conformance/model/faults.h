@@ -143,7 +143,7 @@ struct faults {
     bool relaxed_capture_not_spoiled, plain_stream_blocks_none, plain_event_untimed, graph_flags_taken;
     bool callback_flags_taken, freed_memory_freed, long_cycles_accepted, to_port_2_accepted, captured_told_enabled, unit_default_copy_early;
     bool high_bit_not_told, driver_config_in_zero_elsewhere, batch_does_three, cooperative_call_cuts_args, properties_of_no_device_told;
-    bool large_instance_untold;
+    bool large_instance_untold, body_ends_by_programmatic, body_ends_by_begun;
     bool stream_0_destroyed, given_priority_blocks_none, lent_flags, refused_instance_told_made, legacy_event_sync_early, pooled_end_at_page;
     bool no_function_told_found, per_thread_event_sync_early, node_event_sync_early, launch_event_sync_early, legacy_event_succeeds;
     bool fired_launch_event_stays, poll_behind_graph_succeeds, poll_behind_record_succeeds, open_event_uncovers, open_event_lets_begin;

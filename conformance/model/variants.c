@@ -145,6 +145,8 @@ static const struct variant variants[] = {
     BROKEN("child-begins-early", child_begins_early, "EDGE-25a", "a child graph begins when the kernel before it has started"),
     BROKEN("child-ends-early", child_ends_early, "EDGE-25a", "what follows a child graph waits for its beginning only"),
     BROKEN("body-begins-early", body_begins_early, "EDGE-25a", "the body of a conditional node begins when the kernel before it has started"),
+    BROKEN("body-ends-by-programmatic", body_ends_by_programmatic, "EDGE-26c", "what follows a body does not wait for kernels in it that have programmatic edges out"),
+    BROKEN("body-ends-by-begun", body_ends_by_begun, "EDGE-26d", "what follows a body does not wait for kernels in it that have launch-completion edges out"),
     BROKEN("body-ends-early", body_ends_early, "EDGE-25a", "what follows a conditional node waits for its beginning only"),
     BROKEN("graph-ends-early", graph_ends_early, "SAME-01", "what follows a graph in its stream waits for one of its nodes only"),
     BROKEN("graph-forgets-events", graph_forgets_events, "COMP-12a", "a graph does not wait for the events that its stream waits for"),

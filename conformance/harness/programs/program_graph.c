@@ -511,6 +511,9 @@ static cudaError_t open_body(struct made *made)
         if (made->program->step[i].kind == STEP_HOST || made->program->step[i].kind > STEP_EMPTY ||
             (made->program->step[i].cooperative && !made->room->size.cooperative_bodies))
             return program_declines(made); /* a body takes no host functions and no events */
+    for (i = 0; i < made->program->links; i++)
+        if (made->program->link[i].kind == LINK_LAUNCH)
+            return program_declines(made); /* a driver is known whose bodies end too early then: rule EDGE-26d alone asks for it */
     if (!made->room->size.bodies)
         return program_declines(made);
     made->bodies = 1;
