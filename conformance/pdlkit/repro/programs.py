@@ -12,7 +12,11 @@ ANSWER = "smallest program that differs"  # of harness/programs
 LINKS_AT_MOST = 60
 STEPS_AT_MOST = 32  # a word of the program has a bit per step
 # The ways that a template can write; a failure in another way is described in words only.
-_GRAPH_WAYS = {"nodes, then all edges in one call": 1, "each node with its edges": 2, "a clone": 3}
+_GRAPH_WAYS = {
+    "nodes, then edges one by one": "ONE_BY_ONE", "nodes, then all edges in one call": "ONE_CALL", "each node with its edges": "NEW_NODES",
+    "a clone": "CLONE", "nodes, then the edges of a kind in one call": "BY_KIND", "a child graph": "CHILD",
+    "the body of a conditional node": "BODY",
+}
 _PRIORITY = "TRY(cudaStreamDestroy(lane[0])); TRY(cudaStreamCreateWithPriority(&lane[0], cudaStreamNonBlocking, high))"
 _BLOCKING = "TRY(cudaStreamDestroy(lane[0])); TRY(cudaStreamCreate(&lane[0]))"
 _STREAM_WAYS = {  # what the first lane is, of non-blocking streams

@@ -37,8 +37,13 @@ TEXTS = LAUNCHED | {
     "captured": program("SAME-02", f"captured; instantiated twice: step 4 has a wrong word: {STREAMS}"),
     "one lane": program("SAME-02", "launched: step 1 has a wrong word: "
                                    f"0 kernel legacy {KERNEL} event none, 1 kernel legacy {KERNEL} event none reads 0;"),
-    "graph": program("SAME-01", f"each node with its edges; instantiated: 0>1 was to be 0,0,0 and is 1,0,1: {GRAPH}"),
-}
+} | {way: program("SAME-01", f"{way}; instantiated: 0>1 was to be 0,0,0 and is 1,0,1: {GRAPH}") for way in programs._GRAPH_WAYS}
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_it_is_short_and_stands_alone(name: str) -> None:
+    assert len(TEXTS[name].splitlines()) <= 230
+    assert set(re.findall(r"#include [<\"]([^>\"]+)", TEXTS[name])) == {"stdio.h", "string.h", "cuda_runtime.h"}
 
 
 def test_a_step_is_launched_as_it_was_told() -> None:
@@ -61,6 +66,11 @@ def test_the_first_lane_is_the_stream_of_the_way() -> None:
     assert "lane[0] = cudaStreamLegacy;" in TEXTS["one lane"] and "&lane[k], cudaStreamDefault" in TEXTS["one lane"]
 
 
+def test_a_graph_is_made_in_its_way() -> None:
+    assert all(f"make({name}, words" in TEXTS[way] for way, name in programs._GRAPH_WAYS.items())
+    assert "step[STEPS] = { { 1, 0 }, { 0, 0 }, { 1, 1 } };" in TEXTS["a child graph"]
+
+
 @pytest.mark.parametrize("answer", [
     f"launched: step 0 has a wrong word: {STREAMS}", f"launched: a stream that waits for events does not end: {STREAMS}",
     f"launched: step 9 has a wrong word: {STREAMS}",
@@ -81,7 +91,7 @@ def test_they_compile(tmp_path: Path) -> None:
     nvcc = find_nvcc()
     if nvcc is None:
         pytest.skip("nvcc is not here, so no program was compiled")
-    for i, name in enumerate(("captured", "one lane", "launched in a stream of high priority")):
+    for i, name in enumerate(("captured", "one lane", "launched in a stream of high priority", "the body of a conditional node")):
         file = tmp_path / f"p{i}.cu"
         file.write_text(TEXTS[name])
         done = subprocess.run([str(nvcc.path), "-arch=sm_90", "-Werror", "all-warnings", "-c", "-o", str(tmp_path / "p.o"), str(file)],
