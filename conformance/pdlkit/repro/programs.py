@@ -57,7 +57,8 @@ def _streams(way: str, steps: list[list[str]], links: list[tuple[str, ...]]) -> 
         return None
     legacy = any("legacy" in step for step in steps)
     return "streams.cu.in", {
-        "captured": int(way == "captured"), "first": "lane[0] = cudaStreamLegacy" if legacy else _STREAM_WAYS[way],
+        "captured": int(way == "captured" and not legacy),  # a legacy program is launched in every way
+        "first": "lane[0] = cudaStreamLegacy, lane[2] = cudaStreamPerThread" if legacy else _STREAM_WAYS[way],
         "others": "cudaStreamDefault" if legacy else "cudaStreamNonBlocking", "step_rows": "".join(map(_stream_row, steps)),
         "link_rows": ", ".join(f"{{ {a}, {b}, {_EVENTS[int(port)]} }}" for a, b, port, _ in links) or "{ 0, 0, NONE }",
         "shared": max(_number(step, "shared", 0) for step in steps), "more": max(_number(step, "arguments", 0) for step in steps),
@@ -95,4 +96,4 @@ def _program(result: CaseResult, told: str, run: dict[str, str]) -> str | None:
         return None
     template, values = made
     return Template((Path(__file__).parent / template).read_text()).substitute(
-        run, case=result.case.name, way=match["way"], saw=match["saw"], steps=len(steps), links=len(links), **values)
+        run, case=result.case.name, way=match["way"] + (match[2] or ""), saw=match["saw"], steps=len(steps), links=len(links), **values)

@@ -37,6 +37,8 @@ TEXTS = LAUNCHED | {
     "captured": program("SAME-02", f"captured; instantiated twice: step 4 has a wrong word: {STREAMS}"),
     "one lane": program("SAME-02", "launched: step 1 has a wrong word: "
                                    f"0 kernel legacy {KERNEL} event none, 1 kernel legacy {KERNEL} event none reads 0;"),
+    "legacy, captured": program("SAME-02", "captured; instantiated: step 1 has a wrong word: "
+                                           f"0 kernel legacy {KERNEL} event none, 1 kernel in lane 1 {KERNEL} event none reads 0;"),
 } | {way: program("SAME-01", f"{way}; instantiated: 0>1 was to be 0,0,0 and is 1,0,1: {GRAPH}") for way in programs._GRAPH_WAYS}
 
 
@@ -63,7 +65,8 @@ def test_the_first_lane_is_the_stream_of_the_way() -> None:
     assert "lane[0] = cudaStreamLegacy;" in TEXTS["launched in the legacy default stream"]
     assert "cudaStreamPerThread" in TEXTS["launched in the per-thread default stream"]
     assert "CAPTURED = 1" in TEXTS["captured"] and "CAPTURED = 0" in TEXTS["launched"]
-    assert "lane[0] = cudaStreamLegacy;" in TEXTS["one lane"] and "&lane[k], cudaStreamDefault" in TEXTS["one lane"]
+    assert "CAPTURED = 0" in TEXTS["legacy, captured"], "the harness launches it, too"
+    assert "lane[0] = cudaStreamLegacy, lane[2]" in TEXTS["one lane"] and "&lane[k], cudaStreamDefault" in TEXTS["one lane"]
 
 
 def test_a_graph_is_made_in_its_way() -> None:
