@@ -77,14 +77,6 @@ static bool starts_event_early(const struct event *e, const struct op *op)
            (f->layered_start_event_early && op->grid->shape[2] > 1);
 }
 
-/* Devices on which the event of a launch with one of these attributes comes at the first block's trigger */
-static bool comes_at_touch(const struct op *op)
-{
-    const struct faults *f = &device.faults;
-    return (f->window_event_at_touch && op_given(op, 1)) || (f->scheduling_event_at_touch && op_given(op, 5)) ||
-           (f->map_event_at_touch && op_given(op, 9)) || (f->carve_out_event_at_touch && op_given(op, 14));
-}
-
 /* EVT-01, EVT-02, EVT-03, EVT-08: from the moment the rule names on, or any time later up to completion */
 void event_takes(struct event *e, enum recorded how, struct op *op, bool at_block_start)
 {
@@ -106,7 +98,7 @@ void event_takes(struct event *e, enum recorded how, struct op *op, bool at_bloc
     enum edge_kind soonest = at_block_start ? EDGE_STARTED : EDGE_TRIGGERED;
     if (e->at_start && starts_event_early(e, op))
         soonest = EDGE_TURN;
-    if (how == RECORDED_PROGRAMMATIC && (device.faults.program_event_first_block || comes_at_touch(op)))
+    if (how == RECORDED_PROGRAMMATIC && (device.faults.program_event_first_block || op_is_hinted(op, &device.faults.event_at_touch)))
         soonest = EDGE_TOUCHED;
     const struct grid *g = op->grid;
     if (how == RECORDED_PROGRAMMATIC && ((device.faults.grouped_event_at_touch && g->cooperative && g->cluster > 1) ||

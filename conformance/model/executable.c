@@ -366,11 +366,11 @@ static bool ends_in_disabled(const struct graph *g, const struct node *n)
     return true;
 }
 
-/* A kernel of a body that others come after by its trigger or its block starts alone: what the end of the body forgets on two devices. */
+/* A kernel of a body that others come after by its trigger or its block starts: what the end of the body forgets on two devices. */
 static bool ends_by_others(const struct graph *g, const struct node *n)
 {
     bool programmatic = false, begun = false;
-    if (!graph_is_inside(g, cudaGraphNodeTypeConditional))
+    if (!(device.faults.body_ends_by_programmatic || device.faults.body_ends_by_begun) || !graph_is_inside(g, cudaGraphNodeTypeConditional))
         return false;
     for (size_t i = 0; i < g->arcs; i++)
         if (g->arc[i].from == n) {

@@ -5,6 +5,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* The launches that a fault is about: those with one of these attributes, which are hints. */
+struct hinted {
+    bool window, scheduling, map, carve_out;
+};
+
 struct faults {
     bool wait_at_trigger, wait_before_flush, wait_some_blocks, wait_stale_lines, second_wait_hangs, wait_needs_trigger, one_trigger_launches;
     bool lone_thread_left_out, trigger_counts_calls, unstarted_blocks_count, exit_not_trigger, plain_overlaps, value_zero_overlaps, attribute_leaks;
@@ -315,11 +320,7 @@ struct faults {
     bool second_bodies_ignored;
     bool long_legacy_alone;
     bool record_behind_ended_lost, ended_row_passed;
-    bool window_primary_jumped, scheduling_primary_jumped, map_primary_jumped, carve_out_primary_jumped;
-    bool window_event_at_touch, scheduling_event_at_touch, map_event_at_touch, carve_out_event_at_touch;
-    bool window_starts_lack_one, scheduling_starts_lack_one, map_starts_lack_one;
-    bool window_fence_lost, scheduling_fence_lost;
-    bool window_jumps, scheduling_jumps, map_jumps, carve_out_jumps;
+    struct hinted jumps, primary_jumped, event_at_touch, starts_lack_one, fence_lost;
     bool never_overlaps, early, shared, late_copies, pageable_later; /* these conform */
 };
 

@@ -111,6 +111,13 @@ static inline bool op_given(const struct op *op, unsigned attribute)
     return (op->given >> attribute & 1) != 0;
 }
 
+static inline bool op_is_hinted(const struct op *op, const struct hinted *h)
+{
+    return (h->window && op_given(op, cudaLaunchAttributeAccessPolicyWindow)) ||
+           (h->scheduling && op_given(op, cudaLaunchAttributeClusterSchedulingPolicyPreference)) ||
+           (h->map && op_given(op, cudaLaunchAttributeMemSyncDomainMap)) || (h->carve_out && op_given(op, 14)); /* older toolkits do not name it */
+}
+
 /* ---- blocks and threads ---- */
 
 enum thread_state { THREAD_DONE, THREAD_RUNNABLE, THREAD_BARRIER, THREAD_WAIT, THREAD_PAUSE };

@@ -517,19 +517,12 @@ static bool all_triggered(const struct op *op)
     return g->triggered + exited >= g->blocks;
 }
 
-static bool hinted_starts_lack_one(const struct op *op)
-{
-    const struct faults *f = &device.faults;
-    return (f->window_starts_lack_one && op_given(op, 1)) || (f->scheduling_starts_lack_one && op_given(op, 5)) ||
-           (f->map_starts_lack_one && op_given(op, 9));
-}
-
 /* Devices on which some grids have begun once all their blocks but one have */
 static bool starts_lack_one(const struct op *op)
 {
     const struct faults *f = &device.faults;
     const struct grid *g = op->grid;
-    return g->next_block + 1 == g->blocks && ((f->layered_starts_lack_one && g->shape[2] > 1) || hinted_starts_lack_one(op) || (f->rows_starts_lack_one && g->shape[1] > 1) ||
+    return g->next_block + 1 == g->blocks && ((f->layered_starts_lack_one && g->shape[2] > 1) || op_is_hinted(op, &f->starts_lack_one) || (f->rows_starts_lack_one && g->shape[1] > 1) ||
                                               (f->long_args_starts_lack_one && has_long_args(g)) ||
                                               (f->per_thread_starts_lack_one && (op->features & HAS(perthread))) ||
                                               (f->captured_starts_lack_one && (op->features & HAS(captured))) ||

@@ -267,10 +267,7 @@ bool reads_boldly(void)
 enum edge_kind trigger_for(const struct op *op)
 {
     const struct faults *f = &device.faults;
-    if ((f->window_jumps && op_given(op, 1)) || (f->scheduling_jumps && op_given(op, 5)) || (f->map_jumps && op_given(op, 9)) ||
-        (f->carve_out_jumps && op_given(op, 14)))
-        return EDGE_TOUCHED;
-    return f->urgent_jumps && op->urgent ? EDGE_TOUCHED : EDGE_TRIGGERED;
+    return (f->urgent_jumps && op->urgent) || op_is_hinted(op, &f->jumps) ? EDGE_TOUCHED : EDGE_TRIGGERED;
 }
 
 /* On broken devices: the graph before it in its stream is nothing to this work. */
@@ -382,14 +379,6 @@ static bool item_hides(const struct op *item)
            (f->free_hides_primary && item->kind == OP_POOL);
 }
 
-/* Devices on which dependents begin at the first trigger of a primary that has one of these attributes */
-static bool is_jumped(const struct op *primary)
-{
-    const struct faults *f = &device.faults;
-    return (f->window_primary_jumped && op_given(primary, 1)) || (f->scheduling_primary_jumped && op_given(primary, 5)) ||
-           (f->map_primary_jumped && op_given(primary, 9)) || (f->carve_out_primary_jumped && op_given(primary, 14));
-}
-
 static void order_behind_tail(struct stream *s, struct op *op, bool programmatic)
 {
     struct op *overlapped = !programmatic ? NULL : s->kernel_tail;
@@ -398,7 +387,9 @@ static void order_behind_tail(struct stream *s, struct op *op, bool programmatic
     if (overlapped != NULL) {
         bool default_stream = s == &legacy || s == &per_thread, alone = s->tail == overlapped;
         bool jumps = device.faults.open_event_lets_begin && s->waits != 0;
-        op_after(op, overlapped, !takes_overlap() ? EDGE_RETIRED : jumps ? EDGE_STARTED : is_jumped(overlapped) ? EDGE_TOUCHED : trigger_for(op));
+        op_after(op, overlapped, !takes_overlap() ? EDGE_RETIRED
+                                 : jumps          ? EDGE_STARTED
+                                 : op_is_hinted(overlapped, &device.faults.primary_jumped) ? EDGE_TOUCHED : trigger_for(op));
         if (device.faults.open_event_uncovers && s->waits != 0)
             return;
         bool hidden = (device.faults.item_hides_primary && !alone) || (device.faults.two_items_hide_primary && s->items > 1);
