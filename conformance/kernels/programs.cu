@@ -53,7 +53,7 @@ DEVICE_FN uint32_t thread_of_word(uint32_t w, uint32_t threads) { return ((w + 1
 
 /* What a kernel is given beside the first arguments, and which kernel it is. */
 struct step_given {
-    uint32_t kernel, more, last, seen; /* more: so many words, of which it looks at two */
+    uint32_t kernel, more, last, seen; /* more: how many words it has besides; last, seen: two of them */
 };
 
 DEVICE_FN uint32_t step_word(const struct kernel_args *args, const struct step_plan *plan, const struct step_given *given, uint32_t w)

@@ -51,9 +51,9 @@ def _reads_wrongly(saw: str, steps: list[list[str]]) -> bool:
     return match is not None and int(match[1]) < len(steps) and "reads" in steps[int(match[1])]
 
 
-def _streams(way: str, steps: list[list[str]], links: list[tuple[str, ...]]) -> tuple[str, dict[str, object]] | None:
-    """The template of work in streams, and what it is given; None: a step of another kind."""
-    if any(step[0] not in _KINDS or (step[0] == "kernel" and "blocks" not in step) for step in steps):
+def _streams(way: str, saw: str, steps: list[list[str]], links: list[tuple[str, ...]]) -> tuple[str, dict[str, object]] | None:
+    """The template of work in streams, and what it is given; None: it would not show what was seen, or has no such step."""
+    if not _reads_wrongly(saw, steps) or any(step[0] not in _KINDS or (step[0] == "kernel" and "blocks" not in step) for step in steps):
         return None
     legacy = any("legacy" in step for step in steps)
     return "streams.cu.in", {
@@ -65,10 +65,10 @@ def _streams(way: str, steps: list[list[str]], links: list[tuple[str, ...]]) -> 
     }
 
 
-def _graph(way: str, steps: list[list[str]], links: list[tuple[str, ...]]) -> tuple[str, dict[str, object]]:
+def _graph(way: str, _saw: str, steps: list[list[str]], links: list[tuple[str, ...]]) -> tuple[str, dict[str, object]]:
     """The same of a graph."""
     return "program.cu.in", {
-        "way_number": _GRAPH_WAYS[way],
+        "made_by": _GRAPH_WAYS[way],
         "step_rows": ", ".join(f"{{ {int(step[0] == 'kernel')}, {int('waits' in step)} }}" for step in steps),
         "link_rows": ", ".join(f"{{ {', '.join(link)} }}" for link in links) or "{ 0, 0, 0, 0 }",
     }
@@ -89,9 +89,7 @@ def _program(result: CaseResult, told: str, run: dict[str, str]) -> str | None:
     links = re.findall(r"([0-9]+)>([0-9]+):([0-9]),0,([0-9])", match["links"])
     if len(steps) > STEPS_AT_MOST or len(links) > LINKS_AT_MOST:
         return None
-    if match["way"] in _STREAM_WAYS and not _reads_wrongly(match["saw"], steps):
-        return None
-    made = (_graph if match["way"] in _GRAPH_WAYS else _streams)(match["way"], steps, links)
+    made = (_graph if match["way"] in _GRAPH_WAYS else _streams)(match["way"], match["saw"], steps, links)
     if made is None:
         return None
     template, values = made
