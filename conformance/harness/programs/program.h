@@ -52,7 +52,6 @@ struct step_plan {
 /* STEP_RECORD: its event lets a copy of all words go, in another stream. STEP_AWAIT: waits for a kernel of another stream. */
 enum step_kind { STEP_KERNEL, STEP_SET, STEP_COPY, STEP_HOST, STEP_EMPTY, STEP_RECORD, STEP_AWAIT, STEP_KINDS };
 #define NO_CARVEOUT (~0u)
-enum step_event { RECORDS_NONE, RECORDS_TRIGGER, RECORDS_START, RECORDS_LAUNCH };
 enum link_kind { LINK_FULL, LINK_TRIGGER, LINK_START, LINK_LAUNCH, LINK_KINDS }; /* as an edge: 0,0,0 1,0,1 2,0,1 2,0,0 */
 
 struct step {
@@ -60,7 +59,7 @@ struct step {
     unsigned grid[3], block[3], cluster[3], shared_bytes; /* block: in threads; cluster: in blocks */
     unsigned kernel, more;     /* which of PROGRAM_KERNELS; how many words it is given beside the arguments of all */
     unsigned carveout;         /* of a launch in a stream: NO_CARVEOUT, or what it prefers, in percent of shared memory */
-    int event;                 /* which programmatic event such a launch records, for nobody or for other steps: see enum step_event */
+    unsigned event;            /* which programmatic event such a launch records, for nobody or for other steps: a value of AXIS_EVENT */
     int cooperative, urgent, domain, attribute; /* attribute: of the launch in a stream */
     uint32_t flags, hold_ns;
     unsigned reads, read[PROGRAM_READS];
@@ -98,13 +97,14 @@ struct program_size {
     unsigned threads, blocks, many_blocks, most_blocks, shared_bytes, hold_ns, clusters;
     int bodies, other_bodies, moves; /* there are conditional nodes; they may have several; a child graph may be the graph itself and no clone */
     unsigned more[PROGRAM_KERNELS]; /* words that each kernel takes beside the arguments of all */
-    int carveouts;             /* a launch may prefer one */
+    int carveouts;             /* a launch in a stream may prefer one */
     int cooperative_bodies;    /* cooperative kernels may stand in bodies */
     int programmatic;          /* no flavours: where no step waits, it is programmatic edges that go wrong */
 };
 
 /* Whether its words lie in the host's memory. */
 #define program_is_on_host(step) ((step)->kind == STEP_HOST || ((step)->kind == STEP_COPY && (step)->to_host))
+unsigned program_product(const unsigned n[3]);
 void program_draw_graph(struct program *program, struct dice *dice, const struct program_size *size, unsigned number);
 void program_draw_stream(struct program *program, struct dice *dice, const struct program_size *size, unsigned number);
 /* Fills what each step reads, and which later steps it watches, from the links and the order of the lanes. */
@@ -219,6 +219,7 @@ cudaError_t program_launch_by_driver(const struct made *made, const void *kernel
 /* What is wrong with a program that was made in one way. */
 struct difference {
     unsigned count;
+    cudaError_t error;         /* of a call that failed, if that came first */
     char text[128]; /* of the first */
 };
 /* One difference more. format: as of printf. */

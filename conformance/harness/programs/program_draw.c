@@ -79,7 +79,7 @@ static void draw_cluster(struct step *step, struct dice *dice, unsigned blocks)
     step->grid[along] = (step->grid[along] + blocks - 1) / blocks * blocks;
 }
 
-static unsigned blocks_of(const struct step *step) { return step->grid[0] * step->grid[1] * step->grid[2]; }
+unsigned program_product(const unsigned n[3]) { return n[0] * n[1] * n[2]; }
 
 static void draw_launch(struct step *step, struct dice *dice, const struct program_size *size, const unsigned char *row)
 {
@@ -92,14 +92,14 @@ static void draw_launch(struct step *step, struct dice *dice, const struct progr
     draw_cluster(step, dice, cluster > size->clusters ? size->clusters : cluster);
     step->kernel = row_kernel(row);
     step->more = size->more[step->kernel];
-    step->carveout = row_carveout(row);
-    step->event = row_event(row);
+    step->carveout = size->carveouts ? row_carveout(row) : NO_CARVEOUT;
+    step->event = row[AXIS_EVENT];
     step->cooperative = cooperative;
     step->urgent = row[AXIS_PRIORITY] == PRIORITY_HIGH;
     step->domain = row[AXIS_DOMAIN] == DOMAIN_REMOTE;
     step->attribute = row[AXIS_ATTRIBUTE] == ATTRIBUTE_ON;
     step->shared_bytes = row[AXIS_SHARED] == SHARED_NONE ? 0 : row[AXIS_SHARED] == SHARED_SOME || cooperative ? 1024 : size->shared_bytes;
-    if (cooperative && blocks_of(step) > size->blocks)
+    if (cooperative && program_product(step->grid) > size->blocks)
         memcpy(step->grid, step->cluster, sizeof(step->grid));
     step->flags = row_trigger(row) | (row[AXIS_WAIT] == WAIT_YES ? STEP_WAITS : 0);
     step->flags |= one_in(dice, 2) ? STEP_TRIGGERS_ALL : 0;
@@ -315,8 +315,8 @@ static enum link_kind event_of_launch(const struct program *p, unsigned from, st
     for (l = 0; l < p->links; l++)
         if (p->link[l].from == from && p->link[l].kind != LINK_FULL)
             return p->link[l].kind;
-    if (p->step[from].event == RECORDS_TRIGGER || p->step[from].event == RECORDS_START)
-        return p->step[from].event == RECORDS_TRIGGER ? LINK_TRIGGER : LINK_START;
+    if (p->step[from].event == EVENT_TRIGGER || p->step[from].event == EVENT_START)
+        return p->step[from].event == EVENT_TRIGGER ? LINK_TRIGGER : LINK_START;
     return dice_below(dice, 2) ? LINK_TRIGGER : LINK_START;
 }
 
@@ -416,8 +416,6 @@ static void append(char *text, size_t room, const char *more)
 
 #define TOLD_WHOLE 8u          /* of programs of so many steps it is told how each is launched, and what it reads */
 
-static unsigned product(const unsigned n[3]) { return n[0] * n[1] * n[2]; }
-
 /* How a kernel is launched. */
 static void append_launch(const struct program *p, const struct step *step, char *text, size_t room)
 {
@@ -425,8 +423,8 @@ static void append_launch(const struct program *p, const struct step *step, char
     char part[192];
 
     snprintf(part, sizeof(part), "%s blocks %u threads %u cluster %u shared %u arguments %u%s%s%s",
-             step->flags & STEP_TRIGGERS_FIRST ? " first" : step->flags & STEP_TRIGGERS_LATE ? " late" : "", product(step->grid),
-             product(step->block), product(step->cluster), step->shared_bytes, step->more, step->cooperative ? " cooperative" : "",
+             step->flags & STEP_TRIGGERS_FIRST ? " first" : step->flags & STEP_TRIGGERS_LATE ? " late" : "", program_product(step->grid),
+             program_product(step->block), program_product(step->cluster), step->shared_bytes, step->more, step->cooperative ? " cooperative" : "",
              step->urgent ? " urgent" : "", step->domain ? " remote" : "");
     append(text, room, part);
     if (p->streams && step->carveout != NO_CARVEOUT) {

@@ -38,7 +38,7 @@ static void compare_runs(const struct made *made, struct difference *found)
     for (i = 0; i < p->steps; i++) {
         const struct step *step = &p->step[i];
         uint32_t runs = step->kind == STEP_HOST ? room->staging->host_runs[i] : got[PROGRAM_EARLY + i];
-        uint32_t blocks = step->kind == STEP_HOST ? 1 : step->grid[0] * step->grid[1] * step->grid[2];
+        uint32_t blocks = step->kind == STEP_HOST ? 1 : program_product(step->grid);
         if (made->left_out >> i & 1 || (step->kind != STEP_HOST && step->kind != STEP_KERNEL && step->kind != STEP_AWAIT))
             blocks = 0;
         if (runs != blocks)
@@ -347,8 +347,10 @@ static enum tried try_way(struct program_room *room, const struct program *p, co
         made.declined = made.refused = 1;
         (void)cudaDeviceSynchronize(); /* what was launched touches no other program */
     }
-    if (error != cudaSuccess && !made.declined)
+    if (error != cudaSuccess && !made.declined) {
+        found->error = found->count ? cudaSuccess : error;
         program_differs(found, "a call gave %s", cudaGetErrorName(error));
+    }
     (void)cudaGetLastError();
     graph_unmake(&made);
     if (!made.declined || found->count)
@@ -358,6 +360,7 @@ static enum tried try_way(struct program_room *room, const struct program *p, co
 
 /* ---- the smallest program that still differs ---- */
 
+/* A call that fails where none did is a misuse that the smaller program makes, or another difference. */
 static int still_differs(struct program_room *room, const struct program *p, const struct way *way, uint64_t seed, struct difference *found)
 {
     struct difference now = { 0 };
@@ -366,9 +369,10 @@ static int still_differs(struct program_room *room, const struct program *p, con
     for (i = 0; i < SHRINK_TRIES && !now.count; i++)
         if (try_way(room, p, way, seed + i, &now) != TRIED_MADE)
             return 0;
-    if (now.count)
-        *found = now;
-    return now.count != 0;
+    if (!now.count || now.error != found->error)
+        return 0;
+    *found = now;
+    return 1;
 }
 
 static void shrink(struct program_room *room, struct program *p, const struct way *way, uint64_t seed, struct difference *found)

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "axes.h"
 #include "try.h"
 
 /* ---- kernels ---- */
@@ -45,14 +46,14 @@ static unsigned shuffle(cudaLaunchAttribute *attrs, unsigned n, struct dice *dic
 /* Of an eager launch: an event that no step relies on, and a preferred carve-out. What else it was given it keeps. */
 static void add_others(const struct made *made, const struct step *step, int records, cudaLaunchAttribute *attrs, unsigned *n)
 {
-    cudaEvent_t begun = made->begun ? made->begun : step->event == RECORDS_LAUNCH ? made->nobodys : NULL;
+    cudaEvent_t begun = made->begun ? made->begun : step->event == EVENT_LAUNCH ? made->nobodys : NULL;
 
     if (begun)
         program_add_attribute(attrs, n, cudaLaunchAttributeLaunchCompletionEvent)->launchCompletionEvent.event = begun;
-    else if (!records && step->event != RECORDS_NONE)
-        program_add_event(attrs, n, made->nobodys, step->event == RECORDS_START);
+    else if (!records && step->event != EVENT_NONE)
+        program_add_event(attrs, n, made->nobodys, step->event == EVENT_START);
 #if CUDART_VERSION >= 12050
-    if (step->carveout != NO_CARVEOUT && made->room->size.carveouts)
+    if (step->carveout != NO_CARVEOUT)
         program_add_attribute(attrs, n, cudaLaunchAttributePreferredSharedMemoryCarveout)->sharedMemCarveout = step->carveout;
 #endif
 }
@@ -76,9 +77,9 @@ static cudaError_t launch_kernel(const struct made *made, unsigned index, cudaSt
     by_driver = program_goes_by_driver(made, dice);
     if (dice && made->eager && made->nobodys)
         add_others(made, step, event != NULL, attrs, &n);
-    if (n == 0 && !made->begun && dice && !by_driver && dice_below(dice, 2))
+    if (n == 0 && dice && !by_driver && dice_below(dice, 2))
         return cudaLaunchKernel(kernel->func, config.gridDim, config.blockDim, params.values, config.dynamicSmemBytes, stream);
-    if (n == 1 && !made->begun && step->cooperative && dice && !by_driver && dice_below(dice, 2))
+    if (n == 1 && step->cooperative && dice && !by_driver && dice_below(dice, 2))
         return cudaLaunchCooperativeKernel(kernel->func, config.gridDim, config.blockDim, params.values, config.dynamicSmemBytes, stream);
     if (dice) {
         if (made->program->streams && !step->attribute && dice_below(dice, 4) == 0)

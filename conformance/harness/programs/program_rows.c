@@ -4,8 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static unsigned product(const unsigned n[3]) { return n[0] * n[1] * n[2]; }
-
 /* Whether a step is directly before the kernel, or after it. */
 static int is_beside(const struct program *p, unsigned kernel, unsigned other, unsigned axis)
 {
@@ -27,25 +25,27 @@ static int has_beside(const struct program *p, unsigned kernel, const unsigned c
     return 0;
 }
 
-/* The event that an eager launch records: for another step, or else for nobody. */
-static int records(const struct program *p, unsigned kernel)
+/* Whether an eager launch records this event: for another step, or else for nobody. Beside a full link alone it records any, which no row counts. */
+static int records(const struct program *p, unsigned kernel, unsigned event)
 {
-    unsigned l;
+    unsigned l, full = 0;
 
     for (l = 0; l < p->links; l++)
         if (p->link[l].from == kernel && p->link[l].kind != LINK_FULL)
-            return p->link[l].kind == LINK_START ? RECORDS_START : RECORDS_TRIGGER;
-    return p->step[kernel].event;
+            return event == (p->link[l].kind == LINK_START ? EVENT_START : EVENT_TRIGGER);
+        else
+            full |= p->link[l].from == kernel;
+    return !full && event == p->step[kernel].event;
 }
 
 /* What only a launch in a stream has; of a carve-out and an event only one that is not captured. */
 static int is_launched_as_row(const struct program *p, unsigned kernel, const unsigned char *row, int eager)
 {
     const struct step *step = &p->step[kernel];
-    int carveout = eager && step->carveout != NO_CARVEOUT, event = eager ? records(p, kernel) : RECORDS_NONE;
 
-    return (p->streams && step->attribute) == (row[AXIS_ATTRIBUTE] == ATTRIBUTE_ON) && event == (int)row_event(row) &&
-           (carveout ? step->carveout : NO_CARVEOUT) == row_carveout(row);
+    return (p->streams && step->attribute) == (row[AXIS_ATTRIBUTE] == ATTRIBUTE_ON) &&
+           (eager ? records(p, kernel, row[AXIS_EVENT]) : row[AXIS_EVENT] == EVENT_NONE) &&
+           (eager ? step->carveout : NO_CARVEOUT) == row_carveout(row);
 }
 
 /* Whether a step is still launched as its row says: what a program is for, or the device, may have changed it. A grid of one is one whole cluster. */
@@ -54,8 +54,8 @@ static int is_as_row(const struct step *step, const unsigned char *row)
     enum { BOTH = STEP_TRIGGERS_FIRST | STEP_TRIGGERS_LATE };
 
     return step->kernel == row_kernel(row) && (step->flags & BOTH) == row_trigger(row) &&
-           ((step->flags & STEP_WAITS) != 0) == (row[AXIS_WAIT] == WAIT_YES) && product(step->cluster) == row_cluster(row) &&
-           (product(step->grid) == product(step->cluster) || row[AXIS_GRID] != GRID_ONE) &&
+           ((step->flags & STEP_WAITS) != 0) == (row[AXIS_WAIT] == WAIT_YES) && program_product(step->cluster) == row_cluster(row) &&
+           (program_product(step->grid) == program_product(step->cluster) || row[AXIS_GRID] != GRID_ONE) &&
            (step->cooperative != 0) == (row[AXIS_COOPERATIVE] == COOPERATIVE_YES) &&
            (step->urgent != 0) == (row[AXIS_PRIORITY] == PRIORITY_HIGH) && (step->domain != 0) == (row[AXIS_DOMAIN] == DOMAIN_REMOTE) &&
            (step->shared_bytes != 0) == (row[AXIS_SHARED] != SHARED_NONE);

@@ -14,13 +14,6 @@ static inline unsigned row_carveout(const unsigned char *row)
     return row[AXIS_CARVEOUT] == CARVEOUT_OPEN ? NO_CARVEOUT : row[AXIS_CARVEOUT] == CARVEOUT_CACHE ? 0 : 100;
 }
 
-static inline enum step_event row_event(const unsigned char *row)
-{
-    static const enum step_event events[] = { [EVENT_NONE] = RECORDS_NONE, [EVENT_TRIGGER] = RECORDS_TRIGGER, [EVENT_START] = RECORDS_START,
-                                              [EVENT_LAUNCH] = RECORDS_LAUNCH };
-    return events[row[AXIS_EVENT]];
-}
-
 /* What stands before the kernel of this row, or after it. */
 static inline enum step_kind row_kind(const unsigned char *row, unsigned axis)
 {

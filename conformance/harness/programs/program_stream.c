@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "../edges.h"
+#include "axes.h"
 #include "try.h"
 
 #define MOST_EDGES (PROGRAM_STEPS * PROGRAM_STEPS / 2)
@@ -149,14 +150,15 @@ static cudaEvent_t event_of_link(const struct lanes *lanes, unsigned l)
     return may_be_other && l % 2 ? room->other_event[n] : room->event[n];
 }
 
-/* May this step be a graph of one kernel as well? The next step of its lane must not carry the attribute: it might begin before
+/* May this step be a graph of one kernel as well? Only a launch records an event and prefers a carve-out. The next step of its lane must not carry the attribute: it might begin before
  * the graph and keep it from the device. */
 static int may_be_graph(const struct made *made, unsigned i)
 {
     const struct program *p = made->program;
     unsigned next = program_next_in_lane(p, i);
 
-    return p->step[i].kind == STEP_KERNEL && !p->step[i].attribute && (next == PROGRAM_STEPS || !p->step[next].attribute);
+    return p->step[i].kind == STEP_KERNEL && !p->step[i].attribute && p->step[i].event == EVENT_NONE && p->step[i].carveout == NO_CARVEOUT &&
+           (next == PROGRAM_STEPS || !p->step[next].attribute);
 }
 
 static cudaError_t launch_as_graph(struct made *made, unsigned i, cudaStream_t stream, struct dice *dice)
