@@ -67,6 +67,13 @@ def test_what_stands_before_a_device_is_named(name: str) -> None:
     assert machine.interposers({name: ""}) == machine.interposers({name: "0"}) == machine.interposers({}) == {}
 
 
+@pytest.mark.parametrize("device", ["cuda", "cuda:1"])
+def test_without_hardware_no_driver_is_asked(device: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(device_choice, "nvidia_hardware", list)
+    monkeypatch.setattr(device_choice, "ask_driver", lambda: pytest.fail("a driver was asked"))
+    assert "no NVIDIA hardware here" in str(device_choice.choose(device, 90, None).absent)
+
+
 def test_a_harness_that_finds_no_device_beside_hardware_is_no_absence(monkeypatch: pytest.MonkeyPatch) -> None:
     ended = SimpleNamespace(exit_code=77, stderr="", words=lambda: "exited with 77")
     monkeypatch.setattr(device_choice, "ask_probe", lambda harness, request: (ended, []))

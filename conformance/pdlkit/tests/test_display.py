@@ -158,5 +158,16 @@ def test_the_line_of_a_run_counts_what_ended_and_what_failed(monkeypatch: pytest
             progress.record("f", {"record": "end", "case": "a"})
         progress.record("g", {"record": "begin", "case": "b"})
         assert stream.getvalue().rpartition("\r\033[K")[2].startswith("[2/7, 1 FAIL] ") is live and stream.getvalue().endswith("b") is live
+        progress._drawn = 0.0  # long ago
+        progress.record("g", {"record": "progress", "case": "b", "done": 3, "planned": 4, "part": "base"})
+        assert stream.getvalue().endswith("b  75% base") is live
         progress.close()
         assert stream.getvalue().endswith("\r\033[K") is live and bool(stream.getvalue()) is live
+
+
+def test_the_first_forbidden_trial_of_each_failing_case_can_be_replayed() -> None:
+    forbidden = [{"batch": 3, "slot": 9}, {"batch": 4, "slot": 1}]
+    said = report(tests=[entry(status="FAIL", forbidden=forbidden), entry(forbidden=forbidden), entry(status="FAIL", forbidden=[])])
+    said["suite"]["sources"], said["run"]["plant"] = "0123456789abcdef", None
+    tokens = display.first_tokens(said)
+    assert len(tokens) == 1 and "WAIT-01.store.widened.stream" in tokens[0] and "3" in tokens[0] and "9" in tokens[0]

@@ -232,6 +232,15 @@ def test_only_cases_that_passed_count_for_their_rule() -> None:
     assert entry and (entry["exercised"], entry["shapes"], entry["schedules"]) == (60, 7, 9)
 
 
+def test_a_case_of_a_report_has_all_that_its_record_says() -> None:
+    case = load(places.RULES).cases[0]
+    keys = ("survived_x", "schedules", "shapes", "answers", "sm_pairs", "sm_pairs_possible", "plan_hash", "expected_hash", "kernels")
+    said = {key: [key] for key in keys}
+    facts: Any = SimpleNamespace(evidence={}, code=None, on_model=False)
+    entry = case_entry(facts, CaseResult(case, "PASS", None, {**said, "more": 1}))
+    assert {key: entry[key] for key in said} == said and "more" not in entry
+
+
 def test_a_bound_is_over_the_exercised_trials_not_over_those_that_ran() -> None:
     book = load(places.RULES)
     rule = next(r for r in book.rules if r.kind == "visibility" and r.rule_class == "documented" and any(case.proving for case in r.cases))

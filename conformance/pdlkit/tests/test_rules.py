@@ -124,6 +124,7 @@ SLIPS = [
     (changed("rule/0/id"), "`id` is missing"),
     (changed("rule/0/class", "guessed"), "nobody knows"),
     (changed("rule/0/class", "measured"), "a measured rule only observes"),
+    ({**observing(), "rule": [{**observing()["rule"][0], "class": "measured", "core": True}]}, "is core and measured"),
     (changed("rule/0/kind", "speed"), "nobody knows"),
     (changed("rule/0/core", "yes"), "must be true or false"),
     (changed("rule/0/text", " "), "is empty"),
