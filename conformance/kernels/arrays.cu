@@ -4,7 +4,7 @@
  * edges      EDGE-33   cudaGraphAddDependencies with 1 to 64 edges in a line, out of one node, into one node
  * round_trip EDGE-33   what cudaGraphGetEdges answers, fed back in one call, makes the same graph
  * driver     EDGE-33   the same through cuGraphAddDependencies of the driver
- * new_node   EDGE-33b  cudaGraphAddNode with its dependencies
+ * new_node   EDGE-33b  cudaGraphAddNode of a node of each kind with its dependencies
  * removed    EDGE-33b  cudaGraphRemoveDependencies of several edges, and cuGraphRemoveDependencies of the driver
  * begun      EDGE-33b  cudaStreamBeginCaptureToGraph
  * updated    EDGE-33b  cudaStreamUpdateCaptureDependencies, set and added
@@ -373,10 +373,111 @@ static void ask_webs(struct ask *ask, web_maker make, unsigned shapes, unsigned 
 
 static void ask_edges(struct ask *ask) { ask_webs(ask, make_in_one_call, ALL_SHAPES, 0); }
 static void ask_round_trip(struct ask *ask) { ask_webs(ask, make_again, ALL_SHAPES, 0); }
-static void ask_new_node(struct ask *ask) { ask_webs(ask, make_by_new_node, INTO_ONE, 1); }
 static void ask_begun(struct ask *ask) { ask_webs(ask, make_by_begin, INTO_ONE, 1); }
 static void ask_updated(struct ask *ask) { ask_webs(ask, make_by_update, INTO_ONE, 1); }
 static void ask_driver(struct ask *ask) { ask_webs(ask, make_by_driver, ALL_SHAPES, 0); }
+
+/* ---- new nodes of other kinds ---- */
+
+/* For the call that adds nodes of every kind. */
+static struct cudaGraphNodeParams general_of(enum node_kind kind, const struct node_room *room)
+{
+    struct cudaGraphNodeParams params = PDL_ZERO;
+    struct cudaMemsetParams set = PDL_ZERO;
+
+    set.dst = room->words;
+    set.elementSize = set.width = 4;
+    set.height = 1;
+    if (kind == NODE_MEMSET)
+        return ask_general_memset(&set);
+    params.type = kind == NODE_LAYERS ? cudaGraphNodeTypeMemcpy : kind == NODE_HOST ? cudaGraphNodeTypeHost
+                  : kind == NODE_RECORD ? cudaGraphNodeTypeEventRecord : kind == NODE_WAIT ? cudaGraphNodeTypeWaitEvent : cudaGraphNodeTypeEmpty;
+    if (kind == NODE_LAYERS)
+        params.memcpy.copyParams = layers_of_words(room->words + 16, room->words + 32);
+    if (kind == NODE_HOST)
+        params.host.fn = ask_host_nothing;
+    if (kind == NODE_RECORD)
+        params.eventRecord.event = room->event;
+    if (kind == NODE_WAIT)
+        params.eventWait.event = room->event;
+    return params;
+}
+
+/* Full edges from kernels and launch-completion edges, into a node of this kind, which may be there. */
+static cudaError_t open_mixed(struct web *web, unsigned edges, unsigned turn, enum node_kind kind, const struct node_room *room, int there)
+{
+    cudaError_t error = web_open(web, WEB_IN, edges, turn, edges);
+    unsigned i;
+
+    for (i = 0; i < edges; i++)
+        web->data[i] = (i + turn) % 3 ? edges_data(0, 0, 0) : edges_completion();
+    if (error == cudaSuccess && there)
+        error = ask_add(&web->node[edges], web->graph, kind, room);
+    web_name_edges(web);
+    return error;
+}
+
+/* Whether the device takes such edges into nodes of this kind by the call that adds edges, and tells them as they are: no document says so. */
+static int takes_mixed(unsigned edges, unsigned turn, enum node_kind kind, const struct node_room *room)
+{
+    static struct web web;
+    char text[128];
+    cudaError_t error = open_mixed(&web, edges, turn, kind, room, 1);
+    int taken;
+
+    if (error == cudaSuccess)
+        error = web_add_one_by_one(&web);
+    taken = error == cudaSuccess && !web_wrong(&web, web.graph, web.node, NULL, text, sizeof(text)) && !web_wrong_at_node(&web, text, sizeof(text));
+    (void)cudaGetLastError();
+    (void)cudaGraphDestroy(web.graph);
+    return taken;
+}
+
+/* The node comes with its edges; a driver may refuse them here. */
+static unsigned new_kind_is_wrong(struct ask *ask, unsigned edges, unsigned turn, enum node_kind kind, const struct node_room *room)
+{
+    static struct web web;
+    struct cudaGraphNodeParams params = general_of(kind, room);
+    char text[128] = "";
+    unsigned wrong = 0;
+    cudaError_t error = open_mixed(&web, edges, turn, kind, room, 0);
+
+    if (error == cudaSuccess)
+        error = edges_add_node(&web.node[edges], web.graph, web.from, web.data, edges, &params);
+    if (error == cudaSuccess)
+        wrong = web_wrong(&web, web.graph, web.node, NULL, text, sizeof(text)) + web_wrong_at_node(&web, text, sizeof(text));
+    if (wrong)
+        ask_row(ask, node_kind_name[kind], text);
+    ask->asked++;
+    (void)cudaGetLastError();
+    (void)cudaGraphDestroy(web.graph);
+    return wrong != 0;
+}
+
+static void ask_new_kinds(struct ask *ask)
+{
+    static const enum node_kind kinds[] = { NODE_MEMSET, NODE_LAYERS, NODE_HOST, NODE_EMPTY, NODE_RECORD, NODE_WAIT };
+    struct node_room room = PDL_ZERO;
+    unsigned kind, turn, size, wrong = 0, calls = 0;
+    cudaError_t error = ask_open_room(&room, (const void *)SYMBOL(arrays_nothing));
+
+    ask_expect(ask, "memory and an event of nodes", error, cudaSuccess);
+    for (kind = 0; kind < sizeof(kinds) / sizeof(kinds[0]) && error == cudaSuccess && edges_completion().type == 0; kind++)
+        for (turn = 0; turn < 3; turn++)
+            for (size = 0; size < WEB_SIZES; size += 4) /* 1, 5 and 64 edges */
+                if (takes_mixed(web_sizes[size], turn, kinds[kind], &room)) {
+                    wrong += new_kind_is_wrong(ask, web_sizes[size], turn, kinds[kind], &room);
+                    calls++;
+                }
+    ask_expect_none(ask, "new nodes of other kinds with an edge of other data", wrong, calls);
+    ask_close_room(&room);
+}
+
+static void ask_new_node(struct ask *ask)
+{
+    ask_webs(ask, make_by_new_node, INTO_ONE, 1);
+    ask_new_kinds(ask);
+}
 
 /* By the runtime, or by the driver if it has the call. */
 static cudaError_t take_away(const struct web *taken, int by_driver)

@@ -266,6 +266,15 @@ struct cudaMemsetParams set_params_of(const struct cudaGraphNodeParams *p)
                                      p->memset.elementSize, p->memset.width, p->memset.height};
 }
 
+/* Devices on which new nodes of some kinds have full edges */
+static bool new_node_drops_data(int type)
+{
+    const struct faults *f = &device.faults;
+    bool of_event = type == cudaGraphNodeTypeEventRecord || type == cudaGraphNodeTypeWaitEvent;
+    return (f->new_memset_drops_data && type == cudaGraphNodeTypeMemset) || (f->new_copy_drops_data && type == cudaGraphNodeTypeMemcpy) ||
+           (f->new_event_node_drops_data && of_event);
+}
+
 cudaError_t graph_add_node(cudaGraphNode_t *out, cudaGraph_t graph, const cudaGraphNode_t *deps, const edge_data *data,
                            size_t count, struct cudaGraphNodeParams *p)
 {
@@ -309,7 +318,7 @@ cudaError_t graph_add_node(cudaGraphNode_t *out, cudaGraph_t graph, const cudaGr
         break;
     default: return call_result(cudaErrorNotSupported);
     }
-    return node_finish(out, n, deps, data, count);
+    return node_finish(out, n, deps, new_node_drops_data((int)p->type) ? NULL : data, count);
 }
 #endif
 
