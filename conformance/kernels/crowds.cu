@@ -296,20 +296,21 @@ static void prepare_seat(struct crowd *crowd, const struct seat *seat, unsigned 
     crowd->room->plan.reads_early = crowd->args.data == crowd->words[0] ? HANDED : MANY_HANDED;
 }
 
-/* With the nth hint, from 1 on, behind these attributes; without it, if that is 0 or the device does not offer such a launch. */
-static cudaError_t launch_hinted(const struct crowd *crowd, const void *function, unsigned blocks, unsigned threads, size_t shared_bytes,
-                                 cudaLaunchAttribute *attributes, unsigned count, unsigned hint)
+/* With the nth hint, from 1 on, behind these attributes; without it, if that is 0 or the device does not offer such a launch. Of long arguments
+ * most kernels take the first ones only. */
+static cudaError_t launch_hinted(const void *function, const struct kernel_args *args, unsigned blocks, unsigned threads, size_t shared_bytes,
+                                 cudaStream_t stream, cudaLaunchAttribute *attributes, unsigned count, unsigned hint)
 {
     cudaError_t error = cudaErrorNotSupported;
 
     if (hint) {
         attributes[count] = nth_hint(hint - 1);
-        error = launch_sized(function, &crowd->args, blocks, threads, shared_bytes, crowd->stream, attributes, count + 1);
+        error = launch_with_long_args(function, args, blocks, threads, shared_bytes, stream, attributes, count + 1);
         if (!is_unoffered(error))
             return error;
         (void)cudaGetLastError();
     }
-    return launch_sized(function, &crowd->args, blocks, threads, shared_bytes, crowd->stream, attributes, count);
+    return launch_with_long_args(function, args, blocks, threads, shared_bytes, stream, attributes, count);
 }
 
 static cudaError_t launch_dependent(const struct crowd *crowd, const void *dependent, unsigned blocks, unsigned threads)
@@ -319,7 +320,7 @@ static cudaError_t launch_dependent(const struct crowd *crowd, const void *depen
 
     if (crowd->event)
         attributes[count++] = recording(crowd->event);
-    return launch_hinted(crowd, dependent, blocks, threads, dress_bytes(crowd->dress), attributes, count, crowd->hint);
+    return launch_hinted(dependent, &crowd->args, blocks, threads, dress_bytes(crowd->dress), crowd->stream, attributes, count, crowd->hint);
 }
 
 /* Primary and dependent, of so many blocks and threads each; the trial's plan is prepared. Some primaries have attribute 6 or a priority, too. */
@@ -328,7 +329,8 @@ static cudaError_t run_pair(struct crowd *crowd, const void *primary, const void
     cudaStream_t stream = crowd->stream;
     cudaLaunchAttribute both[3] = { serialization(1), of_priority(crowd->greatest), serialization(1) };
     unsigned given = crowd->trials / 2 % 4;
-    cudaError_t error = launch_hinted(crowd, primary, blocks, threads, 0, given == 2 ? both + 1 : both, (given + 1) / 2, crowd->primary_hint);
+    cudaError_t error = launch_hinted(primary, &crowd->args, blocks, threads, 0, stream, given == 2 ? both + 1 : both, (given + 1) / 2,
+                                      crowd->primary_hint);
 
     if (error == cudaSuccess)
         error = launch_dependent(crowd, dependent, blocks, threads);

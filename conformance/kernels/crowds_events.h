@@ -19,19 +19,6 @@ static cudaError_t event_for(unsigned which, cudaEvent_t *event)
     return which == 2 ? event_of_other(flags, event) : cudaEventCreateWithFlags(event, flags);
 }
 
-/* A hint is the last of the attributes; without it where the device does not offer such a launch. */
-static cudaError_t launch_recorder_hinted(const struct crowd *crowd, const void *function, unsigned blocks, size_t shared_bytes,
-                                          cudaLaunchAttribute *attributes, unsigned count, int hinted)
-{
-    cudaStream_t stream = crowd->ask->stream;
-    cudaError_t error = launch_with_long_args(function, &crowd->args, blocks, 1, shared_bytes, stream, attributes, count);
-
-    if (!hinted || !is_unoffered(error))
-        return error;
-    (void)cudaGetLastError();
-    return launch_with_long_args(function, &crowd->args, blocks, 1, shared_bytes, stream, attributes, count - 1);
-}
-
 /* The dependent comes in another stream, after the event of the primary's launch, which may be given a hint instead of more. */
 static cudaError_t run_event_crowd(struct crowd *crowd, unsigned blocks)
 {
@@ -49,10 +36,8 @@ static cudaError_t run_event_crowd(struct crowd *crowd, unsigned blocks)
         return error;
     prepare_crowd(crowd);
     attributes[0] = recording(event);
-    if (hint)
-        attributes[1] = nth_hint(hint - 1);
     blocks = dress == DRESS_GROUPED ? GROUPED_BLOCKS : blocks;
-    error = launch_recorder_hinted(crowd, primary, blocks, dress_bytes(dress), attributes, 1 + more + (hint != 0), hint != 0);
+    error = launch_hinted(primary, &crowd->args, blocks, 1, dress_bytes(dress), crowd->ask->stream, attributes, 1 + more, hint);
     if (error == cudaSuccess)
         error = cudaStreamWaitEvent(side, event, 0);
     if (error == cudaSuccess)
@@ -178,12 +163,14 @@ static cudaError_t give_started(const struct begun *b, enum started way, cudaEve
     return error == cudaSuccess && way == STARTED_MOVED ? cudaEventRecord(b->event, b->crowd->ask->stream) : error;
 }
 
-/* The same in streams: what comes after the grid's event at block starts. */
+/* The same in streams: what comes after the grid's event at block starts. A grid that needs no more memory than the others is given a hint,
+ * another one in each way: an SM has room for one block whatever the carve-out. */
 static cudaError_t launch_started(struct begun *b, unsigned dress, enum started way, cudaEvent_t second)
 {
     cudaStream_t side = b->crowd->ask->side, third = NULL;
     cudaLaunchAttribute attrs[4] = { recording_at(b->event, 1) };
     unsigned grouped = dress == DRESS_GROUPED, count = 1 + (grouped ? 1 : dress_crowd(dress, b->greatest, attrs + 1));
+    unsigned hint = dress == DRESS_SHARED ? 1 + (unsigned)way % HINT_KINDS : 0;
     struct kernel_args args = b->args;
     cudaError_t error = cudaStreamCreateWithFlags(&third, cudaStreamNonBlocking);
 
@@ -192,12 +179,12 @@ static cudaError_t launch_started(struct begun *b, unsigned dress, enum started 
     args.data = &b->args.state->left;
     if (grouped)
         attrs[1] = cooperatively();
-    error = give_started(b, grouped ? STARTED_ALONE : way, second, &count, attrs);
+    error = give_started(b, grouped || hint ? STARTED_ALONE : way, second, &count, attrs);
     if (error == cudaSuccess)
         error = launch_sized((const void *)SYMBOL(crowds_leaver), &args, 1, 1, b->shared_bytes, side, NULL, 0);
     if (error == cudaSuccess)
-        error = launch_sized((const void *)SYMBOL(crowds_stays), &args, b->crowd->room->plan.residents, 1, b->shared_bytes, b->crowd->ask->stream,
-                             attrs, count);
+        error = launch_hinted((const void *)SYMBOL(crowds_stays), &args, b->crowd->room->plan.residents, 1, b->shared_bytes, b->crowd->ask->stream,
+                              attrs, count, hint);
     if (error == cudaSuccess)
         error = cudaStreamWaitEvent(third, b->event, 0);
     if (error == cudaSuccess)
