@@ -163,6 +163,7 @@ struct joins {
     const struct condition *condition; /* of a wait for a value, for who set it */
     unsigned trial, works, followers, unasked; /* unasked: this trial put no question */
     unsigned asks;             /* so often the host asks for a row's end before it goes on */
+    cudaLaunchAttributeID hint; /* of a row's follower, for who set it */
 };
 
 static cudaError_t open_joins(struct joins *joins, struct ask *ask, unsigned flags)

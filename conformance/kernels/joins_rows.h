@@ -55,12 +55,37 @@ static cudaError_t follow_in_blocks(struct joins *joins, cudaStream_t stream)
                          NULL, 0);
 }
 
+/* With this hint before or after attribute 6, or with it alone. What a device refuses is launched without the hint. */
+static cudaError_t launch_hinted(const void *function, const struct kernel_args *args, cudaStream_t stream, cudaLaunchAttributeID id, unsigned turn,
+                                 int six)
+{
+    cudaLaunchAttribute attrs[2], plain = serialization(1);
+    cudaError_t error;
+
+    attrs[turn & 1] = serialization(1);
+    attrs[six ? 1 - (turn & 1) : 0] = hint_of(id);
+    error = launch_one(function, args, PLACE_WORDS, stream, attrs, 1 + (six != 0));
+    if (error == cudaSuccess)
+        return error;
+    (void)cudaGetLastError();
+    return launch_one(function, args, PLACE_WORDS, stream, &plain, six != 0);
+}
+
 typedef cudaError_t (*row_maker)(struct joins *joins, unsigned ahead, unsigned kernels, cudaEvent_t event);
+
+/* Without the attribute, and perhaps with a hint. */
+static cudaError_t follow_row(const struct joins *joins, cudaStream_t stream)
+{
+    cudaLaunchAttribute early = serialization(1);
+
+    if (joins->hint != cudaLaunchAttributeIgnore)
+        return launch_hinted((const void *)SYMBOL(joins_follower), &joins->follower[0], stream, joins->hint, 0, ROW_ENDS_EARLY);
+    return launch_one((const void *)SYMBOL(joins_follower), &joins->follower[0], PLACE_WORDS, stream, &early, ROW_ENDS_EARLY);
+}
 
 /* A row, and a follower without the attribute. joined: the event of a join with another stream, or NULL. */
 static cudaError_t row(struct joins *joins, unsigned ahead, unsigned kernels, cudaEvent_t joined)
 {
-    cudaLaunchAttribute early = serialization(1);
     cudaStream_t stream = joins->stream[0], side = joins->stream[1];
     cudaError_t error = joined ? record_and_await(joined, stream, side) : cudaSuccess;
 
@@ -71,7 +96,7 @@ static cudaError_t row(struct joins *joins, unsigned ahead, unsigned kernels, cu
     if (error == cudaSuccess && joined)
         error = record_and_await(joined, side, stream);
     if (error == cudaSuccess)
-        error = launch_one((const void *)SYMBOL(joins_follower), &joins->follower[0], PLACE_WORDS, stream, &early, ROW_ENDS_EARLY);
+        error = follow_row(joins, stream);
     return error;
 }
 
@@ -156,12 +181,13 @@ static cudaError_t captured_row(struct joins *joins, row_maker make, unsigned ah
 /* With an event, if it needs one, which is made outside of the capture. */
 static cudaError_t any_row(struct joins *joins, row_maker make, unsigned ahead, unsigned kernels, int events, int captured)
 {
-    unsigned turn = joins->trial / ROWS;
+    unsigned turn = joins->trial / ROWS, hint = captured ? 0 : (joins->trial + turn) % (1 + HINT_KINDS);
     cudaEvent_t event = NULL;
     cudaError_t error = events ? cudaEventCreateWithFlags(&event, cudaEventDisableTiming) : cudaSuccess;
 
     prepare(joins, 1, 1);
     joins->asks = captured || turn % 2 == 0 ? 0 : 1u << turn / 2 % 7;
+    joins->hint = hint ? nth_hint(hint - 1).id : cudaLaunchAttributeIgnore;
     if (error == cudaSuccess)
         error = captured ? captured_row(joins, make, ahead, kernels, event) : make(joins, ahead, kernels, event);
     if (event)
@@ -213,22 +239,6 @@ static void ask_rows(struct ask *ask)
 #else
 #define WAITS_BESIDE 1
 #endif
-
-/* With this hint before or after attribute 6, or with it alone. What a device refuses is launched without the hint. */
-static cudaError_t launch_hinted(const void *function, const struct kernel_args *args, cudaStream_t stream, cudaLaunchAttributeID id, unsigned turn,
-                                 int six)
-{
-    cudaLaunchAttribute attrs[2], plain = serialization(1);
-    cudaError_t error;
-
-    attrs[turn & 1] = serialization(1);
-    attrs[six ? 1 - (turn & 1) : 0] = hint_of(id);
-    error = launch_one(function, args, PLACE_WORDS, stream, attrs, 1 + (six != 0));
-    if (error == cudaSuccess)
-        return error;
-    (void)cudaGetLastError();
-    return launch_one(function, args, PLACE_WORDS, stream, &plain, six != 0);
-}
 
 /* The follower waits; in every third turn it has no attribute 6, and need not. In every other turn the work has the hint, too. */
 static cudaError_t beside(struct joins *joins, cudaLaunchAttributeID id)

@@ -177,7 +177,7 @@ void op_after(struct op *op, struct op *pred, enum edge_kind kind)
 {
     if (!drawn_order(op, pred, &kind) || passes_kind(op, pred))
         return;
-    if (kind == EDGE_RETIRED && pred->kind == OP_KERNEL && passes_row(op, pred))
+    if (kind == EDGE_RETIRED && pred->kind == OP_KERNEL && (passes_row(op, pred) || op_is_hinted(op, &device.faults.row_before_passed)))
         kind = EDGE_DONE;
     if ((kind == EDGE_DONE || kind == EDGE_RETIRED) && pred->grid != NULL && passes_hinted(op, pred))
         kind = EDGE_STARTED;
