@@ -68,10 +68,12 @@ struct begun {
     struct kernel_args args;   /* its state lies in the device's memory: each block adds to it */
     size_t shared_bytes;       /* of which an SM has enough for one block, and for what needs none beside it */
     cudaEvent_t event;
+    cudaEvent_t completion;    /* beside it */
     cudaStream_t urgent;       /* of that priority */
     int greatest;              /* priority */
     uint32_t *left;            /* pinned; a word of each block that has left */
     unsigned recorders;        /* so many were launched */
+    unsigned hinted;           /* of these with a hint, or without one that is not offered */
     unsigned early, trials, seen;
     unsigned missing, launched; /* grids of which a block, or the waiter, did not run; all of them */
     unsigned told_early, told; /* of those that the host is told of */
@@ -109,6 +111,8 @@ static cudaError_t open_begun(struct begun *b, struct crowd *crowd)
         error = cudaMalloc((void **)&b->args.state, sizeof(*b->args.state));
     if (error == cudaSuccess)
         error = cudaMallocHost((void **)&b->left, BEGUN_MOST * sizeof(uint32_t));
+    if (error == cudaSuccess)
+        error = cudaEventCreateWithFlags(&b->completion, cudaEventDisableTiming);
     return error == cudaSuccess ? cudaEventCreateWithFlags(&b->event, cudaEventDisableTiming) : error;
 }
 
@@ -117,6 +121,8 @@ static void close_begun(struct begun *b)
     (void)cudaDeviceSynchronize();
     if (b->event)
         (void)cudaEventDestroy(b->event);
+    if (b->completion)
+        (void)cudaEventDestroy(b->completion);
     if (b->urgent)
         (void)cudaStreamDestroy(b->urgent);
     if (b->args.state != b->crowd->args.state)
@@ -170,14 +176,15 @@ static cudaStream_t recorder_stream(const struct begun *b, unsigned round)
 }
 
 /* A grid that records the event at its block starts; one in clusters, of two rows or of two layers has a number of blocks that it takes. Some
- * have long arguments, or are in streams of other kinds; those that are given nothing more have a hint, where it is offered: not a carve-out, by
- * which fewer blocks could have room. */
-static cudaError_t launch_recorder(struct begun *b, const void *const functions[2], const struct kernel_args *args, unsigned *blocks, unsigned dress)
+ * have long arguments, or are in streams of other kinds; those that are given nothing more have the nth hint of so many, where it is offered, and
+ * those that need no more memory than others a completion event. By a carve-out no more blocks have room. */
+static cudaError_t launch_recorder(struct begun *b, const void *const functions[2], const struct kernel_args *args, unsigned *blocks, unsigned dress,
+                                   unsigned hints)
 {
     cudaLaunchAttribute attrs[3] = { recording_at(b->event, 1) };
     unsigned round = b->recorders++, layers = dress == BEGUN_LAYERS, rows = !layers && round % 4 == 1;
     unsigned more = layers ? 0 : dress_crowd(dress, b->greatest, attrs + 1);
-    unsigned hinted = dress == DRESS_NONE;
+    unsigned hinted = dress == DRESS_NONE, completing = dress == DRESS_SHARED;
     struct long_args copy = PDL_ZERO; /* of which most kernels take the first ones only */
     cudaLaunchConfig_t config = PDL_ZERO;
     void *params[1];
@@ -186,7 +193,9 @@ static cudaError_t launch_recorder(struct begun *b, const void *const functions[
     params[0] = &copy;
     copy.args = *args;
     if (hinted)
-        attrs[1] = nth_hint(round % (HINT_KINDS - 1));
+        attrs[1] = nth_hint(b->hinted++ % hints);
+    if (completing)
+        attrs[1] = recording_begin(b->completion);
     *blocks -= dress == DRESS_CLUSTERS || layers || rows ? *blocks % 4 : 0;
     config.gridDim.x = *blocks / (1 + layers + rows);
     config.gridDim.y = 1 + rows;
@@ -195,9 +204,9 @@ static cudaError_t launch_recorder(struct begun *b, const void *const functions[
     config.dynamicSmemBytes = b->shared_bytes;
     config.stream = recorder_stream(b, round);
     config.attrs = attrs;
-    config.numAttrs = 1 + more + hinted;
+    config.numAttrs = 1 + more + (hinted || completing);
     error = cudaLaunchKernelExC(&config, functions[round % 3 == 2], params);
-    if (!hinted || !is_unoffered(error))
+    if (!(hinted || completing) || !is_unoffered(error))
         return error;
     (void)cudaGetLastError();
     config.numAttrs--;
@@ -210,7 +219,7 @@ static cudaError_t run_begun(struct begun *b, unsigned blocks, int control, unsi
     cudaError_t error = forget_begun(b);
 
     if (error == cudaSuccess)
-        error = launch_recorder(b, busy, &b->args, &blocks, dress);
+        error = launch_recorder(b, busy, &b->args, &blocks, dress, control ? HINT_KINDS - 1 : HINT_KINDS);
     if (error == cudaSuccess)
         error = launch_waiter(b, control);
     b->trials += control ? 0 : 1;
@@ -389,7 +398,7 @@ static cudaError_t tell_of_starts(struct begun *b, unsigned blocks, int polls, u
 
     memset(b->left, 0, blocks * sizeof(uint32_t));
     args.data = b->left;
-    error = launch_recorder(b, leavers, &args, &blocks, dress);
+    error = launch_recorder(b, leavers, &args, &blocks, dress, HINT_KINDS);
     if (error == cudaSuccess)
         error = be_told(b, blocks, polls, &left);
     b->told_early += error == cudaSuccess && left + b->crowd->room->plan.residents < blocks;

@@ -207,10 +207,8 @@ static cudaError_t look_at_started(struct begun *b, cudaError_t error)
     return error;
 }
 
-/* Where a block of the grid gave up, nobody says when the last one began. */
-static cudaError_t run_started(struct begun *b, unsigned dress, enum started way)
+static cudaError_t run_started_graph(struct begun *b, unsigned dress)
 {
-    cudaEvent_t second = NULL;
     cudaGraph_t graph = NULL;
     cudaError_t error = cudaGraphCreate(&graph, 0);
 
@@ -221,15 +219,28 @@ static cudaError_t run_started(struct begun *b, unsigned dress, enum started way
     if (error == cudaSuccess)
         error = ask_run_once(graph, b->crowd->ask->stream);
     (void)cudaGraphDestroy(graph);
-    error = look_at_started(b, error);
-    if (error == cudaSuccess)
-        error = forget_begun(b);
+    return look_at_started(b, error);
+}
+
+static cudaError_t run_started_launch(struct begun *b, unsigned dress, enum started way)
+{
+    cudaEvent_t second = NULL;
+    cudaError_t error = forget_begun(b);
+
     if (error == cudaSuccess)
         error = event_for(0, &second);
     error = error == cudaSuccess ? look_at_started(b, launch_started(b, dress, way, second)) : error;
     if (second)
         (void)cudaEventDestroy(second);
     return error;
+}
+
+/* Where a block of the grid gave up, nobody says when the last one began. Hints are asked twice, in place of a graph like another one. */
+static cudaError_t run_started(struct begun *b, unsigned dress, enum started way)
+{
+    cudaError_t error = dress == DRESS_SHARED ? run_started_launch(b, dress, way) : run_started_graph(b, dress);
+
+    return error == cudaSuccess ? run_started_launch(b, dress, way) : error;
 }
 
 /* Edges from the block starts of grids of each kind. One in clusters needs an even number of blocks. */

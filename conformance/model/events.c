@@ -129,7 +129,8 @@ static bool told_of_launch(const struct event *e)
     if (op == NULL || op->grid == NULL)
         return false;
     bool starts = f->first_start_told || (f->clustered_starts_told && op->grid->cluster > 1) || (f->urgent_starts_told && op->urgent) ||
-                  (f->domain_starts_told && op->domain != 0);
+                  (f->domain_starts_told && op->domain != 0) || op_is_hinted(op, &f->starts_told) ||
+                  (f->completing_starts_told && op_given(op, 12));
     return (starts && e->at_start && op->grid->next_block != 0) || (f->domain_completion_told && e->recorded == RECORDED_LAUNCH && op->domain != 0);
 }
 
