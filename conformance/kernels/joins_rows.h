@@ -10,7 +10,7 @@
 #define ROW_ENDS_EARLY 0u
 #endif
 
-#define ROWS 10u               /* ways to ask */
+#define ROWS 11u               /* ways to ask */
 #define ROW_BLOCKS 33u         /* of a large grid */
 
 static cudaError_t silent(struct joins *joins, cudaStream_t stream)
@@ -113,6 +113,22 @@ static cudaError_t row_in_fork(struct joins *joins, unsigned ahead, unsigned ker
     return error == cudaSuccess ? follow(joins, 0, stream) : error;
 }
 
+/* The row stands in the first stream, and its last kernel records the event; then the stream does, and the follower comes after that in a fork. */
+static cudaError_t row_of_recorder(struct joins *joins, unsigned ahead, unsigned kernels, cudaEvent_t event)
+{
+    cudaStream_t stream = joins->stream[0], fork = joins->stream[1];
+    cudaLaunchAttribute attrs[2] = { serialization(1), recording(event) };
+    cudaError_t error = row_alone(joins, ahead, kernels, stream);
+
+    if (error == cudaSuccess)
+        error = launch_one((const void *)SYMBOL(joins_silent), &joins->work[0], 1, stream, attrs, 2);
+    if (error == cudaSuccess)
+        error = record_and_await(event, stream, fork);
+    if (error == cudaSuccess)
+        error = follow(joins, 0, fork);
+    return error == cudaSuccess ? record_and_await(event, fork, stream) : error;
+}
+
 /* So many bytes from the device to the host, by a graph of its own. */
 static cudaError_t copy_in_graph(void *to, const void *from, size_t bytes, cudaStream_t stream)
 {
@@ -212,6 +228,8 @@ static cudaError_t row_captured_long(struct joins *joins) { return any_row(joins
 static cudaError_t row_captured_joined(struct joins *joins) { return any_row(joins, row, 0, 2, 1, 1); }
 static cudaError_t row_captured_forked(struct joins *joins) { return forked_row(joins, 1); }
 
+static cudaError_t row_captured_recorder(struct joins *joins) { return any_row(joins, row_of_recorder, 0, joins->trial / ROWS % 3, 1, 1); }
+
 static void ask_rows(struct ask *ask)
 {
     static const struct join joins[ROWS] = {
@@ -223,6 +241,7 @@ static void ask_rows(struct ask *ask)
         { "stale after a captured row of many silent kernels", row_captured_long },
         { "stale after captured silent kernels and a join", row_captured_joined },
         { "stale after captured silent kernels in a fork", row_captured_forked },
+        { "stale after a captured silent kernel that records an event", row_captured_recorder },
         { "stale in a copy to the host after a silent kernel", row_copied },
         { "stale in a graph after a silent kernel", row_in_graph },
     };

@@ -5,7 +5,8 @@
  * captured  ATTR-14  what becomes a node of a capture of the per-thread stream: each of these calls, given stream 0;
  *                    the edge data that such a capture is given and tells, and its mode; cudaMemset beside a capture that the legacy stream
  *                    must not disturb
- * waits     ATTR-14  which work the host finds done once it waited in stream 0, or was told that it has ended: that of the per-thread stream
+ * waits     ATTR-14  which work the host finds done once it waited in stream 0, or was told that it has ended: that of the per-thread stream;
+ *                    a batch of the driver that waits for the host keeps that stream busy
  * named     ATTR-14  what each of these calls comes after that is given cudaStreamLegacy or a blocking stream: the work of blocking streams
  *                    (per_thread_named.h)
  */
@@ -13,9 +14,9 @@
 
 #include <cuda.h>
 
-#include "driver_function.h"
 #include "graph_ask.h"
 #include "host_room.h"
+#include "stream_calls.h"
 
 /* The runtime's headers give these names by macros, to whole files. */
 PAIR_EXTERN_C_BEGIN
@@ -125,7 +126,7 @@ static cudaError_t set_by_driver(struct unit *u)
     return error == cudaSuccess ? (cudaError_t)((set_8)function)((CUdeviceptr)(uintptr_t)u->words, 0, 4, CU_STREAM_PER_THREAD) : error;
 }
 
-static cudaError_t record_by_driver(struct unit *u)
+static cudaError_t record_outside_by_driver(struct unit *u)
 {
     typedef CUresult(CUDAAPI *record_fn)(CUevent, CUstream, unsigned);
     void *function;
@@ -170,7 +171,7 @@ static const struct {
     { "cudaStreamWaitEvent", wait_external, cudaGraphNodeTypeWaitEvent },
     { "cudaEventRecord", record_and_fork, cudaGraphNodeTypeMemset },
     { "cuMemsetD8Async", set_by_driver, cudaGraphNodeTypeMemset },
-    { "cuEventRecordWithFlags", record_by_driver, cudaGraphNodeTypeEventRecord },
+    { "cuEventRecordWithFlags", record_outside_by_driver, cudaGraphNodeTypeEventRecord },
 };
 #define UNIT_CALLS (sizeof(unit_calls) / sizeof(unit_calls[0]))
 
@@ -451,6 +452,29 @@ static cudaError_t run_unit(struct unit_room *r, unsigned trial)
     return error == cudaSuccess ? cudaDeviceSynchronize() : error;
 }
 
+/* Until the host writes the value, the stream that the batch was queued in has not done its work: a driver that has batches tells so, by whichever
+ * name. */
+static void ask_unit_batch(struct ask *ask, struct unit_room *r)
+{
+    volatile uint32_t *word = r->room->data;
+    CUstreamBatchMemOpParams wait = value_operation(CU_STREAM_MEM_OP_WAIT_VALUE_32, r->args.data, 1, CU_STREAM_WAIT_VALUE_EQ);
+    cudaError_t error, told, by_name;
+
+    if (values_lack(cudaStreamPerThread) || !takes_batches(cudaStreamPerThread))
+        return;
+    *word = 0;
+    error = queue_batch(cudaStreamPerThread, &wait, 1);
+    told = cudaStreamQuery_ptsz(0);
+    by_name = cudaStreamQuery(cudaStreamPerThread);
+    *word = 1;
+    if (error == cudaSuccess) {
+        ask_expect(ask, "whether stream 0 has ended while a batch in it waits", told, cudaErrorNotReady);
+        ask_expect(ask, "whether the per-thread stream has", by_name, cudaErrorNotReady);
+    }
+    ask_expect(ask, "what came after the batch", cudaDeviceSynchronize(), cudaSuccess);
+    (void)cudaGetLastError();
+}
+
 static void ask_waiting_units(struct ask *ask)
 {
     static const char *const name[UNIT_WAITS] = { "work that a wait in stream 0 left undone", "work that was said to have ended and had not",
@@ -464,6 +488,8 @@ static void ask_waiting_units(struct ask *ask)
         error = ask_graph_of_kernel(&r.exec, (const void *)SYMBOL(per_thread_work), &r.args, ASK_WORDS / 2);
     for (; ask_goes_on(ask, trial, ASK_TRIALS) && error == cudaSuccess; trial++)
         error = run_unit(&r, trial);
+    if (error == cudaSuccess)
+        ask_unit_batch(ask, &r);
     ask_expect(ask, "work in the per-thread stream", error, cudaSuccess);
     for (wait = 0; wait < UNIT_WAITS; wait++)
         ask_expect_none(ask, name[wait], r.wrong[wait], r.trials[wait]);

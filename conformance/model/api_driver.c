@@ -255,6 +255,8 @@ static unsigned operate_batch(cudaStream_t stream, unsigned count, const struct 
 {
     if (flags != 0 || count == 0)
         return cudaErrorInvalidValue;
+    if (device.faults.batch_per_thread_in_legacy && stream == cudaStreamPerThread)
+        stream = cudaStreamLegacy;
     if (device.faults.batch_does_three && count > 3)
         count = 3;
     if (device.faults.batch_does_eight && count > 8)

@@ -413,6 +413,15 @@ cudaError_t capture_kernel(struct stream *s, struct request *r)
     return cudaSuccess;
 }
 
+/* Devices on which a captured record forgets what was overlapped */
+static bool record_loses_row(const struct stream *s, const struct lane *l)
+{
+    const struct faults *f = &device.faults;
+    const struct request *last = l->halves != 0 ? l->half[0].node->kernel : NULL;
+    return f->capture_loses_order || (f->fork_loses_order && s->capture->origin != s) || (f->record_behind_join_loses_row && l->halves > 1) ||
+           (f->record_behind_recorder_loses_row && s->capture->origin == s && last != NULL && last->event != NULL);
+}
+
 /* An ordinary record: what is after the event is the lane as it stands, full edges only, with all that it overlapped. */
 cudaError_t capture_record(struct stream *s, struct event *e)
 {
@@ -421,8 +430,7 @@ cudaError_t capture_record(struct stream *s, struct event *e)
     struct lane *l = lane_of(s->capture, s);
     event_holds(e, s, l->half, l->halves);
     unsigned count = l->halves;
-    bool forgets = device.faults.capture_loses_order || (device.faults.fork_loses_order && s->capture->origin != s) ||
-                   (device.faults.record_behind_join_loses_row && l->halves > 1);
+    bool forgets = record_loses_row(s, l);
     if (!forgets && l->behinds != 0) {
         e->captured = realloc(e->captured, (count + l->behinds) * sizeof *e->captured);
         if (e->captured == NULL)

@@ -86,6 +86,8 @@ static const struct variant variants[] = {
     BROKEN("carve-out-starts-told", starts_told.carve_out, "COMP-16", "the host is told of the block starts of a launch with a carve-out once the first one has begun"),
     BROKEN("completing-starts-told", completing_starts_told, "COMP-16", "the host is told of the block starts of a launch that records a completion event, too, once the first one has begun"),
     BROKEN("carve-out-starts-lack-one", starts_lack_one.carve_out, "COMP-16", "a launch with a carve-out has begun once all its blocks but one have"),
+    BROKEN("batch-per-thread-in-legacy", batch_per_thread_in_legacy, "ATTR-14", "a batch that is given the per-thread stream goes to the legacy one"),
+    BROKEN("record-behind-recorder-loses-row", record_behind_recorder_loses_row, "MEM-06c", "a record in a capture's first stream behind a kernel that records an event forgets what that kernel overlapped"),
     BROKEN("window-fence-lost", fence_lost.window, "MEM-10", "a fence does nothing in a launch with an access policy window"),
     BROKEN("scheduling-fence-lost", fence_lost.scheduling, "MEM-10", "a fence does nothing in a launch with a scheduling policy of clusters"),
     BROKEN("window-jumps", jumps.window, "COMP-16", "a dependent with an access policy window starts at the first block's trigger"),
