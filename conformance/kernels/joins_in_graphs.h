@@ -34,16 +34,22 @@ static cudaError_t add_follower(struct joins *joins, cudaGraph_t graph, unsigned
     return error;
 }
 
+/* In every other turn every other work is cooperative. */
 static cudaError_t join_fan_in(struct joins *joins)
 {
+    cudaLaunchAttribute grouped = cooperatively();
     cudaGraphNode_t node[PLACES];
     cudaGraph_t graph;
+    unsigned turn = joins->trial / FANS;
     cudaError_t error = cudaGraphCreate(&graph, 0);
     unsigned i;
 
     prepare(joins, PLACES, 1);
-    for (i = 0; i < PLACES && error == cudaSuccess; i++)
+    for (i = 0; i < PLACES && error == cudaSuccess; i++) {
         error = add_work(joins, graph, i, &node[i]);
+        if (error == cudaSuccess && turn % 2 && (i + turn / 2) % 2)
+            error = cudaGraphKernelNodeSetAttribute(node[i], grouped.id, &grouped.val);
+    }
     if (error == cudaSuccess)
         error = add_follower(joins, graph, 0, node, PLACES, 1);
     if (error == cudaSuccess)

@@ -322,7 +322,7 @@ struct faults {
     bool record_behind_ended_lost, ended_row_passed;
     bool new_memset_drops_data, new_copy_drops_data, new_event_node_drops_data;
     struct hinted jumps, primary_jumped, event_at_touch, starts_lack_one, fence_lost, start_event_early, row_before_passed, starts_told;
-    bool completing_starts_told, batch_per_thread_in_legacy, record_behind_recorder_loses_row;
+    bool completing_starts_told, batch_per_thread_in_legacy, record_behind_recorder_loses_row, third_cooperative_uncovered;
     bool never_overlaps, early, shared, late_copies, pageable_later; /* these conform */
 };
 

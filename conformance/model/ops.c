@@ -204,6 +204,12 @@ static bool attribute_uncovers(const struct op *op, const struct op *pred)
            (f->map_primary_uncovered && op_given(pred, 9)) || (f->carve_out_primary_uncovered && op_given(pred, 14));
 }
 
+/* Whether a wait covers two others already */
+static bool covers_two(const struct op *op)
+{
+    return op->covered != NULL && op->covered->next != NULL;
+}
+
 /* Devices whose wait leaves a kind of launch out */
 static bool left_uncovered(const struct op *op, const struct op *pred)
 {
@@ -217,6 +223,8 @@ static bool left_uncovered(const struct op *op, const struct op *pred)
     if ((f->half_triggered_uncovered && pred->triggered_any && !pred->triggered_all) || (f->ended_uncovered && pred->exited_all))
         return true;
     if (f->waiting_cooperative_uncovered && pred->grid->cooperative && pred->grid->waited)
+        return true;
+    if (f->third_cooperative_uncovered && pred->grid->cooperative && covers_two(op))
         return true;
     if (f->past_primary_uncovered && pred->done && !pred->retired)
         return true;

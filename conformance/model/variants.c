@@ -88,6 +88,7 @@ static const struct variant variants[] = {
     BROKEN("carve-out-starts-lack-one", starts_lack_one.carve_out, "COMP-16", "a launch with a carve-out has begun once all its blocks but one have"),
     BROKEN("batch-per-thread-in-legacy", batch_per_thread_in_legacy, "ATTR-14", "a batch that is given the per-thread stream goes to the legacy one"),
     BROKEN("record-behind-recorder-loses-row", record_behind_recorder_loses_row, "MEM-06c", "a record in a capture's first stream behind a kernel that records an event forgets what that kernel overlapped"),
+    BROKEN("third-cooperative-uncovered", third_cooperative_uncovered, "COMP-04b", "the wait covers no cooperative kernel beside two other primaries"),
     BROKEN("window-fence-lost", fence_lost.window, "MEM-10", "a fence does nothing in a launch with an access policy window"),
     BROKEN("scheduling-fence-lost", fence_lost.scheduling, "MEM-10", "a fence does nothing in a launch with a scheduling policy of clusters"),
     BROKEN("window-jumps", jumps.window, "COMP-16", "a dependent with an access policy window starts at the first block's trigger"),
