@@ -5,6 +5,7 @@
  *                   between two events; launched and captured; by events of this thread and of another; destroyed as soon as they were
  *                   awaited, or later; relaxed captures ended by this thread and by another
  */
+#include "capture_ended.h"
 #include "graph_ask.h"
 #include "host_room.h"
 
@@ -85,22 +86,9 @@ static cudaError_t queue_all(struct apart *a, const struct course *course)
     return error == cudaSuccess ? launch_one(copies, &a->third, APART_WORDS, stream, NULL, 0) : error;
 }
 
-struct ending {
-    cudaStream_t stream;
-    cudaGraph_t graph;
-    cudaError_t error;
-};
-
-static void end_capture(void *opaque)
-{
-    struct ending *ending = (struct ending *)opaque;
-
-    ending->error = cudaStreamEndCapture(ending->stream, &ending->graph);
-}
-
 static cudaError_t capture_all(struct apart *a, const struct course *course)
 {
-    struct ending ending = { a->ask->stream, NULL, cudaSuccess };
+    struct ending ending = { cudaStreamEndCapture, a->ask->stream, NULL, cudaSuccess };
     cudaError_t error = cudaStreamBeginCapture(ending.stream, cudaStreamCaptureModeRelaxed);
 
     if (error != cudaSuccess)

@@ -11,6 +11,7 @@
  *                     the capture begins; a stream that joined before anything was captured; two captures at once; what a launch that records
  *                     an event is captured as, in each mode (capture_settings.h)
  */
+#include "capture_ended.h"
 #include "graph_ask.h"
 #include "host_room.h"
 
@@ -222,39 +223,13 @@ static void ask_other_end(const struct capture *c)
     ask_drop_capture(c->stream);
 }
 
-struct ending {
-    cudaStream_t stream;
-    cudaError_t error;
-    cudaGraph_t graph;
-};
-
-static void end_it(void *of)
-{
-    struct ending *ending = (struct ending *)of;
-
-    ending->error = cudaStreamEndCapture(ending->stream, &ending->graph);
-}
-
-/* "If the mode argument to cudaStreamBeginCapture was not cudaStreamCaptureModeRelaxed, this call must be from the same thread" */
 static void ask_other_thread(const struct capture *c, enum cudaStreamCaptureMode mode, const char *what)
 {
-    struct ending ending = PDL_ZERO;
     cudaError_t error = cudaStreamBeginCapture(c->stream, mode);
 
-    ending.stream = c->stream;
     ask_expect(c->ask, "a capture that another thread is to end", error, cudaSuccess);
-    if (error != cudaSuccess)
-        return;
-    if (!run_in_thread(end_it, &ending))
-        ask_skip(c->ask, what, "no thread could be had");
-    else if (mode == cudaStreamCaptureModeRelaxed)
-        ask_expect(c->ask, what, ending.error, cudaSuccess);
-    else
-        ask_expect_refusal(c->ask, what, ending.error);
-    if (ending.graph)
-        (void)cudaGraphDestroy(ending.graph);
-    else
-        ask_drop_capture(c->stream);
+    if (error == cudaSuccess)
+        ask_ended_elsewhere(c->ask, cudaStreamEndCapture, c->stream, mode, what);
 }
 
 static void ask_spoilers(const struct capture *c)

@@ -14,6 +14,7 @@
 
 #include <cuda.h>
 
+#include "capture_ended.h"
 #include "graph_ask.h"
 #include "host_room.h"
 #include "stream_calls.h"
@@ -326,45 +327,20 @@ static void ask_set_beside(struct unit *u)
     (void)cudaGetLastError();
 }
 
-struct unit_ending {
-    cudaStream_t stream;
-    cudaGraph_t graph;
-    cudaError_t error;
-};
-
-static void end_unit(void *of)
-{
-    struct unit_ending *ending = (struct unit_ending *)of;
-
-    ending->error = cudaStreamEndCapture_ptsz(ending->stream, &ending->graph);
-}
-
-/* "If the mode argument to cudaStreamBeginCapture was not cudaStreamCaptureModeRelaxed, this call must be from the same thread": a capture of
- * another stream has the mode that such code gave it. */
+/* A capture of another stream has the mode that such code gave it. */
 static void ask_unit_mode(struct unit *u, enum cudaStreamCaptureMode mode)
 {
-    struct unit_ending ending = PDL_ZERO;
     enum cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
     cudaError_t error = cudaStreamBeginCapture_ptsz(u->ask->stream, mode);
     const char *what = mode == cudaStreamCaptureModeRelaxed ? "the end of a relaxed capture of such a unit in another thread"
                                                             : "the end of a capture of such a unit in another thread";
 
-    ending.stream = u->ask->stream;
     ask_expect(u->ask, "a capture by a unit with per-thread streams", error, cudaSuccess);
     if (error != cudaSuccess)
         return;
     ask_expect(u->ask, "whether the stream that it named captures", cudaStreamIsCapturing_ptsz(u->ask->stream, &status), cudaSuccess);
     ask_expect_number(u->ask, "whether the stream that it named captures", (long)status, (long)cudaStreamCaptureStatusActive);
-    if (!run_in_thread(end_unit, &ending))
-        ask_skip(u->ask, what, "no thread could be had");
-    else if (mode == cudaStreamCaptureModeRelaxed)
-        ask_expect(u->ask, what, ending.error, cudaSuccess);
-    else
-        ask_expect_refusal(u->ask, what, ending.error);
-    if (ending.graph)
-        (void)cudaGraphDestroy(ending.graph);
-    else
-        ask_drop_capture(u->ask->stream);
+    ask_ended_elsewhere(u->ask, cudaStreamEndCapture_ptsz, u->ask->stream, mode, what);
     (void)cudaGetLastError();
 }
 
