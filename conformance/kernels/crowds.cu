@@ -296,21 +296,35 @@ static void prepare_seat(struct crowd *crowd, const struct seat *seat, unsigned 
     crowd->room->plan.reads_early = crowd->args.data == crowd->words[0] ? HANDED : MANY_HANDED;
 }
 
-/* With the nth hint, from 1 on, behind these attributes; without it, if that is 0 or the device does not offer such a launch. Of long arguments
- * most kernels take the first ones only. */
+/* Some attributes are spare, the last one then: it is left out where the device does not offer such a launch. */
+static cudaError_t launch_spare(cudaLaunchConfig_t *config, const void *function, void **params, int spare)
+{
+    cudaError_t error = cudaLaunchKernelExC(config, function, params);
+
+    if (!spare || !is_unoffered(error))
+        return error;
+    (void)cudaGetLastError();
+    config->numAttrs--;
+    return cudaLaunchKernelExC(config, function, params);
+}
+
+/* With the nth hint, from 1 on, behind these attributes; 0: none. Of long arguments most kernels take the first ones only. */
 static cudaError_t launch_hinted(const void *function, const struct kernel_args *args, unsigned blocks, unsigned threads, size_t shared_bytes,
                                  cudaStream_t stream, cudaLaunchAttribute *attributes, unsigned count, unsigned hint)
 {
-    cudaError_t error = cudaErrorNotSupported;
+    cudaLaunchConfig_t config = one_block(threads, stream);
+    struct long_args copy = PDL_ZERO;
+    void *params[1];
 
-    if (hint) {
-        attributes[count] = nth_hint(hint - 1);
-        error = launch_with_long_args(function, args, blocks, threads, shared_bytes, stream, attributes, count + 1);
-        if (!is_unoffered(error))
-            return error;
-        (void)cudaGetLastError();
-    }
-    return launch_with_long_args(function, args, blocks, threads, shared_bytes, stream, attributes, count);
+    params[0] = &copy;
+    copy.args = *args;
+    if (hint)
+        attributes[count++] = nth_hint(hint - 1);
+    config.gridDim.x = blocks;
+    config.dynamicSmemBytes = shared_bytes;
+    config.attrs = attributes;
+    config.numAttrs = count;
+    return launch_spare(&config, function, params, hint != 0);
 }
 
 static cudaError_t launch_dependent(const struct crowd *crowd, const void *dependent, unsigned blocks, unsigned threads)

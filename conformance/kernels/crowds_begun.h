@@ -188,7 +188,6 @@ static cudaError_t launch_recorder(struct begun *b, const void *const functions[
     struct long_args copy = PDL_ZERO; /* of which most kernels take the first ones only */
     cudaLaunchConfig_t config = PDL_ZERO;
     void *params[1];
-    cudaError_t error;
 
     params[0] = &copy;
     copy.args = *args;
@@ -205,12 +204,7 @@ static cudaError_t launch_recorder(struct begun *b, const void *const functions[
     config.stream = recorder_stream(b, round);
     config.attrs = attrs;
     config.numAttrs = 1 + more + (hinted || completing);
-    error = cudaLaunchKernelExC(&config, functions[round % 3 == 2], params);
-    if (!(hinted || completing) || !is_unoffered(error))
-        return error;
-    (void)cudaGetLastError();
-    config.numAttrs--;
-    return cudaLaunchKernelExC(&config, functions[round % 3 == 2], params);
+    return launch_spare(&config, functions[round % 3 == 2], params, hinted || completing);
 }
 
 static cudaError_t run_begun(struct begun *b, unsigned blocks, int control, unsigned dress)

@@ -72,7 +72,8 @@ static bool starts_event_early(const struct event *e, const struct op *op)
     if ((f->attributed_start_event_early && op->attributed) || (f->completing_start_event_early && op_given(op, 12)) ||
         (f->moved_start_event_early && e->moved))
         return true;
-    return op_is_hinted(op, &f->start_event_early) || (f->clustered_start_event_early && op->grid->cluster > 1) || (f->urgent_start_event_early && op->urgent) ||
+    return op_is_hinted(op, &f->start_event_early) || (f->clustered_start_event_early && op->grid->cluster > 1) ||
+           (f->urgent_start_event_early && op->urgent) ||
            (f->domain_start_event_early && op->domain != 0) || (f->cooperative_start_event_early && op->grid->cooperative) ||
            (f->layered_start_event_early && op->grid->shape[2] > 1);
 }

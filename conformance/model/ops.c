@@ -530,7 +530,8 @@ static bool starts_lack_one(const struct op *op)
 {
     const struct faults *f = &device.faults;
     const struct grid *g = op->grid;
-    return g->next_block + 1 == g->blocks && ((f->layered_starts_lack_one && g->shape[2] > 1) || op_is_hinted(op, &f->starts_lack_one) || (f->rows_starts_lack_one && g->shape[1] > 1) ||
+    return g->next_block + 1 == g->blocks && ((f->layered_starts_lack_one && g->shape[2] > 1) || op_is_hinted(op, &f->starts_lack_one) ||
+                                              (f->rows_starts_lack_one && g->shape[1] > 1) ||
                                               (f->long_args_starts_lack_one && has_long_args(g)) ||
                                               (f->per_thread_starts_lack_one && (op->features & HAS(perthread))) ||
                                               (f->captured_starts_lack_one && (op->features & HAS(captured))) ||
