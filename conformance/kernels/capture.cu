@@ -278,8 +278,18 @@ static void ask_half(struct ask *ask)
                edges_update_capture(ask->stream, NULL, NULL, 0, cudaStreamSetCaptureDependencies), cudaErrorIllegalState);
 }
 
-/* K in the side stream; the origin comes back after it in this way. */
-enum way { WAY_EVENT_ONLY, WAY_EVENT_AND_KERNEL, WAY_START_AND_KERNEL, WAY_NONE, WAY_REMOVED, WAY_FULL };
+/* K in the side stream; the origin comes back after it in this way. WAY_NONE_...: it does not, and this comes after K. */
+enum way { WAY_EVENT_ONLY, WAY_EVENT_AND_KERNEL, WAY_START_AND_KERNEL, WAY_NONE, WAY_REMOVED, WAY_FULL, WAY_NONE_SET, WAY_NONE_COPY, WAY_NONE_HOST };
+
+static cudaError_t leave_loose(const struct studio *s, enum way way)
+{
+    switch ((int)way) {
+    case WAY_NONE_SET: return cudaMemsetAsync(s->words, 0, 16, s->side);
+    case WAY_NONE_COPY: return cudaMemcpyAsync(s->words, s->words + 8, 16, cudaMemcpyDeviceToDevice, s->side);
+    case WAY_NONE_HOST: return cudaLaunchHostFunc(s->side, ask_host_nothing, NULL);
+    default: return cudaSuccess;
+    }
+}
 
 /* What leads up to the end of the capture has to succeed; returned is what the end itself gave. */
 static cudaError_t fork_and_back_in_mode(struct ask *ask, const struct studio *s, enum way way, enum cudaStreamCaptureMode mode)
@@ -293,6 +303,8 @@ static cudaError_t fork_and_back_in_mode(struct ask *ask, const struct studio *s
         error = record_and_await(s->fork, s->stream, s->side);
     if (error == cudaSuccess)
         error = launch_event(M, s->side, s->released, way == WAY_START_AND_KERNEL, 0);
+    if (error == cudaSuccess)
+        error = leave_loose(s, way);
     if (error == cudaSuccess && way <= WAY_START_AND_KERNEL)
         error = cudaStreamWaitEvent(s->stream, s->released, 0);
     if (error == cudaSuccess && (way == WAY_EVENT_AND_KERNEL || way == WAY_START_AND_KERNEL))
@@ -317,12 +329,15 @@ static cudaError_t fork_and_back(struct ask *ask, const struct studio *s, enum w
 
 static void ask_unjoined(struct ask *ask)
 {
+    static const enum way loose[] = { WAY_NONE, WAY_NONE_SET, WAY_NONE_COPY, WAY_NONE_HOST };
     struct studio studio;
+    unsigned i;
 
     if (!open_studio(ask, &studio))
         return;
     ask_expect(ask, "a fork that an ordinary event brings back", fork_and_back(ask, &studio, WAY_FULL), cudaSuccess);
-    ask_expect_refusal(ask, "a fork that nothing brings back", fork_and_back(ask, &studio, WAY_NONE));
+    for (i = 0; i < sizeof(loose) / sizeof(loose[0]); i++)
+        ask_expect_refusal(ask, "a fork that nothing brings back", fork_and_back(ask, &studio, loose[i]));
     close_studio(&studio);
 }
 

@@ -10,7 +10,7 @@
  * recorded_late EVT-07a  the other way round: it is recorded again, after the primary, once the waiter comes after it
  * attributed    ATTR-11  as ordinary, and the dependent carries the attribute
  * covered       EVT-11   the event is recorded with the primary's launch; the dependent waits
- * covered_attr  EVT-11   the same, and the dependent carries the attribute (AMB-09)
+ * covered_attr  EVT-11   the same, and the dependent carries the attribute (AMB-09); its stream waits for an older event, too
  * covered_start EVT-11   as covered, the event is released at block starts; the primary never triggers
  * resident      EVT-02   the event is released at block starts, but some blocks have not begun: shared memory limits the primary
  * fan_in        COMP-04  two programmatic events, of kernels in two more streams, each of which stores half of the words
@@ -44,20 +44,24 @@ KERNEL(event_covered_primary) { visibility_primary(&args, FORM_PLAIN); }
 
 KERNEL(event_covered_dependent) { reading_dependent(&args, WAITS); }
 
-/* With the attribute, in the side stream after the primary's event: an ordinary one, or recorded with its launch. */
+/* With the attribute, in the side stream after the primary's event: an ordinary one, or recorded with its launch. Primaries of an odd number
+ * of blocks have a second event before them, which the side stream waits for last: it takes nothing away from the first. */
 static cudaError_t queue_with_attribute(const struct queue *queue, const struct trial_launch *trial, int programmatic)
 {
     pdl_options primary = PDL_ZERO, dependent = PDL_ZERO;
-    cudaError_t error;
+    int second = programmatic && trial->primary_blocks % 2;
+    cudaError_t error = second ? cudaEventRecord(queue->join, queue->stream) : cudaSuccess;
 
-    if (programmatic) {
+    if (programmatic)
         primary.event = queue->fork;
-    }
-    error = queue_primary_with(queue, trial, &primary);
+    if (error == cudaSuccess)
+        error = queue_primary_with(queue, trial, &primary);
     if (error == cudaSuccess && !programmatic)
         error = cudaEventRecord(queue->fork, queue->stream);
     if (error == cudaSuccess)
         error = cudaStreamWaitEvent(queue->side, queue->fork, 0);
+    if (error == cudaSuccess && second)
+        error = cudaStreamWaitEvent(queue->side, queue->join, 0);
     dependent.overlap = PDL_OVERLAP_REQUIRED;
     if (error == cudaSuccess)
         error = queue_dependent_with(queue, trial, queue->side, &dependent);

@@ -75,6 +75,8 @@ cudaError_t CUDARTAPI cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGra
 /* EDGE-19: a node that a forked stream ends with must lead on by a full edge, or be awaited by the origin. */
 static bool is_joined(const struct capture *c, const struct node *n)
 {
+    if (device.faults.loose_item_accepted && n->type != cudaGraphNodeTypeKernel)
+        return true;
     for (size_t i = 0; i < c->graph->arcs; i++)
         if (c->graph->arc[i].from == n && (c->graph->arc[i].rejoins ||
                                            (device.faults.early_start_join_accepted && c->graph->arc[i].data.from_port == 2) ||

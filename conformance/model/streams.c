@@ -245,7 +245,10 @@ static void order_behind_waits(struct stream *s, struct op *op)
     if (forgets_events(s, op) || (device.faults.long_args_forget_events && has_long_args(op->grid)) ||
         (device.faults.copy_after_graph_forgets_events && op->kind == OP_COPY && s->tail != NULL && s->tail->kind == OP_JOIN))
         return;
-    for (unsigned i = device.faults.second_wait_lost && s->waits > 1 ? 1 : 0; i < s->waits; i++) {
+    unsigned first = device.faults.second_wait_lost && s->waits > 1 ? 1 : 0;
+    if (device.faults.dependent_keeps_last_event && op->attributed && s->waits > 1)
+        first = s->waits - 1;
+    for (unsigned i = first; i < s->waits; i++) {
         op_after(op, s->wait[i].op, s->wait[i].kind);
         if (s->wait[i].covered && !awaited_uncovers(op) && (i + 1 == s->waits || !device.faults.last_event_covered))
             op_covers(op, s->wait[i].op);
