@@ -42,6 +42,19 @@ DEVICE_FN void stores_and_leaves(const struct kernel_args *args)
 KERNEL(crowds_leaver) { stores_and_leaves(&args); }
 KERNEL_OF(crowds_leaver_long, struct long_args) { stores_and_leaves(&args.args); }
 
+/* The first block triggers at once; the others store their words and leave. */
+KERNEL(crowds_first_triggers)
+{
+    struct trial_plan plan = k_plan(&args);
+
+    if (CROWD_BLOCK == 0) {
+        k_trigger();
+        k_delay(args.state, plan.hold_ns);
+    } else {
+        stores_and_leaves(&args);
+    }
+}
+
 /* Keeps its place until the word is set, bounded. */
 KERNEL(crowds_stays)
 {
@@ -421,6 +434,23 @@ static cudaError_t tell_of_completion(struct begun *b, int polls, unsigned dress
     return error == cudaSuccess ? cudaDeviceSynchronize() : error;
 }
 
+/* The event of a launch comes once all its blocks have triggered or left, with the attribute and without. */
+static cudaError_t tell_of_triggers(struct begun *b, int polls, int attributed)
+{
+    cudaLaunchAttribute attrs[2] = { recording_at(b->event, 0), serialization(1) };
+    struct kernel_args args = b->args;
+    unsigned blocks = 2, left = 0;
+    cudaError_t error;
+
+    memset(b->left, 0, blocks * sizeof(uint32_t));
+    args.data = b->left;
+    error = launch_sized((const void *)SYMBOL(crowds_first_triggers), &args, blocks, 1, 0, b->crowd->ask->stream, attrs, attributed ? 2 : 1);
+    if (error == cudaSuccess)
+        error = be_told(b, blocks, polls, &left);
+    b->told_early += error == cudaSuccess && left + 1 < blocks;
+    return error == cudaSuccess ? cudaDeviceSynchronize() : error;
+}
+
 static void ask_told(struct begun *b, const unsigned *sizes, unsigned count)
 {
     struct crowd *crowd = b->crowd;
@@ -433,8 +463,10 @@ static void ask_told(struct begun *b, const unsigned *sizes, unsigned count)
     crowd->room->plan.hold_ns = TOLD_HOLD_NS;
     for (i = 0; i < 4 * BEGUN_LAYERS && error == cudaSuccess; i++)
         error = tell_of_completion(b, i % 2, i / 2 % BEGUN_LAYERS, i / 2 / BEGUN_LAYERS);
-    ask_expect(crowd->ask, "events of starts that the host is told of", error, cudaSuccess);
-    ask_expect_none(crowd->ask, "events that the host was told of before the last block, or the kernel, had begun", b->told_early, b->told);
+    for (i = 0; i < 8 && error == cudaSuccess; i++)
+        error = tell_of_triggers(b, i % 2, i / 2 % 2);
+    ask_expect(crowd->ask, "events of launches that the host is told of", error, cudaSuccess);
+    ask_expect_none(crowd->ask, "events that the host was told of before the last block, or the kernel, had begun, or triggered", b->told_early, b->told);
 }
 
 static void ask_begun(struct crowd *crowd)

@@ -110,6 +110,22 @@ static cudaError_t queue_behind_options(const struct queue *queue, const struct 
     return error == cudaSuccess ? queue_leave_side(queue) : error;
 }
 
+/* Behind a primary of an odd number of blocks, by the launch of a kernel of one block; else by a call. */
+static cudaError_t record_again(const struct queue *queue, const struct trial_launch *trial)
+{
+    struct queue again = *queue;
+    struct trial_launch one = *trial;
+    pdl_options options = PDL_ZERO;
+
+    if (trial->primary_blocks % 2 == 0)
+        return cudaEventRecord(queue->fork, queue->stream);
+    again.primary = queue->spacer; /* has nothing to wait for there */
+    one.primary_blocks = one.threads = 1;
+    one.primary_shared_bytes = 0;
+    options.event = queue->fork;
+    return queue_primary_with(&again, &one, &options);
+}
+
 /* The event is recorded with the primary's launch, and again after it: before the other stream waits for it, or after. */
 static cudaError_t queue_twice(const struct queue *queue, const struct trial_launch *trial, int again_first)
 {
@@ -125,7 +141,7 @@ static cudaError_t queue_twice(const struct queue *queue, const struct trial_lau
     if (error == cudaSuccess)
         error = cudaStreamWaitEvent(queue->side, queue->fork, 0);
     if (error == cudaSuccess && !again_first)
-        error = cudaEventRecord(queue->fork, queue->stream);
+        error = record_again(queue, trial);
     if (error == cudaSuccess)
         error = queue_dependent_with(queue, trial, queue->side, &dependent);
     return error == cudaSuccess ? queue_leave_side(queue) : error;

@@ -388,6 +388,8 @@ cudaError_t launch_in_stream(struct request *r)
         return cudaErrorInvalidValue;
     struct op *op = request_op(r);
     stream_append(s, op, launch_may_overlap(r, s));
+    if (device.faults.launch_record_drops_waiters && r->event != NULL && event_of(r->event)->op != NULL)
+        streams_drop(event_of(r->event)->op);
     if (r->event != NULL) {
         event_takes(event_of(r->event), RECORDED_PROGRAMMATIC, op, r->at_block_start);
         event_of(r->event)->in = s;

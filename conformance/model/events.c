@@ -118,6 +118,8 @@ void event_takes(struct event *e, enum recorded how, struct op *op, bool at_bloc
         e->device_at = soonest;
     if (soonest == EDGE_TURN) /* the host is told as ever */
         soonest = EDGE_STARTED;
+    if (device.faults.attributed_launch_told_at_touch && soonest == EDGE_TRIGGERED && op->attributed)
+        soonest = EDGE_TOUCHED;
     if (!device.faults.never_overlaps && choose(2) != 0)
         e->host_at = soonest;
 }
