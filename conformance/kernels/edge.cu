@@ -17,7 +17,7 @@
  * launched    EDGE-07   P -launch completion-> D, D waits (AMB-11)
  * cloned      EDGE-24   trigger, in a clone of the graph
  * updated     EDGE-24   trigger, the executable graph having been updated
- * retyped     EDGE-23a  full, updated from a graph whose edge is programmatic; made anew where that update is refused
+ * retyped     EDGE-23a  full, updated from a graph whose edge is programmatic; made anew where that update is refused; half in a child graph
  * child       EDGE-25   trigger, in a child graph
  * body        EDGE-26   trigger, in the body of a conditional node
  * fan_in      COMP-04   P -prog-> D and M -prog-> D, D waits; P and M store every other group of words
@@ -280,7 +280,19 @@ static cudaError_t close_body(cudaGraph_t *outer, cudaGraph_t inner)
     return cudaSuccess;
 }
 
+/* Two graphs, the decoy and the one that updates it, each in a child graph; the next two not, and so on. */
+static cudaError_t close_some_in_child(cudaGraph_t *outer, cudaGraph_t inner)
+{
+    static unsigned made;
+
+    if (made++ / 2 % 2 == 0)
+        return close_child(outer, inner);
+    *outer = inner;
+    return cudaSuccess;
+}
+
 static const struct wrap wrap_child = { open_inner, close_child }, wrap_body = { open_body, close_body };
+static const struct wrap wrap_some = { open_inner, close_some_in_child };
 
 static const struct pair edge_pairs[] = {
     PAIR("full", SHAPE_WORDS, 0, edge_held_primary, edge_late_dependent, queue_full),
@@ -297,7 +309,7 @@ static const struct pair edge_pairs[] = {
     PAIR("launched", SHAPE_WORDS, 0, edge_primary, edge_dependent, queue_launched),
     PAIR_WRAPPED("cloned", SHAPE_WORDS, 0, edge_primary, edge_dependent, queue_trigger, &wrap_clone),
     PAIR("updated", SHAPE_WORDS, PAIR_UPDATED, edge_primary, edge_dependent, queue_trigger),
-    PAIR("retyped", SHAPE_WORDS, PAIR_UPDATED | PAIR_RETYPED, edge_held_primary, edge_late_dependent, queue_full),
+    PAIR_WRAPPED("retyped", SHAPE_WORDS, PAIR_UPDATED | PAIR_RETYPED, edge_held_primary, edge_late_dependent, queue_full, &wrap_some),
     PAIR_OF_THREE("fan_in", SHAPE_WORDS, PAIR_TWO_BLOCKS, edge_first_of_two, edge_second_of_two, edge_waiting_dependent, queue_two),
     PAIR_OF_THREE("mixed", SHAPE_WORDS, 0, edge_held_primary, edge_silent, edge_late_dependent, queue_mixed),
     PAIR_OF_THREE("together", SHAPE_WORDS, 0, edge_held_primary, edge_silent, edge_late_dependent, queue_together),

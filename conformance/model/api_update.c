@@ -183,6 +183,13 @@ static void node_keeps(struct node *n, const struct node *old)
             *n->child[0]->node[i]->kernel = *old->child[0]->node[i]->kernel;
 }
 
+static void keep_edges_inside(struct node *n, const struct node *old)
+{
+    for (unsigned c = 0; c < n->children; c++)
+        for (size_t k = 0; k < n->child[c]->arcs; k++)
+            n->child[c]->arc[k].data = old->child[c]->arc[k].data;
+}
+
 /* ... and of a graph. */
 static void graph_keeps(struct graph *copy, const struct graph *old)
 {
@@ -207,6 +214,8 @@ static void graph_keeps(struct graph *copy, const struct graph *old)
         }
     for (size_t i = 0; device.faults.update_keeps_edges && i < copy->arcs; i++)
         copy->arc[i].data = old->arc[i].data;
+    for (size_t i = 0; device.faults.update_keeps_inner_edges && i < copy->nodes; i++)
+        keep_edges_inside(copy->node[i], old->node[i]);
     if (device.faults.update_triggers_at_starts)
         trigger_at_starts(copy);
     for (size_t i = 0; device.faults.captured_update_keeps_args && i < copy->nodes; i++)
@@ -245,7 +254,7 @@ cudaError_t CUDARTAPI cudaGraphExecUpdate(cudaGraphExec_t handle, cudaGraph_t gr
     const struct graph *g = graph_of(graph);
     FAIL_IF(e == NULL || g == NULL || info == NULL, cudaErrorInvalidValue);
     /* EDGE-23 leaves changed edge data open: refused, or taken over */
-    bool refuses = !device.faults.update_keeps_edges && choose(2) != 0;
+    bool refuses = !device.faults.update_keeps_edges && !device.faults.update_keeps_inner_edges && choose(2) != 0;
     struct refusal refusal = {NULL, NULL, NULL};
     const enum cudaGraphExecUpdateResult before = info->result;
     memset(info, 0, sizeof *info);

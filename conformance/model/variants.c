@@ -130,6 +130,7 @@ static const struct variant variants[] = {
     BROKEN("thread-end-triggers", thread_end_triggers, "TRIG-01", "one thread's end counts as its block's trigger"),
     BROKEN("legacy-runs-alone", legacy_runs_alone, "COMP-06a", "the legacy stream waits for no other stream, nor any for it"),
     BROKEN("update-keeps-edges", update_keeps_edges, "EDGE-23a", "an update with other edge data is taken, and the old edges stay"),
+    BROKEN("update-keeps-inner-edges", update_keeps_inner_edges, "EDGE-23a", "an update with other edge data is taken, and the old edges inside child graphs and bodies stay"),
     BROKEN("edges-share-data", edges_share_data, "EDGE-33", "edges added in one call all get the data of the first"),
     BROKEN("last-edge-data", last_edge_data, "EDGE-33", "edges added in one call all get the data of the last"),
     BROKEN("array-swaps-pair", array_swaps_pair, "EDGE-33", "in a call of more than 16 edges two neighbours exchange their data"),
