@@ -11,6 +11,7 @@ struct chain {
     unsigned disabled;         /* the link that is, or LINKS: none */
     int beside;                /* that link has a second edge into it and out of it as well, each made before the others */
     int programmatic;          /* the edge to the reader, who waits */
+    int into_port;             /* the edge between the first two links, both kernels, is programmatic, too */
     int from_start;            /* the first link is a kernel, and the edge to the second link comes from its start, where such edges are taken */
     cudaGraphNode_t node[LINKS + 2];
 };
@@ -53,7 +54,7 @@ static cudaError_t add_start_edge(cudaGraph_t graph, cudaGraphNode_t from, cudaG
     return add_edge(graph, from, to, 0);
 }
 
-/* Writer, links, reader, by full edges but perhaps the last one or the second one; the mutant has none between the first two links. */
+/* Writer, links, reader, by full edges but perhaps the last ones; the mutant has none between the first two links. */
 static cudaError_t make_chain(struct nested *n, struct chain *chain, const struct node_room room[LINKS], cudaGraph_t graph)
 {
     const void *reader = chain->programmatic ? (const void *)SYMBOL(nested_waiting_reader) : (const void *)SYMBOL(nested_reader);
@@ -67,10 +68,11 @@ static cudaError_t make_chain(struct nested *n, struct chain *chain, const struc
         error = ask_add_kernel(&node[links + 1], graph, reader, &n->args, PART);
     if (error == cudaSuccess && chain->beside)
         error = add_beside(n, chain, graph);
-    for (i = 0; i <= links && error == cudaSuccess; i++)
+    for (i = 0; i <= links && error == cudaSuccess; i++) {
+        unsigned programmatic = (i == links && chain->programmatic) || (i == 1 && chain->into_port);
         if (EDGES_KEPT || i != 1)
-            error = i == 1 && chain->from_start ? add_start_edge(graph, node[1], node[2])
-                                                : add_edge(graph, node[i], node[i + 1], i == links && chain->programmatic);
+            error = i == 1 && chain->from_start ? add_start_edge(graph, node[1], node[2]) : add_edge(graph, node[i], node[i + 1], programmatic);
+    }
     return error;
 }
 
@@ -163,12 +165,14 @@ static unsigned draw_past_set(struct chain *chain, unsigned trial, uint64_t seed
     return draw_around(chain, trial % 2 ? NODE_ROWS : NODE_MEMSET, trial / 2, seed);
 }
 
-/* A disabled kernel leads to the reader. */
+/* A disabled kernel leads to the reader. Every other time a kernel before it leads to it by its trigger: it begins after the writer, and what comes
+ * after its trigger does too. */
 static unsigned draw_past_port(struct chain *chain, unsigned trial, uint64_t seed)
 {
     (void)draw_around(chain, NODE_KERNEL, trial, seed);
     chain->links = 2;
     chain->programmatic = 1;
+    chain->into_port = chain->kind[0] == NODE_KERNEL && trial / CHAIN_KINDS % 2;
     return chain->kind[0];
 }
 

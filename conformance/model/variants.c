@@ -889,6 +889,7 @@ static const struct variant variants[] = {
     BROKEN("disabled-memset-before-event-lost", disabled_set_before_event_lost, "EDGE-27a", "a node that records or awaits an event does not wait for what is before a disabled memset"),
     BROKEN("disabled-after-first-only", disabled_after_first_only, "EDGE-27c", "a disabled node comes after the node of its first edge only"),
     BROKEN("disabled-port-lost", disabled_port_lost, "EDGE-27d", "a programmatic edge from a disabled kernel neither orders nor covers"),
+    BROKEN("port-to-disabled-lost", port_to_disabled_lost, "EDGE-27d", "a programmatic edge to a disabled kernel neither orders nor covers"),
     BROKEN("record-node-keeps-pending", record_node_keeps_pending, "EVT-17", "recorded again by a node, an event stays with a node's record before that is still to come"),
     BROKEN("late-nodes-edgeless", late_nodes_edgeless, "EDGE-44a", "a node that is added after another one was destroyed depends on nothing"),
     BROKEN("update-from-same-ignored", update_from_same_ignored, "EDGE-43d", "a second update from one graph changes nothing"),
