@@ -216,6 +216,12 @@ static int is_promised(const struct script *script)
     return script->run != at_completion && script->run != at_completion_attr;
 }
 
+/* Where a driver takes it, what waits for the event comes after the launch in some way. */
+static int waits_for_event(const struct script *script)
+{
+    return script->run == event_to_memset || script->run == event_to_copy || script->run == event_to_host;
+}
+
 static void ask_no_kernel(struct ask *ask)
 {
     static const struct { const struct script *scripts; size_t count; } tables[] = {
@@ -231,6 +237,8 @@ static void ask_no_kernel(struct ask *ask)
             cudaError_t error = capture_script(&studio, &tables[t].scripts[i], &reading);
             if (is_promised(&tables[t].scripts[i]))
                 ask_expect(ask, tables[t].scripts[i].what, error, cudaSuccess);
+            else if (error == cudaSuccess && waits_for_event(&tables[t].scripts[i]))
+                ask_expect_number(ask, "an edge to what waits for the event", strcmp(reading.text, "no edge") != 0, 1);
             ask_expect_number(ask, "edges that a kernel's port would need", (long)reading.astray, 0);
             ask_row(ask, tables[t].scripts[i].what, reading.text);
         }

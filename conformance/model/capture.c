@@ -201,6 +201,12 @@ static bool is_programmatic(const struct half_edge *h)
     return h->data.type == cudaGraphDependencyTypeProgrammatic;
 }
 
+/* What is no kernel, after the programmatic event of one */
+static bool waits_for_program(const struct lane *l, const struct node *n)
+{
+    return n->type != cudaGraphNodeTypeKernel && l->halves == 1 && is_programmatic(&l->half[0]);
+}
+
 static cudaError_t attach(struct stream *s, struct node *n, bool programmatic)
 {
     bool beside = (device.faults.later_capture_passes_overlapped && s->capture->next != NULL) ||
@@ -214,6 +220,7 @@ static cudaError_t attach(struct stream *s, struct node *n, bool programmatic)
     l->halves = crowded ? 0 : l->halves;
     n->captured = true;
     bool all_programmatic = l->halves != 0, events_too = programmatic && reads_boldly(); /* AMB-09 */
+    l->halves = device.faults.captured_waiter_cut && waits_for_program(l, n) ? 0 : l->halves;
     for (unsigned i = 0; i < l->halves; i++) {
         l->half[i].data = joined(&l->half[i], n, programmatic && (events_too || !l->half[i].kept_default));
         all_programmatic &= is_programmatic(&l->half[i]);

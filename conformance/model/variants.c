@@ -112,6 +112,7 @@ static const struct variant variants[] = {
     BROKEN("captured-attribute-full", captured_attribute_full, "EDGE-11", "capture makes attribute 6 a full edge"),
     BROKEN("captured-event-full", captured_event_full, "EDGE-12", "capture makes a programmatic event a full edge"),
     BROKEN("captured-start-at-trigger", captured_start_at_trigger, "EDGE-13", "capture makes an event at block starts one at the trigger"),
+    BROKEN("captured-waiter-cut", captured_waiter_cut, "EDGE-30", "in a capture a memset, copy or host function after a programmatic event depends on nothing"),
     BROKEN("captured-anywhere", captured_anywhere, "EDGE-30", "capture makes a programmatic edge from what is no kernel"),
     BROKEN("half-edge-data-lost", half_edge_data_lost, "EDGE-18", "a capture forgets the edge data that it was given"),
     BROKEN("unjoined-accepted", unjoined_accepted, "EDGE-19", "a capture ends although a fork has not rejoined"),
