@@ -466,7 +466,8 @@ static void ask_told(struct begun *b, const unsigned *sizes, unsigned count)
     for (i = 0; i < 8 && error == cudaSuccess; i++)
         error = tell_of_triggers(b, i % 2, i / 2 % 2);
     ask_expect(crowd->ask, "events of launches that the host is told of", error, cudaSuccess);
-    ask_expect_none(crowd->ask, "events that the host was told of before the last block, or the kernel, had begun, or triggered", b->told_early, b->told);
+    ask_expect_none(crowd->ask, "events that the host was told of before the last block, or the kernel, had begun, or triggered",
+                    b->told_early, b->told);
 }
 
 static void ask_begun(struct crowd *crowd)
