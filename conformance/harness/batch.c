@@ -77,9 +77,10 @@ void batch_layout(struct layout *layout, const struct part *part, uint64_t group
 
     memset(layout, 0, sizeof(*layout));
     layout->slots = part->slots;
+    layout->group = (unsigned)(part->pinned ? part->pin.group : group);
     for (i = 0; i < part->slots; i++) {
         struct slot *slot = &layout->slot[i];
-        plan_shape(&slot->shape, part->info, part->pair, &part->size, part->source, part->pinned ? part->pin.group : group,
+        plan_shape(&slot->shape, part->info, part->pair, &part->size, part->source, layout->group,
                    part->pinned ? part->pin.slot : i, part->interleave);
         if (part->variation.control != CONTROL_NONE)
             slot->shape.control = part->variation.control;
@@ -327,7 +328,7 @@ static int build(struct device *device, struct buffers *b, const struct part *pa
     if (!batch_queue_trials(device, b, part, layout, queue, 1, fault))
         return 0;
     if (part->pair->wrap)
-        FAULT_TRY(fault, part->pair->wrap->close(outer, inner));
+        FAULT_TRY(fault, part->pair->wrap->close(outer, inner, layout->group));
     else
         *outer = inner;
     return 1;

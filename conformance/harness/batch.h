@@ -48,7 +48,7 @@ struct part {                    /* trials of one image of one case */
 
 struct layout {
     struct slot slot[PLAN_MAX_SLOTS];
-    unsigned slots;
+    unsigned slots, group;
     size_t words, blocks;
 };
 

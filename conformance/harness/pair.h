@@ -95,7 +95,7 @@ struct pair {
 /* A graph around the one that the trials are built into, and what is made of it in the end. */
 struct wrap {
     cudaError_t (*open)(cudaGraph_t *outer, cudaGraph_t *inner);
-    cudaError_t (*close)(cudaGraph_t *outer, cudaGraph_t inner);
+    cudaError_t (*close)(cudaGraph_t *outer, cudaGraph_t inner, unsigned group); /* group: of the trials in it */
 };
 
 /* What is said while a case asks; each may be NULL. */
