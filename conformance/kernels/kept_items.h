@@ -358,25 +358,70 @@ static void ask_updated_inside(struct kept *kept, int in_body, enum item item)
 }
 
 #if CUDART_VERSION >= 12040
-/* "Conditional handle flags and default values are updated as part of the graph update." */
+struct bodies {
+    enum cudaGraphConditionalNodeType type;
+    unsigned size, value; /* of the condition */
+};
+
+/* A conditional node whose first body sets the word `first`, each next one the word after it. */
+static cudaError_t make_bodies(struct kept *kept, const struct bodies *of, unsigned first, cudaGraph_t *graph)
+{
+    cudaGraphConditionalHandle handle = 0;
+    cudaGraph_t body[WORDS];
+    cudaGraphNode_t node = NULL;
+    unsigned i;
+    cudaError_t error = cudaGraphCreate(graph, 0);
+
+    if (error == cudaSuccess)
+        error = cudaGraphConditionalHandleCreate(&handle, *graph, of->value, cudaGraphCondAssignDefault);
+    if (error == cudaSuccess)
+        error = ask_add_conditional(&node, *graph, handle, of->type, of->size, body);
+    for (i = 0; i < of->size && error == cudaSuccess; i++)
+        error = add_item(kept, body[i], ITEM_KERNEL, first + i);
+    return error;
+}
+
+/* "Conditional handle flags and default values are updated as part of the graph update." was, is: the words of the bodies that run. */
+static void expect_turns(struct kept *kept, cudaGraph_t graph, cudaGraph_t other, unsigned was, unsigned is)
+{
+    struct ask *ask = kept->ask;
+    cudaGraphExec_t exec = NULL;
+
+    ask_expect(ask, "an executable one", cudaGraphInstantiate(&exec, graph, 0), cudaSuccess);
+    expect_words(kept, exec, "the body that runs", was);
+    ask_expect_update(ask, "an update", update_from(exec, other));
+    expect_words(kept, exec, "the body that runs after an update", is);
+    ask_expect_update(ask, "an update", update_from(exec, graph));
+    expect_words(kept, exec, "the body that runs again", was);
+    (void)cudaGraphExecDestroy(exec);
+    (void)cudaGraphDestroy(graph);
+    (void)cudaGraphDestroy(other);
+}
+
 static void ask_updated_condition(struct kept *kept, int bodies)
 {
     struct ask *ask = kept->ask;
     cudaGraph_t runs = NULL, rests = NULL;
-    cudaGraphExec_t exec = NULL;
 
     ask_expect(ask, "a body that runs", make_inside(kept, bodies, ITEM_KERNEL, 0, &runs), cudaSuccess);
     ask_expect(ask, "a body that does not", make_inside(kept, bodies, ITEM_KERNEL, NEVER, &rests), cudaSuccess);
-    ask_expect(ask, "an executable one", cudaGraphInstantiate(&exec, runs, 0), cudaSuccess);
-    expect_words(kept, exec, "a body that runs", 1);
-    ask_expect_update(ask, "an update", update_from(exec, rests));
-    expect_words(kept, exec, "a body that does not run after an update", 0);
-    ask_expect_update(ask, "an update", update_from(exec, runs));
-    expect_words(kept, exec, "a body that runs again", 1);
-    (void)cudaGraphExecDestroy(exec);
-    (void)cudaGraphDestroy(runs);
-    (void)cudaGraphDestroy(rests);
+    expect_turns(kept, runs, rests, 1, 0);
 }
+
+#if CUDART_VERSION >= 12080
+/* The same of several bodies, of which another one runs. */
+static void ask_updated_choice(struct kept *kept, enum cudaGraphConditionalNodeType type, unsigned was, unsigned is)
+{
+    struct ask *ask = kept->ask;
+    struct bodies before = { type, 2, was }, after = { type, 2, is };
+    int by_value = type == cudaGraphCondTypeSwitch;
+    cudaGraph_t graph = NULL, other = NULL;
+
+    ask_expect(ask, "a choice of bodies", make_bodies(kept, &before, 0, &graph), cudaSuccess);
+    ask_expect(ask, "another choice", make_bodies(kept, &after, 0, &other), cudaSuccess);
+    expect_turns(kept, graph, other, 1u << (by_value ? was : !was), 1u << (by_value ? is : !is));
+}
+#endif
 
 /* "If childGraph contains ... conditional nodes, this call will return an error", which newer drivers may well lift. */
 static void note_condition_in_child(struct kept *kept)
@@ -412,6 +457,12 @@ static void ask_inside(struct ask *ask)
     if (kept.driver >= 12040) {
         ask_updated_condition(&kept, 1);
         ask_updated_condition(&kept, 2);
+#if CUDART_VERSION >= 12080
+        for (item = 0; item < 2 && kept.driver >= 12080; item++) {
+            ask_updated_choice(&kept, cudaGraphCondTypeSwitch, item, !item);
+            ask_updated_choice(&kept, cudaGraphCondTypeIf, item, !item);
+        }
+#endif
         note_condition_in_child(&kept);
     }
 #endif

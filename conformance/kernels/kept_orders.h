@@ -425,29 +425,6 @@ static void ask_longer_child(struct kept *kept)
 }
 
 #if CUDART_VERSION >= 12040
-struct bodies {
-    enum cudaGraphConditionalNodeType type;
-    unsigned size;
-};
-
-/* A conditional node whose first body is skipped or not, and sets the word `first`, each next one the word after it. */
-static cudaError_t make_bodies(struct kept *kept, const struct bodies *of, unsigned first, cudaGraph_t *graph)
-{
-    cudaGraphConditionalHandle handle = 0;
-    cudaGraph_t body[WORDS];
-    cudaGraphNode_t node = NULL;
-    unsigned i;
-    cudaError_t error = cudaGraphCreate(graph, 0);
-
-    if (error == cudaSuccess)
-        error = cudaGraphConditionalHandleCreate(&handle, *graph, 1, cudaGraphCondAssignDefault);
-    if (error == cudaSuccess)
-        error = ask_add_conditional(&node, *graph, handle, of->type, of->size, body);
-    for (i = 0; i < of->size && error == cudaSuccess; i++)
-        error = add_item(kept, body[i], ITEM_KERNEL, first + i);
-    return error;
-}
-
 /* "Changes to node parameters are not supported": its kind and the number of its bodies are. A driver that does take them over has to run them.
  * was, is: the words of the body that runs. */
 static void ask_other_bodies(struct kept *kept, const struct bodies *from, const struct bodies *to, unsigned was, unsigned is)
@@ -475,7 +452,7 @@ static void ask_other_bodies(struct kept *kept, const struct bodies *from, const
 static void ask_all_other_bodies(struct kept *kept)
 {
 #if CUDART_VERSION >= 12080
-    static const struct bodies one = { cudaGraphCondTypeIf, 1 }, two = { cudaGraphCondTypeIf, 2 }, cases = { cudaGraphCondTypeSwitch, 2 };
+    static const struct bodies one = { cudaGraphCondTypeIf, 1, 1 }, two = { cudaGraphCondTypeIf, 2, 1 }, cases = { cudaGraphCondTypeSwitch, 2, 1 };
 
     ask_other_bodies(kept, &one, &two, 1, 4);
     ask_other_bodies(kept, &two, &one, 1, 4);

@@ -172,7 +172,7 @@ static void node_keeps(struct node *n, const struct node *old)
         n->event = old->event;
     if (device.faults.update_keeps_inner_condition)
         keep_inner_conditions(n, old);
-    if (device.faults.update_keeps_condition)
+    if (device.faults.update_keeps_condition || (device.faults.update_keeps_choice && n->choice == BODY_SWITCH))
         n->condition = old->condition;
     for (unsigned c = 0; device.faults.update_keeps_body && n->type == cudaGraphNodeTypeConditional && c < n->children; c++)
         for (size_t i = 0; i < n->child[c]->nodes; i++)

@@ -283,6 +283,7 @@ struct faults {
     bool captured_update_keeps_event; /* of nodes that were captured */
     bool update_keeps_disabled_source; /* of copies */
     bool update_keeps_inner_condition; /* of nodes in bodies */
+    bool update_keeps_choice; /* of the bodies of a switch */
     bool uploaded_takes_no_disabling; /* of its nodes */
     bool host_passes_given_child; /* one that an executable graph was given */
     bool nested_cooperative_is_plain; /* in a child graph of a child graph */
