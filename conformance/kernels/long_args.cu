@@ -472,7 +472,8 @@ static cudaError_t change_exec(struct long_ask *l, enum long_way way, cudaGraphE
     return error;
 }
 
-static cudaError_t run_node(struct long_ask *l, enum long_way way)
+/* A node that gets other parameters is every other time one of a kernel with fewer arguments until then. */
+static cudaError_t run_node(struct long_ask *l, enum long_way way, unsigned which)
 {
     int has_other = way == WAY_SET || way == WAY_SET_IN_CLONE || way == WAY_EXEC || way == WAY_EXEC_DISABLED || way == WAY_UPDATE ||
                     way == WAY_CHILD_UPDATED;
@@ -482,7 +483,9 @@ static cudaError_t run_node(struct long_ask *l, enum long_way way)
     cudaError_t error;
 
     next_args(l);
+    l->taker -= has_other && which % 2;
     error = long_graph(l, way, has_other ? &l->other : &l->args, &graph, &node);
+    l->taker = &takers[which];
     if (error == cudaSuccess)
         error = change_graph(l, way, &graph, &node);
     if (error == cudaSuccess)
@@ -508,7 +511,7 @@ static void ask_all_nodes(struct long_ask *l)
         cudaError_t error = cudaSuccess;
         for (i = 0; i < 2 * TAKERS && error == cudaSuccess; i++) {
             l->taker = &takers[i / 2];
-            error = run_node(l, (enum long_way)way);
+            error = run_node(l, (enum long_way)way, i / 2);
         }
         ask_expect(l->ask, way_names[way], error, cudaSuccess);
     }

@@ -19,6 +19,8 @@ static enum cudaGraphExecUpdateResult update_result_of_node(const struct node *a
         return cudaGraphExecUpdateErrorTopologyChanged;
     if (a->type != b->type || a->children != b->children || a->choice != b->choice)
         return cudaGraphExecUpdateErrorNodeTypeChanged;
+    if (device.faults.other_arguments_not_taken && a->kernel != NULL && a->kernel->kernel->args_bytes != b->kernel->kernel->args_bytes)
+        return cudaGraphExecUpdateErrorFunctionChanged;
     if (a->kernel != NULL && a->kernel->cooperative != b->kernel->cooperative)
         return cudaGraphExecUpdateErrorAttributesChanged;
     enum cudaGraphExecUpdateResult result = cudaGraphExecUpdateSuccess;
