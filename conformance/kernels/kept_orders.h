@@ -424,6 +424,43 @@ static void ask_longer_child(struct kept *kept)
     (void)cudaGraphDestroy(longer);
 }
 
+/* Two graphs of two kernels, of which the second one's come one after the other. */
+static cudaError_t make_pairs(struct kept *kept, cudaGraph_t *pair)
+{
+    cudaGraphEdgeData full = edges_data(0, 0, 0);
+    cudaGraphNode_t node[2];
+    unsigned i;
+    cudaError_t error = cudaSuccess;
+
+    for (i = 0; i < 2 && error == cudaSuccess; i++) {
+        error = make_set(kept, 2 * i, &pair[i], &node[0]);
+        if (error == cudaSuccess)
+            error = add_set(kept, pair[i], 2 * i + 1, &node[1]);
+    }
+    return error == cudaSuccess ? edges_add(pair[1], &node[0], &node[1], &full, 1) : error;
+}
+
+/* ... and so must its edges. */
+static void ask_edged_child(struct kept *kept, unsigned of)
+{
+    struct ask *ask = kept->ask;
+    cudaGraph_t graph = NULL, pair[2] = { NULL, NULL };
+    cudaGraphExec_t exec = NULL;
+    cudaGraphNode_t node = NULL;
+
+    ask_expect(ask, "two kernels, and two in a row", make_pairs(kept, pair), cudaSuccess);
+    ask_expect(ask, "a graph around a child graph", cudaGraphCreate(&graph, 0), cudaSuccess);
+    ask_expect(ask, "a child graph of two kernels", cudaGraphAddChildGraphNode(&node, graph, NULL, 0, pair[of]), cudaSuccess);
+    ask_expect(ask, "an executable one", cudaGraphInstantiate(&exec, graph, 0), cudaSuccess);
+    ask_expect_refusal(ask, of ? "parameters of the child graph with an edge less" : "parameters of the child graph with an edge more",
+                       cudaGraphExecChildGraphNodeSetParams(exec, node, pair[!of]));
+    expect_words(kept, exec, "a launch after other edges were refused to a child graph", 3u << 2 * of);
+    (void)cudaGraphExecDestroy(exec);
+    (void)cudaGraphDestroy(graph);
+    (void)cudaGraphDestroy(pair[0]);
+    (void)cudaGraphDestroy(pair[1]);
+}
+
 #if CUDART_VERSION >= 12040
 /* "Changes to node parameters are not supported": its kind and the number of its bodies are. A driver that does take them over has to run them.
  * was, is: the words of the body that runs. */
@@ -539,6 +576,8 @@ static void ask_declined(struct ask *ask)
     for (kind = 0; kind < ITEMS; kind++)
         ask_other_kind(&kept, (enum item)kind);
     ask_longer_child(&kept);
+    ask_edged_child(&kept, 0);
+    ask_edged_child(&kept, 1);
     ask_declined_events(&kept);
     ask_all_left_declined(ask);
 #if CUDART_VERSION >= 12040

@@ -463,6 +463,7 @@ static const struct variant variants[] = {
     BROKEN("update-keeps-condition", update_keeps_condition, "EDGE-43a", "an update leaves the values that conditions begin with as they were"),
     BROKEN("update-keeps-choice", update_keeps_choice, "EDGE-43a", "an update leaves the value that a switch begins with as it was"),
     BROKEN("other-arguments-not-taken", other_arguments_not_taken, "ATTR-15f", "an update to a kernel with arguments of another length is refused"),
+    BROKEN("child-takes-other-edges", child_takes_other_edges, "EDGE-44b", "a child graph is given a graph of as many nodes by other edges"),
     BROKEN("update-keeps-inner-condition", update_keeps_inner_condition, "EDGE-43a", "an update does not change the condition of a node in a body"),
     BROKEN("source-memset-params-keep-rows", source_memset_params_keep_rows, "EDGE-43", "new parameters of a memset of a graph that is not executable leave its rows as they were"),
     BROKEN("refused-graph-stays-refused", refused_graph_stays_refused, "EDGE-44", "a graph that was once not made executable never is"),
