@@ -101,7 +101,8 @@ static cudaError_t add_child(struct crossed *c, struct row *row, unsigned part, 
     return error;
 }
 
-/* Of the three bodies of a switch only one holds anything. Its edges come after the node itself. */
+/* Of the three bodies of a switch only one holds anything; every other IF has two, of which the second one runs. Its edges come after the node
+ * itself. */
 static cudaError_t add_conditional(struct crossed *c, struct row *row, unsigned part, cudaGraphNode_t *node)
 {
 #if CUDART_VERSION >= 12040
@@ -109,15 +110,16 @@ static cudaError_t add_conditional(struct crossed *c, struct row *row, unsigned 
     enum cudaGraphConditionalNodeType type = cudaGraphCondTypeIf;
     cudaGraphConditionalHandle handle;
     cudaGraph_t body[3];
-    cudaError_t error = cudaGraphConditionalHandleCreate(&handle, c->outermost, is->value, cudaGraphCondAssignDefault);
+    int cases = is->kind == PART_SWITCH, otherwise = !cases && part % 2 && has_version(12080);
+    cudaError_t error = cudaGraphConditionalHandleCreate(&handle, c->outermost, otherwise ? 0 : is->value, cudaGraphCondAssignDefault);
 
 #if CUDART_VERSION >= 12080
-    if (is->kind == PART_SWITCH)
+    if (cases)
         type = cudaGraphCondTypeSwitch;
 #endif
     if (error == cudaSuccess)
-        error = ask_add_conditional(node, row->graph, handle, type, is->kind == PART_SWITCH ? 3 : 1, body);
-    return error == cudaSuccess ? make_row(c, body[is->kind == PART_SWITCH ? is->value : 0], part) : error;
+        error = ask_add_conditional(node, row->graph, handle, type, cases ? 3 : otherwise ? 2 : 1, body);
+    return error == cudaSuccess ? make_row(c, body[cases ? is->value : (unsigned)otherwise], part) : error;
 #else
     (void)c, (void)row, (void)part, (void)node;
     return cudaErrorNotSupported; /* none is drawn */

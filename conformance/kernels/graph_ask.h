@@ -218,12 +218,14 @@ static cudaError_t ask_add_child_after(cudaGraphNode_t *node, cudaGraph_t graph,
 static cudaError_t ask_add_child(cudaGraphNode_t *node, cudaGraph_t graph) { return ask_add_child_after(node, graph, NULL, 0); }
 
 /* Whether toolkit and driver have conditional nodes. */
-static int has_conditions(void)
+static int has_version(int version)
 {
     int driver = 0;
 
-    return CUDART_VERSION >= 12040 && cudaDriverGetVersion(&driver) == cudaSuccess && driver >= 12040;
+    return CUDART_VERSION >= version && cudaDriverGetVersion(&driver) == cudaSuccess && driver >= version;
 }
+
+static int has_conditions(void) { return has_version(12040); }
 
 #if CUDART_VERSION >= 12040
 /* A conditional node of this type; bodies[size] receives the graphs that it may run. */

@@ -205,6 +205,9 @@ static bool arc_uncovered(const struct arc *a)
         return true;
     if ((f->child_behind_child_uncovered && behind_child(a->to->graph)) || (f->rejoined_uncovered && a->rejoins))
         return true;
+    const struct node *owner = a->to->graph->owner;
+    if (f->else_uncovered && owner != NULL && owner->choice == BODY_IF && a->to->graph != owner->child[0])
+        return true;
     if (f->long_args_uncover && a->to->kernel != NULL && a->to->kernel->kernel->args_bytes > 128)
         return true;
     if (f->others_graph_uncovers && a->to->graph->made_elsewhere)

@@ -1054,6 +1054,7 @@ static const struct variant variants[] = {
     BROKEN("attributed-launch-told-at-touch", attributed_launch_told_at_touch, "COMP-16", "the host is told of the event of a launch with attribute 6 when the first block has triggered"),
     BROKEN("first-start-told", first_start_told, "COMP-16", "the host is told of an event at block starts when the first block has begun"),
     BROKEN("updated-cooperative-uncovered", updated_cooperative_uncovered, "EDGE-45", "in an updated graph the wait of a cooperative kernel does not cover the start of a programmatic edge"),
+    BROKEN("else-uncovered", else_uncovered, "EDGE-45", "in the second body of an IF the wait does not cover the kernel before"),
     BROKEN("cooperative-in-body-uncovered", cooperative_in_body_uncovered, "EDGE-45", "in a conditional body the wait does not cover a cooperative kernel"),
     BROKEN("large-fan-uncovered", large_fan_uncovered, "COMP-04b", "the wait does not cover the third programmatic edge between grids of more than 64 blocks"),
     BROKEN("large-of-event-uncovered", large_of_event_uncovered, "COMP-04b", "the wait does not cover a grid of more than 64 blocks whose event was captured"),
