@@ -385,9 +385,9 @@ cudaError_t capture_kernel(struct stream *s, struct request *r)
     if (n->kernel == NULL)
         abort();
     *n->kernel = *r;
-    for (unsigned i = 0; device.faults.domain_not_captured && i < r->num_attrs; i++)
-        if ((int)r->attrs[i].id == 10)
-            n->kernel->attrs[i].val.pad[0] = 0;
+    for (unsigned i = 0; i < r->num_attrs; i++)
+        if ((device.faults.domain_not_captured && (int)r->attrs[i].id == 10) || (device.faults.map_not_captured && (int)r->attrs[i].id == 9))
+            memset(&n->kernel->attrs[i].val, 0, sizeof n->kernel->attrs[i].val);
     if (device.faults.captured_args_end_at_64 && r->kernel->args_bytes > 64)
         memset(n->kernel->args + 64, 0, r->kernel->args_bytes - 64);
     if (device.faults.capture_loses_cooperative)

@@ -118,6 +118,7 @@ static const struct variant variants[] = {
     BROKEN("unjoined-accepted", unjoined_accepted, "EDGE-19", "a capture ends although a fork has not rejoined"),
     BROKEN("loose-item-accepted", loose_item_accepted, "EDGE-19", "a capture ends although a fork that a memset, copy or host function ends has not rejoined"),
     BROKEN("removed-nodes-unjoined", removed_nodes_unjoined, "EDGE-20", "nodes that an update took out keep a capture from ending"),
+    BROKEN("map-not-captured", map_not_captured, "EDGE-41", "a captured launch loses its map of memory-sync domains"),
     BROKEN("domain-not-captured", domain_not_captured, "COMP-13", "capture loses a launch's memory-sync domain"),
     BROKEN("edge-twice-accepted", edge_twice_accepted, "EDGE-16", "an edge that is there may be added again"),
     BROKEN("absent-edge-removed", absent_edge_removed, "EDGE-17", "removing an edge that is not there succeeds"),
