@@ -227,6 +227,8 @@ cudaError_t capture_update(cudaStream_t handle, cudaGraphNode_t *deps, const edg
                 cudaErrorInvalidValue);
     if (device.faults.fork_takes_no_dependency && s->capture->origin != s && flags == cudaStreamAddCaptureDependencies)
         return cudaSuccess;
+    if (device.faults.added_dependency_forgets_row && flags == cudaStreamAddCaptureDependencies)
+        l->behinds = 0;
     if (flags == cudaStreamSetCaptureDependencies) {
         s->capture->lost_nodes |= device.faults.removed_nodes_unjoined && l->halves != 0;
         l->halves = l->behinds = 0;

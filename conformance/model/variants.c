@@ -278,6 +278,7 @@ static const struct variant variants[] = {
     BROKEN("captured-params-ignored", captured_params_ignored, "SAME-02", "new parameters of a captured kernel of an executable graph change nothing"),
     BROKEN("captured-disabled-runs", captured_disabled_runs, "SAME-02", "a captured node runs although it was disabled"),
     BROKEN("relaxed-capture-loses-order", relaxed_capture_loses_order, "SAME-02", "in a relaxed capture what follows an overlap is not ordered after all of it"),
+    BROKEN("added-dependency-forgets-row", added_dependency_forgets_row, "MEM-06c", "a capture that is given a node to come after forgets what its kernels had overlapped"),
     BROKEN("join-forgets-overlapped", join_forgets_overlapped, "MEM-06c", "a stream of a capture that waits for an event forgets what its kernels had overlapped"),
     BROKEN("fifth-overlapped-lost", fifth_overlapped_lost, "MEM-06c", "of more than four kernels that a capturing stream overlapped the later ones are forgotten"),
     BROKEN("urgent-starts-lack-one", urgent_starts_lack_one, "COMP-16", "the blocks of a grid in a stream of high priority have started once all but one have"),
