@@ -44,12 +44,20 @@ KERNEL(event_covered_primary) { visibility_primary(&args, FORM_PLAIN); }
 
 KERNEL(event_covered_dependent) { reading_dependent(&args, WAITS); }
 
-/* With the attribute, in the side stream after the primary's event: an ordinary one, or recorded with its launch. Primaries of an odd number
- * of blocks have a second event before them, which the side stream waits for last: it takes nothing away from the first. */
+static int is_captured(cudaStream_t stream)
+{
+    enum cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+
+    return cudaStreamIsCapturing(stream, &status) == cudaSuccess && status == cudaStreamCaptureStatusActive;
+}
+
+/* With the attribute, in the side stream after the primary's event: an ordinary one, or recorded with its launch. Where it is launched, primaries
+ * of an odd number of blocks have a second event before them, which the side stream waits for last: it takes nothing away from the first. In a
+ * graph it would be a full edge, beside which the two hardly overlap. */
 static cudaError_t queue_with_attribute(const struct queue *queue, const struct trial_launch *trial, int programmatic)
 {
     pdl_options primary = PDL_ZERO, dependent = PDL_ZERO;
-    int second = programmatic && trial->primary_blocks % 2;
+    int second = programmatic && trial->primary_blocks % 2 && !is_captured(queue->stream);
     cudaError_t error = second ? cudaEventRecord(queue->join, queue->stream) : cudaSuccess;
 
     if (programmatic)
