@@ -217,7 +217,7 @@ static cudaError_t ask_add_child_after(cudaGraphNode_t *node, cudaGraph_t graph,
 
 static cudaError_t ask_add_child(cudaGraphNode_t *node, cudaGraph_t graph) { return ask_add_child_after(node, graph, NULL, 0); }
 
-/* Whether toolkit and driver have conditional nodes. */
+/* Whether toolkit and driver are of this version or later. */
 static int has_version(int version)
 {
     int driver = 0;
@@ -225,6 +225,7 @@ static int has_version(int version)
     return CUDART_VERSION >= version && cudaDriverGetVersion(&driver) == cudaSuccess && driver >= version;
 }
 
+/* Conditional nodes came with it. */
 static int has_conditions(void) { return has_version(12040); }
 
 #if CUDART_VERSION >= 12040

@@ -12,6 +12,7 @@ struct chain {
     int beside;                /* that link has a second edge into it and out of it as well, each made before the others */
     int programmatic;          /* the edge to the reader, who waits */
     int into_port;             /* the edge between the first two links, both kernels, is programmatic, too */
+    int in_body;               /* all of it lies in the body of a conditional node */
     int from_start;            /* the first link is a kernel, and the edge to the second link comes from its start, where such edges are taken */
     cudaGraphNode_t node[LINKS + 2];
 };
@@ -76,14 +77,30 @@ static cudaError_t make_chain(struct nested *n, struct chain *chain, const struc
     return error;
 }
 
+/* The graph that the chain stands in. */
+static cudaError_t chain_place(const struct chain *chain, cudaGraph_t graph, cudaGraph_t *place)
+{
+    *place = graph;
+#if CUDART_VERSION >= 12040
+    if (chain->in_body) {
+        cudaGraphNode_t node;
+        return ask_add_if(&node, graph, graph, 1, place);
+    }
+#endif
+    (void)chain;
+    return cudaSuccess;
+}
+
 static cudaError_t run_chain(struct nested *n, struct chain *chain, unsigned trial, const struct node_room room[LINKS])
 {
-    cudaGraph_t graph = NULL;
+    cudaGraph_t graph = NULL, place = NULL;
     cudaGraphExec_t exec = NULL;
     cudaError_t error = cudaGraphCreate(&graph, 0);
 
     if (error == cudaSuccess)
-        error = make_chain(n, chain, room, graph);
+        error = chain_place(chain, graph, &place);
+    if (error == cudaSuccess)
+        error = make_chain(n, chain, room, place);
     if (error == cudaSuccess)
         error = cudaGraphInstantiate(&exec, graph, 0);
     if (error == cudaSuccess && chain->disabled < LINKS)
@@ -128,14 +145,24 @@ static void ask_chains_of(struct ask *ask, draw_chain *draw, const char *what)
     close_nested(&n);
 }
 
+/* "Allowed node types are kernel nodes, empty nodes, child graphs, memsets, memcopies, and conditionals", of which the last are asked elsewhere. */
+static int may_lie_in_body(unsigned kind)
+{
+    return kind != NODE_HOST && kind != NODE_RECORD && kind != NODE_WAIT && kind != NODE_KINDS && has_conditions();
+}
+
+/* The second time the pair lies in a body, or comes from the start of a kernel. */
 static unsigned draw_pair(struct chain *chain, unsigned trial, uint64_t seed)
 {
+    int again = trial / CHAIN_KINDS / CHAIN_KINDS % 2 != 0;
+
     (void)seed;
     chain->kind[0] = trial / CHAIN_KINDS % CHAIN_KINDS;
     chain->kind[1] = trial % CHAIN_KINDS;
     chain->links = 2;
     chain->disabled = LINKS;
-    chain->from_start = chain->kind[0] == NODE_KERNEL && trial / CHAIN_KINDS / CHAIN_KINDS % 2;
+    chain->from_start = again && chain->kind[0] == NODE_KERNEL;
+    chain->in_body = again && !chain->from_start && may_lie_in_body(chain->kind[0]) && may_lie_in_body(chain->kind[1]);
     return chain->kind[0];
 }
 

@@ -153,6 +153,7 @@ static bool crossing_cuts(const struct arc *a)
            (a->to->given && ((f->given_host_passes_set && from_set && a->to->type == cudaGraphNodeTypeHost) ||
                              (f->given_set_passes_host && host_to_set) || (f->given_copy_passes_set && set_to_copy))) ||
            (f->domain_in_inner_body_passed && in_body && body_around && a->from->op->domain != 0) ||
+           (f->copy_before_child_in_body_lost && in_body && to_child && a->from->type == cudaGraphNodeTypeMemcpy) ||
            (f->second_edge_in_child_lost && in_child && a->into == 1);
 }
 

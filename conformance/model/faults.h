@@ -284,6 +284,7 @@ struct faults {
     bool update_keeps_disabled_source; /* of copies */
     bool update_keeps_inner_condition; /* of nodes in bodies */
     bool update_keeps_choice; /* of the bodies of a switch */
+    bool copy_before_child_in_body_lost; /* the edge between them */
     bool added_dependency_forgets_row; /* of a capture */
     bool map_not_captured; /* of memory-sync domains */
     bool else_uncovered; /* what lies in the second body of an IF */
