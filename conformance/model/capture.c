@@ -386,7 +386,8 @@ cudaError_t capture_kernel(struct stream *s, struct request *r)
         abort();
     *n->kernel = *r;
     for (unsigned i = 0; i < r->num_attrs; i++)
-        if ((device.faults.domain_not_captured && (int)r->attrs[i].id == 10) || (device.faults.map_not_captured && (int)r->attrs[i].id == 9))
+        if ((device.faults.domain_not_captured && r->attrs[i].id == cudaLaunchAttributeMemSyncDomain) ||
+            (device.faults.map_not_captured && r->attrs[i].id == cudaLaunchAttributeMemSyncDomainMap))
             memset(&n->kernel->attrs[i].val, 0, sizeof n->kernel->attrs[i].val);
     if (device.faults.captured_args_end_at_64 && r->kernel->args_bytes > 64)
         memset(n->kernel->args + 64, 0, r->kernel->args_bytes - 64);
