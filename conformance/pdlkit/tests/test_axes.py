@@ -97,7 +97,7 @@ SLIPS = [
 ]
 
 
-@pytest.mark.parametrize(("text", "said"), SLIPS, ids=range(len(SLIPS)))
+@pytest.mark.parametrize(("text", "said"), SLIPS, ids=[said for _, said in SLIPS])
 def test_slips_are_named(text: str, said: str) -> None:
     rule = ('\n[[rule]]\nid = "WAIT-01"\nclass = "derived"\nkind = "api"\ntext = "t"\nsource = "s"\nuntestable = "u"\n')
     with pytest.raises(RulesError, match=said):

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from conformance.pdlkit import display
+from conformance.pdlkit.replay_token import Token
 
 GPU = {"kind": "gpu", "name": "NVIDIA H100", "cc": 90, "sms": 132}
 
@@ -169,5 +170,5 @@ def test_the_first_forbidden_trial_of_each_failing_case_can_be_replayed() -> Non
     forbidden = [{"batch": 3, "slot": 9}, {"batch": 4, "slot": 1}]
     said = report(tests=[entry(status="FAIL", forbidden=forbidden), entry(forbidden=forbidden), entry(status="FAIL", forbidden=[])])
     said["suite"]["sources"], said["run"]["plant"] = "0123456789abcdef", None
-    tokens = display.first_tokens(said)
-    assert len(tokens) == 1 and "WAIT-01.store.widened.stream" in tokens[0] and "3" in tokens[0] and "9" in tokens[0]
+    tokens = [Token.parse(text) for text in display.first_tokens(said)]
+    assert [(token.case, token.batch, token.slot) for token in tokens] == [("WAIT-01.store.widened.stream", 3, 9)]
