@@ -338,7 +338,7 @@ static void ask_nodes(struct ask *ask)
 
     c = nothing;
     error = open_crossed(&c, ask);
-    for (; ask_goes_on(ask, c.trial, ask->trials) && error == cudaSuccess; c.trial++) {
+    for (; ask_goes_on(ask, c.trial, ask->trials) && error == cudaSuccess && t.wrong < ASK_WRONG_ENOUGH; c.trial++) {
         error = run_crossed(&c, &soon);
         if (error == cudaSuccess)
             judge_trial(&c, &t, soon);

@@ -86,6 +86,7 @@ struct tally { unsigned soon, trials; };
 struct tallies {
     struct tally kind[PART_KINDS], place[PLACES], made[MADES], executable[EXECUTABLES], street[STREETS];
     unsigned unordered;        /* graphs that did not come after the kernel before them */
+    unsigned wrong;            /* trials with any node too soon */
     char first[360];           /* what went wrong first */
 };
 
@@ -108,6 +109,7 @@ static void judge_trial(struct crossed *c, struct tallies *t, unsigned soon)
     count_in(&t->executable[d->executable], soon != PARTS);
     count_in(&t->street[d->street], soon != PARTS);
     t->unordered += soon > PARTS;
+    t->wrong += soon != PARTS;
     if (soon == PARTS || t->first[0])
         return;
     tell_trial(d, c->trial, soon, t->first, sizeof(t->first));

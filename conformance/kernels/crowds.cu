@@ -455,6 +455,7 @@ static void ask_blocks(struct ask *ask)
                                       1025, 65535, TWO_BYTES, 65537, 70000
 #endif
     };
+    static void (*const more[])(struct crowd *crowd) = { ask_dressed, ask_begun, ask_crowd_events, ask_shapes };
     unsigned count = sizeof(sizes) / sizeof(sizes[0]), i, plain;
     struct crowd crowd = PDL_ZERO;
     cudaError_t error = open_crowd(&crowd, ask);
@@ -473,14 +474,8 @@ static void ask_blocks(struct ask *ask)
     ask_expect_none(ask, "dependents that began before the last block had triggered", crowd.early, crowd.trials);
     ask_expect_none(ask, "stale in a dependent's last blocks", crowd.stale, crowd.trials);
     ask_expect_number(ask, "kernels without the attribute that did not come after the one before", (long)crowd.passed, 0);
-    if (error == cudaSuccess)
-        ask_dressed(&crowd);
-    if (error == cudaSuccess)
-        ask_begun(&crowd);
-    if (error == cudaSuccess)
-        ask_crowd_events(&crowd);
-    if (error == cudaSuccess)
-        ask_shapes(&crowd);
+    for (i = 0; i < sizeof(more) / sizeof(more[0]) && error == cudaSuccess && ask->kills < ASK_WRONG_ENOUGH; i++)
+        more[i](&crowd);
     (void)cudaFreeHost(crowd.room);
 }
 

@@ -529,7 +529,7 @@ static void close_shapes(struct shapes *s)
 
 #include "crowds_lines.h"
 
-static void ask_shapes(const struct crowd *crowd)
+static void ask_shapes(struct crowd *crowd)
 {
     struct shapes s = PDL_ZERO;
     struct ask *ask = crowd->ask;

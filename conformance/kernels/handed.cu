@@ -249,7 +249,7 @@ static int has_event(const struct hand *h) { return h->link == LINK_EVENT || h->
 /* ---- a trial ---- */
 
 struct handed_answers {
-    unsigned stale[LINKS], trials[LINKS], short_times, times;
+    unsigned stale[LINKS], trials[LINKS], wrong, short_times, times;
     char first[LINKS][TEXT];    /* what was stale first */
 };
 
@@ -270,6 +270,7 @@ static cudaError_t run_hand(struct handed *d, const struct hand *h, struct hande
     closed = close_hand(d, h);
     if (error != cudaSuccess || closed != cudaSuccess)
         return error != cudaSuccess ? error : closed;
+    answers->wrong += d->stale != 0;
     if (d->stale && answers->stale[h->link]++ == 0)
         tell_hand(h, answers->first[h->link], sizeof(answers->first[h->link]));
     answers->trials[h->link]++;
@@ -286,7 +287,7 @@ static void ask_handed(struct ask *ask)
     unsigned link;
 
     memset(&answers, 0, sizeof(answers));
-    for (; ask_goes_on(ask, d.trial, HANDS * ask->trials) && error == cudaSuccess; d.trial++) {
+    for (; ask_goes_on(ask, d.trial, HANDS * ask->trials) && error == cudaSuccess && answers.wrong < ASK_WRONG_ENOUGH; d.trial++) {
         h = draw_hand(&d, ask->seed, d.trial);
         error = run_hand(&d, &h, &answers);
     }

@@ -500,8 +500,6 @@ static int ask_program(struct ask *ask, struct program_room *room, const struct 
     return 1;
 }
 
-#define BLIND_ENOUGH 200u      /* stale programs of kernels that do not wait: a mutant is killed by one */
-
 static void ask_programs(struct ask *ask, struct program_room *room, const struct program_ask *how)
 {
     struct counts counts = PDL_ZERO;
@@ -511,7 +509,7 @@ static void ask_programs(struct ask *ask, struct program_room *room, const struc
     room->blind = room->size.programmatic = how->blind;
     room->destroys = how->subject == PROGRAM_DESTROYED;
     room->uploads = how->subject == PROGRAM_UPLOADED;
-    for (number = 0; number < programs && !(how->blind && counts.wrong >= BLIND_ENOUGH); number++)
+    for (number = 0; number < programs && !(how->blind && counts.wrong >= ASK_WRONG_ENOUGH); number++)
         if (!ask_program(ask, room, how, number, ways, &counts))
             break;
     ask->asked += (unsigned)counts.made;
