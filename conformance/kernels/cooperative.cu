@@ -92,7 +92,6 @@ struct meeting {
     cudaEvent_t event, recorded; /* recorded: by launches */
     int records;               /* whether launches may record events here */
     int records_begin;         /* ... or when all blocks have begun */
-    int driver;                /* its version: conditional nodes came with 12.4 */
     unsigned blocks, alone, missing; /* of all rounds: launched, without all the others of their grid, never run */
 };
 
@@ -146,8 +145,6 @@ static cudaError_t open_meeting(struct meeting *m, const struct ask *ask)
 
     m->usual[0] = ask->stream;
     m->usual[1] = ask->side;
-    if (error == cudaSuccess)
-        error = cudaDriverGetVersion(&m->driver);
     if (error == cudaSuccess)
         error = cudaStreamCreateWithFlags(&m->origin, cudaStreamNonBlocking);
     if (error == cudaSuccess)
@@ -374,7 +371,7 @@ static void ask_at_once(struct ask *ask)
         error = run_round(&m, round, PLACE_STREAMS);
         if (error == cudaSuccess && !CROWDED && !m.alone && round % 4 == 1)
             error = run_round(&m, round, round % 8 == 1 ? PLACE_GRAPH : PLACE_NESTED);
-        if (error == cudaSuccess && !CROWDED && !m.alone && round % 4 == 3 && m.driver >= 12040)
+        if (error == cudaSuccess && !CROWDED && !m.alone && round % 4 == 3 && has_conditions())
             error = run_round(&m, round, PLACE_BODY);
     }
     ask_expect(ask, "cooperative grids in two streams", error, cudaSuccess);

@@ -70,7 +70,6 @@ struct kept {
     uint32_t *words;           /* pinned: WORDS, then what copies read */
     const uint32_t *source;    /* that, as the device sees it: a word, then layers */
     struct kernel_args args[WORDS]; /* of a kernel that sets this word */
-    int driver;                /* its version: bodies of conditional nodes came with 12.4, more than one of a node with 12.8 */
 };
 
 #define SOURCE_BYTES (WORD_BYTES + LAYERS_FROM * sizeof(uint32_t))
@@ -93,8 +92,6 @@ static int open_kept(struct kept *kept, struct ask *ask)
 
     if (error == cudaSuccess)
         error = cudaHostGetDevicePointer((void **)&device, kept->words, 0);
-    if (error == cudaSuccess)
-        error = cudaDriverGetVersion(&kept->driver);
     ask_expect(ask, "pinned memory", error, cudaSuccess);
     kept->ask = ask;
     for (i = 0; i < WORDS && error == cudaSuccess; i++)

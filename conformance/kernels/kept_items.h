@@ -287,7 +287,7 @@ static void ask_edges(struct ask *ask)
     ask_without_middle(&kept, 1);
     ask_added_later(&kept);
 #if CUDART_VERSION >= 12040
-    if (kept.driver >= 12040)
+    if (has_version(12040))
         ask_into_condition(&kept);
 #endif
     close_kept(&kept);
@@ -449,16 +449,16 @@ static void ask_inside(struct ask *ask)
     for (item = 0; item < ITEMS && takes_changes(item); item++) {
         ask_updated_inside(&kept, 0, (enum item)item);
 #if CUDART_VERSION >= 12040
-        if (kept.driver >= 12040)
+        if (has_version(12040))
             ask_updated_inside(&kept, 1, (enum item)item);
 #endif
     }
 #if CUDART_VERSION >= 12040
-    if (kept.driver >= 12040) {
+    if (has_version(12040)) {
         ask_updated_condition(&kept, 1);
         ask_updated_condition(&kept, 2);
 #if CUDART_VERSION >= 12080
-        for (item = 0; item < 2 && kept.driver >= 12080; item++) {
+        for (item = 0; item < 2 && has_version(12080); item++) {
             ask_updated_choice(&kept, cudaGraphCondTypeSwitch, item, !item);
             ask_updated_choice(&kept, cudaGraphCondTypeIf, item, !item);
         }

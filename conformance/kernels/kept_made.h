@@ -191,7 +191,7 @@ static cudaError_t add_nested(cudaGraph_t graph, cudaGraph_t inner, int moved, c
     return cudaGraphAddChildGraphNode(child, graph, NULL, 0, inner);
 }
 
-static int is_moved(const struct kept *kept, enum nest nest) { return nest == NEST_MOVED && CUDART_VERSION >= 12090 && kept->driver >= 12090; }
+static int is_moved(enum nest nest) { return nest == NEST_MOVED && has_version(12090); }
 
 /* Receives the child node and, in row->node, the nodes as they are in there; inner: their graph. */
 static cudaError_t nest_row(struct kept *kept, struct row *row, enum nest nest, cudaGraph_t *graph, cudaGraph_t *inner, cudaGraphNode_t *child)
@@ -210,8 +210,8 @@ static cudaError_t nest_row(struct kept *kept, struct row *row, enum nest nest, 
     if (error == cudaSuccess && nest == NEST_GRANDCHILD)
         error = cudaGraphCreate(&middle, 0);
     if (error == cudaSuccess)
-        error = add_nested(middle ? middle : *graph, row->graph, is_moved(kept, nest), child);
-    if (!is_moved(kept, nest))
+        error = add_nested(middle ? middle : *graph, row->graph, is_moved(nest), child);
+    if (!is_moved(nest))
         (void)cudaGraphDestroy(row->graph);
     if (error == cudaSuccess && middle)
         error = cudaGraphAddChildGraphNode(child, *graph, NULL, 0, middle);

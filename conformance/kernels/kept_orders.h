@@ -581,7 +581,7 @@ static void ask_declined(struct ask *ask)
     ask_declined_events(&kept);
     ask_all_left_declined(ask);
 #if CUDART_VERSION >= 12040
-    if (kept.driver >= 12080)
+    if (has_version(12080))
         ask_all_other_bodies(&kept);
 #endif
     close_kept(&kept);

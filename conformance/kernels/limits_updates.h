@@ -235,13 +235,8 @@ static void ask_lent_attributes(struct ask *ask)
             (void)cudaGraphDestroy(graph[i]);
 }
 
-static int is_offered(enum inside inside)
-{
-    int driver = 0;
-
-    (void)cudaDriverGetVersion(&driver);
-    return (int)inside <= (int)IN_CHILD_OF_CHILD + 1 || driver >= 12080; /* the last one is a second body */
-}
+/* The last one is a second body, which came later. */
+static int is_offered(enum inside inside) { return (int)inside <= (int)IN_CHILD_OF_CHILD + 1 || has_version(12080); }
 
 static void ask_updates(struct ask *ask)
 {

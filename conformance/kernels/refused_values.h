@@ -497,18 +497,15 @@ static void ask_values(struct ask *ask)
 {
     struct node_room room = PDL_ZERO;
     struct values v = PDL_ZERO;
-    int driver = 0;
     cudaError_t error = ask_open_room(&room, (const void *)SYMBOL(refused_count));
 
     if (error == cudaSuccess)
         error = open_values(&v, &room, ask->stream);
-    if (error == cudaSuccess)
-        error = cudaDriverGetVersion(&driver);
     ask_expect(ask, "what the calls need", error, cudaSuccess);
     if (error == cudaSuccess) {
         ask_excluded(ask, &v, excluded, sizeof(excluded) / sizeof(excluded[0]));
 #if CUDART_VERSION >= 12040
-        if (driver >= 12040)
+        if (has_conditions())
             ask_excluded(ask, &v, excluded_bodies, sizeof(excluded_bodies) / sizeof(excluded_bodies[0]));
 #endif
         expect_unchanged(ask, &v);
