@@ -205,23 +205,6 @@ static void ask_attribute(struct ask *ask)
     (void)cudaGraphDestroy(graph);
 }
 
-/* No document says whether what is no kernel may wait for a programmatic event, or whether a launch-completion event can be captured (AMB-10). */
-static int is_promised(const struct script *script)
-{
-    size_t i;
-
-    for (i = 0; i < sizeof(waiter_scripts) / sizeof(waiter_scripts[0]); i++)
-        if (script == &waiter_scripts[i])
-            return 0;
-    return script->run != at_completion && script->run != at_completion_attr;
-}
-
-/* Where a driver takes it, what waits for the event comes after the launch in some way. */
-static int waits_for_event(const struct script *script)
-{
-    return script->run == event_to_memset || script->run == event_to_copy || script->run == event_to_host;
-}
-
 static void ask_no_kernel(struct ask *ask)
 {
     static const struct { const struct script *scripts; size_t count; } tables[] = {
@@ -234,13 +217,14 @@ static void ask_no_kernel(struct ask *ask)
         return;
     for (t = 0; t < sizeof(tables) / sizeof(tables[0]); t++)
         for (i = 0; i < tables[t].count; i++) {
-            cudaError_t error = capture_script(&studio, &tables[t].scripts[i], &reading);
-            if (is_promised(&tables[t].scripts[i]))
-                ask_expect(ask, tables[t].scripts[i].what, error, cudaSuccess);
-            else if (error == cudaSuccess && waits_for_event(&tables[t].scripts[i]))
+            const struct script *script = &tables[t].scripts[i];
+            cudaError_t error = capture_script(&studio, script, &reading);
+            if (script->taken == TAKEN_ALWAYS)
+                ask_expect(ask, script->what, error, cudaSuccess);
+            else if (error == cudaSuccess && script->taken == TAKEN_PERHAPS_WITH_AN_EDGE)
                 ask_expect_number(ask, "an edge to what waits for the event", strcmp(reading.text, "no edge") != 0, 1);
             ask_expect_number(ask, "edges that a kernel's port would need", (long)reading.astray, 0);
-            ask_row(ask, tables[t].scripts[i].what, reading.text);
+            ask_row(ask, script->what, reading.text);
         }
     close_studio(&studio);
 }

@@ -430,6 +430,16 @@ static bool record_loses_row(const struct stream *s, const struct lane *l)
            (f->record_behind_recorder_loses_row && s->capture->origin == s && last != NULL && last->event != NULL);
 }
 
+/* On a broken device a stream that has only waited for launches' events records nothing of them. */
+static unsigned without_awaited(struct half_edge *half, unsigned count)
+{
+    unsigned kept = 0;
+    for (unsigned i = 0; i < count; i++)
+        if (!half[i].of_event)
+            half[kept++] = half[i];
+    return kept;
+}
+
 /* An ordinary record: what is after the event is the lane as it stands, full edges only, with all that it overlapped. */
 cudaError_t capture_record(struct stream *s, struct event *e)
 {
@@ -458,6 +468,8 @@ cudaError_t capture_record(struct stream *s, struct event *e)
         count = 8;
     if (device.faults.per_thread_record_keeps_one && count > 1 && s == stream_of(cudaStreamPerThread))
         count = 1;
+    if (device.faults.relayed_event_lost)
+        count = without_awaited(e->captured, count);
     for (unsigned i = 0; i < count; i++)
         e->captured[i].kept_default = edge_is_default(e->captured[i].data);
     e->captured_count = count;

@@ -331,7 +331,7 @@ struct faults {
     struct hinted jumps, primary_jumped, event_at_touch, starts_lack_one, fence_lost, start_event_early, row_before_passed, starts_told;
     bool completing_starts_told, batch_per_thread_in_legacy, record_behind_recorder_loses_row, third_cooperative_uncovered;
     bool dependent_keeps_last_event, launch_record_drops_waiters, attributed_launch_told_at_touch; /* dependent: one with attribute 6 */
-    bool loose_item_accepted, captured_waiter_cut; /* of a memset, copy or host function in a capture */
+    bool relayed_event_lost, loose_item_accepted, captured_waiter_cut; /* of a memset, copy or host function in a capture */
     bool update_keeps_inner_edges, port_to_disabled_lost;
     bool never_overlaps, early, shared, late_copies, pageable_later; /* these conform */
 };
