@@ -98,6 +98,18 @@ def test_a_waiver_hides_nothing_else(other: str, expected: str) -> None:
         assert judge_run(same_rule, (), (), ["WAIT-01"]).verdict == expected
 
 
+@pytest.mark.parametrize("status", ["FAIL", "HANG", "CRASH"])
+def test_a_waiver_is_for_one_rule_and_not_for_those_whose_ids_begin_so(status: str) -> None:
+    known, other = CaseResult(case(rule="EDGE-33"), status, "why"), CaseResult(case(rule="EDGE-33a"), status, "why")
+    expected = "UNPROVEN" if status == "CRASH" else "VIOLATES"
+    for waived, results in (("EDGE-33", [known, other, GOOD]), ("EDGE-33a", [known, other, GOOD]), ("EDGE-33", [other, GOOD])):
+        rules = ([waived], ()) if status != "CRASH" else ((), [waived])
+        assert judge_run(results, (), (), *rules).verdict == expected, waived
+    kept = Waiver("EDGE-33", "*", DriverRange.read("*"), "known", TODAY, status == "CRASH")
+    applied = waivers.apply([kept], [other, GOOD], "NVIDIA H200", "580", TODAY)
+    assert (applied.rules, applied.crashes, applied.entries) == ((), (), ())
+
+
 def test_nothing_proven_but_what_is_waived_is_unproven() -> None:
     assert judge_run([FAILED], (), (), ["WAIT-01"]).verdict == "UNPROVEN"
 
