@@ -289,6 +289,12 @@ static void ask_and_skip(struct ask *ask)
     ask_skip(ask, "another question", "could not be put");
 }
 
+static void ask_skip_and_err(struct ask *ask)
+{
+    ask_and_skip(ask);
+    ask_expect_number(ask, "a third question", 1, 2);
+}
+
 static void ask_what_is_not_there(struct ask *ask) { ask_unsupported(ask, "no such thing"); }
 
 static void ask_and_lack(struct ask *ask)
@@ -397,6 +403,8 @@ static void test_verdicts(void)
     ask_it(ask_rest, 1);
     ask_it(ask_and_skip, 1);
     check(verdict == CASE_INCONCLUSIVE && strstr(told, "could not be put"), "a question that could not be put keeps a case from passing");
+    ask_it(ask_skip_and_err, 1);
+    check(verdict == CASE_FAIL && strstr(told, "a third question: 1, not 2"), "but it excuses no wrong answer to another one");
     ask_it(ask_what_is_not_there, 1);
     check(verdict == CASE_NOT_SUPPORTED && unrun == 1 && strcmp(told, "no such thing") == 0, "what a device does not have is not supported, with a reason");
     ask_it(ask_and_lack, 1);
@@ -446,6 +454,8 @@ static unsigned bits(unsigned of)
 
 static void test_circumstances(void)
 {
+    unsigned none, drawn;
+
     mutants = 0;
     on_model = 1;
     ask_it(ask_second_wrongly, 1);
@@ -469,9 +479,14 @@ static void test_circumstances(void)
     on_model = 0;
     ask_it(ask_rightly, 1);
     check(bits(circumstances) == 1, "and on a GPU in one");
-    for (run_seed = 1; run_seed < 200; run_seed++)
+    for (run_seed = 1, none = drawn = 0; run_seed < 200; run_seed++) {
+        circumstances = 0;
         ask_it(ask_rightly, 1);
-    check(bits(circumstances) == CIRCUMSTANCES - 2, "which the seed draws");
+        none += circumstances == 0;
+        drawn |= circumstances;
+    }
+    check(bits(drawn) == CIRCUMSTANCES - 2, "which the seed draws");
+    check(none == 0, "where the one that it draws does not suit, in the next one that does");
     run_seed = 0;
     run_profile = PROFILE_FULL;
     check(begins_of(ask_rightly) == CIRCUMSTANCES - 1, "but in all of them in a full run");
