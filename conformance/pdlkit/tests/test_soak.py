@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from conformance.pdlkit import soak
 from conformance.pdlkit.exits import BadArguments, InvalidRun
 from conformance.pdlkit.places import ROOT, RULES
 from conformance.pdlkit.read_report import read_report
@@ -170,6 +171,25 @@ def test_an_interrupted_soak_does_not_conform(tmp_path: Path) -> None:
     assert _finish(options, tmp_path, total, 60, interrupted=True) == 2
     said = json.loads((tmp_path / "report.json").read_text())
     assert (said["verdict"], said["exit"]) == ("UNPROVEN", 2) and "interrupted" in said["reasons"][0]
+
+
+def test_a_round_that_is_interrupted_ends_the_soak(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No later round stands for it: what it saw before its end is nowhere but in its own folder."""
+    begun, ended = list[str](), list[tuple[int, bool]]()
+
+    def run_round(_argv: list[str], folder: Path) -> dict[str, Any] | None:
+        begun.append(folder.name)
+        return report("CONFORMS") if folder.name != "0002" else None
+
+    def finish(_options: argparse.Namespace, _folder: Path, total: Total, _seconds: float, interrupted: bool) -> int:
+        ended.append((total.rounds, interrupted))
+        return 2
+
+    monkeypatch.setattr(soak, "_run_round", run_round)
+    monkeypatch.setattr(soak, "_finish", finish)
+    options = argparse.Namespace(time="20s", only=[], waive=None, harness=None)
+    assert soak.soak(options, load(RULES), "model", 1, tmp_path, lambda _text: None) == 2
+    assert (begun, ended) == (["0001", "0002"], [(1, True)])
 
 
 def test_a_soak_of_one_round_and_on(tmp_path: Path) -> None:
