@@ -179,6 +179,11 @@ def test_mig_slices_are_workers_of_their_own(tmp_path: Path, monkeypatch: pytest
         file.write("echo 'GPU 1: NVIDIA H100 (UUID: GPU-2)'\n")
     beside = [(worker.label, worker.device, dict(worker.environment)) for worker in many_gpus.workers(1)]
     assert beside[2] == ("gpu-1", "cuda:0", {"CUDA_VISIBLE_DEVICES": "GPU-2"}) and len(beside) == 3, "a GPU without slices is judged, too"
+    with listing.open("a") as file:
+        file.write("echo 'GPU 10: NVIDIA H100 (UUID: GPU-3)\n  MIG 1g.10gb     Device 10: (UUID: MIG-bb-1)'\n")
+        file.write("echo 'GPU 127: NVIDIA H100 (UUID: GPU-4)'\n")
+    named = [worker.environment["CUDA_VISIBLE_DEVICES"] for worker in many_gpus.workers(1)]
+    assert named == ["MIG-aa-1", "MIG-aa-2", "MIG-bb-1", "GPU-2", "GPU-4"], "whatever its number"
     monkeypatch.setattr(many_gpus, "toolkit_program", lambda _: None)
     for count in (0, 3, 10, 16):
         assert [w.device for w in many_gpus.workers(count)] == [f"cuda:{ordinal}" for ordinal in range(count)]
