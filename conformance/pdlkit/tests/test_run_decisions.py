@@ -191,6 +191,20 @@ def test_what_the_children_said_reaches_the_report_whole(on_model: bool, monkeyp
     assert facts.verdict.verdict == "INVALID" and facts.verdict.reasons[0] == "odd"
 
 
+@pytest.mark.parametrize(("device", "status"), [("model", "NOT_SUPPORTED"), ("model:late-copies", "NOT_SUPPORTED"), ("cuda", "NOT_RUN"),
+                                                ("cuda:1", "NOT_RUN")])
+def test_only_a_run_on_the_model_is_excused_from_what_needs_a_gpu(device: str, status: str, monkeypatch: pytest.MonkeyPatch,
+                                                                  tmp_path: Path) -> None:
+    only = next(case for case in BOOK.cases if case.gpu_only)
+    monkeypatch.setattr(run, "_execute", lambda *_: (Outcome(), 1.0))
+    monkeypatch.setattr(run, "MachineCode", lambda _harness: None)
+    for name in ("interposers", "driver_version", "kernel_module"):
+        monkeypatch.setattr(machine, name, dict)
+    options = argparse.Namespace(profile="quick", only=[], plant=None, waivers=[])
+    facts = run._facts(options, ["run"], BOOK, [only], 5, Choice(device), Built(Path("h"), None, {}), tmp_path, "then")
+    assert [result.status for result in facts.results] == [status]
+
+
 def _facts(monkeypatch: pytest.MonkeyPatch, folder: Path, choice: Choice, built: Built | None, plant: str | None = None) -> Any:
     monkeypatch.setattr(run, "_execute", lambda *_: (Outcome(), 1.0))
     monkeypatch.setattr(run, "_judge", lambda *_: [PROVEN])
