@@ -161,7 +161,8 @@ def test_a_signal_reaches_every_run_and_each_still_reports(tmp_path: Path) -> No
 
 @pytest.mark.parametrize(("verdicts", "machine"), [
     (["CONFORMS", "NOT_APPLICABLE"], "CONFORMS"), (["NOT_APPLICABLE"], "NOT_APPLICABLE"), (["INVALID", "VIOLATES"], "VIOLATES"),
-    (["UNPROVEN", "CONFORMS (waived: EDGE-33)"], "UNPROVEN"), ([], "UNPROVEN")])
+    (["UNPROVEN", "CONFORMS (waived: EDGE-33)"], "UNPROVEN"), ([], "UNPROVEN"),
+    (["CONFORMS", "VIOLATES (waived: EDGE-33)"], "VIOLATES"), (["CONFORMS (model, no GPU)", "UNPROVEN (no longer there)"], "UNPROVEN")])
 def test_the_worst_decides(verdicts: list[str], machine: str) -> None:
     assert worst(verdicts) == machine
 
