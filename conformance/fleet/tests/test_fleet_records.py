@@ -162,6 +162,13 @@ def test_the_worst_gpu_decides_and_the_model_conforms() -> None:
     assert worst(["VIOLATES", "INVALID"]) == "VIOLATES"
 
 
+@pytest.mark.parametrize("place", [0, 39, 40, 119])
+def test_every_gpu_counts_for_the_verdict_of_the_fleet_and_of_its_group(folder: Path, place: int) -> None:
+    attempt(folder, 0, "0-1", [gpu(f"g{number:03d}", "VIOLATES" if number == place else "CONFORMS") for number in range(120)])
+    found = report.build(read(folder))
+    assert (found["verdict"], found["exit"], found["groups"][0]["verdict"], len(found["gpus"])) == ("VIOLATES", 1, "VIOLATES", 120)
+
+
 def test_spans_and_times() -> None:
     assert submit.spans([0, 1, 2, 5, 7, 8]) == "0-2,5,7-8"
     assert (submit.seconds("30m"), submit.seconds("2h")) == (1800, 7200)

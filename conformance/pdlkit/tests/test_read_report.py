@@ -119,6 +119,13 @@ def test_what_is_no_report_is_told(value: Any, tmp_path: Path) -> None:
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize("lost", ["tests", "rules", "reasons", "verdict", "exit"])
+def test_a_report_that_lost_a_part_is_none(lost: str) -> None:
+    assert checked_report(_good()) == _good()
+    with pytest.raises(Unreadable, match="damaged"):
+        checked_report({key: value for key, value in _good().items() if key != lost})
+
+
 def test_the_recorded_reports_are_valid() -> None:
     found = [path for path in QUICK.parent.glob("*.json") if str(json.loads(path.read_text())).startswith("{'schema': 'pdl-report/")]
     assert found and all(read_report(path) for path in found)
