@@ -290,9 +290,10 @@ static void put_in_circumstances(const struct run *run, const struct case_info *
         circumstances_begin(circumstance);
         put(run, info, pair, circumstance, &ask);
         (void)circumstances_end();
-        if (ask.wrong)
+        if (ask.wrong || ask.starved)
             tell(told, circumstance_name[circumstance], ask.text, NULL);
         told->wrong += ask.wrong;
+        told->skipped += ask.starved != 0; /* what was wrong after that accused nobody */
     }
 }
 

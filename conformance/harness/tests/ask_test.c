@@ -432,6 +432,12 @@ static void test_verdicts(void)
 
 static void ask_second_wrongly(struct ask *ask) { ask_expect_number(ask, "a question", around == SECOND, 0); }
 
+static void ask_second_starved(struct ask *ask)
+{
+    ask_expect(ask, "a call", around == SECOND ? cudaErrorMemoryAllocation : cudaSuccess, cudaSuccess);
+    ask_expect_number(ask, "a question", around == SECOND, 0);
+}
+
 /* With fewer trials than alone. */
 static void ask_alone_rightly(struct ask *ask) { ask_expect_number(ask, "a question", around != ALONE && ask->trials == 1, 0); }
 
@@ -462,6 +468,9 @@ static void test_circumstances(void)
     check(verdict == CASE_FAIL && strstr(told, "two: a question: 1, not 0") != NULL, "what is wrong in a circumstance is wrong with the case, and named");
     check(answered == 1 && answers_kept == 1, "but the answers are those that were given alone");
     check(strstr(said_so_far, "\"what\":\"a question\",\"answer\":\"1\"") != NULL, "and is recorded at once");
+    ask_it(ask_second_starved, 1);
+    check(verdict == CASE_INCONCLUSIVE && strstr(told, "two: a call: ") != NULL,
+          "a call that lacked its means in a circumstance keeps the case from passing, and is named");
     check(begins_of(ask_alone_rightly) == 2 && verdict == CASE_FAIL && !strchr(told, ';'), "one circumstance in which something is wrong is enough");
     check(begins_of(ask_wrongly) == 1 && begins_of(ask_and_skip) == 1, "none is needed if something is wrong or missing alone");
     circumstances = 0;
