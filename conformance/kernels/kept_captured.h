@@ -96,8 +96,46 @@ static cudaError_t move_caught(struct kept *kept, cudaGraphExec_t exec, const cu
     return exec ? give_single(kept, which, exec, node[which], word) : move_item(kept, node, (enum item)which, word);
 }
 
-/* One of them is to set the word of the next one: in the graph before it is made executable, or in the executable one. */
-static void ask_moved(struct kept *kept, unsigned which, int in_exec, int by_driver, int generally)
+/* Where one of them is changed: in the graph before it is made executable; in the executable one; in the graph or a clone of it, which then
+ * updates the executable one. */
+enum moving { IN_SOURCE, IN_EXEC, BY_UPDATE, BY_CLONE, CHANGINGS };
+static const char *const changing_name[CHANGINGS] = { "the graph", "the executable graph", "the graph of an update",
+                                                      "the clone of an update" };
+
+/* The graph, or a clone of it with the node that stands for this one. */
+static cudaError_t updating_graph(cudaGraph_t graph, int cloned, cudaGraph_t *from, cudaGraphNode_t *node)
+{
+    cudaError_t error = cloned ? cudaGraphClone(from, graph) : cudaSuccess;
+
+    if (!cloned)
+        *from = graph;
+    return error == cudaSuccess && cloned ? cudaGraphNodeFindInClone(node, *node, *from) : error;
+}
+
+/* An executable graph of the row, one of which then sets another word. */
+static cudaError_t move_in(struct kept *kept, cudaGraph_t graph, cudaGraphNode_t *node, unsigned which, enum moving in, int generally,
+                           cudaGraphExec_t *exec)
+{
+    cudaGraph_t from = graph;
+    unsigned word = (which + 1) % CAUGHT;
+    cudaError_t error = in == IN_SOURCE ? cudaSuccess : cudaGraphInstantiate(exec, graph, 0);
+
+    if (error == cudaSuccess && in != IN_EXEC)
+        error = updating_graph(graph, in == BY_CLONE, &from, &node[which]);
+    if (error == cudaSuccess)
+        error = generally ? give_item_generally(kept, in == IN_EXEC ? *exec : NULL, node[which], (enum item)which, word)
+                          : move_caught(kept, in == IN_EXEC ? *exec : NULL, node, which, word);
+    if (error == cudaSuccess && in == IN_SOURCE)
+        error = cudaGraphInstantiate(exec, graph, 0);
+    if (error == cudaSuccess && in >= BY_UPDATE)
+        error = update_from(*exec, from);
+    if (from && from != graph)
+        (void)cudaGraphDestroy(from);
+    return error;
+}
+
+/* One of them is to set the word of the next one. */
+static void ask_moved(struct kept *kept, unsigned which, enum moving in, int by_driver, int generally)
 {
     struct ask *ask = kept->ask;
     cudaGraph_t graph = NULL;
@@ -106,18 +144,13 @@ static void ask_moved(struct kept *kept, unsigned which, int in_exec, int by_dri
     unsigned without = ALL_CAUGHT & ~(1u << which);
     char text[96];
 
-    snprintf(text, sizeof(text), "%s that was captured%s, changed in the %s", single_name(which), by_driver ? " by the driver's calls" : "",
-             in_exec ? "executable graph" : "graph");
+    snprintf(text, sizeof(text), "%s that was captured%s, changed in %s", single_name(which), by_driver ? " by the driver's calls" : "",
+             changing_name[in]);
     ask_expect(ask, text, catch_row(kept, which, by_driver, &graph, node), cudaSuccess);
-    if (in_exec)
-        ask_expect(ask, text, cudaGraphInstantiate(&exec, graph, 0), cudaSuccess);
-    ask_expect(ask, text, generally ? give_item_generally(kept, exec, node[which], (enum item)which, (which + 1) % CAUGHT)
-                                    : move_caught(kept, exec, node, which, (which + 1) % CAUGHT), cudaSuccess);
-    if (!in_exec)
-        ask_expect(ask, text, cudaGraphInstantiate(&exec, graph, 0), cudaSuccess);
+    ask_expect(ask, text, move_in(kept, graph, node, which, in, generally, &exec), cudaSuccess);
     expect_words(kept, exec, text, without);
     ask_expect(ask, text, cudaGraphInstantiate(&fresh, graph, 0), cudaSuccess);
-    expect_words(kept, fresh, text, in_exec ? ALL_CAUGHT : without); /* the source is not changed along */
+    expect_words(kept, fresh, text, in == IN_EXEC || in == BY_CLONE ? ALL_CAUGHT : without); /* the source is not changed along */
     (void)cudaGraphExecDestroy(exec);
     (void)cudaGraphExecDestroy(fresh);
     (void)cudaGraphDestroy(graph);
@@ -269,11 +302,11 @@ static void ask_caught(struct ask *ask)
     for (i = 0; i < 12; i++)
         ask_refilled(&kept, 1u << i % 3, i / 3 & 1, i / 6);
     for (which = 0; which < CAUGHT; which++) {
-        for (i = 0; i < 4; i++)
-            if (takes_changes(which) || !(i & 1))
-                ask_moved(&kept, which, i & 1, i >> 1, 0);
+        for (i = 0; i < 2 * CHANGINGS; i++)
+            if (takes_changes(which) || i / 2 == IN_SOURCE)
+                ask_moved(&kept, which, (enum moving)(i / 2), i % 2, 0);
         if (which < ITEMS)
-            ask_moved(&kept, which, 0, 0, 1);
+            ask_moved(&kept, which, IN_SOURCE, 0, 1);
         ask_captured_without(&kept, which, which);
         ask_captured_without(&kept, which, (which + 1) % CAUGHT);
     }

@@ -175,14 +175,33 @@ static void ask_other_data(struct kept *kept)
     }
 }
 
-/* Of three kernels in a row the middle one goes. */
-static void ask_without_middle(struct kept *kept, unsigned port)
+/* A kernel that is added now: it comes after this node alone, or after none. */
+static void expect_newcomer(struct kept *kept, cudaGraph_t graph, cudaGraphNode_t after, size_t edges, size_t roots)
 {
     struct ask *ask = kept->ask;
-    cudaGraphEdgeData data = edges_data(port, 0, port != 0);
+    cudaGraphEdgeData full = edges_data(0, 0, 0);
+    cudaGraphNode_t added = NULL;
+    size_t count = 0, first = 0, before = 0;
+
+    ask_expect(ask, "a kernel after the loss", add_set(kept, graph, 0, &added), cudaSuccess);
+    if (after)
+        ask_expect(ask, "its edge", edges_add(graph, &after, &added, &full, 1), cudaSuccess);
+    ask_expect(ask, "what comes before it", edges_into_node(added, NULL, NULL, &before), cudaSuccess);
+    ask_expect_number(ask, "what comes before it", (long)before, after != NULL);
+    ask_expect(ask, "the edges with it", edges_of_graph(graph, NULL, NULL, NULL, &count), cudaSuccess);
+    ask_expect_number(ask, "the edges with it", (long)count, (long)edges);
+    ask_expect(ask, "the roots with it", cudaGraphGetRootNodes(graph, NULL, &first), cudaSuccess);
+    ask_expect_number(ask, "the roots with it", (long)first, (long)roots);
+}
+
+/* Of three kernels in a row this one goes; what is added then has edges of its own only. */
+static void ask_without(struct kept *kept, unsigned port, unsigned which)
+{
+    struct ask *ask = kept->ask;
+    cudaGraphEdgeData data = edges_data(port, 0, port != 0), full = edges_data(0, 0, 0);
     cudaGraph_t graph = NULL;
-    cudaGraphNode_t node[3] = { NULL, NULL, NULL };
-    size_t edges = 0, roots = 0;
+    cudaGraphNode_t node[3] = { NULL, NULL, NULL }, left[2];
+    size_t edges = 0, roots = 0, stay = which != 1;
     unsigned i;
 
     ask_expect(ask, "a graph", make_set(kept, 0, &graph, &node[0]), cudaSuccess);
@@ -190,11 +209,18 @@ static void ask_without_middle(struct kept *kept, unsigned port)
         ask_expect(ask, "a kernel", add_set(kept, graph, i, &node[i]), cudaSuccess);
         ask_expect(ask, "an edge", edges_add(graph, &node[i - 1], &node[i], &data, 1), cudaSuccess);
     }
-    ask_expect(ask, "destroying the middle one", cudaGraphDestroyNode(node[1]), cudaSuccess);
+    ask_expect(ask, "destroying one of three", cudaGraphDestroyNode(node[which]), cudaSuccess);
+    left[0] = node[which == 0], left[1] = node[2 - (which == 2)];
+    if (stay) { /* taken out, since without room for its data its count may be refused */
+        ask_expect(ask, "the edge that stays", edges_remove(graph, &left[0], &left[1], &data, 1), cudaSuccess);
+        ask_expect(ask, "a full one instead", edges_add(graph, &left[0], &left[1], &full, 1), cudaSuccess);
+    }
     ask_expect(ask, "the edges then", edges_of_graph(graph, NULL, NULL, NULL, &edges), cudaSuccess);
-    ask_expect_number(ask, "the edges then", (long)edges, 0);
+    ask_expect_number(ask, "the edges then", (long)edges, (long)stay);
     ask_expect(ask, "the roots then", cudaGraphGetRootNodes(graph, NULL, &roots), cudaSuccess);
-    ask_expect_number(ask, "the roots then", (long)roots, 2);
+    ask_expect_number(ask, "the roots then", (long)roots, 2 - (long)stay);
+    expect_newcomer(kept, graph, NULL, stay, 3 - stay);
+    expect_newcomer(kept, graph, left[1], stay + 1, 3 - stay);
     (void)cudaGraphDestroy(graph);
 }
 
@@ -279,12 +305,13 @@ static void ask_added_later(struct kept *kept)
 static void ask_edges(struct ask *ask)
 {
     struct kept kept = PDL_ZERO;
+    unsigned i;
 
     if (!open_kept(&kept, ask))
         return;
     ask_other_data(&kept);
-    ask_without_middle(&kept, 0);
-    ask_without_middle(&kept, 1);
+    for (i = 0; i < 2 * 3; i++)
+        ask_without(&kept, i % 2, i / 2);
     ask_added_later(&kept);
 #if CUDART_VERSION >= 12040
     if (has_version(12040))

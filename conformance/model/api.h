@@ -239,6 +239,8 @@ struct graph {
     bool lost_node;    /* one was destroyed; for the device late-nodes-edgeless */
     bool cloned, made; /* has a clone, an executable graph; for devices on which it cannot be changed then */
     size_t made_of;    /* so many nodes it had when an executable graph was made of it */
+    struct arc lost_arc; /* the last one that was removed; for the device readded-edge-keeps-data */
+    struct node *heir_of; /* what the last node that was destroyed came after; for the device new-node-takes-lost-edge */
     unsigned clones;   /* so many were made of it */
     size_t roots_of;   /* so many edges it had when its roots were told; for the device roots-remembered */
     uint64_t copied_from;

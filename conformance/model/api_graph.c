@@ -143,6 +143,9 @@ cudaError_t node_finish(cudaGraphNode_t *out, struct node *n, const cudaGraphNod
         data = NULL;
     cudaError_t error = connect_all(n->graph, n, deps, data, edgeless ? 0 : count);
     FAIL_IF(error != cudaSuccess, error);
+    if (device.faults.new_node_takes_lost_edge && node_of((cudaGraphNode_t)(void *)n->graph->heir_of) != NULL)
+        (void)graph_connect(n->graph, n->graph->heir_of, n, full_edge);
+    n->graph->heir_of = NULL;
     *out = (cudaGraphNode_t)(void *)n;
     return cudaSuccess;
 }

@@ -161,6 +161,8 @@ void trigger_at_starts(struct graph *g)
 /* What an update leaves of a node as it was, on the devices that break one. */
 static void node_keeps(struct node *n, const struct node *old)
 {
+    if (device.faults.update_from_captured_clone_keeps_moves && n->captured && n->original != NULL && n->original->original != NULL)
+        n->move = old->move;
     if (device.faults.update_keeps_element)
         keep_element(&n->move, old->move.width);
     if (device.faults.update_passes_disabled && old->disabled)

@@ -185,7 +185,8 @@ static edge_data joined(const struct half_edge *h, const struct node *n, bool pr
 {
     edge_data d = h->data;
     bool kernels = h->node->type == cudaGraphNodeTypeKernel && n->type == cudaGraphNodeTypeKernel;
-    if (programmatic && (device.faults.captured_attribute_full || (device.faults.other_thread_captures_full && device.other_thread)))
+    if (programmatic && (device.faults.captured_attribute_full || (device.faults.other_thread_captures_full && device.other_thread) ||
+                         (device.faults.body_capture_attribute_full && n->graph->owner != NULL)))
         return full_edge;
     if (programmatic && (kernels || device.faults.captured_anywhere)) {
         d.from_port = cudaGraphKernelNodePortProgrammatic;
@@ -539,6 +540,8 @@ cudaError_t capture_wait(struct stream *s, struct event *e)
     bool lost = (device.faults.sleeping_join_lost && sleeping) || (device.faults.per_thread_join_lost && s == stream_of(cudaStreamPerThread));
     lost |= (device.faults.idle_origin_not_joined && l->halves == 0 && c->origin == s) ||
             (device.faults.captured_timed_event_lost && (e->flags & cudaEventDisableTiming) == 0);
+    if (device.faults.second_waiter_full && e->captured_count == 1 && e->captured[0].of_event && e->awaited++ % 2 != 0)
+        e->captured[0].data = full_edge;
     for (unsigned i = 0; i < e->captured_count && !lost; i++)
         lane_depends(l, awaited_half(e->captured[i], !is_new && c->origin != s));
     if (device.faults.event_spent)

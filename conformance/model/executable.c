@@ -2,6 +2,8 @@
 #include "api.h"
 #include "choices.h"
 
+#include <string.h>
+
 /* Of the graph that is being queued: how it was made and launched. */
 static uint64_t queued_features;
 static unsigned queued_launches; /* of its executable graph, this one too */
@@ -90,6 +92,8 @@ struct op *node_op(const struct node *n)
         if (device.faults.body_cuts_arguments && n->kernel->kernel->args_bytes > 64 && graph_is_inside(n->graph, cudaGraphNodeTypeConditional))
             memset(n->kernel->args + 64, 0, n->kernel->kernel->args_bytes - 64);
         n->kernel->cooperative &= !(device.faults.nested_cooperative_is_plain && in_nested_child(n));
+        if (device.faults.args_return_after_16 && queued_launches > 16)
+            memcpy(n->kernel->args, n->kernel->first_args, n->kernel->kernel->args_bytes);
         return request_op(n->kernel);
     case cudaGraphNodeTypeMemcpy: op = op_new(OP_COPY); break;
     case cudaGraphNodeTypeMemset: op = op_new(OP_SET); break;
@@ -296,6 +300,7 @@ static void arc_orders(const struct arc *a)
     for (const struct node *owner = a->to->graph->owner; owner != NULL; owner = owner->graph->owner)
         level++;
     full_lets_go |= device.faults.fourth_level_unordered && level >= 4;
+    full_lets_go |= device.faults.level_8_unordered && level >= 8;
     full_lets_go |= device.faults.many_blocks_in_body_let_go && is_many(a->from) && graph_is_inside(in, cudaGraphNodeTypeConditional);
     if (device.faults.hundredth_launch_lets_go && kind == EDGE_DONE && queued_launches >= 100)
         kind = EDGE_STARTED;
@@ -350,6 +355,8 @@ static void node_queue(struct node *n, struct op *start)
     if (body == NULL)
         return;
     n->last = op_new(OP_JOIN);
+    if (body->nodes == 0 && n->type == cudaGraphNodeTypeConditional && device.faults.empty_body_cuts)
+        return;
     uint64_t outside = queued_features;
     queued_features |= n->type == cudaGraphNodeTypeConditional ? HAS(body) : HAS(child);
     queue_between(body, n->op, n->last);

@@ -242,6 +242,9 @@ static void node_remove(struct node *n)
         execs_shift(n);
     if (device.faults.destruction_bridges)
         bridge(n);
+    for (size_t i = 0; i < g->arcs; i++)
+        if (g->arc[i].to == n)
+            g->heir_of = g->arc[i].from;
     for (size_t i = g->arcs; i > 0; i--)
         if (g->arc[i - 1].from == n || g->arc[i - 1].to == n)
             graph_drop_arc(g, i - 1);
@@ -330,6 +333,8 @@ cudaError_t graph_connect(struct graph *g, struct node *from, struct node *to, e
             return device.faults.edge_twice_accepted ? cudaSuccess : cudaErrorInvalidValue;
         left--;
     }
+    if (device.faults.readded_edge_keeps_data && g->lost_arc.from == from && g->lost_arc.to == to)
+        d = g->lost_arc.data;
     g->arc = grown(g->arc, g->arcs, &g->arc_room, sizeof *g->arc);
     bool later = from->index < g->made_of && to->index < g->made_of;
     struct arc a = {from, to, d, false, to->incoming == 0, later, false, from->outgoing++, to->incoming};
@@ -345,6 +350,7 @@ void graph_drop_arc(struct graph *g, size_t index)
 {
     g->arc[index].to->incoming--;
     g->arc[index].from->outgoing--;
+    g->lost_arc = g->arc[index];
     memmove(&g->arc[index], &g->arc[index + 1], (g->arcs - index - 1) * sizeof *g->arc);
     g->arcs--;
 }

@@ -1621,6 +1621,10 @@ static const struct variant variants[] = {
     BROKEN("window-drops-attribute", window_drops_attribute, "EDGE-11", "the attribute of a window makes a launch forget attribute 6 before it"),
     BROKEN("lent-cooperative-told-only", lent_cooperative_told_only, "EDGE-38", "a node that has the attributes of a cooperative one tells that it is, and is not"),
     BROKEN("lent-clusters-told-only", lent_clusters_told_only, "ATTR-15c", "a node that has the attributes of another one tells its clusters, and runs without"),
+    BROKEN("readded-edge-keeps-data", readded_edge_keeps_data, "EDGE-44a", "an edge that is added where one was removed gets the data of that one"),
+    BROKEN("new-node-takes-lost-edge", new_node_takes_lost_edge, "EDGE-44a", "the node that is made after one was destroyed comes after what that one came after"),
+    BROKEN("args-return-after-16", args_return_after_16, "EDGE-43d", "from the 17th launch of an executable graph on its kernels have the arguments that they were made with"),
+    BROKEN("update-from-captured-clone-keeps-moves", update_from_captured_clone_keeps_moves, "EDGE-43e", "an update from a clone of a captured graph leaves memsets and copies as they were"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
