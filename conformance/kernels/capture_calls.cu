@@ -8,8 +8,8 @@
  * told       EDGE-41  the ids of a capture's streams and of captures that follow each other, the mode of captures that a thread gives back,
  *                     the dependents of a captured node, the state of the legacy stream beside a capture, memory that is allocated then
  * depends    EDGE-41  what a stream of a capture comes after: set and added by a call, with several data, in a fork, by another thread, or as
- *                     the capture begins; a stream that joined before anything was captured; two captures at once; what a launch that records
- *                     an event is captured as, in each mode (capture_settings.h)
+ *                     the capture begins, in a child graph or a body, too; a stream that joined before anything was captured; two captures at
+ *                     once; what a launch that records an event is captured as, in each mode (capture_settings.h)
  */
 #include "capture_ended.h"
 #include "graph_ask.h"

@@ -64,6 +64,24 @@ static void expect_launch_after(struct ask *ask, const char *what, cudaStream_t 
     ask_expect_number(ask, what, same_depends(&into, want), 1);
 }
 
+/* A launch with attribute 6 comes after the launch before it in its stream alone, by a programmatic edge (F21). */
+static void expect_overlap_after(struct ask *ask, const char *what, cudaStream_t stream)
+{
+    static const struct kernel_args args = PDL_ZERO;
+    cudaLaunchAttribute attribute = serialization(1);
+    struct depends before = PDL_ZERO, launch = PDL_ZERO, into = PDL_ZERO;
+
+    ask_expect(ask, what, read_depends(stream, &before), cudaSuccess);
+    ask_expect(ask, what, launch_one((const void *)SYMBOL(capture_calls_nothing), &args, 1, stream, &attribute, 1), cudaSuccess);
+    ask_expect(ask, what, read_depends(stream, &launch), cudaSuccess);
+    ask_expect_number(ask, what, before.count == 1 && launch.count == 1 && is_full(launch.data[0]), 1);
+    before.data[0] = edges_data(1, 0, 1);
+    into.count = DEPENDS + 1;
+    if (launch.count == 1)
+        ask_expect(ask, what, edges_into_node(launch.node[0], into.node, into.data, &into.count), cudaSuccess);
+    ask_expect_number(ask, what, same_depends(&into, &before), 1);
+}
+
 struct updating {
     cudaStream_t stream;
     struct depends depends;
@@ -158,10 +176,14 @@ static void ask_edge_added(const struct capture *c, unsigned port)
     (void)cudaGraphDestroy(graph);
 }
 
-/* Where a capture begins: in a stream, by a mode, after nodes that were added to a graph, to a body, or that another capture left. */
-enum beginning { BEGIN_PLAIN, BEGIN_PER_THREAD, BEGIN_URGENT, BEGIN_RELAXED, BEGIN_GLOBAL, BEGIN_CAPTURED, BEGIN_IN_BODY, BEGINNINGS };
+/* Where a capture begins: in a stream, by a mode, after nodes that were added to a graph, to a child graph, to a body, or that another capture
+ * left. */
+enum beginning {
+    BEGIN_PLAIN, BEGIN_PER_THREAD, BEGIN_URGENT, BEGIN_RELAXED, BEGIN_GLOBAL, BEGIN_CAPTURED, BEGIN_IN_CHILD, BEGIN_IN_BODY, BEGINNINGS
+};
 static const char *const beginning_text[BEGINNINGS] = { "", " in the per-thread default stream", " in a stream of the greatest priority",
-                                                        ", relaxed", ", of all threads", " that a capture left", " in a body" };
+                                                        ", relaxed", ", of all threads", " that a capture left", " in a child graph",
+                                                        " in a body" };
 
 /* As the first capture into the graph leaves it, or by a call. */
 static cudaError_t add_nothing(const struct capture *c, cudaGraph_t graph, int by_capture, cudaGraphNode_t *node)
@@ -184,9 +206,26 @@ static cudaError_t add_nothing(const struct capture *c, cudaGraph_t graph, int b
     return error == cudaSuccess ? end : error;
 }
 
+static cudaError_t add_empty_child(cudaGraph_t outer, cudaGraph_t *graph)
+{
+    cudaGraphNode_t node = NULL;
+    cudaGraph_t child = NULL;
+    cudaError_t error = cudaGraphCreate(&child, 0);
+
+    if (error == cudaSuccess)
+        error = cudaGraphAddChildGraphNode(&node, outer, NULL, 0, child);
+    if (error == cudaSuccess)
+        error = cudaGraphChildGraphNodeGetGraph(node, graph);
+    if (child)
+        (void)cudaGraphDestroy(child);
+    return error;
+}
+
 static cudaError_t graph_to_begin_in(enum beginning beginning, cudaGraph_t outer, cudaGraph_t *graph)
 {
     *graph = outer;
+    if (beginning == BEGIN_IN_CHILD)
+        return add_empty_child(outer, graph);
 #if CUDART_VERSION >= 12040
     if (beginning == BEGIN_IN_BODY) {
         cudaGraphNode_t node;
@@ -224,6 +263,7 @@ static void ask_begun_after(const struct capture *c, unsigned kernels, enum begi
     if (error == cudaSuccess) {
         expect_depends(c->ask, text, stream, &after);
         expect_launch_after(c->ask, text, stream, &after);
+        expect_overlap_after(c->ask, text, stream);
         ask_expect(c->ask, text, cudaStreamEndCapture(stream, &out), cudaSuccess);
     }
     (void)cudaGraphDestroy(outer);

@@ -1,5 +1,5 @@
 /* capture_settings.h - the part of the pair depends of capture_calls.cu with launches that record an event: captured in each mode, in streams of
- * several kinds, into a graph or not, with other attributes before the event or after it. */
+ * several kinds, into a graph, a child graph, a body or none, with other attributes before the event or after it. */
 #ifndef CAPTURE_SETTINGS_H_INCLUDED
 #define CAPTURE_SETTINGS_H_INCLUDED
 
@@ -106,20 +106,37 @@ static cudaError_t capture_dressed(struct settings *s, unsigned i, cudaStream_t 
     return cudaSuccess;
 }
 
+/* What is captured into: a graph that the capture makes, or one that it is given: one by itself, a child graph, a body. */
+enum place { PLACE_OWN, PLACE_GIVEN, PLACE_CHILD, PLACE_BODY, CAPTURE_PLACES };
+
+static cudaError_t begin_in_place(cudaStream_t stream, enum place place, enum cudaStreamCaptureMode mode, cudaGraph_t *outer,
+                                  cudaGraph_t *given)
+{
+    static const enum beginning in[CAPTURE_PLACES] = { BEGIN_PLAIN, BEGIN_PLAIN, BEGIN_IN_CHILD, BEGIN_IN_BODY };
+    cudaError_t error = cudaSuccess;
+
+    if (place == PLACE_OWN)
+        return cudaStreamBeginCapture(stream, mode);
+    error = cudaGraphCreate(outer, 0);
+    if (error == cudaSuccess)
+        error = graph_to_begin_in(in[place], *outer, given);
+    return error == cudaSuccess ? cudaStreamBeginCaptureToGraph(stream, *given, NULL, NULL, 0, mode) : error;
+}
+
 /* "captured into graph, which will be returned via cudaStreamEndCapture"; until then it is told as what the stream captures into, by one id. */
 static cudaError_t capture_setting(struct settings *s, unsigned i)
 {
     cudaStream_t stream = s->stream[i % SETTING_STREAMS];
     enum cudaStreamCaptureMode mode = (enum cudaStreamCaptureMode)(i / SETTING_STREAMS % MODES);
     unsigned long long first = 0, second = 1;
-    cudaGraph_t given = NULL, graph = NULL, told = NULL;
-    int gives = i / 3 % 2 != 0;
-    cudaError_t error = gives ? cudaGraphCreate(&given, 0) : cudaSuccess, end;
+    cudaGraph_t outer = NULL, given = NULL, graph = NULL, told = NULL;
+    enum place place = (enum place)(i / SETTING_STREAMS % (has_conditions() ? CAPTURE_PLACES : PLACE_BODY));
+    cudaError_t error = begin_in_place(stream, place, mode, &outer, &given), end;
 
-    if (error == cudaSuccess)
-        error = gives ? cudaStreamBeginCaptureToGraph(stream, given, NULL, NULL, 0, mode) : cudaStreamBeginCapture(stream, mode);
-    if (error != cudaSuccess)
+    if (error != cudaSuccess) {
+        (void)cudaGraphDestroy(outer);
         return error;
+    }
     error = id_of(stream, &told, &first);
     if (error == cudaSuccess)
         error = capture_dressed(s, i, stream);
@@ -133,9 +150,9 @@ static cudaError_t capture_setting(struct settings *s, unsigned i)
         error = id_of(stream, NULL, &second);
     end = cudaStreamEndCapture(stream, &graph);
     error = error == cudaSuccess ? end : error;
-    s->wrong += error == cudaSuccess && (first != second || told != graph || (gives && graph != given));
-    if (graph || given)
-        (void)cudaGraphDestroy(graph ? graph : given);
+    s->wrong += error == cudaSuccess && (first != second || told != graph || (given && graph != given));
+    if (outer || graph)
+        (void)cudaGraphDestroy(outer ? outer : graph);
     return error;
 }
 
