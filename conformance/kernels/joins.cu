@@ -17,7 +17,8 @@
  *                    launches, copies and records that are refused, an attribute of the stream, an event that is destroyed
  * refused  COMP-04c  calls that are refused: between work and its follower, between work and a dependent that waits, after a wait; a capture of
  *                    the legacy stream between its work and its follower
- * hollow   COMP-12c  graphs in which nothing runs, between work and follower: without nodes, all of them disabled, with an empty child graph
+ * hollow   COMP-12c  graphs in which nothing runs, between work and follower: without nodes, all of them disabled, with an empty child graph or
+ *                    an empty body
  * across   COMP-06e  graphs in the default streams and in blocking ones, as work or as followers of each other
  * kinds    COMP-12d  a graph between work of each kind: what is before it, and what comes after it
  * called   COMP-04d  followers that are queued by the other calls: copies by direction or of many rows, cudaLaunchKernel, cudaLaunchCooperativeKernel

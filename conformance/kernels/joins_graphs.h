@@ -5,7 +5,7 @@
 
 /* ---- graphs in which nothing runs ---- */
 
-enum hollow { HOLLOW_EMPTY, HOLLOW_DISABLED, HOLLOW_CHILD };
+enum hollow { HOLLOW_EMPTY, HOLLOW_DISABLED, HOLLOW_CHILD, HOLLOW_BODY };
 typedef cudaError_t hollow_call(cudaGraphExec_t exec, cudaStream_t stream); /* a launch, or an upload, which executes nothing */
 
 static cudaError_t make_hollow(struct joins *joins, enum hollow hollow, cudaGraphExec_t *exec)
@@ -20,6 +20,10 @@ static cudaError_t make_hollow(struct joins *joins, enum hollow hollow, cudaGrap
         error = cudaGraphCreate(&child, 0);
     if (error == cudaSuccess && hollow == HOLLOW_CHILD)
         error = cudaGraphAddChildGraphNode(&node, graph, NULL, 0, child);
+#if CUDART_VERSION >= 12040
+    if (error == cudaSuccess && hollow == HOLLOW_BODY)
+        error = add_empty_body(graph, NULL, 0, &node);
+#endif
     if (error == cudaSuccess)
         error = cudaGraphInstantiate(exec, graph, 0);
     if (error == cudaSuccess && hollow == HOLLOW_DISABLED)
@@ -58,6 +62,8 @@ static cudaError_t hollow_disabled(struct joins *joins) { return after_hollow(jo
 static cudaError_t hollow_disabled_waiting(struct joins *joins) { return after_hollow(joins, HOLLOW_DISABLED, cudaGraphLaunch, 1); }
 static cudaError_t hollow_child(struct joins *joins) { return after_hollow(joins, HOLLOW_CHILD, cudaGraphLaunch, 0); }
 static cudaError_t hollow_child_waiting(struct joins *joins) { return after_hollow(joins, HOLLOW_CHILD, cudaGraphLaunch, 1); }
+static cudaError_t hollow_body(struct joins *joins) { return after_hollow(joins, HOLLOW_BODY, cudaGraphLaunch, 0); }
+static cudaError_t hollow_body_waiting(struct joins *joins) { return after_hollow(joins, HOLLOW_BODY, cudaGraphLaunch, 1); }
 static cudaError_t hollow_upload(struct joins *joins) { return after_hollow(joins, HOLLOW_DISABLED, cudaGraphUpload, 0); }
 static cudaError_t hollow_upload_waiting(struct joins *joins) { return after_hollow(joins, HOLLOW_DISABLED, cudaGraphUpload, 1); }
 
@@ -72,9 +78,11 @@ static void ask_hollow(struct ask *ask)
         { "stale after a wait and a graph whose child graph has no nodes", hollow_child_waiting },
         { "stale after an upload", hollow_upload },
         { "stale after a wait and an upload", hollow_upload_waiting },
+        { "stale after a graph whose body has no nodes", hollow_body },
+        { "stale after a wait and a graph whose body has no nodes", hollow_body_waiting },
     };
 
-    ask_joins(ask, joins, sizeof(joins) / sizeof(joins[0]), cudaStreamNonBlocking);
+    ask_joins(ask, joins, sizeof(joins) / sizeof(joins[0]) - (has_conditions() ? 0 : 2), cudaStreamNonBlocking);
 }
 
 /* ---- graphs beside the default streams ---- */

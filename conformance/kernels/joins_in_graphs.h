@@ -172,7 +172,22 @@ static cudaError_t join_large(struct joins *joins)
     return error;
 }
 
-/* A node that does nothing to the words, of this kind, after all of these. */
+#if CUDART_VERSION >= 12040
+/* A conditional node whose body runs, and has no nodes. */
+static cudaError_t add_empty_body(cudaGraph_t graph, const cudaGraphNode_t *after, unsigned count, cudaGraphNode_t *node)
+{
+    cudaGraph_t body;
+    cudaError_t error = ask_add_if(node, graph, graph, 1, &body);
+    unsigned i;
+
+    for (i = 0; i < count && error == cudaSuccess; i++)
+        error = edges_add(graph, &after[i], node, NULL, 1);
+    return error;
+}
+#endif
+
+/* A node that does nothing to the words, of this kind, after all of these: the last kind is a body without nodes, where there is one. */
+#define BETWEEN_KINDS (5u + (unsigned)has_conditions())
 static cudaError_t add_between(struct joins *joins, cudaGraph_t graph, unsigned kind, const cudaGraphNode_t *after, unsigned count,
                                cudaGraphNode_t *node)
 {
@@ -191,6 +206,9 @@ static cudaError_t add_between(struct joins *joins, cudaGraph_t graph, unsigned 
     case 1: return cudaGraphAddMemsetNode(node, graph, after, count, &set);
     case 2: return cudaGraphAddHostNode(node, graph, after, count, &host);
     case 3: return cudaGraphAddMemcpyNode1D(node, graph, after, count, aside, aside + 1, 4, cudaMemcpyDefault);
+#if CUDART_VERSION >= 12040
+    case 5: return add_empty_body(graph, after, count, node);
+#endif
     default: break;
     }
     error = cudaGraphCreate(&child, 0);
@@ -213,7 +231,7 @@ static cudaError_t join_through(struct joins *joins)
     for (i = 0; i < works && error == cudaSuccess; i++)
         error = add_work(joins, graph, i, &node[i]);
     if (error == cudaSuccess)
-        error = add_between(joins, graph, turn % 5, node, works, &between);
+        error = add_between(joins, graph, turn % BETWEEN_KINDS, node, works, &between);
     for (i = 0; i < followers && error == cudaSuccess; i++)
         error = add_follower(joins, graph, i, &between, 1, 0);
     if (error == cudaSuccess)
@@ -222,7 +240,7 @@ static cudaError_t join_through(struct joins *joins)
     return error;
 }
 
-#define LEVELS 6u
+#define LEVELS 24u
 
 /* Work and a follower by a full edge, in a child of a child and so on. */
 static cudaError_t join_deep(struct joins *joins)
@@ -230,14 +248,14 @@ static cudaError_t join_deep(struct joins *joins)
     cudaGraph_t graph, around;
     cudaGraphNode_t node;
     cudaError_t error = cudaGraphCreate(&graph, 0);
-    unsigned level;
+    unsigned level, levels = 2 + joins->trial / FANS * 7 % (LEVELS - 1); /* 7 and 23 have no common factor: each depth has its turn */
 
     prepare(joins, 1, 1);
     if (error == cudaSuccess)
         error = add_work(joins, graph, 0, &node);
     if (error == cudaSuccess)
         error = add_follower(joins, graph, 0, &node, 1, 0);
-    for (level = 1; level < LEVELS && error == cudaSuccess; level++) {
+    for (level = 1; level < levels && error == cudaSuccess; level++) {
         error = cudaGraphCreate(&around, 0);
         if (error == cudaSuccess)
             error = cudaGraphAddChildGraphNode(&node, around, NULL, 0, graph);
@@ -255,7 +273,7 @@ static void ask_fans(struct ask *ask)
     static const struct join joins[FANS] = {
         { "stale after twelve primaries", join_fan_in },
         { "stale in one of twelve dependents", join_fan_out },
-        { "stale in a child graph six deep", join_deep },
+        { "stale in a child graph up to 24 deep", join_deep },
         { "stale after several works and a node of another kind", join_through },
         { "stale in a large grid after three, or after a captured event of another one, in the third launch", join_large },
     };
