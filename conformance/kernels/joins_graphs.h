@@ -22,7 +22,7 @@ static cudaError_t make_hollow(struct joins *joins, enum hollow hollow, cudaGrap
         error = cudaGraphAddChildGraphNode(&node, graph, NULL, 0, child);
 #if CUDART_VERSION >= 12040
     if (error == cudaSuccess && hollow == HOLLOW_BODY)
-        error = add_empty_body(graph, NULL, 0, &node);
+        error = add_empty_body(graph, graph, NULL, 0, &node);
 #endif
     if (error == cudaSuccess)
         error = cudaGraphInstantiate(exec, graph, 0);

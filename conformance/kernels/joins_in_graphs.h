@@ -34,35 +34,74 @@ static cudaError_t add_follower(struct joins *joins, cudaGraph_t graph, unsigned
     return error;
 }
 
-/* In every other turn every other work is cooperative. */
+/* Where a fan lies: in the graph itself, in a child graph, or in a body. They begin with a child graph, so that 15 turns have a body in which one
+ * of the works beyond the eighth is the longest. */
+enum fan_place { FAN_PLAIN, FAN_IN_CHILD, FAN_IN_BODY };
+
+static enum fan_place place_of_fan(const struct joins *joins)
+{
+    return (enum fan_place)((joins->trial / FANS + 1) % (has_conditions() ? FAN_IN_BODY + 1u : FAN_IN_BODY));
+}
+
+static cudaError_t open_fan(enum fan_place place, cudaGraph_t *outer, cudaGraph_t *graph)
+{
+    cudaGraphNode_t node = NULL;
+    cudaGraph_t child = NULL;
+    cudaError_t error = cudaGraphCreate(outer, 0);
+
+    *graph = *outer;
+    if (error != cudaSuccess || place == FAN_PLAIN)
+        return error;
+#if CUDART_VERSION >= 12040
+    if (place == FAN_IN_BODY)
+        return ask_add_if(&node, *outer, *outer, 1, graph);
+#endif
+    error = cudaGraphCreate(&child, 0);
+    if (error == cudaSuccess)
+        error = cudaGraphAddChildGraphNode(&node, *outer, NULL, 0, child);
+    if (error == cudaSuccess)
+        error = cudaGraphChildGraphNodeGetGraph(node, graph);
+    if (child)
+        (void)cudaGraphDestroy(child);
+    return error;
+}
+
+static cudaError_t run_fan(struct joins *joins, cudaGraph_t outer, cudaError_t error)
+{
+    if (error == cudaSuccess)
+        error = ask_run_once(outer, joins->stream[0]);
+    if (outer)
+        (void)cudaGraphDestroy(outer);
+    return error;
+}
+
+/* In every other turn every other work is cooperative, but in bodies, where that is not always permitted. */
 static cudaError_t join_fan_in(struct joins *joins)
 {
     cudaLaunchAttribute grouped = cooperatively();
     cudaGraphNode_t node[PLACES];
-    cudaGraph_t graph;
+    cudaGraph_t outer = NULL, graph = NULL;
+    enum fan_place place = place_of_fan(joins);
     unsigned turn = joins->trial / FANS;
-    cudaError_t error = cudaGraphCreate(&graph, 0);
+    cudaError_t error = open_fan(place, &outer, &graph);
     unsigned i;
 
     prepare(joins, PLACES, 1);
     for (i = 0; i < PLACES && error == cudaSuccess; i++) {
         error = add_work(joins, graph, i, &node[i]);
-        if (error == cudaSuccess && turn % 2 && (i + turn / 2) % 2)
+        if (error == cudaSuccess && turn % 2 && (i + turn / 2) % 2 && place != FAN_IN_BODY)
             error = cudaGraphKernelNodeSetAttribute(node[i], grouped.id, &grouped.val);
     }
     if (error == cudaSuccess)
         error = add_follower(joins, graph, 0, node, PLACES, 1);
-    if (error == cudaSuccess)
-        error = ask_run_once(graph, joins->stream[0]);
-    (void)cudaGraphDestroy(graph);
-    return error;
+    return run_fan(joins, outer, error);
 }
 
 static cudaError_t join_fan_out(struct joins *joins)
 {
     cudaGraphNode_t node;
-    cudaGraph_t graph;
-    cudaError_t error = cudaGraphCreate(&graph, 0);
+    cudaGraph_t outer = NULL, graph = NULL;
+    cudaError_t error = open_fan(place_of_fan(joins), &outer, &graph);
     unsigned i;
 
     prepare(joins, 1, PLACES);
@@ -70,10 +109,7 @@ static cudaError_t join_fan_out(struct joins *joins)
         error = add_work(joins, graph, 0, &node);
     for (i = 0; i < PLACES && error == cudaSuccess; i++)
         error = add_follower(joins, graph, i, &node, 1, 1);
-    if (error == cudaSuccess)
-        error = ask_run_once(graph, joins->stream[0]);
-    (void)cudaGraphDestroy(graph);
-    return error;
+    return run_fan(joins, outer, error);
 }
 
 /* ---- large grids ---- */
@@ -174,10 +210,10 @@ static cudaError_t join_large(struct joins *joins)
 
 #if CUDART_VERSION >= 12040
 /* A conditional node whose body runs, and has no nodes. */
-static cudaError_t add_empty_body(cudaGraph_t graph, const cudaGraphNode_t *after, unsigned count, cudaGraphNode_t *node)
+static cudaError_t add_empty_body(cudaGraph_t outer, cudaGraph_t graph, const cudaGraphNode_t *after, unsigned count, cudaGraphNode_t *node)
 {
     cudaGraph_t body;
-    cudaError_t error = ask_add_if(node, graph, graph, 1, &body);
+    cudaError_t error = ask_add_if(node, outer, graph, 1, &body);
     unsigned i;
 
     for (i = 0; i < count && error == cudaSuccess; i++)
@@ -187,9 +223,10 @@ static cudaError_t add_empty_body(cudaGraph_t graph, const cudaGraphNode_t *afte
 #endif
 
 /* A node that does nothing to the words, of this kind, after all of these: the last kind is a body without nodes, where there is one. */
+#define BETWEEN_HOST 2u
 #define BETWEEN_KINDS (5u + (unsigned)has_conditions())
-static cudaError_t add_between(struct joins *joins, cudaGraph_t graph, unsigned kind, const cudaGraphNode_t *after, unsigned count,
-                               cudaGraphNode_t *node)
+static cudaError_t add_between(struct joins *joins, cudaGraph_t outer, cudaGraph_t graph, unsigned kind, const cudaGraphNode_t *after,
+                               unsigned count, cudaGraphNode_t *node)
 {
     uint32_t *aside = joins->follower[PLACES - 1].seen;
     struct cudaHostNodeParams host = PDL_ZERO;
@@ -204,10 +241,10 @@ static cudaError_t add_between(struct joins *joins, cudaGraph_t graph, unsigned 
     switch (kind) {
     case 0: return cudaGraphAddEmptyNode(node, graph, after, count);
     case 1: return cudaGraphAddMemsetNode(node, graph, after, count, &set);
-    case 2: return cudaGraphAddHostNode(node, graph, after, count, &host);
+    case BETWEEN_HOST: return cudaGraphAddHostNode(node, graph, after, count, &host);
     case 3: return cudaGraphAddMemcpyNode1D(node, graph, after, count, aside, aside + 1, 4, cudaMemcpyDefault);
 #if CUDART_VERSION >= 12040
-    case 5: return add_empty_body(graph, after, count, node);
+    case 5: return add_empty_body(outer, graph, after, count, node);
 #endif
     default: break;
     }
@@ -218,26 +255,32 @@ static cudaError_t add_between(struct joins *joins, cudaGraph_t graph, unsigned 
     return error;
 }
 
+/* No host function may be in a body; the others of the kinds change their place from one round of them to the next. */
+static unsigned kind_between(const struct joins *joins, enum fan_place place)
+{
+    unsigned turn = joins->trial / FANS, kind = (turn + turn / BETWEEN_KINDS) % BETWEEN_KINDS;
+
+    return kind == BETWEEN_HOST && place == FAN_IN_BODY ? BETWEEN_HOST + 1u : kind;
+}
+
 /* Two to twelve works, full edges from all of them to a node of another kind, and from that to one to twelve followers. */
 static cudaError_t join_through(struct joins *joins)
 {
     static const unsigned readers[] = { 2, 12, 7, 1, 9 };
     cudaGraphNode_t node[PLACES], between;
-    cudaGraph_t graph;
+    cudaGraph_t outer = NULL, graph = NULL;
+    enum fan_place place = place_of_fan(joins);
     unsigned turn = joins->trial / FANS, works = 2 + turn * 4 % 11, followers = readers[turn / 5 % 5], i;
-    cudaError_t error = cudaGraphCreate(&graph, 0);
+    cudaError_t error = open_fan(place, &outer, &graph);
 
     prepare(joins, works, followers);
     for (i = 0; i < works && error == cudaSuccess; i++)
         error = add_work(joins, graph, i, &node[i]);
     if (error == cudaSuccess)
-        error = add_between(joins, graph, turn % BETWEEN_KINDS, node, works, &between);
+        error = add_between(joins, outer, graph, kind_between(joins, place), node, works, &between);
     for (i = 0; i < followers && error == cudaSuccess; i++)
         error = add_follower(joins, graph, i, &between, 1, 0);
-    if (error == cudaSuccess)
-        error = ask_run_once(graph, joins->stream[0]);
-    (void)cudaGraphDestroy(graph);
-    return error;
+    return run_fan(joins, outer, error);
 }
 
 #define LEVELS 24u

@@ -80,7 +80,7 @@ static cudaError_t wide_in(struct joins *joins, enum wide wide)
     if (error == cudaSuccess && wide == WIDE_BARE)
         error = add_reader_after(joins, graph, node, WIDE_NODES);
     else if (error == cudaSuccess && wide == WIDE_THROUGH)
-        error = add_between(joins, graph, kind, node, WIDE_NODES, &between);
+        error = add_between(joins, graph, graph, kind, node, WIDE_NODES, &between);
     else if (error == cudaSuccess)
         error = add_follower(joins, graph, 0, node, WIDE_NODES, wide == WIDE_PROGRAMMATIC);
     if (error == cudaSuccess && wide == WIDE_THROUGH)
@@ -143,7 +143,7 @@ static cudaError_t wide_out(struct joins *joins)
         error = add_work(joins, graph, 0, &node);
     first = node;
     if (error == cudaSuccess && turn % 2)
-        error = add_between(joins, graph, turn / 2 % 5, &first, 1, &node);
+        error = add_between(joins, graph, graph, turn / 2 % 5, &first, 1, &node);
     for (i = 0; i < WIDE_NODES && error == cudaSuccess; i++)
         error = add_one_reader(joins, graph, node, i, port);
     if (error == cudaSuccess)

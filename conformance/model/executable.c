@@ -189,7 +189,8 @@ static bool crowd_cuts(const struct arc *a)
     const struct faults *f = &device.faults;
     bool to_empty = a->to->type == cudaGraphNodeTypeEmpty;
     size_t place = (size_t)(a - a->to->graph->arc);
-    return (f->edge_1025_ignored && place >= 1024) || (f->edge_2049_ignored && place >= 2048) || (f->edge_65_into_ignored && a->into >= 64) ||
+    return (f->ninth_in_body_lost && a->into >= 8 && graph_is_inside(a->to->graph, cudaGraphNodeTypeConditional)) ||
+           (f->edge_1025_ignored && place >= 1024) || (f->edge_2049_ignored && place >= 2048) || (f->edge_65_into_ignored && a->into >= 64) ||
            (f->edge_129_into_ignored && a->into >= 128) || (f->edge_65_out_ignored && a->nth >= 64) ||
            (f->edge_129_out_ignored && a->nth >= 128) || (f->edge_17_into_empty_lost && to_empty && a->into >= 16) ||
            (f->ninth_after_set_lost && a->nth >= 8 && a->from->type == cudaGraphNodeTypeMemset);
@@ -356,6 +357,8 @@ static void node_queue(struct node *n, struct op *start)
         return;
     n->last = op_new(OP_JOIN);
     if (body->nodes == 0 && n->type == cudaGraphNodeTypeConditional && device.faults.empty_body_cuts)
+        return;
+    if (device.faults.empty_child_in_body_cuts && body->nodes == 0 && graph_is_inside(n->graph, cudaGraphNodeTypeConditional))
         return;
     uint64_t outside = queued_features;
     queued_features |= n->type == cudaGraphNodeTypeConditional ? HAS(body) : HAS(child);
