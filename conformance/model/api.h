@@ -106,6 +106,7 @@ struct stream {
     bool behind_graph, behind_empty; /* its last work is a graph, one without nodes: for devices that pass it */
     bool deaf; /* waits for nothing more until its next operation; for the device many-waits-lose-one */
     unsigned items; /* since the last kernel; for the device two-items-hide-primary */
+    bool moved_nothing; /* since its last work; for the device empty-move-hides-primary */
     bool given; /* an attribute, since its last work; for the device set-attribute-uncovers */
     bool has_captured, beside_capture; /* ...; made while another one captured, on a device that does not let it block then */
     bool idle; /* nothing was queued since it was synchronized; for the device idle-attribute-refused */

@@ -158,6 +158,7 @@ static cudaError_t capture_copy(struct stream *s, struct move move)
 /* A copy of no bytes does nothing, but on the devices that let it take something away. */
 static cudaError_t copy_nothing(struct stream *s)
 {
+    s->moved_nothing = true;
     if (device.faults.empty_copy_eats_waits)
         s->waits = 0;
     if (device.faults.empty_copy_cuts)
@@ -349,6 +350,7 @@ static cudaError_t set_rows(struct move move, struct stream *s, bool wait)
     bool empty = move.bytes == 0 || move.rows == 0;
     if (device.faults.empty_memset_eats_waits && empty)
         s->waits = 0;
+    s->moved_nothing |= empty;
     if (empty)
         return cudaSuccess;
     if (device.faults.refused_memset_cuts_capture && s->capture != NULL && !memory_contains(move.to, 1))

@@ -301,6 +301,8 @@ void model_trigger(void)
     struct op *op = b->op;
     op->grid->trigger_calls++;
     t->triggers++;
+    if (device.faults.triggers_by_warps && b->triggered && t->triggers == 1 && t->index % MODEL_WARP == 0)
+        op->grid->triggered++;
     if (!b->triggered) {
         b->triggered = true;
         op->grid->triggered++;

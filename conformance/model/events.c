@@ -96,7 +96,8 @@ void event_takes(struct event *e, enum recorded how, struct op *op, bool at_bloc
     e->polled = false;
     if (how == RECORDED_ORDINARY)
         return;
-    enum edge_kind soonest = at_block_start ? EDGE_STARTED : EDGE_TRIGGERED;
+    bool at_start_always = device.faults.trigger_event_at_start && how == RECORDED_PROGRAMMATIC;
+    enum edge_kind soonest = at_block_start || at_start_always ? EDGE_STARTED : EDGE_TRIGGERED;
     if (e->at_start && starts_event_early(e, op))
         soonest = EDGE_TURN;
     if (how == RECORDED_PROGRAMMATIC && (device.faults.program_event_first_block || op_is_hinted(op, &device.faults.event_at_touch)))

@@ -282,6 +282,13 @@ static bool passes_graph(const struct stream *s, const struct op *op)
     return (f->copy_in_passes_graph && op->from_host) || (f->record_forgets_graph && op->kind == OP_RECORD);
 }
 
+/* On broken devices: what another host thread than the first launches is nothing to what that one launched right before. */
+static bool passes_first_thread(const struct stream *s, const struct op *op)
+{
+    return device.faults.next_thread_unordered && s->tail != NULL && s->tail->kind == OP_KERNEL && (op->features & HAS(otherthread)) != 0 &&
+           (s->tail->features & HAS(otherthread)) == 0;
+}
+
 /* On broken devices: the kernel right before it in its stream is nothing to this memset, or to this kernel. */
 static bool passes_kernel(const struct op *before, const struct op *op)
 {
@@ -361,6 +368,8 @@ static struct op *early_kernel(const struct stream *s, const struct op *op)
 static bool launch_uncovered(const struct stream *s, const struct op *op, const struct op *pred)
 {
     const struct faults *f = &device.faults;
+    if (f->empty_move_hides_primary && s->moved_nothing)
+        return true;
     if (s->waits != 0 && ((f->awaited_grouped_uncovered && op->grid->cluster > 1) || (f->awaited_large_uncovered && op->grid->blocks > 64)))
         return true;
     if ((f->given_priority_uncovers && stream_given(s, 8)) || (f->given_window_uncovers && stream_given(s, 1)))
@@ -434,7 +443,7 @@ void stream_append(struct stream *s, struct op *op, bool programmatic)
     }
     bool passes_copy = device.faults.kernel_passes_long_copy && op->kind == OP_KERNEL && s->tail != NULL && s->tail->kind == OP_COPY &&
                        s->tail->move.bytes > 65536;
-    bool forgets = passes_graph(s, op) || passes_copy;
+    bool forgets = passes_graph(s, op) || passes_copy || passes_first_thread(s, op);
     s->idle = false;
     s->items = op->kind == OP_KERNEL ? s->items : s->items + 1;
     if (!forgets)
@@ -457,7 +466,7 @@ void stream_append(struct stream *s, struct op *op, bool programmatic)
         s->kernel_tail = NULL;
     if (op->kind != OP_RECORD || device.faults.record_cuts_wait)
         s->waits = 0;
-    s->deaf = s->given = false;
+    s->deaf = s->given = s->moved_nothing = false;
     s->tail = op;
 }
 

@@ -1,5 +1,5 @@
 /* program_between.c - host calls that change nothing of what a stream does next: queries, waits for events that have nothing to say and for other
- * streams, calls that are refused, and captures in a stream that has work. */
+ * streams, calls that are refused, moves of no bytes, and captures in a stream that has work. */
 #include "program.h"
 
 #include <string.h>
@@ -93,9 +93,21 @@ static cudaError_t capture_between(const struct made *made, cudaStream_t stream,
     return cudaSuccess;
 }
 
+/* Copies and memsets of no bytes are no work that anything could stand behind. */
+static cudaError_t move_nothing(const struct made *made, cudaStream_t stream, struct dice *dice)
+{
+    const struct program_room *room = made->room;
+
+    switch (dice_below(dice, 3)) {
+    case 0: return cudaMemcpyAsync(room->ahead, room->data, 0, cudaMemcpyDeviceToDevice, stream);
+    case 1: return cudaMemcpyAsync(room->ahead, room->staging, 0, cudaMemcpyHostToDevice, stream);
+    default: return cudaMemsetAsync(room->ahead, 0, 0, stream);
+    }
+}
+
 static cudaError_t call_between(const struct made *made, cudaStream_t stream, struct dice *dice)
 {
-    switch (dice_below(dice, made->beside ? 8 : 10)) { /* no document says what else a spoiled capture spoils */
+    switch (dice_below(dice, made->beside ? 9 : 11)) { /* no document says what else a spoiled capture spoils */
     case 0: return launch_nothing(made, stream);
     case 1: return ready_or_not(cudaStreamQuery(stream));
     case 2: return ask_event(made, 0, dice);
@@ -104,7 +116,8 @@ static cudaError_t call_between(const struct made *made, cudaStream_t stream, st
     case 5: return await_nothing(made->room->passed, stream);
     case 6: return wait_elsewhere(made);
     case 7: return capture_between(made, stream, ASK_NOTHING, dice);
-    case 8: return capture_between(made, stream, ASK_STREAM, dice);
+    case 8: return move_nothing(made, stream, dice);
+    case 9: return capture_between(made, stream, ASK_STREAM, dice);
     default: return capture_between(made, stream, ASK_CAPTURED_EVENT, dice);
     }
 }

@@ -359,15 +359,20 @@ static void *queue_in_thread(void *opaque)
     return NULL;
 }
 
+/* The steps before a drawn one and the others: by two more threads, or this one queues some of them. */
 static cudaError_t queue_by_threads(struct lanes *lanes)
 {
-    unsigned all = lanes->last, half = (all + 1) / 2, part;
+    unsigned all = lanes->last, cut = 1 + dice_below(&lanes->made->dice, all), own = dice_below(&lanes->made->dice, 3), part;
 
     TRY(cudaGetDevice(&lanes->device));
     for (part = 0; part < 2; part++) {
         pthread_t thread;
-        lanes->first = part ? half : 0;
-        lanes->last = part ? all : half;
+        lanes->first = part ? cut : 0;
+        lanes->last = part ? all : cut;
+        if (part == own) {
+            TRY(queue_steps(lanes));
+            continue;
+        }
         if (pthread_create(&thread, NULL, queue_in_thread, lanes) != 0)
             return cudaErrorUnknown;
         (void)pthread_join(thread, NULL);
