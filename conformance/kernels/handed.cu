@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "driver_function.h"
+#include "driver_launch.h"
 #include "graph_ask.h"
 #include "host_room.h"
 #include "stream_calls.h"
@@ -226,6 +227,7 @@ struct hand {                  /* what is drawn for a trial */
     unsigned later;            /* so many kernels come after the record, in the first stream */
     int marked;                /* an event that nobody waits for is recorded after the work, in the first stream */
     int by_thread;             /* another thread of the host makes the calls */
+    int by_driver;             /* the driver launches the kernels */
     enum end end;
 };
 

@@ -386,6 +386,7 @@ static struct hand draw_hand(const struct handed *d, uint64_t seed, unsigned tri
     h.late = drawn(seed, trial, 43, 2) != 0;
     h.marked = drawn(seed, trial, 44, 4) == 0;
     pair_steps(&h, trial);
+    h.by_driver = drawn(seed, trial, 75, 3) == 0;
     h.by_thread = drawn(seed, trial, 28, 8) == 0 || (trial % 2 == 0 && (is_large(h.first) || is_large(h.last)));
     mend(d, &h);
     return h;
@@ -460,6 +461,7 @@ static void tell_hand(const struct hand *h, char *text, size_t room)
     ask_append(text, room, "; ");
     ask_append(text, room, mode_name[h->mode]);
     ask_append(text, room, h->by_thread ? " by another thread" : "");
+    ask_append(text, room, h->by_driver ? "; the driver launches" : "");
     tell_more(h, text, room);
 }
 

@@ -126,6 +126,22 @@ static unsigned fill_dress(const struct handed *d, enum dress dress, enum hint h
     return count;
 }
 
+/* As launch_sized() does. */
+static cudaError_t launch_sized_by_driver(const void *function, const struct kernel_args *args, unsigned blocks, unsigned threads,
+                                          size_t shared_bytes, cudaStream_t stream, cudaLaunchAttribute *attrs, unsigned count)
+{
+    cudaLaunchConfig_t config = one_block(threads, stream);
+    struct kernel_args copy = *args;
+    void *values[1];
+
+    values[0] = &copy;
+    config.gridDim.x = blocks;
+    config.dynamicSmemBytes = shared_bytes;
+    config.attrs = attrs;
+    config.numAttrs = count;
+    return launch_by_driver(&config, function, values);
+}
+
 /* This kernel as its place is dressed, with one attribute more or none. The blocks of a cluster do the same. */
 static cudaError_t launch_dressed(const struct handed *d, const struct hand *h, enum place place, const void *function,
                                   const struct kernel_args *args, unsigned blocks, unsigned threads, cudaStream_t stream,
@@ -139,7 +155,8 @@ static cudaError_t launch_dressed(const struct handed *d, const struct hand *h, 
     blocks = is_clustered(dress) ? d->cluster : blocks;
     if (more)
         attribute[count++] = *more;
-    return launch_sized(function, args, blocks, threads, shared_bytes, stream, attribute, count);
+    return h->by_driver ? launch_sized_by_driver(function, args, blocks, threads, shared_bytes, stream, attribute, count)
+                        : launch_sized(function, args, blocks, threads, shared_bytes, stream, attribute, count);
 }
 
 static cudaError_t step_kernel(struct handed *d, const struct hand *h, unsigned end, cudaStream_t stream)

@@ -273,6 +273,7 @@ cudaError_t CUDARTAPI cudaDeviceReset(void)
 cudaError_t CUDARTAPI cudaFuncGetAttributes(struct cudaFuncAttributes *a, const void *func)
 {
     CALL_QUERY(cudaFuncGetAttributes);
+    device.told_function_at = device.serial;
     FAIL_IF(a == NULL, cudaErrorInvalidValue);
     const struct function *f = function_find(func);
     FAIL_IF(f == NULL, cudaErrorInvalidDeviceFunction);

@@ -54,7 +54,9 @@ static void change_launch(cudaLaunchConfig_t *config)
 
 static cudaError_t launch_as_driver(const cudaLaunchConfig_t *config, const struct function *f, void **args)
 {
+    device.by_driver = true;
     cudaError_t error = cudaLaunchKernelExC(config, f->kernel->func, args);
+    device.by_driver = false;
     return device.faults.driver_drops_misfits && error == cudaErrorInvalidConfiguration ? cudaSuccess : error;
 }
 

@@ -14,6 +14,7 @@ static edge_data data_at(const edge_data *data, size_t i)
 cudaError_t CUDARTAPI cudaGraphCreate(cudaGraph_t *out, unsigned flags)
 {
     CALL(cudaGraphCreate);
+    device.made_graph_at = device.serial;
     FAIL_IF(out == NULL || (flags != 0 && !device.faults.graph_flags_taken), cudaErrorInvalidValue);
     *out = (cudaGraph_t)(void *)graph_new();
     return cudaSuccess;

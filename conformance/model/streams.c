@@ -202,6 +202,8 @@ static bool forgets_events(const struct stream *s, const struct op *op)
 {
     const struct faults *f = &device.faults;
     bool idle = s->tail == NULL || s->tail->retired;
+    if (f->driver_forgets_events && device.by_driver && op->attributed)
+        return true;
     if ((f->given_priority_forgets_events && stream_given(s, 8)) || (f->given_domain_forgets_events && stream_given(s, 10)))
         return true;
     if ((f->dependent_forgets_many_events && op->attributed && s->waits > 4) || (f->host_forgets_many_events && op->kind == OP_HOST && s->waits > 16))
@@ -368,7 +370,9 @@ static struct op *early_kernel(const struct stream *s, const struct op *op)
 static bool launch_uncovered(const struct stream *s, const struct op *op, const struct op *pred)
 {
     const struct faults *f = &device.faults;
-    if (f->empty_move_hides_primary && s->moved_nothing)
+    if ((f->empty_move_hides_primary && s->moved_nothing) || (f->told_function_uncovers && device.told_function_at >= s->tail->serial) ||
+        (f->made_graph_uncovers && device.made_graph_at >= s->tail->serial) ||
+        (f->driver_value_uncovers && device.by_driver && s->tail->kind == OP_AWAIT))
         return true;
     if (s->waits != 0 && ((f->awaited_grouped_uncovered && op->grid->cluster > 1) || (f->awaited_large_uncovered && op->grid->blocks > 64)))
         return true;

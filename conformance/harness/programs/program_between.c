@@ -1,5 +1,6 @@
-/* program_between.c - host calls that change nothing of what a stream does next: queries, waits for events that have nothing to say and for other
- * streams, calls that are refused, moves of no bytes, and captures in a stream that has work. */
+/* program_between.c - host calls that change nothing of what a stream does next: queries, waits for events that have nothing to say and for
+ * other streams, calls that are refused, moves of no bytes, settings and questions, what is made for nobody, and captures in a stream that
+ * has work. */
 #include "program.h"
 
 #include <string.h>
@@ -105,9 +106,52 @@ static cudaError_t move_nothing(const struct made *made, cudaStream_t stream, st
     }
 }
 
+/* Questions about the kernel, the device and the stream. */
+static cudaError_t ask_about(const struct made *made, cudaStream_t stream)
+{
+    const void *kernel = made->room->kernel[0];
+    struct cudaFuncAttributes attributes;
+    enum cudaStreamCaptureStatus status;
+    unsigned flags;
+    int answer;
+
+    TRY(cudaFuncGetAttributes(&attributes, kernel));
+    TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&answer, kernel, 1, 0));
+    TRY(cudaDeviceGetAttribute(&answer, cudaDevAttrMultiProcessorCount, 0));
+    TRY(cudaStreamGetPriority(stream, &answer));
+    if (stream != cudaStreamLegacy)
+        TRY(cudaStreamIsCapturing(stream, &status));
+    return cudaStreamGetFlags(stream, &flags);
+}
+
+/* The kernel keeps the limit that it has. */
+static cudaError_t set_anew(const struct made *made)
+{
+    const void *kernel = made->room->kernel[0];
+    struct cudaFuncAttributes attributes;
+
+    TRY(cudaFuncGetAttributes(&attributes, kernel));
+    return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, attributes.maxDynamicSharedSizeBytes);
+}
+
+/* A graph and an event that nobody uses. */
+static cudaError_t make_unused(void)
+{
+    cudaGraph_t graph = NULL;
+    cudaGraphNode_t node;
+    cudaEvent_t event;
+    cudaError_t error;
+
+    TRY(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
+    TRY(cudaEventDestroy(event));
+    TRY(cudaGraphCreate(&graph, 0));
+    error = cudaGraphAddEmptyNode(&node, graph, NULL, 0);
+    return cudaGraphDestroy(graph) == cudaSuccess ? error : cudaErrorUnknown;
+}
+
 static cudaError_t call_between(const struct made *made, cudaStream_t stream, struct dice *dice)
 {
-    switch (dice_below(dice, made->beside ? 9 : 11)) { /* no document says what else a spoiled capture spoils */
+    switch (dice_below(dice, made->beside ? 12 : 14)) { /* no document says what else a spoiled capture spoils */
     case 0: return launch_nothing(made, stream);
     case 1: return ready_or_not(cudaStreamQuery(stream));
     case 2: return ask_event(made, 0, dice);
@@ -117,7 +161,10 @@ static cudaError_t call_between(const struct made *made, cudaStream_t stream, st
     case 6: return wait_elsewhere(made);
     case 7: return capture_between(made, stream, ASK_NOTHING, dice);
     case 8: return move_nothing(made, stream, dice);
-    case 9: return capture_between(made, stream, ASK_STREAM, dice);
+    case 9: return ask_about(made, stream);
+    case 10: return set_anew(made);
+    case 11: return make_unused();
+    case 12: return capture_between(made, stream, ASK_STREAM, dice);
     default: return capture_between(made, stream, ASK_CAPTURED_EVENT, dice);
     }
 }
