@@ -224,7 +224,8 @@ static cudaError_t add_empty_body(cudaGraph_t outer, cudaGraph_t graph, const cu
 
 /* A node that does nothing to the words, of this kind, after all of these: the last kind is a body without nodes, where there is one. */
 #define BETWEEN_HOST 2u
-#define BETWEEN_KINDS (5u + (unsigned)has_conditions())
+#define BETWEEN_BODY 5u
+#define BETWEEN_KINDS (BETWEEN_BODY + (unsigned)has_conditions())
 static cudaError_t add_between(struct joins *joins, cudaGraph_t outer, cudaGraph_t graph, unsigned kind, const cudaGraphNode_t *after,
                                unsigned count, cudaGraphNode_t *node)
 {
@@ -244,7 +245,7 @@ static cudaError_t add_between(struct joins *joins, cudaGraph_t outer, cudaGraph
     case BETWEEN_HOST: return cudaGraphAddHostNode(node, graph, after, count, &host);
     case 3: return cudaGraphAddMemcpyNode1D(node, graph, after, count, aside, aside + 1, 4, cudaMemcpyDefault);
 #if CUDART_VERSION >= 12040
-    case 5: return add_empty_body(outer, graph, after, count, node);
+    case BETWEEN_BODY: return add_empty_body(outer, graph, after, count, node);
 #endif
     default: break;
     }
@@ -255,12 +256,14 @@ static cudaError_t add_between(struct joins *joins, cudaGraph_t outer, cudaGraph
     return error;
 }
 
-/* No host function may be in a body; the others of the kinds change their place from one round of them to the next. */
+/* No host function may be in a body, and no conditional node in a child graph; the kinds change their place from one round of them to the next. */
 static unsigned kind_between(const struct joins *joins, enum fan_place place)
 {
     unsigned turn = joins->trial / FANS, kind = (turn + turn / BETWEEN_KINDS) % BETWEEN_KINDS;
 
-    return kind == BETWEEN_HOST && place == FAN_IN_BODY ? BETWEEN_HOST + 1u : kind;
+    if (kind == BETWEEN_HOST && place == FAN_IN_BODY)
+        return BETWEEN_HOST + 1u;
+    return kind == BETWEEN_BODY && place == FAN_IN_CHILD ? BETWEEN_BODY - 1u : kind;
 }
 
 /* Two to twelve works, full edges from all of them to a node of another kind, and from that to one to twelve followers. */
