@@ -273,7 +273,7 @@ static void ask_and_be_refused(cudaStream_t stream, cudaEvent_t event)
         (void)cudaStreamGetPriority(stream, &priority);
         (void)cudaStreamGetAttribute(stream, cudaLaunchAttributePriority, &value);
         (void)cudaStreamAddCallback(stream, never_called, NULL, 1);
-        (void)cudaMemcpy2DAsync(bytes, 1, bytes + 2, 1, 2, 1, cudaMemcpyHostToHost, stream);
+        (void)cudaMemcpy2DAsync(bytes, 1, bytes + 1, 1, 2, 2, cudaMemcpyHostToHost, stream); /* a lone row has no pitch */
         (void)cudaEventQuery(event);
         (void)cudaStreamQuery(stream);
     }
