@@ -504,7 +504,7 @@ static void ask_programs(struct ask *ask, struct program_room *room, const struc
 {
     struct counts counts = PDL_ZERO;
     unsigned number, ways = how->subject == PROGRAM_GRAPHS || how->subject == PROGRAM_STREAMS ? 3 : 1;
-    unsigned long long programs = ask->trials / (how->blind ? 2 : 1) + 1;
+    unsigned long long programs = ask->trials + 1;
 
     room->blind = room->size.programmatic = how->blind;
     room->destroys = how->subject == PROGRAM_DESTROYED;
