@@ -73,6 +73,7 @@ cudaError_t CUDARTAPI cudaHostGetDevicePointer(void **out, void *host, unsigned 
 cudaError_t CUDARTAPI cudaMemGetInfo(size_t *left, size_t *total)
 {
     CALL(cudaMemGetInfo);
+    device.told_memory_at = device.serial;
     FAIL_IF(left == NULL || total == NULL, cudaErrorInvalidValue);
     *total = memory_total();
     *left = memory_total() - memory_in_use();

@@ -333,7 +333,7 @@ struct faults {
     bool dependent_keeps_last_event, launch_record_drops_waiters, attributed_launch_told_at_touch; /* dependent: one with attribute 6 */
     bool relayed_event_lost, loose_item_accepted, captured_waiter_cut; /* of a memset, copy or host function in a capture */
     bool next_thread_unordered, empty_move_hides_primary, trigger_event_at_start, triggers_by_warps;
-    bool told_function_uncovers, made_graph_uncovers, driver_forgets_events, driver_value_uncovers;
+    bool told_memory_uncovers, told_function_uncovers, made_graph_uncovers, driver_forgets_events, driver_value_uncovers;
     bool update_keeps_inner_edges, port_to_disabled_lost;
     bool readded_edge_keeps_data, new_node_takes_lost_edge, second_waiter_full, body_capture_attribute_full, args_return_after_16;
     bool empty_body_cuts, level_8_unordered, update_from_captured_clone_keeps_moves;

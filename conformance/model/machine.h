@@ -201,7 +201,7 @@ struct device {
     unsigned lazy, hit, drain; /* of 256: store is buffered, cached line is believed, buffer drains at a step */
     struct model_counts counts;
     uint64_t trace, serial, order;
-    uint64_t told_function_at, made_graph_at; /* the serial then: for the devices told-function-uncovers, made-graph-uncovers */
+    uint64_t told_function_at, told_memory_at, made_graph_at; /* the serial then: for the devices told-function-uncovers and such */
     bool by_driver; /* the driver is called to launch */
 
     unsigned sms, slots; /* slots for blocks on each SM */

@@ -68,7 +68,7 @@ void ops_reset(void)
     while (chunks != NULL)
         chunk_spare(&chunks);
     device.live_ops = 0;
-    device.serial = device.told_function_at = device.made_graph_at = 0;
+    device.serial = device.told_function_at = device.told_memory_at = device.made_graph_at = 0;
 }
 
 /* Gives back the chunks that nothing needs any more; not while a caller still holds an operation. */

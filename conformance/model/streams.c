@@ -370,8 +370,9 @@ static struct op *early_kernel(const struct stream *s, const struct op *op)
 static bool launch_uncovered(const struct stream *s, const struct op *op, const struct op *pred)
 {
     const struct faults *f = &device.faults;
-    if ((f->empty_move_hides_primary && s->moved_nothing) || (f->told_function_uncovers && device.told_function_at >= s->tail->serial) ||
-        (f->made_graph_uncovers && device.made_graph_at >= s->tail->serial) ||
+    uint64_t last = s->tail->serial;
+    if ((f->told_function_uncovers && device.told_function_at >= last) || (f->made_graph_uncovers && device.made_graph_at >= last) ||
+        (f->told_memory_uncovers && device.told_memory_at >= last) || (f->empty_move_hides_primary && s->moved_nothing) ||
         (f->driver_value_uncovers && device.by_driver && s->tail->kind == OP_AWAIT))
         return true;
     if (s->waits != 0 && ((f->awaited_grouped_uncovered && op->grid->cluster > 1) || (f->awaited_large_uncovered && op->grid->blocks > 64)))

@@ -614,6 +614,7 @@ static const struct variant variants[] = {
     BROKEN("next-thread-unordered", next_thread_unordered, "SAME-02", "a kernel that another host thread than the first launches does not wait for one that the first launched right before it"),
     BROKEN("empty-move-hides-primary", empty_move_hides_primary, "SAME-02", "the wait covers nothing if a copy or memset of no bytes stands between"),
     BROKEN("told-function-uncovers", told_function_uncovers, "SAME-02", "the wait covers nothing if the host asked for a function's attributes between"),
+    BROKEN("told-memory-uncovers", told_memory_uncovers, "SAME-02", "the wait covers nothing if the host asked for the memory that is left between"),
     BROKEN("made-graph-uncovers", made_graph_uncovers, "SAME-02", "the wait covers nothing if the host made a graph between"),
     BROKEN("driver-forgets-events", driver_forgets_events, "COMP-17", "a launch by the driver with attribute 6 does not wait for the events that its stream waits for"),
     BROKEN("driver-value-uncovers", driver_value_uncovers, "COMP-17", "the wait of a launch by the driver covers nothing behind a wait for a value"),

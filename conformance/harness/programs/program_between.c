@@ -134,18 +134,25 @@ static cudaError_t set_anew(const struct made *made)
     return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, attributes.maxDynamicSharedSizeBytes);
 }
 
-/* A graph and an event that nobody uses. */
+/* How much memory is left, then a graph, an executable one and an event that nobody uses. */
 static cudaError_t make_unused(void)
 {
     cudaGraph_t graph = NULL;
+    cudaGraphExec_t exec = NULL;
     cudaGraphNode_t node;
     cudaEvent_t event;
     cudaError_t error;
+    size_t left, all;
 
+    TRY(cudaMemGetInfo(&left, &all));
     TRY(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
     TRY(cudaEventDestroy(event));
     TRY(cudaGraphCreate(&graph, 0));
     error = cudaGraphAddEmptyNode(&node, graph, NULL, 0);
+    if (error == cudaSuccess)
+        error = cudaGraphInstantiate(&exec, graph, 0);
+    if (error == cudaSuccess)
+        error = cudaGraphExecDestroy(exec);
     return cudaGraphDestroy(graph) == cudaSuccess ? error : cudaErrorUnknown;
 }
 
