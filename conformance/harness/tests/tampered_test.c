@@ -39,7 +39,7 @@ cudaError_t __real_cudaGetLastError(void);
 #define LONG_CALLS 5000u
 #define DRAWN_PART 8u          /* of the trials of a case that draws combinations: each lie asks them again */
 #define MOST_ENTRIES 64u
-#define CPU_SECONDS 1u         /* of a child: a lie may send a case round and round */
+#define CPU_SECONDS 10u        /* of a child: a lie may send a case round and round; most take less than one, on a busy machine too */
 
 /* ---- the calls ---- */
 
