@@ -31,11 +31,11 @@ def _answers(tests: list[dict[str, Any]], name: str) -> list[tuple[str, str]]:
 
 def _capture_rows(tests: list[dict[str, Any]]) -> Iterator[str]:
     """What was captured, and its edges; a script that several cases capture is told once."""
-    told = set[str]()
+    told = set[tuple[str, str]]()
     for name in CAPTURED:
         for what, answer in _answers(tests, name):
-            if (">" in answer or answer == "no edge") and what not in told:
-                told.add(what)
+            if (">" in answer or answer == "no edge") and (what, answer) not in told:
+                told.add((what, answer))
                 yield f"| {what} | {answer} | `{name.partition('.')[0]}` |"
 
 
