@@ -366,7 +366,7 @@ static void test_dressed(void)
 
 /* ---- waits, streams and events ---- */
 
-#define QUESTIONS "flags s1; priority s1; attribute 8 s1; callback s1 1; rows s1 +2 1 1 2x1 0; query e1; query s1; "
+#define QUESTIONS "flags s1; priority s1; attribute 8 s1; callback s1 1; rows s1 +1 1 1 2x2 0; query e1; query s1; "
 
 static void test_questions(void)
 {
