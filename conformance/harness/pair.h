@@ -129,8 +129,8 @@ void ask_expect(struct ask *ask, const char *what, cudaError_t got, cudaError_t 
 void ask_expect_number(struct ask *ask, const char *what, long got, long want);
 /* "The API may add further restrictions in future releases": an update that was not performed accuses nobody. */
 void ask_expect_update(struct ask *ask, const char *what, cudaError_t got);
-/* None of `of` trials may be wrong; a mutant of the case dies by these counts. */
 #define ASK_WRONG_ENOUGH 48u   /* wrong trials: more of them say no more of a device, and a mutant died long ago */
+/* None of `of` trials may be wrong; a mutant of the case dies by these counts. */
 void ask_expect_none(struct ask *ask, const char *what, unsigned long long wrong, unsigned long long of);
 /* Notes an answer that no document promises. */
 void ask_note(struct ask *ask, const char *what, cudaError_t got);

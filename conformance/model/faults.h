@@ -331,8 +331,8 @@ struct faults {
     struct hinted jumps, primary_jumped, event_at_touch, starts_lack_one, fence_lost, start_event_early, row_before_passed, starts_told;
     bool completing_starts_told, batch_per_thread_in_legacy, record_behind_recorder_loses_row, third_cooperative_uncovered;
     bool dependent_keeps_last_event, launch_record_drops_waiters, attributed_launch_told_at_touch; /* dependent: one with attribute 6 */
-    bool relayed_event_lost, loose_item_accepted, captured_waiter_cut; /* of a memset, copy or host function in a capture */
-    bool next_thread_unordered, empty_move_hides_primary, trigger_event_at_start, triggers_by_warps;
+    bool loose_item_accepted, captured_waiter_cut; /* of a memset, copy or host function in a capture */
+    bool relayed_event_lost, next_thread_unordered, empty_move_hides_primary, trigger_event_at_start, triggers_by_warps;
     bool told_memory_uncovers, told_function_uncovers, made_graph_uncovers, driver_forgets_events, driver_value_uncovers;
     bool update_keeps_inner_edges, port_to_disabled_lost;
     bool readded_edge_keeps_data, new_node_takes_lost_edge, second_waiter_full, body_capture_attribute_full, args_return_after_16;
