@@ -38,17 +38,17 @@ cudaError_t queue_primary_with(const struct queue *queue, const struct trial_lau
     return launch_primary(queue, trial, options);
 }
 
-cudaError_t queue_middle_of(const struct queue *queue, const struct trial_launch *trial, unsigned blocks)
+cudaError_t queue_middle_of(const struct queue *queue, const struct trial_launch *trial, unsigned blocks, int programmatic)
 {
     pdl_options options = PDL_ZERO;
 
-    options.overlap = PDL_OVERLAP_REQUIRED;
+    options.overlap = programmatic ? PDL_OVERLAP_REQUIRED : PDL_OVERLAP_NONE;
     return launch(&queue->middle, trial, blocks, 0, queue->stream, &options);
 }
 
 cudaError_t queue_middle(const struct queue *queue, const struct trial_launch *trial)
 {
-    return queue_middle_of(queue, trial, 1);
+    return queue_middle_of(queue, trial, 1, 1);
 }
 
 cudaError_t queue_dependent_with(const struct queue *queue, const struct trial_launch *trial, cudaStream_t stream,

@@ -82,7 +82,7 @@ static cudaError_t queue_chain(const struct queue *queue, const struct trial_lau
     cudaError_t error = queue_primary(queue, trial, 0);
 
     for (; links && error == cudaSuccess; links--)
-        error = queue_middle_of(queue, trial, blocks);
+        error = queue_middle_of(queue, trial, blocks, 1);
     return error == cudaSuccess ? queue_dependent(queue, trial) : error;
 }
 
@@ -91,13 +91,15 @@ static cudaError_t queue_wide(const struct queue *queue, const struct trial_laun
 static cudaError_t queue_three(const struct queue *queue, const struct trial_launch *trial) { return queue_chain(queue, trial, 3, 1); }
 static cudaError_t queue_deep(const struct queue *queue, const struct trial_launch *trial) { return queue_chain(queue, trial, 8, 1); }
 
+/* The first one has no attribute: no wait up to the primary's stores covers what filled the words before the trials. More than five would fill
+ * the launch queue, and the gate could not open. */
 static cudaError_t queue_queued(const struct queue *queue, const struct trial_launch *trial)
 {
     cudaError_t error = cudaSuccess;
     unsigned i;
 
-    for (i = 0; i < 5 && error == cudaSuccess; i++) /* more would fill the launch queue, and the gate could not open */
-        error = queue_middle_of(queue, trial, 1);
+    for (i = 0; i < 5 && error == cudaSuccess; i++)
+        error = queue_middle_of(queue, trial, 1, i > 0);
     if (error == cudaSuccess)
         error = queue_primary(queue, trial, 1);
     return error == cudaSuccess ? queue_dependent(queue, trial) : error;
