@@ -1,6 +1,7 @@
 """Compares which words the cases of kind api look at with what is recorded.
 
     python3 conformance dev watched --harness PATH            # 1 if a case looks at other words; it is named
+    python3 conformance dev watched --sample 3 --harness PATH # the same for one word of three in each place
     python3 conformance dev watched --write --harness PATH    # record what they look at now, after a change that was meant
 
 `dev golden` records answers. On a device that conforms they stay as they are when the host looks at one word of sixteen only, and
@@ -15,8 +16,9 @@ import json
 import os
 import subprocess
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +34,7 @@ LOOKS = 32  # of larger ones so many, spread over the place
 LONG = {"MEM-10a.within": 4, "MEM-10.handed": 8, "COMP-16.blocks": 4}  # cases that take long, and of how many words in each place
 SLOW = ("programs", "handed", "crossed_graphs")  # families that are left out: they run hundreds of drawn programs
 CASE_S = 60.0
+NOT_ASKED = "?"  # the mark of a word that a sample leaves out
 Watched = dict[str, list[str]]  # by case: each place that the device writes for the host, its bytes and a mark for each word
 
 
@@ -70,7 +73,7 @@ def _mark(before: dict[str, str], now: dict[str, str] | None) -> str:
     return str(min(changed, 9)) if now["status"] == "FAIL" else "-"
 
 
-def _case(harness: Path, case: Case, own: int) -> list[str]:
+def _case(harness: Path, case: Case, own: int, sample: int) -> list[str]:
     arguments = ["--seed", "1", "--profile", "smoke", "--family", case.family, "--case", case.name]
     looks = next((few for name, few in LONG.items() if case.name.startswith(f"{name}.")), None)
     with tempfile.TemporaryDirectory() as folder:
@@ -83,9 +86,15 @@ def _case(harness: Path, case: Case, own: int) -> list[str]:
             return _mark(before, _answers(_run(harness, arguments, told, f"{place}:{byte}")))
 
         return [
-            f"{size}: " + ("nothing" if mark(place, -1) == "." else "".join(mark(place, byte) for byte in _bytes(size, looks)))
+            f"{size}: " + ("nothing" if mark(place, -1) == "." else _marks(_bytes(size, looks), sample, partial(mark, place)))
             for place, size in enumerate(_told(told)) if place >= own  # those of mutants are not looked at while the base fails
         ]
+
+
+def _marks(looked_at: list[int], sample: int, mark: Callable[[int], str]) -> str:
+    """One for each word; of those that a sample leaves out, that it does. The last word is never left out."""
+    last = len(looked_at) - 1
+    return "".join(mark(byte) if (last - i) % sample == 0 else NOT_ASKED for i, byte in enumerate(looked_at))
 
 
 def _bytes(size: int, looks: int | None) -> list[int]:
@@ -95,8 +104,8 @@ def _bytes(size: int, looks: int | None) -> list[int]:
     return [4 * word for word in (range(words) if words <= (looks or ALL) else spread)]
 
 
-def watch(harness: Path) -> Watched:
-    """What every case of kind api looks at."""
+def watch(harness: Path, sample: int = 1) -> Watched:
+    """What every case of kind api looks at; with a sample of N one word of N is looked at in each place."""
     cases = [case for case in on_model.capable(on_model.load_book())
              if case.kind == "api" and case.family not in SLOW and not case.name.startswith(golden.THREADED)]
     with tempfile.TemporaryDirectory() as folder:
@@ -105,7 +114,7 @@ def watch(harness: Path) -> Watched:
             raise InvalidRun(f"{harness.name} tells nothing: it is not pdl-harness-watched")
         own = len(_told(told))
     with ThreadPoolExecutor(max(1, len(os.sched_getaffinity(0)))) as pool:
-        return dict(zip((case.name for case in cases), pool.map(lambda case: _case(harness, case, own), cases), strict=True))
+        return dict(zip((case.name for case in cases), pool.map(lambda case: _case(harness, case, own, sample), cases), strict=True))
 
 
 def differences(now: Watched, recorded: Watched) -> list[str]:
@@ -113,10 +122,17 @@ def differences(now: Watched, recorded: Watched) -> list[str]:
     found = [f"{name}: is not recorded" for name in now if name not in recorded]
     found += [f"{name}: is recorded and was not run" for name in recorded if name not in now]
     found += [f"{name}: looks at other words: {now[name]} instead of {recorded[name]}" for name in now
-              if name in recorded and now[name] != recorded[name]]
+              if name in recorded and not _same(now[name], recorded[name])]
     return found
+
+
+def _same(now: list[str], recorded: list[str]) -> bool:
+    """Whether all words that were looked at have their recorded marks."""
+    return len(now) == len(recorded) and all(
+        len(place) == len(known) and all(mark in (NOT_ASKED, its) for mark, its in zip(place, known, strict=True))
+        for place, known in zip(now, recorded, strict=True))
 
 
 def main(argv: list[str] | None = None) -> int:
     """Command line."""
-    return compare_or_write("watched", "which words cases of kind api look at, and what is recorded", FILE, watch, differences, argv)
+    return compare_or_write("watched", "which words cases of kind api look at, and what is recorded", FILE, watch, differences, argv, watch)
