@@ -206,31 +206,16 @@ static cudaError_t add_nothing(const struct capture *c, cudaGraph_t graph, int b
     return error == cudaSuccess ? end : error;
 }
 
-static cudaError_t add_empty_child(cudaGraph_t outer, cudaGraph_t *graph)
-{
-    cudaGraphNode_t node = NULL;
-    cudaGraph_t child = NULL;
-    cudaError_t error = cudaGraphCreate(&child, 0);
-
-    if (error == cudaSuccess)
-        error = cudaGraphAddChildGraphNode(&node, outer, NULL, 0, child);
-    if (error == cudaSuccess)
-        error = cudaGraphChildGraphNodeGetGraph(node, graph);
-    if (child)
-        (void)cudaGraphDestroy(child);
-    return error;
-}
-
 static cudaError_t graph_to_begin_in(enum beginning beginning, cudaGraph_t outer, cudaGraph_t *graph)
 {
+    cudaGraphNode_t node;
+
     *graph = outer;
     if (beginning == BEGIN_IN_CHILD)
-        return add_empty_child(outer, graph);
+        return ask_add_empty_child(&node, outer, graph);
 #if CUDART_VERSION >= 12040
-    if (beginning == BEGIN_IN_BODY) {
-        cudaGraphNode_t node;
+    if (beginning == BEGIN_IN_BODY)
         return ask_add_if(&node, outer, outer, 1, graph);
-    }
 #endif
     (void)beginning;
     return cudaSuccess;

@@ -217,6 +217,19 @@ static cudaError_t ask_add_child_after(cudaGraphNode_t *node, cudaGraph_t graph,
 
 static cudaError_t ask_add_child(cudaGraphNode_t *node, cudaGraph_t graph) { return ask_add_child_after(node, graph, NULL, 0); }
 
+/* A child graph without nodes; inside: for what is to be added to it. */
+static cudaError_t ask_add_empty_child(cudaGraphNode_t *node, cudaGraph_t graph, cudaGraph_t *inside)
+{
+    cudaGraph_t child;
+    cudaError_t error = cudaGraphCreate(&child, 0);
+
+    if (error != cudaSuccess)
+        return error;
+    error = cudaGraphAddChildGraphNode(node, graph, NULL, 0, child);
+    (void)cudaGraphDestroy(child);
+    return error == cudaSuccess ? cudaGraphChildGraphNodeGetGraph(*node, inside) : error;
+}
+
 /* Whether toolkit and driver are of this version or later. */
 static int has_version(int version)
 {

@@ -10,16 +10,14 @@ typedef cudaError_t hollow_call(cudaGraphExec_t exec, cudaStream_t stream); /* a
 
 static cudaError_t make_hollow(struct joins *joins, enum hollow hollow, cudaGraphExec_t *exec)
 {
-    cudaGraph_t graph, child = NULL;
+    cudaGraph_t graph, inside;
     cudaGraphNode_t node = NULL;
     cudaError_t error = cudaGraphCreate(&graph, 0);
 
     if (error == cudaSuccess && hollow == HOLLOW_DISABLED)
         error = ask_add_kernel(&node, graph, (const void *)SYMBOL(joins_silent), &joins->work[0], 1);
     if (error == cudaSuccess && hollow == HOLLOW_CHILD)
-        error = cudaGraphCreate(&child, 0);
-    if (error == cudaSuccess && hollow == HOLLOW_CHILD)
-        error = cudaGraphAddChildGraphNode(&node, graph, NULL, 0, child);
+        error = ask_add_empty_child(&node, graph, &inside);
 #if CUDART_VERSION >= 12040
     if (error == cudaSuccess && hollow == HOLLOW_BODY)
         error = add_empty_body(graph, graph, NULL, 0, &node);
@@ -28,8 +26,6 @@ static cudaError_t make_hollow(struct joins *joins, enum hollow hollow, cudaGrap
         error = cudaGraphInstantiate(exec, graph, 0);
     if (error == cudaSuccess && hollow == HOLLOW_DISABLED)
         error = cudaGraphNodeSetEnabled(*exec, node, 0);
-    if (child)
-        (void)cudaGraphDestroy(child);
     (void)cudaGraphDestroy(graph);
     return error;
 }

@@ -46,7 +46,6 @@ static enum fan_place place_of_fan(const struct joins *joins)
 static cudaError_t open_fan(enum fan_place place, cudaGraph_t *outer, cudaGraph_t *graph)
 {
     cudaGraphNode_t node = NULL;
-    cudaGraph_t child = NULL;
     cudaError_t error = cudaGraphCreate(outer, 0);
 
     *graph = *outer;
@@ -56,14 +55,7 @@ static cudaError_t open_fan(enum fan_place place, cudaGraph_t *outer, cudaGraph_
     if (place == FAN_IN_BODY)
         return ask_add_if(&node, *outer, *outer, 1, graph);
 #endif
-    error = cudaGraphCreate(&child, 0);
-    if (error == cudaSuccess)
-        error = cudaGraphAddChildGraphNode(&node, *outer, NULL, 0, child);
-    if (error == cudaSuccess)
-        error = cudaGraphChildGraphNodeGetGraph(node, graph);
-    if (child)
-        (void)cudaGraphDestroy(child);
-    return error;
+    return ask_add_empty_child(&node, *outer, graph);
 }
 
 static cudaError_t run_fan(struct joins *joins, cudaGraph_t outer, cudaError_t error)

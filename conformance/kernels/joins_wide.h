@@ -71,7 +71,7 @@ static cudaError_t wide_in(struct joins *joins, enum wide wide)
 {
     cudaGraphNode_t node[WIDE_NODES], between;
     cudaGraph_t graph;
-    unsigned turn = joins->trial / WIDE_WAYS, kind = turn % 3 ? turn % 5 : 0;
+    unsigned turn = joins->trial / WIDE_WAYS, kind = turn % 3 ? turn % BETWEEN_BODY : 0;
     cudaError_t error = cudaGraphCreate(&graph, 0);
 
     prepare_wide(joins, WIDE_PLACES, 1, turn % 2);
@@ -143,7 +143,7 @@ static cudaError_t wide_out(struct joins *joins)
         error = add_work(joins, graph, 0, &node);
     first = node;
     if (error == cudaSuccess && turn % 2)
-        error = add_between(joins, graph, graph, turn / 2 % 5, &first, 1, &node);
+        error = add_between(joins, graph, graph, turn / 2 % BETWEEN_BODY, &first, 1, &node);
     for (i = 0; i < WIDE_NODES && error == cudaSuccess; i++)
         error = add_one_reader(joins, graph, node, i, port);
     if (error == cudaSuccess)

@@ -255,13 +255,13 @@ static void ask_handed(struct ask *ask)
     for (change = 0; change < CHANGES; change++) {
         ask_changed_inside(&kept, 0, (enum change)change);
 #if CUDART_VERSION >= 12040
-        if (has_version(12040))
+        if (has_conditions())
             ask_changed_inside(&kept, 1, (enum change)change);
 #endif
     }
     ask_host_inside(&kept);
 #if CUDART_VERSION >= 12040
-    if (has_version(12040)) {
+    if (has_conditions()) {
         unsigned bit;
         ask_bodies(&kept, cudaGraphCondTypeWhile, 1, 0, 0);
         ask_bodies(&kept, cudaGraphCondTypeIf, 1, 0, 0);
@@ -516,7 +516,7 @@ static void ask_apart(struct ask *ask)
         ask_again(&kept, (enum change)change, 1);
         ask_again_inside(&kept, 0, (enum change)change);
 #if CUDART_VERSION >= 12040
-        if (has_version(12040))
+        if (has_conditions())
             ask_again_inside(&kept, 1, (enum change)change);
 #endif
     }

@@ -314,7 +314,7 @@ static void ask_edges(struct ask *ask)
         ask_without(&kept, i % 2, i / 2);
     ask_added_later(&kept);
 #if CUDART_VERSION >= 12040
-    if (has_version(12040))
+    if (has_conditions())
         ask_into_condition(&kept);
 #endif
     close_kept(&kept);
@@ -476,12 +476,12 @@ static void ask_inside(struct ask *ask)
     for (item = 0; item < ITEMS && takes_changes(item); item++) {
         ask_updated_inside(&kept, 0, (enum item)item);
 #if CUDART_VERSION >= 12040
-        if (has_version(12040))
+        if (has_conditions())
             ask_updated_inside(&kept, 1, (enum item)item);
 #endif
     }
 #if CUDART_VERSION >= 12040
-    if (has_version(12040)) {
+    if (has_conditions()) {
         ask_updated_condition(&kept, 1);
         ask_updated_condition(&kept, 2);
 #if CUDART_VERSION >= 12080

@@ -168,14 +168,20 @@ static cudaError_t into_fork(const struct studio *s, int starts)
     return join(s);
 }
 
+/* The side stream and the per-thread one. */
+static cudaError_t join_both(const struct studio *s)
+{
+    TRY(join(s));
+    TRY(cudaEventRecord(s->fork, cudaStreamPerThread));
+    return cudaStreamWaitEvent(s->stream, s->fork, 0);
+}
+
 static cudaError_t across_forks(const struct studio *s, int starts)
 {
     TRY(fork_into(s, s->side));
     TRY(fork_into(s, cudaStreamPerThread));
     TRY(between(s, s->side, cudaStreamPerThread, starts));
-    TRY(join(s));
-    TRY(cudaEventRecord(s->fork, cudaStreamPerThread));
-    return cudaStreamWaitEvent(s->stream, s->fork, 0);
+    return join_both(s);
 }
 
 static cudaError_t of_fork_at_trigger(const struct studio *s) { return of_fork(s, 0); }
@@ -193,9 +199,7 @@ static cudaError_t relayed(const struct studio *s, int at_start)
     TRY(cudaEventRecord(s->fork, s->side));
     TRY(cudaStreamWaitEvent(cudaStreamPerThread, s->fork, 0));
     TRY(launch_plain(D, cudaStreamPerThread));
-    TRY(join(s));
-    TRY(cudaEventRecord(s->fork, cudaStreamPerThread));
-    return cudaStreamWaitEvent(s->stream, s->fork, 0);
+    return join_both(s);
 }
 
 static cudaError_t relayed_at_trigger(const struct studio *s) { return relayed(s, 0); }

@@ -2,7 +2,7 @@
 
     python3 conformance dev devices            # writes conformance/model/devices.md
     python3 conformance dev devices --check    # 1 if that file is not what would be written
-    python3 conformance dev devices --check --sample 10   # the same for one of ten of the runs
+    python3 conformance dev devices --check --sample 20   # the same for one of twenty of the runs
 
 Every broken device runs the cases of the rule that it was made for, and a few general ones run every case that the model can
 run; profile smoke, one seed. A rule that no device violates has to say why in rules.toml (`no_device`; `untestable`, or cases
@@ -136,7 +136,7 @@ def page(book: RuleBook, broken: list[Device], found: Found) -> str:
     """The Markdown page."""
     lines = [
         "# Broken devices of the model", "",
-        "Made by `python3 conformance dev devices`; a test compares it with what that command would write, for every tenth of the runs.",
+        "Made by `python3 conformance dev devices`; a test compares it with what that command would write, for every twentieth of the runs.",
         "`model:NAME` is a device that violates one rule, and often others by consequence. Profile smoke, one seed.",
         "",
         "| device | rule | what is wrong with it |", "|---|---|---|",
