@@ -11,8 +11,7 @@ static struct stream *gone;    /* destroyed ones without work; kept, so that no 
 
 static void stream_begin(struct stream *s, unsigned flags, int priority)
 {
-    struct stream empty = {.magic = STREAM_MAGIC, .flags = flags, .priority = priority};
-    *s = empty;
+    *s = (struct stream){.magic = STREAM_MAGIC, .flags = flags, .priority = priority};
 }
 
 static void free_all(struct stream **list)
@@ -379,7 +378,7 @@ static bool launch_uncovered(const struct stream *s, const struct op *op, const 
         return true;
     if ((f->given_priority_uncovers && stream_given(s, 8)) || (f->given_window_uncovers && stream_given(s, 1)))
         return true;
-    if (f->eight_in_a_cluster_uncovered && op->grid->cluster == 8)
+    if ((f->piece_uncovers && device.in_piece) || (f->eight_in_a_cluster_uncovered && op->grid->cluster == 8))
         return true;
     if (f->large_per_thread_uncovered && s == &per_thread && pred->grid->blocks > 64)
         return true;
