@@ -163,6 +163,7 @@ struct joins {
     cudaGraphExec_t follows;   /* a graph of the first follower, for who made it */
     const struct condition *condition; /* of a wait for a value, for who set it */
     unsigned trial, works, followers, unasked; /* unasked: this trial put no question */
+    unsigned round;            /* of the questions that are asked in turn */
     unsigned asks;             /* so often the host asks for a row's end before it goes on */
     cudaLaunchAttributeID hint; /* of a row's follower, for who set it */
 };
@@ -217,6 +218,19 @@ static cudaError_t open_aside(struct joins *joins)
 }
 
 /* One of the places holds longest; until it is stored to, a word is what no work stores. */
+/* Which of the works is slow: each of them in turn for each question, whatever else alternates with the question's round. */
+static void slow_in_turn(struct joins *joins, unsigned works)
+{
+    struct trial_plan *plan = joins->pinned->plan;
+    unsigned turn = joins->trial, round = joins->round, i, before = joins->trial % works;
+    uint32_t quick = plan[works > 1 ? (before + 1) % works : before].hold_ns, slow = plan[before].hold_ns;
+
+    for (; round; round /= 2)
+        turn += round;
+    for (i = 0; i < works; i++)
+        plan[i].hold_ns = i == turn % works ? slow : quick;
+}
+
 static void prepare(struct joins *joins, unsigned works, unsigned followers)
 {
     struct pinned *pinned = joins->pinned;
@@ -227,6 +241,7 @@ static void prepare(struct joins *joins, unsigned works, unsigned followers)
     joins->followers = followers;
     joins->unasked = joins->asks = 0;
     plan_works(pinned->plan, PLACES, 0x10125, joins->trial, works, PLACE_WORDS);
+    slow_in_turn(joins, works);
     pinned->state = empty;
     pinned->host_is_stale = 0;
     for (i = 0; i < ALL_WORDS; i++)
@@ -280,6 +295,7 @@ static void ask_joins(struct ask *ask, const struct join *join, unsigned count, 
 
     for (; ask_goes_on(ask, joins.trial, ask->trials) && error == cudaSuccess; joins.trial++) {
         i = joins.trial % count;
+        joins.round = joins.trial / count;
         error = join[i].make(&joins);
         if (error == cudaSuccess)
             error = cudaDeviceSynchronize();

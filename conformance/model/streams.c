@@ -231,9 +231,10 @@ static bool forgets_events(const struct stream *s, const struct op *op)
 }
 
 /* Devices on which the wait of such work does not cover the kernel of an event that its stream waited for */
-static bool awaited_uncovers(const struct op *op)
+static bool awaited_uncovers(const struct stream *s, const struct op *op)
 {
-    return device.faults.long_args_event_uncovered && has_long_args(op->grid);
+    const struct faults *f = &device.faults;
+    return (f->long_args_event_uncovered && has_long_args(op->grid)) || (f->primary_hides_event && op->attributed && s->kernel_tail != NULL);
 }
 
 static void order_behind_waits(struct stream *s, struct op *op)
@@ -251,7 +252,7 @@ static void order_behind_waits(struct stream *s, struct op *op)
         first = s->waits - 1;
     for (unsigned i = first; i < s->waits; i++) {
         op_after(op, s->wait[i].op, s->wait[i].kind);
-        if (s->wait[i].covered && !awaited_uncovers(op) && (i + 1 == s->waits || !device.faults.last_event_covered))
+        if (s->wait[i].covered && !awaited_uncovers(s, op) && (i + 1 == s->waits || !device.faults.last_event_covered))
             op_covers(op, s->wait[i].op);
     }
 }
