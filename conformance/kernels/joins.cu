@@ -35,7 +35,8 @@
  * external EVT-18    a record and a wait with the flag "external", captured: they are event nodes of the graph
  * beside   ATTR-17   followers that wait, launched with other attributes beside attribute 6; an event that is the last of many attributes
  * awaiting ATTR-17a  followers with the attribute in a stream that still waits for an event, or was given an attribute; a launch after captured
- *                    ones, in a stream that began the capture or joined it; events and streams that were made while another one captured
+ *                    ones, in a stream that began the capture or joined it; events and streams that were made while another one captured;
+ *                    dependents behind a row of host functions or copies
  * layers   COMP-04d copies of layers: after work, an event or a silent kernel, before a dependent, captured, to the device and back
  * short_moves COMP-04d copies and memsets of 1 to 300 bytes from and to any address, in memory of each kind
  * boxes    COMP-04d  copies of one layer, of boxes, of one row or column, and memsets of these
@@ -217,7 +218,6 @@ static cudaError_t open_aside(struct joins *joins)
     return joins->aside ? cudaSuccess : cudaMalloc((void **)&joins->aside, ALL_WORDS * sizeof(uint32_t));
 }
 
-/* One of the places holds longest; until it is stored to, a word is what no work stores. */
 /* Which of the works is slow: each of them in turn for each question, whatever else alternates with the question's round. */
 static void slow_in_turn(struct joins *joins, unsigned works)
 {
@@ -231,6 +231,7 @@ static void slow_in_turn(struct joins *joins, unsigned works)
         plan[i].hold_ns = i == turn % works ? slow : quick;
 }
 
+/* Until it is stored to, a word is what no work stores. */
 static void prepare(struct joins *joins, unsigned works, unsigned followers)
 {
     struct pinned *pinned = joins->pinned;

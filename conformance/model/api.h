@@ -150,6 +150,7 @@ struct event {
 
 struct stream *stream_of(cudaStream_t handle); /* NULL: not a stream */
 struct event *event_of(cudaEvent_t handle);
+bool item_uncovered(const struct stream *s);
 void streams_reset(void);
 void streams_forget_retired(void);
 bool stream_is_legacy(const struct stream *s);

@@ -416,7 +416,7 @@ static void order_behind_tail(struct stream *s, struct op *op, bool programmatic
         if (launch_uncovered(s, op, overlapped))
             return;
         op_covers(op, overlapped);
-        if (!alone)
+        if (!alone && !item_uncovered(s))
             op_covers(op, s->tail); /* what stands between */
     } else if (s->tail != NULL && !passes_tail(s, op)) {
         struct op *early = early_kernel(s, op);

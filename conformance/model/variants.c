@@ -675,6 +675,8 @@ static const struct variant variants[] = {
     BROKEN("poll-behind-graph-succeeds", poll_behind_graph_succeeds, "MEM-09c", "a stream that a graph is the last work of says that it has ended"),
     BROKEN("poll-behind-record-succeeds", poll_behind_record_succeeds, "MEM-09c", "a stream that an event record is the last work of says that it has ended"),
     BROKEN("primary-hides-event", primary_hides_event, "ATTR-17a", "behind a primary in its own stream the wait does not cover the kernel of a programmatic event that the stream waits for"),
+    BROKEN("later-host-uncovered", later_host_uncovered, "ATTR-17a", "the wait does not cover a host function before it that stands behind other work than a kernel"),
+    BROKEN("later-copy-uncovered", later_copy_uncovered, "ATTR-17a", "the wait does not cover a copy before it that stands behind other work than a kernel"),
     BROKEN("open-event-uncovers", open_event_uncovers, "ATTR-17a", "the wait of a kernel whose stream still waits for an event covers nothing of the kernel before it"),
     BROKEN("open-event-lets-begin", open_event_lets_begin, "ATTR-17a", "a kernel whose stream still waits for an event begins at the start of its primary"),
     BROKEN("captured-attribute-leaks", captured_attribute_leaks, "ATTR-17a", "a captured launch with attribute 6 leaves it in force for the stream's next launch"),
