@@ -133,19 +133,27 @@ static inline cudaError_t manner_attribute(enum manner manner, cudaLaunchAttribu
     return error;
 }
 
+/* attrs: room for two. */
+static inline cudaError_t config_in_manner(cudaLaunchConfig_t *config, cudaLaunchAttribute *attrs, unsigned threads, cudaStream_t stream,
+                                           enum manner manner, int overlaps)
+{
+    *config = one_block(threads, stream);
+    attrs[0] = serialization(1);
+    config->gridDim.x = manner == MANNER_CLUSTER ? 2 : 1;
+    config->gridDim.z = manner == MANNER_LAYERS ? 2 : 1;
+    config->dynamicSmemBytes = manner == MANNER_SHARED ? 4096 : 0;
+    config->attrs = attrs;
+    config->numAttrs = overlaps ? 1 : 0;
+    return manner_attribute(manner, &attrs[config->numAttrs], &config->numAttrs);
+}
+
 /* args: what the kernel's only parameter is. */
 static inline cudaError_t launch_in_manner(const void *function, void *args, unsigned threads, cudaStream_t stream, enum manner manner, int overlaps)
 {
-    cudaLaunchAttribute attrs[2] = { serialization(1), serialization(1) };
-    cudaLaunchConfig_t config = one_block(threads, stream);
-    cudaError_t error;
+    cudaLaunchAttribute attrs[2];
+    cudaLaunchConfig_t config;
+    cudaError_t error = config_in_manner(&config, attrs, threads, stream, manner, overlaps);
 
-    config.gridDim.x = manner == MANNER_CLUSTER ? 2 : 1;
-    config.gridDim.z = manner == MANNER_LAYERS ? 2 : 1;
-    config.dynamicSmemBytes = manner == MANNER_SHARED ? 4096 : 0;
-    config.attrs = attrs;
-    config.numAttrs = overlaps ? 1 : 0;
-    error = manner_attribute(manner, &attrs[config.numAttrs], &config.numAttrs);
     return error == cudaSuccess ? cudaLaunchKernelExC(&config, function, &args) : error;
 }
 

@@ -35,7 +35,8 @@
  * external EVT-18    a record and a wait with the flag "external", captured: they are event nodes of the graph
  * beside   ATTR-17   followers that wait, launched with other attributes beside attribute 6; an event that is the last of many attributes
  * awaiting ATTR-17a  followers with the attribute in a stream that still waits for an event, or was given an attribute; a launch after captured
- *                    ones, in a stream that began the capture or joined it; events and streams that were made while another one captured
+ *                    ones, in a stream that began the capture or joined it; events and streams that were made while another one captured;
+ *                    dependents behind a row of host functions or copies
  * layers   COMP-04d copies of layers: after work, an event or a silent kernel, before a dependent, captured, to the device and back
  * short_moves COMP-04d copies and memsets of 1 to 300 bytes from and to any address, in memory of each kind
  * boxes    COMP-04d  copies of one layer, of boxes, of one row or column, and memsets of these
@@ -163,6 +164,7 @@ struct joins {
     cudaGraphExec_t follows;   /* a graph of the first follower, for who made it */
     const struct condition *condition; /* of a wait for a value, for who set it */
     unsigned trial, works, followers, unasked; /* unasked: this trial put no question */
+    unsigned round;            /* of the questions that are asked in turn */
     unsigned asks;             /* so often the host asks for a row's end before it goes on */
     cudaLaunchAttributeID hint; /* of a row's follower, for who set it */
 };
@@ -216,7 +218,20 @@ static cudaError_t open_aside(struct joins *joins)
     return joins->aside ? cudaSuccess : cudaMalloc((void **)&joins->aside, ALL_WORDS * sizeof(uint32_t));
 }
 
-/* One of the places holds longest; until it is stored to, a word is what no work stores. */
+/* Which of the works is slow: each of them in turn for each question, whatever else alternates with the question's round. */
+static void slow_in_turn(struct joins *joins, unsigned works)
+{
+    struct trial_plan *plan = joins->pinned->plan;
+    unsigned turn = joins->trial, round = joins->round, i, before = joins->trial % works;
+    uint32_t quick = plan[works > 1 ? (before + 1) % works : before].hold_ns, slow = plan[before].hold_ns;
+
+    for (; round; round /= 2)
+        turn += round;
+    for (i = 0; i < works; i++)
+        plan[i].hold_ns = i == turn % works ? slow : quick;
+}
+
+/* Until it is stored to, a word is what no work stores. */
 static void prepare(struct joins *joins, unsigned works, unsigned followers)
 {
     struct pinned *pinned = joins->pinned;
@@ -227,6 +242,7 @@ static void prepare(struct joins *joins, unsigned works, unsigned followers)
     joins->followers = followers;
     joins->unasked = joins->asks = 0;
     plan_works(pinned->plan, PLACES, 0x10125, joins->trial, works, PLACE_WORDS);
+    slow_in_turn(joins, works);
     pinned->state = empty;
     pinned->host_is_stale = 0;
     for (i = 0; i < ALL_WORDS; i++)
@@ -280,6 +296,7 @@ static void ask_joins(struct ask *ask, const struct join *join, unsigned count, 
 
     for (; ask_goes_on(ask, joins.trial, ask->trials) && error == cudaSuccess; joins.trial++) {
         i = joins.trial % count;
+        joins.round = joins.trial / count;
         error = join[i].make(&joins);
         if (error == cudaSuccess)
             error = cudaDeviceSynchronize();

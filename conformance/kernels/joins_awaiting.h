@@ -2,7 +2,8 @@
 #ifndef JOINS_AWAITING_H_INCLUDED
 #define JOINS_AWAITING_H_INCLUDED
 
-#define AWAITING 12u           /* questions */
+#define AWAITING 13u           /* questions */
+#define ROW_OF_ITEMS 16u
 
 /* Watches for the dependent while it must not begin, then triggers. */
 KERNEL(joins_triggers_late)
@@ -214,6 +215,37 @@ static cudaError_t call_in_line(struct joins *joins, idle_call call, int depende
     return dependent ? depend(joins, stream) : follow(joins, 0, stream);
 }
 
+/* The words of the second work. */
+static void CUDART_CB store_second(void *of)
+{
+    struct pinned *pinned = (struct pinned *)of;
+    uint32_t i;
+
+    for (i = 0; i < PLACE_WORDS; i++)
+        ((volatile uint32_t *)pinned->words)[PLACE_WORDS + i] = words_fresh(pinned->plan[1].key, i);
+}
+
+/* The second work is the last of a row of host functions, or of copies, between a kernel and a dependent that waits. */
+static cudaError_t depend_on_row(struct joins *joins)
+{
+    struct pinned *pinned = joins->pinned;
+    cudaStream_t stream = joins->stream[0];
+    unsigned i, copies = joins->round % 2;
+    cudaError_t error;
+
+    prepare(joins, 2, 1);
+    for (i = 0; i < PLACE_WORDS; i++)
+        pinned->seen[1][i] = words_fresh(pinned->plan[1].key, i);
+    error = work(joins, 0, stream);
+    for (i = 1; i <= ROW_OF_ITEMS && error == cudaSuccess; i++)
+        if (copies)
+            error = cudaMemcpyAsync(i < ROW_OF_ITEMS ? pinned->seen[2] : pinned->words + PLACE_WORDS, pinned->seen[1], PLACE_WORDS * 4,
+                                    cudaMemcpyDefault, stream);
+        else
+            error = cudaLaunchHostFunc(stream, i < ROW_OF_ITEMS ? ask_host_nothing : store_second, pinned);
+    return error == cudaSuccess ? depend(joins, stream) : error;
+}
+
 /* The stream is given an attribute that it has. */
 static cudaError_t after_attribute(struct joins *joins) { return call_in_line(joins, give_attribute, 1); }
 
@@ -333,6 +365,7 @@ static void ask_awaiting(struct ask *ask)
         { "stale after an event whose stream captures by now", await_before_capture },
         { "stale in a copy after a graph and a wait", copy_after_graph },
         { "stale after an event, or in a stream, that was made while another stream captured", await_made_beside },
+        { "stale after a kernel and a row of host functions or copies", depend_on_row },
     };
 
     ask_joins(ask, joins, AWAITING, cudaStreamNonBlocking);

@@ -1,26 +1,36 @@
-/* long_args.cu - kernels with arguments of 64 to 4,096 bytes: every byte reaches the kernel, and its wait covers what it would with few.
+/* long_args.cu - kernels with arguments of 64 to 32,760 bytes: every byte reaches the kernel, and its wait covers what it would with few.
  *
  * pair      rules     what is asked
  * launches  ATTR-15f  launched after a kernel that triggers early, in streams of three kinds, also after its event in another stream: by
- *                     cudaLaunchKernel, cooperative, by cudaLaunchCooperativeKernel, in clusters, with a priority or a domain of its own,
- *                     of two layers, each with attribute 6 or without; the same captured, also in a stream that joined the capture; and with
- *                     a programmatic event, which comes after the launch has triggered; also by another host thread
+ *                     cudaLaunchKernel, by cuLaunchKernelEx with all arguments in one piece, cooperative, by cudaLaunchCooperativeKernel,
+ *                     in clusters, with a priority or a domain of its own, of two layers, each with attribute 6 or without; the same
+ *                     captured, also in a stream that joined the capture; and with a programmatic event, which comes after the launch
+ *                     has triggered; also by another host thread
  * nodes     ATTR-15f  the second of two nodes with a programmatic edge between them: added; given parameters in the graph, in a clone, in the
  *                     executable graph, and there while it is disabled; cloned, updated, in a child graph, a child of a child or a body,
  *                     disabled and enabled
  *
- * "the parameters must be less than 4096 bytes" was the limit before toolkit 12.1; now it is 32,764 bytes.
+ * "the parameters must be less than 4096 bytes" was the limit before toolkit 12.1; now it is 32,764 bytes, by a
+ * driver that knows of it.
  */
 #include <string.h>
 
+#include "driver_launch.h"
 #include "graph_ask.h"
 #include "host_room.h"
 
-#define MOST_WORDS 1024u       /* of all arguments */
+#if CUDART_VERSION >= 12010
+#define MOST_BYTES 32760u      /* of all arguments */
+#else
+#define MOST_BYTES 4096u
+#endif
+#define MOST_WORDS ((unsigned)((MOST_BYTES - sizeof(struct kernel_args)) / 4)) /* beside the first ones */
+#define TOLD_WORDS 1024u
 
 KERNEL(long_args_work) { slow_stores(&args); }
 
-/* A kernel of so many bytes of arguments copies the first half of the words after its wait, and tells all its words of arguments. */
+/* A kernel of so many bytes of arguments copies the first half of the words after its wait, and tells all its words of arguments:
+ * those of one place and of each TOLD_WORDS after it in one word. */
 #define LONG_KERNEL(bytes)                                                                                     \
     struct long_args_##bytes {                                                                                 \
         struct kernel_args head;                                                                               \
@@ -28,11 +38,14 @@ KERNEL(long_args_work) { slow_stores(&args); }
     };                                                                                                         \
     KERNEL_OF(long_args_of_##bytes, struct long_args_##bytes)                                                  \
     {                                                                                                          \
-        uint32_t i;                                                                                            \
+        uint32_t i, k, mixed;                                                                                  \
                                                                                                                \
         reader_copies(&args.head, 1);                                                                          \
-        for (i = k_thread(); i < sizeof(args.more) / 4; i += k_threads())                                      \
-            k_store(args.head.seen + i, args.more[i]);                                                         \
+        for (i = k_thread(); i < sizeof(args.more) / 4 && i < TOLD_WORDS; i += k_threads()) {                  \
+            for (mixed = 0, k = i; k < sizeof(args.more) / 4; k += TOLD_WORDS)                                 \
+                mixed = mixed * 31 + args.more[k];                                                             \
+            k_store(args.head.seen + i, mixed);                                                                \
+        }                                                                                                      \
     }
 LONG_KERNEL(64)
 LONG_KERNEL(72)
@@ -46,6 +59,10 @@ LONG_KERNEL(1024)
 LONG_KERNEL(1032)
 LONG_KERNEL(4000)
 LONG_KERNEL(4096)
+#if MOST_BYTES > 4096
+LONG_KERNEL(4104)
+LONG_KERNEL(32760)
+#endif
 
 /* Watches for what comes after its event while that must not begin, then triggers. */
 KERNEL_OF(long_args_holds, struct long_args_4096)
@@ -66,8 +83,20 @@ struct taker {
 };
 #define TAKER(bytes) { (const void *)SYMBOL(long_args_of_##bytes), ((bytes) - sizeof(struct kernel_args)) / 4 }
 static const struct taker takers[] = { TAKER(64),  TAKER(72),  TAKER(96),   TAKER(104),  TAKER(200),  TAKER(208),
-                                       TAKER(256), TAKER(264), TAKER(1024), TAKER(1032), TAKER(4000), TAKER(4096) };
-#define TAKERS (sizeof(takers) / sizeof(takers[0]))
+                                       TAKER(256), TAKER(264), TAKER(1024), TAKER(1032), TAKER(4000), TAKER(4096),
+#if MOST_BYTES > 4096
+                                       TAKER(4104), TAKER(32760),
+#endif
+};
+
+/* As many as the driver launches. */
+static unsigned takers_launched(void)
+{
+    unsigned count = sizeof(takers) / sizeof(takers[0]);
+    int version = 0;
+
+    return cudaDriverGetVersion(&version) == cudaSuccess && version >= 12010 ? count : MOST_BYTES > 4096 ? count - 2 : count;
+}
 
 struct all_args {
     struct kernel_args head;
@@ -83,13 +112,14 @@ struct long_ask {
     cudaEvent_t event, awaited; /* that a launch may be given; that the stream waits for */
     struct all_args args, other;
     unsigned trial, stale, wrong;
+    unsigned takers;           /* that are launched */
 };
 
 static int open_long(struct long_ask *l)
 {
     void *device = NULL;
 
-    if (open_room(&l->room, &l->args.head) && cudaHostAlloc((void **)&l->told, MOST_WORDS * 4, cudaHostAllocMapped) == cudaSuccess &&
+    if (open_room(&l->room, &l->args.head) && cudaHostAlloc((void **)&l->told, TOLD_WORDS * 4, cudaHostAllocMapped) == cudaSuccess &&
         cudaHostGetDevicePointer(&device, l->told, 0) == cudaSuccess) {
         l->args.head.seen = (uint32_t *)device;
         return 1;
@@ -105,6 +135,7 @@ static void ask_long(struct ask *ask, void (*ask_all)(struct long_ask *))
     memset(&asked, 0, sizeof(asked));
     asked.ask = ask;
     asked.stream = ask->stream;
+    asked.takers = takers_launched();
     if (!open_long(&asked))
         return;
     ask_all(&asked);
@@ -119,15 +150,25 @@ static uint32_t word_of(unsigned trial, uint32_t i) { return words_fresh(0xA46ul
 /* The arguments of the next trial, and others that differ in every word but the first ones. */
 static void next_args(struct long_ask *l)
 {
-    uint32_t i;
+    uint32_t i, words = l->taker ? l->taker->words : TOLD_WORDS;
 
     prepare_trial(l->room, l->trial);
-    memset(l->told, 0, MOST_WORDS * 4);
+    memset(l->told, 0, TOLD_WORDS * 4);
     l->other.head = l->args.head;
-    for (i = 0; i < MOST_WORDS; i++) {
+    for (i = 0; i < words; i++) {
         l->args.more[i] = word_of(l->trial, i);
         l->other.more[i] = ~l->args.more[i];
     }
+}
+
+/* What the kernel has to tell there. */
+static uint32_t told_word(const struct long_ask *l, uint32_t place)
+{
+    uint32_t i, mixed = 0;
+
+    for (i = place; i < l->taker->words; i += TOLD_WORDS)
+        mixed = mixed * 31 + l->args.more[i];
+    return mixed;
 }
 
 static cudaError_t look_at_args(struct long_ask *l)
@@ -137,8 +178,8 @@ static cudaError_t look_at_args(struct long_ask *l)
     unsigned differs = 0;
     uint32_t i;
 
-    for (i = 0; i < MOST_WORDS; i++)
-        differs |= told[i] != (i < l->taker->words ? word_of(l->trial, i) : 0);
+    for (i = 0; i < TOLD_WORDS; i++)
+        differs |= told[i] != told_word(l, i);
     l->wrong += error == cudaSuccess && differs;
     l->stale += error == cudaSuccess && (work_is_stale(l->room) || copy_is_stale(l->room));
     l->trial++;
@@ -159,8 +200,21 @@ struct way {
     enum catching catching;
     int overlaps, records;     /* with attribute 6; with a programmatic event, and nothing else */
     int awaits;                /* the kernel before it stands in another stream, for whose event it waits */
+    int in_piece;              /* by the driver, with all arguments in one piece */
     int simply;                /* by a call that takes no attributes, if the launch has none but for being cooperative */
 };
+
+static cudaError_t launch_long_in_piece(struct long_ask *l, const struct way *way, struct all_args *copy)
+{
+    cudaLaunchAttribute attrs[2];
+    cudaLaunchConfig_t config;
+    cudaError_t error = config_in_manner(&config, attrs, ASK_WORDS / 2, l->stream, way->manner, way->overlaps);
+
+    if (error == cudaSuccess)
+        error = launch_in_piece(&config, l->taker->kernel, copy, sizeof(copy->head) + 4 * l->taker->words);
+    memset(copy, 0xEE, sizeof(*copy));
+    return error;
+}
 
 /* The kernel may look at its arguments after the caller has written over them: the launch has taken a copy. The blocks of a
  * cluster, or of two layers, tell the same words. */
@@ -173,6 +227,8 @@ static cudaError_t launch_long(struct long_ask *l, const struct way *way)
     cudaError_t error;
 
     params[0] = &copy;
+    if (way->in_piece)
+        return launch_long_in_piece(l, way, &copy);
     config.attrs = &attribute;
     config.numAttrs = 1;
     if (way->records)
@@ -201,7 +257,7 @@ static cudaError_t launch_both(struct long_ask *l, const struct way *way)
 static cudaError_t run_launched(struct long_ask *l, const struct way *way)
 {
     cudaStream_t streams[] = { l->ask->stream, cudaStreamPerThread, cudaStreamLegacy };
-    cudaStream_t stream = streams[(l->trial + l->trial / TAKERS) % (way->catching == CATCHING_NOTHING ? 3 : 2)];
+    cudaStream_t stream = streams[(l->trial + l->trial / l->takers) % (way->catching == CATCHING_NOTHING ? 3 : 2)];
     cudaStream_t origin = way->catching == CATCHING_FORK ? l->ask->side : stream;
     cudaError_t error = cudaSuccess;
 
@@ -288,10 +344,10 @@ static void ask_holding(struct long_ask *l)
     unsigned i, early = 0;
     cudaError_t error = cudaSuccess;
 
-    for (i = 0; i < TAKERS && error == cudaSuccess; i++)
+    for (i = 0; i < l->takers && error == cudaSuccess; i++)
         error = run_holding(l, &early);
     ask_expect(l->ask, "a programmatic event of a launch with long arguments", error, cudaSuccess);
-    ask_expect_none(l->ask, "kernels that came before the launch whose event they come after had triggered", early, TAKERS);
+    ask_expect_none(l->ask, "kernels that came before the launch whose event they come after had triggered", early, l->takers);
 }
 
 static int takes_cooperative(void)
@@ -309,9 +365,10 @@ static void ask_way(struct long_ask *l, struct way *way)
     char text[96];
     unsigned i;
 
-    for (i = 0; i < TAKERS && error == cudaSuccess; i++) {
+    for (i = 0; i < l->takers && error == cudaSuccess; i++) {
         l->taker = &takers[i];
         way->awaits = way->catching == CATCHING_NOTHING && (i + way->overlaps) % 2;
+        way->in_piece = way->catching == CATCHING_NOTHING && !way->records && i % 3 == 1;
         way->simply = (i / 3 + way->catching) % 2 == 0;
         error = run_way_anywhere(l, way);
     }
@@ -322,11 +379,12 @@ static void ask_way(struct long_ask *l, struct way *way)
 
 static void ask_all_launches(struct long_ask *l)
 {
-    struct way records = { MANNER_PLAIN, CATCHING_NOTHING, 0, 1, 0, 0 }; /* a capture in which nobody waits for the event is not asked */
+    struct way records = { MANNER_PLAIN, CATCHING_NOTHING, 0, 1, 0, 0, 0 }; /* a capture in which nobody waits for the event is not asked */
     unsigned which;
 
     for (which = 0; which < 2u * MANNERS * CATCHINGS; which++) {
-        struct way way = { (enum manner)(which / CATCHINGS / 2), (enum catching)(which % CATCHINGS), (int)(which / CATCHINGS % 2), 0, 0, 0 };
+        struct way way = { (enum manner)(which / CATCHINGS / 2), (enum catching)(which % CATCHINGS), (int)(which / CATCHINGS % 2),
+                           0, 0, 0, 0 };
         if (way.manner != MANNER_COOPERATIVE || takes_cooperative())
             ask_way(l, &way);
     }
@@ -441,7 +499,7 @@ static cudaError_t look_at_rest(struct long_ask *l)
     volatile const uint32_t *told = l->told;
     unsigned i, ran = 0;
 
-    for (i = 0; i < MOST_WORDS; i++)
+    for (i = 0; i < TOLD_WORDS; i++)
         ran |= told[i] != 0;
     l->wrong += error == cudaSuccess && (ran || work_is_stale(l->room));
     return error;
@@ -509,7 +567,7 @@ static void ask_all_nodes(struct long_ask *l)
 
     for (way = 0; way < LONG_WAYS; way++) {
         cudaError_t error = cudaSuccess;
-        for (i = 0; i < 2 * TAKERS && error == cudaSuccess; i++) {
+        for (i = 0; i < 2 * l->takers && error == cudaSuccess; i++) {
             l->taker = &takers[i / 2];
             error = run_node(l, (enum long_way)way, i / 2);
         }

@@ -60,12 +60,14 @@ struct request {
     cudaEvent_t event;
     bool at_block_start;
     cudaEvent_t launch_event;
-    unsigned char args[MODEL_ARGS_MAX];
     void *told[1]; /* where they are, for who asks */
-    unsigned char first_args[MODEL_ARGS_MAX]; /* as the node was made: for the device argument-of-first-told */
     unsigned num_attrs;
     cudaLaunchAttribute attrs[MODEL_MAX_ATTRS];
+    /* Last, so that a copy leaves out the bytes that the kernel does not take */
+    _Alignas(16) unsigned char args[MODEL_ARGS_MAX];
+    _Alignas(16) unsigned char first_args[MODEL_ARGS_MAX]; /* as the node was made: for the device argument-of-first-told */
 };
+void request_copy(struct request *to, const struct request *from);
 cudaError_t request_fill(struct request *r, const cudaLaunchConfig_t *config, const void *func, void **args);
 cudaError_t request_fill_node(struct request *r, const void *func, dim3 grid, dim3 block, size_t shared, void **args);
 void request_loses_cooperative(struct request *r); /* on devices that forget it */
@@ -148,6 +150,7 @@ struct event {
 
 struct stream *stream_of(cudaStream_t handle); /* NULL: not a stream */
 struct event *event_of(cudaEvent_t handle);
+bool item_uncovered(const struct stream *s);
 void streams_reset(void);
 void streams_forget_retired(void);
 bool stream_is_legacy(const struct stream *s);

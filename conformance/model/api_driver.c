@@ -6,6 +6,8 @@
 
 enum { MAX_THREADS = 0, SHARED_BYTES = 1, REGISTERS = 4, PTX_VERSION = 5, BINARY_VERSION = 6 }; /* CU_FUNC_ATTRIBUTE_* */
 
+enum { PIECE_POINTER = 1 }; /* CU_LAUNCH_PARAM_BUFFER_POINTER; the other one is the piece's size */
+
 /* CUlaunchConfig */
 struct driver_config {
     unsigned grid[3], block[3], shared_bytes;
@@ -56,15 +58,37 @@ static cudaError_t launch_as_driver(const cudaLaunchConfig_t *config, const stru
 {
     device.by_driver = true;
     cudaError_t error = cudaLaunchKernelExC(config, f->kernel->func, args);
-    device.by_driver = false;
+    device.by_driver = device.in_piece = false;
     return device.faults.driver_drops_misfits && error == cudaErrorInvalidConfiguration ? cudaSuccess : error;
+}
+
+/* The arguments in one piece of memory, instead of a list of where they are: pairs of what and its value, up to NULL. */
+static bool read_piece(const struct function *f, void **extra, unsigned char *bytes)
+{
+    const void *piece = NULL;
+    size_t size = 0;
+    for (; extra[0] != NULL; extra += 2)
+        if ((uintptr_t)extra[0] == PIECE_POINTER)
+            piece = extra[1];
+        else
+            memcpy(&size, extra[1], sizeof size);
+    if (piece == NULL || size < f->kernel->args_bytes)
+        return false;
+    memcpy(bytes, piece, f->kernel->args_bytes);
+    if (device.faults.piece_ends_at_256 && f->kernel->args_bytes > 256)
+        memset(bytes + 256, 0, f->kernel->args_bytes - 256);
+    return true;
 }
 
 static unsigned launch(const struct driver_config *c, cudaFunction_t function, void **args, void **extra)
 {
     const struct function *f = (const struct function *)function;
+    unsigned char bytes[MODEL_ARGS_MAX];
+    void *piece[1] = {bytes};
     cudaLaunchConfig_t config;
-    (void)extra;
+    if (extra != NULL && (args != NULL || !read_piece(f, extra, bytes)))
+        return cudaErrorInvalidValue;
+    args = extra != NULL ? piece : args;
     memset(&config, 0, sizeof config);
     config.gridDim.x = c->grid[0], config.gridDim.y = c->grid[1], config.gridDim.z = c->grid[2];
     config.blockDim.x = c->block[0], config.blockDim.y = c->block[1], config.blockDim.z = c->block[2];
@@ -78,25 +102,26 @@ static unsigned launch(const struct driver_config *c, cudaFunction_t function, v
     if (device.faults.driver_config_in_zero_elsewhere && config.stream == NULL)
         config.stream = cudaStreamPerThread;
     change_launch(&config);
+    device.in_piece = extra != NULL;
     BY_DRIVER(launch_as_driver(&config, f, args));
 }
 
 static unsigned launch_one(cudaFunction_t function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
-                           unsigned shared_bytes, cudaStream_t stream, void **args, cudaLaunchAttribute *attribute)
+                           unsigned shared_bytes, cudaStream_t stream, void **args, void **extra, cudaLaunchAttribute *attribute)
 {
     struct driver_config c = {{gx, gy, gz}, {bx, by, bz}, shared_bytes, stream, attribute, attribute != NULL};
-    return launch(&c, function, args, NULL);
+    return launch(&c, function, args, extra);
 }
 
 static unsigned launch_plain(cudaFunction_t function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
                              unsigned shared_bytes, cudaStream_t stream, void **args, void **extra)
 {
     cudaLaunchAttribute overlap;
-    (void)extra;
     memset(&overlap, 0, sizeof overlap);
     overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
     overlap.val.programmaticStreamSerializationAllowed = 1;
-    return launch_one(function, gx, gy, gz, bx, by, bz, shared_bytes, stream, args, device.faults.driver_launch_overlaps ? &overlap : NULL);
+    return launch_one(function, gx, gy, gz, bx, by, bz, shared_bytes, stream, args, extra,
+                      device.faults.driver_launch_overlaps ? &overlap : NULL);
 }
 
 static unsigned launch_cooperative(cudaFunction_t function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
@@ -108,7 +133,7 @@ static unsigned launch_cooperative(cudaFunction_t function, unsigned gx, unsigne
     attribute.val.cooperative = !device.faults.driver_cooperative_is_plain;
     if (device.faults.driver_cooperative_loses_shared)
         shared_bytes = 0;
-    return launch_one(function, gx, gy, gz, bx, by, bz, shared_bytes, stream, args, &attribute);
+    return launch_one(function, gx, gy, gz, bx, by, bz, shared_bytes, stream, args, NULL, &attribute);
 }
 
 static unsigned add_edges(cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to, const edge_data *data, size_t count)

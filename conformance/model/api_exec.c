@@ -295,7 +295,7 @@ cudaError_t CUDARTAPI cudaGraphExecChildGraphNodeSetParams(cudaGraphExec_t exec,
     FAIL_IF(n == NULL || graph_of(child) == NULL, cudaErrorInvalidValue);
     const struct node *first = graph_of(child)->nodes != 0 ? graph_of(child)->node[0] : NULL;
     if (device.faults.refused_child_sticks && first != NULL && first->kernel != NULL && n->child[0]->nodes != 0 && n->child[0]->node[0]->kernel != NULL)
-        *n->child[0]->node[0]->kernel = *first->kernel;
+        request_copy(n->child[0]->node[0]->kernel, first->kernel);
     bool taken = device.faults.child_takes_other_edges && n->child[0]->nodes == graph_of(child)->nodes;
     FAIL_IF(!taken && !graph_may_become(n->child[0], graph_of(child)), cudaErrorGraphExecUpdateFailure);
     bool updated = device.faults.updated_takes_no_child && exec_of(exec)->features & HAS(updated);
@@ -305,7 +305,7 @@ cudaError_t CUDARTAPI cudaGraphExecChildGraphNodeSetParams(cudaGraphExec_t exec,
     struct graph *given = graph_copy(graph_of(child));
     for (size_t i = 1; device.faults.child_params_keep_later_kernels && i < given->nodes; i++)
         if (given->node[i]->kernel != NULL)
-            *given->node[i]->kernel = *n->child[0]->node[i]->kernel;
+            request_copy(given->node[i]->kernel, n->child[0]->node[i]->kernel);
     if (device.faults.given_child_triggers_at_starts)
         trigger_at_starts(given);
     graph_delete(n->child[0]);

@@ -43,7 +43,7 @@ cudaError_t kernel_replace(struct request *r, const struct cudaKernelNodeParams 
     memcpy(r->block, fresh.block, (device.faults.params_keep_block_z ? 2 : 3) * sizeof r->block[0]);
     if (!device.faults.params_keep_shared)
         r->shared_bytes = fresh.shared_bytes;
-    memcpy(r->args, fresh.args, sizeof r->args);
+    memcpy(r->args, fresh.args, fresh.kernel->args_bytes);
     size_t most = device.faults.params_end_at_64 ? 64 : device.faults.params_end_at_128 ? 128 : sizeof r->args;
     if (r->kernel->args_bytes > most)
         memset(r->args + most, 0, r->kernel->args_bytes - most);

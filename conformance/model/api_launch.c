@@ -271,6 +271,13 @@ void request_loses_cooperative(struct request *r)
             r->attrs[i].val.cooperative = 0;
 }
 
+void request_copy(struct request *to, const struct request *from)
+{
+    memcpy(to, from, offsetof(struct request, args));
+    memcpy(to->args, from->args, from->kernel->args_bytes);
+    memcpy(to->first_args, from->first_args, from->kernel->args_bytes);
+}
+
 static uint64_t features_of(const struct request *r, const struct grid *g)
 {
     uint64_t has = HAS(kernel);
@@ -303,6 +310,20 @@ static void cut_args(const struct request *r, unsigned char *args)
         most = 64;
     if ((most < 1024 || device.faults.args_end_at_1024) && bytes > most)
         memset(args + most, 0, bytes - most);
+    if (device.faults.args_end_at_4096 && bytes > 4096)
+        memset(args + 4096, 0, bytes - 4096);
+}
+
+/* On a device where launches with attribute 6 get their arguments' far part as the launch before had it. */
+static void mix_args(const struct request *r, unsigned char *args)
+{
+    static unsigned char before[MODEL_ARGS_MAX];
+    size_t bytes = r->kernel->args_bytes;
+    if (!device.faults.dependent_args_of_before || bytes <= 4096)
+        return;
+    if (r->programmatic)
+        memcpy(args + 4096, before + 4096, bytes - 4096);
+    memcpy(before, r->args, bytes);
 }
 
 struct op *request_op(const struct request *r)
@@ -336,6 +357,7 @@ struct op *request_op(const struct request *r)
     if (device.faults.other_thread_args_end_at_64 && device.other_thread && r->kernel->args_bytes > 64)
         memset(op->grid->args + 64, 0, r->kernel->args_bytes - 64);
     cut_args(r, op->grid->args);
+    mix_args(r, op->grid->args);
     return op;
 }
 

@@ -135,7 +135,7 @@ static void keep_below(struct graph *g, const struct graph *old, unsigned depth)
 {
     for (size_t i = 0; i < g->nodes; i++) {
         if (depth >= 2 && g->node[i]->kernel != NULL)
-            *g->node[i]->kernel = *old->node[i]->kernel;
+            request_copy(g->node[i]->kernel, old->node[i]->kernel);
         for (unsigned c = 0; c < g->node[i]->children; c++)
             keep_below(g->node[i]->child[c], old->node[i]->child[c], depth + 1);
     }
@@ -184,7 +184,7 @@ static void node_keeps(struct node *n, const struct node *old)
                 n->child[c]->node[i]->move = old->child[c]->node[i]->move;
     for (size_t i = 1; device.faults.update_keeps_later_inside && n->children != 0 && i < n->child[0]->nodes; i++)
         if (n->child[0]->node[i]->kernel != NULL)
-            *n->child[0]->node[i]->kernel = *old->child[0]->node[i]->kernel;
+            request_copy(n->child[0]->node[i]->kernel, old->child[0]->node[i]->kernel);
 }
 
 static void keep_edges_inside(struct node *n, const struct node *old)
@@ -199,7 +199,7 @@ static void graph_keeps(struct graph *copy, const struct graph *old)
 {
     for (size_t i = 3; device.faults.update_keeps_kernels && i < copy->nodes; i++)
         if (copy->node[i]->kernel != NULL && old->node[i]->kernel != NULL)
-            *copy->node[i]->kernel = *old->node[i]->kernel;
+            request_copy(copy->node[i]->kernel, old->node[i]->kernel);
     for (size_t i = 1; device.faults.update_keeps_shape && i < copy->nodes; i++)
         if (copy->node[i]->kernel != NULL && old->node[i]->kernel != NULL)
             memcpy(copy->node[i]->kernel->grid, old->node[i]->kernel->grid, sizeof copy->node[i]->kernel->grid);

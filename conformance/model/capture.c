@@ -385,7 +385,7 @@ cudaError_t capture_kernel(struct stream *s, struct request *r)
     n->kernel = malloc(sizeof *n->kernel);
     if (n->kernel == NULL)
         abort();
-    *n->kernel = *r;
+    request_copy(n->kernel, r);
     for (unsigned i = 0; i < r->num_attrs; i++)
         if ((device.faults.domain_not_captured && r->attrs[i].id == cudaLaunchAttributeMemSyncDomain) ||
             (device.faults.map_not_captured && r->attrs[i].id == cudaLaunchAttributeMemSyncDomainMap))

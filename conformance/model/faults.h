@@ -338,6 +338,7 @@ struct faults {
     bool readded_edge_keeps_data, new_node_takes_lost_edge, second_waiter_full, body_capture_attribute_full, args_return_after_16;
     bool empty_body_cuts, level_8_unordered, update_from_captured_clone_keeps_moves;
     bool ninth_in_body_lost, empty_child_in_body_cuts;
+    bool args_end_at_4096, dependent_args_of_before, piece_ends_at_256, piece_uncovers, primary_hides_event, later_host_uncovered, later_copy_uncovered;
     bool never_overlaps, early, shared, late_copies, pageable_later; /* these conform */
 };
 

@@ -136,7 +136,7 @@ void graphs_follow(const struct node *original)
                 continue;
             n->move = original->move;
             if (n->kernel != NULL)
-                *n->kernel = *original->kernel;
+                request_copy(n->kernel, original->kernel);
         }
 }
 
@@ -206,7 +206,7 @@ void original_follows(const struct node *n)
     for (const struct graph *g = graphs; g != NULL; g = g->next)
         for (size_t i = 0; i < g->nodes; i++)
             if (g->node[i] == n->original && g->node[i]->kernel != NULL)
-                *g->node[i]->kernel = *n->kernel;
+                request_copy(g->node[i]->kernel, n->kernel);
 }
 
 void node_takes_back(const struct node *n)
@@ -424,7 +424,7 @@ static void node_copy(struct graph *into, const struct node *from)
         n->kernel = malloc(sizeof *n->kernel);
         if (n->kernel == NULL)
             abort();
-        *n->kernel = *from->kernel;
+        request_copy(n->kernel, from->kernel);
     }
     for (unsigned i = 0; i < from->children; i++)
         node_owns(n, graph_copy(from->child[i]));

@@ -202,7 +202,7 @@ struct device {
     struct model_counts counts;
     uint64_t trace, serial, order;
     uint64_t told_function_at, told_memory_at, made_graph_at; /* the serial then: for the devices told-function-uncovers and such */
-    bool by_driver; /* the driver is called to launch */
+    bool by_driver, in_piece; /* the driver is called to launch; and is given the arguments in one piece */
 
     unsigned sms, slots; /* slots for blocks on each SM */
     struct thread *current;

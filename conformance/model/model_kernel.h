@@ -12,7 +12,7 @@
 extern "C" {
 #endif
 
-enum { MODEL_ARGS_MAX = 4096 };
+enum { MODEL_ARGS_MAX = 32764 };
 
 struct model_kernel {
     const char *name;

@@ -11,8 +11,7 @@ static struct stream *gone;    /* destroyed ones without work; kept, so that no 
 
 static void stream_begin(struct stream *s, unsigned flags, int priority)
 {
-    struct stream empty = {.magic = STREAM_MAGIC, .flags = flags, .priority = priority};
-    *s = empty;
+    *s = (struct stream){.magic = STREAM_MAGIC, .flags = flags, .priority = priority};
 }
 
 static void free_all(struct stream **list)
@@ -232,9 +231,10 @@ static bool forgets_events(const struct stream *s, const struct op *op)
 }
 
 /* Devices on which the wait of such work does not cover the kernel of an event that its stream waited for */
-static bool awaited_uncovers(const struct op *op)
+static bool awaited_uncovers(const struct stream *s, const struct op *op)
 {
-    return device.faults.long_args_event_uncovered && has_long_args(op->grid);
+    const struct faults *f = &device.faults;
+    return (f->long_args_event_uncovered && has_long_args(op->grid)) || (f->primary_hides_event && op->attributed && s->kernel_tail != NULL);
 }
 
 static void order_behind_waits(struct stream *s, struct op *op)
@@ -252,7 +252,7 @@ static void order_behind_waits(struct stream *s, struct op *op)
         first = s->waits - 1;
     for (unsigned i = first; i < s->waits; i++) {
         op_after(op, s->wait[i].op, s->wait[i].kind);
-        if (s->wait[i].covered && !awaited_uncovers(op) && (i + 1 == s->waits || !device.faults.last_event_covered))
+        if (s->wait[i].covered && !awaited_uncovers(s, op) && (i + 1 == s->waits || !device.faults.last_event_covered))
             op_covers(op, s->wait[i].op);
     }
 }
@@ -379,7 +379,7 @@ static bool launch_uncovered(const struct stream *s, const struct op *op, const 
         return true;
     if ((f->given_priority_uncovers && stream_given(s, 8)) || (f->given_window_uncovers && stream_given(s, 1)))
         return true;
-    if (f->eight_in_a_cluster_uncovered && op->grid->cluster == 8)
+    if ((f->piece_uncovers && device.in_piece) || (f->eight_in_a_cluster_uncovered && op->grid->cluster == 8))
         return true;
     if (f->large_per_thread_uncovered && s == &per_thread && pred->grid->blocks > 64)
         return true;
@@ -416,7 +416,7 @@ static void order_behind_tail(struct stream *s, struct op *op, bool programmatic
         if (launch_uncovered(s, op, overlapped))
             return;
         op_covers(op, overlapped);
-        if (!alone)
+        if (!alone && !item_uncovered(s))
             op_covers(op, s->tail); /* what stands between */
     } else if (s->tail != NULL && !passes_tail(s, op)) {
         struct op *early = early_kernel(s, op);

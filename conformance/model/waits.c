@@ -31,6 +31,13 @@ static bool late_block_is_free(const struct op *op, unsigned block)
                            (f->late_sharing_blocks_free && op->grid->dynamic_shared != 0) || (f->late_domain_blocks_free && op->domain != 0));
 }
 
+/* Devices whose wait does not cover the last of a row of items that it stands behind */
+bool item_uncovered(const struct stream *s)
+{
+    return s->items > 1 && ((device.faults.later_host_uncovered && s->tail->kind == OP_HOST) ||
+                            (device.faults.later_copy_uncovered && s->tail->kind == OP_COPY));
+}
+
 bool wait_may_return(const struct thread *thread)
 {
     const struct faults *f = &device.faults;
