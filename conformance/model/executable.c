@@ -102,7 +102,7 @@ struct op *node_op(const struct node *n)
         op->host.call = n->host.fn;
         op->host.data = host_data_of(n);
         return op;
-    case cudaGraphNodeTypeEventRecord: return records_nothing(n) ? op_new(OP_JOIN) : record_op(n);
+    case cudaGraphNodeTypeEventRecord: return records_nothing(n) || (device.faults.record_node_in_child_lost && n->graph->owner != NULL) ? op_new(OP_JOIN) : record_op(n);
     case cudaGraphNodeTypeWaitEvent: return wait_op(n);
     default: return op_new(OP_JOIN);
     }
