@@ -5,7 +5,8 @@
  *                    it: by its blocks, of many threads or of one, in two layers or rows, by its clusters, or by its shared memory, dynamic or
  *                    static; with attributes of each kind, or one that records an event, behind a memset, in streams of high priority, by
  *                    another host thread, or with many arguments. Every block waits, for a bounded time, until all blocks of its grid have
- *                    begun. So do the grids of two streams that joined a capture, of a graph or of a conditional node's body.
+ *                    begun. So do the grids of two streams that joined a capture, of a graph or of a conditional node's body; also in a
+ *                    clone of that graph, in its second executable graph, and in one that was updated from another such capture.
  *
  * Mutant `crowded`: a plain kernel of one block more than fit. Its first blocks wait in vain.
  */
@@ -66,7 +67,8 @@ KERNEL(cooperative_static)
 enum kind { KIND_PLAIN, KIND_CLUSTERS, KIND_SHARED, KIND_STATIC, KIND_LONE, KIND_LAYERS, KIND_ROWS, KIND_LONG, KINDS };
 /* How the launches of a round differ from plain ones: another attribute, a memset before them, other streams, or another thread. */
 enum dress { DRESS_NONE, DRESS_DOMAIN, DRESS_URGENT, DRESS_AFTER_MEMSET, DRESS_URGENT_STREAMS, DRESS_BY_THREAD, DRESS_EVENT, DRESSES };
-enum place { PLACE_STREAMS, PLACE_GRAPH, PLACE_BODY, PLACE_NESTED }; /* NESTED: a child graph of a child graph */
+/* NESTED: a child graph of a child graph; SECOND: the second executable graph of one; UPDATED: an executable graph that got another capture */
+enum place { PLACE_STREAMS, PLACE_GRAPH, PLACE_BODY, PLACE_NESTED, PLACE_CLONE, PLACE_SECOND, PLACE_UPDATED };
 
 static const void *meeting_of(enum kind kind)
 {
@@ -243,6 +245,44 @@ static cudaError_t wrap_once(cudaGraph_t *graph)
     return error;
 }
 
+/* A clone takes the place of the graph, which is destroyed. */
+static cudaError_t clone_once(cudaGraph_t *graph)
+{
+    cudaGraph_t source = *graph, clone;
+    cudaError_t error = cudaGraphClone(&clone, source);
+
+    if (error != cudaSuccess)
+        return error;
+    *graph = clone;
+    return cudaGraphDestroy(source);
+}
+
+/* An update that is refused changes nothing: whether it may be is no question here. */
+static cudaError_t make_executable(const struct meeting *m, cudaGraphExec_t *exec, cudaGraph_t graph)
+{
+    cudaGraphExecUpdateResultInfo info;
+    cudaGraphExec_t first = NULL;
+    cudaGraph_t other = NULL;
+    cudaError_t error = m->place == PLACE_SECOND ? cudaGraphInstantiate(&first, graph, 0) : cudaSuccess;
+
+    if (error == cudaSuccess)
+        error = cudaGraphInstantiate(exec, graph, 0);
+    if (first)
+        (void)cudaGraphExecDestroy(first);
+    if (error != cudaSuccess || m->place != PLACE_UPDATED)
+        return error;
+    error = catch_grids(m, NULL, &other);
+    if (error == cudaSuccess)
+        error = cudaGraphExecUpdate(*exec, other, &info);
+    if (error == cudaErrorGraphExecUpdateFailure) {
+        (void)cudaGetLastError();
+        error = cudaSuccess;
+    }
+    if (other)
+        (void)cudaGraphDestroy(other);
+    return error;
+}
+
 /* Leaves each kernel of the graph itself out, and takes it in again. */
 static cudaError_t enable_anew(cudaGraphExec_t exec, cudaGraph_t graph)
 {
@@ -265,12 +305,10 @@ static cudaError_t enable_anew(cudaGraphExec_t exec, cudaGraph_t graph)
 /* Only what the last launch counts is asked about. */
 static cudaError_t run_graph(const struct meeting *m, cudaGraph_t graph)
 {
-    cudaGraphExec_t exec;
+    cudaGraphExec_t exec = NULL;
     int launch;
-    cudaError_t error = cudaGraphInstantiate(&exec, graph, 0);
+    cudaError_t error = make_executable(m, &exec, graph);
 
-    if (error != cudaSuccess)
-        return error;
     for (launch = 0; launch < 1 + m->again && error == cudaSuccess; launch++) {
         error = clear_memory(m->args.state, GRIDS * sizeof(struct trial_state));
         if (error == cudaSuccess && launch)
@@ -280,7 +318,8 @@ static cudaError_t run_graph(const struct meeting *m, cudaGraph_t graph)
         if (error == cudaSuccess)
             error = cudaStreamSynchronize(m->origin);
     }
-    (void)cudaGraphExecDestroy(exec);
+    if (exec)
+        (void)cudaGraphExecDestroy(exec);
     return error;
 }
 
@@ -306,6 +345,10 @@ static cudaError_t run_grids(const struct meeting *m)
         error = wrap_once(&graph);
     if (error == cudaSuccess && place == PLACE_NESTED)
         error = wrap_once(&graph);
+    if (error == cudaSuccess && place == PLACE_CLONE && m->again)
+        error = wrap_once(&graph);
+    if (error == cudaSuccess && place == PLACE_CLONE)
+        error = clone_once(&graph);
     if (error == cudaSuccess)
         error = run_graph(m, graph);
     if (graph)
@@ -361,6 +404,19 @@ static cudaError_t run_round(struct meeting *m, unsigned round, enum place place
     return error;
 }
 
+/* Where the grids of a round run after they ran in streams: in one round of four in streams only. */
+static enum place place_of(unsigned round)
+{
+    static const enum place copies[3] = {PLACE_CLONE, PLACE_SECOND, PLACE_UPDATED};
+
+    switch (round % 4) {
+    case 1: return round % 8 == 1 ? PLACE_GRAPH : PLACE_NESTED;
+    case 2: return copies[round / 4 % 3];
+    case 3: return has_conditions() ? PLACE_BODY : PLACE_STREAMS;
+    default: return PLACE_STREAMS;
+    }
+}
+
 static void ask_at_once(struct ask *ask)
 {
     struct meeting m = PDL_ZERO;
@@ -369,10 +425,8 @@ static void ask_at_once(struct ask *ask)
 
     for (round = 0; ask_goes_on(ask, round, ROUNDS) && error == cudaSuccess && (CROWDED || !m.alone); round++) {
         error = run_round(&m, round, PLACE_STREAMS);
-        if (error == cudaSuccess && !CROWDED && !m.alone && round % 4 == 1)
-            error = run_round(&m, round, round % 8 == 1 ? PLACE_GRAPH : PLACE_NESTED);
-        if (error == cudaSuccess && !CROWDED && !m.alone && round % 4 == 3 && has_conditions())
-            error = run_round(&m, round, PLACE_BODY);
+        if (error == cudaSuccess && !CROWDED && !m.alone && place_of(round) != PLACE_STREAMS)
+            error = run_round(&m, round, place_of(round));
     }
     ask_expect(ask, "cooperative grids in two streams", error, cudaSuccess);
     ask_expect_none(ask, "blocks that waited in vain for the others of their grid", m.alone, m.blocks);

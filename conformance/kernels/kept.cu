@@ -15,7 +15,8 @@
  *                    executable graph that was refused an update or new parameters, whatever its node, does what it did, and takes the next ones
  * handed    EDGE-43b a graph in a child graph node, or in a body, is changed where it is: nodes, parameters and edges
  * apart     EDGE-43c clones, and executable graphs of one graph, that are changed side by side with it and with each other; they go
- * orders    EDGE-43d uploads, parameters, updates, launches, a node left out and back, another executable graph: three of them in every order;
+ * orders    EDGE-43d uploads, parameters, updates, launches, a node left out and back, another executable graph: three of them in every order,
+ *                    each other time for an executable graph that was made of a clone;
  *                    updates from one graph that is changed in between; changes that another host thread makes
  * declined  EDGE-44b an update from nodes of other kinds, or a longer graph for a child graph, changes nothing: parameters of nodes of each
  *                    kind, which of them are left out, events

@@ -181,7 +181,7 @@ cudaError_t capture_info(cudaStream_t handle, enum cudaStreamCaptureStatus *stat
                                      : cudaStreamCaptureStatusActive;
     if (c == NULL || c->invalid)
         return cudaSuccess;
-    const struct lane *l = lane_of(c, s);
+    const struct lane *l = lane_of(c, device.faults.fork_told_origins ? c->origin : s);
     answer_room(c, l->halves);
     bool lossy = false;
     for (unsigned i = 0; i < l->halves; i++) {

@@ -63,6 +63,7 @@ cudaError_t CUDARTAPI cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec, cud
     bool ignored = (device.faults.params_after_launch_ignored && e->features & HAS(again)) || (device.faults.late_params_ignored && e->launches > 1) ||
                    (device.faults.other_thread_params_ignored && device.other_thread) ||
                    (device.faults.disabled_takes_no_params && n->disabled) || (device.faults.captured_params_ignored && n->captured);
+    ignored |= device.faults.params_of_cloned_exec_ignored && n->original->original != NULL;
     ignored |= device.faults.tenth_params_ignored && n->renewed++ >= 10;
     bool rests = exec_under_way(e) && n->op != NULL && !n->op->ready;
     ignored |= device.faults.params_under_way_lost && rests;

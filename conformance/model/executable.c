@@ -102,7 +102,7 @@ struct op *node_op(const struct node *n)
         op->host.call = n->host.fn;
         op->host.data = host_data_of(n);
         return op;
-    case cudaGraphNodeTypeEventRecord: return records_nothing(n) ? op_new(OP_JOIN) : record_op(n);
+    case cudaGraphNodeTypeEventRecord: return records_nothing(n) || (device.faults.record_node_in_child_lost && n->graph->owner != NULL) ? op_new(OP_JOIN) : record_op(n);
     case cudaGraphNodeTypeWaitEvent: return wait_op(n);
     default: return op_new(OP_JOIN);
     }
@@ -293,6 +293,7 @@ static void arc_orders(const struct arc *a)
     cut |= device.faults.second_child_cut && children && a->from->child_of == a->to->child_of;
     cut |= crossing_cuts(a) || children_cut(a) || disabling_cuts(a) || crowd_cuts(a);
     bool port_lost = programmatic && ((device.faults.disabled_port_lost && a->from->disabled) ||
+                                      (device.faults.disabled_port_lost_again && a->from->disabled && queued_launches > 1) ||
                                       (device.faults.port_to_disabled_lost && a->to->disabled));
     bool ignored = cut || port_lost || (device.faults.one_edge_is_enough && !a->first) || (device.faults.sixth_edge_ignored && a->into >= 5);
     bool full_lets_go = (device.faults.second_exec_full && queued_features & HAS(secondexec)) || (device.faults.third_launch_full && queued_launches > 2) ||

@@ -339,6 +339,8 @@ struct faults {
     bool empty_body_cuts, level_8_unordered, update_from_captured_clone_keeps_moves;
     bool ninth_in_body_lost, empty_child_in_body_cuts;
     bool args_end_at_4096, dependent_args_of_before, piece_ends_at_256, piece_uncovers, primary_hides_event, later_host_uncovered, later_copy_uncovered;
+    bool clone_of_captured_loses_cooperative, updated_cooperative_is_plain, second_exec_cooperative_is_plain, params_of_cloned_exec_ignored;
+    bool disabled_port_lost_again, fork_told_origins, record_node_in_child_lost;
     bool never_overlaps, early, shared, late_copies, pageable_later; /* these conform */
 };
 
