@@ -407,7 +407,7 @@ static cudaError_t run_round(struct meeting *m, unsigned round, enum place place
 /* Where the grids of a round run after they ran in streams: in one round of four in streams only. */
 static enum place place_of(unsigned round)
 {
-    static const enum place copies[3] = {PLACE_CLONE, PLACE_SECOND, PLACE_UPDATED};
+    static const enum place copies[3] = { PLACE_CLONE, PLACE_SECOND, PLACE_UPDATED };
 
     switch (round % 4) {
     case 1: return round % 8 == 1 ? PLACE_GRAPH : PLACE_NESTED;
