@@ -253,12 +253,13 @@ static const void *busy_kernel(unsigned has_long_args)
     return has_long_args ? (const void *)SYMBOL(crowds_busy_long) : (const void *)SYMBOL(crowds_busy);
 }
 
-/* The same with nodes: an edge of either type from block starts leads from the grid to the waiter, in some turns after full edges. A body ends
- * with an empty node after both: rule EDGE-26d alone asks what its end waits for without. */
+/* The same with nodes: an edge of either type from block starts leads from the grid to the waiter, in some turns after full edges. A body has no
+ * launch-completion edge, and ends with an empty node after both: rule EDGE-26d alone asks what its end waits for. For a grid with such an edge
+ * driver 580.159.04 does not wait at the end of a body, not even where that node comes after the grid. */
 static cudaError_t add_begun(struct begun *b, cudaGraph_t graph, unsigned blocks, unsigned turn, int is_body)
 {
     cudaLaunchAttribute urgent = of_priority(b->greatest);
-    cudaGraphEdgeData full = edges_data(0, 0, 0), starts = turn % 2 ? edges_data(2, 0, 1) : edges_completion();
+    cudaGraphEdgeData full = edges_data(0, 0, 0), starts = is_body || turn % 2 ? edges_data(2, 0, 1) : edges_completion();
     cudaGraphNode_t busy = NULL, waiter = NULL, empty, both[2];
     unsigned idle = turn / 2 % 2 * 2, i;
     cudaError_t error = add_large(b, graph, busy_kernel(turn % 3 == 1), &b->args, blocks, &busy);
