@@ -136,7 +136,7 @@ def page(book: RuleBook, broken: list[Device], found: Found) -> str:
     """The Markdown page."""
     lines = [
         "# Broken devices of the model", "",
-        "Made by `python3 conformance dev devices`; a test compares it with what that command would write, for every twentieth of the runs.",
+        "Made by `python3 conformance dev devices`; a test compares every twentieth run with what that command would write.",
         "`model:NAME` is a device that violates one rule, and often others by consequence. Profile smoke, one seed.",
         "",
         "| device | rule | what is wrong with it |", "|---|---|---|",

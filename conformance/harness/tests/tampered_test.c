@@ -32,8 +32,8 @@ cudaError_t __real_cudaGetLastError(void);
 #include "pair.h"
 #include "plan.h"
 
-#define MOST_USES 5u           /* of one call in one case: where there are more, a sample of them is falsified */
-#define FEW_USES 3u            /* the same in cases of many calls */
+#define MOST_USES 8u           /* of one call in one case: where there are more, a sample of them is falsified */
+#define FEW_USES 4u            /* the same in cases of many calls */
 #define MANY_CALLS 250u
 #define LEAST_USES 1u          /* and in those of so many that they take long */
 #define LONG_CALLS 5000u
