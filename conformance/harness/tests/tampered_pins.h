@@ -377,7 +377,6 @@ static const struct reason reasons[] = {
     { "joins/lent", "cudaStreamSetAttribute", "undone", "the stream that lends may have it or not" },
     { "joins/pools", "", "", "the pool may give other memory, and then nothing can be wrong" },
     { "crowds/blocks", "cudaStreamCreateWithFlags", "code", "then another stream waits" },
-    { "cooperative/at_once", "cudaStreamEndCapture", "graph", "the graph that the capture began with is used" },
     { "crowds/", "cudaDeviceGetStreamPriorityRange", "number", "any priority will do" },
     { "capture_calls/depends", "cudaStreamEndCapture", "graph", "the graph is only destroyed" },
     { "capture_calls/depends", "cudaLaunchKernelExC", "undone", "the launch that ends a capture is not asked about" },
@@ -409,7 +408,6 @@ static const struct reason reasons[] = {
     { "kept/left", "cudaStreamEndCapture", "", "the capture stands beside the question, and is dropped" },
     { "kept/left", "cudaStreamBeginCapture", "undone", "the answer is the same without a capture beside it" },
     { "cooperative/at_once", "cudaDeviceGetStreamPriorityRange", "number", "any priority will do" },
-    { "cooperative/at_once", "cudaGraphLaunch", "undone", "the first launch of two is not asked about" },
     { "cooperative/at_once", "cudaMemsetAsync", "undone", "it only stands before the grids" },
     { "crowds/blocks", "cudaStreamQuery", "code", "then the next kernel is launched at once" },
 };
