@@ -307,6 +307,7 @@ cudaError_t edge_check(const struct node *from, const struct node *to, edge_data
 cudaError_t graph_connect(struct graph *g, struct node *from, struct node *to, edge_data data);
 void graph_drop_arc(struct graph *g, size_t index);
 void graph_drop_last_arc(struct graph *g); /* if it has one, for devices that lose it */
+void graph_starts_in_parts(struct graph *g, bool captured_only); /* its cooperative kernels, on devices that forget what they are */
 bool edge_is_default(edge_data data);
 bool graph_is_inside(const struct graph *g, enum cudaGraphNodeType type); /* of the graph of a node of this type */
 void graph_clone_ends(const struct graph *clone); /* for the device clone-end-takes-edge */

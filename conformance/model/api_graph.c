@@ -96,9 +96,8 @@ cudaError_t CUDARTAPI cudaGraphClone(cudaGraph_t *out, cudaGraph_t handle)
     struct request *first = copy->nodes != 0 ? copy->node[0]->kernel : NULL;
     if (device.faults.clone_cuts_args && first != NULL && first->kernel->args_bytes > 64)
         memset(first->args + 64, 0, first->kernel->args_bytes - 64);
-    for (size_t i = 0; device.faults.clone_of_captured_loses_cooperative && i < copy->nodes; i++)
-        if (copy->node[i]->captured && copy->node[i]->kernel != NULL)
-            copy->node[i]->kernel->cooperative = false;
+    if (device.faults.clone_of_captured_loses_cooperative)
+        graph_starts_in_parts(copy, true);
     if (device.faults.clone_drops_edge && copy->arcs > 8)
         graph_drop_last_arc(copy);
     *out = (cudaGraph_t)(void *)copy;

@@ -227,9 +227,8 @@ static void graph_keeps(struct graph *copy, const struct graph *old)
             memcpy(copy->node[i]->kernel->args, old->node[i]->kernel->args, sizeof copy->node[i]->kernel->args);
     for (size_t i = 0; i < copy->nodes; i++)
         node_keeps(copy->node[i], old->node[i]);
-    for (size_t i = 0; device.faults.updated_cooperative_is_plain && i < copy->nodes; i++)
-        if (copy->node[i]->kernel != NULL)
-            copy->node[i]->kernel->cooperative = false;
+    if (device.faults.updated_cooperative_is_plain)
+        graph_starts_in_parts(copy, false);
     if (device.faults.update_keeps_grandchildren)
         keep_below(copy, old, 0);
 }

@@ -50,13 +50,14 @@ static struct op *wait_op(const struct node *n)
     return op;
 }
 
-/* Whether a record node comes after so many others of its graph that it records nothing. */
+/* Devices on which a record node records nothing: in a child graph, or after so many others of its graph. */
 static bool records_nothing(const struct node *n)
 {
     unsigned before = 0;
     for (size_t i = 0; i < n->index; i++)
         before += n->graph->node[i]->type == cudaGraphNodeTypeEventRecord;
-    return (device.faults.third_record_node_lost && before >= 2) || (device.faults.fifth_record_node_lost && before >= 4);
+    return (device.faults.third_record_node_lost && before >= 2) || (device.faults.fifth_record_node_lost && before >= 4) ||
+           (device.faults.record_node_in_child_lost && n->graph->owner != NULL);
 }
 
 /* What a host function is called with: on some devices another's. */
@@ -102,7 +103,7 @@ struct op *node_op(const struct node *n)
         op->host.call = n->host.fn;
         op->host.data = host_data_of(n);
         return op;
-    case cudaGraphNodeTypeEventRecord: return records_nothing(n) || (device.faults.record_node_in_child_lost && n->graph->owner != NULL) ? op_new(OP_JOIN) : record_op(n);
+    case cudaGraphNodeTypeEventRecord: return records_nothing(n) ? op_new(OP_JOIN) : record_op(n);
     case cudaGraphNodeTypeWaitEvent: return wait_op(n);
     default: return op_new(OP_JOIN);
     }

@@ -361,6 +361,13 @@ void graph_drop_last_arc(struct graph *g)
         graph_drop_arc(g, g->arcs - 1);
 }
 
+void graph_starts_in_parts(struct graph *g, bool captured_only)
+{
+    for (size_t i = 0; i < g->nodes; i++)
+        if (g->node[i]->kernel != NULL && (g->node[i]->captured || !captured_only))
+            g->node[i]->kernel->cooperative = false;
+}
+
 /* Most graphs have their nodes in an order that their edges agree with: no cycle, at one look. */
 static bool edges_go_on(const struct graph *g)
 {

@@ -228,9 +228,8 @@ cudaError_t graph_instantiate(cudaGraphExec_t *out, cudaGraph_t handle, unsigned
         alike += o->made_from == g->number;
     }
     e->features |= alike != 0 ? HAS(secondexec) : 0;
-    for (size_t i = 0; device.faults.second_exec_cooperative_is_plain && alike != 0 && i < e->copy->nodes; i++)
-        if (e->copy->node[i]->kernel != NULL)
-            e->copy->node[i]->kernel->cooperative = false;
+    if (device.faults.second_exec_cooperative_is_plain && alike != 0)
+        graph_starts_in_parts(e->copy, false);
     bool drops_edge = (device.faults.third_exec_drops_edge && alike >= 2) || (device.faults.ninth_exec_loses_edge && others >= 8);
     drops_edge |= device.faults.exec_of_cloned_loses_edge && g->clones >= 3;
     if (drops_edge)
