@@ -168,8 +168,9 @@ cudaError_t queue_pair(const struct queue *queue, const struct trial_launch *tri
 cudaError_t queue_domain(const struct queue *queue, const struct trial_launch *trial);
 /* Launched plainly. */
 cudaError_t queue_dependent_plain(const struct queue *queue, const struct trial_launch *trial);
-/* The middle kernel: one block, with the attribute; or more blocks, with it or without. */
+/* The middle kernel, of one block, with the attribute. */
 cudaError_t queue_middle(const struct queue *queue, const struct trial_launch *trial);
+/* The same of so many blocks; programmatic: with the attribute. */
 cudaError_t queue_middle_of(const struct queue *queue, const struct trial_launch *trial, unsigned blocks, int programmatic);
 /* With options of the pair's own. */
 cudaError_t queue_primary_with(const struct queue *queue, const struct trial_launch *trial, const pdl_options *options);

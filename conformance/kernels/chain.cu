@@ -91,8 +91,8 @@ static cudaError_t queue_wide(const struct queue *queue, const struct trial_laun
 static cudaError_t queue_three(const struct queue *queue, const struct trial_launch *trial) { return queue_chain(queue, trial, 3, 1); }
 static cudaError_t queue_deep(const struct queue *queue, const struct trial_launch *trial) { return queue_chain(queue, trial, 8, 1); }
 
-/* The first one has no attribute: no wait up to the primary's stores covers what filled the words before the trials. More than five would fill
- * the launch queue, and the gate could not open. */
+/* The first kernel has no attribute. None of the five waits, so nothing else would order the primary's stores after the kernel that filled the
+ * words. More than five would fill the launch queue, and the gate could not open. */
 static cudaError_t queue_queued(const struct queue *queue, const struct trial_launch *trial)
 {
     cudaError_t error = cudaSuccess;

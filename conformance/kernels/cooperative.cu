@@ -257,7 +257,7 @@ static cudaError_t clone_once(cudaGraph_t *graph)
     return cudaGraphDestroy(source);
 }
 
-/* An update that is refused changes nothing: whether it may be is no question here. */
+/* A refused update leaves the executable graph as it was. Whether a driver may refuse this one is not asked here. */
 static cudaError_t make_executable(const struct meeting *m, cudaGraphExec_t *exec, cudaGraph_t graph)
 {
     cudaGraphExecUpdateResultInfo info;

@@ -217,7 +217,7 @@ static cudaError_t ask_add_child_after(cudaGraphNode_t *node, cudaGraph_t graph,
 
 static cudaError_t ask_add_child(cudaGraphNode_t *node, cudaGraph_t graph) { return ask_add_child_after(node, graph, NULL, 0); }
 
-/* A child graph without nodes; inside: for what is to be added to it. */
+/* Adds a child graph without nodes. inside receives that graph, which takes nodes. */
 static cudaError_t ask_add_empty_child(cudaGraphNode_t *node, cudaGraph_t graph, cudaGraph_t *inside)
 {
     cudaGraph_t child;

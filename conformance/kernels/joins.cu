@@ -218,7 +218,8 @@ static cudaError_t open_aside(struct joins *joins)
     return joins->aside ? cudaSuccess : cudaMalloc((void **)&joins->aside, ALL_WORDS * sizeof(uint32_t));
 }
 
-/* Which of the works is slow: each of them in turn for each question, whatever else alternates with the question's round. */
+/* Makes each of the works the slow one in turn. The turn also counts half the rounds of the question, a quarter of them and so on: whatever else
+ * alternates from round to round does not keep step with it. */
 static void slow_in_turn(struct joins *joins, unsigned works)
 {
     struct trial_plan *plan = joins->pinned->plan;

@@ -10,8 +10,7 @@
  *                     executable graph, and there while it is disabled; cloned, updated, in a child graph, a child of a child or a body,
  *                     disabled and enabled
  *
- * "the parameters must be less than 4096 bytes" was the limit before toolkit 12.1; now it is 32,764 bytes, by a
- * driver that knows of it.
+ * "the parameters must be less than 4096 bytes" was the limit before toolkit 12.1; now it is 32,764 bytes, for drivers of 12.1 or later.
  */
 #include <string.h>
 

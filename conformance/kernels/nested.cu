@@ -13,7 +13,8 @@
  *                     may be a kernel whose start leads to the second
  * past      EDGE-27c  the same, and a disabled kernel, copy or copy of layers between the two
  * past_set  EDGE-27a  ... a disabled memset, of a row or of several
- * past_port EDGE-27d  a writer, a node of each kind, a disabled kernel, a programmatic edge, a reader that waits; half of them in a second launch
+ * past_port EDGE-27d  a writer, a node of each kind, a disabled kernel, a programmatic edge, a reader that waits
+ *                     (past, past_set and past_port: half of them in a second launch)
  * ends      EDGE-26c  a body that ends with a writer and a kernel after it by a programmatic edge; a reader after the body, or after the graph
  * ends_begun EDGE-26d the same by a launch-completion edge
  *

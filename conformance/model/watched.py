@@ -92,7 +92,7 @@ def _case(harness: Path, case: Case, own: int, sample: int) -> list[str]:
 
 
 def _marks(looked_at: list[int], sample: int, mark: Callable[[int], str]) -> str:
-    """One for each word; of those that a sample leaves out, that it does. The last word is never left out."""
+    """A mark for each word, NOT_ASKED for one that the sample leaves out. The last word is always asked."""
     last = len(looked_at) - 1
     return "".join(mark(byte) if (last - i) % sample == 0 else NOT_ASKED for i, byte in enumerate(looked_at))
 
@@ -135,4 +135,5 @@ def _same(now: list[str], recorded: list[str]) -> bool:
 
 def main(argv: list[str] | None = None) -> int:
     """Command line."""
-    return compare_or_write("watched", "which words cases of kind api look at, and what is recorded", FILE, watch, differences, argv, watch)
+    return compare_or_write("watched", "which words cases of kind api look at, and what is recorded", FILE, watch, differences, argv,
+                            sampled=watch)

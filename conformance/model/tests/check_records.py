@@ -43,10 +43,11 @@ BUILDS = [
     Build("clang", f"-O1 {SANITIZE}"),
     Build("clang", f"-O0 {SANITIZE}"),
 ]
-# Every check in one build. What a sanitizer finds ends it by a trap and without a word: that takes a third less to compile than words do.
+# Every check in one build. What a sanitizer finds ends it by a trap, without a word: -Og and traps take a third less to compile than -O1
+# and words.
 QUICK = Build("gcc", "-Og -fsanitize=address,undefined -fsanitize-undefined-trap-on-error -fno-omit-frame-pointer")
 QUICK_EVERY = 5  # of the families: they share the code that a FAIL runs through
-QUICK_WITHOUT = (  # each takes as long as ten families, and another case takes the same ways through the code
+QUICK_WITHOUT = (  # the longest ones; another case takes the same ways through the code as each of them
     "SAME-01.graphs.widened.built", "MEM-10a.within.widened.stream", "COMP-16.blocks.widened.stream",
 )
 
