@@ -21,6 +21,7 @@ from conformance.reports.record import Configuration, configurations
 from conformance.reports.site_pages import index_page, prose_page, rule_page, submit_page, wild_page
 
 SCHEMA = "pdl-site/1"
+_MARK_FILE = ".made-by"
 _MARK = "made by: conformance site\n"
 _PROGRAMS = (".cu", ".c", ".cpp", ".py")
 
@@ -152,7 +153,7 @@ def _wild(output: Path, paths: Sequence[Path]) -> str:
 
 def _check_output(output: Path) -> None:
     """Whether the site may go there: what this command did not make is never removed."""
-    mark = output / ".made-by"
+    mark = output / _MARK_FILE
     if output.exists() and not output.is_dir():
         raise BadArguments(f"--output {output}: it is not a folder; name another one")
     if output.exists() and any(output.iterdir()) and (not mark.is_file() or mark.read_text() != _MARK):
@@ -166,7 +167,7 @@ def _prepared(output: Path) -> Path:
         shutil.rmtree(output)
     for part in ("rules", "reports", "pages", "programs"):
         (output / part).mkdir(parents=True, exist_ok=True)
-    (output / ".made-by").write_text(_MARK)
+    (output / _MARK_FILE).write_text(_MARK)
     return output
 
 

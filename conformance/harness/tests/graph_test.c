@@ -18,9 +18,6 @@ static struct made made;
 
 static cudaGraphNode_t node_of(unsigned i) { return (cudaGraphNode_t)(void *)((char *)&list + 1 + i); }
 
-#define WRAPPED(name) WRAPPED_(name)
-#define WRAPPED_(name) __wrap_##name
-
 /* From the last to the first: no order is promised. */
 cudaError_t WRAPPED(edges_of_capture)(cudaStream_t stream, enum cudaStreamCaptureStatus *status, unsigned long long *id, cudaGraph_t *graph,
                                       const cudaGraphNode_t **nodes, const cudaGraphEdgeData **data, size_t *count)

@@ -32,8 +32,6 @@ static unsigned queries_without_data, queries_of_some;
 
 static cudaGraphNode_t node_of(unsigned step) { return (cudaGraphNode_t)(void *)((char *)&program + 1 + step); }
 
-#define WRAPPED(name) WRAPPED_(name)
-#define WRAPPED_(name) __wrap_##name
 cudaError_t WRAPPED(edges_of_graph)(cudaGraph_t graph, cudaGraphNode_t *from, cudaGraphNode_t *to, cudaGraphEdgeData *data, size_t *count);
 cudaError_t __wrap_cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t *nodes, size_t *count);
 cudaError_t __wrap_cudaGraphGetRootNodes(cudaGraph_t graph, cudaGraphNode_t *nodes, size_t *count);
