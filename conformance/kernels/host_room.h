@@ -72,9 +72,8 @@ DEVICE_FN void tells_tick(const struct kernel_args *args)
 
 /* ---- host ---- */
 
-/* args: what the kernel's only parameter is, of any length. */
-static inline cudaError_t launch_given(const void *function, void *args, unsigned blocks, unsigned threads, size_t shared_bytes, cudaStream_t stream,
-                                      cudaLaunchAttribute *attrs, unsigned count)
+static inline cudaLaunchConfig_t launch_config(unsigned blocks, unsigned threads, size_t shared_bytes, cudaStream_t stream,
+                                               cudaLaunchAttribute *attrs, unsigned count)
 {
     cudaLaunchConfig_t config = one_block(threads, stream);
 
@@ -82,6 +81,15 @@ static inline cudaError_t launch_given(const void *function, void *args, unsigne
     config.dynamicSmemBytes = shared_bytes;
     config.attrs = attrs;
     config.numAttrs = count;
+    return config;
+}
+
+/* args: what the kernel's only parameter is, of any length. */
+static inline cudaError_t launch_given(const void *function, void *args, unsigned blocks, unsigned threads, size_t shared_bytes, cudaStream_t stream,
+                                      cudaLaunchAttribute *attrs, unsigned count)
+{
+    cudaLaunchConfig_t config = launch_config(blocks, threads, shared_bytes, stream, attrs, count);
+
     return cudaLaunchKernelExC(&config, function, &args);
 }
 

@@ -261,6 +261,16 @@ static cudaError_t follow(struct joins *joins, unsigned place, cudaStream_t stre
     return launch_one((const void *)SYMBOL(joins_follower), &joins->follower[place], PLACE_WORDS, FOLLOWS_IN(joins, stream), NULL, 0);
 }
 
+/* The host is the work. */
+static void store_work(struct pinned *pinned, unsigned place)
+{
+    volatile uint32_t *words = pinned->words + place * PLACE_WORDS;
+    uint32_t i;
+
+    for (i = 0; i < PLACE_WORDS; i++)
+        words[i] = words_fresh(pinned->plan[place].key, i);
+}
+
 static unsigned differs(const struct pinned *pinned, const uint32_t *words, unsigned count)
 {
     volatile const uint32_t *now = words;

@@ -74,11 +74,15 @@ static void ask_hollow(struct ask *ask)
         { "stale after a wait and a graph whose child graph has no nodes", hollow_child_waiting },
         { "stale after an upload", hollow_upload },
         { "stale after a wait and an upload", hollow_upload_waiting },
+    };
+    static const struct join bodies[] = {
         { "stale after a graph whose body has no nodes", hollow_body },
         { "stale after a wait and a graph whose body has no nodes", hollow_body_waiting },
     };
 
-    ask_joins(ask, joins, sizeof(joins) / sizeof(joins[0]) - (has_conditions() ? 0 : 2), cudaStreamNonBlocking);
+    ask_joins(ask, joins, sizeof(joins) / sizeof(joins[0]), cudaStreamNonBlocking);
+    if (has_conditions())
+        ask_joins(ask, bodies, sizeof(bodies) / sizeof(bodies[0]), cudaStreamNonBlocking);
 }
 
 /* ---- graphs beside the default streams ---- */

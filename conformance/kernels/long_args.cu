@@ -92,9 +92,8 @@ static const struct taker takers[] = { TAKER(64),  TAKER(72),  TAKER(96),   TAKE
 static unsigned takers_launched(void)
 {
     unsigned count = sizeof(takers) / sizeof(takers[0]);
-    int version = 0;
 
-    return cudaDriverGetVersion(&version) == cudaSuccess && version >= 12010 ? count : MOST_BYTES > 4096 ? count - 2 : count;
+    return MOST_BYTES <= 4096 || has_version(12010) ? count : count - 2;
 }
 
 struct all_args {
@@ -462,19 +461,13 @@ static cudaError_t change_graph(struct long_ask *l, enum long_way way, cudaGraph
 {
     void *values[1];
     struct cudaKernelNodeParams params = params_of(l, values);
-    cudaGraph_t before = *graph;
     cudaError_t error = cudaSuccess;
 
     values[0] = &l->args;
-    if (way == WAY_CLONED || way == WAY_SET_IN_CLONE) {
-        error = cudaGraphClone(graph, before);
-        if (error == cudaSuccess && way == WAY_SET_IN_CLONE)
-            error = cudaGraphNodeFindInClone(node, *node, *graph);
-    }
+    if (way == WAY_CLONED || way == WAY_SET_IN_CLONE)
+        error = ask_clone_instead(graph, way == WAY_SET_IN_CLONE ? node : NULL);
     if (error == cudaSuccess && (way == WAY_SET || way == WAY_SET_IN_CLONE))
         error = cudaGraphKernelNodeSetParams(*node, &params);
-    if (*graph != before)
-        (void)cudaGraphDestroy(before);
     return error;
 }
 
