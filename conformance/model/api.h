@@ -69,7 +69,8 @@ struct request {
 };
 void request_copy(struct request *to, const struct request *from);
 cudaError_t request_fill(struct request *r, const cudaLaunchConfig_t *config, const void *func, void **args);
-cudaError_t request_fill_node(struct request *r, const void *func, dim3 grid, dim3 block, size_t shared, void **args);
+cudaError_t request_fill_node(struct request *r, const struct cudaKernelNodeParams *p);
+bool read_piece(const struct kernel *kernel, void **extra, unsigned char *bytes);
 void request_loses_cooperative(struct request *r); /* on devices that forget it */
 cudaError_t request_attribute(struct request *r, const cudaLaunchAttribute *a);
 struct op *request_op(const struct request *r);
@@ -323,6 +324,7 @@ struct graph_exec *exec_of(cudaGraphExec_t handle);
 struct node *exec_node(cudaGraphExec_t exec, cudaGraphNode_t handle, enum cudaGraphNodeType type); /* NULL: has none */
 bool set_sound(const struct cudaMemsetParams *p);
 void set_fill(struct node *n, const struct cudaMemsetParams *p);
+struct cudaKernelNodeParams kernel_params_of(const struct cudaGraphNodeParams *p);
 struct cudaMemsetParams set_params_of(const struct cudaGraphNodeParams *p);
 struct node *node_of_type(cudaGraphNode_t handle, enum cudaGraphNodeType type); /* NULL: it is none */
 bool graph_may_become(const struct graph *a, const struct graph *b); /* a: of an executable graph. They differ in parameters only */

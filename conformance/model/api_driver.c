@@ -6,7 +6,6 @@
 
 enum { MAX_THREADS = 0, SHARED_BYTES = 1, REGISTERS = 4, PTX_VERSION = 5, BINARY_VERSION = 6 }; /* CU_FUNC_ATTRIBUTE_* */
 
-enum { PIECE_POINTER = 1 }; /* CU_LAUNCH_PARAM_BUFFER_POINTER; the other one is the piece's size */
 
 /* CUlaunchConfig */
 struct driver_config {
@@ -14,6 +13,7 @@ struct driver_config {
     cudaStream_t stream;
     cudaLaunchAttribute *attrs;
     unsigned num_attrs;
+    bool plain;                /* of a call that takes no attributes */
 };
 
 static unsigned function_attribute(int *value, int attribute, cudaFunction_t function)
@@ -62,22 +62,12 @@ static cudaError_t launch_as_driver(const cudaLaunchConfig_t *config, const stru
     return device.faults.driver_drops_misfits && error == cudaErrorInvalidConfiguration ? cudaSuccess : error;
 }
 
-/* The arguments in one piece of memory, instead of a list of where they are: pairs of what and its value, up to NULL. */
-static bool read_piece(const struct function *f, void **extra, unsigned char *bytes)
+/* Whether of arguments in one piece the first 256 bytes arrive only. */
+static bool piece_ends(const struct driver_config *c)
 {
-    const void *piece = NULL;
-    size_t size = 0;
-    for (; extra[0] != NULL; extra += 2)
-        if ((uintptr_t)extra[0] == PIECE_POINTER)
-            piece = extra[1];
-        else
-            memcpy(&size, extra[1], sizeof size);
-    if (piece == NULL || size < f->kernel->args_bytes)
-        return false;
-    memcpy(bytes, piece, f->kernel->args_bytes);
-    if (device.faults.piece_ends_at_256 && f->kernel->args_bytes > 256)
-        memset(bytes + 256, 0, f->kernel->args_bytes - 256);
-    return true;
+    const struct faults *f = &device.faults;
+    const struct stream *s = stream_of(c->stream);
+    return f->piece_ends_at_256 || (f->plain_piece_ends_at_256 && c->plain) || (f->captured_piece_ends_at_256 && s != NULL && s->capture != NULL);
 }
 
 static unsigned launch(const struct driver_config *c, cudaFunction_t function, void **args, void **extra)
@@ -86,8 +76,10 @@ static unsigned launch(const struct driver_config *c, cudaFunction_t function, v
     unsigned char bytes[MODEL_ARGS_MAX];
     void *piece[1] = {bytes};
     cudaLaunchConfig_t config;
-    if (extra != NULL && (args != NULL || !read_piece(f, extra, bytes)))
+    if (extra != NULL && (args != NULL || !read_piece(f->kernel, extra, bytes)))
         return cudaErrorInvalidValue;
+    if (extra != NULL && piece_ends(c) && f->kernel->args_bytes > 256)
+        memset(bytes + 256, 0, f->kernel->args_bytes - 256);
     args = extra != NULL ? piece : args;
     memset(&config, 0, sizeof config);
     config.gridDim.x = c->grid[0], config.gridDim.y = c->grid[1], config.gridDim.z = c->grid[2];
@@ -109,7 +101,7 @@ static unsigned launch(const struct driver_config *c, cudaFunction_t function, v
 static unsigned launch_one(cudaFunction_t function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
                            unsigned shared_bytes, cudaStream_t stream, void **args, void **extra, cudaLaunchAttribute *attribute)
 {
-    struct driver_config c = {{gx, gy, gz}, {bx, by, bz}, shared_bytes, stream, attribute, attribute != NULL};
+    struct driver_config c = {{gx, gy, gz}, {bx, by, bz}, shared_bytes, stream, attribute, attribute != NULL, true};
     return launch(&c, function, args, extra);
 }
 

@@ -33,7 +33,7 @@ cudaError_t CUDARTAPI cudaGraphKernelNodeGetParams(cudaGraphNode_t handle, struc
 cudaError_t kernel_replace(struct request *r, const struct cudaKernelNodeParams *p)
 {
     struct request fresh;
-    cudaError_t error = request_fill_node(&fresh, p->func, p->gridDim, p->blockDim, p->sharedMemBytes, p->kernelParams);
+    cudaError_t error = request_fill_node(&fresh, p);
     FAIL_IF(error != cudaSuccess, error);
     if (!device.faults.params_keep_function)
         r->kernel = fresh.kernel;
@@ -43,7 +43,8 @@ cudaError_t kernel_replace(struct request *r, const struct cudaKernelNodeParams 
     memcpy(r->block, fresh.block, (device.faults.params_keep_block_z ? 2 : 3) * sizeof r->block[0]);
     if (!device.faults.params_keep_shared)
         r->shared_bytes = fresh.shared_bytes;
-    memcpy(r->args, fresh.args, fresh.kernel->args_bytes);
+    if (p->extra == NULL || !device.faults.changed_piece_lost)
+        memcpy(r->args, fresh.args, fresh.kernel->args_bytes);
     size_t most = device.faults.params_end_at_64 ? 64 : device.faults.params_end_at_128 ? 128 : sizeof r->args;
     if (r->kernel->args_bytes > most)
         memset(r->args + most, 0, r->kernel->args_bytes - most);

@@ -340,6 +340,7 @@ struct faults {
     bool ninth_in_body_lost, empty_child_in_body_cuts;
     bool args_end_at_4096, dependent_args_of_before, piece_ends_at_256, piece_uncovers, primary_hides_event, later_host_uncovered, later_copy_uncovered;
     bool clone_of_captured_loses_cooperative, updated_cooperative_is_plain, second_exec_cooperative_is_plain, params_of_cloned_exec_ignored;
+    bool plain_piece_ends_at_256, captured_piece_ends_at_256, piece_of_node_ends_at_128, changed_piece_lost;
     bool disabled_port_lost_again, fork_told_origins, record_node_in_child_lost;
     bool never_overlaps, early, shared, late_copies, pageable_later; /* these conform */
 };
