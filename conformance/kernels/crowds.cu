@@ -320,7 +320,7 @@ static cudaError_t launch_hinted(const void *function, const struct kernel_args 
     copy.args = *args;
     if (hint)
         attributes[count++] = nth_hint(hint - 1);
-    config = launch_config(blocks, threads, shared_bytes, stream, attributes, count);
+    config = sized_config(blocks, threads, shared_bytes, stream, attributes, count);
     return launch_spare(&config, function, params, hint != 0);
 }
 

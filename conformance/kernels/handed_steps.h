@@ -130,7 +130,7 @@ static unsigned fill_dress(const struct handed *d, enum dress dress, enum hint h
 static cudaError_t launch_sized_by_driver(const void *function, const struct kernel_args *args, unsigned blocks, unsigned threads,
                                           size_t shared_bytes, cudaStream_t stream, cudaLaunchAttribute *attrs, unsigned count)
 {
-    cudaLaunchConfig_t config = launch_config(blocks, threads, shared_bytes, stream, attrs, count);
+    cudaLaunchConfig_t config = sized_config(blocks, threads, shared_bytes, stream, attrs, count);
     struct kernel_args copy = *args;
     void *values[1];
 

@@ -72,7 +72,7 @@ DEVICE_FN void tells_tick(const struct kernel_args *args)
 
 /* ---- host ---- */
 
-static inline cudaLaunchConfig_t launch_config(unsigned blocks, unsigned threads, size_t shared_bytes, cudaStream_t stream,
+static inline cudaLaunchConfig_t sized_config(unsigned blocks, unsigned threads, size_t shared_bytes, cudaStream_t stream,
                                                cudaLaunchAttribute *attrs, unsigned count)
 {
     cudaLaunchConfig_t config = one_block(threads, stream);
@@ -88,7 +88,7 @@ static inline cudaLaunchConfig_t launch_config(unsigned blocks, unsigned threads
 static inline cudaError_t launch_given(const void *function, void *args, unsigned blocks, unsigned threads, size_t shared_bytes, cudaStream_t stream,
                                       cudaLaunchAttribute *attrs, unsigned count)
 {
-    cudaLaunchConfig_t config = launch_config(blocks, threads, shared_bytes, stream, attrs, count);
+    cudaLaunchConfig_t config = sized_config(blocks, threads, shared_bytes, stream, attrs, count);
 
     return cudaLaunchKernelExC(&config, function, &args);
 }

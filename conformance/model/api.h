@@ -70,7 +70,7 @@ struct request {
 void request_copy(struct request *to, const struct request *from);
 cudaError_t request_fill(struct request *r, const cudaLaunchConfig_t *config, const void *func, void **args);
 cudaError_t request_fill_node(struct request *r, const struct cudaKernelNodeParams *p);
-bool read_piece(const struct kernel *kernel, void **extra, unsigned char *bytes);
+bool read_piece(const struct model_kernel *kernel, void **extra, unsigned char *bytes);
 void request_loses_cooperative(struct request *r); /* on devices that forget it */
 cudaError_t request_attribute(struct request *r, const cudaLaunchAttribute *a);
 struct op *request_op(const struct request *r);

@@ -228,7 +228,7 @@ static cudaError_t fill(struct request *r, const void *func, dim3 grid, dim3 blo
 enum { PIECE_POINTER = 1 }; /* CU_LAUNCH_PARAM_BUFFER_POINTER; the other one is the piece's size */
 
 /* The arguments in one piece of memory, instead of a list of where they are: pairs of what and its value, up to NULL. */
-bool read_piece(const struct kernel *kernel, void **extra, unsigned char *bytes)
+bool read_piece(const struct model_kernel *kernel, void **extra, unsigned char *bytes)
 {
     const void *piece = NULL;
     size_t size = 0;
