@@ -175,16 +175,19 @@ enum give { GIVE_NOTHING, GIVE_PRIORITY, GIVE_DOMAIN, GIVE_POLICY, GIVE_WINDOW, 
 static const char *const give_name[GIVES] = { "", "another priority", "the remote memory-sync domain", "another synchronization policy",
                                               "an access policy window" };
 
-/* What stands between and changes nothing that anybody looks at: work, of which some may be captured, then calls that only ask, and calls that are
- * refused. */
+/* What stands between and changes nothing that anybody looks at: work, of which some may be captured, then calls that give the stream nothing to do,
+ * and calls that are refused. */
 enum item { ITEM_NONE, ITEM_COPY, ITEM_SET, ITEM_ROWS, ITEM_LAYERS, ITEM_HOST, ITEM_GRAPH, ITEM_CALLBACK, ITEM_HOST_COPY, ITEM_ALLOCATION, ITEM_FREE,
-            ITEM_VALUE, ITEM_AWAIT, ITEM_QUERY, ITEM_ASK, ITEM_TIME, ITEM_STREAM, ITEM_NO_ROWS, ITEM_NO_LAYERS, ITEM_NO_CALLBACK, ITEM_NO_MEMORY,
+            ITEM_VALUE, ITEM_AWAIT, ITEM_QUERY, ITEM_ASK, ITEM_TIME, ITEM_STREAM, ITEM_UPLOAD, ITEM_CAPTURE, ITEM_GIVEN, ITEM_UNRECORDED, ITEM_RECORD,
+            ITEM_NO_ROWS, ITEM_NO_LAYERS, ITEM_NO_CALLBACK, ITEM_NO_MEMORY,
             ITEM_NO_FREE, ITEM_NO_VALUE, ITEM_NO_END, ITEMS };
 static const char *const item_name[ITEMS] = { "", "a copy", "a memset", "a copy of rows", "a copy of layers", "a host function", "an empty graph",
                                               "a callback", "a copy from host to host", "an allocation and its end",
                                               "the end of memory that the work stores to", "a value", "a wait for a value that is there",
                                               "queries of the stream", "questions about the stream", "a question for the time",
-                                              "the end of another stream that waits", "a refused copy of rows", "a refused copy of layers",
+                                              "the end of another stream that waits", "an upload of a graph", "a capture",
+                                              "an attribute that the stream has", "a wait for an event that nobody recorded",
+                                              "a record of another event", "a refused copy of rows", "a refused copy of layers",
                                               "a refused callback", "a refused allocation", "a refused end of an allocation", "a refused value",
                                               "a refused end of the stream" };
 #define CAPTURED_ITEMS ITEM_HOST /* the last one that a capture takes */

@@ -4,8 +4,6 @@
 
 #define SHARED_BYTES 12288u    /* of a block of a kernel with shared memory */
 
-static const struct kernel_args no_args = PDL_ZERO;
-
 /* ---- steps ---- */
 
 static void CUDART_CB carry_on_host(void *opaque)
