@@ -70,6 +70,8 @@ static cudaError_t await_handed_value(const struct handed *d, unsigned value, cu
 
 /* ---- items ---- */
 
+static const struct kernel_args no_args = PDL_ZERO;
+
 static void CUDART_CB do_nothing(void *opaque) { (void)opaque; }
 
 static void CUDART_CB called_for_nothing(cudaStream_t stream, cudaError_t status, void *opaque) { (void)stream, (void)status, (void)opaque; }
