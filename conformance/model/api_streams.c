@@ -51,6 +51,8 @@ static bool seems_ended(const struct op *op, enum edge_kind kind)
 {
     if (device.faults.poll_before_flush && op->kind == OP_KERNEL)
         return op->exited_all;
+    if (device.faults.query_passes_overlapped && op->kind == OP_KERNEL)
+        return op->done;
     return op_reached(op, kind);
 }
 
