@@ -30,6 +30,8 @@ static bool always_ended(const struct stream *s)
         return true;
     if ((f->poll_behind_graph_succeeds && s->behind_graph) || (f->poll_behind_record_succeeds && s->tail->kind == OP_RECORD))
         return true;
+    if (f->poll_behind_layers_succeeds && s->tail->grid != NULL && s->tail->grid->shape[2] > 1)
+        return true;
     return (f->poll_behind_host_succeeds && s->tail->kind == OP_HOST) || (f->poll_behind_move_succeeds && moves_memory(s->tail));
 }
 

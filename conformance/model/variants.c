@@ -59,6 +59,7 @@ static const struct variant variants[] = {
     BROKEN("rows-of-layers-pass-row", rows_of_layers_pass_row, "MEM-06c", "a grid of rows and layers does not wait for what the kernel before it had overlapped"),
     BROKEN("host-passes-row", host_passes_row, "COMP-06d", "a host function does not wait for what the kernel before it had overlapped"),
     BROKEN("query-passes-overlapped", query_passes_overlapped, "MEM-09", "a stream says that it has ended once its last kernel has, whatever that one overlapped"),
+    BROKEN("poll-behind-layers-succeeds", poll_behind_layers_succeeds, "COMP-17", "a stream whose last work is a grid of several layers says that it has ended"),
     BROKEN("ordinary-primary-not-covered", ordinary_not_covered, "ATTR-04", "the wait does not cover a kernel that was launched without the attribute"),
     BROKEN("ignored-entry-uncovers", ignored_uncovers, "ATTR-07", "after an entry with the id ignore the wait covers nothing"),
     BROKEN("unread-attributes-count", reads_unread, "ATTR-08", "a pointer to attributes counts although their number is 0"),
