@@ -161,10 +161,10 @@ enum { BEHIND_NOTHING, BEHIND_GRAPH, BEHIND_KERNEL, BEHINDS }; /* an empty graph
 static const char *const behind_name[BEHINDS] = { ": ", ", after an empty graph: ", ", after another kernel: " };
 
 enum dress { DRESS_NONE, DRESS_CLUSTER, DRESS_COOPERATIVE, DRESS_SHARED, DRESS_URGENT, DRESS_DOMAIN, DRESS_EVENT,
-             DRESS_COOPERATIVE_CLUSTER, DRESSES }; /* how a kernel is launched */
+             DRESS_COOPERATIVE_CLUSTER, DRESS_LAYERS, DRESSES }; /* how a kernel is launched */
 static const char *const dress_name[DRESSES] = { "", "in clusters", "cooperative", "with shared memory", "of the highest priority",
                                                  "in the remote memory-sync domain", "with a programmatic event that nobody awaits",
-                                                 "cooperative and in clusters" };
+                                                 "cooperative and in clusters", "of two rows in two layers" };
 enum hint { HINT_NONE, HINT_CARVEOUT, HINT_MAP, HINT_SCHEDULING, HINT_WINDOW, HINT_NVLINK, HINTS }; /* what the launch has besides */
 static const char *const hint_name[HINTS] = { "", "a carve-out", "a map of memory-sync domains", "a scheduling policy", "an access policy window",
                                               "NVLink-centric scheduling" };

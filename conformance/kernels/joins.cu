@@ -37,6 +37,8 @@
  * awaiting ATTR-17a  followers with the attribute in a stream that still waits for an event, or was given an attribute; a launch after captured
  *                    ones, in a stream that began the capture or joined it; events and streams that were made while another one captured;
  *                    dependents behind a row of host functions or copies
+ * row_manners MEM-06c such rows, eight manners of launching, each with each: of what comes after the row, of its silent kernel, of its work
+ * await_manners ATTR-17a dependents in a stream that still waits for an event: they or their primary, so launched, in two manners at once
  * layers   COMP-04d copies of layers: after work, an event or a silent kernel, before a dependent, captured, to the device and back
  * short_moves COMP-04d copies and memsets of 1 to 300 bytes from and to any address, in memory of each kind
  * boxes    COMP-04d  copies of one layer, of boxes, of one row or column, and memsets of these
@@ -331,6 +333,7 @@ static void ask_joins(struct ask *ask, const struct join *join, unsigned count, 
 #include "joins_rows.h"
 #include "joins_large_rows.h"
 #include "joins_awaiting.h"
+#include "joins_manners.h"
 #include "joins_refused.h"
 #include "joins_captured.h"
 #include "joins_lanes.h"
@@ -466,6 +469,8 @@ static const struct pair joins_pairs[] = {
     PAIR_ASK("captured", ask_captured),
     PAIR_ASK("beside", ask_beside),
     PAIR_ASK("awaiting", ask_awaiting),
+    PAIR_ASK("row_manners", ask_row_manners),
+    PAIR_ASK("await_manners", ask_await_manners),
     PAIR_ASK("layers", ask_layers),
     PAIR_ASK("short_moves", ask_short_moves),
     PAIR_ASK("boxes", ask_boxes),

@@ -72,15 +72,16 @@ static cudaError_t queue_tail(struct joins *joins, enum tail tail, cudaStream_t 
 
 static enum tail tail_of(const struct joins *joins) { return (enum tail)drawn(joins, 3, TAILS); }
 
-/* Work, launched in some manner, with the attribute or without, or as a graph, or with long arguments; and perhaps something after it. For who
- * opened `aside`. */
+/* Work, launched in some manner or two, with the attribute or without, or as a graph, or with long arguments; perhaps something after it. For
+ * who opened `aside`. */
 static cudaError_t some_work(struct joins *joins, struct kernel_args *args, cudaStream_t stream)
 {
     unsigned manner = drawn(joins, 1, MANNERS + 4);
     cudaError_t error;
 
     if (manner < MANNERS)
-        error = launch_in_manner((const void *)SYMBOL(joins_work), args, PLACE_WORDS, stream, (enum manner)manner, (int)drawn(joins, 2, 2));
+        error = launch_in_manners((const void *)SYMBOL(joins_work), args, PLACE_WORDS, stream, (enum manner)manner,
+                                  (enum manner)drawn(joins, 50, MANNERS), (int)drawn(joins, 2, 2));
     else if (manner < MANNERS + 2)
         error = work_by_graph(args, stream);
     else
@@ -148,11 +149,18 @@ static cudaError_t follow_by_event(struct joins *joins, cudaStream_t stream)
     return error == cudaSuccess ? follow(joins, 0, joins->ask->side) : error;
 }
 
+/* The follower, in one manner or two. */
+static cudaError_t launch_drawn(struct joins *joins, cudaStream_t to, int overlaps)
+{
+    enum manner first = (enum manner)drawn(joins, 5, MANNERS), second = (enum manner)drawn(joins, 51, MANNERS);
+
+    return launch_in_manners((const void *)SYMBOL(joins_follower), &joins->follower[0], PLACE_WORDS, to, first, second, overlaps);
+}
+
 /* What the work of a trial with one follower left is found by a follower of this kind, in this stream. OVERLAPPING has attribute 6 and does not
  * wait: it is no follower of a kernel in its own stream. */
 static cudaError_t follow_by(struct joins *joins, enum follow_by by, cudaStream_t stream)
 {
-    const void *reads = (const void *)SYMBOL(joins_follower);
     struct kernel_args *args = &joins->follower[0];
     cudaStream_t to = FOLLOWS_IN(joins, stream);
 
@@ -162,7 +170,7 @@ static cudaError_t follow_by(struct joins *joins, enum follow_by by, cudaStream_
     }
     switch (by) {
     case FOLLOW_LONG_ARGS: return launch_with_long_args((const void *)SYMBOL(joins_long_follower), args, 1, PLACE_WORDS, 0, to, NULL, 0);
-    case FOLLOW_OVERLAPPING: return launch_in_manner(reads, args, PLACE_WORDS, to, (enum manner)drawn(joins, 5, MANNERS), 1);
+    case FOLLOW_OVERLAPPING: return launch_drawn(joins, to, 1);
     case FOLLOW_DEPENDENT: return tail_of(joins) == TAIL_SILENT ? follow(joins, 0, stream) : depend(joins, stream); /* rows are asked elsewhere */
     case FOLLOW_COPY: return copy_words(joins, stream, cudaMemcpyDefault);
     case FOLLOW_SET: return follow_by_set(joins, to);
@@ -172,7 +180,7 @@ static cudaError_t follow_by(struct joins *joins, enum follow_by by, cudaStream_
     case FOLLOW_EVENT: return follow_by_event(joins, stream);
     case FOLLOW_WAIT:
     case FOLLOW_POLL: return follow_by_host(joins, by == FOLLOW_POLL, to);
-    default: return launch_in_manner(reads, args, PLACE_WORDS, to, (enum manner)drawn(joins, 5, MANNERS), 0);
+    default: return launch_drawn(joins, to, 0);
     }
 }
 

@@ -192,7 +192,7 @@ enum catching { CATCHING_NOTHING, CATCHING_ORIGIN, CATCHING_FORK, CATCHINGS }; /
 static const char *const catching_name[CATCHINGS] = { "", ", captured", ", captured in a fork" };
 static const char *const manner_name[MANNERS] = { "a launch", "a cooperative launch", "a launch in clusters", "a launch of high priority",
                                                   "a launch in another memory-sync domain", "a launch of two layers",
-                                                  "a launch with shared memory" };
+                                                  "a launch with shared memory", "a launch of two rows" };
 
 /* How the kernel with long arguments is launched. */
 struct way {

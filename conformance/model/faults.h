@@ -342,6 +342,7 @@ struct faults {
     bool clone_of_captured_loses_cooperative, updated_cooperative_is_plain, second_exec_cooperative_is_plain, params_of_cloned_exec_ignored;
     bool plain_piece_ends_at_256, captured_piece_ends_at_256, piece_of_node_ends_at_128, changed_piece_lost;
     bool disabled_port_lost_again, fork_told_origins, record_node_in_child_lost;
+    bool domain_awaiting_uncovered, rows_of_layers_pass_row, host_passes_row, query_passes_overlapped, poll_behind_layers_succeeds;
     bool never_overlaps, early, shared, late_copies, pageable_later; /* these conform */
 };
 
