@@ -22,6 +22,8 @@
  * across   COMP-06e  graphs in the default streams and in blocking ones, as work or as followers of each other
  * kinds    COMP-12d  a graph between work of each kind: what is before it, and what comes after it
  * called   COMP-04d  followers that are queued by the other calls: copies by direction or of many rows, cudaLaunchKernel, cudaLaunchCooperativeKernel
+ * driver   COMP-04d  copies, memsets, host functions and waits by the driver's calls for each direction, width and shape; copies and memsets of rows
+ *                    and layers that the host waits for
  * many     COMP-04e  the last of 64 streams, an event among 1024, one that is recorded a hundred times, the last of 70 executable graphs, one of
  *                    130 launches, a hundred host functions
  * wide     COMP-04b  144 works or primaries before one reader, or one work before 144 readers; 2,100 empty nodes between work and reader
@@ -414,6 +416,7 @@ static cudaError_t join_zero(struct joins *joins)
 #include "joins_drawn.h"
 #include "joins_legacy.h"
 #include "joins_default.h"
+#include "joins_driver.h"
 #include "joins_layers.h"
 #include "joins_moves.h"
 #include "joins_lent.h"
@@ -459,6 +462,7 @@ static const struct pair joins_pairs[] = {
     PAIR_ASK("across", ask_across),
     PAIR_ASK("kinds", ask_kinds),
     PAIR_ASK("called", ask_called),
+    PAIR_ASK("driver", ask_by_driver),
     PAIR_ASK("ended", ask_ended),
     PAIR_ASK("many", ask_many),
     PAIR_ASK("wide", ask_wide),

@@ -92,6 +92,8 @@ static cudaError_t some_work(struct joins *joins, struct kernel_args *args, cuda
 
 /* ---- followers ---- */
 
+#define SET_BYTE 0x5Au
+
 /* WAIT and POLL: the host waits for the stream, or asks it until it has ended. */
 enum follow_by { FOLLOW_KERNEL, FOLLOW_LONG_ARGS, FOLLOW_OVERLAPPING, FOLLOW_DEPENDENT, FOLLOW_COPY, FOLLOW_SET, FOLLOW_GRAPH, FOLLOW_HOST,
                  FOLLOW_CALLBACK, FOLLOW_EVENT, FOLLOW_WAIT, FOLLOW_POLL, FOLLOWS };
@@ -115,18 +117,22 @@ static cudaError_t follow_by_host(struct joins *joins, int polls, cudaStream_t s
     return error;
 }
 
-/* Once everything has ended, the words are what the memset made of them. */
-static cudaError_t follow_by_set(struct joins *joins, cudaStream_t stream)
+/* Once everything has ended, the words are what the memset made of them; error: its call's. */
+static cudaError_t look_at_set(struct joins *joins, cudaError_t error)
 {
     volatile const uint32_t *words = joins->pinned->words;
-    cudaError_t error = cudaMemsetAsync(joins->follower[0].data, 0x5A, PLACE_WORDS * sizeof(uint32_t), stream);
     unsigned i;
 
     if (error == cudaSuccess)
         error = cudaDeviceSynchronize();
     for (i = joins->pinned->host_is_stale = 0; i < PLACE_WORDS; i++)
-        joins->pinned->host_is_stale |= words[i] != 0x5A5A5A5Au;
+        joins->pinned->host_is_stale |= words[i] != SET_BYTE * 0x1010101u;
     return error;
+}
+
+static cudaError_t follow_by_set(struct joins *joins, cudaStream_t stream)
+{
+    return look_at_set(joins, cudaMemsetAsync(joins->follower[0].data, SET_BYTE, PLACE_WORDS * sizeof(uint32_t), stream));
 }
 
 static cudaError_t follow_by_graph(struct joins *joins, cudaStream_t stream)

@@ -1,11 +1,11 @@
 /* The few functions of the driver that a program may ask the runtime for: pdl.h launches and describes CUfunctions by them, and
  * drawn programs are launched and given edges by them. A CUfunction of the model is its struct function. */
 #include "api.h"
+#include "api_driver.h"
 
 #include <string.h>
 
 enum { MAX_THREADS = 0, SHARED_BYTES = 1, REGISTERS = 4, PTX_VERSION = 5, BINARY_VERSION = 6 }; /* CU_FUNC_ATTRIBUTE_* */
-
 
 /* CUlaunchConfig */
 struct driver_config {
@@ -43,16 +43,6 @@ static void change_launch(cudaLaunchConfig_t *config)
     if (device.faults.driver_rounds_shared)
         config->dynamicSmemBytes &= ~(size_t)255;
 }
-
-/* What the runtime answers, without a last error, as the driver. */
-#define BY_DRIVER(call)                                \
-    do {                                               \
-        cudaError_t before = cudaGetLastError(), said; \
-        said = (call);                                 \
-        (void)cudaGetLastError();                      \
-        (void)call_result(before);                     \
-        return (unsigned)said;                         \
-    } while (0)
 
 static cudaError_t launch_as_driver(const cudaLaunchConfig_t *config, const struct function *f, void **args)
 {
@@ -301,8 +291,6 @@ static unsigned device_attribute(int *value, int attribute, int of)
     return *value ? cudaSuccess : cudaErrorInvalidValue; /* the others the runtime tells */
 }
 
-typedef void (*any_function)(void);
-
 /* Since: the version of CUDA that brought it, and that the driver has to have. */
 static const struct { const char *name; unsigned since; int driver; any_function function; } offered[] = {
     { "cuDeviceGet", 2000, 0, (any_function)device_get },
@@ -337,6 +325,8 @@ static void entry_point(const char *name, unsigned asked, void **address, enum c
     for (size_t i = 0; i < sizeof offered / sizeof offered[0]; i++)
         if (strcmp(name, offered[i].name) == 0 && asked >= offered[i].since && device.driver_version >= offered[i].driver)
             found.function = offered[i].function;
+    if (found.function == NULL)
+        found.function = driver_move(name, asked);
     *address = found.object;
     if (status != NULL)
         *status = found.object != NULL || device.faults.no_function_told_found ? cudaDriverEntryPointSuccess : cudaDriverEntryPointSymbolNotFound;
