@@ -1658,6 +1658,7 @@ static const struct variant variants[] = {
     BROKEN("disabled-port-lost-again", disabled_port_lost_again, "EDGE-27d", "from the second launch on a programmatic edge from a disabled kernel neither orders nor covers"),
     BROKEN("fork-told-origins", fork_told_origins, "EDGE-14", "a stream that joined a capture is told what the stream depends on that began it"),
     BROKEN("record-node-in-child-lost", record_node_in_child_lost, "EDGE-45", "a record node in a child graph records nothing"),
+    BROKEN("copied-attributes-fill", copied_attributes_fill, "ATTR-17b", "a node that is given the attributes of another one has full edges from then on"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
