@@ -1661,6 +1661,9 @@ static const struct variant variants[] = {
     BROKEN("copied-attributes-fill", copied_attributes_fill, "ATTR-17b", "a node that is given the attributes of another one has full edges from then on"),
     BROKEN("empty-capture-gives-none", empty_capture_gives_none, "EDGE-41", "a capture of nothing gives no graph"),
     BROKEN("host-graph-passed", host_graph_passed, "COMP-12d", "a kernel does not wait for a graph of one host function before it in its stream"),
+    BROKEN("child-ends-by-first", child_ends_by_first, "SAME-01", "what follows a child graph waits for the first of its last nodes only"),
+    BROKEN("wait-node-in-child-passes", wait_node_in_child_passes, "SAME-01", "a node of a child graph that waits for an event does not"),
+    BROKEN("lone-node-overlaps-itself", lone_node_overlaps_itself, "COMP-12b", "an executable graph of one node runs beside its launch before"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
