@@ -142,6 +142,13 @@ static void edges_become_programmatic(const struct node *to)
             to->graph->arc[i].data.from_port = to->graph->arc[i].data.type = 1;
 }
 
+static void fill_edges(const struct node *to)
+{
+    for (size_t i = 0; i < to->graph->arcs; i++)
+        if (to->graph->arc[i].to == to)
+            to->graph->arc[i].data = full_edge;
+}
+
 static void lose_edges(const struct node *to)
 {
     for (size_t i = to->graph->arcs; i-- > 0;)
@@ -168,6 +175,8 @@ cudaError_t CUDARTAPI cudaGraphKernelNodeCopyAttributes(cudaGraphNode_t to, cuda
         return cudaSuccess;
     if (device.faults.copied_attributes_overlap && source->programmatic)
         edges_become_programmatic(node_of(to));
+    if (device.faults.copied_attributes_fill)
+        fill_edges(node_of(to));
     if (device.faults.copied_attributes_cut)
         lose_edges(node_of(to));
     for (unsigned i = 0; i < source->num_attrs; i++) {

@@ -279,9 +279,9 @@ enum edge_kind trigger_for(const struct op *op)
 static bool passes_graph(const struct stream *s, const struct op *op)
 {
     const struct faults *f = &device.faults;
-    if (!s->behind_graph || s->tail == NULL)
-        return false;
-    return (f->copy_in_passes_graph && op->from_host) || (f->record_forgets_graph && op->kind == OP_RECORD);
+    return s->behind_graph && s->tail != NULL &&
+           ((f->host_graph_passed && s->behind_host_graph && op->kind == OP_KERNEL) || (f->copy_in_passes_graph && op->from_host) ||
+            (f->record_forgets_graph && op->kind == OP_RECORD));
 }
 
 /* On broken devices: what another host thread than the first launches is nothing to what that one launched right before. */

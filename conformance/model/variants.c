@@ -1678,6 +1678,12 @@ static const struct variant variants[] = {
     BROKEN("disabled-port-lost-again", disabled_port_lost_again, "EDGE-27d", "from the second launch on a programmatic edge from a disabled kernel neither orders nor covers"),
     BROKEN("fork-told-origins", fork_told_origins, "EDGE-14", "a stream that joined a capture is told what the stream depends on that began it"),
     BROKEN("record-node-in-child-lost", record_node_in_child_lost, "EDGE-45", "a record node in a child graph records nothing"),
+    BROKEN("copied-attributes-fill", copied_attributes_fill, "ATTR-17b", "a node that is given the attributes of another one has full edges from then on"),
+    BROKEN("empty-capture-gives-none", empty_capture_gives_none, "EDGE-41", "a capture of nothing gives no graph"),
+    BROKEN("host-graph-passed", host_graph_passed, "COMP-12d", "a kernel does not wait for a graph of one host function before it in its stream"),
+    BROKEN("child-ends-by-first", child_ends_by_first, "SAME-01", "what follows a child graph waits for the first of its last nodes only"),
+    BROKEN("wait-node-in-child-passes", wait_node_in_child_passes, "SAME-01", "a node of a child graph that waits for an event does not"),
+    BROKEN("lone-node-overlaps-itself", lone_node_overlaps_itself, "COMP-12b", "an executable graph of one node runs beside its launch before"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
