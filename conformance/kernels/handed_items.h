@@ -226,7 +226,7 @@ static cudaError_t queue_item(struct handed *d, const struct hand *h, enum stop 
     case ITEM_ASK: return whatever(ask_about(stream));
     case ITEM_TIME: return whatever(cudaEventElapsedTime(&ms, d->begin, event_of(d, h)));
     case ITEM_STREAM: return end_other(stop == BEFORE_LAST && has_event(h) ? event_of(d, h) : d->told);
-    case ITEM_UPLOAD: return cudaGraphUpload(d->empty, stream);
+    case ITEM_UPLOAD: return h->by_driver ? upload_by_driver(d->empty, stream) : cudaGraphUpload(d->empty, stream);
     case ITEM_CAPTURE: return capture_in_vain(stream);
     case ITEM_GIVEN: return whatever(give_again(stream));
     case ITEM_UNRECORDED: return pass_event(stream, 0);

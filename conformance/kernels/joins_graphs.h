@@ -60,8 +60,11 @@ static cudaError_t hollow_child(struct joins *joins) { return after_hollow(joins
 static cudaError_t hollow_child_waiting(struct joins *joins) { return after_hollow(joins, HOLLOW_CHILD, cudaGraphLaunch, 1); }
 static cudaError_t hollow_body(struct joins *joins) { return after_hollow(joins, HOLLOW_BODY, cudaGraphLaunch, 0); }
 static cudaError_t hollow_body_waiting(struct joins *joins) { return after_hollow(joins, HOLLOW_BODY, cudaGraphLaunch, 1); }
-static cudaError_t hollow_upload(struct joins *joins) { return after_hollow(joins, HOLLOW_DISABLED, cudaGraphUpload, 0); }
-static cudaError_t hollow_upload_waiting(struct joins *joins) { return after_hollow(joins, HOLLOW_DISABLED, cudaGraphUpload, 1); }
+/* By each library in turn. */
+static hollow_call *some_upload(const struct joins *joins) { return joins->round % 2 ? upload_by_driver : cudaGraphUpload; }
+
+static cudaError_t hollow_upload(struct joins *joins) { return after_hollow(joins, HOLLOW_DISABLED, some_upload(joins), 0); }
+static cudaError_t hollow_upload_waiting(struct joins *joins) { return after_hollow(joins, HOLLOW_DISABLED, some_upload(joins), 1); }
 
 static void ask_hollow(struct ask *ask)
 {

@@ -140,7 +140,7 @@ static unsigned ask_event(cudaEvent_t event)
     BY_DRIVER(device.faults.driver_events_are_over ? cudaSuccess : cudaEventQuery(event));
 }
 
-static const struct { const char *name; unsigned since; any_function function; } moves[] = {
+static const struct driver_function moves[] = {
     { "cuMemcpyHtoDAsync", 3020, (any_function)copy_to_device },
     { "cuMemcpyDtoHAsync", 3020, (any_function)copy_to_host },
     { "cuMemcpyDtoDAsync", 3020, (any_function)copy_in_device },
@@ -158,8 +158,5 @@ static const struct { const char *name; unsigned since; any_function function; }
 
 any_function driver_move(const char *name, unsigned asked)
 {
-    for (size_t i = 0; i < sizeof moves / sizeof moves[0]; i++)
-        if (strcmp(name, moves[i].name) == 0 && asked >= moves[i].since)
-            return moves[i].function;
-    return NULL;
+    return driver_named(moves, sizeof moves / sizeof moves[0], name, asked);
 }

@@ -347,6 +347,8 @@ struct faults {
     bool plain_piece_ends_at_256, captured_piece_ends_at_256, piece_of_node_ends_at_128, changed_piece_lost;
     bool disabled_port_lost_again, fork_told_origins, record_node_in_child_lost;
     bool domain_awaiting_uncovered, rows_of_layers_pass_row, host_passes_row, query_passes_overlapped, poll_behind_layers_succeeds;
+    bool driver_clone_full, driver_update_ignored, driver_upload_cuts, driver_disables_nothing, driver_capture_full, driver_child_full;
+    bool driver_depends_full, driver_tells_full;
     bool copied_attributes_fill, empty_capture_gives_none, host_graph_passed, child_ends_by_first;
     bool wait_node_in_child_passes, lone_node_overlaps_itself;
     bool never_overlaps, early, shared, late_copies, pageable_later; /* these conform */
