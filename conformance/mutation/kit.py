@@ -32,10 +32,14 @@ C_FILES = tuple(f"conformance/harness/{name}.c" for name in (
     "ask", "batch", "case", "check_words", "circumstances", "circumstances_graphs", "circumstances_streams", "crew", "device", "judge",
     "main", "nodes", "oracle", "other_thread", "part", "plan", "queue", "record", "record_case", "run_case", "tally", "variants",
     *(f"{PROGRAMS}/program_{part}" for part in (
-        "around", "between", "deep", "draw", "exec", "graph", "judge", "launch", "read", "room", "sizes", "steps", "stream", "words"))))
+        "around", "between", "deep", "draw", "driver", "entitle", "exec", "graph", "judge", "launch", "read", "room", "rows", "sizes",
+        "steps", "stream", "words"))))
 C_TESTS = ("oracle_test", "judge_test", "check_words_test", "tally_test", "batch_test", "decisions_test", "device_test", "launch_test",
-           "nodes_test", "part_test", "record_test", "run_case_test", "ask_test", "circumstances_test", "program_test", "compare_test")
-INCLUDING = {"program_judge.c": ("program_test", "compare_test")}  # a file of the harness, and the tests that include it whole
+           "nodes_test", "part_test", "record_test", "run_case_test", "ask_test", "circumstances_test", "program_test", "compare_test",
+           "driver_test", "graph_test")
+# a file of the harness, and the tests that include it whole
+INCLUDING = {"program_judge.c": ("program_test", "compare_test"), "program_graph.c": ("graph_test",),
+             "program_driver.c": ("driver_test",)}
 HARNESS = "pdl-harness-model"
 PYTEST_CPU_S = 60  # of one file of tests: several times what the longest takes
 # The unit tests of each Python file, the quickest first.

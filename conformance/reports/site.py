@@ -150,18 +150,23 @@ def _wild(output: Path, paths: Sequence[Path]) -> str:
     return wild_page([(path.stem, text) for path, text in zip(paths, texts, strict=True)])
 
 
-def _prepared(output: Path) -> Path:
-    """The empty folder; what this command did not make is never removed."""
+def _check_output(output: Path) -> None:
+    """Whether the site may go there: what this command did not make is never removed."""
     mark = output / ".made-by"
     if output.exists() and not output.is_dir():
         raise BadArguments(f"--output {output}: it is not a folder; name another one")
+    if output.exists() and any(output.iterdir()) and (not mark.is_file() or mark.read_text() != _MARK):
+        raise BadArguments(f"--output {output}: the folder is not empty and was not made by `site`; name another one")
+
+
+def _prepared(output: Path) -> Path:
+    """The folder, empty but for its own folders."""
+    _check_output(output)
     if output.exists() and any(output.iterdir()):
-        if not mark.is_file() or mark.read_text() != _MARK:
-            raise BadArguments(f"--output {output}: the folder is not empty and was not made by `site`; name another one")
         shutil.rmtree(output)
     for part in ("rules", "reports", "pages", "programs"):
         (output / part).mkdir(parents=True, exist_ok=True)
-    mark.write_text(_MARK)
+    (output / ".made-by").write_text(_MARK)
     return output
 
 
@@ -169,6 +174,7 @@ def make(results: Path, output: Path) -> int:
     """Write the site; returns the number of its pages."""
     if not results.is_dir():
         raise BadArguments(f"--results {results}: there is no such folder")
+    _check_output(output)  # before what takes long
     record = configurations(results)
     book = load(places.RULES)
     rules, suite = _rules(record), book.suite

@@ -13,6 +13,7 @@ import re
 import socket
 import subprocess
 from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -143,12 +144,16 @@ def _own_names() -> list[str]:
 def name_problems(report: Report) -> Iterator[str]:
     """Strings that name a machine, a person or a place."""
     own = [re.compile(rf"\b{re.escape(name)}\b") for name in _own_names()]
-    for where, text in _strings(report, ""):
-        for what, pattern in _NAMES.items():
-            if found := pattern.search(text):
-                yield f"{where}: {found.group()[:60]!r} looks like {what}"
+
+    @cache  # most strings of a report stand there a hundred times
+    def told(text: str) -> tuple[str, ...]:
+        found = [f"{match.group()[:60]!r} looks like {what}" for what, pattern in _NAMES.items() if (match := pattern.search(text))]
         if any(pattern.search(text) for pattern in own):
-            yield f"{where}: it holds this machine's or this user's name"
+            found.append("it holds this machine's or this user's name")
+        return tuple(found)
+
+    for where, text in _strings(report, ""):
+        yield from (f"{where}: {what}" for what in told(text))
 
 
 # fitness -------------------------------------------------------------------------------------------------------------

@@ -281,6 +281,27 @@ static void test_decoys(void)
     check(missed == 0, "a word that a decoy changed is a difference, on the device and on the host");
 }
 
+static int tells_of_earlier(const struct program_room *of)
+{
+    struct difference found = { 0 };
+
+    compare_earlier(of, &program, &found);
+    return found.count != 0;
+}
+
+static void test_earlier_unread(void)
+{
+    struct program_room unread = room;
+
+    open_program();
+    unread.seen = NULL;
+    check(tells_of_earlier(&unread), "what the copy found cannot be read");
+    unread.seen = room.seen;
+    unread.data = NULL;
+    check(tells_of_earlier(&unread), "the words cannot be read");
+    (void)cudaGetLastError();
+}
+
 static void test_earlier(void)
 {
     uint32_t there[PROGRAM_STEPS][PROGRAM_WORDS] = { { 0 } };
@@ -559,6 +580,7 @@ int main(void)
     test_stream();
     test_decoys();
     test_earlier();
+    test_earlier_unread();
     test_rows();
     test_rows_of_launches();
     test_rows_with_links();

@@ -1,5 +1,5 @@
 /* nodes_test.c - that a kernel node of a trial gets the edges that it is given, each of its own kind, and its priority, whichever call it is made
- * by. */
+ * by; and the type of a launch-completion edge. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -179,6 +179,19 @@ static void check_full(struct queue *queue, unsigned blocks)
     check(node_middle_alone(queue, &trial, &node) == cudaSuccess && nodes->owns == NODES_MAX && nodes->own[NODES_MAX - 1] == node, "alone, too");
 }
 
+/* The launch-completion edge has the type that the device takes. */
+static void check_completion(void)
+{
+    int refused;
+
+    for (refused = 1; refused >= 0; refused--) {
+        cudaGraphEdgeData data;
+        edges_refuse_completion(refused);
+        data = edges_completion();
+        check(data.from_port == 2 && data.to_port == 0 && data.type == refused, "a launch-completion edge");
+    }
+}
+
 int main(void)
 {
     struct queue queue;
@@ -204,6 +217,7 @@ int main(void)
         check_erased(&queue, blocks);
         check_full(&queue, blocks);
     }
+    check_completion();
     printf("%u passed, %u failed\n", passed, failed);
     return failed != 0;
 }
