@@ -70,19 +70,25 @@ static cudaError_t queue_tail(struct joins *joins, enum tail tail, cudaStream_t 
     }
 }
 
-static enum tail tail_of(const struct joins *joins) { return (enum tail)drawn(joins, 3, TAILS); }
+/* Half of all works have none. */
+static enum tail tail_of(const struct joins *joins)
+{
+    unsigned tail = drawn(joins, 3, 2 * (TAILS - 1));
+
+    return tail < TAILS - 1 ? TAIL_NONE : (enum tail)(tail - (TAILS - 1) + 1);
+}
 
 /* Work, launched in some manner or two, with the attribute or without, or as a graph, or with long arguments; perhaps something after it. For
  * who opened `aside`. */
 static cudaError_t some_work(struct joins *joins, struct kernel_args *args, cudaStream_t stream)
 {
-    unsigned manner = drawn(joins, 1, MANNERS + 4);
+    unsigned kind = drawn(joins, 1, 4);
     cudaError_t error;
 
-    if (manner < MANNERS)
-        error = launch_in_manners((const void *)SYMBOL(joins_work), args, PLACE_WORDS, stream, (enum manner)manner,
+    if (kind < 2)
+        error = launch_in_manners((const void *)SYMBOL(joins_work), args, PLACE_WORDS, stream, (enum manner)drawn(joins, 51, MANNERS),
                                   (enum manner)drawn(joins, 50, MANNERS), (int)drawn(joins, 2, 2));
-    else if (manner < MANNERS + 2)
+    else if (kind == 2)
         error = work_by_graph(args, stream);
     else
         error = launch_with_long_args((const void *)SYMBOL(joins_long_work), args, 1, PLACE_WORDS, 0, stream, NULL, 0);

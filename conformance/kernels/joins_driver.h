@@ -217,7 +217,7 @@ static cudaError_t driver_waits(struct joins *joins)
     prepare(joins, 1, 0);
     if (error == cudaSuccess)
         error = work(joins, 0, stream);
-    if (error == cudaSuccess)
+    if (error == cudaSuccess && which % 2)
         error = cudaEventRecord(event, end);
     if (error == cudaSuccess)
         error = wait_by_driver(name[which], which % 2 ? (void *)event : (void *)end);
