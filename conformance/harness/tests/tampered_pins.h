@@ -155,14 +155,14 @@ static const struct case_pin pins[] = {
     { "legacy/streams", 526, { 71, 6, 0, 0, 73, 98, 116 } },
     { "legacy/sources", 254, { 61, 8, 0, 0, 58, 76, 115 } },
     { "joins/legacy", 926, { 76, 9, 0, 0, 102, 243, 578 } },
-    { "joins/default", 3532, { 138, 34, 0, 0, 110, 393, 174 } },
+    { "joins/default", 6871, { 41, 11, 0, 0, 36, 767, 63 } },
     { "joins/across", 496, { 49, 5, 0, 0, 65, 152, 144 } },
     { "ask/idle", 10, { 21, 5, 1, 0, 15, 0, 60 } },
     { "crowds/blocks", 12527, { 72, 16, 0, 0, 77, 717, 1300 } },
     { "handed/streams", 15073, { 74, 24, 0, 3, 99, 388, 460 } },
-    { "joins/pools", 3567, { 159, 52, 0, 0, 126, 563, 702 } },
-    { "joins/values", 12200, { 41, 8, 0, 0, 93, 382, 220 } },
-    { "joins/conditions", 22780, { 41, 11, 0, 0, 68, 86, 216 } },
+    { "joins/pools", 3554, { 159, 51, 0, 0, 127, 565, 720 } },
+    { "joins/values", 12156, { 41, 3, 0, 0, 98, 390, 220 } },
+    { "joins/conditions", 22807, { 41, 14, 0, 0, 63, 90, 216 } },
 };
 
 /* A reason that begins with "hole" is a promise that the case means to ask about and does not compare. */
