@@ -522,6 +522,22 @@ static void ask_legacy_status(const struct capture *c)
 
 #include "capture_memory.h"
 
+/* "returning the captured graph": that of a capture in which nothing was called has no nodes. */
+static void ask_empty(const struct capture *c, cudaStream_t stream, enum cudaStreamCaptureMode mode)
+{
+    cudaGraph_t graph = NULL;
+    size_t nodes = 1;
+
+    ask_expect(c->ask, "a capture of nothing", cudaStreamBeginCapture(stream, mode), cudaSuccess);
+    ask_expect(c->ask, "the end of a capture of nothing", cudaStreamEndCapture(stream, &graph), cudaSuccess);
+    ask_expect_number(c->ask, "a graph of a capture of nothing", graph != NULL, 1);
+    if (!graph)
+        return;
+    ask_expect(c->ask, "the nodes of a capture of nothing", cudaGraphGetNodes(graph, NULL, &nodes), cudaSuccess);
+    ask_expect_number(c->ask, "the nodes of a capture of nothing", (long)nodes, 0);
+    (void)cudaGraphDestroy(graph);
+}
+
 static void ask_told(struct ask *ask)
 {
     struct capture c;
@@ -536,6 +552,8 @@ static void ask_told(struct ask *ask)
     ask_second_wait(&c, 1);
     ask_spoiled_fork(&c);
     ask_ids(&c);
+    for (i = 0; i < 6; i++)
+        ask_empty(&c, i % 2 ? cudaStreamPerThread : c.stream, (enum cudaStreamCaptureMode)(i / 2));
     ask_modes(ask);
     for (i = 0; i < 9; i++)
         ask_mode_after(&c, (enum cudaStreamCaptureMode)(i / 3), (enum cudaStreamCaptureMode)(i % 3));

@@ -245,18 +245,6 @@ static cudaError_t wrap_once(cudaGraph_t *graph)
     return error;
 }
 
-/* A clone takes the place of the graph, which is destroyed. */
-static cudaError_t clone_once(cudaGraph_t *graph)
-{
-    cudaGraph_t source = *graph, clone;
-    cudaError_t error = cudaGraphClone(&clone, source);
-
-    if (error != cudaSuccess)
-        return error;
-    *graph = clone;
-    return cudaGraphDestroy(source);
-}
-
 /* A refused update leaves the executable graph as it was. Whether a driver may refuse this one is not asked here. */
 static cudaError_t make_executable(const struct meeting *m, cudaGraphExec_t *exec, cudaGraph_t graph)
 {
@@ -348,7 +336,7 @@ static cudaError_t run_grids(const struct meeting *m)
     if (error == cudaSuccess && place == PLACE_CLONE && m->again)
         error = wrap_once(&graph);
     if (error == cudaSuccess && place == PLACE_CLONE)
-        error = clone_once(&graph);
+        error = ask_clone_instead(&graph, NULL);
     if (error == cudaSuccess)
         error = run_graph(m, graph);
     if (graph)

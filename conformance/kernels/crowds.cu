@@ -312,7 +312,7 @@ static cudaError_t launch_spare(cudaLaunchConfig_t *config, const void *function
 static cudaError_t launch_hinted(const void *function, const struct kernel_args *args, unsigned blocks, unsigned threads, size_t shared_bytes,
                                  cudaStream_t stream, cudaLaunchAttribute *attributes, unsigned count, unsigned hint)
 {
-    cudaLaunchConfig_t config = one_block(threads, stream);
+    cudaLaunchConfig_t config;
     struct long_args copy = PDL_ZERO;
     void *params[1];
 
@@ -320,10 +320,7 @@ static cudaError_t launch_hinted(const void *function, const struct kernel_args 
     copy.args = *args;
     if (hint)
         attributes[count++] = nth_hint(hint - 1);
-    config.gridDim.x = blocks;
-    config.dynamicSmemBytes = shared_bytes;
-    config.attrs = attributes;
-    config.numAttrs = count;
+    config = sized_config(blocks, threads, shared_bytes, stream, attributes, count);
     return launch_spare(&config, function, params, hint != 0);
 }
 

@@ -41,12 +41,46 @@ static inline cudaError_t launch_by_driver(const cudaLaunchConfig_t *from, const
     return launch_as_driver_is_told(from, kernel, values, NULL);
 }
 
-/* The kernel's only argument, of so many bytes, in one piece. */
-static inline cudaError_t launch_in_piece(const cudaLaunchConfig_t *from, const void *kernel, void *args, size_t bytes)
-{
-    void *extra[] = { CU_LAUNCH_PARAM_BUFFER_POINTER, args, CU_LAUNCH_PARAM_BUFFER_SIZE, &bytes, CU_LAUNCH_PARAM_END };
+/* A kernel's arguments in one piece, for calls that take `extra`. */
+struct piece {
+    size_t bytes;
+    void *extra[5];
+};
 
-    return launch_as_driver_is_told(from, kernel, &args, extra);
+static inline void in_piece(struct piece *piece, void *args, size_t bytes)
+{
+    piece->bytes = bytes;
+    piece->extra[0] = CU_LAUNCH_PARAM_BUFFER_POINTER;
+    piece->extra[1] = args;
+    piece->extra[2] = CU_LAUNCH_PARAM_BUFFER_SIZE;
+    piece->extra[3] = &piece->bytes;
+    piece->extra[4] = CU_LAUNCH_PARAM_END;
+}
+
+/* By cuLaunchKernel, which takes no attributes. */
+static cudaError_t launch_piece_simply(const cudaLaunchConfig_t *from, const void *kernel, struct piece *piece)
+{
+    typedef CUresult(CUDAAPI *launch_fn)(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream, void **, void **);
+    dim3 grid = from->gridDim, block = from->blockDim;
+    cudaFunction_t function = NULL;
+    void *launch = NULL;
+    cudaError_t error = driver_function("cuLaunchKernel", 4000, &launch);
+
+    if (error == cudaSuccess)
+        error = cudaGetFuncBySymbol(&function, kernel);
+    if (error != cudaSuccess)
+        return error;
+    return (cudaError_t)((launch_fn)launch)((CUfunction)function, grid.x, grid.y, grid.z, block.x, block.y, block.z, (unsigned)from->dynamicSmemBytes,
+                                            (CUstream)from->stream, NULL, piece->extra);
+}
+
+/* The kernel's only argument, of so many bytes, in one piece; simply: by the call without attributes, if there are none. */
+static inline cudaError_t launch_in_piece(const cudaLaunchConfig_t *from, const void *kernel, void *args, size_t bytes, int simply)
+{
+    struct piece piece;
+
+    in_piece(&piece, args, bytes);
+    return simply && from->numAttrs == 0 ? launch_piece_simply(from, kernel, &piece) : launch_as_driver_is_told(from, kernel, &args, piece.extra);
 }
 
 #endif

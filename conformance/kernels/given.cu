@@ -398,30 +398,25 @@ static cudaError_t run_given(struct given *g, const struct subject *of, enum way
 static cudaError_t run_way(struct given *g, const struct subject *of, enum way way, unsigned from, unsigned to, int cooperative)
 {
     int adds = way == WAY_ADDED || way == WAY_GENERAL_ADDED;
-    cudaGraph_t graph = NULL, clone = NULL;
+    cudaGraph_t graph = NULL;
     cudaGraphNode_t node = NULL;
     cudaGraphExec_t exec = NULL;
     cudaError_t error = graph_of(g, of, adds ? to : from, cooperative, way >= WAY_GENERAL_ADDED, &graph, &node);
 
     if (error == cudaSuccess && way == WAY_CHILD)
         error = wrap(&graph, &node);
-    if (error == cudaSuccess && way == WAY_SET_IN_CLONE) {
-        error = cudaGraphClone(&clone, graph);
-        if (error == cudaSuccess)
-            error = cudaGraphNodeFindInClone(&node, node, clone);
-    }
+    if (error == cudaSuccess && way == WAY_SET_IN_CLONE)
+        error = ask_clone_instead(&graph, &node);
     if (error == cudaSuccess)
         error = give_node(g, of, way, to, node);
     if (error == cudaSuccess && way != WAY_CHILD && of == &shape_subject)
         expect_cooperative(g, node, cooperative);
     if (error == cudaSuccess)
-        error = cudaGraphInstantiate(&exec, clone ? clone : graph, 0);
+        error = cudaGraphInstantiate(&exec, graph, 0);
     if (error == cudaSuccess)
         error = run_given(g, of, way, from, to, cooperative, exec, node);
     if (exec)
         (void)cudaGraphExecDestroy(exec);
-    if (clone)
-        (void)cudaGraphDestroy(clone);
     (void)cudaGraphDestroy(graph);
     return error;
 }

@@ -102,7 +102,6 @@ static cudaError_t update_hosts(struct hosts *h, int in_line, cudaGraphExec_t ex
 static cudaError_t make_hosts(struct hosts *h, enum host_way way, int in_line, cudaGraph_t *graph, cudaGraphNode_t *node)
 {
     int replaced = way == HOSTS_SET || way == HOSTS_EXEC || way == HOSTS_UPDATED;
-    cudaGraph_t before;
     cudaGraphNode_t child;
     cudaError_t error;
 
@@ -111,15 +110,12 @@ static cudaError_t make_hosts(struct hosts *h, enum host_way way, int in_line, c
     error = cudaGraphCreate(graph, 0);
     if (error == cudaSuccess)
         error = add_hosts(replaced ? h->other : h->call, in_line, *graph, node);
-    before = *graph;
     if (error == cudaSuccess && way == HOSTS_SET)
         error = give_hosts(h, NULL, node);
     else if (error == cudaSuccess && way == HOSTS_CHILD)
         error = wrap(graph, &child);
-    else if (error == cudaSuccess && way == HOSTS_CLONED) {
-        error = cudaGraphClone(graph, before);
-        (void)cudaGraphDestroy(before);
-    }
+    else if (error == cudaSuccess && way == HOSTS_CLONED)
+        error = ask_clone_instead(graph, NULL);
     return error;
 }
 

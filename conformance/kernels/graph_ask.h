@@ -230,6 +230,21 @@ static cudaError_t ask_add_empty_child(cudaGraphNode_t *node, cudaGraph_t graph,
     return error == cudaSuccess ? cudaGraphChildGraphNodeGetGraph(*node, inside) : error;
 }
 
+/* A clone takes the place of the graph, which is destroyed, and its node that of this node, which may be NULL. */
+static inline cudaError_t ask_clone_instead(cudaGraph_t *graph, cudaGraphNode_t *node)
+{
+    cudaGraph_t source = *graph, clone;
+    cudaError_t error = cudaGraphClone(&clone, source), end;
+
+    if (error != cudaSuccess)
+        return error;
+    *graph = clone;
+    if (node)
+        error = cudaGraphNodeFindInClone(node, *node, clone);
+    end = cudaGraphDestroy(source);
+    return error == cudaSuccess ? end : error;
+}
+
 /* Whether toolkit and driver are of this version or later. */
 static int has_version(int version)
 {

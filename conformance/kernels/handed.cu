@@ -161,10 +161,10 @@ enum { BEHIND_NOTHING, BEHIND_GRAPH, BEHIND_KERNEL, BEHINDS }; /* an empty graph
 static const char *const behind_name[BEHINDS] = { ": ", ", after an empty graph: ", ", after another kernel: " };
 
 enum dress { DRESS_NONE, DRESS_CLUSTER, DRESS_COOPERATIVE, DRESS_SHARED, DRESS_URGENT, DRESS_DOMAIN, DRESS_EVENT,
-             DRESS_COOPERATIVE_CLUSTER, DRESSES }; /* how a kernel is launched */
+             DRESS_COOPERATIVE_CLUSTER, DRESS_LAYERS, DRESSES }; /* how a kernel is launched */
 static const char *const dress_name[DRESSES] = { "", "in clusters", "cooperative", "with shared memory", "of the highest priority",
                                                  "in the remote memory-sync domain", "with a programmatic event that nobody awaits",
-                                                 "cooperative and in clusters" };
+                                                 "cooperative and in clusters", "of two rows in two layers" };
 enum hint { HINT_NONE, HINT_CARVEOUT, HINT_MAP, HINT_SCHEDULING, HINT_WINDOW, HINT_NVLINK, HINTS }; /* what the launch has besides */
 static const char *const hint_name[HINTS] = { "", "a carve-out", "a map of memory-sync domains", "a scheduling policy", "an access policy window",
                                               "NVLink-centric scheduling" };
@@ -175,16 +175,19 @@ enum give { GIVE_NOTHING, GIVE_PRIORITY, GIVE_DOMAIN, GIVE_POLICY, GIVE_WINDOW, 
 static const char *const give_name[GIVES] = { "", "another priority", "the remote memory-sync domain", "another synchronization policy",
                                               "an access policy window" };
 
-/* What stands between and changes nothing that anybody looks at: work, of which some may be captured, then calls that only ask, and calls that are
- * refused. */
+/* What stands between and changes nothing that anybody looks at: work, of which some may be captured, then calls that give the stream nothing to do,
+ * and calls that are refused. */
 enum item { ITEM_NONE, ITEM_COPY, ITEM_SET, ITEM_ROWS, ITEM_LAYERS, ITEM_HOST, ITEM_GRAPH, ITEM_CALLBACK, ITEM_HOST_COPY, ITEM_ALLOCATION, ITEM_FREE,
-            ITEM_VALUE, ITEM_AWAIT, ITEM_QUERY, ITEM_ASK, ITEM_TIME, ITEM_STREAM, ITEM_NO_ROWS, ITEM_NO_LAYERS, ITEM_NO_CALLBACK, ITEM_NO_MEMORY,
+            ITEM_VALUE, ITEM_AWAIT, ITEM_QUERY, ITEM_ASK, ITEM_TIME, ITEM_STREAM, ITEM_UPLOAD, ITEM_CAPTURE, ITEM_GIVEN, ITEM_UNRECORDED, ITEM_RECORD,
+            ITEM_NO_ROWS, ITEM_NO_LAYERS, ITEM_NO_CALLBACK, ITEM_NO_MEMORY,
             ITEM_NO_FREE, ITEM_NO_VALUE, ITEM_NO_END, ITEMS };
 static const char *const item_name[ITEMS] = { "", "a copy", "a memset", "a copy of rows", "a copy of layers", "a host function", "an empty graph",
                                               "a callback", "a copy from host to host", "an allocation and its end",
                                               "the end of memory that the work stores to", "a value", "a wait for a value that is there",
                                               "queries of the stream", "questions about the stream", "a question for the time",
-                                              "the end of another stream that waits", "a refused copy of rows", "a refused copy of layers",
+                                              "the end of another stream that waits", "an upload of a graph", "a capture",
+                                              "an attribute that the stream has", "a wait for an event that nobody recorded",
+                                              "a record of another event", "a refused copy of rows", "a refused copy of layers",
                                               "a refused callback", "a refused allocation", "a refused end of an allocation", "a refused value",
                                               "a refused end of the stream" };
 #define CAPTURED_ITEMS ITEM_HOST /* the last one that a capture takes */

@@ -92,10 +92,10 @@ static void mend_items(struct hand *h)
         h->end = END_DEVICE;
 }
 
-/* A large grid is not made of clusters. No launch is cooperative and may overlap as well; who records an event is launched in a plain way. */
+/* A large grid is not made of clusters or layers. No launch is cooperative and may overlap as well; who records an event is launched in a plain way. */
 static void mend_dress(enum step step, enum dress *dress)
 {
-    int cooperative = is_cooperative(*dress), grouped = cooperative || *dress == DRESS_CLUSTER;
+    int cooperative = is_cooperative(*dress), grouped = cooperative || *dress == DRESS_CLUSTER || *dress == DRESS_LAYERS;
 
     if (step == STEP_COOPERATIVE) {
         *dress = cooperative ? *dress : DRESS_COOPERATIVE;

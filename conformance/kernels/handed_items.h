@@ -70,6 +70,8 @@ static cudaError_t await_handed_value(const struct handed *d, unsigned value, cu
 
 /* ---- items ---- */
 
+static const struct kernel_args no_args = PDL_ZERO;
+
 static void CUDART_CB do_nothing(void *opaque) { (void)opaque; }
 
 static void CUDART_CB called_for_nothing(cudaStream_t stream, cudaError_t status, void *opaque) { (void)stream, (void)status, (void)opaque; }
@@ -121,6 +123,45 @@ static cudaError_t ask_about(cudaStream_t stream)
     if (error == cudaSuccess)
         error = cudaStreamGetPriority(stream, &priority);
     return error == cudaSuccess ? cudaStreamGetAttribute(stream, cudaLaunchAttributeSynchronizationPolicy, &value) : error;
+}
+
+static cudaError_t give_again(cudaStream_t stream)
+{
+    cudaLaunchAttributeValue value = PDL_ZERO;
+    cudaError_t error = cudaStreamGetAttribute(stream, cudaLaunchAttributeSynchronizationPolicy, &value);
+
+    return error == cudaSuccess ? cudaStreamSetAttribute(stream, cudaLaunchAttributeSynchronizationPolicy, &value) : error;
+}
+
+/* The stream captures launches, of which nothing is made. The legacy stream refuses to. */
+static cudaError_t capture_in_vain(cudaStream_t stream)
+{
+    cudaLaunchAttribute attribute = serialization(1);
+    cudaGraph_t graph = NULL;
+    cudaError_t error = cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed), end;
+
+    if (error != cudaSuccess)
+        return whatever(error);
+    error = launch_one((const void *)SYMBOL(handed_later), &no_args, 1, stream, NULL, 0);
+    if (error == cudaSuccess)
+        error = launch_one((const void *)SYMBOL(handed_later), &no_args, 1, stream, &attribute, 1);
+    end = cudaStreamEndCapture(stream, &graph);
+    if (graph)
+        (void)cudaGraphDestroy(graph);
+    return error == cudaSuccess ? end : error;
+}
+
+/* An event that nobody else knows is awaited before it is ever recorded, or is recorded. */
+static cudaError_t pass_event(cudaStream_t stream, int records)
+{
+    cudaEvent_t event = NULL;
+    cudaError_t error = cudaEventCreateWithFlags(&event, cudaEventDisableTiming);
+
+    if (error == cudaSuccess)
+        error = records ? cudaEventRecord(event, stream) : cudaStreamWaitEvent(stream, event, 0);
+    if (event)
+        (void)cudaEventDestroy(event);
+    return error;
 }
 
 /* Another stream that waits for the event as well is destroyed. */
@@ -185,6 +226,11 @@ static cudaError_t queue_item(struct handed *d, const struct hand *h, enum stop 
     case ITEM_ASK: return whatever(ask_about(stream));
     case ITEM_TIME: return whatever(cudaEventElapsedTime(&ms, d->begin, event_of(d, h)));
     case ITEM_STREAM: return end_other(stop == BEFORE_LAST && has_event(h) ? event_of(d, h) : d->told);
+    case ITEM_UPLOAD: return h->by_driver ? upload_by_driver(d->empty, stream) : cudaGraphUpload(d->empty, stream);
+    case ITEM_CAPTURE: return capture_in_vain(stream);
+    case ITEM_GIVEN: return whatever(give_again(stream));
+    case ITEM_UNRECORDED: return pass_event(stream, 0);
+    case ITEM_RECORD: return pass_event(stream, 1);
     default: return whatever(refused_item(d, item, stream));
     }
 }

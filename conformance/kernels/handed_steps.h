@@ -4,8 +4,6 @@
 
 #define SHARED_BYTES 12288u    /* of a block of a kernel with shared memory */
 
-static const struct kernel_args no_args = PDL_ZERO;
-
 /* ---- steps ---- */
 
 static void CUDART_CB carry_on_host(void *opaque)
@@ -126,37 +124,25 @@ static unsigned fill_dress(const struct handed *d, enum dress dress, enum hint h
     return count;
 }
 
-/* As launch_sized() does. */
-static cudaError_t launch_sized_by_driver(const void *function, const struct kernel_args *args, unsigned blocks, unsigned threads,
-                                          size_t shared_bytes, cudaStream_t stream, cudaLaunchAttribute *attrs, unsigned count)
-{
-    cudaLaunchConfig_t config = one_block(threads, stream);
-    struct kernel_args copy = *args;
-    void *values[1];
-
-    values[0] = &copy;
-    config.gridDim.x = blocks;
-    config.dynamicSmemBytes = shared_bytes;
-    config.attrs = attrs;
-    config.numAttrs = count;
-    return launch_by_driver(&config, function, values);
-}
-
-/* This kernel as its place is dressed, with one attribute more or none. The blocks of a cluster do the same. */
+/* This kernel as its place is dressed, with one attribute more or none. The blocks of a cluster, and those of rows and layers, do the same. */
 static cudaError_t launch_dressed(const struct handed *d, const struct hand *h, enum place place, const void *function,
                                   const struct kernel_args *args, unsigned blocks, unsigned threads, cudaStream_t stream,
                                   const cudaLaunchAttribute *more)
 {
     cudaLaunchAttribute attribute[4] = PDL_ZERO;
     enum dress dress = h->dress[place];
-    size_t shared_bytes = dress == DRESS_SHARED ? SHARED_BYTES : 0;
     unsigned count = fill_dress(d, dress, h->hint[place], attribute);
+    struct kernel_args copy = *args;
+    cudaLaunchConfig_t config;
+    void *values[1];
 
-    blocks = is_clustered(dress) ? d->cluster : blocks;
+    values[0] = &copy;
     if (more)
         attribute[count++] = *more;
-    return h->by_driver ? launch_sized_by_driver(function, args, blocks, threads, shared_bytes, stream, attribute, count)
-                        : launch_sized(function, args, blocks, threads, shared_bytes, stream, attribute, count);
+    config = sized_config(is_clustered(dress) ? d->cluster : blocks, threads, dress == DRESS_SHARED ? SHARED_BYTES : 0, stream, attribute, count);
+    if (dress == DRESS_LAYERS)
+        config.gridDim.y = config.gridDim.z = 2;
+    return h->by_driver ? launch_by_driver(&config, function, values) : cudaLaunchKernelExC(&config, function, values);
 }
 
 static cudaError_t step_kernel(struct handed *d, const struct hand *h, unsigned end, cudaStream_t stream)

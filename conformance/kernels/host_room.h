@@ -72,9 +72,8 @@ DEVICE_FN void tells_tick(const struct kernel_args *args)
 
 /* ---- host ---- */
 
-/* args: what the kernel's only parameter is, of any length. */
-static inline cudaError_t launch_given(const void *function, void *args, unsigned blocks, unsigned threads, size_t shared_bytes, cudaStream_t stream,
-                                      cudaLaunchAttribute *attrs, unsigned count)
+static inline cudaLaunchConfig_t sized_config(unsigned blocks, unsigned threads, size_t shared_bytes, cudaStream_t stream,
+                                               cudaLaunchAttribute *attrs, unsigned count)
 {
     cudaLaunchConfig_t config = one_block(threads, stream);
 
@@ -82,6 +81,15 @@ static inline cudaError_t launch_given(const void *function, void *args, unsigne
     config.dynamicSmemBytes = shared_bytes;
     config.attrs = attrs;
     config.numAttrs = count;
+    return config;
+}
+
+/* args: what the kernel's only parameter is, of any length. */
+static inline cudaError_t launch_given(const void *function, void *args, unsigned blocks, unsigned threads, size_t shared_bytes, cudaStream_t stream,
+                                      cudaLaunchAttribute *attrs, unsigned count)
+{
+    cudaLaunchConfig_t config = sized_config(blocks, threads, shared_bytes, stream, attrs, count);
+
     return cudaLaunchKernelExC(&config, function, &args);
 }
 
@@ -117,8 +125,9 @@ static inline cudaError_t launch_one(const void *function, const struct kernel_a
     return launch_blocks(function, args, 1, threads, stream, attrs, count);
 }
 
-/* How a launch may be made beside attribute 6, of one block or of two that do the same: what it waits for and is given stays the same. */
-enum manner { MANNER_PLAIN, MANNER_COOPERATIVE, MANNER_CLUSTER, MANNER_URGENT, MANNER_DOMAIN, MANNER_LAYERS, MANNER_SHARED, MANNERS };
+/* How a launch may be made beside attribute 6, of one block or of a few that do the same: what it waits for and is given stays the same. */
+enum manner { MANNER_PLAIN, MANNER_COOPERATIVE, MANNER_CLUSTER, MANNER_URGENT, MANNER_DOMAIN, MANNER_LAYERS, MANNER_SHARED, MANNER_ROWS,
+              MANNERS };
 
 static inline cudaError_t manner_attribute(enum manner manner, cudaLaunchAttribute *attribute, unsigned *count)
 {
@@ -133,28 +142,43 @@ static inline cudaError_t manner_attribute(enum manner manner, cudaLaunchAttribu
     return error;
 }
 
+/* attrs: room for one more. */
+static inline cudaError_t add_manner(cudaLaunchConfig_t *config, cudaLaunchAttribute *attrs, enum manner manner)
+{
+    config->gridDim.x = manner == MANNER_CLUSTER ? 2 : config->gridDim.x;
+    config->gridDim.y = manner == MANNER_ROWS ? 2 : config->gridDim.y;
+    config->gridDim.z = manner == MANNER_LAYERS ? 2 : config->gridDim.z;
+    config->dynamicSmemBytes = manner == MANNER_SHARED ? 4096 : config->dynamicSmemBytes;
+    return manner_attribute(manner, &attrs[config->numAttrs], &config->numAttrs);
+}
+
 /* attrs: room for two. */
 static inline cudaError_t config_in_manner(cudaLaunchConfig_t *config, cudaLaunchAttribute *attrs, unsigned threads, cudaStream_t stream,
                                            enum manner manner, int overlaps)
 {
     *config = one_block(threads, stream);
     attrs[0] = serialization(1);
-    config->gridDim.x = manner == MANNER_CLUSTER ? 2 : 1;
-    config->gridDim.z = manner == MANNER_LAYERS ? 2 : 1;
-    config->dynamicSmemBytes = manner == MANNER_SHARED ? 4096 : 0;
     config->attrs = attrs;
     config->numAttrs = overlaps ? 1 : 0;
-    return manner_attribute(manner, &attrs[config->numAttrs], &config->numAttrs);
+    return add_manner(config, attrs, manner);
 }
 
-/* args: what the kernel's only parameter is. */
-static inline cudaError_t launch_in_manner(const void *function, void *args, unsigned threads, cudaStream_t stream, enum manner manner, int overlaps)
+/* In two manners at once, or twice the same. args: what the kernel's only parameter is. */
+static inline cudaError_t launch_in_manners(const void *function, void *args, unsigned threads, cudaStream_t stream, enum manner manner,
+                                            enum manner other, int overlaps)
 {
-    cudaLaunchAttribute attrs[2];
+    cudaLaunchAttribute attrs[3];
     cudaLaunchConfig_t config;
     cudaError_t error = config_in_manner(&config, attrs, threads, stream, manner, overlaps);
 
+    if (error == cudaSuccess && other != manner)
+        error = add_manner(&config, attrs, other);
     return error == cudaSuccess ? cudaLaunchKernelExC(&config, function, &args) : error;
+}
+
+static inline cudaError_t launch_in_manner(const void *function, void *args, unsigned threads, cudaStream_t stream, enum manner manner, int overlaps)
+{
+    return launch_in_manners(function, args, threads, stream, manner, manner, overlaps);
 }
 
 struct made_event {

@@ -22,6 +22,8 @@
  * across   COMP-06e  graphs in the default streams and in blocking ones, as work or as followers of each other
  * kinds    COMP-12d  a graph between work of each kind: what is before it, and what comes after it
  * called   COMP-04d  followers that are queued by the other calls: copies by direction or of many rows, cudaLaunchKernel, cudaLaunchCooperativeKernel
+ * driver   COMP-04d  copies, memsets, host functions and waits by the driver's calls for each direction, width and shape; copies and memsets of rows
+ *                    and layers that the host waits for
  * many     COMP-04e  the last of 64 streams, an event among 1024, one that is recorded a hundred times, the last of 70 executable graphs, one of
  *                    130 launches, a hundred host functions
  * wide     COMP-04b  144 works or primaries before one reader, or one work before 144 readers; 2,100 empty nodes between work and reader
@@ -37,6 +39,8 @@
  * awaiting ATTR-17a  followers with the attribute in a stream that still waits for an event, or was given an attribute; a launch after captured
  *                    ones, in a stream that began the capture or joined it; events and streams that were made while another one captured;
  *                    dependents behind a row of host functions or copies
+ * row_manners MEM-06c such rows, eight manners of launching, each with each: of what comes after the row, of its silent kernel, of its work
+ * await_manners ATTR-17a dependents in a stream that still waits for an event: they or their primary, so launched, in two manners at once
  * layers   COMP-04d copies of layers: after work, an event or a silent kernel, before a dependent, captured, to the device and back
  * short_moves COMP-04d copies and memsets of 1 to 300 bytes from and to any address, in memory of each kind
  * boxes    COMP-04d  copies of one layer, of boxes, of one row or column, and memsets of these
@@ -261,6 +265,16 @@ static cudaError_t follow(struct joins *joins, unsigned place, cudaStream_t stre
     return launch_one((const void *)SYMBOL(joins_follower), &joins->follower[place], PLACE_WORDS, FOLLOWS_IN(joins, stream), NULL, 0);
 }
 
+/* The host is the work. */
+static void store_work(struct pinned *pinned, unsigned place)
+{
+    volatile uint32_t *words = pinned->words + place * PLACE_WORDS;
+    uint32_t i;
+
+    for (i = 0; i < PLACE_WORDS; i++)
+        words[i] = words_fresh(pinned->plan[place].key, i);
+}
+
 static unsigned differs(const struct pinned *pinned, const uint32_t *words, unsigned count)
 {
     volatile const uint32_t *now = words;
@@ -321,6 +335,7 @@ static void ask_joins(struct ask *ask, const struct join *join, unsigned count, 
 #include "joins_rows.h"
 #include "joins_large_rows.h"
 #include "joins_awaiting.h"
+#include "joins_manners.h"
 #include "joins_refused.h"
 #include "joins_captured.h"
 #include "joins_lanes.h"
@@ -401,6 +416,7 @@ static cudaError_t join_zero(struct joins *joins)
 #include "joins_drawn.h"
 #include "joins_legacy.h"
 #include "joins_default.h"
+#include "joins_driver.h"
 #include "joins_layers.h"
 #include "joins_moves.h"
 #include "joins_lent.h"
@@ -446,6 +462,7 @@ static const struct pair joins_pairs[] = {
     PAIR_ASK("across", ask_across),
     PAIR_ASK("kinds", ask_kinds),
     PAIR_ASK("called", ask_called),
+    PAIR_ASK("driver", ask_by_driver),
     PAIR_ASK("ended", ask_ended),
     PAIR_ASK("many", ask_many),
     PAIR_ASK("wide", ask_wide),
@@ -456,6 +473,8 @@ static const struct pair joins_pairs[] = {
     PAIR_ASK("captured", ask_captured),
     PAIR_ASK("beside", ask_beside),
     PAIR_ASK("awaiting", ask_awaiting),
+    PAIR_ASK("row_manners", ask_row_manners),
+    PAIR_ASK("await_manners", ask_await_manners),
     PAIR_ASK("layers", ask_layers),
     PAIR_ASK("short_moves", ask_short_moves),
     PAIR_ASK("boxes", ask_boxes),

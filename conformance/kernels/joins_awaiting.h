@@ -215,15 +215,7 @@ static cudaError_t call_in_line(struct joins *joins, idle_call call, int depende
     return dependent ? depend(joins, stream) : follow(joins, 0, stream);
 }
 
-/* The words of the second work. */
-static void CUDART_CB store_second(void *of)
-{
-    struct pinned *pinned = (struct pinned *)of;
-    uint32_t i;
-
-    for (i = 0; i < PLACE_WORDS; i++)
-        ((volatile uint32_t *)pinned->words)[PLACE_WORDS + i] = words_fresh(pinned->plan[1].key, i);
-}
+static void CUDART_CB store_second(void *of) { store_work((struct pinned *)of, 1); }
 
 /* The second work is the last of a row of host functions, or of copies, between a kernel and a dependent that waits. */
 static cudaError_t depend_on_row(struct joins *joins)

@@ -70,18 +70,25 @@ static cudaError_t queue_tail(struct joins *joins, enum tail tail, cudaStream_t 
     }
 }
 
-static enum tail tail_of(const struct joins *joins) { return (enum tail)drawn(joins, 3, TAILS); }
+/* Half of all works have none. */
+static enum tail tail_of(const struct joins *joins)
+{
+    unsigned tail = drawn(joins, 3, 2 * (TAILS - 1));
 
-/* Work, launched in some manner, with the attribute or without, or as a graph, or with long arguments; and perhaps something after it. For who
- * opened `aside`. */
+    return tail < TAILS - 1 ? TAIL_NONE : (enum tail)(tail - (TAILS - 1) + 1);
+}
+
+/* Work, launched in some manner or two, with the attribute or without, or as a graph, or with long arguments; perhaps something after it. For
+ * who opened `aside`. */
 static cudaError_t some_work(struct joins *joins, struct kernel_args *args, cudaStream_t stream)
 {
-    unsigned manner = drawn(joins, 1, MANNERS + 4);
+    unsigned kind = drawn(joins, 1, 4);
     cudaError_t error;
 
-    if (manner < MANNERS)
-        error = launch_in_manner((const void *)SYMBOL(joins_work), args, PLACE_WORDS, stream, (enum manner)manner, (int)drawn(joins, 2, 2));
-    else if (manner < MANNERS + 2)
+    if (kind < 2)
+        error = launch_in_manners((const void *)SYMBOL(joins_work), args, PLACE_WORDS, stream, (enum manner)drawn(joins, 51, MANNERS),
+                                  (enum manner)drawn(joins, 50, MANNERS), (int)drawn(joins, 2, 2));
+    else if (kind == 2)
         error = work_by_graph(args, stream);
     else
         error = launch_with_long_args((const void *)SYMBOL(joins_long_work), args, 1, PLACE_WORDS, 0, stream, NULL, 0);
@@ -90,6 +97,8 @@ static cudaError_t some_work(struct joins *joins, struct kernel_args *args, cuda
 }
 
 /* ---- followers ---- */
+
+#define SET_BYTE 0x5Au
 
 /* WAIT and POLL: the host waits for the stream, or asks it until it has ended. */
 enum follow_by { FOLLOW_KERNEL, FOLLOW_LONG_ARGS, FOLLOW_OVERLAPPING, FOLLOW_DEPENDENT, FOLLOW_COPY, FOLLOW_SET, FOLLOW_GRAPH, FOLLOW_HOST,
@@ -114,18 +123,22 @@ static cudaError_t follow_by_host(struct joins *joins, int polls, cudaStream_t s
     return error;
 }
 
-/* Once everything has ended, the words are what the memset made of them. */
-static cudaError_t follow_by_set(struct joins *joins, cudaStream_t stream)
+/* Once everything has ended, the words are what the memset made of them; error: its call's. */
+static cudaError_t look_at_set(struct joins *joins, cudaError_t error)
 {
     volatile const uint32_t *words = joins->pinned->words;
-    cudaError_t error = cudaMemsetAsync(joins->follower[0].data, 0x5A, PLACE_WORDS * sizeof(uint32_t), stream);
     unsigned i;
 
     if (error == cudaSuccess)
         error = cudaDeviceSynchronize();
     for (i = joins->pinned->host_is_stale = 0; i < PLACE_WORDS; i++)
-        joins->pinned->host_is_stale |= words[i] != 0x5A5A5A5Au;
+        joins->pinned->host_is_stale |= words[i] != SET_BYTE * 0x1010101u;
     return error;
+}
+
+static cudaError_t follow_by_set(struct joins *joins, cudaStream_t stream)
+{
+    return look_at_set(joins, cudaMemsetAsync(joins->follower[0].data, SET_BYTE, PLACE_WORDS * sizeof(uint32_t), stream));
 }
 
 static cudaError_t follow_by_graph(struct joins *joins, cudaStream_t stream)
@@ -148,11 +161,18 @@ static cudaError_t follow_by_event(struct joins *joins, cudaStream_t stream)
     return error == cudaSuccess ? follow(joins, 0, joins->ask->side) : error;
 }
 
+/* The follower, in one manner or two. */
+static cudaError_t launch_drawn(struct joins *joins, cudaStream_t to, int overlaps)
+{
+    enum manner first = (enum manner)drawn(joins, 5, MANNERS), second = (enum manner)drawn(joins, 51, MANNERS);
+
+    return launch_in_manners((const void *)SYMBOL(joins_follower), &joins->follower[0], PLACE_WORDS, to, first, second, overlaps);
+}
+
 /* What the work of a trial with one follower left is found by a follower of this kind, in this stream. OVERLAPPING has attribute 6 and does not
  * wait: it is no follower of a kernel in its own stream. */
 static cudaError_t follow_by(struct joins *joins, enum follow_by by, cudaStream_t stream)
 {
-    const void *reads = (const void *)SYMBOL(joins_follower);
     struct kernel_args *args = &joins->follower[0];
     cudaStream_t to = FOLLOWS_IN(joins, stream);
 
@@ -162,7 +182,7 @@ static cudaError_t follow_by(struct joins *joins, enum follow_by by, cudaStream_
     }
     switch (by) {
     case FOLLOW_LONG_ARGS: return launch_with_long_args((const void *)SYMBOL(joins_long_follower), args, 1, PLACE_WORDS, 0, to, NULL, 0);
-    case FOLLOW_OVERLAPPING: return launch_in_manner(reads, args, PLACE_WORDS, to, (enum manner)drawn(joins, 5, MANNERS), 1);
+    case FOLLOW_OVERLAPPING: return launch_drawn(joins, to, 1);
     case FOLLOW_DEPENDENT: return tail_of(joins) == TAIL_SILENT ? follow(joins, 0, stream) : depend(joins, stream); /* rows are asked elsewhere */
     case FOLLOW_COPY: return copy_words(joins, stream, cudaMemcpyDefault);
     case FOLLOW_SET: return follow_by_set(joins, to);
@@ -172,7 +192,7 @@ static cudaError_t follow_by(struct joins *joins, enum follow_by by, cudaStream_
     case FOLLOW_EVENT: return follow_by_event(joins, stream);
     case FOLLOW_WAIT:
     case FOLLOW_POLL: return follow_by_host(joins, by == FOLLOW_POLL, to);
-    default: return launch_in_manner(reads, args, PLACE_WORDS, to, (enum manner)drawn(joins, 5, MANNERS), 0);
+    default: return launch_drawn(joins, to, 0);
     }
 }
 

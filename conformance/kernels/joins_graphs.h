@@ -60,8 +60,11 @@ static cudaError_t hollow_child(struct joins *joins) { return after_hollow(joins
 static cudaError_t hollow_child_waiting(struct joins *joins) { return after_hollow(joins, HOLLOW_CHILD, cudaGraphLaunch, 1); }
 static cudaError_t hollow_body(struct joins *joins) { return after_hollow(joins, HOLLOW_BODY, cudaGraphLaunch, 0); }
 static cudaError_t hollow_body_waiting(struct joins *joins) { return after_hollow(joins, HOLLOW_BODY, cudaGraphLaunch, 1); }
-static cudaError_t hollow_upload(struct joins *joins) { return after_hollow(joins, HOLLOW_DISABLED, cudaGraphUpload, 0); }
-static cudaError_t hollow_upload_waiting(struct joins *joins) { return after_hollow(joins, HOLLOW_DISABLED, cudaGraphUpload, 1); }
+/* By each library in turn. */
+static hollow_call *some_upload(const struct joins *joins) { return joins->round % 2 ? upload_by_driver : cudaGraphUpload; }
+
+static cudaError_t hollow_upload(struct joins *joins) { return after_hollow(joins, HOLLOW_DISABLED, some_upload(joins), 0); }
+static cudaError_t hollow_upload_waiting(struct joins *joins) { return after_hollow(joins, HOLLOW_DISABLED, some_upload(joins), 1); }
 
 static void ask_hollow(struct ask *ask)
 {
@@ -74,11 +77,15 @@ static void ask_hollow(struct ask *ask)
         { "stale after a wait and a graph whose child graph has no nodes", hollow_child_waiting },
         { "stale after an upload", hollow_upload },
         { "stale after a wait and an upload", hollow_upload_waiting },
+    };
+    static const struct join bodies[] = {
         { "stale after a graph whose body has no nodes", hollow_body },
         { "stale after a wait and a graph whose body has no nodes", hollow_body_waiting },
     };
 
-    ask_joins(ask, joins, sizeof(joins) / sizeof(joins[0]) - (has_conditions() ? 0 : 2), cudaStreamNonBlocking);
+    ask_joins(ask, joins, sizeof(joins) / sizeof(joins[0]), cudaStreamNonBlocking);
+    if (has_conditions())
+        ask_joins(ask, bodies, sizeof(bodies) / sizeof(bodies[0]), cudaStreamNonBlocking);
 }
 
 /* ---- graphs beside the default streams ---- */

@@ -110,20 +110,20 @@ static cudaError_t add_hand(struct chain *c, cudaGraph_t graph, enum by by, unsi
     return cudaGraphAddHostNode(&node, graph, NULL, 0, &host);
 }
 
-/* A graph of one node that hands on, and one that does nothing: before it or after it. */
+/* A graph of one node that hands on: by itself, or with one that does nothing, made before it or after it. */
 static cudaError_t launch_hand(struct chain *c, enum by by, unsigned step, int into)
 {
     cudaGraphExec_t *exec = &c->made[c->graphs++];
     cudaGraph_t graph;
     cudaGraphNode_t node;
-    int first = (int)(c->joins->trial & 1);
+    unsigned t = c->joins->trial, beside = t / (BYS * NODE_BYS) % 2 ? 1 + t % 2 : 0;
     cudaError_t error = cudaGraphCreate(&graph, 0);
 
-    if (error == cudaSuccess && first)
+    if (error == cudaSuccess && beside == 1)
         error = ask_add_kernel(&node, graph, (const void *)SYMBOL(joins_silent), &c->joins->work[0], 1);
     if (error == cudaSuccess)
         error = add_hand(c, graph, by, step, into);
-    if (error == cudaSuccess && !first)
+    if (error == cudaSuccess && beside == 2)
         error = ask_add_kernel(&node, graph, (const void *)SYMBOL(joins_silent), &c->joins->work[0], 1);
     if (error == cudaSuccess)
         error = cudaGraphInstantiate(exec, graph, 0);

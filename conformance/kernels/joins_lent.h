@@ -20,11 +20,13 @@ struct lent {                  /* a graph of work and what follows it */
 #define LENT_WAYS 5u
 #endif
 
-/* By a full edge, or by a programmatic one, whose follower waits. */
-static cudaError_t make_lent(struct joins *joins, int programmatic, struct lent *lent)
+static cudaGraphEdgeData lent_edge(unsigned port) { return edges_data((unsigned char)port, 0, port != 0); }
+
+/* By a full edge, or by a programmatic one from port 1 or 2, whose follower waits. */
+static cudaError_t make_lent(struct joins *joins, unsigned port, struct lent *lent)
 {
-    const void *then = programmatic ? (const void *)SYMBOL(AWAITING_FOLLOWER) : (const void *)SYMBOL(joins_follower);
-    cudaGraphEdgeData data = edges_data(programmatic ? 1 : 0, 0, programmatic ? 1 : 0);
+    const void *then = port ? (const void *)SYMBOL(AWAITING_FOLLOWER) : (const void *)SYMBOL(joins_follower);
+    cudaGraphEdgeData data = lent_edge(port);
     cudaError_t error = cudaGraphCreate(&lent->graph, 0);
 
     prepare(joins, 1, 1);
@@ -72,10 +74,10 @@ static cudaError_t graph_with_params(struct joins *joins)
     unsigned turn = joins->trial / LENT_WAYS;
     struct lent lent = PDL_ZERO;
     cudaGraphExec_t exec = NULL;
-    cudaError_t error = make_lent(joins, (int)(turn % 2), &lent);
+    cudaError_t error = make_lent(joins, turn % 3, &lent);
 
     if (error == cudaSuccess)
-        error = instantiate_with(joins, &lent, flags[turn % 3], joins->stream[0], &exec);
+        error = instantiate_with(joins, &lent, flags[turn / 3 % 3], joins->stream[0], &exec);
     if (error == cudaSuccess)
         error = cudaGraphLaunch(exec, joins->stream[0]);
     return end_lent(&lent, exec, error);
@@ -185,21 +187,32 @@ static cudaError_t told_of_node(cudaGraphNode_t node, struct told_attributes *to
     return error == cudaSuccess ? cudaGraphKernelNodeGetAttribute(node, cudaLaunchAttributePriority, &told->urgent) : error;
 }
 
-/* wanted: what the lender tells of itself. */
-static cudaError_t lend_to_node(struct joins *joins, int programmatic, struct lent *lent, struct told_attributes *wanted)
+static int keeps_edge(const struct lent *lent, unsigned port)
+{
+    cudaGraphNode_t from[2], to[2];
+    cudaGraphEdgeData data[2], wanted = lent_edge(port);
+    size_t count = 2;
+
+    return edges_of_graph(lent->graph, from, to, data, &count) == cudaSuccess && count == LENT_EDGE &&
+           (!count || (from[0] == lent->node[0] && to[0] == lent->node[1] && !memcmp(data, &wanted, sizeof(wanted))));
+}
+
+/* Edges are no attributes. wanted: what the lender tells of itself. */
+static cudaError_t lend_to_node(struct joins *joins, unsigned port, struct lent *lent, struct told_attributes *wanted)
 {
     struct lent lender = PDL_ZERO;
     int priority;
     cudaError_t error = cudaDeviceGetStreamPriorityRange(NULL, &priority);
 
     if (error == cudaSuccess)
-        error = make_lent(joins, programmatic, lent);
+        error = make_lent(joins, port, lent);
     if (error == cudaSuccess)
         error = capture_lender(joins, priority, &lender);
     if (error == cudaSuccess)
         error = told_of_node(lender.node[0], wanted);
     if (error == cudaSuccess)
         error = cudaGraphKernelNodeCopyAttributes(lent->node[1], lender.node[0]);
+    joins->pinned->host_is_stale |= error == cudaSuccess && !keeps_edge(lent, port);
     if (lender.graph)
         (void)cudaGraphDestroy(lender.graph);
     return error;
@@ -211,7 +224,7 @@ static cudaError_t lent_to_node(struct joins *joins)
     struct lent lent = PDL_ZERO;
     struct told_attributes wanted = PDL_ZERO;
     cudaGraphExec_t exec = NULL;
-    cudaError_t error = lend_to_node(joins, (int)(joins->trial / LENT_WAYS % 2), &lent, &wanted);
+    cudaError_t error = lend_to_node(joins, joins->trial / LENT_WAYS % 3, &lent, &wanted);
 
     if (error == cudaSuccess)
         error = cudaGraphInstantiate(&exec, lent.graph, 0);
@@ -226,12 +239,12 @@ static cudaError_t told_of_nodes(struct joins *joins)
 {
     struct told_attributes wanted = PDL_ZERO, told = PDL_ZERO;
     struct lent lent = PDL_ZERO;
-    cudaError_t error = lend_to_node(joins, 0, &lent, &wanted);
+    cudaError_t error = lend_to_node(joins, joins->trial / LENT_WAYS % 3, &lent, &wanted);
 
     joins->followers = 0;
     if (error == cudaSuccess)
         error = told_of_node(lent.node[1], &told);
-    joins->pinned->host_is_stale = told.domain.memSyncDomain != wanted.domain.memSyncDomain || told.urgent.priority != wanted.urgent.priority;
+    joins->pinned->host_is_stale |= told.domain.memSyncDomain != wanted.domain.memSyncDomain || told.urgent.priority != wanted.urgent.priority;
     return end_lent(&lent, NULL, error);
 }
 #endif

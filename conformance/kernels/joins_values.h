@@ -231,7 +231,7 @@ static cudaError_t value_of_host(struct joins *joins)
     struct pinned *pinned = joins->pinned;
     cudaStream_t stream = joins->stream[1];
     cudaError_t error = prepare_value(joins, 1, 1);
-    unsigned i, waits;
+    unsigned waits;
 
     if (error == cudaSuccess)
         error = queue_value("cuStreamWaitValue32", stream, value_in_host(joins), value_step(joins)->awaited, value_step(joins)->flags);
@@ -242,8 +242,7 @@ static cudaError_t value_of_host(struct joins *joins)
         store_value(joins, joins->condition->not_yet);
         waits = goes_on(stream);
     }
-    for (i = 0; i < PLACE_WORDS; i++)
-        pinned->words[i] = words_fresh(pinned->plan[0].key, i);
+    store_work(pinned, 0);
     store_value(joins, value_step(joins)->written);
     error = end_wait(joins, stream, error);
     pinned->host_is_stale |= !waits;

@@ -496,18 +496,4 @@ static void ask_inside(struct ask *ask)
     close_kept(&kept);
 }
 
-/* A clone takes the place of the graph, which is destroyed, and its node that of the graph's. */
-static cudaError_t clone_instead(cudaGraph_t *graph, cudaGraphNode_t *node)
-{
-    cudaGraph_t source = *graph, clone;
-    cudaError_t error = cudaGraphClone(&clone, source);
-
-    if (error != cudaSuccess)
-        return error;
-    *graph = clone;
-    error = cudaGraphNodeFindInClone(node, *node, clone);
-    (void)cudaGraphDestroy(source);
-    return error;
-}
-
 #endif

@@ -153,7 +153,7 @@ static cudaError_t run_order(struct kept *kept, unsigned single, unsigned order,
     (void)words_then(kept);
     error = make_single(kept, single, 0, &o.graph, &o.node);
     if (error == cudaSuccess && order % 2)
-        error = clone_instead(&o.graph, &o.node);
+        error = ask_clone_instead(&o.graph, &o.node);
     if (error == cudaSuccess)
         error = cudaGraphInstantiate(&o.exec, o.graph, 0);
     for (i = 0; i < 3 && error == cudaSuccess; i++, order /= CALLS)

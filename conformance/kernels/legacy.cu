@@ -50,6 +50,9 @@ struct streets {
     unsigned trial, works, followers;
 };
 
+/* The trial's nth choice of two: drawn, since shape, follower and the slowest work go by the trial's number. */
+static int drawn(const struct streets *streets, unsigned n) { return (int)(words_fresh(0x57EE7, streets->trial) >> n & 1); }
+
 static cudaError_t street_streams(struct streets *streets)
 {
     int least, high;
@@ -151,7 +154,7 @@ static cudaError_t queue_follower(struct streets *streets, unsigned place, cudaS
     switch (kind) {
     case FOLLOWER_ATTRIBUTE: return launch_one((const void *)SYMBOL(legacy_waiting_follower), args, PLACE_WORDS, stream, &attribute, 1);
     case FOLLOWER_COPY:
-        if (stream == cudaStreamLegacy && streets->trial / (SHAPES * FOLLOWERS) % 4 >= 2)
+        if (stream == cudaStreamLegacy && drawn(streets, 2))
             return cudaMemcpy(args->seen, args->data, ALL_WORDS * sizeof(uint32_t), cudaMemcpyDeviceToDevice);
         return cudaMemcpyAsync(args->seen, args->data, ALL_WORDS * sizeof(uint32_t), cudaMemcpyDeviceToDevice, stream);
     case FOLLOWER_GRAPH: return cudaGraphLaunch(streets->follower_graph[place], stream);
@@ -170,14 +173,14 @@ static cudaError_t queue_item(struct streets *streets, cudaStream_t stream, int 
 static cudaError_t queue_streets(struct streets *streets, enum shape shape, enum follower kind, unsigned works, unsigned followers)
 {
     cudaStream_t legacy = LEGACY_STREAM(streets->ask);
-    int graph = streets->trial / (SHAPES * FOLLOWERS) % 2 != 0;
+    int graph = drawn(streets, 0);
     cudaError_t error = prepare_streets(streets, works, followers);
     unsigned i;
 
     for (i = 0; i < works && error == cudaSuccess; i++)
         error = queue_work(streets, i, shape == SHAPE_SCATTER ? legacy : streets->stream[i], graph);
     if (error == cudaSuccess && shape == SHAPE_THROUGH)
-        error = queue_item(streets, legacy, streets->trial % 2 != 0);
+        error = queue_item(streets, legacy, drawn(streets, 1));
     for (i = 0; i < followers && error == cudaSuccess; i++)
         error = queue_follower(streets, i, shape == SHAPE_GATHER ? legacy : streets->stream[i], kind);
     return error == cudaSuccess ? cudaDeviceSynchronize() : error;

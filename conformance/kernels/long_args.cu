@@ -2,13 +2,13 @@
  *
  * pair      rules     what is asked
  * launches  ATTR-15f  launched after a kernel that triggers early, in streams of three kinds, also after its event in another stream: by
- *                     cudaLaunchKernel, by cuLaunchKernelEx with all arguments in one piece, cooperative, by cudaLaunchCooperativeKernel,
- *                     in clusters, with a priority or a domain of its own, of two layers, each with attribute 6 or without; the same
- *                     captured, also in a stream that joined the capture; and with a programmatic event, which comes after the launch
- *                     has triggered; also by another host thread
- * nodes     ATTR-15f  the second of two nodes with a programmatic edge between them: added; given parameters in the graph, in a clone, in the
- *                     executable graph, and there while it is disabled; cloned, updated, in a child graph, a child of a child or a body,
- *                     disabled and enabled
+ *                     cudaLaunchKernel, by cuLaunchKernel and cuLaunchKernelEx with all arguments in one piece, cooperative, by
+ *                     cudaLaunchCooperativeKernel, in clusters, with a priority or a domain of its own, of two layers, each with attribute 6
+ *                     or without; the same captured, also in a stream that joined the capture; and with a programmatic event, which comes
+ *                     after the launch has triggered; also by another host thread
+ * nodes     ATTR-15f  long_args_nodes.h: the second of two nodes with a programmatic edge between them: added; given parameters in the graph,
+ *                     in a clone, in the executable graph, and there while it is disabled; cloned, updated, in a child graph, a child of a
+ *                     child or a body, disabled and enabled; each also with all arguments in one piece
  *
  * "the parameters must be less than 4096 bytes" was the limit before toolkit 12.1; now it is 32,764 bytes, for drivers of 12.1 or later.
  */
@@ -92,9 +92,8 @@ static const struct taker takers[] = { TAKER(64),  TAKER(72),  TAKER(96),   TAKE
 static unsigned takers_launched(void)
 {
     unsigned count = sizeof(takers) / sizeof(takers[0]);
-    int version = 0;
 
-    return cudaDriverGetVersion(&version) == cudaSuccess && version >= 12010 ? count : MOST_BYTES > 4096 ? count - 2 : count;
+    return MOST_BYTES <= 4096 || has_version(12010) ? count : count - 2;
 }
 
 struct all_args {
@@ -144,6 +143,8 @@ static void ask_long(struct ask *ask, void (*ask_all)(struct long_ask *))
     (void)cudaFreeHost(asked.room);
 }
 
+static size_t bytes_of(const struct long_ask *l) { return sizeof(l->args.head) + 4 * l->taker->words; }
+
 static uint32_t word_of(unsigned trial, uint32_t i) { return words_fresh(0xA46ull * (trial + 1), i); }
 
 /* The arguments of the next trial, and others that differ in every word but the first ones. */
@@ -191,7 +192,7 @@ enum catching { CATCHING_NOTHING, CATCHING_ORIGIN, CATCHING_FORK, CATCHINGS }; /
 static const char *const catching_name[CATCHINGS] = { "", ", captured", ", captured in a fork" };
 static const char *const manner_name[MANNERS] = { "a launch", "a cooperative launch", "a launch in clusters", "a launch of high priority",
                                                   "a launch in another memory-sync domain", "a launch of two layers",
-                                                  "a launch with shared memory" };
+                                                  "a launch with shared memory", "a launch of two rows" };
 
 /* How the kernel with long arguments is launched. */
 struct way {
@@ -200,7 +201,7 @@ struct way {
     int overlaps, records;     /* with attribute 6; with a programmatic event, and nothing else */
     int awaits;                /* the kernel before it stands in another stream, for whose event it waits */
     int in_piece;              /* by the driver, with all arguments in one piece */
-    int simply;                /* by a call that takes no attributes, if the launch has none but for being cooperative */
+    int simply;                /* by a call that takes no attributes, if the launch needs none */
 };
 
 static cudaError_t launch_long_in_piece(struct long_ask *l, const struct way *way, struct all_args *copy)
@@ -210,7 +211,7 @@ static cudaError_t launch_long_in_piece(struct long_ask *l, const struct way *wa
     cudaError_t error = config_in_manner(&config, attrs, ASK_WORDS / 2, l->stream, way->manner, way->overlaps);
 
     if (error == cudaSuccess)
-        error = launch_in_piece(&config, l->taker->kernel, copy, sizeof(copy->head) + 4 * l->taker->words);
+        error = launch_in_piece(&config, l->taker->kernel, copy, bytes_of(l), way->simply);
     memset(copy, 0xEE, sizeof(*copy));
     return error;
 }
@@ -367,8 +368,8 @@ static void ask_way(struct long_ask *l, struct way *way)
     for (i = 0; i < l->takers && error == cudaSuccess; i++) {
         l->taker = &takers[i];
         way->awaits = way->catching == CATCHING_NOTHING && (i + way->overlaps) % 2;
-        way->in_piece = way->catching == CATCHING_NOTHING && !way->records && i % 3 == 1;
-        way->simply = (i / 3 + way->catching) % 2 == 0;
+        way->in_piece = !way->records && i % 3 == 1;
+        way->simply = (i / 3 + (unsigned)way->catching) % 2 == 0;
         error = run_way_anywhere(l, way);
     }
     snprintf(text, sizeof(text), "%s%s%s", manner_name[way->manner],
@@ -392,188 +393,7 @@ static void ask_all_launches(struct long_ask *l)
 }
 static void ask_launches(struct ask *ask) { ask_long(ask, ask_all_launches); }
 
-/* ---- nodes ---- */
-
-enum long_way { WAY_ADDED, WAY_SET, WAY_SET_IN_CLONE, WAY_CLONED, WAY_EXEC, WAY_EXEC_DISABLED, WAY_ENABLED, WAY_UPDATE, WAY_CHILD, WAY_GRANDCHILD,
-                WAY_CHILD_UPDATED, WAY_BODY, LONG_WAYS };
-static const char *const way_names[LONG_WAYS] = { "a node", "cudaGraphKernelNodeSetParams", "cudaGraphKernelNodeSetParams in a clone",
-                                                  "cudaGraphClone", "cudaGraphExecKernelNodeSetParams",
-                                                  "cudaGraphExecKernelNodeSetParams of a disabled node", "cudaGraphNodeSetEnabled",
-                                                  "cudaGraphExecUpdate", "cudaGraphAddChildGraphNode", "a child of a child",
-                                                  "cudaGraphExecUpdate of a child graph", "a body" };
-
-static struct cudaKernelNodeParams params_of(const struct long_ask *l, void **values)
-{
-    return one_block_node(l->taker->kernel, ASK_WORDS / 2, values);
-}
-
-/* The kernel that works, and after a programmatic edge the one with long arguments; every other graph has that one as its first node. */
-static cudaError_t add_long(struct long_ask *l, struct all_args *args, cudaGraph_t graph, cudaGraphNode_t *node)
-{
-    cudaGraphEdgeData data = edges_data(1, 0, 1);
-    void *values[1];
-    struct cudaKernelNodeParams params = params_of(l, values);
-    cudaGraphNode_t work = NULL;
-    unsigned turn;
-    cudaError_t error = cudaSuccess;
-
-    values[0] = args;
-    for (turn = 0; turn < 2 && error == cudaSuccess; turn++)
-        error = turn == l->trial % 2 ? cudaGraphAddKernelNode(node, graph, NULL, 0, &params)
-                                     : ask_add_kernel(&work, graph, (const void *)SYMBOL(long_args_work), &l->args.head, ASK_WORDS / 2);
-    return error == cudaSuccess ? edges_add(graph, &work, node, &data, 1) : error;
-}
-
-/* The graph becomes a child of a new one. */
-static cudaError_t put_inside(cudaGraph_t *graph)
-{
-    cudaGraph_t before = *graph;
-    cudaGraphNode_t child;
-    cudaError_t error = cudaGraphCreate(graph, 0);
-
-    if (error == cudaSuccess)
-        error = cudaGraphAddChildGraphNode(&child, *graph, NULL, 0, before);
-    (void)cudaGraphDestroy(before);
-    return error;
-}
-
-static cudaError_t long_graph(struct long_ask *l, enum long_way way, struct all_args *args, cudaGraph_t *graph, cudaGraphNode_t *node)
-{
-    unsigned depth = way == WAY_GRANDCHILD ? 2 : way == WAY_CHILD || way == WAY_CHILD_UPDATED;
-    cudaError_t error = cudaGraphCreate(graph, 0);
-
-#if CUDART_VERSION >= 12040
-    if (error == cudaSuccess && way == WAY_BODY && has_conditions()) {
-        cudaGraph_t body = NULL;
-        cudaGraphNode_t condition;
-        error = ask_add_if(&condition, *graph, *graph, 1, &body);
-        return error == cudaSuccess ? add_long(l, args, body, node) : error;
-    }
-#endif
-    if (error == cudaSuccess)
-        error = add_long(l, args, *graph, node);
-    for (; depth > 0 && error == cudaSuccess; depth--)
-        error = put_inside(graph);
-    return error;
-}
-
-/* Turns *graph and *node into those that are run. */
-static cudaError_t change_graph(struct long_ask *l, enum long_way way, cudaGraph_t *graph, cudaGraphNode_t *node)
-{
-    void *values[1];
-    struct cudaKernelNodeParams params = params_of(l, values);
-    cudaGraph_t before = *graph;
-    cudaError_t error = cudaSuccess;
-
-    values[0] = &l->args;
-    if (way == WAY_CLONED || way == WAY_SET_IN_CLONE) {
-        error = cudaGraphClone(graph, before);
-        if (error == cudaSuccess && way == WAY_SET_IN_CLONE)
-            error = cudaGraphNodeFindInClone(node, *node, *graph);
-    }
-    if (error == cudaSuccess && (way == WAY_SET || way == WAY_SET_IN_CLONE))
-        error = cudaGraphKernelNodeSetParams(*node, &params);
-    if (*graph != before)
-        (void)cudaGraphDestroy(before);
-    return error;
-}
-
-static cudaError_t update_long(struct long_ask *l, enum long_way way, cudaGraphExec_t exec)
-{
-    cudaGraphExecUpdateResultInfo info;
-    cudaGraph_t other = NULL;
-    cudaGraphNode_t node;
-    cudaError_t error = long_graph(l, way, &l->args, &other, &node);
-
-    if (error == cudaSuccess)
-        error = cudaGraphExecUpdate(exec, other, &info);
-    (void)cudaGraphDestroy(other);
-    return error;
-}
-
-/* The graph was launched while the node is disabled: the other kernel has worked, and this one told nothing. */
-static cudaError_t look_at_rest(struct long_ask *l)
-{
-    cudaError_t error = cudaStreamSynchronize(l->ask->stream);
-    volatile const uint32_t *told = l->told;
-    unsigned i, ran = 0;
-
-    for (i = 0; i < TOLD_WORDS; i++)
-        ran |= told[i] != 0;
-    l->wrong += error == cudaSuccess && (ran || work_is_stale(l->room));
-    return error;
-}
-
-/* The same of the executable graph. While a node is disabled, the graph is launched once without it. */
-static cudaError_t change_exec(struct long_ask *l, enum long_way way, cudaGraphExec_t exec, cudaGraphNode_t node)
-{
-    int rests = way == WAY_ENABLED || way == WAY_EXEC_DISABLED;
-    void *values[1];
-    struct cudaKernelNodeParams params = params_of(l, values);
-    cudaError_t error = way == WAY_UPDATE || way == WAY_CHILD_UPDATED ? update_long(l, way, exec) : cudaSuccess;
-
-    values[0] = &l->args;
-    if (rests) {
-        error = cudaGraphNodeSetEnabled(exec, node, 0);
-        if (error == cudaSuccess)
-            error = cudaGraphLaunch(exec, l->ask->stream);
-    }
-    if (error == cudaSuccess && (way == WAY_EXEC || way == WAY_EXEC_DISABLED))
-        error = cudaGraphExecKernelNodeSetParams(exec, node, &params);
-    if (error == cudaSuccess && rests)
-        error = look_at_rest(l);
-    if (error == cudaSuccess && rests) {
-        prepare_trial(l->room, l->trial);
-        error = cudaGraphNodeSetEnabled(exec, node, 1);
-    }
-    return error;
-}
-
-/* A node that gets other parameters is every other time one of a kernel with fewer arguments until then. */
-static cudaError_t run_node(struct long_ask *l, enum long_way way, unsigned which)
-{
-    int has_other = way == WAY_SET || way == WAY_SET_IN_CLONE || way == WAY_EXEC || way == WAY_EXEC_DISABLED || way == WAY_UPDATE ||
-                    way == WAY_CHILD_UPDATED;
-    cudaGraph_t graph = NULL;
-    cudaGraphNode_t node = NULL;
-    cudaGraphExec_t exec = NULL;
-    cudaError_t error;
-
-    next_args(l);
-    l->taker -= has_other && which % 2;
-    error = long_graph(l, way, has_other ? &l->other : &l->args, &graph, &node);
-    l->taker = &takers[which];
-    if (error == cudaSuccess)
-        error = change_graph(l, way, &graph, &node);
-    if (error == cudaSuccess)
-        error = cudaGraphInstantiate(&exec, graph, 0);
-    if (error == cudaSuccess)
-        error = change_exec(l, way, exec, node);
-    if (error == cudaSuccess)
-        error = cudaGraphLaunch(exec, l->ask->stream);
-    if (error == cudaSuccess)
-        error = look_at_args(l);
-    if (exec)
-        (void)cudaGraphExecDestroy(exec);
-    if (graph)
-        (void)cudaGraphDestroy(graph);
-    return error;
-}
-
-static void ask_all_nodes(struct long_ask *l)
-{
-    unsigned way, i;
-
-    for (way = 0; way < LONG_WAYS; way++) {
-        cudaError_t error = cudaSuccess;
-        for (i = 0; i < 2 * l->takers && error == cudaSuccess; i++) {
-            l->taker = &takers[i / 2];
-            error = run_node(l, (enum long_way)way, i / 2);
-        }
-        ask_expect(l->ask, way_names[way], error, cudaSuccess);
-    }
-}
-static void ask_nodes(struct ask *ask) { ask_long(ask, ask_all_nodes); }
+#include "long_args_nodes.h"
 
 static const struct pair long_args_pairs[] = {
     PAIR_ASK("launches", ask_launches),

@@ -45,6 +45,15 @@ static inline cudaError_t await_by_driver(cudaStream_t stream, cudaEvent_t event
     return error == cudaSuccess ? (cudaError_t)((wait_fn)await)((CUstream)stream, (CUevent)event, flags) : error;
 }
 
+static inline cudaError_t upload_by_driver(cudaGraphExec_t exec, cudaStream_t stream)
+{
+    typedef CUresult(CUDAAPI * upload_fn)(CUgraphExec, CUstream);
+    void *upload = NULL;
+    cudaError_t error = driver_function("cuGraphUpload", 11010, &upload);
+
+    return error == cudaSuccess ? (cudaError_t)((upload_fn)upload)((CUgraphExec)exec, (CUstream)stream) : error;
+}
+
 static inline cudaError_t copy_by_driver(void *to, const void *from, size_t bytes, cudaStream_t stream)
 {
     typedef CUresult(CUDAAPI * copy_fn)(CUdeviceptr, CUdeviceptr, size_t, CUstream);

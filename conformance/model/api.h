@@ -69,7 +69,8 @@ struct request {
 };
 void request_copy(struct request *to, const struct request *from);
 cudaError_t request_fill(struct request *r, const cudaLaunchConfig_t *config, const void *func, void **args);
-cudaError_t request_fill_node(struct request *r, const void *func, dim3 grid, dim3 block, size_t shared, void **args);
+cudaError_t request_fill_node(struct request *r, const struct cudaKernelNodeParams *p);
+bool read_piece(const struct model_kernel *kernel, void **extra, unsigned char *bytes);
 void request_loses_cooperative(struct request *r); /* on devices that forget it */
 cudaError_t request_attribute(struct request *r, const cudaLaunchAttribute *a);
 struct op *request_op(const struct request *r);
@@ -105,6 +106,7 @@ struct stream {
     unsigned waits;
     bool leaked_attribute; /* for the devices attribute-leaks and refused-attribute-leaks */
     uint64_t behind_graph_of; /* the number of the graph whose executable graph was launched last */
+    bool behind_host_graph; /* ... or of one host function */
     bool behind_graph, behind_empty; /* its last work is a graph, one without nodes: for devices that pass it */
     bool deaf; /* waits for nothing more until its next operation; for the device many-waits-lose-one */
     unsigned items; /* since the last kernel; for the device two-items-hide-primary */
@@ -161,6 +163,9 @@ struct stream *stream_new(unsigned flags, int priority); /* NULL: no memory */
 bool moves_memory(const struct op *op);
 /* Orders op after all that the stream holds and makes it the stream's last. */
 void stream_append(struct stream *s, struct op *op, bool programmatic);
+void order_behind_tail(struct stream *s, struct op *op, bool programmatic);
+bool passes_graph(const struct stream *s, const struct op *op); /* on devices where it does */
+bool passes_first_thread(const struct stream *s, const struct op *op);
 void stream_awaits(struct stream *s, struct pending_wait wait);
 void stream_closes(struct stream *s);
 void stream_cuts(struct stream *s); /* forgets its work, for devices that do */
@@ -323,6 +328,7 @@ struct graph_exec *exec_of(cudaGraphExec_t handle);
 struct node *exec_node(cudaGraphExec_t exec, cudaGraphNode_t handle, enum cudaGraphNodeType type); /* NULL: has none */
 bool set_sound(const struct cudaMemsetParams *p);
 void set_fill(struct node *n, const struct cudaMemsetParams *p);
+struct cudaKernelNodeParams kernel_params_of(const struct cudaGraphNodeParams *p);
 struct cudaMemsetParams set_params_of(const struct cudaGraphNodeParams *p);
 struct node *node_of_type(cudaGraphNode_t handle, enum cudaGraphNodeType type); /* NULL: it is none */
 bool graph_may_become(const struct graph *a, const struct graph *b); /* a: of an executable graph. They differ in parameters only */

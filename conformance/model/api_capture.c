@@ -131,7 +131,8 @@ cudaError_t CUDARTAPI cudaStreamEndCapture(cudaStream_t handle, cudaGraph_t *out
         error = cudaErrorStreamCaptureUnjoined;
     if (!device.faults.failed_end_leaves_graph)
         *out = NULL;
-    if (error == cudaSuccess)
+    bool none = device.faults.empty_capture_gives_none && c->owns_graph && c->graph->nodes == 0;
+    if (error == cudaSuccess && !none)
         *out = (cudaGraph_t)(void *)(device.faults.end_gives_copy && !c->owns_graph ? graph_copy(c->graph) : c->graph);
     else if (c->owns_graph)
         graph_delete(c->graph);

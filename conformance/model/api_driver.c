@@ -1,12 +1,11 @@
 /* The few functions of the driver that a program may ask the runtime for: pdl.h launches and describes CUfunctions by them, and
  * drawn programs are launched and given edges by them. A CUfunction of the model is its struct function. */
 #include "api.h"
+#include "api_driver.h"
 
 #include <string.h>
 
 enum { MAX_THREADS = 0, SHARED_BYTES = 1, REGISTERS = 4, PTX_VERSION = 5, BINARY_VERSION = 6 }; /* CU_FUNC_ATTRIBUTE_* */
-
-enum { PIECE_POINTER = 1 }; /* CU_LAUNCH_PARAM_BUFFER_POINTER; the other one is the piece's size */
 
 /* CUlaunchConfig */
 struct driver_config {
@@ -14,6 +13,7 @@ struct driver_config {
     cudaStream_t stream;
     cudaLaunchAttribute *attrs;
     unsigned num_attrs;
+    bool plain;                /* of a call that takes no attributes */
 };
 
 static unsigned function_attribute(int *value, int attribute, cudaFunction_t function)
@@ -44,16 +44,6 @@ static void change_launch(cudaLaunchConfig_t *config)
         config->dynamicSmemBytes &= ~(size_t)255;
 }
 
-/* What the runtime answers, without a last error, as the driver. */
-#define BY_DRIVER(call)                                \
-    do {                                               \
-        cudaError_t before = cudaGetLastError(), said; \
-        said = (call);                                 \
-        (void)cudaGetLastError();                      \
-        (void)call_result(before);                     \
-        return (unsigned)said;                         \
-    } while (0)
-
 static cudaError_t launch_as_driver(const cudaLaunchConfig_t *config, const struct function *f, void **args)
 {
     device.by_driver = true;
@@ -62,22 +52,12 @@ static cudaError_t launch_as_driver(const cudaLaunchConfig_t *config, const stru
     return device.faults.driver_drops_misfits && error == cudaErrorInvalidConfiguration ? cudaSuccess : error;
 }
 
-/* The arguments in one piece of memory, instead of a list of where they are: pairs of what and its value, up to NULL. */
-static bool read_piece(const struct function *f, void **extra, unsigned char *bytes)
+/* Whether of arguments in one piece the first 256 bytes arrive only. */
+static bool piece_ends(const struct driver_config *c)
 {
-    const void *piece = NULL;
-    size_t size = 0;
-    for (; extra[0] != NULL; extra += 2)
-        if ((uintptr_t)extra[0] == PIECE_POINTER)
-            piece = extra[1];
-        else
-            memcpy(&size, extra[1], sizeof size);
-    if (piece == NULL || size < f->kernel->args_bytes)
-        return false;
-    memcpy(bytes, piece, f->kernel->args_bytes);
-    if (device.faults.piece_ends_at_256 && f->kernel->args_bytes > 256)
-        memset(bytes + 256, 0, f->kernel->args_bytes - 256);
-    return true;
+    const struct faults *f = &device.faults;
+    const struct stream *s = stream_of(c->stream);
+    return f->piece_ends_at_256 || (f->plain_piece_ends_at_256 && c->plain) || (f->captured_piece_ends_at_256 && s != NULL && s->capture != NULL);
 }
 
 static unsigned launch(const struct driver_config *c, cudaFunction_t function, void **args, void **extra)
@@ -86,8 +66,10 @@ static unsigned launch(const struct driver_config *c, cudaFunction_t function, v
     unsigned char bytes[MODEL_ARGS_MAX];
     void *piece[1] = {bytes};
     cudaLaunchConfig_t config;
-    if (extra != NULL && (args != NULL || !read_piece(f, extra, bytes)))
+    if (extra != NULL && (args != NULL || !read_piece(f->kernel, extra, bytes)))
         return cudaErrorInvalidValue;
+    if (extra != NULL && piece_ends(c) && f->kernel->args_bytes > 256)
+        memset(bytes + 256, 0, f->kernel->args_bytes - 256);
     args = extra != NULL ? piece : args;
     memset(&config, 0, sizeof config);
     config.gridDim.x = c->grid[0], config.gridDim.y = c->grid[1], config.gridDim.z = c->grid[2];
@@ -109,7 +91,7 @@ static unsigned launch(const struct driver_config *c, cudaFunction_t function, v
 static unsigned launch_one(cudaFunction_t function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
                            unsigned shared_bytes, cudaStream_t stream, void **args, void **extra, cudaLaunchAttribute *attribute)
 {
-    struct driver_config c = {{gx, gy, gz}, {bx, by, bz}, shared_bytes, stream, attribute, attribute != NULL};
+    struct driver_config c = {{gx, gy, gz}, {bx, by, bz}, shared_bytes, stream, attribute, attribute != NULL, true};
     return launch(&c, function, args, extra);
 }
 
@@ -309,8 +291,6 @@ static unsigned device_attribute(int *value, int attribute, int of)
     return *value ? cudaSuccess : cudaErrorInvalidValue; /* the others the runtime tells */
 }
 
-typedef void (*any_function)(void);
-
 /* Since: the version of CUDA that brought it, and that the driver has to have. */
 static const struct { const char *name; unsigned since; int driver; any_function function; } offered[] = {
     { "cuDeviceGet", 2000, 0, (any_function)device_get },
@@ -345,6 +325,10 @@ static void entry_point(const char *name, unsigned asked, void **address, enum c
     for (size_t i = 0; i < sizeof offered / sizeof offered[0]; i++)
         if (strcmp(name, offered[i].name) == 0 && asked >= offered[i].since && device.driver_version >= offered[i].driver)
             found.function = offered[i].function;
+    if (found.function == NULL)
+        found.function = driver_move(name, asked);
+    if (found.function == NULL)
+        found.function = driver_graph_call(name, asked);
     *address = found.object;
     if (status != NULL)
         *status = found.object != NULL || device.faults.no_function_told_found ? cudaDriverEntryPointSuccess : cudaDriverEntryPointSymbolNotFound;

@@ -325,8 +325,7 @@ static cudaError_t node_changes(struct node *n, const struct cudaGraphNodeParams
 {
     struct cudaMemsetParams set = set_params_of(p);
     struct cudaHostNodeParams host = {p->host.fn, p->host.userData};
-    struct cudaKernelNodeParams kernel = {p->kernel.func,           p->kernel.gridDim,      p->kernel.blockDim,
-                                          p->kernel.sharedMemBytes, p->kernel.kernelParams, p->kernel.extra};
+    struct cudaKernelNodeParams kernel = kernel_params_of(p);
     switch ((int)p->type) {
     case cudaGraphNodeTypeKernel: return kernel_replace(n->kernel, &kernel);
     case cudaGraphNodeTypeMemset: return set_changes(n, &set);

@@ -159,15 +159,15 @@ static bool add_arguments_sound(cudaGraphNode_t *out, cudaGraph_t graph, const c
 }
 
 static cudaError_t add_kernel(cudaGraphNode_t *out, cudaGraph_t graph, const cudaGraphNode_t *deps,
-                              const edge_data *data, size_t count, void *func, dim3 grid, dim3 block, size_t shared,
-                              void **args)
+                              const edge_data *data, size_t count, const struct cudaKernelNodeParams *p)
 {
     struct request *r = malloc(sizeof *r);
     FAIL_IF(r == NULL, cudaErrorMemoryAllocation);
-    cudaError_t error = request_fill_node(r, func, grid, block, shared, args);
+    cudaError_t error = request_fill_node(r, p);
     if (device.faults.misfit_node_accepted && error == cudaErrorInvalidConfiguration) {
-        dim3 one = {1, 1, 1};
-        error = request_fill_node(r, func, one, one, shared, args);
+        struct cudaKernelNodeParams fits = *p;
+        fits.gridDim.x = fits.gridDim.y = fits.gridDim.z = fits.blockDim.x = fits.blockDim.y = fits.blockDim.z = 1;
+        error = request_fill_node(r, &fits);
     }
     if (error != cudaSuccess) {
         free(r);
@@ -210,8 +210,7 @@ cudaError_t CUDARTAPI cudaGraphAddKernelNode(cudaGraphNode_t *out, cudaGraph_t g
 {
     CALL(cudaGraphAddKernelNode);
     FAIL_IF(!add_arguments_sound(out, graph, deps, count) || p == NULL, cudaErrorInvalidValue);
-    return add_kernel(out, graph, deps, NULL, count, p->func, p->gridDim, p->blockDim, p->sharedMemBytes,
-                      p->kernelParams);
+    return add_kernel(out, graph, deps, NULL, count, p);
 }
 
 cudaError_t CUDARTAPI cudaGraphAddEmptyNode(cudaGraphNode_t *out, cudaGraph_t graph, const cudaGraphNode_t *deps,
@@ -266,6 +265,12 @@ cudaError_t CUDARTAPI cudaGraphAddHostNode(cudaGraphNode_t *out, cudaGraph_t gra
 }
 
 #if CUDART_VERSION >= 12020
+struct cudaKernelNodeParams kernel_params_of(const struct cudaGraphNodeParams *p)
+{
+    return (struct cudaKernelNodeParams){p->kernel.func,           p->kernel.gridDim,      p->kernel.blockDim,
+                                         p->kernel.sharedMemBytes, p->kernel.kernelParams, p->kernel.extra};
+}
+
 struct cudaMemsetParams set_params_of(const struct cudaGraphNodeParams *p)
 {
     return (struct cudaMemsetParams){p->memset.dst,         p->memset.pitch, p->memset.value,
@@ -287,10 +292,9 @@ cudaError_t graph_add_node(cudaGraphNode_t *out, cudaGraph_t graph, const cudaGr
     FAIL_IF(!add_arguments_sound(out, graph, deps, count) || p == NULL, cudaErrorInvalidValue);
     struct graph *g = graph_of(graph);
     struct node *n;
+    struct cudaKernelNodeParams kernel = kernel_params_of(p);
     switch ((int)p->type) {
-    case cudaGraphNodeTypeKernel:
-        return add_kernel(out, graph, deps, data, count, p->kernel.func, p->kernel.gridDim, p->kernel.blockDim,
-                          p->kernel.sharedMemBytes, p->kernel.kernelParams);
+    case cudaGraphNodeTypeKernel: return add_kernel(out, graph, deps, data, count, &kernel);
     case cudaGraphNodeTypeEmpty: n = node_new(g, cudaGraphNodeTypeEmpty); break;
     case cudaGraphNodeTypeHost:
         if (p->host.fn == NULL && device.faults.general_hostless_taken)

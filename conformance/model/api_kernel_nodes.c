@@ -33,7 +33,7 @@ cudaError_t CUDARTAPI cudaGraphKernelNodeGetParams(cudaGraphNode_t handle, struc
 cudaError_t kernel_replace(struct request *r, const struct cudaKernelNodeParams *p)
 {
     struct request fresh;
-    cudaError_t error = request_fill_node(&fresh, p->func, p->gridDim, p->blockDim, p->sharedMemBytes, p->kernelParams);
+    cudaError_t error = request_fill_node(&fresh, p);
     FAIL_IF(error != cudaSuccess, error);
     if (!device.faults.params_keep_function)
         r->kernel = fresh.kernel;
@@ -43,7 +43,8 @@ cudaError_t kernel_replace(struct request *r, const struct cudaKernelNodeParams 
     memcpy(r->block, fresh.block, (device.faults.params_keep_block_z ? 2 : 3) * sizeof r->block[0]);
     if (!device.faults.params_keep_shared)
         r->shared_bytes = fresh.shared_bytes;
-    memcpy(r->args, fresh.args, fresh.kernel->args_bytes);
+    if (p->extra == NULL || !device.faults.changed_piece_lost)
+        memcpy(r->args, fresh.args, fresh.kernel->args_bytes);
     size_t most = device.faults.params_end_at_64 ? 64 : device.faults.params_end_at_128 ? 128 : sizeof r->args;
     if (r->kernel->args_bytes > most)
         memset(r->args + most, 0, r->kernel->args_bytes - most);
@@ -141,6 +142,13 @@ static void edges_become_programmatic(const struct node *to)
             to->graph->arc[i].data.from_port = to->graph->arc[i].data.type = 1;
 }
 
+static void fill_edges(const struct node *to)
+{
+    for (size_t i = 0; i < to->graph->arcs; i++)
+        if (to->graph->arc[i].to == to)
+            to->graph->arc[i].data = full_edge;
+}
+
 static void lose_edges(const struct node *to)
 {
     for (size_t i = to->graph->arcs; i-- > 0;)
@@ -167,6 +175,8 @@ cudaError_t CUDARTAPI cudaGraphKernelNodeCopyAttributes(cudaGraphNode_t to, cuda
         return cudaSuccess;
     if (device.faults.copied_attributes_overlap && source->programmatic)
         edges_become_programmatic(node_of(to));
+    if (device.faults.copied_attributes_fill)
+        fill_edges(node_of(to));
     if (device.faults.copied_attributes_cut)
         lose_edges(node_of(to));
     for (unsigned i = 0; i < source->num_attrs; i++) {

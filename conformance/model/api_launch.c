@@ -225,9 +225,34 @@ static cudaError_t fill(struct request *r, const void *func, dim3 grid, dim3 blo
     return cudaSuccess;
 }
 
-cudaError_t request_fill_node(struct request *r, const void *func, dim3 grid, dim3 block, size_t shared, void **args)
+enum { PIECE_POINTER = 1 }; /* CU_LAUNCH_PARAM_BUFFER_POINTER; the other one is the piece's size */
+
+/* The arguments in one piece of memory, instead of a list of where they are: pairs of what and its value, up to NULL. */
+bool read_piece(const struct model_kernel *kernel, void **extra, unsigned char *bytes)
 {
-    return fill(r, func, grid, block, shared, args);
+    const void *piece = NULL;
+    size_t size = 0;
+    for (; extra[0] != NULL; extra += 2)
+        if ((uintptr_t)extra[0] == PIECE_POINTER)
+            piece = extra[1];
+        else
+            memcpy(&size, extra[1], sizeof size);
+    if (piece == NULL || size < kernel->args_bytes)
+        return false;
+    memcpy(bytes, piece, kernel->args_bytes);
+    return true;
+}
+
+cudaError_t request_fill_node(struct request *r, const struct cudaKernelNodeParams *p)
+{
+    const struct function *f = function_find(p->func);
+    unsigned char bytes[MODEL_ARGS_MAX];
+    void *piece[1] = {bytes};
+    if (p->extra != NULL && (p->kernelParams != NULL || (f != NULL && !read_piece(f->kernel, p->extra, bytes))))
+        return cudaErrorInvalidValue;
+    if (p->extra != NULL && f != NULL && device.faults.piece_of_node_ends_at_128 && f->kernel->args_bytes > 128)
+        memset(bytes + 128, 0, f->kernel->args_bytes - 128);
+    return fill(r, p->func, p->gridDim, p->blockDim, p->sharedMemBytes, p->extra != NULL ? piece : p->kernelParams);
 }
 
 /* How many attributes of a launch are read. */

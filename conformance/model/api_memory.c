@@ -317,6 +317,21 @@ cudaError_t CUDARTAPI cudaMemcpy2DAsync(void *to, size_t pitch, const void *from
     return copy_rows(move, kind, stream_of(stream), false);
 }
 
+cudaError_t CUDARTAPI cudaMemcpy2D(void *to, size_t pitch, const void *from, size_t from_pitch, size_t bytes, size_t rows, enum cudaMemcpyKind kind)
+{
+    CALL(cudaMemcpy2D);
+    FAIL_IF(rows > 1 && (pitch < bytes || from_pitch < bytes), cudaErrorInvalidPitchValue);
+    struct move move = {.to = to, .from = from, .bytes = bytes, .rows = rows, .pitch = pitch, .from_pitch = from_pitch};
+    return copy_rows(move, kind, stream_legacy(), !device.faults.rows_copy_returns_early);
+}
+
+cudaError_t CUDARTAPI cudaMemcpy3D(const struct cudaMemcpy3DParms *p)
+{
+    CALL(cudaMemcpy3D);
+    FAIL_IF(p == NULL || !rows_sound(p), cudaErrorInvalidValue);
+    return copy_rows(copy_of(p), p->kind, device.faults.layers_copy_elsewhere ? stream_of(cudaStreamPerThread) : stream_legacy(), true);
+}
+
 cudaError_t CUDARTAPI cudaMemcpy3DAsync(const struct cudaMemcpy3DParms *p, cudaStream_t stream)
 {
     CALL(cudaMemcpy3DAsync);
@@ -452,6 +467,13 @@ cudaError_t CUDARTAPI cudaMemsetAsync(void *to, int value, size_t bytes, cudaStr
 {
     CALL(cudaMemsetAsync);
     return set(to, bytes, value, bytes, 1, stream_of(stream), false);
+}
+
+cudaError_t CUDARTAPI cudaMemset2D(void *to, size_t pitch, int value, size_t bytes, size_t rows)
+{
+    CALL(cudaMemset2D);
+    return set(to, pitch, value, bytes, rows, device.faults.waiting_rows_set_elsewhere ? stream_of(cudaStreamPerThread) : stream_legacy(),
+               memory_is_pinned(to));
 }
 
 cudaError_t CUDARTAPI cudaMemset2DAsync(void *to, size_t pitch, int value, size_t bytes, size_t rows, cudaStream_t stream)

@@ -30,6 +30,8 @@ static bool always_ended(const struct stream *s)
         return true;
     if ((f->poll_behind_graph_succeeds && s->behind_graph) || (f->poll_behind_record_succeeds && s->tail->kind == OP_RECORD))
         return true;
+    if (f->poll_behind_layers_succeeds && s->tail->grid != NULL && s->tail->grid->shape[2] > 1)
+        return true;
     return (f->poll_behind_host_succeeds && s->tail->kind == OP_HOST) || (f->poll_behind_move_succeeds && moves_memory(s->tail));
 }
 
@@ -51,6 +53,8 @@ static bool seems_ended(const struct op *op, enum edge_kind kind)
 {
     if (device.faults.poll_before_flush && op->kind == OP_KERNEL)
         return op->exited_all;
+    if (device.faults.query_passes_overlapped && op->kind == OP_KERNEL)
+        return op->done;
     return op_reached(op, kind);
 }
 

@@ -45,6 +45,7 @@ static struct op *wait_op(const struct node *n)
     unseen |= e != NULL && ((device.faults.wait_node_passes_graph && e->behind_graph) || (device.faults.wait_node_passes_nodes && e->by_node) ||
                             (device.faults.wait_node_passes_ipc && (e->flags & cudaEventInterprocess) != 0));
     bool at_start = device.faults.wait_node_at_start && e != NULL && e->recorded == RECORDED_PROGRAMMATIC;
+    unseen |= device.faults.wait_node_in_child_passes && n->graph->owner != NULL;
     if (e != NULL && e->op != NULL && !device.faults.wait_node_early && !unseen)
         op_after(op, e->op, at_start ? EDGE_STARTED : e->device_at);
     return op;
@@ -397,6 +398,15 @@ static bool ends_by_others(const struct graph *g, const struct node *n)
     return (device.faults.body_ends_by_programmatic && programmatic) || (device.faults.body_ends_by_begun && begun);
 }
 
+/* A node of a child graph that nothing comes after, and that is not the first such one. */
+static bool is_later_end(const struct graph *g, size_t at)
+{
+    bool before = false;
+    for (size_t i = 0; i < at; i++)
+        before |= g->node[i]->outgoing == 0;
+    return before && g->node[at]->outgoing == 0 && graph_is_inside(g, cudaGraphNodeTypeGraph);
+}
+
 /* The nodes of g after start and before end; neither is submitted here. */
 static void queue_between(const struct graph *g, struct op *start, struct op *end)
 {
@@ -407,7 +417,8 @@ static void queue_between(const struct graph *g, struct op *start, struct op *en
             arc_orders(&g->arc[i]);
     bool copies = device.faults.copies_end_no_body && graph_is_inside(g, cudaGraphNodeTypeConditional);
     for (size_t i = device.faults.graph_ends_early ? g->nodes - 1 : 0; i < g->nodes; i++)
-        if (!(device.faults.disabled_end_forgotten && ends_in_disabled(g, g->node[i])) &&
+        if (!(device.faults.child_ends_by_first && is_later_end(g, i)) &&
+            !(device.faults.disabled_end_forgotten && ends_in_disabled(g, g->node[i])) &&
             !(copies && g->nodes > 1 && g->node[i]->type == cudaGraphNodeTypeMemcpy) && !ends_by_others(g, g->node[i]))
             op_after(end, g->node[i]->last, EDGE_DONE);
     for (size_t i = 0; i < g->nodes; i++) {
@@ -483,6 +494,8 @@ cudaError_t graph_queue(struct graph_exec *exec, struct stream *s)
     bool third = device.faults.third_in_flight_free && exec->in_flight++ >= 2;
     if ((device.faults.urgent_exec_overlaps && s->priority < 0 && exec->in != s) || (device.faults.awaiting_exec_overlaps && awaits))
         exec->running = NULL;
+    if (device.faults.lone_node_overlaps_itself && exec->copy->nodes == 1)
+        exec->running = NULL;
     exec->in = s;
     if (exec->running != NULL && !device.faults.exec_overlaps_itself && !third)
         op_after(start, exec->running, EDGE_RETIRED); /* launches of one executable graph never overlap */
@@ -500,6 +513,7 @@ cudaError_t graph_queue(struct graph_exec *exec, struct stream *s)
     if (has_kernels(exec->copy))
         s->previous_kernel = NULL;
     s->tail = s->last_kernel = end;
+    s->behind_host_graph = exec->copy->nodes == 1 && exec->copy->node[0]->type == cudaGraphNodeTypeHost;
     s->behind_graph = true;
     s->behind_empty = exec->copy->nodes == 0;
     op_submit(end);

@@ -340,7 +340,17 @@ struct faults {
     bool ninth_in_body_lost, empty_child_in_body_cuts;
     bool args_end_at_4096, dependent_args_of_before, piece_ends_at_256, piece_uncovers, primary_hides_event, later_host_uncovered, later_copy_uncovered;
     bool clone_of_captured_loses_cooperative, updated_cooperative_is_plain, second_exec_cooperative_is_plain, params_of_cloned_exec_ignored;
+    bool driver_to_device_elsewhere, driver_to_host_early, driver_in_device_half, driver_rows_last_lost, driver_layers_early;
+    bool driver_sets_one_row_of_halves, driver_sets_rows_early, driver_calls_host_early, driver_waits_for_no_stream;
+    bool driver_streams_are_over, driver_waits_for_no_event, driver_events_are_over, rows_copy_returns_early, layers_copy_elsewhere;
+    bool waiting_rows_set_elsewhere;
+    bool plain_piece_ends_at_256, captured_piece_ends_at_256, piece_of_node_ends_at_128, changed_piece_lost;
     bool disabled_port_lost_again, fork_told_origins, record_node_in_child_lost;
+    bool domain_awaiting_uncovered, rows_of_layers_pass_row, host_passes_row, query_passes_overlapped, poll_behind_layers_succeeds;
+    bool driver_clone_full, driver_update_ignored, driver_upload_cuts, driver_disables_nothing, driver_capture_full, driver_child_full;
+    bool driver_depends_full, driver_tells_full;
+    bool copied_attributes_fill, empty_capture_gives_none, host_graph_passed, child_ends_by_first;
+    bool wait_node_in_child_passes, lone_node_overlaps_itself;
     bool never_overlaps, early, shared, late_copies, pageable_later; /* these conform */
 };
 

@@ -163,12 +163,14 @@ static bool passes_row(const struct op *op, const struct op *pred)
     const struct faults *f = &device.faults;
     bool is_kernel = op->kind == OP_KERNEL, large = is_kernel && op->grid->blocks > 32, behind_large = pred->grid->blocks > 32;
     if ((f->large_passes_row && large && !behind_large) || (f->large_passes_large_row && large && behind_large) ||
+        (f->rows_of_layers_pass_row && is_kernel && op->grid->shape[1] > 1 && op->grid->shape[2] > 1) ||
         (f->long_args_hide_row && is_kernel && has_long_args(pred->grid)))
         return true;
     if (op->kind == OP_COPY && ((f->short_copy_passes_row && op->move.bytes < 16 && op->move.rows == 1 && op->move.layers <= 1) ||
                                 (f->single_layer_passes_row && op->move.layers == 1)))
         return true;
     return (f->copy_to_host_passes_row && op->to_host) || (f->graph_passes_row && op->kind == OP_JOIN) ||
+           (f->host_passes_row && op->kind == OP_HOST && op->host.callback == NULL) ||
            (f->callback_passes_row && op->host.callback != NULL) || (f->value_passes_row && op->of_value) ||
            (f->free_passes_row && op->kind == OP_POOL);
 }

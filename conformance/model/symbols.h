@@ -8,7 +8,7 @@
     X(cudaDeviceGetStreamPriorityRange) X(cudaDeviceGetPCIBusId) X(cudaSetDeviceFlags) X(cudaFree) X(cudaMalloc)     \
     X(cudaMallocHost) X(cudaHostAlloc) X(cudaFreeHost) X(cudaHostGetDevicePointer) X(cudaMemGetInfo) X(cudaMemcpy)   \
     X(cudaMemcpyAsync) X(cudaMemset) X(cudaMemsetAsync) X(cudaMemset2DAsync) X(cudaMemcpy2DAsync) X(cudaStreamCreate) \
-    X(cudaStreamCreateWithFlags)                                                                                     \
+    X(cudaStreamCreateWithFlags) X(cudaMemcpy2D) X(cudaMemcpy3D) X(cudaMemset2D)                                     \
     X(cudaStreamCreateWithPriority) X(cudaStreamDestroy) X(cudaStreamSynchronize) X(cudaStreamQuery)                 \
     X(cudaStreamWaitEvent) X(cudaStreamGetFlags) X(cudaStreamGetPriority) X(cudaStreamSetAttribute)                  \
     X(cudaStreamGetAttribute) X(cudaLaunchHostFunc) X(cudaEventCreate) X(cudaEventCreateWithFlags) X(cudaEventRecord) \

@@ -212,6 +212,20 @@ cudaError_t program_copy_async(const struct made *made, void *to, const void *fr
                                struct dice *dice);
 cudaError_t program_record(const struct made *made, cudaEvent_t event, cudaStream_t stream, struct dice *dice);
 cudaError_t program_await(const struct made *made, cudaStream_t stream, cudaEvent_t event, struct dice *dice);
+cudaError_t program_instantiate(const struct made *made, cudaGraphExec_t *exec, cudaGraph_t graph, unsigned long long flags, struct dice *dice);
+cudaError_t program_update_exec(const struct made *made, cudaGraphExec_t exec, cudaGraph_t graph, cudaGraphExecUpdateResultInfo *info,
+                                struct dice *dice);
+cudaError_t program_upload(const struct made *made, cudaGraphExec_t exec, cudaStream_t stream, struct dice *dice);
+cudaError_t program_enable(const struct made *made, cudaGraphExec_t exec, cudaGraphNode_t node, unsigned enabled, struct dice *dice);
+cudaError_t program_clone(const struct made *made, cudaGraph_t *clone, cudaGraph_t graph, struct dice *dice);
+cudaError_t program_add_child(const struct made *made, cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after, size_t count,
+                              cudaGraph_t child, struct dice *dice);
+/* Whether the driver's call tells the same edges, in any order, or there is no such call. */
+int program_driver_tells(const struct made *made, const cudaGraphNode_t *from, const cudaGraphNode_t *to, const cudaGraphEdgeData *data, size_t count);
+cudaError_t program_begin_capture(const struct made *made, cudaStream_t stream, enum cudaStreamCaptureMode mode, struct dice *dice);
+cudaError_t program_end_capture(const struct made *made, cudaStream_t stream, cudaGraph_t *graph, struct dice *dice);
+cudaError_t program_depend(const struct made *made, cudaStream_t stream, cudaGraphNode_t *nodes, const cudaGraphEdgeData *data, size_t count,
+                           unsigned flags, struct dice *dice);
 cudaError_t program_launch_exec(const struct made *made, cudaGraphExec_t exec, cudaStream_t stream, struct dice *dice);
 /* A launch by the driver, by any of its calls that takes these attributes. */
 #define LAUNCH_ATTRIBUTES (PROGRAM_ATTRIBUTES + 5u) /* at most */
@@ -339,9 +353,12 @@ struct program_staging {       /* pinned, mapped */
 };
 /* Events without timing: what a stream passes on to another, the end of a lane, where a lane moves to a new stream, and what is observed. */
 enum program_spare { SPARE_RELAYED, SPARE_LAST, SPARE_MOVED, SPARE_OBSERVED, SPARE_EVENTS = SPARE_OBSERVED + PROGRAM_SEEN };
+enum driver_graph_call { DRIVER_INSTANTIATE, DRIVER_CLONE, DRIVER_UPDATE, DRIVER_UPLOAD, DRIVER_ENABLE, DRIVER_BEGIN, DRIVER_END, DRIVER_CHILD,
+                         DRIVER_DEPEND, DRIVER_EDGES, DRIVER_GRAPH_CALLS };
 struct program_driver {        /* the driver's functions, NULL where it has none; the kernels as it knows them */
     cudaFunction_t kernel[PROGRAM_KERNELS];
     void *launch, *launch_cooperative, *launch_ex, *launch_graph, *copy, *set_bytes, *set_words, *record, *await, *add_edges, *remove_edges;
+    void *graph_call[DRIVER_GRAPH_CALLS];
 };
 struct program_room {
     const void *const *kernel; /* PROGRAM_KERNELS */
@@ -387,6 +404,7 @@ struct program_ask {
     int blind;
 };
 cudaError_t program_open_driver(struct program_room *room);
+void program_open_driver_graphs(struct program_room *room);
 cudaError_t program_open_room(struct program_room *room); /* room: zeros, but for the kernels and the streams that it is given */
 void program_close_room(struct program_room *room);
 void program_ask(struct ask *ask, const struct program_ask *how);

@@ -43,6 +43,7 @@ cudaError_t program_open_driver(struct program_room *room)
     find("cuGraphAddDependencies", EDGES_SINCE, &driver->add_edges);
     find("cuGraphRemoveDependencies", EDGES_SINCE, &driver->remove_edges);
 #endif
+    program_open_driver_graphs(room);
     return cudaSuccess;
 }
 

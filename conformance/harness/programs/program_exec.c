@@ -34,7 +34,7 @@ static cudaError_t make_decoy(struct made *made, const struct program *program, 
     return graph_make(&decoy, made->wraps ? (enum graph_way)made->way : WAY_ONE_BY_ONE);
 }
 
-/* By either call, with a flag that changes nothing of what such a graph means: it allocates no memory, and priorities order nothing. */
+/* By any call, with a flag that changes nothing of what such a graph means: it allocates no memory, and priorities order nothing. */
 static cudaError_t instantiate(struct made *made, cudaGraphExec_t *exec)
 {
     static const unsigned long long flags[] = { 0, 0, cudaGraphInstantiateFlagUseNodePriority, cudaGraphInstantiateFlagAutoFreeOnLaunch };
@@ -42,9 +42,7 @@ static cudaError_t instantiate(struct made *made, cudaGraphExec_t *exec)
 
     if (made->bare && flag == cudaGraphInstantiateFlagUseNodePriority) /* with it, an update may not change priorities */
         flag = 0;
-    if (dice_below(&made->dice, 2))
-        return cudaGraphInstantiate(exec, made->graph, flag);
-    return cudaGraphInstantiateWithFlags(exec, made->graph, flag);
+    return program_instantiate(made, exec, made->graph, flag, &made->dice);
 }
 
 /* ---- as a whole ---- */
@@ -89,7 +87,7 @@ static cudaError_t update_to(struct made *made, const struct made *to, cudaGraph
     cudaError_t error;
 
     memset(&info, 0xA5, sizeof(info));
-    error = cudaGraphExecUpdate(exec, to->graph, &info);
+    error = program_update_exec(made, exec, to->graph, &info, &made->dice);
     if (error == cudaSuccess && info.result != cudaGraphExecUpdateSuccess)
         return cudaErrorUnknown;
     if (error != cudaErrorGraphExecUpdateFailure)
@@ -179,10 +177,10 @@ static cudaError_t set_steps(struct made *made, cudaGraphExec_t exec, const cuda
         if (!(which >> i & 1))
             continue;
         if (out)
-            TRY(cudaGraphNodeSetEnabled(exec, node[i], 0));
+            TRY(program_enable(made, exec, node[i], 0, &made->dice));
         TRY(set_step(made, exec, node[i], i, otherwise));
         if (out)
-            TRY(cudaGraphNodeSetEnabled(exec, node[i], 1));
+            TRY(program_enable(made, exec, node[i], 1, &made->dice));
     }
     return cudaSuccess;
 }
@@ -209,7 +207,7 @@ static cudaError_t update_child(struct made *made, cudaGraphExec_t *exec)
     TRY(instantiate(made, exec));
     TRY(cudaGraphGetNodes(made->graph, &node, &one));
     TRY(cudaGraphChildGraphNodeGetGraph(node, &child));
-    TRY(cudaGraphClone(&clone, child));
+    TRY(program_clone(made, &clone, child, &made->dice));
     error = cudaGraphExecChildGraphNodeSetParams(*exec, node, clone);
     (void)cudaGraphDestroy(clone);
     return error;
@@ -270,8 +268,8 @@ static cudaError_t leave_out(struct made *made, cudaGraphExec_t exec, uint64_t w
         if (!may_be_left_out(made, i))
             continue;
         if (others >> i & 1)
-            TRY(cudaGraphNodeSetEnabled(exec, made->node[i], out));
-        TRY(cudaGraphNodeSetEnabled(exec, made->node[i], !out));
+            TRY(program_enable(made, exec, made->node[i], out, &made->dice));
+        TRY(program_enable(made, exec, made->node[i], !out, &made->dice));
         TRY(cudaGraphNodeGetEnabled(exec, made->node[i], &enabled));
         if (enabled != !out)
             return cudaErrorUnknown;
@@ -306,7 +304,7 @@ static cudaError_t change_other(struct made *made, cudaGraphExec_t other, uint64
     TRY(set_steps(made, other, made->node, which, 1));
     for (i = 0; which && i < made->program->steps; i++)
         if (may_be_left_out(made, i) && dice_below(&made->dice, 2))
-            TRY(cudaGraphNodeSetEnabled(other, made->node[i], 0));
+            TRY(program_enable(made, other, made->node[i], 0, &made->dice));
     return cudaSuccess;
 }
 
@@ -364,7 +362,7 @@ cudaError_t exec_make(struct made *made, enum exec_way way, cudaGraphExec_t *exe
     TRY(instantiate(made, exec));
     switch (way) {
     case EXEC_REENABLED: return leave_out(made, *exec, dice_roll(&made->dice));
-    case EXEC_UPLOADED: return cudaGraphUpload(*exec, made->room->stream);
+    case EXEC_UPLOADED: return program_upload(made, *exec, made->room->stream, &made->dice);
     case EXEC_ORPHAN: return orphan(made);
     default: return cudaSuccess;
     }

@@ -191,7 +191,7 @@ static cudaError_t begin_each(struct made *made)
         mode = program_capture_mode(&made->dice);
         TRY(cudaStreamBeginCaptureToGraph(made->room->stream, made->inner, list.count ? list.from : NULL, data, list.count, mode));
         error = capture_step(made, i);
-        end = cudaStreamEndCapture(made->room->stream, &out);
+        end = program_end_capture(made, made->room->stream, &out, &made->dice);
         TRY(error);
         TRY(end);
     }
@@ -224,10 +224,10 @@ static cudaError_t set_dependencies(struct made *made, struct edge_list *list)
     const cudaGraphEdgeData *data = data_of(made, list);
     unsigned set = dice_below(&made->dice, 2) ? list->count : dice_below(&made->dice, list->count + 1);
 
-    TRY(edges_update_capture(made->room->stream, set ? list->from : NULL, set ? data : NULL, set, cudaStreamSetCaptureDependencies));
+    TRY(program_depend(made, made->room->stream, set ? list->from : NULL, set ? data : NULL, set, cudaStreamSetCaptureDependencies, &made->dice));
     if (set < list->count)
-        TRY(edges_update_capture(made->room->stream, list->from + set, data ? data + set : NULL, list->count - set,
-                                 cudaStreamAddCaptureDependencies));
+        TRY(program_depend(made, made->room->stream, list->from + set, data ? data + set : NULL, list->count - set,
+                           cudaStreamAddCaptureDependencies, &made->dice));
     return has_dependencies(made, list) ? cudaSuccess : cudaErrorUnknown;
 }
 
@@ -255,7 +255,7 @@ static cudaError_t update_in_one_capture(struct made *made)
 
     TRY(cudaStreamBeginCaptureToGraph(made->room->stream, made->inner, NULL, NULL, 0, program_capture_mode(&made->dice)));
     error = update_all(made);
-    end = cudaStreamEndCapture(made->room->stream, &out);
+    end = program_end_capture(made, made->room->stream, &out, &made->dice);
     return error == cudaSuccess ? end : error;
 }
 
@@ -410,12 +410,12 @@ static cudaError_t clone_it(struct made *made)
     cudaGraph_t clone;
     int twice = dice_below(&made->dice, 3) == 0;
 
-    TRY(cudaGraphClone(&clone, made->inner));
+    TRY(program_clone(made, &clone, made->inner, &made->dice));
     if (twice) {
         TRY(find_without_extra(made, clone));
         TRY(cudaGraphDestroy(made->inner));
         made->graph = made->inner = clone;
-        TRY(cudaGraphClone(&clone, made->inner));
+        TRY(program_clone(made, &clone, made->inner, &made->dice));
     }
     TRY(program_spoil(made)); /* what becomes of the graph has no part in its clone */
     TRY(twice ? find_again(made, clone) : find_without_extra(made, clone));
@@ -482,7 +482,7 @@ static cudaError_t add_child(struct made *made, cudaGraph_t outer, int *moved)
         return edges_add_node(&node, outer, NULL, NULL, 0, &params);
     }
 #endif
-    return cudaGraphAddChildGraphNode(&node, outer, NULL, 0, made->graph);
+    return program_add_child(made, &node, outer, NULL, 0, made->graph, &made->dice);
 }
 
 static cudaError_t put_into_children(struct made *made)
@@ -498,7 +498,7 @@ static cudaError_t put_into_children(struct made *made)
     }
     if (dice_below(&made->dice, 2))
         return cudaSuccess;
-    TRY(cudaGraphClone(&outer, made->graph));
+    TRY(program_clone(made, &outer, made->graph, &made->dice));
     return descend(made, outer, deepest, 0);
 }
 

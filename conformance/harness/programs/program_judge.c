@@ -227,7 +227,7 @@ static cudaError_t launch_earlier(struct made *made, cudaGraphExec_t exec, enum 
     TRY(program_launch_earlier(made, exec));
     TRY(exec_change(made, way, exec, time));
     if (made->room->uploads)
-        TRY(cudaGraphUpload(exec, stream));
+        TRY(program_upload(made, exec, stream, &made->dice));
     if (dice_below(&made->dice, 2))
         TRY(program_change_nothing(made, stream, &made->dice));
     return other ? cudaGraphExecDestroy(other) : cudaSuccess;

@@ -84,6 +84,8 @@ void graph_compare(const struct made *made, struct difference *found)
             program_differs(found, "after its edges the arrays are not empty");
     if (some > 1 && (edges_of_graph(made->inner, from, to, data, &some) != cudaSuccess || some != p->links / 2))
         program_differs(found, "asked for half of its edges, it gave another number");
+    if (!program_driver_tells(made, from, to, data, count))
+        program_differs(found, "the driver's call tells other edges");
     if (p->links && !loses_no_data(made, from, to))
         program_differs(found, "asked for its edges without their data, it gave another answer");
     if (count != p->links || nodes != p->steps)

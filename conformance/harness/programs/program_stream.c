@@ -446,12 +446,12 @@ static cudaError_t capture(struct lanes *lanes, int to_graph)
         TRY(cudaGraphCreate(&made->graph, 0));
         TRY(cudaStreamBeginCaptureToGraph(lanes->stream[0], made->graph, NULL, NULL, 0, mode));
     } else {
-        TRY(cudaStreamBeginCapture(lanes->stream[0], mode));
+        TRY(program_begin_capture(made, lanes->stream[0], mode, &made->dice));
     }
     if (!program_is_new_capture(made->room, lanes->stream[0], made->graph))
         return cudaErrorUnknown;
     error = queue_beside(lanes, mode == cudaStreamCaptureModeRelaxed && may_use_threads(lanes) && dice_below(&made->dice, 2));
-    end = cudaStreamEndCapture(lanes->stream[0], &made->graph);
+    end = program_end_capture(made, lanes->stream[0], &made->graph, &made->dice);
     return error == cudaSuccess ? end : error;
 }
 
@@ -544,12 +544,12 @@ static cudaError_t around(struct made *made, enum stream_way way)
     cudaGraphNode_t node;
 
     if (way == WAY_CAPTURED_CLONE) {
-        TRY(cudaGraphClone(&outer, captured));
+        TRY(program_clone(made, &outer, captured, &made->dice));
         if (!has_same_edges(captured, outer))
             return cudaErrorUnknown;
     } else {
         TRY(cudaGraphCreate(&outer, 0));
-        TRY(cudaGraphAddChildGraphNode(&node, outer, NULL, 0, captured));
+        TRY(program_add_child(made, &node, outer, NULL, 0, captured, &made->dice));
     }
     made->graph = outer;
     return cudaGraphDestroy(captured);

@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <cuda.h>
+
 #include "check.h"
 #include "edges.h"
 #include "programs/program_judge.c" /* whole: what decides is static */
@@ -13,7 +15,7 @@ enum lie {
     NO_LIE, EDGES_UNREADABLE, NODES_UNCOUNTED, NODE_MORE, NODE_LESS, EDGE_MORE, EDGE_LESS, EDGE_FROM_ANOTHER, EDGE_TO_ANOTHER, EDGE_FROM_PORT,
     EDGE_TO_PORT, EDGE_TYPE, EDGE_RESERVED, FROM_BEHIND, TO_BEHIND, HALF_UNREADABLE, HALF_MORE, HALF_LESS, LOSSY_TAKEN, LOSSY_OTHERWISE,
     NODES_UNREADABLE, NODES_LESS, NODES_MORE, NODES_TWICE, NODES_STRANGE, NODES_BEHIND, ROOTS_UNREADABLE, ROOTS_LESS, ROOTS_MORE, ROOTS_TWICE,
-    ROOTS_OTHER, ROOTS_BEHIND, STEP_OTHER, LIES
+    ROOTS_OTHER, ROOTS_BEHIND, STEP_OTHER, DRIVER_UNREADABLE, DRIVER_LESS, DRIVER_PORT, DRIVER_OTHER_END, LIES
 };
 static const char *const lie_name[LIES] = {
     "no lie", "edges that cannot be read", "nodes that cannot be counted", "a node more", "a node less", "an edge more", "an edge less",
@@ -21,13 +23,15 @@ static const char *const lie_name[LIES] = {
     "a beginning behind the last edge", "an end behind the last edge", "half of the edges, unreadable", "half of them and one", "half of them less one",
     "data lost without an error", "another error than that data is lost", "nodes that cannot be read", "a node that is not listed", "one node too many",
     "a node listed twice", "a node of nobody", "a node behind the last one", "roots that cannot be read", "a root that is not listed",
-    "one root too many", "a root listed twice", "another node as a root", "a root behind the last one", "a step that is another one"
+    "one root too many", "a root listed twice", "another node as a root", "a root behind the last one", "a step that is another one",
+    "edges that the driver cannot read", "an edge less by the driver", "another port by the driver", "another end by the driver"
 };
 
 #define STEPS 5u
 static enum lie lie;
 static struct program program;
 static struct made whole;
+static struct program_room told_room;
 static unsigned queries_without_data, queries_of_some;
 
 static cudaGraphNode_t node_of(unsigned step) { return (cudaGraphNode_t)(void *)((char *)&program + 1 + step); }
@@ -96,6 +100,21 @@ cudaError_t WRAPPED(edges_of_graph)(cudaGraph_t graph, cudaGraphNode_t *from, cu
     }
     tell_edges(from, to, data, count);
     return lie == EDGES_UNREADABLE ? cudaErrorInvalidValue : cudaSuccess;
+}
+
+/* The same by the driver's call, in their own order, with lies of its own. */
+static CUresult CUDAAPI tell_by_driver(CUgraph graph, CUgraphNode *from, CUgraphNode *to, CUgraphEdgeData *data, size_t *count)
+{
+    enum lie of_runtime = lie;
+
+    (void)graph;
+    lie = NO_LIE;
+    tell_edges(from, to, (cudaGraphEdgeData *)(void *)data, count);
+    lie = of_runtime;
+    *count -= lie == DRIVER_LESS;
+    data[1].from_port ^= lie == DRIVER_PORT;
+    to[1] = lie == DRIVER_OTHER_END ? node_of(STEPS) : to[1];
+    return lie == DRIVER_UNREADABLE ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
 }
 
 /* less, more and so on: which of the lies about a list these are. */
@@ -175,6 +194,8 @@ static void open_program(int full)
     for (i = 0; i < program.links && full; i++)
         program.link[i].kind = LINK_FULL;
     whole.program = &program;
+    whole.room = &told_room;
+    told_room.driver.graph_call[DRIVER_EDGES] = (void *)tell_by_driver;
     for (i = 0; i < STEPS; i++)
         whole.node[i] = node_of(i);
 }

@@ -1,0 +1,191 @@
+/* long_args_nodes.h - kernels with long arguments as nodes of graphs: added, changed, cloned, updated, in child graphs and bodies. */
+#ifndef LONG_ARGS_NODES_H_INCLUDED
+#define LONG_ARGS_NODES_H_INCLUDED
+
+enum long_way { WAY_ADDED, WAY_SET, WAY_SET_IN_CLONE, WAY_CLONED, WAY_EXEC, WAY_EXEC_DISABLED, WAY_ENABLED, WAY_UPDATE, WAY_CHILD, WAY_GRANDCHILD,
+                WAY_CHILD_UPDATED, WAY_BODY, LONG_WAYS };
+static const char *const way_names[LONG_WAYS] = { "a node", "cudaGraphKernelNodeSetParams", "cudaGraphKernelNodeSetParams in a clone",
+                                                  "cudaGraphClone", "cudaGraphExecKernelNodeSetParams",
+                                                  "cudaGraphExecKernelNodeSetParams of a disabled node", "cudaGraphNodeSetEnabled",
+                                                  "cudaGraphExecUpdate", "cudaGraphAddChildGraphNode", "a child of a child",
+                                                  "cudaGraphExecUpdate of a child graph", "a body" };
+
+struct given_args {            /* what a call is given: a list of one, or the piece */
+    void *values[1];
+    struct piece piece;
+};
+
+/* Of every third node, and of every third one that gets other arguments, they come in one piece. */
+static struct cudaKernelNodeParams params_of(const struct long_ask *l, struct all_args *args, int other, struct given_args *given)
+{
+    struct cudaKernelNodeParams params = one_block_node(l->taker->kernel, ASK_WORDS / 2, given->values);
+
+    given->values[0] = args;
+    in_piece(&given->piece, args, bytes_of(l));
+    if ((other ? l->trial / 3 : l->trial) % 3 == 2) {
+        params.kernelParams = NULL;
+        params.extra = given->piece.extra;
+    }
+    return params;
+}
+
+/* The kernel that works, and after a programmatic edge the one with long arguments; every other graph has that one as its first node. */
+static cudaError_t add_long(struct long_ask *l, struct all_args *args, cudaGraph_t graph, cudaGraphNode_t *node)
+{
+    cudaGraphEdgeData data = edges_data(1, 0, 1);
+    struct given_args given;
+    struct cudaKernelNodeParams params = params_of(l, args, 0, &given);
+    cudaGraphNode_t work = NULL;
+    unsigned turn;
+    cudaError_t error = cudaSuccess;
+
+    for (turn = 0; turn < 2 && error == cudaSuccess; turn++)
+        error = turn == l->trial % 2 ? cudaGraphAddKernelNode(node, graph, NULL, 0, &params)
+                                     : ask_add_kernel(&work, graph, (const void *)SYMBOL(long_args_work), &l->args.head, ASK_WORDS / 2);
+    return error == cudaSuccess ? edges_add(graph, &work, node, &data, 1) : error;
+}
+
+/* The graph becomes a child of a new one. */
+static cudaError_t put_inside(cudaGraph_t *graph)
+{
+    cudaGraph_t before = *graph;
+    cudaGraphNode_t child;
+    cudaError_t error = cudaGraphCreate(graph, 0);
+
+    if (error == cudaSuccess)
+        error = cudaGraphAddChildGraphNode(&child, *graph, NULL, 0, before);
+    (void)cudaGraphDestroy(before);
+    return error;
+}
+
+static cudaError_t long_graph(struct long_ask *l, enum long_way way, struct all_args *args, cudaGraph_t *graph, cudaGraphNode_t *node)
+{
+    unsigned depth = way == WAY_GRANDCHILD ? 2 : way == WAY_CHILD || way == WAY_CHILD_UPDATED;
+    cudaError_t error = cudaGraphCreate(graph, 0);
+
+#if CUDART_VERSION >= 12040
+    if (error == cudaSuccess && way == WAY_BODY && has_conditions()) {
+        cudaGraph_t body = NULL;
+        cudaGraphNode_t condition;
+        error = ask_add_if(&condition, *graph, *graph, 1, &body);
+        return error == cudaSuccess ? add_long(l, args, body, node) : error;
+    }
+#endif
+    if (error == cudaSuccess)
+        error = add_long(l, args, *graph, node);
+    for (; depth > 0 && error == cudaSuccess; depth--)
+        error = put_inside(graph);
+    return error;
+}
+
+/* Turns *graph and *node into those that are run. */
+static cudaError_t change_graph(struct long_ask *l, enum long_way way, cudaGraph_t *graph, cudaGraphNode_t *node)
+{
+    struct given_args given;
+    struct cudaKernelNodeParams params = params_of(l, &l->args, 1, &given);
+    cudaError_t error = cudaSuccess;
+
+    if (way == WAY_CLONED || way == WAY_SET_IN_CLONE)
+        error = ask_clone_instead(graph, way == WAY_SET_IN_CLONE ? node : NULL);
+    if (error == cudaSuccess && (way == WAY_SET || way == WAY_SET_IN_CLONE))
+        error = cudaGraphKernelNodeSetParams(*node, &params);
+    return error;
+}
+
+static cudaError_t update_long(struct long_ask *l, enum long_way way, cudaGraphExec_t exec)
+{
+    cudaGraphExecUpdateResultInfo info;
+    cudaGraph_t other = NULL;
+    cudaGraphNode_t node;
+    cudaError_t error = long_graph(l, way, &l->args, &other, &node);
+
+    if (error == cudaSuccess)
+        error = cudaGraphExecUpdate(exec, other, &info);
+    (void)cudaGraphDestroy(other);
+    return error;
+}
+
+/* The graph was launched while the node is disabled: the other kernel has worked, and this one told nothing. */
+static cudaError_t look_at_rest(struct long_ask *l)
+{
+    cudaError_t error = cudaStreamSynchronize(l->ask->stream);
+    volatile const uint32_t *told = l->told;
+    unsigned i, ran = 0;
+
+    for (i = 0; i < TOLD_WORDS; i++)
+        ran |= told[i] != 0;
+    l->wrong += error == cudaSuccess && (ran || work_is_stale(l->room));
+    return error;
+}
+
+/* The same of the executable graph. While a node is disabled, the graph is launched once without it. */
+static cudaError_t change_exec(struct long_ask *l, enum long_way way, cudaGraphExec_t exec, cudaGraphNode_t node)
+{
+    int rests = way == WAY_ENABLED || way == WAY_EXEC_DISABLED;
+    struct given_args given;
+    struct cudaKernelNodeParams params = params_of(l, &l->args, 1, &given);
+    cudaError_t error = way == WAY_UPDATE || way == WAY_CHILD_UPDATED ? update_long(l, way, exec) : cudaSuccess;
+
+    if (rests) {
+        error = cudaGraphNodeSetEnabled(exec, node, 0);
+        if (error == cudaSuccess)
+            error = cudaGraphLaunch(exec, l->ask->stream);
+    }
+    if (error == cudaSuccess && (way == WAY_EXEC || way == WAY_EXEC_DISABLED))
+        error = cudaGraphExecKernelNodeSetParams(exec, node, &params);
+    if (error == cudaSuccess && rests)
+        error = look_at_rest(l);
+    if (error == cudaSuccess && rests) {
+        prepare_trial(l->room, l->trial);
+        error = cudaGraphNodeSetEnabled(exec, node, 1);
+    }
+    return error;
+}
+
+/* A node that gets other parameters is every other time one of a kernel with fewer arguments until then. */
+static cudaError_t run_node(struct long_ask *l, enum long_way way, unsigned which)
+{
+    int has_other = way == WAY_SET || way == WAY_SET_IN_CLONE || way == WAY_EXEC || way == WAY_EXEC_DISABLED || way == WAY_UPDATE ||
+                    way == WAY_CHILD_UPDATED;
+    cudaGraph_t graph = NULL;
+    cudaGraphNode_t node = NULL;
+    cudaGraphExec_t exec = NULL;
+    cudaError_t error;
+
+    next_args(l);
+    l->taker -= has_other && which % 2;
+    error = long_graph(l, way, has_other ? &l->other : &l->args, &graph, &node);
+    l->taker = &takers[which];
+    if (error == cudaSuccess)
+        error = change_graph(l, way, &graph, &node);
+    if (error == cudaSuccess)
+        error = cudaGraphInstantiate(&exec, graph, 0);
+    if (error == cudaSuccess)
+        error = change_exec(l, way, exec, node);
+    if (error == cudaSuccess)
+        error = cudaGraphLaunch(exec, l->ask->stream);
+    if (error == cudaSuccess)
+        error = look_at_args(l);
+    if (exec)
+        (void)cudaGraphExecDestroy(exec);
+    if (graph)
+        (void)cudaGraphDestroy(graph);
+    return error;
+}
+
+static void ask_all_nodes(struct long_ask *l)
+{
+    unsigned way, i;
+
+    for (way = 0; way < LONG_WAYS; way++) {
+        cudaError_t error = cudaSuccess;
+        for (i = 0; i < 2 * l->takers && error == cudaSuccess; i++) {
+            l->taker = &takers[i / 2];
+            error = run_node(l, (enum long_way)way, i / 2);
+        }
+        ask_expect(l->ask, way_names[way], error, cudaSuccess);
+    }
+}
+static void ask_nodes(struct ask *ask) { ask_long(ask, ask_all_nodes); }
+
+#endif

@@ -1,0 +1,36 @@
+/* api_driver.h - what the files share that stand for the driver's functions. */
+#ifndef MODEL_API_DRIVER_H_INCLUDED
+#define MODEL_API_DRIVER_H_INCLUDED
+
+#include "api.h"
+
+#include <string.h>
+
+/* What the runtime answers, without a last error, as the driver. */
+#define BY_DRIVER(call)                                \
+    do {                                               \
+        cudaError_t before = cudaGetLastError(), said; \
+        said = (call);                                 \
+        (void)cudaGetLastError();                      \
+        (void)call_result(before);                     \
+        return (unsigned)said;                         \
+    } while (0)
+
+typedef void (*any_function)(void);
+struct driver_function {
+    const char *name;
+    unsigned since; /* the version of CUDA that brought it */
+    any_function function;
+};
+/* NULL: there is no such function, or none so early. */
+static inline any_function driver_named(const struct driver_function *functions, size_t count, const char *name, unsigned asked)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(name, functions[i].name) == 0 && asked >= functions[i].since)
+            return functions[i].function;
+    return NULL;
+}
+any_function driver_move(const char *name, unsigned asked);       /* of api_driver_moves.c */
+any_function driver_graph_call(const char *name, unsigned asked); /* of api_driver_graphs.c */
+
+#endif

@@ -1,0 +1,121 @@
+/* The driver's functions that capture, put together and read graphs, and make and change executable ones. */
+#include "api_driver.h"
+
+#include <string.h>
+
+static unsigned instantiate(cudaGraphExec_t *exec, cudaGraph_t graph, unsigned long long flags)
+{
+    BY_DRIVER(cudaGraphInstantiateWithFlags(exec, graph, flags));
+}
+
+/* On a device that makes all edges of a graph full. */
+static void fill_edges(cudaGraph_t graph)
+{
+    struct graph *g = graph_of(graph);
+    for (size_t a = 0; g != NULL && a < g->arcs; a++)
+        memset(&g->arc[a].data, 0, sizeof g->arc[a].data);
+}
+
+static cudaError_t clone_as_told(cudaGraph_t *out, cudaGraph_t graph)
+{
+    cudaError_t error = cudaGraphClone(out, graph);
+    if (error == cudaSuccess && device.faults.driver_clone_full)
+        fill_edges(*out);
+    return error;
+}
+
+static unsigned clone(cudaGraph_t *out, cudaGraph_t graph)
+{
+    BY_DRIVER(clone_as_told(out, graph));
+}
+
+static unsigned update(cudaGraphExec_t exec, cudaGraph_t graph, cudaGraphExecUpdateResultInfo *info)
+{
+    if (device.faults.driver_update_ignored) {
+        memset(info, 0, sizeof *info);
+        return cudaSuccess;
+    }
+    BY_DRIVER(cudaGraphExecUpdate(exec, graph, info));
+}
+
+static unsigned upload(cudaGraphExec_t exec, cudaStream_t stream)
+{
+    if (device.faults.driver_upload_cuts && stream_of(stream) != NULL)
+        stream_cuts(stream_of(stream));
+    BY_DRIVER(cudaGraphUpload(exec, stream));
+}
+
+static unsigned enable(cudaGraphExec_t exec, cudaGraphNode_t node, unsigned enabled)
+{
+    BY_DRIVER(device.faults.driver_disables_nothing && enabled == 0 ? cudaSuccess : cudaGraphNodeSetEnabled(exec, node, enabled));
+}
+
+static unsigned begin_capture(cudaStream_t stream, enum cudaStreamCaptureMode mode)
+{
+    BY_DRIVER(cudaStreamBeginCapture(stream, mode));
+}
+
+static cudaError_t end_capture_as_told(cudaStream_t stream, cudaGraph_t *graph)
+{
+    cudaError_t error = cudaStreamEndCapture(stream, graph);
+    if (error == cudaSuccess && device.faults.driver_capture_full)
+        fill_edges(*graph);
+    return error;
+}
+
+static unsigned end_capture(cudaStream_t stream, cudaGraph_t *graph)
+{
+    BY_DRIVER(end_capture_as_told(stream, graph));
+}
+
+static cudaError_t add_child_as_told(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after, size_t count, cudaGraph_t child)
+{
+    cudaError_t error = cudaGraphAddChildGraphNode(node, graph, after, count, child);
+    cudaGraph_t inside = NULL;
+    if (error == cudaSuccess && device.faults.driver_child_full && cudaGraphChildGraphNodeGetGraph(*node, &inside) == cudaSuccess)
+        fill_edges(inside);
+    return error;
+}
+
+static unsigned add_child(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after, size_t count, cudaGraph_t child)
+{
+    BY_DRIVER(add_child_as_told(node, graph, after, count, child));
+}
+
+static unsigned depend(cudaStream_t stream, cudaGraphNode_t *nodes, const edge_data *data, size_t count, unsigned flags)
+{
+    if (device.faults.driver_depends_full)
+        data = NULL;
+    BY_DRIVER(capture_update(stream, nodes, data, count, flags));
+}
+
+static cudaError_t tell_edges_as_told(cudaGraph_t graph, cudaGraphNode_t *from, cudaGraphNode_t *to, edge_data *data, size_t *count)
+{
+    cudaError_t error = graph_get_edges(graph, from, to, data, count);
+    if (error == cudaSuccess && device.faults.driver_tells_full && data != NULL)
+        memset(data, 0, *count * sizeof *data);
+    return error;
+}
+
+static unsigned tell_edges(cudaGraph_t graph, cudaGraphNode_t *from, cudaGraphNode_t *to, edge_data *data, size_t *count)
+{
+    BY_DRIVER(tell_edges_as_told(graph, from, to, data, count));
+}
+
+static const struct driver_function calls[] = {
+    { "cuGraphInstantiateWithFlags", 11040, (any_function)instantiate },
+    { "cuGraphClone", 10000, (any_function)clone },
+    { "cuGraphExecUpdate", 12000, (any_function)update },
+    { "cuGraphUpload", 11010, (any_function)upload },
+    { "cuGraphNodeSetEnabled", 11060, (any_function)enable },
+    { "cuStreamBeginCapture", 10010, (any_function)begin_capture },
+    { "cuStreamEndCapture", 10000, (any_function)end_capture },
+    { "cuGraphAddChildGraphNode", 10000, (any_function)add_child },
+    { "cuStreamUpdateCaptureDependencies", 12030, (any_function)depend },
+    { "cuGraphGetEdges", 12030, (any_function)tell_edges },
+};
+
+any_function driver_graph_call(const char *name, unsigned asked)
+{
+    return driver_named(calls, sizeof calls / sizeof calls[0], name, asked);
+}
