@@ -1,7 +1,7 @@
 /* capture.cu - what capture makes of streams, events and attributes, read back as edges.
  *
  * pair        rules     what is captured
- * attribute   EDGE-11   a kernel with the attribute, with value 0, without it, after a half-edge
+ * attribute   EDGE-11   a kernel with the attribute, with value 0, without it, after a half-edge, in every manner of a launch
  * event       EDGE-12   a programmatic event at triggers, and who waits for it
  * start       EDGE-13   the same at block starts
  * table       EDGE-30a  launch-completion events (AMB-10), both kinds of order at once, joins, forks, what is no kernel
@@ -15,6 +15,7 @@
  * events      EVT-05    events that a launch must not record (AMB-12)
  * flags       EVT-06    the flag for external recording (AMB-12)
  */
+#include "host_room.h"
 #include "scripts.h"
 
 /* ---- reading what was captured ---- */
@@ -136,21 +137,40 @@ static void ask_start(struct ask *ask) { ask_scripts(ask, SCRIPTS(start_scripts)
 static void ask_table(struct ask *ask) { ask_scripts(ask, SCRIPTS(table_scripts)); }
 static void ask_waiters(struct ask *ask) { ask_scripts(ask, SCRIPTS(waiter_scripts)); }
 
-static cudaError_t capture_hinted(cudaStream_t stream, cudaLaunchAttribute *attrs, struct reading *reading)
+/* Ends the capture in which `launched` is what the launches gave. */
+static cudaError_t read_capture(cudaStream_t stream, cudaError_t launched, struct reading *reading)
 {
     cudaGraph_t graph = NULL;
-    cudaError_t error = cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), end;
+    cudaError_t error = cudaStreamEndCapture(stream, &graph);
+
+    if (launched == cudaSuccess && (error != cudaSuccess || read_edges(graph, reading) != cudaSuccess))
+        launched = cudaErrorUnknown; /* a launch that was taken has an edge */
+    if (graph)
+        (void)cudaGraphDestroy(graph);
+    return launched;
+}
+
+static cudaError_t capture_hinted(cudaStream_t stream, cudaLaunchAttribute *attrs, struct reading *reading)
+{
+    cudaError_t error = cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal);
 
     if (error == cudaSuccess)
         error = launch_plain(P, stream);
     if (error == cudaSuccess)
         error = launch_with(D, stream, attrs, 2);
-    end = cudaStreamEndCapture(stream, &graph);
-    if (error == cudaSuccess && (end != cudaSuccess || read_edges(graph, reading) != cudaSuccess))
-        error = cudaErrorUnknown; /* a launch that was taken has an edge */
-    if (graph)
-        (void)cudaGraphDestroy(graph);
-    return error;
+    return read_capture(stream, error, reading);
+}
+
+static cudaError_t capture_in_manners(cudaStream_t stream, enum manner first, enum manner second, struct reading *reading)
+{
+    struct kernel_args args = PDL_ZERO;
+    cudaError_t error = cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal);
+
+    if (error == cudaSuccess)
+        error = launch_in_manner(P, &args, 1, stream, first, 0);
+    if (error == cudaSuccess)
+        error = launch_in_manner(D, &args, 3, stream, second, 1);
+    return read_capture(stream, error, reading);
 }
 
 /* The attribute before or after one that says how, and never when, unless the device refuses that one. */
@@ -173,6 +193,22 @@ static void ask_hinted(struct ask *ask)
     }
 }
 
+/* Launches of every manner; no document says what the attribute is on a cooperative one. */
+static void ask_in_manners(struct ask *ask)
+{
+    unsigned first, second;
+
+    for (first = 0; first < MANNERS; first++)
+        for (second = 0; second < MANNERS; second++) {
+            struct reading reading = PDL_ZERO;
+            if (second == MANNER_COOPERATIVE)
+                continue;
+            ask_expect(ask, "launches in some manner", capture_in_manners(ask->stream, (enum manner)first, (enum manner)second, &reading),
+                       cudaSuccess);
+            ask_expect_text(ask, "their edge", reading.text, "P>D 1,0,1");
+        }
+}
+
 /* Also what the stream depends on between the two launches: P, by zeros. */
 static void ask_attribute(struct ask *ask)
 {
@@ -185,6 +221,7 @@ static void ask_attribute(struct ask *ask)
 
     ask_scripts(ask, SCRIPTS(attribute_scripts));
     ask_hinted(ask);
+    ask_in_manners(ask);
     ask_expect(ask, "beginning a capture", cudaStreamBeginCapture(ask->stream, cudaStreamCaptureModeThreadLocal), cudaSuccess);
     ask_expect(ask, "P", launch_plain(P, ask->stream), cudaSuccess);
     ask_expect(ask, "what the stream depends on", edges_of_capture(ask->stream, &status, NULL, NULL, &nodes, &data, &count),

@@ -358,6 +358,17 @@ static int takes_cooperative(void)
            cudaDeviceGetAttribute(&takes, cudaDevAttrCooperativeLaunch, device) == cudaSuccess && takes;
 }
 
+/* A driver may refuse to capture a cooperative launch with its arguments in one piece: no document says that it takes them so, and one does not. */
+static int takes_no_piece(const struct way *way) { return way->manner == MANNER_COOPERATIVE && way->catching != CATCHING_NOTHING; }
+
+static void note_captured_piece(struct long_ask *l)
+{
+    struct way way = { MANNER_COOPERATIVE, CATCHING_ORIGIN, 0, 0, 0, 1, 0 };
+
+    l->taker = &takers[0];
+    ask_note(l->ask, "a cooperative launch with its arguments in one piece, captured", run_way(l, &way));
+}
+
 /* Kernels of each length of arguments; outside of captures every other one waits for an event. */
 static void ask_way(struct long_ask *l, struct way *way)
 {
@@ -368,7 +379,7 @@ static void ask_way(struct long_ask *l, struct way *way)
     for (i = 0; i < l->takers && error == cudaSuccess; i++) {
         l->taker = &takers[i];
         way->awaits = way->catching == CATCHING_NOTHING && (i + way->overlaps) % 2;
-        way->in_piece = !way->records && i % 3 == 1;
+        way->in_piece = !way->records && i % 3 == 1 && !takes_no_piece(way);
         way->simply = (i / 3 + (unsigned)way->catching) % 2 == 0;
         error = run_way_anywhere(l, way);
     }
@@ -390,6 +401,8 @@ static void ask_all_launches(struct long_ask *l)
     }
     ask_way(l, &records);
     ask_holding(l);
+    if (takes_cooperative())
+        note_captured_piece(l);
 }
 static void ask_launches(struct ask *ask) { ask_long(ask, ask_all_launches); }
 
