@@ -30,7 +30,23 @@ static inline any_function driver_named(const struct driver_function *functions,
             return functions[i].function;
     return NULL;
 }
+/* As the driver lays them out: one end of a copy of layers, and the copy. */
+struct layers_end {
+    size_t x, y, z, lod;
+    unsigned type;
+    void *host;
+    uint64_t device;
+    void *array, *reserved;
+    size_t pitch, height;
+};
+struct layers_copy {
+    struct layers_end from, to;
+    size_t width, height, depth;
+};
+struct cudaMemcpy3DParms layers_of(const struct layers_copy *c); /* as the runtime lays it out */
+
 any_function driver_move(const char *name, unsigned asked);       /* of api_driver_moves.c */
 any_function driver_graph_call(const char *name, unsigned asked); /* of api_driver_graphs.c */
+any_function driver_node_call(const char *name, unsigned asked);  /* of api_driver_nodes.c */
 
 #endif

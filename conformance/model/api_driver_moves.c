@@ -29,7 +29,7 @@ static unsigned copy_in_device(void *to, const void *from, size_t bytes, cudaStr
     BY_DRIVER(move_in(to, from, bytes, cudaMemcpyDeviceToDevice, stream));
 }
 
-/* As the driver lays them out: one end of a copy, of rows or of layers. */
+/* As the driver lays it out: one end of a copy of rows. */
 struct rows_end {
     size_t x, y;
     unsigned type;
@@ -38,21 +38,9 @@ struct rows_end {
     void *array;
     size_t pitch;
 };
-struct layers_end {
-    size_t x, y, z, lod;
-    unsigned type;
-    void *host;
-    uint64_t device;
-    void *array, *reserved;
-    size_t pitch, height;
-};
 struct rows_copy {
     struct rows_end from, to;
     size_t width, height;
-};
-struct layers_copy {
-    struct layers_end from, to;
-    size_t width, height, depth;
 };
 enum { MEMORY_HOST = 1 }; /* CU_MEMORYTYPE_HOST */
 
@@ -73,7 +61,7 @@ static struct cudaPitchedPtr layers_at(const struct layers_end *e)
     return (struct cudaPitchedPtr){place_of(e->type, e->host, e->device), e->pitch, e->pitch, e->height};
 }
 
-static unsigned copy_layers(const struct layers_copy *c, cudaStream_t stream)
+struct cudaMemcpy3DParms layers_of(const struct layers_copy *c)
 {
     struct cudaMemcpy3DParms p;
     memset(&p, 0, sizeof p);
@@ -81,6 +69,12 @@ static unsigned copy_layers(const struct layers_copy *c, cudaStream_t stream)
     p.dstPtr = layers_at(&c->to);
     p.extent.width = c->width, p.extent.height = c->height, p.extent.depth = c->depth;
     p.kind = cudaMemcpyDefault;
+    return p;
+}
+
+static unsigned copy_layers(const struct layers_copy *c, cudaStream_t stream)
+{
+    struct cudaMemcpy3DParms p = layers_of(c);
     if (device.faults.driver_layers_early && stream_of(stream) != NULL)
         stream_cuts(stream_of(stream));
     BY_DRIVER(cudaMemcpy3DAsync(&p, stream));

@@ -349,6 +349,11 @@ struct faults {
     bool domain_awaiting_uncovered, rows_of_layers_pass_row, host_passes_row, query_passes_overlapped, poll_behind_layers_succeeds;
     bool driver_clone_full, driver_update_ignored, driver_upload_cuts, driver_disables_nothing, driver_capture_full, driver_child_full;
     bool driver_depends_full, driver_tells_full;
+    bool driver_node_loses_shared, driver_node_sets_one_row, driver_node_copies_32, driver_node_after_one, driver_host_node_first;
+    bool driver_empty_node_joins_less, driver_record_node_first, driver_await_node_empty, driver_new_node_full, driver_kernel_keeps_params;
+    bool driver_set_keeps_params, driver_host_keeps_params, driver_record_keeps_event, driver_any_keeps_params;
+    bool driver_exec_kernel_keeps_params, driver_exec_set_keeps_params, driver_exec_copy_keeps_params, driver_exec_host_keeps_params;
+    bool driver_exec_record_keeps_event, driver_exec_await_keeps_event, driver_exec_any_keeps_params;
     bool copied_attributes_fill, empty_capture_gives_none, host_graph_passed, child_ends_by_first;
     bool wait_node_in_child_passes, lone_node_overlaps_itself;
     bool never_overlaps, early, shared, late_copies, pageable_later; /* these conform */

@@ -227,6 +227,12 @@ cudaError_t program_end_capture(const struct made *made, cudaStream_t stream, cu
 cudaError_t program_depend(const struct made *made, cudaStream_t stream, cudaGraphNode_t *nodes, const cudaGraphEdgeData *data, size_t count,
                            unsigned flags, struct dice *dice);
 cudaError_t program_launch_exec(const struct made *made, cudaGraphExec_t exec, cudaStream_t stream, struct dice *dice);
+/* By the driver's call for this kind of node, or (general) for every kind, if it is drawn: then it returns 1, and *error is what it gave. */
+int program_added_by_driver(const struct made *made, cudaGraph_t graph, unsigned step, const cudaGraphNode_t *deps, const cudaGraphEdgeData *data,
+                            size_t count, int general, cudaGraphNode_t *node, struct dice *dice, cudaError_t *error);
+int program_set_by_driver(const struct made *made, cudaGraphNode_t node, unsigned step, int general, struct dice *dice, cudaError_t *error);
+int program_set_exec_by_driver(const struct made *made, cudaGraphExec_t exec, cudaGraphNode_t node, unsigned step, int general, struct dice *dice,
+                               cudaError_t *error);
 /* A launch by the driver, by any of its calls that takes these attributes. */
 #define LAUNCH_ATTRIBUTES (PROGRAM_ATTRIBUTES + 5u) /* at most */
 cudaError_t program_launch_by_driver(const struct made *made, const void *kernel, const cudaLaunchConfig_t *config, void **values, struct dice *dice);
@@ -293,15 +299,15 @@ cudaError_t program_launch_host(const struct made *made, unsigned step, cudaStre
 void program_step_args(const struct made *made, unsigned step, struct kernel_args *args);
 /* Whether this step works on other memory in this graph. */
 int program_is_decoy(const struct made *made, unsigned step);
-/* Gives a node of a graph, or of an executable one, the parameters of this step. general: by the call for nodes of every kind. */
-cudaError_t program_set_node(const struct made *made, cudaGraphNode_t node, unsigned step, int general);
-cudaError_t program_set_exec_node(const struct made *made, cudaGraphExec_t exec, cudaGraphNode_t node, unsigned step, int general);
+/* Gives a node of a graph, or of an executable one, the parameters of this step. general: by a call for nodes of every kind. */
+cudaError_t program_set_node(const struct made *made, cudaGraphNode_t node, unsigned step, int general, struct dice *dice);
+cudaError_t program_set_exec_node(const struct made *made, cudaGraphExec_t exec, cudaGraphNode_t node, unsigned step, int general, struct dice *dice);
 /* Whether no edge to or from this step is programmatic. */
 int program_has_full_edges(const struct program *program, unsigned step);
 /* Whether this step lies in a child graph or a body of its own, where it means the same as long as all its edges are full. */
 int program_is_wrapped(const struct made *made, unsigned step);
 /* A graph of this step alone. */
-cudaError_t program_make_child(const struct made *made, unsigned step, cudaGraph_t *child);
+cudaError_t program_make_child(const struct made *made, unsigned step, cudaGraph_t *child, struct dice *dice);
 uint32_t *program_words_of(const struct made *made, unsigned step);
 /* What a node of this step is given, by its kind; an empty node is given nothing. */
 struct step_params {
@@ -355,10 +361,14 @@ struct program_staging {       /* pinned, mapped */
 enum program_spare { SPARE_RELAYED, SPARE_LAST, SPARE_MOVED, SPARE_OBSERVED, SPARE_EVENTS = SPARE_OBSERVED + PROGRAM_SEEN };
 enum driver_graph_call { DRIVER_INSTANTIATE, DRIVER_CLONE, DRIVER_UPDATE, DRIVER_UPLOAD, DRIVER_ENABLE, DRIVER_BEGIN, DRIVER_END, DRIVER_CHILD,
                          DRIVER_DEPEND, DRIVER_EDGES, DRIVER_GRAPH_CALLS };
+enum driver_node_call { DRIVER_ADDS, DRIVER_SETS, DRIVER_SETS_EXEC, DRIVER_NODE_CALLS };
+struct driver_call { const char *name; unsigned since; }; /* the version of CUDA that brought it */
 struct program_driver {        /* the driver's functions, NULL where it has none; the kernels as it knows them */
     cudaFunction_t kernel[PROGRAM_KERNELS];
     void *launch, *launch_cooperative, *launch_ex, *launch_graph, *copy, *set_bytes, *set_words, *record, *await, *add_edges, *remove_edges;
     void *graph_call[DRIVER_GRAPH_CALLS];
+    void *node_call[DRIVER_NODE_CALLS][STEP_KINDS + 1]; /* the last one: for nodes of every kind */
+    void *context;             /* in which its nodes work */
 };
 struct program_room {
     const void *const *kernel; /* PROGRAM_KERNELS */
@@ -405,6 +415,13 @@ struct program_ask {
 };
 cudaError_t program_open_driver(struct program_room *room);
 void program_open_driver_graphs(struct program_room *room);
+void program_open_driver_nodes(struct program_room *room);
+/* Of two functions of a name, the one whose edges have data. */
+#define WITH_EDGE_DATA (CUDART_VERSION >= 13000 ? 13000u : 12030u)
+/* NULL: this driver has no such function, or before toolkit 12.5 nothing says which of two of a name it would be. */
+void *program_driver_call(const struct driver_call *call);
+/* The kernel as the driver knows it. */
+cudaFunction_t program_driver_kernel(const struct program_room *room, const void *kernel);
 cudaError_t program_open_room(struct program_room *room); /* room: zeros, but for the kernels and the streams that it is given */
 void program_close_room(struct program_room *room);
 void program_ask(struct ask *ask, const struct program_ask *how);

@@ -12,15 +12,23 @@ typedef CUresult(CUDAAPI *launch_fn)(CUfunction, unsigned, unsigned, unsigned, u
 typedef CUresult(CUDAAPI *launch_cooperative_fn)(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream, void **);
 typedef CUresult(CUDAAPI *launch_ex_fn)(const CUlaunchConfig *, CUfunction, void **, void **);
 
-#define EDGES_SINCE (CUDART_VERSION >= 13000 ? 13000u : 12030u) /* with edge data */
-
-/* What an older driver lacks stays NULL. */
-static void find(const char *name, unsigned version, void **function)
+void *program_driver_call(const struct driver_call *call)
 {
-    if (driver_function(name, version, function) != cudaSuccess) {
-        *function = NULL;
+    int one_of_two = call->since == WITH_EDGE_DATA;
+    void *function = NULL;
+
+    if ((CUDART_VERSION < 12050 && one_of_two) || driver_function(call->name, call->since, &function) != cudaSuccess) {
+        function = NULL;
         (void)cudaGetLastError();
     }
+    return function;
+}
+
+static void find(const char *name, unsigned version, void **function)
+{
+    struct driver_call call = { name, version };
+
+    *function = program_driver_call(&call);
 }
 
 cudaError_t program_open_driver(struct program_room *room)
@@ -39,11 +47,10 @@ cudaError_t program_open_driver(struct program_room *room)
     find("cuEventRecord", 2000, &driver->record);
     find("cuStreamWaitEvent", 3020, &driver->await);
     find("cuGraphLaunch", 10000, &driver->launch_graph);
-#if CUDART_VERSION >= 12050 /* before, nothing says which of two functions of a name is meant */
-    find("cuGraphAddDependencies", EDGES_SINCE, &driver->add_edges);
-    find("cuGraphRemoveDependencies", EDGES_SINCE, &driver->remove_edges);
-#endif
+    find("cuGraphAddDependencies", WITH_EDGE_DATA, &driver->add_edges);
+    find("cuGraphRemoveDependencies", WITH_EDGE_DATA, &driver->remove_edges);
     program_open_driver_graphs(room);
+    program_open_driver_nodes(room);
     return cudaSuccess;
 }
 
@@ -85,15 +92,20 @@ static cudaError_t launch_with_attributes(const struct program_driver *driver, C
     return (cudaError_t)((launch_ex_fn)driver->launch_ex)(&config, kernel, values, NULL);
 }
 
+cudaFunction_t program_driver_kernel(const struct program_room *room, const void *kernel)
+{
+    unsigned which = 0;
+
+    while (which + 1 < PROGRAM_KERNELS && room->kernel[which] != kernel)
+        which++;
+    return room->driver.kernel[which];
+}
+
 cudaError_t program_launch_by_driver(const struct made *made, const void *kernel, const cudaLaunchConfig_t *config, void **values, struct dice *dice)
 {
     const struct program_driver *driver = &made->room->driver;
-    CUfunction function;
-    unsigned which = 0;
+    CUfunction function = program_driver_kernel(made->room, kernel);
 
-    while (which + 1 < PROGRAM_KERNELS && made->room->kernel[which] != kernel)
-        which++;
-    function = driver->kernel[which];
     if (config->numAttrs == 0 && driver->launch && dice_below(dice, 3))
         return launch_plainly(driver, function, config, values);
     if (config->numAttrs == 1 && config->attrs[0].id == cudaLaunchAttributeCooperative && driver->launch_cooperative && dice_below(dice, 2))
@@ -162,7 +174,6 @@ cudaError_t program_await(const struct made *made, cudaStream_t stream, cudaEven
 
 /* ---- edges ---- */
 
-#if CUDART_VERSION >= 12050
 typedef CUresult(CUDAAPI *edges_fn)(CUgraph, const CUgraphNode *, const CUgraphNode *, const CUgraphEdgeData *, size_t);
 
 static cudaError_t change_by_driver(void *function, struct made *made, const cudaGraphNode_t *from, const cudaGraphNode_t *to,
@@ -171,23 +182,18 @@ static cudaError_t change_by_driver(void *function, struct made *made, const cud
     _Static_assert(sizeof(CUgraphEdgeData) == sizeof(*data), "both libraries have the same edge data");
     return (cudaError_t)((edges_fn)function)(made->inner, from, to, (const CUgraphEdgeData *)(const void *)data, count);
 }
-#endif
 
 cudaError_t program_add_edges(struct made *made, const cudaGraphNode_t *from, const cudaGraphNode_t *to, const cudaGraphEdgeData *data, size_t count)
 {
-#if CUDART_VERSION >= 12050
     if (made->room->driver.add_edges && dice_below(&made->dice, 4) == 0)
         return change_by_driver(made->room->driver.add_edges, made, from, to, data, count);
-#endif
     return edges_add(made->inner, from, to, data, count);
 }
 
 cudaError_t program_remove_edges(struct made *made, const cudaGraphNode_t *from, const cudaGraphNode_t *to, const cudaGraphEdgeData *data,
                                  size_t count)
 {
-#if CUDART_VERSION >= 12050
     if (made->room->driver.remove_edges && dice_below(&made->dice, 4) == 0)
         return change_by_driver(made->room->driver.remove_edges, made, from, to, data, count);
-#endif
     return edges_remove(made->inner, from, to, data, count);
 }

@@ -4,16 +4,13 @@
 #include <cuda.h>
 #include <string.h>
 
-#include "../driver_function.h"
 #include "../edges.h"
 #include "try.h"
-
-#define WITH_EDGE_DATA (CUDART_VERSION >= 13000 ? 13000u : 12030u)
 
 /* What an older driver lacks stays NULL. */
 void program_open_driver_graphs(struct program_room *room)
 {
-    static const struct { const char *name; unsigned since; } calls[DRIVER_GRAPH_CALLS] = {
+    static const struct driver_call calls[DRIVER_GRAPH_CALLS] = {
         [DRIVER_INSTANTIATE] = { "cuGraphInstantiateWithFlags", 11040 }, [DRIVER_CLONE] = { "cuGraphClone", 10000 },
         [DRIVER_UPDATE] = { "cuGraphExecUpdate", 12000 }, [DRIVER_UPLOAD] = { "cuGraphUpload", 11010 },
         [DRIVER_ENABLE] = { "cuGraphNodeSetEnabled", 11060 }, [DRIVER_BEGIN] = { "cuStreamBeginCapture", 10010 },
@@ -22,13 +19,8 @@ void program_open_driver_graphs(struct program_room *room)
     };
     unsigned i;
 
-    for (i = 0; i < DRIVER_GRAPH_CALLS; i++) {
-        void **call = &room->driver.graph_call[i];
-        int one_of_two = calls[i].since == WITH_EDGE_DATA; /* before 12.5 nothing says which of two functions of a name is meant */
-        *call = NULL;
-        if ((CUDART_VERSION < 12050 && one_of_two) || driver_function(calls[i].name, calls[i].since, call) != cudaSuccess)
-            (void)cudaGetLastError();
-    }
+    for (i = 0; i < DRIVER_GRAPH_CALLS; i++)
+        room->driver.graph_call[i] = program_driver_call(&calls[i]);
 }
 
 /* The call, if it is this time by the driver's. */

@@ -129,12 +129,12 @@ static cudaError_t update_whole(struct made *made, cudaGraphExec_t *exec)
 
 /* ---- node by node ---- */
 
-static cudaError_t set_child(const struct made *as, cudaGraphExec_t exec, cudaGraphNode_t node, unsigned i)
+static cudaError_t set_child(const struct made *as, cudaGraphExec_t exec, cudaGraphNode_t node, unsigned i, struct dice *dice)
 {
     cudaGraph_t child;
     cudaError_t error;
 
-    TRY(program_make_child(as, i, &child));
+    TRY(program_make_child(as, i, &child, dice));
     error = cudaGraphExecChildGraphNodeSetParams(exec, node, child);
     (void)cudaGraphDestroy(child);
     return error;
@@ -147,8 +147,8 @@ static cudaError_t set_step(struct made *made, cudaGraphExec_t exec, cudaGraphNo
 
     as.decoys = otherwise ? (uint64_t)1 << i : 0;
     if (program_is_wrapped(made, i))
-        return set_child(&as, exec, node, i);
-    return program_set_exec_node(&as, exec, node, i, dice_below(&made->dice, 2) != 0);
+        return set_child(&as, exec, node, i, &made->dice);
+    return program_set_exec_node(&as, exec, node, i, dice_below(&made->dice, 2) != 0, &made->dice);
 }
 
 /* Steps whose nodes take new parameters. What a driver makes of a captured memset or copy, elements or bytes, is its own affair, and no

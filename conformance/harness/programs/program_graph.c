@@ -359,7 +359,7 @@ static cudaError_t set_otherwise(struct made *made, unsigned i)
     struct made as = *made;
 
     as.decoys ^= (uint64_t)1 << i;
-    return program_set_node(&as, made->node[i], i, dice_below(&made->dice, 2) != 0);
+    return program_set_node(&as, made->node[i], i, dice_below(&made->dice, 2) != 0, &made->dice);
 }
 
 /* One edge less, and one more. */

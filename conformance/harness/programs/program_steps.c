@@ -302,21 +302,27 @@ void program_fill_general(const struct made *made, unsigned index, struct step_p
 }
 
 static cudaError_t add_general(const struct made *made, cudaGraph_t graph, unsigned index, const cudaGraphNode_t *deps,
-                               const cudaGraphEdgeData *data, size_t count, cudaGraphNode_t *node)
+                               const cudaGraphEdgeData *data, size_t count, cudaGraphNode_t *node, struct dice *dice)
 {
     struct cudaGraphNodeParams general;
     struct step_params params;
+    cudaError_t error;
 
+    if (program_added_by_driver(made, graph, index, deps, data, count, 1, node, dice, &error))
+        return error;
     program_fill_general(made, index, &params, &general);
     return edges_add_node(node, graph, deps, data, count, &general);
 }
 
 /* By the function of its kind, which makes full edges. */
 static cudaError_t add_typed(const struct made *made, cudaGraph_t graph, unsigned index, const cudaGraphNode_t *deps, size_t count,
-                             cudaGraphNode_t *node)
+                             cudaGraphNode_t *node, struct dice *dice)
 {
     struct step_params params;
+    cudaError_t error;
 
+    if (program_added_by_driver(made, graph, index, deps, NULL, count, 0, node, dice, &error))
+        return error;
     program_fill_step(made, index, &params);
     switch (made->program->step[index].kind) {
     case STEP_KERNEL: return cudaGraphAddKernelNode(node, graph, deps, count, &params.as.kernel);
@@ -333,12 +339,16 @@ static cudaError_t add_typed(const struct made *made, cudaGraph_t graph, unsigne
 
 /* ---- other parameters ---- */
 
-cudaError_t program_set_node(const struct made *made, cudaGraphNode_t node, unsigned index, int general)
+cudaError_t program_set_node(const struct made *made, cudaGraphNode_t node, unsigned index, int general, struct dice *dice)
 {
     struct cudaGraphNodeParams all;
     struct step_params params;
+    cudaError_t error;
 
-    if (general && made->program->step[index].kind != STEP_EMPTY) {
+    general = general && made->program->step[index].kind != STEP_EMPTY;
+    if (program_set_by_driver(made, node, index, general, dice, &error))
+        return error;
+    if (general) {
         program_fill_general(made, index, &params, &all);
         return cudaGraphNodeSetParams(node, &all);
     }
@@ -364,12 +374,16 @@ static int may_be_general(const struct made *made, unsigned index)
     return kind != STEP_EMPTY && (kind != STEP_COPY || program_keeps_size(index));
 }
 
-cudaError_t program_set_exec_node(const struct made *made, cudaGraphExec_t exec, cudaGraphNode_t node, unsigned index, int general)
+cudaError_t program_set_exec_node(const struct made *made, cudaGraphExec_t exec, cudaGraphNode_t node, unsigned index, int general, struct dice *dice)
 {
     struct cudaGraphNodeParams all;
     struct step_params params;
+    cudaError_t error;
 
-    if (general && may_be_general(made, index)) {
+    general = general && may_be_general(made, index);
+    if (program_set_exec_by_driver(made, exec, node, index, general, dice, &error))
+        return error;
+    if (general) {
         program_fill_general(made, index, &params, &all);
         return cudaGraphExecNodeSetParams(exec, node, &all);
     }
@@ -399,22 +413,22 @@ int program_has_full_edges(const struct program *p, unsigned index)
 
 int program_is_wrapped(const struct made *made, unsigned index) { return (made->wraps >> index & 1) && program_has_full_edges(made->program, index); }
 
-static cudaError_t add_inside(const struct made *made, cudaGraph_t graph, unsigned index)
+static cudaError_t add_inside(const struct made *made, cudaGraph_t graph, unsigned index, struct dice *dice)
 {
     cudaGraphNode_t inside;
 
     if (made->program->step[index].kind == STEP_EMPTY && index % 2)
         return cudaSuccess; /* an empty graph orders as an empty node does */
-    TRY(add_typed(made, graph, index, NULL, 0, &inside));
+    TRY(add_typed(made, graph, index, NULL, 0, &inside, dice));
     return made->program->step[index].kind == STEP_KERNEL ? set_attributes(made, index, inside) : cudaSuccess;
 }
 
-cudaError_t program_make_child(const struct made *made, unsigned index, cudaGraph_t *child)
+cudaError_t program_make_child(const struct made *made, unsigned index, cudaGraph_t *child, struct dice *dice)
 {
     cudaError_t error;
 
     TRY(cudaGraphCreate(child, 0));
-    error = add_inside(made, *child, index);
+    error = add_inside(made, *child, index, dice);
     if (error != cudaSuccess)
         (void)cudaGraphDestroy(*child);
     return error;
@@ -509,9 +523,9 @@ static cudaError_t add_wrapped(struct made *made, cudaGraph_t graph, unsigned in
     if (is_condition(made, index)) {
         int runs = made->program->step[index].kind != STEP_EMPTY;
         TRY(program_add_condition(made, graph, deps, count, node, runs ? &child : NULL));
-        return runs ? add_inside(made, child, index) : cudaSuccess;
+        return runs ? add_inside(made, child, index, &made->dice) : cudaSuccess;
     }
-    TRY(program_make_child(made, index, &child));
+    TRY(program_make_child(made, index, &child, &made->dice));
     error = cudaGraphAddChildGraphNode(node, graph, deps, count, child); /* clones it */
     (void)cudaGraphDestroy(child);
     return error;
@@ -527,11 +541,11 @@ cudaError_t program_add_step(struct made *made, cudaGraph_t graph, unsigned inde
     if (graph == made->inner && !made->program->streams && dice_below(&made->dice, 4) == 0) /* its parameters come later */
         as.decoys ^= (uint64_t)1 << index;
     if (general)
-        TRY(add_general(&as, graph, index, deps, data, count, node));
+        TRY(add_general(&as, graph, index, deps, data, count, node, &made->dice));
     else
-        TRY(add_typed(&as, graph, index, deps, count, node));
+        TRY(add_typed(&as, graph, index, deps, count, node, &made->dice));
     if (as.decoys != made->decoys)
-        TRY(program_set_node(made, *node, index, dice_below(&made->dice, 2) != 0));
+        TRY(program_set_node(made, *node, index, dice_below(&made->dice, 2) != 0, &made->dice));
     return made->program->step[index].kind == STEP_KERNEL ? set_attributes(made, index, *node) : cudaSuccess;
 }
 
