@@ -102,6 +102,79 @@ static unsigned tell_edges(cudaGraph_t graph, cudaGraphNode_t *from, cudaGraphNo
     BY_DRIVER(tell_edges_as_told(graph, from, to, data, count));
 }
 
+static cudaError_t tell_neighbours_as_told(cudaError_t error, edge_data *data, const size_t *count)
+{
+    if (error == cudaSuccess && device.faults.driver_tells_neighbours_full && data != NULL)
+        memset(data, 0, *count * sizeof *data);
+    return error;
+}
+
+static unsigned tell_into(cudaGraphNode_t node, cudaGraphNode_t *from, edge_data *data, size_t *count)
+{
+    BY_DRIVER(tell_neighbours_as_told(graph_node_arcs(node, false, from, data, count), data, count));
+}
+
+static unsigned tell_out_of(cudaGraphNode_t node, cudaGraphNode_t *to, edge_data *data, size_t *count)
+{
+    if (device.faults.driver_tells_no_dependents) {
+        *count = 0;
+        return cudaSuccess;
+    }
+    BY_DRIVER(tell_neighbours_as_told(graph_node_arcs(node, true, to, data, count), data, count));
+}
+
+static unsigned destroy_node(cudaGraphNode_t node)
+{
+    BY_DRIVER(device.faults.driver_destroys_no_node ? cudaSuccess : cudaGraphDestroyNode(node));
+}
+
+static unsigned find_node(cudaGraphNode_t *found, cudaGraphNode_t node, cudaGraph_t clone_of)
+{
+    if (device.faults.driver_finds_original) {
+        *found = node;
+        return cudaSuccess;
+    }
+    BY_DRIVER(cudaGraphNodeFindInClone(found, node, clone_of));
+}
+
+static unsigned begin_capture_to(cudaStream_t stream, cudaGraph_t graph, const cudaGraphNode_t *after, const edge_data *data, size_t count,
+                                 enum cudaStreamCaptureMode mode)
+{
+    if (device.faults.driver_captures_to_full)
+        data = NULL;
+    BY_DRIVER(cudaStreamBeginCaptureToGraph(stream, graph, after, data, count, mode));
+}
+
+static cudaError_t tell_capture_as_told(cudaStream_t stream, enum cudaStreamCaptureStatus *status, unsigned long long *id, cudaGraph_t *graph,
+                                        const cudaGraphNode_t **nodes, const edge_data **data, size_t *count)
+{
+    cudaError_t error = capture_info(stream, status, id, graph, nodes, data, count);
+    if (error == cudaSuccess && device.faults.driver_tells_no_half_edges && data != NULL)
+        *data = NULL;
+    return error;
+}
+
+static unsigned tell_capture(cudaStream_t stream, enum cudaStreamCaptureStatus *status, unsigned long long *id, cudaGraph_t *graph,
+                             const cudaGraphNode_t **nodes, const edge_data **data, size_t *count)
+{
+    BY_DRIVER(tell_capture_as_told(stream, status, id, graph, nodes, data, count));
+}
+
+static unsigned set_attribute(cudaGraphNode_t node, cudaLaunchAttributeID id, const cudaLaunchAttributeValue *value)
+{
+    BY_DRIVER(device.faults.driver_sets_no_attribute ? cudaSuccess : cudaGraphKernelNodeSetAttribute(node, id, value));
+}
+
+static unsigned get_attribute(cudaGraphNode_t node, cudaLaunchAttributeID id, cudaLaunchAttributeValue *value)
+{
+    BY_DRIVER(device.faults.driver_tells_no_attribute ? cudaSuccess : cudaGraphKernelNodeGetAttribute(node, id, value));
+}
+
+static unsigned set_child(cudaGraphExec_t exec, cudaGraphNode_t node, cudaGraph_t child)
+{
+    BY_DRIVER(device.faults.driver_keeps_child ? cudaSuccess : cudaGraphExecChildGraphNodeSetParams(exec, node, child));
+}
+
 static const struct driver_function calls[] = {
     { "cuGraphInstantiateWithFlags", 11040, (any_function)instantiate },
     { "cuGraphClone", 10000, (any_function)clone },
@@ -113,6 +186,15 @@ static const struct driver_function calls[] = {
     { "cuGraphAddChildGraphNode", 10000, (any_function)add_child },
     { "cuStreamUpdateCaptureDependencies", 12030, (any_function)depend },
     { "cuGraphGetEdges", 12030, (any_function)tell_edges },
+    { "cuGraphNodeGetDependencies", 12030, (any_function)tell_into },
+    { "cuGraphNodeGetDependentNodes", 12030, (any_function)tell_out_of },
+    { "cuGraphDestroyNode", 10000, (any_function)destroy_node },
+    { "cuGraphNodeFindInClone", 10000, (any_function)find_node },
+    { "cuStreamBeginCaptureToGraph", 12030, (any_function)begin_capture_to },
+    { "cuStreamGetCaptureInfo", 12030, (any_function)tell_capture },
+    { "cuGraphKernelNodeSetAttribute", 11000, (any_function)set_attribute },
+    { "cuGraphKernelNodeGetAttribute", 11000, (any_function)get_attribute },
+    { "cuGraphExecChildGraphNodeSetParams", 11010, (any_function)set_child },
 };
 
 any_function driver_graph_call(const char *name, unsigned asked)

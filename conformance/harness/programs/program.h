@@ -220,9 +220,20 @@ cudaError_t program_enable(const struct made *made, cudaGraphExec_t exec, cudaGr
 cudaError_t program_clone(const struct made *made, cudaGraph_t *clone, cudaGraph_t graph, struct dice *dice);
 cudaError_t program_add_child(const struct made *made, cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after, size_t count,
                               cudaGraph_t child, struct dice *dice);
-/* Whether the driver's call tells the same edges, in any order, or there is no such call. */
+cudaError_t program_destroy_node(const struct made *made, cudaGraphNode_t node, struct dice *dice);
+cudaError_t program_find_node(const struct made *made, cudaGraphNode_t *found, cudaGraphNode_t node, cudaGraph_t clone, struct dice *dice);
+cudaError_t program_set_child(const struct made *made, cudaGraphExec_t exec, cudaGraphNode_t node, cudaGraph_t child, struct dice *dice);
+cudaError_t program_set_attribute(const struct made *made, cudaGraphNode_t node, const cudaLaunchAttribute *attribute, struct dice *dice);
+/* What the driver's call tells of this attribute, or, if there is none, the runtime's. */
+cudaError_t program_attribute_of(const struct made *made, cudaGraphNode_t node, cudaLaunchAttributeID id, cudaLaunchAttributeValue *value);
+/* What the driver's calls tell is the same: the edges, in any order, and those into and out of the nodes of one of them. 1: there are none. */
 int program_driver_tells(const struct made *made, const cudaGraphNode_t *from, const cudaGraphNode_t *to, const cudaGraphEdgeData *data, size_t count);
 cudaError_t program_begin_capture(const struct made *made, cudaStream_t stream, enum cudaStreamCaptureMode mode, struct dice *dice);
+cudaError_t program_begin_capture_to(const struct made *made, cudaStream_t stream, cudaGraph_t graph, const cudaGraphNode_t *deps,
+                                     const cudaGraphEdgeData *data, size_t count, enum cudaStreamCaptureMode mode, struct dice *dice);
+/* What the next thing that this stream captures depends on. */
+cudaError_t program_next_dependencies(const struct made *made, cudaStream_t stream, const cudaGraphNode_t **nodes, const cudaGraphEdgeData **data,
+                                      size_t *count, struct dice *dice);
 cudaError_t program_end_capture(const struct made *made, cudaStream_t stream, cudaGraph_t *graph, struct dice *dice);
 cudaError_t program_depend(const struct made *made, cudaStream_t stream, cudaGraphNode_t *nodes, const cudaGraphEdgeData *data, size_t count,
                            unsigned flags, struct dice *dice);
@@ -360,7 +371,8 @@ struct program_staging {       /* pinned, mapped */
 /* Events without timing: what a stream passes on to another, the end of a lane, where a lane moves to a new stream, and what is observed. */
 enum program_spare { SPARE_RELAYED, SPARE_LAST, SPARE_MOVED, SPARE_OBSERVED, SPARE_EVENTS = SPARE_OBSERVED + PROGRAM_SEEN };
 enum driver_graph_call { DRIVER_INSTANTIATE, DRIVER_CLONE, DRIVER_UPDATE, DRIVER_UPLOAD, DRIVER_ENABLE, DRIVER_BEGIN, DRIVER_END, DRIVER_CHILD,
-                         DRIVER_DEPEND, DRIVER_EDGES, DRIVER_GRAPH_CALLS };
+                         DRIVER_DEPEND, DRIVER_EDGES, DRIVER_INTO, DRIVER_OUT_OF, DRIVER_DESTROY_NODE, DRIVER_FIND, DRIVER_TO_GRAPH, DRIVER_INFO,
+                         DRIVER_SET_ATTRIBUTE, DRIVER_GET_ATTRIBUTE, DRIVER_CHILD_PARAMS, DRIVER_GRAPH_CALLS };
 enum driver_node_call { DRIVER_ADDS, DRIVER_SETS, DRIVER_SETS_EXEC, DRIVER_NODE_CALLS };
 struct driver_call { const char *name; unsigned since; }; /* the version of CUDA that brought it */
 struct program_driver {        /* the driver's functions, NULL where it has none; the kernels as it knows them */

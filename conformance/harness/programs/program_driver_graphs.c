@@ -16,6 +16,11 @@ void program_open_driver_graphs(struct program_room *room)
         [DRIVER_ENABLE] = { "cuGraphNodeSetEnabled", 11060 }, [DRIVER_BEGIN] = { "cuStreamBeginCapture", 10010 },
         [DRIVER_END] = { "cuStreamEndCapture", 10000 }, [DRIVER_CHILD] = { "cuGraphAddChildGraphNode", 10000 },
         [DRIVER_DEPEND] = { "cuStreamUpdateCaptureDependencies", WITH_EDGE_DATA }, [DRIVER_EDGES] = { "cuGraphGetEdges", WITH_EDGE_DATA },
+        [DRIVER_INTO] = { "cuGraphNodeGetDependencies", WITH_EDGE_DATA }, [DRIVER_OUT_OF] = { "cuGraphNodeGetDependentNodes", WITH_EDGE_DATA },
+        [DRIVER_DESTROY_NODE] = { "cuGraphDestroyNode", 10000 }, [DRIVER_FIND] = { "cuGraphNodeFindInClone", 10000 },
+        [DRIVER_TO_GRAPH] = { "cuStreamBeginCaptureToGraph", 12030 }, [DRIVER_INFO] = { "cuStreamGetCaptureInfo", WITH_EDGE_DATA },
+        [DRIVER_SET_ATTRIBUTE] = { "cuGraphKernelNodeSetAttribute", 11000 }, [DRIVER_GET_ATTRIBUTE] = { "cuGraphKernelNodeGetAttribute", 11000 },
+        [DRIVER_CHILD_PARAMS] = { "cuGraphExecChildGraphNodeSetParams", 11010 },
     };
     unsigned i;
 
@@ -90,6 +95,56 @@ cudaError_t program_add_child(const struct made *made, cudaGraphNode_t *node, cu
                     : cudaGraphAddChildGraphNode(node, graph, after, count, child);
 }
 
+cudaError_t program_destroy_node(const struct made *made, cudaGraphNode_t node, struct dice *dice)
+{
+    typedef CUresult(CUDAAPI *destroy_fn)(CUgraphNode);
+    void *function = drawn_call(made, DRIVER_DESTROY_NODE, dice);
+
+    return function ? (cudaError_t)((destroy_fn)function)(node) : cudaGraphDestroyNode(node);
+}
+
+cudaError_t program_find_node(const struct made *made, cudaGraphNode_t *found, cudaGraphNode_t node, cudaGraph_t clone, struct dice *dice)
+{
+    typedef CUresult(CUDAAPI *find_fn)(CUgraphNode *, CUgraphNode, CUgraph);
+    void *function = drawn_call(made, DRIVER_FIND, dice);
+
+    return function ? (cudaError_t)((find_fn)function)(found, node, clone) : cudaGraphNodeFindInClone(found, node, clone);
+}
+
+cudaError_t program_set_child(const struct made *made, cudaGraphExec_t exec, cudaGraphNode_t node, cudaGraph_t child, struct dice *dice)
+{
+    typedef CUresult(CUDAAPI *child_fn)(CUgraphExec, CUgraphNode, CUgraph);
+    void *function = drawn_call(made, DRIVER_CHILD_PARAMS, dice);
+
+    return function ? (cudaError_t)((child_fn)function)(exec, node, child) : cudaGraphExecChildGraphNodeSetParams(exec, node, child);
+}
+
+cudaError_t program_set_attribute(const struct made *made, cudaGraphNode_t node, const cudaLaunchAttribute *attribute, struct dice *dice)
+{
+    typedef CUresult(CUDAAPI *set_fn)(CUgraphNode, CUkernelNodeAttrID, const CUkernelNodeAttrValue *);
+    void *function = drawn_call(made, DRIVER_SET_ATTRIBUTE, dice);
+    CUkernelNodeAttrValue value;
+
+    _Static_assert(sizeof(value) == sizeof(attribute->val), "both libraries have the same values");
+    memcpy(&value, &attribute->val, sizeof(value));
+    return function ? (cudaError_t)((set_fn)function)(node, (CUkernelNodeAttrID)attribute->id, &value)
+                    : cudaGraphKernelNodeSetAttribute(node, attribute->id, &attribute->val);
+}
+
+cudaError_t program_attribute_of(const struct made *made, cudaGraphNode_t node, cudaLaunchAttributeID id, cudaLaunchAttributeValue *value)
+{
+    typedef CUresult(CUDAAPI *get_fn)(CUgraphNode, CUkernelNodeAttrID, CUkernelNodeAttrValue *);
+    void *function = made->room->driver.graph_call[DRIVER_GET_ATTRIBUTE];
+    CUkernelNodeAttrValue told = PDL_ZERO;
+    cudaError_t error;
+
+    if (!function)
+        return cudaGraphKernelNodeGetAttribute(node, id, value);
+    error = (cudaError_t)((get_fn)function)(node, (CUkernelNodeAttrID)id, &told);
+    memcpy(value, &told, sizeof(told));
+    return error;
+}
+
 /* Each of these edges, with its data, is among those. */
 static int are_among(const cudaGraphNode_t *from, const cudaGraphNode_t *to, const cudaGraphEdgeData *data, size_t count,
                      const cudaGraphNode_t *all_from, const cudaGraphNode_t *all_to, const CUgraphEdgeData *all_data)
@@ -105,18 +160,48 @@ static int are_among(const cudaGraphNode_t *from, const cudaGraphNode_t *to, con
     return 1;
 }
 
+/* The driver's call for one direction tells `count` neighbours of a node; `other` is among them, with this data. */
+static int tells_neighbour(const struct made *made, enum driver_graph_call call, cudaGraphNode_t node, size_t count, cudaGraphNode_t other,
+                           const cudaGraphEdgeData *data)
+{
+    typedef CUresult(CUDAAPI *neighbours_fn)(CUgraphNode, CUgraphNode *, CUgraphEdgeData *, size_t *);
+    static cudaGraphNode_t told[PROGRAM_LINKS + 1];
+    static CUgraphEdgeData told_data[PROGRAM_LINKS + 1];
+    void *function = made->room->driver.graph_call[call];
+    size_t room = PROGRAM_LINKS + 1, k;
+
+    if (!function)
+        return 1;
+    if (((neighbours_fn)function)(node, told, told_data, &room) != CUDA_SUCCESS || room != count)
+        return 0;
+    for (k = 0; k < room && told[k] != other; k++)
+        ;
+    return k < room && memcmp(&told_data[k], data, sizeof(*data)) == 0;
+}
+
+static size_t times_in(const cudaGraphNode_t *nodes, size_t count, cudaGraphNode_t node)
+{
+    size_t e, times = 0;
+
+    for (e = 0; e < count; e++)
+        times += nodes[e] == node;
+    return times;
+}
+
 int program_driver_tells(const struct made *made, const cudaGraphNode_t *from, const cudaGraphNode_t *to, const cudaGraphEdgeData *data, size_t count)
 {
     typedef CUresult(CUDAAPI *edges_fn)(CUgraph, CUgraphNode *, CUgraphNode *, CUgraphEdgeData *, size_t *);
     static cudaGraphNode_t told_from[PROGRAM_LINKS + 1], told_to[PROGRAM_LINKS + 1];
     static CUgraphEdgeData told[PROGRAM_LINKS + 1];
     void *function = made->room->driver.graph_call[DRIVER_EDGES];
-    size_t room = PROGRAM_LINKS + 1;
+    size_t room = PROGRAM_LINKS + 1, e = count ? made->room->key % count : 0;
 
     if (!function)
         return 1;
     return ((edges_fn)function)(made->inner, told_from, told_to, told, &room) == CUDA_SUCCESS && room == count &&
-           are_among(from, to, data, count, told_from, told_to, told);
+           are_among(from, to, data, count, told_from, told_to, told) &&
+           (count == 0 || (tells_neighbour(made, DRIVER_INTO, to[e], times_in(to, count, to[e]), from[e], &data[e]) &&
+                           tells_neighbour(made, DRIVER_OUT_OF, from[e], times_in(from, count, from[e]), to[e], &data[e])));
 }
 
 /* ---- captures ---- */
@@ -127,6 +212,35 @@ cudaError_t program_begin_capture(const struct made *made, cudaStream_t stream, 
     void *function = drawn_call(made, DRIVER_BEGIN, dice);
 
     return function ? (cudaError_t)((begin_fn)function)(stream, (CUstreamCaptureMode)mode) : cudaStreamBeginCapture(stream, mode);
+}
+
+cudaError_t program_begin_capture_to(const struct made *made, cudaStream_t stream, cudaGraph_t graph, const cudaGraphNode_t *deps,
+                                     const cudaGraphEdgeData *data, size_t count, enum cudaStreamCaptureMode mode, struct dice *dice)
+{
+    typedef CUresult(CUDAAPI *begin_fn)(CUstream, CUgraph, const CUgraphNode *, const CUgraphEdgeData *, size_t, CUstreamCaptureMode);
+    void *function = drawn_call(made, DRIVER_TO_GRAPH, dice);
+
+    return function ? (cudaError_t)((begin_fn)function)(stream, graph, deps, (const CUgraphEdgeData *)(const void *)data, count,
+                                                        (CUstreamCaptureMode)mode)
+                    : cudaStreamBeginCaptureToGraph(stream, graph, deps, data, count, mode);
+}
+
+cudaError_t program_next_dependencies(const struct made *made, cudaStream_t stream, const cudaGraphNode_t **nodes, const cudaGraphEdgeData **data,
+                                      size_t *count, struct dice *dice)
+{
+    typedef CUresult(CUDAAPI *info_fn)(CUstream, CUstreamCaptureStatus *, cuuint64_t *, CUgraph *, const CUgraphNode **, const CUgraphEdgeData **,
+                                       size_t *);
+    void *function = drawn_call(made, DRIVER_INFO, dice);
+    enum cudaStreamCaptureStatus status;
+    CUstreamCaptureStatus told;
+    const CUgraphEdgeData *edges = NULL;
+    cudaError_t error;
+
+    if (!function)
+        return edges_of_capture(stream, &status, NULL, NULL, nodes, data, count);
+    error = (cudaError_t)((info_fn)function)(stream, &told, NULL, NULL, nodes, &edges, count);
+    *data = (const cudaGraphEdgeData *)(const void *)edges;
+    return error;
 }
 
 cudaError_t program_end_capture(const struct made *made, cudaStream_t stream, cudaGraph_t *graph, struct dice *dice)

@@ -135,7 +135,7 @@ static cudaError_t set_child(const struct made *as, cudaGraphExec_t exec, cudaGr
     cudaError_t error;
 
     TRY(program_make_child(as, i, &child, dice));
-    error = cudaGraphExecChildGraphNodeSetParams(exec, node, child);
+    error = program_set_child(as, exec, node, child, dice);
     (void)cudaGraphDestroy(child);
     return error;
 }
@@ -193,7 +193,7 @@ static cudaError_t lose_node(struct made *made, uint64_t set)
     if (made->program->streams || (set >> i & 1) || dice_below(&made->dice, 2))
         return cudaSuccess;
     made->gone = (uint64_t)1 << i;
-    return cudaGraphDestroyNode(made->decoy->node[i]);
+    return program_destroy_node(made, made->decoy->node[i], &made->dice);
 }
 
 /* A child graph gets a clone of itself, which changes nothing. */
@@ -208,7 +208,7 @@ static cudaError_t update_child(struct made *made, cudaGraphExec_t *exec)
     TRY(cudaGraphGetNodes(made->graph, &node, &one));
     TRY(cudaGraphChildGraphNodeGetGraph(node, &child));
     TRY(program_clone(made, &clone, child, &made->dice));
-    error = cudaGraphExecChildGraphNodeSetParams(*exec, node, clone);
+    error = program_set_child(made, *exec, node, clone, &made->dice);
     (void)cudaGraphDestroy(clone);
     return error;
 }
@@ -341,7 +341,7 @@ static cudaError_t orphan(struct made *made)
         return cudaSuccess; /* the handle of a condition belongs to its graph */
     if (!made->program->streams && made->graph == made->inner) {
         TRY(program_spoil(made));
-        TRY(cudaGraphDestroyNode(made->node[dice_below(&made->dice, made->program->steps)]));
+        TRY(program_destroy_node(made, made->node[dice_below(&made->dice, made->program->steps)], &made->dice));
     }
     TRY(cudaGraphDestroy(made->graph));
     made->graph = made->inner = NULL;

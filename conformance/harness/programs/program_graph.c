@@ -189,7 +189,7 @@ static cudaError_t begin_each(struct made *made)
         }
         data = data_of(made, &list);
         mode = program_capture_mode(&made->dice);
-        TRY(cudaStreamBeginCaptureToGraph(made->room->stream, made->inner, list.count ? list.from : NULL, data, list.count, mode));
+        TRY(program_begin_capture_to(made, made->room->stream, made->inner, list.count ? list.from : NULL, data, list.count, mode, &made->dice));
         error = capture_step(made, i);
         end = program_end_capture(made, made->room->stream, &out, &made->dice);
         TRY(error);
@@ -199,15 +199,14 @@ static cudaError_t begin_each(struct made *made)
 }
 
 /* What the stream says it depends on, each with its data, in any order. */
-static int has_dependencies(const struct made *made, const struct edge_list *list)
+static int has_dependencies(struct made *made, const struct edge_list *list)
 {
-    enum cudaStreamCaptureStatus status;
     const cudaGraphNode_t *nodes = NULL;
     const cudaGraphEdgeData *data = NULL;
     size_t count = 0, k;
     unsigned e;
 
-    if (edges_of_capture(made->room->stream, &status, NULL, NULL, &nodes, &data, &count) != cudaSuccess || count != list->count)
+    if (program_next_dependencies(made, made->room->stream, &nodes, &data, &count, &made->dice) != cudaSuccess || count != list->count)
         return 0;
     for (e = 0; e < list->count; e++) {
         for (k = 0; k < count && nodes[k] != list->from[e]; k++)
@@ -253,7 +252,7 @@ static cudaError_t update_in_one_capture(struct made *made)
     cudaError_t error, end;
     cudaGraph_t out = NULL;
 
-    TRY(cudaStreamBeginCaptureToGraph(made->room->stream, made->inner, NULL, NULL, 0, program_capture_mode(&made->dice)));
+    TRY(program_begin_capture_to(made, made->room->stream, made->inner, NULL, NULL, 0, program_capture_mode(&made->dice), &made->dice));
     error = update_all(made);
     end = program_end_capture(made, made->room->stream, &out, &made->dice);
     return error == cudaSuccess ? end : error;
@@ -312,7 +311,7 @@ static cudaError_t prune(struct made *made)
     }
     TRY(add_edges(made));
     for (i = 0; i < extras; i++)
-        TRY(cudaGraphDestroyNode(extra[i]));
+        TRY(program_destroy_node(made, extra[i], &made->dice));
     return cudaSuccess;
 }
 
@@ -349,7 +348,7 @@ static cudaError_t find_again(struct made *made, cudaGraph_t in)
     unsigned i;
 
     for (i = 0; i < made->program->steps; i++)
-        TRY(cudaGraphNodeFindInClone(&found[i], made->node[i], in));
+        TRY(program_find_node(made, &found[i], made->node[i], in, &made->dice));
     memcpy(made->node, found, made->program->steps * sizeof(found[0]));
     return cudaSuccess;
 }
@@ -394,14 +393,14 @@ static cudaError_t find_without_extra(struct made *made, cudaGraph_t clone)
 {
     cudaGraphNode_t extra;
 
-    TRY(cudaGraphNodeFindInClone(&extra, made->extra, clone));
+    TRY(program_find_node(made, &extra, made->extra, clone, &made->dice));
     if (dice_below(&made->dice, 2)) {
-        TRY(cudaGraphDestroyNode(extra));
+        TRY(program_destroy_node(made, extra, &made->dice));
         return find_again(made, clone);
     }
-    TRY(cudaGraphDestroyNode(made->extra));
+    TRY(program_destroy_node(made, made->extra, &made->dice));
     TRY(find_again(made, clone));
-    return cudaGraphDestroyNode(extra);
+    return program_destroy_node(made, extra, &made->dice);
 }
 
 /* Now and then a clone of the clone. */

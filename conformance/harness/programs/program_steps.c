@@ -179,16 +179,17 @@ unsigned program_list_attributes(const struct made *made, unsigned index, cudaLa
     return n;
 }
 
-static cudaError_t set_attributes(const struct made *made, unsigned index, cudaGraphNode_t node)
+static cudaError_t set_attributes(const struct made *made, unsigned index, cudaGraphNode_t node, struct dice *dice)
 {
     cudaLaunchAttribute attrs[PROGRAM_ATTRIBUTES];
-    cudaLaunchAttributeValue plain = PDL_ZERO; /* no priority, and the default domain */
+    cudaLaunchAttribute plain = PDL_ZERO; /* no priority, and the default domain */
     unsigned n = program_list_attributes(made, index, attrs), i;
 
     for (i = 0; i < n; i++) {
+        plain.id = attrs[i].id;
         if (index % 2 && (attrs[i].id == cudaLaunchAttributePriority || attrs[i].id == cudaLaunchAttributeMemSyncDomain))
-            TRY(cudaGraphKernelNodeSetAttribute(node, attrs[i].id, &plain)); /* the last value counts */
-        TRY(cudaGraphKernelNodeSetAttribute(node, attrs[i].id, &attrs[i].val));
+            TRY(program_set_attribute(made, node, &plain, dice)); /* the last value counts */
+        TRY(program_set_attribute(made, node, &attrs[i], dice));
     }
     return cudaSuccess;
 }
@@ -213,7 +214,7 @@ static int keeps_kernel(const struct made *made, unsigned index)
 {
     cudaLaunchAttribute attrs[PROGRAM_ATTRIBUTES];
     unsigned n = program_list_attributes(made, index, attrs), i;
-    cudaLaunchAttributeValue value;
+    cudaLaunchAttributeValue value[2]; /* as the runtime tells it, and the driver */
     struct cudaKernelNodeParams is = PDL_ZERO;
     struct step_params params;
 
@@ -221,8 +222,9 @@ static int keeps_kernel(const struct made *made, unsigned index)
     if (cudaGraphKernelNodeGetParams(made->node[index], &is) != cudaSuccess || !has_launch(&params.as.kernel, &is))
         return 0;
     for (i = 0; i < n; i++) {
-        memset(&value, 0, sizeof(value));
-        if (cudaGraphKernelNodeGetAttribute(made->node[index], attrs[i].id, &value) != cudaSuccess || !is_same_value(&attrs[i], &value))
+        memset(value, 0, sizeof(value));
+        if (cudaGraphKernelNodeGetAttribute(made->node[index], attrs[i].id, &value[0]) != cudaSuccess || !is_same_value(&attrs[i], &value[0]) ||
+            program_attribute_of(made, made->node[index], attrs[i].id, &value[1]) != cudaSuccess || !is_same_value(&attrs[i], &value[1]))
             return 0;
     }
     return 1;
@@ -420,7 +422,7 @@ static cudaError_t add_inside(const struct made *made, cudaGraph_t graph, unsign
     if (made->program->step[index].kind == STEP_EMPTY && index % 2)
         return cudaSuccess; /* an empty graph orders as an empty node does */
     TRY(add_typed(made, graph, index, NULL, 0, &inside, dice));
-    return made->program->step[index].kind == STEP_KERNEL ? set_attributes(made, index, inside) : cudaSuccess;
+    return made->program->step[index].kind == STEP_KERNEL ? set_attributes(made, index, inside, dice) : cudaSuccess;
 }
 
 cudaError_t program_make_child(const struct made *made, unsigned index, cudaGraph_t *child, struct dice *dice)
@@ -546,7 +548,7 @@ cudaError_t program_add_step(struct made *made, cudaGraph_t graph, unsigned inde
         TRY(add_typed(&as, graph, index, deps, count, node, &made->dice));
     if (as.decoys != made->decoys)
         TRY(program_set_node(made, *node, index, dice_below(&made->dice, 2) != 0, &made->dice));
-    return made->program->step[index].kind == STEP_KERNEL ? set_attributes(made, index, *node) : cudaSuccess;
+    return made->program->step[index].kind == STEP_KERNEL ? set_attributes(made, index, *node, &made->dice) : cudaSuccess;
 }
 
 cudaError_t program_launch_host(const struct made *made, unsigned index, cudaStream_t stream)

@@ -48,7 +48,7 @@ cudaError_t program_captured_node(struct made *made, unsigned step, cudaStream_t
     TRY(cudaStreamIsCapturing(stream, &status));
     if (status != cudaStreamCaptureStatusActive)
         return cudaErrorUnknown;
-    TRY(edges_of_capture(stream, &status, NULL, NULL, &nodes, &data, &count));
+    TRY(program_next_dependencies(made, stream, &nodes, &data, &count, &made->dice));
     for (i = 0; i < count; i++)
         if (!is_known(made, step, nodes[i])) {
             made->node[step] = nodes[i];
@@ -444,7 +444,7 @@ static cudaError_t capture(struct lanes *lanes, int to_graph)
 
     if (to_graph) {
         TRY(cudaGraphCreate(&made->graph, 0));
-        TRY(cudaStreamBeginCaptureToGraph(lanes->stream[0], made->graph, NULL, NULL, 0, mode));
+        TRY(program_begin_capture_to(made, lanes->stream[0], made->graph, NULL, NULL, 0, mode, &made->dice));
     } else {
         TRY(program_begin_capture(made, lanes->stream[0], mode, &made->dice));
     }
