@@ -75,11 +75,18 @@ static void fill_set(const struct cudaMemsetParams *from, CUDA_MEMSET_NODE_PARAM
     to->height = from->height;
 }
 
-/* One row of bytes; unified addresses tell where each end lies. */
-static void fill_copy(const struct step_params *from, CUDA_MEMCPY3D *to)
+/* One row of bytes. An update may not change where an end lies, and a driver takes it for a change if one call says so and another leaves that
+ * to the address: all say so, as the runtime's calls do. */
+static void fill_copy(const struct step_params *from, enum cudaMemcpyKind kind, CUDA_MEMCPY3D *to)
 {
-    to->srcMemoryType = to->dstMemoryType = CU_MEMORYTYPE_UNIFIED;
+    int from_host = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyHostToHost;
+    int to_host = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyHostToHost;
+
+    to->srcMemoryType = kind == cudaMemcpyDefault ? CU_MEMORYTYPE_UNIFIED : from_host ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE;
+    to->dstMemoryType = kind == cudaMemcpyDefault ? CU_MEMORYTYPE_UNIFIED : to_host ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE;
+    to->srcHost = from->as.copy.from;
     to->srcDevice = (CUdeviceptr)(uintptr_t)from->as.copy.from;
+    to->dstHost = from->as.copy.to;
     to->dstDevice = (CUdeviceptr)(uintptr_t)from->as.copy.to;
     to->WidthInBytes = to->srcPitch = to->dstPitch = from->as.copy.bytes;
     to->Height = to->Depth = to->srcHeight = to->dstHeight = 1;
@@ -93,7 +100,7 @@ static void fill(const struct made *made, unsigned index, struct driver_params *
     switch (made->program->step[index].kind) {
     case STEP_KERNEL: fill_kernel(made->room, &p->given.as.kernel, &p->as.kernel); break;
     case STEP_SET: fill_set(&p->given.as.set, &p->as.set); break;
-    case STEP_COPY: fill_copy(&p->given, &p->as.copy); break;
+    case STEP_COPY: fill_copy(&p->given, program_copy_kind(made->program, index), &p->as.copy); break;
     case STEP_HOST:
         p->as.host.fn = p->given.as.host.fn;
         p->as.host.userData = p->given.as.host.userData;
