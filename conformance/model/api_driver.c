@@ -331,6 +331,8 @@ static void entry_point(const char *name, unsigned asked, void **address, enum c
         found.function = driver_graph_call(name, asked);
     if (found.function == NULL)
         found.function = driver_node_call(name, asked);
+    if (found.function == NULL)
+        found.function = driver_older_call(name, asked);
     *address = found.object;
     if (status != NULL)
         *status = found.object != NULL || device.faults.no_function_told_found ? cudaDriverEntryPointSuccess : cudaDriverEntryPointSymbolNotFound;

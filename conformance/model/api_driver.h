@@ -45,8 +45,45 @@ struct layers_copy {
 };
 struct cudaMemcpy3DParms layers_of(const struct layers_copy *c); /* as the runtime lays it out */
 
+/* The same of the parameters of nodes. */
+struct kernel_params {
+    cudaFunction_t func;
+    unsigned grid[3], block[3], shared_bytes;
+    void **params, **extra;
+    void *kern, *context;
+};
+struct set_params {
+    uint64_t to;
+    size_t pitch;
+    unsigned value, bytes;
+    size_t width, height;
+};
+struct host_params {
+    cudaHostFn_t fn;
+    void *data;
+};
+struct any_params {
+    int type, reserved[3];
+    union {
+        struct kernel_params kernel;
+        struct { int flags, reserved; void *context; struct layers_copy copy; } copy;
+        struct { struct set_params set; void *context; } set;
+        struct host_params host;
+        cudaEvent_t event;
+        long long room[29];
+    } of;
+    long long reserved2;
+};
+
+unsigned driver_add_kernel(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after, size_t count, const struct kernel_params *p);
+unsigned driver_set_kernel(cudaGraphNode_t node, const struct kernel_params *p);
+unsigned driver_set_exec_kernel(cudaGraphExec_t exec, cudaGraphNode_t node, const struct kernel_params *p);
+unsigned driver_add_any(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after, const edge_data *data, size_t count,
+                        const struct any_params *p);
+
 any_function driver_move(const char *name, unsigned asked);       /* of api_driver_moves.c */
 any_function driver_graph_call(const char *name, unsigned asked); /* of api_driver_graphs.c */
 any_function driver_node_call(const char *name, unsigned asked);  /* of api_driver_nodes.c */
+any_function driver_older_call(const char *name, unsigned asked); /* of api_driver_older.c */
 
 #endif

@@ -3,36 +3,6 @@
 
 #include <string.h>
 
-/* As the driver lays them out. */
-struct kernel_params {
-    cudaFunction_t func;
-    unsigned grid[3], block[3], shared_bytes;
-    void **params, **extra;
-    void *kern, *context;
-};
-struct set_params {
-    uint64_t to;
-    size_t pitch;
-    unsigned value, bytes;
-    size_t width, height;
-};
-struct host_params {
-    cudaHostFn_t fn;
-    void *data;
-};
-struct any_params {
-    int type, reserved[3];
-    union {
-        struct kernel_params kernel;
-        struct { int flags, reserved; void *context; struct layers_copy copy; } copy;
-        struct { struct set_params set; void *context; } set;
-        struct host_params host;
-        cudaEvent_t event;
-        long long room[29];
-    } of;
-    long long reserved2;
-};
-
 static char the_context;
 
 static unsigned current_context(void **context)
@@ -73,7 +43,7 @@ static struct cudaHostNodeParams host_of(const struct host_params *p)
 
 /* ---- new nodes ---- */
 
-static unsigned add_kernel(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after, size_t count, const struct kernel_params *p)
+unsigned driver_add_kernel(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after, size_t count, const struct kernel_params *p)
 {
     struct cudaKernelNodeParams params = kernel_of(p);
     if (device.faults.driver_node_after_one && count > 1)
@@ -151,7 +121,7 @@ static struct cudaGraphNodeParams any_of(const struct any_params *p)
     return all;
 }
 
-static unsigned add_any(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after, const edge_data *data, size_t count,
+unsigned driver_add_any(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after, const edge_data *data, size_t count,
                         const struct any_params *p)
 {
     struct cudaGraphNodeParams params = any_of(p);
@@ -160,7 +130,7 @@ static unsigned add_any(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGrap
 
 /* ---- other parameters of a node ---- */
 
-static unsigned set_kernel(cudaGraphNode_t node, const struct kernel_params *p)
+unsigned driver_set_kernel(cudaGraphNode_t node, const struct kernel_params *p)
 {
     struct cudaKernelNodeParams params = kernel_of(p);
     BY_DRIVER(device.faults.driver_kernel_keeps_params ? cudaSuccess : cudaGraphKernelNodeSetParams(node, &params));
@@ -202,7 +172,7 @@ static unsigned set_any(cudaGraphNode_t node, const struct any_params *p)
 
 /* ---- other parameters of a node of an executable graph ---- */
 
-static unsigned set_exec_kernel(cudaGraphExec_t exec, cudaGraphNode_t node, const struct kernel_params *p)
+unsigned driver_set_exec_kernel(cudaGraphExec_t exec, cudaGraphNode_t node, const struct kernel_params *p)
 {
     struct cudaKernelNodeParams params = kernel_of(p);
     BY_DRIVER(device.faults.driver_exec_kernel_keeps_params ? cudaSuccess : cudaGraphExecKernelNodeSetParams(exec, node, &params));
@@ -248,22 +218,22 @@ static unsigned set_exec_any(cudaGraphExec_t exec, cudaGraphNode_t node, const s
 
 static const struct driver_function calls[] = {
     { "cuCtxGetCurrent", 4000, (any_function)current_context },
-    { "cuGraphAddKernelNode", 12000, (any_function)add_kernel },
+    { "cuGraphAddKernelNode", 12000, (any_function)driver_add_kernel },
     { "cuGraphAddMemsetNode", 10000, (any_function)add_set },
     { "cuGraphAddMemcpyNode", 10000, (any_function)add_copy },
     { "cuGraphAddHostNode", 10000, (any_function)add_host },
     { "cuGraphAddEmptyNode", 10000, (any_function)add_empty },
     { "cuGraphAddEventRecordNode", 11010, (any_function)add_record },
     { "cuGraphAddEventWaitNode", 11010, (any_function)add_await },
-    { "cuGraphAddNode", 12030, (any_function)add_any },
-    { "cuGraphKernelNodeSetParams", 12000, (any_function)set_kernel },
+    { "cuGraphAddNode", 12030, (any_function)driver_add_any },
+    { "cuGraphKernelNodeSetParams", 12000, (any_function)driver_set_kernel },
     { "cuGraphMemsetNodeSetParams", 10000, (any_function)set_set },
     { "cuGraphMemcpyNodeSetParams", 10000, (any_function)set_copy },
     { "cuGraphHostNodeSetParams", 10000, (any_function)set_host },
     { "cuGraphEventRecordNodeSetEvent", 11010, (any_function)set_record },
     { "cuGraphEventWaitNodeSetEvent", 11010, (any_function)set_await },
     { "cuGraphNodeSetParams", 12020, (any_function)set_any },
-    { "cuGraphExecKernelNodeSetParams", 12000, (any_function)set_exec_kernel },
+    { "cuGraphExecKernelNodeSetParams", 12000, (any_function)driver_set_exec_kernel },
     { "cuGraphExecMemsetNodeSetParams", 10020, (any_function)set_exec_set },
     { "cuGraphExecMemcpyNodeSetParams", 10020, (any_function)set_exec_copy },
     { "cuGraphExecHostNodeSetParams", 10020, (any_function)set_exec_host },

@@ -355,6 +355,8 @@ struct faults {
     bool driver_exec_kernel_keeps_params, driver_exec_set_keeps_params, driver_exec_copy_keeps_params, driver_exec_host_keeps_params;
     bool driver_exec_record_keeps_event, driver_exec_await_keeps_event, driver_exec_any_keeps_params;
     bool driver_tells_neighbours_full, driver_tells_no_dependents, driver_destroys_no_node, driver_finds_original, driver_captures_to_full;
+    bool older_adds_one_edge, older_removes_nothing, older_loses_data, older_depends_on_one, older_begins_nothing, older_instantiates_less;
+    bool older_update_ignored, older_new_node_first, older_kernel_in_one_block, older_kernel_keeps_params, older_exec_kernel_keeps_params;
     bool driver_tells_no_half_edges, driver_sets_no_attribute, driver_tells_no_attribute, driver_keeps_child;
     bool copied_attributes_fill, empty_capture_gives_none, host_graph_passed, child_ends_by_first;
     bool wait_node_in_child_passes, lone_node_overlaps_itself;

@@ -14,6 +14,7 @@
 
 #include "../kernel_args.h"
 #include "../pair.h"
+#include "program_driver.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -201,52 +202,6 @@ int exec_may_run_twice(const struct made *made, unsigned time);
 cudaError_t program_spoil(struct made *made);
 /* A conditional node whose body runs; without `body`, one of whose bodies none runs. */
 cudaError_t program_add_condition(struct made *made, cudaGraph_t graph, const cudaGraphNode_t *deps, size_t count, cudaGraphNode_t *node, cudaGraph_t *body);
-/* Edges of the graph that the steps lie in, by the runtime or by the driver. */
-cudaError_t program_add_edges(struct made *made, const cudaGraphNode_t *from, const cudaGraphNode_t *to, const cudaGraphEdgeData *data, size_t count);
-cudaError_t program_remove_edges(struct made *made, const cudaGraphNode_t *from, const cudaGraphNode_t *to, const cudaGraphEdgeData *data,
-                                 size_t count);
-/* What follows goes by the runtime, or by the driver; whether it does is drawn. Without dice it does not. */
-int program_goes_by_driver(const struct made *made, struct dice *dice);
-cudaError_t program_set_async(const struct made *made, void *to, int value, size_t bytes, cudaStream_t stream, struct dice *dice);
-cudaError_t program_copy_async(const struct made *made, void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind, cudaStream_t stream,
-                               struct dice *dice);
-cudaError_t program_record(const struct made *made, cudaEvent_t event, cudaStream_t stream, struct dice *dice);
-cudaError_t program_await(const struct made *made, cudaStream_t stream, cudaEvent_t event, struct dice *dice);
-cudaError_t program_instantiate(const struct made *made, cudaGraphExec_t *exec, cudaGraph_t graph, unsigned long long flags, struct dice *dice);
-cudaError_t program_update_exec(const struct made *made, cudaGraphExec_t exec, cudaGraph_t graph, cudaGraphExecUpdateResultInfo *info,
-                                struct dice *dice);
-cudaError_t program_upload(const struct made *made, cudaGraphExec_t exec, cudaStream_t stream, struct dice *dice);
-cudaError_t program_enable(const struct made *made, cudaGraphExec_t exec, cudaGraphNode_t node, unsigned enabled, struct dice *dice);
-cudaError_t program_clone(const struct made *made, cudaGraph_t *clone, cudaGraph_t graph, struct dice *dice);
-cudaError_t program_add_child(const struct made *made, cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after, size_t count,
-                              cudaGraph_t child, struct dice *dice);
-cudaError_t program_destroy_node(const struct made *made, cudaGraphNode_t node, struct dice *dice);
-cudaError_t program_find_node(const struct made *made, cudaGraphNode_t *found, cudaGraphNode_t node, cudaGraph_t clone, struct dice *dice);
-cudaError_t program_set_child(const struct made *made, cudaGraphExec_t exec, cudaGraphNode_t node, cudaGraph_t child, struct dice *dice);
-cudaError_t program_set_attribute(const struct made *made, cudaGraphNode_t node, const cudaLaunchAttribute *attribute, struct dice *dice);
-/* What the driver's call tells of this attribute, or, if there is none, the runtime's. */
-cudaError_t program_attribute_of(const struct made *made, cudaGraphNode_t node, cudaLaunchAttributeID id, cudaLaunchAttributeValue *value);
-/* What the driver's calls tell is the same: the edges, in any order, and those into and out of the nodes of one of them. 1: there are none. */
-int program_driver_tells(const struct made *made, const cudaGraphNode_t *from, const cudaGraphNode_t *to, const cudaGraphEdgeData *data, size_t count);
-cudaError_t program_begin_capture(const struct made *made, cudaStream_t stream, enum cudaStreamCaptureMode mode, struct dice *dice);
-cudaError_t program_begin_capture_to(const struct made *made, cudaStream_t stream, cudaGraph_t graph, const cudaGraphNode_t *deps,
-                                     const cudaGraphEdgeData *data, size_t count, enum cudaStreamCaptureMode mode, struct dice *dice);
-/* What the next thing that this stream captures depends on. */
-cudaError_t program_next_dependencies(const struct made *made, cudaStream_t stream, const cudaGraphNode_t **nodes, const cudaGraphEdgeData **data,
-                                      size_t *count, struct dice *dice);
-cudaError_t program_end_capture(const struct made *made, cudaStream_t stream, cudaGraph_t *graph, struct dice *dice);
-cudaError_t program_depend(const struct made *made, cudaStream_t stream, cudaGraphNode_t *nodes, const cudaGraphEdgeData *data, size_t count,
-                           unsigned flags, struct dice *dice);
-cudaError_t program_launch_exec(const struct made *made, cudaGraphExec_t exec, cudaStream_t stream, struct dice *dice);
-/* By the driver's call for this kind of node, or (general) for every kind, if it is drawn: then it returns 1, and *error is what it gave. */
-int program_added_by_driver(const struct made *made, cudaGraph_t graph, unsigned step, const cudaGraphNode_t *deps, const cudaGraphEdgeData *data,
-                            size_t count, int general, cudaGraphNode_t *node, struct dice *dice, cudaError_t *error);
-int program_set_by_driver(const struct made *made, cudaGraphNode_t node, unsigned step, int general, struct dice *dice, cudaError_t *error);
-int program_set_exec_by_driver(const struct made *made, cudaGraphExec_t exec, cudaGraphNode_t node, unsigned step, int general, struct dice *dice,
-                               cudaError_t *error);
-/* A launch by the driver, by any of its calls that takes these attributes. */
-#define LAUNCH_ATTRIBUTES (PROGRAM_ATTRIBUTES + 5u) /* at most */
-cudaError_t program_launch_by_driver(const struct made *made, const void *kernel, const cudaLaunchConfig_t *config, void **values, struct dice *dice);
 /* What is wrong with a program that was made in one way. */
 struct difference {
     unsigned count;
@@ -340,6 +295,7 @@ void program_fill_general(const struct made *made, unsigned step, struct step_pa
 #define program_keeps_size(step) ((step) % 2 == 0)
 /* The attributes of a kernel step, whichever way it is launched; returns how many. */
 #define PROGRAM_ATTRIBUTES 4u
+#define LAUNCH_ATTRIBUTES (PROGRAM_ATTRIBUTES + 5u) /* of a launch in a stream, at most */
 unsigned program_list_attributes(const struct made *made, unsigned step, cudaLaunchAttribute *attrs);
 cudaLaunchAttributeValue *program_add_attribute(cudaLaunchAttribute *attrs, unsigned *count, cudaLaunchAttributeID id);
 void program_add_event(cudaLaunchAttribute *attrs, unsigned *count, cudaEvent_t event, int at_block_start);
@@ -370,15 +326,10 @@ struct program_staging {       /* pinned, mapped */
 };
 /* Events without timing: what a stream passes on to another, the end of a lane, where a lane moves to a new stream, and what is observed. */
 enum program_spare { SPARE_RELAYED, SPARE_LAST, SPARE_MOVED, SPARE_OBSERVED, SPARE_EVENTS = SPARE_OBSERVED + PROGRAM_SEEN };
-enum driver_graph_call { DRIVER_INSTANTIATE, DRIVER_CLONE, DRIVER_UPDATE, DRIVER_UPLOAD, DRIVER_ENABLE, DRIVER_BEGIN, DRIVER_END, DRIVER_CHILD,
-                         DRIVER_DEPEND, DRIVER_EDGES, DRIVER_INTO, DRIVER_OUT_OF, DRIVER_DESTROY_NODE, DRIVER_FIND, DRIVER_TO_GRAPH, DRIVER_INFO,
-                         DRIVER_SET_ATTRIBUTE, DRIVER_GET_ATTRIBUTE, DRIVER_CHILD_PARAMS, DRIVER_GRAPH_CALLS };
-enum driver_node_call { DRIVER_ADDS, DRIVER_SETS, DRIVER_SETS_EXEC, DRIVER_NODE_CALLS };
-struct driver_call { const char *name; unsigned since; }; /* the version of CUDA that brought it */
 struct program_driver {        /* the driver's functions, NULL where it has none; the kernels as it knows them */
     cudaFunction_t kernel[PROGRAM_KERNELS];
     void *launch, *launch_cooperative, *launch_ex, *launch_graph, *copy, *set_bytes, *set_words, *record, *await, *add_edges, *remove_edges;
-    void *graph_call[DRIVER_GRAPH_CALLS];
+    void *graph_call[DRIVER_GRAPH_CALLS], *older_call[DRIVER_OLDER_CALLS];
     void *node_call[DRIVER_NODE_CALLS][STEP_KINDS + 1]; /* the last one: for nodes of every kind */
     void *context;             /* in which its nodes work */
 };
@@ -425,15 +376,6 @@ struct program_ask {
     enum program_subject subject;
     int blind;
 };
-cudaError_t program_open_driver(struct program_room *room);
-void program_open_driver_graphs(struct program_room *room);
-void program_open_driver_nodes(struct program_room *room);
-/* Of two functions of a name, the one whose edges have data. */
-#define WITH_EDGE_DATA (CUDART_VERSION >= 13000 ? 13000u : 12030u)
-/* NULL: this driver has no such function, or before toolkit 12.5 nothing says which of two of a name it would be. */
-void *program_driver_call(const struct driver_call *call);
-/* The kernel as the driver knows it. */
-cudaFunction_t program_driver_kernel(const struct program_room *room, const void *kernel);
 cudaError_t program_open_room(struct program_room *room); /* room: zeros, but for the kernels and the streams that it is given */
 void program_close_room(struct program_room *room);
 void program_ask(struct ask *ask, const struct program_ask *how);

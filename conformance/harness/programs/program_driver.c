@@ -51,6 +51,7 @@ cudaError_t program_open_driver(struct program_room *room)
     find("cuGraphRemoveDependencies", WITH_EDGE_DATA, &driver->remove_edges);
     program_open_driver_graphs(room);
     program_open_driver_nodes(room);
+    program_open_driver_older(room);
     return cudaSuccess;
 }
 
@@ -185,6 +186,10 @@ static cudaError_t change_by_driver(void *function, struct made *made, const cud
 
 cudaError_t program_add_edges(struct made *made, const cudaGraphNode_t *from, const cudaGraphNode_t *to, const cudaGraphEdgeData *data, size_t count)
 {
+    cudaError_t error;
+
+    if (program_changed_by_older(made, OLDER_ADDS_EDGES, from, to, data, count, &error))
+        return error;
     if (made->room->driver.add_edges && dice_below(&made->dice, 4) == 0)
         return change_by_driver(made->room->driver.add_edges, made, from, to, data, count);
     return edges_add(made->inner, from, to, data, count);
@@ -193,6 +198,10 @@ cudaError_t program_add_edges(struct made *made, const cudaGraphNode_t *from, co
 cudaError_t program_remove_edges(struct made *made, const cudaGraphNode_t *from, const cudaGraphNode_t *to, const cudaGraphEdgeData *data,
                                  size_t count)
 {
+    cudaError_t error;
+
+    if (program_changed_by_older(made, OLDER_REMOVES_EDGES, from, to, data, count, &error))
+        return error;
     if (made->room->driver.remove_edges && dice_below(&made->dice, 4) == 0)
         return change_by_driver(made->room->driver.remove_edges, made, from, to, data, count);
     return edges_remove(made->inner, from, to, data, count);

@@ -42,7 +42,10 @@ cudaError_t program_instantiate(const struct made *made, cudaGraphExec_t *exec, 
 {
     typedef CUresult(CUDAAPI *instantiate_fn)(CUgraphExec *, CUgraph, unsigned long long);
     void *function = drawn_call(made, DRIVER_INSTANTIATE, dice);
+    cudaError_t error;
 
+    if (flags == 0 && program_instantiated_by_older(made, exec, graph, dice, &error))
+        return error;
     if (function)
         return (cudaError_t)((instantiate_fn)function)(exec, graph, flags);
     return dice_below(dice, 2) ? cudaGraphInstantiate(exec, graph, flags) : cudaGraphInstantiateWithFlags(exec, graph, flags);
@@ -53,7 +56,10 @@ cudaError_t program_update_exec(const struct made *made, cudaGraphExec_t exec, c
 {
     typedef CUresult(CUDAAPI *update_fn)(CUgraphExec, CUgraph, CUgraphExecUpdateResultInfo *);
     void *function = drawn_call(made, DRIVER_UPDATE, dice);
+    cudaError_t error;
 
+    if (program_updated_by_older(made, exec, graph, info, dice, &error))
+        return error;
     _Static_assert(sizeof(CUgraphExecUpdateResultInfo) == sizeof(*info), "both libraries have the same answer");
     return function ? (cudaError_t)((update_fn)function)(exec, graph, (CUgraphExecUpdateResultInfo *)(void *)info)
                     : cudaGraphExecUpdate(exec, graph, info);
@@ -199,7 +205,7 @@ int program_driver_tells(const struct made *made, const cudaGraphNode_t *from, c
     if (!function)
         return 1;
     return ((edges_fn)function)(made->inner, told_from, told_to, told, &room) == CUDA_SUCCESS && room == count &&
-           are_among(from, to, data, count, told_from, told_to, told) &&
+           are_among(from, to, data, count, told_from, told_to, told) && program_older_tells(made, data, count) &&
            (count == 0 || (tells_neighbour(made, DRIVER_INTO, to[e], times_in(to, count, to[e]), from[e], &data[e]) &&
                            tells_neighbour(made, DRIVER_OUT_OF, from[e], times_in(from, count, from[e]), to[e], &data[e])));
 }
@@ -210,7 +216,10 @@ cudaError_t program_begin_capture(const struct made *made, cudaStream_t stream, 
 {
     typedef CUresult(CUDAAPI *begin_fn)(CUstream, CUstreamCaptureMode);
     void *function = drawn_call(made, DRIVER_BEGIN, dice);
+    cudaError_t error;
 
+    if (program_begun_by_older(made, stream, dice, &error))
+        return error;
     return function ? (cudaError_t)((begin_fn)function)(stream, (CUstreamCaptureMode)mode) : cudaStreamBeginCapture(stream, mode);
 }
 
@@ -256,7 +265,10 @@ cudaError_t program_depend(const struct made *made, cudaStream_t stream, cudaGra
 {
     typedef CUresult(CUDAAPI *depend_fn)(CUstream, CUgraphNode *, const CUgraphEdgeData *, size_t, unsigned);
     void *function = drawn_call(made, DRIVER_DEPEND, dice);
+    cudaError_t error;
 
+    if (program_depended_by_older(made, stream, nodes, data, count, flags, dice, &error))
+        return error;
     return function ? (cudaError_t)((depend_fn)function)(stream, nodes, (const CUgraphEdgeData *)(const void *)data, count, flags)
                     : edges_update_capture(stream, nodes, data, count, flags);
 }

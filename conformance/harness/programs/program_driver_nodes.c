@@ -138,12 +138,16 @@ static void fill_any(const struct made *made, unsigned index, struct driver_para
     }
 }
 
-/* The call for this step, if it is this time by the driver's. */
+/* The call for this step, if it is this time by the driver's. What the older calls for kernels read is how the structure of the others begins. */
 static void *drawn_call(const struct made *made, enum driver_node_call call, unsigned index, int general, struct dice *dice)
 {
+    static const enum driver_older_call older[DRIVER_NODE_CALLS] = { OLDER_ADDS_KERNEL, OLDER_SETS_KERNEL, OLDER_SETS_EXEC_KERNEL };
     unsigned kind = general ? ANY_KIND : made->program->step[index].kind;
-    void *function = made->room->driver.node_call[call][kind];
+    void *function = kind == STEP_KERNEL ? program_older_call(made, older[call], dice) : NULL;
 
+    if (function)
+        return function;
+    function = made->room->driver.node_call[call][kind];
     return function && program_goes_by_driver(made, dice) ? function : NULL;
 }
 
@@ -174,13 +178,18 @@ int program_added_by_driver(const struct made *made, cudaGraph_t graph, unsigned
                             size_t count, int general, cudaGraphNode_t *node, struct dice *dice, cudaError_t *error)
 {
     typedef CUresult(CUDAAPI *any_fn)(CUgraphNode *, CUgraph, const CUgraphNode *, const CUgraphEdgeData *, size_t, CUgraphNodeParams *);
-    void *call = drawn_call(made, DRIVER_ADDS, index, general, dice);
+    typedef CUresult(CUDAAPI *older_fn)(CUgraphNode *, CUgraph, const CUgraphNode *, size_t, CUgraphNodeParams *);
+    void *older = general && !data ? program_older_call(made, OLDER_ADDS_ANY, dice) : NULL;
+    void *call = older ? older : drawn_call(made, DRIVER_ADDS, index, general, dice);
     struct driver_params params;
     CUgraphNodeParams any;
 
     if (!call)
         return 0;
-    if (general) {
+    if (older) {
+        fill_any(made, index, &params, &any);
+        *error = (cudaError_t)((older_fn)older)(node, graph, deps, count, &any);
+    } else if (general) {
         fill_any(made, index, &params, &any);
         *error = (cudaError_t)((any_fn)call)(node, graph, deps, (const CUgraphEdgeData *)(const void *)data, count, &any);
     } else {

@@ -1,0 +1,111 @@
+/* program_driver_older.c - the driver's calls as they were before edges had data and calls took flags. Programs that older toolkits built make them. */
+#include "program.h"
+
+#include <cuda.h>
+#include <string.h>
+
+/* What nothing can name, or a driver lacks, stays NULL. */
+void program_open_driver_older(struct program_room *room)
+{
+    static const struct driver_call calls[DRIVER_OLDER_CALLS] = {
+        [OLDER_ADDS_EDGES] = { "cuGraphAddDependencies", 10000 }, [OLDER_REMOVES_EDGES] = { "cuGraphRemoveDependencies", 10000 },
+        [OLDER_EDGES] = { "cuGraphGetEdges", 10000 }, [OLDER_DEPEND] = { "cuStreamUpdateCaptureDependencies", 11030 },
+        [OLDER_BEGIN] = { "cuStreamBeginCapture", 10000 }, [OLDER_INSTANTIATE] = { "cuGraphInstantiate", 11000 },
+        [OLDER_UPDATE] = { "cuGraphExecUpdate", 10020 }, [OLDER_ADDS_ANY] = { "cuGraphAddNode", 12020 },
+        [OLDER_ADDS_KERNEL] = { "cuGraphAddKernelNode", 10000 }, [OLDER_SETS_KERNEL] = { "cuGraphKernelNodeSetParams", 10000 },
+        [OLDER_SETS_EXEC_KERNEL] = { "cuGraphExecKernelNodeSetParams", 10010 },
+    };
+    unsigned i;
+
+    for (i = 0; i < DRIVER_OLDER_CALLS; i++)
+        room->driver.older_call[i] = CUDART_VERSION >= 12050 ? program_driver_call(&calls[i]) : NULL;
+}
+
+void *program_older_call(const struct made *made, enum driver_older_call call, struct dice *dice)
+{
+    void *function = made->room->driver.older_call[call];
+
+    return function && program_goes_by_driver(made, dice) ? function : NULL;
+}
+
+static int are_full(const cudaGraphEdgeData *data, size_t count)
+{
+    static const cudaGraphEdgeData full = PDL_ZERO;
+    size_t e;
+
+    for (e = 0; data && e < count; e++)
+        if (memcmp(&data[e], &full, sizeof(full)) != 0)
+            return 0;
+    return 1;
+}
+
+int program_changed_by_older(struct made *made, enum driver_older_call call, const cudaGraphNode_t *from, const cudaGraphNode_t *to,
+                             const cudaGraphEdgeData *data, size_t count, cudaError_t *error)
+{
+    typedef CUresult(CUDAAPI *edges_fn)(CUgraph, const CUgraphNode *, const CUgraphNode *, size_t);
+    void *function = are_full(data, count) ? program_older_call(made, call, &made->dice) : NULL;
+
+    if (function)
+        *error = (cudaError_t)((edges_fn)function)(made->inner, from, to, count);
+    return function != NULL;
+}
+
+int program_depended_by_older(const struct made *made, cudaStream_t stream, cudaGraphNode_t *nodes, const cudaGraphEdgeData *data, size_t count,
+                              unsigned flags, struct dice *dice, cudaError_t *error)
+{
+    typedef CUresult(CUDAAPI *depend_fn)(CUstream, CUgraphNode *, size_t, unsigned);
+    void *function = are_full(data, count) ? program_older_call(made, OLDER_DEPEND, dice) : NULL;
+
+    if (function)
+        *error = (cudaError_t)((depend_fn)function)(stream, nodes, count, flags);
+    return function != NULL;
+}
+
+int program_begun_by_older(const struct made *made, cudaStream_t stream, struct dice *dice, cudaError_t *error)
+{
+    typedef CUresult(CUDAAPI *begin_fn)(CUstream);
+    void *function = program_older_call(made, OLDER_BEGIN, dice);
+
+    if (function)
+        *error = (cudaError_t)((begin_fn)function)(stream);
+    return function != NULL;
+}
+
+int program_instantiated_by_older(const struct made *made, cudaGraphExec_t *exec, cudaGraph_t graph, struct dice *dice, cudaError_t *error)
+{
+    typedef CUresult(CUDAAPI *instantiate_fn)(CUgraphExec *, CUgraph, CUgraphNode *, char *, size_t);
+    void *function = program_older_call(made, OLDER_INSTANTIATE, dice);
+
+    if (function)
+        *error = (cudaError_t)((instantiate_fn)function)(exec, graph, NULL, NULL, 0);
+    return function != NULL;
+}
+
+int program_updated_by_older(const struct made *made, cudaGraphExec_t exec, cudaGraph_t graph, cudaGraphExecUpdateResultInfo *info, struct dice *dice,
+                             cudaError_t *error)
+{
+    typedef CUresult(CUDAAPI *update_fn)(CUgraphExec, CUgraph, CUgraphNode *, CUgraphExecUpdateResult *);
+    void *function = program_older_call(made, OLDER_UPDATE, dice);
+    CUgraphExecUpdateResult result;
+
+    if (!function)
+        return 0;
+    memset(&result, 0xA5, sizeof(result));
+    *error = (cudaError_t)((update_fn)function)(exec, graph, &info->errorNode, &result);
+    info->result = (enum cudaGraphExecUpdateResult)result;
+    return 1;
+}
+
+int program_older_tells(const struct made *made, const cudaGraphEdgeData *data, size_t count)
+{
+    typedef CUresult(CUDAAPI *edges_fn)(CUgraph, CUgraphNode *, CUgraphNode *, size_t *);
+    static cudaGraphNode_t from[PROGRAM_LINKS + 1], to[PROGRAM_LINKS + 1];
+    void *function = made->room->driver.older_call[OLDER_EDGES];
+    size_t room = PROGRAM_LINKS + 1;
+    CUresult result;
+
+    if (!function || count == 0)
+        return 1;
+    result = ((edges_fn)function)(made->inner, from, to, &room);
+    return are_full(data, count) ? result == CUDA_SUCCESS && room == count : result == CUDA_ERROR_LOSSY_QUERY;
+}
