@@ -31,9 +31,7 @@ PROGRAMS = "programs"  # the folder, and the family of kernels, of what is made 
 C_FILES = tuple(f"conformance/harness/{name}.c" for name in (
     "ask", "batch", "case", "check_words", "circumstances", "circumstances_graphs", "circumstances_streams", "crew", "device", "judge",
     "main", "nodes", "oracle", "other_thread", "part", "plan", "queue", "record", "record_case", "run_case", "tally", "variants",
-    *(f"{PROGRAMS}/program_{part}" for part in (
-        "around", "between", "deep", "draw", "driver", "driver_graphs", "entitle", "exec", "graph", "judge", "launch", "read", "room",
-        "rows", "sizes", "steps", "stream", "words"))))
+    *sorted(f"{PROGRAMS}/{file.stem}" for file in (places.KIT / "harness" / PROGRAMS).glob("*.c"))))
 C_TESTS = ("oracle_test", "judge_test", "check_words_test", "tally_test", "batch_test", "decisions_test", "device_test", "launch_test",
            "nodes_test", "part_test", "record_test", "run_case_test", "ask_test", "circumstances_test", "program_test", "compare_test",
            "driver_test", "graph_test")
