@@ -40,7 +40,9 @@
  *                    ones, in a stream that began the capture or joined it; events and streams that were made while another one captured;
  *                    dependents behind a row of host functions or copies
  * row_manners MEM-06c such rows, eight manners of launching, each with each: of what comes after the row, of its silent kernel, of its work
- * await_manners ATTR-17a dependents in a stream that still waits for an event: they or their primary, so launched, in two manners at once
+ * await_manners ATTR-17a dependents in a stream that still waits for an event, or a launch's: they or their primary, in two manners at once
+ * threads  ATTR-17a dependents in streams of each kind that another host thread launches than their primary, or the driver, in two
+ *                    manners at once; with the words read before the wait
  * layers   COMP-04d copies of layers: after work, an event or a silent kernel, before a dependent, captured, to the device and back
  * short_moves COMP-04d copies and memsets of 1 to 300 bytes from and to any address, in memory of each kind
  * boxes    COMP-04d  copies of one layer, of boxes, of one row or column, and memsets of these
@@ -423,6 +425,7 @@ static cudaError_t join_zero(struct joins *joins)
 #include "joins_values.h"
 #include "joins_conditions.h"
 #include "joins_pools.h"
+#include "joins_threads.h"
 
 static void ask_legacy(struct ask *ask)
 {
@@ -475,6 +478,7 @@ static const struct pair joins_pairs[] = {
     PAIR_ASK("awaiting", ask_awaiting),
     PAIR_ASK("row_manners", ask_row_manners),
     PAIR_ASK("await_manners", ask_await_manners),
+    PAIR_ASK("threads", ask_threads),
     PAIR_ASK("layers", ask_layers),
     PAIR_ASK("short_moves", ask_short_moves),
     PAIR_ASK("boxes", ask_boxes),

@@ -1,15 +1,16 @@
-/* joins_manners.h - the pairs of joins.cu in which one kernel is launched in two manners at once, each with each: the work, a silent kernel,
- * or what comes after them. */
+/* joins_manners.h - the pairs of joins.cu in which one kernel is launched in two manners at once, each with each: the work, a silent
+ * kernel, or what comes after them. */
 #ifndef JOINS_MANNERS_H_INCLUDED
 #define JOINS_MANNERS_H_INCLUDED
 
 #define ROW_MANNERS 4u         /* questions */
-#define AWAIT_MANNERS 4u
+#define AWAIT_MANNERS 6u
+#define PAIRS_OF_MANNERS (MANNERS * (MANNERS + 1u) / 2u)
 
 /* In every round of the question two others, or the same one twice. */
 static void two_manners(unsigned round, enum manner *first, enum manner *second)
 {
-    unsigned left = round % (MANNERS * (MANNERS + 1u) / 2u), least = 0;
+    unsigned left = round % PAIRS_OF_MANNERS, least = 0;
 
     for (; left >= MANNERS - least; least++)
         left -= MANNERS - least;
@@ -140,6 +141,49 @@ static cudaError_t await_trigger_in_two(struct joins *joins)
     return error;
 }
 
+/* Work that records an event at its trigger or its block starts; recorder: it is launched in two manners. */
+static cudaError_t record_by_work(struct joins *joins, cudaEvent_t event, int recorder)
+{
+    struct kernel_args *args = &joins->work[0];
+    enum manner first = MANNER_PLAIN, second = MANNER_PLAIN;
+    cudaLaunchAttribute attrs[4];
+    cudaLaunchConfig_t config;
+    cudaError_t error;
+
+    if (recorder)
+        two_manners(joins->round, &first, &second);
+    error = config_in_manner(&config, attrs, PLACE_WORDS, joins->stream[1], first, 0);
+    if (error == cudaSuccess && second != first)
+        error = add_manner(&config, attrs, second);
+    if (error != cudaSuccess)
+        return error;
+    attrs[config.numAttrs++] = recording_at(event, (joins->round + joins->round / PAIRS_OF_MANNERS) % 2 != 0);
+    return cudaLaunchKernelExC(&config, (const void *)SYMBOL(joins_work), (void **)&args);
+}
+
+/* A dependent in a stream that only waits for the event of a launch; the one or the other in two manners. */
+static cudaError_t depend_on_event(struct joins *joins, int recorder)
+{
+    cudaStream_t stream = joins->stream[0];
+    cudaEvent_t event = NULL;
+    cudaError_t error = cudaEventCreateWithFlags(&event, cudaEventDisableTiming);
+
+    prepare(joins, 1, 1);
+    if (error == cudaSuccess)
+        error = record_by_work(joins, event, recorder);
+    if (error == cudaSuccess)
+        error = cudaStreamWaitEvent(stream, event, 0);
+    if (error == cudaSuccess)
+        error = recorder ? depend(joins, stream)
+                         : launch_in_two(joins, (const void *)SYMBOL(AWAITING_FOLLOWER), &joins->follower[0], FOLLOWS_IN(joins, stream), 1);
+    if (event)
+        (void)cudaEventDestroy(event);
+    return error;
+}
+
+static cudaError_t await_launch_in_two(struct joins *joins) { return depend_on_event(joins, 0); }
+static cudaError_t await_recorder_in_two(struct joins *joins) { return depend_on_event(joins, 1); }
+
 static void ask_await_manners(struct ask *ask)
 {
     static const struct join joins[AWAIT_MANNERS] = {
@@ -147,6 +191,8 @@ static void ask_await_manners(struct ask *ask)
         { "stale in a dependent of two manners after a kernel and a wait for an event that is late", await_late_as_dependent },
         { "stale after a kernel of two manners and a wait for an event", await_after_primary },
         { "begun in two manners before the trigger, after a wait for an event", await_trigger_in_two },
+        { "stale in a dependent of two manners after the event of a launch", await_launch_in_two },
+        { "stale in a dependent after the event of a launch of two manners", await_recorder_in_two },
     };
 
     ask_joins(ask, joins, AWAIT_MANNERS, cudaStreamNonBlocking);

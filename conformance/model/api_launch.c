@@ -147,6 +147,7 @@ static cudaError_t read_attribute(struct request *r, const cudaLaunchAttribute *
         if (r->programmatic_given && reads_boldly())
             return cudaSuccess; /* AMB-23: the first of two counts, or the last */
         r->programmatic = is_allowed(a->val.programmaticStreamSerializationAllowed) || device.faults.value_zero_overlaps;
+        r->programmatic |= device.faults.driver_later_zero_overlaps && device.by_driver && r->num_attrs > 1;
         r->programmatic_given = true;
         if (device.faults.six_drops_event)
             r->event = NULL;
@@ -383,6 +384,7 @@ struct op *request_op(const struct request *r)
         memset(op->grid->args + 64, 0, r->kernel->args_bytes - 64);
     cut_args(r, op->grid->args);
     mix_args(r, op->grid->args);
+    op->by_driver = device.by_driver;
     return op;
 }
 

@@ -116,6 +116,8 @@ cudaError_t CUDARTAPI cudaStreamDestroy(cudaStream_t handle)
         execs_leave(s);
     if (device.faults.destruction_drops_host && s->tail != NULL && s->tail->kind == OP_HOST && !s->tail->done)
         s->tail->host.call = no_call;
+    if (device.faults.left_dependent_dropped && s->tail != NULL && s->tail->kind == OP_KERNEL && s->tail->attributed && !s->tail->turn)
+        s->tail->kind = OP_RECORD; /* which does nothing */
     s->magic = 0; /* its work goes on; the legacy stream still waits for it */
     return cudaSuccess;
 }

@@ -227,6 +227,11 @@ static bool is_late_waiter(struct event *e, struct stream *s)
     return e->waiters > 4;
 }
 
+static bool is_first_waiter(struct event *e, struct stream *s)
+{
+    return !is_late_waiter(e, s) && e->waiter[0] == s;
+}
+
 /* Devices on which this stream does not wait for this event */
 static bool event_passed(const struct stream *s, const struct event *e)
 {
@@ -275,6 +280,7 @@ static void event_awaited(struct stream *s, struct event *e)
     if ((f->event_of_capturing_stream_passed && e->in != NULL && e->in->capture != NULL) || (f->launch_event_of_other_passed && programmatic && e->by_other))
         return;
     bool covered = e->recorded == RECORDED_PROGRAMMATIC && !device.faults.program_event_not_covered;
+    covered &= !(device.faults.second_waiter_uncovered && !is_first_waiter(e, s));
     covered &= !(device.faults.fired_launch_uncovers && e->was_fired);
     covered &= !(device.faults.polled_launch_event_uncovered && e->polled);
     struct pending_wait w = {e->op, e->device_at, covered};

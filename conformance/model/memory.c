@@ -344,8 +344,17 @@ void memory_flush(struct op *op)
     }
 }
 
+static void keep_pinned_lines(struct sm *sm)
+{
+    for (unsigned i = 0; i < LINES; i++)
+        if (sm->cached[i].generation == sm->cached_generation && memory_is_pinned(arena + (size_t)sm->cached[i].tag * LINE_BYTES))
+            sm->cached[i].generation += 2; /* as drop_lines does */
+}
+
 void memory_wait_returns(struct block *block)
 {
+    if (device.faults.driver_wait_keeps_pinned && block->op->by_driver)
+        keep_pinned_lines(&device.sm[block->sm]);
     bool keeps = device.faults.wait_stale_lines || (device.faults.cluster_wait_stale && block->op->grid->cluster > 1) ||
                  (device.faults.window_keeps_lines && op_given(block->op, 1)) || (device.faults.large_grid_keeps_lines && block->op->grid->blocks > 64) ||
                  (device.faults.triggered_wait_keeps_lines && block->triggered);

@@ -102,6 +102,8 @@ static bool launch_uncovered(const struct stream *s, const struct op *op, const 
         (f->told_memory_uncovers && device.told_memory_at >= last) || (f->empty_move_hides_primary && s->moved_nothing) ||
         (f->driver_value_uncovers && device.by_driver && s->tail->kind == OP_AWAIT))
         return true;
+    if (f->legacy_of_two_threads_uncovered && stream_is_legacy(s) && ((op->features ^ pred->features) & HAS(otherthread)) != 0)
+        return true;
     bool far = f->domain_awaiting_uncovered && op->domain != 0, grouped = f->awaited_grouped_uncovered && op->grid->cluster > 1;
     if (s->waits != 0 && (far || grouped || (f->awaited_large_uncovered && op->grid->blocks > 64)))
         return true;

@@ -234,6 +234,9 @@ static bool forgets_events(const struct stream *s, const struct op *op)
 static bool awaited_uncovers(const struct stream *s, const struct op *op)
 {
     const struct faults *f = &device.faults;
+    for (unsigned i = 0; f->cooperative_start_event_uncovered && i < s->waits; i++)
+        if (s->wait[i].kind == EDGE_STARTED && op->kind == OP_KERNEL && op->grid->cooperative)
+            return true;
     return (f->long_args_event_uncovered && has_long_args(op->grid)) || (f->primary_hides_event && op->attributed && s->kernel_tail != NULL);
 }
 

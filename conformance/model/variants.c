@@ -1733,6 +1733,12 @@ static const struct variant variants[] = {
     BROKEN("child-ends-by-first", child_ends_by_first, "SAME-01", "what follows a child graph waits for the first of its last nodes only"),
     BROKEN("wait-node-in-child-passes", wait_node_in_child_passes, "SAME-01", "a node of a child graph that waits for an event does not"),
     BROKEN("lone-node-overlaps-itself", lone_node_overlaps_itself, "COMP-12b", "an executable graph of one node runs beside its launch before"),
+    BROKEN("legacy-of-two-threads-uncovered", legacy_of_two_threads_uncovered, "ATTR-17a", "in the legacy stream the wait covers no kernel that another host thread launched"),
+    BROKEN("driver-wait-keeps-pinned", driver_wait_keeps_pinned, "ATTR-17a", "the wait of a kernel that the driver is called to launch leaves cached lines of pinned memory"),
+    BROKEN("cooperative-start-event-uncovered", cooperative_start_event_uncovered, "ATTR-17a", "the wait of a cooperative launch does not cover the kernel of an event at block starts"),
+    BROKEN("driver-later-zero-overlaps", driver_later_zero_overlaps, "SAME-02", "when the driver is called to launch, attribute 6 with value 0 behind another attribute overlaps"),
+    BROKEN("second-waiter-uncovered", second_waiter_uncovered, "COMP-17", "the wait covers the kernel of a programmatic event only in the first stream that waits for that"),
+    BROKEN("left-dependent-dropped", left_dependent_dropped, "COMP-17", "a stream that is destroyed drops its last kernel if that has attribute 6 and has not begun"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 

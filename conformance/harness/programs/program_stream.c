@@ -555,6 +555,22 @@ static cudaError_t around(struct made *made, enum stream_way way)
     return cudaGraphDestroy(captured);
 }
 
+/* Two threads share a stream of any kind but the per-thread one, which each has of its own. */
+static cudaStream_t first_lane(struct made *made, enum stream_way way)
+{
+    const struct program_room *room = made->room;
+    const cudaStream_t shared[] = { room->stream, room->blocking, cudaStreamLegacy, room->urgent };
+
+    switch (way) {
+    case WAY_BLOCKING_STREAM: return room->blocking;
+    case WAY_PER_THREAD: return cudaStreamPerThread;
+    case WAY_LEGACY: return cudaStreamLegacy;
+    case WAY_URGENT_STREAM: return room->urgent;
+    case WAY_OTHER_THREAD: return shared[dice_below(&made->dice, 4)];
+    default: return room->stream;
+    }
+}
+
 cudaError_t stream_make(struct made *made, enum stream_way way)
 {
     struct program_room *room = made->room;
@@ -564,14 +580,13 @@ cudaError_t stream_make(struct made *made, enum stream_way way)
     made->way = way;
     made->began = made->dice;
     made->eager = made->program->legacy || !stream_way_captures(way);
-    lanes.stream[0] = way == WAY_BLOCKING_STREAM ? room->blocking : way == WAY_PER_THREAD ? cudaStreamPerThread
-                      : way == WAY_LEGACY ? cudaStreamLegacy : way == WAY_URGENT_STREAM ? room->urgent : room->stream;
+    lanes.stream[0] = first_lane(made, way);
     lanes.relay = room->relay;
     if (made->program->legacy) { /* there is one way, and no event says what comes after what */
         lanes.stream[0] = cudaStreamLegacy;
         lanes.stream[1] = room->blocking;
         lanes.stream[2] = cudaStreamPerThread;
-        TRY(queue_beside(&lanes, 0));
+        TRY(queue_beside(&lanes, !uses_lane(made->program, 2) && dice_below(&made->dice, 2)));
         return cudaStreamSynchronize(cudaStreamLegacy);
     }
     if (stream_way_captures(way)) { /* whichever streams a capture begins in and leads through, the graph is the same */
@@ -582,7 +597,7 @@ cudaError_t stream_make(struct made *made, enum stream_way way)
             lanes.relay = streams[(first + 1) % 3];
     }
     lanes.stream[1] = room->side;
-    lanes.stream[2] = way == WAY_URGENT_STREAM ? room->stream : room->urgent;
+    lanes.stream[2] = lanes.stream[0] == room->urgent ? room->stream : room->urgent;
     if (!stream_way_captures(way)) {
         if (uses_lane(made->program, 1) && dice_below(&made->dice, 2)) {
             TRY(cudaStreamCreateWithFlags(&lanes.stream[1], cudaStreamNonBlocking));

@@ -1,0 +1,93 @@
+/* joins_threads.h - the pair of joins.cu whose dependents are launched by another host thread, or by another call, than their primary. */
+#ifndef JOINS_THREADS_H_INCLUDED
+#define JOINS_THREADS_H_INCLUDED
+
+enum elsewhere { ELSEWHERE_NONE, ELSEWHERE_PRIMARY, ELSEWHERE_DEPENDENT, ELSEWHERES }; /* what another host thread launches */
+
+struct launching {
+    const void *kernel;
+    void *args;
+    cudaStream_t stream;
+    enum manner manner[2];
+    int overlaps, by_driver;
+    cudaError_t error;
+};
+
+static void launch_now(void *of)
+{
+    struct launching *l = (struct launching *)of;
+    cudaLaunchAttribute attrs[3];
+    cudaLaunchConfig_t config;
+
+    l->error = config_in_manner(&config, attrs, PLACE_WORDS, l->stream, l->manner[0], l->overlaps);
+    if (l->error == cudaSuccess && l->manner[0] != l->manner[1])
+        l->error = add_manner(&config, attrs, l->manner[1]);
+    if (l->error == cudaSuccess)
+        l->error = l->by_driver ? launch_by_driver(&config, l->kernel, &l->args) : cudaLaunchKernelExC(&config, l->kernel, &l->args);
+}
+
+static cudaError_t launch_here_or_there(struct launching *l, int there)
+{
+    if (!there || !run_in_thread(launch_now, l))
+        launch_now(l);
+    return l->error;
+}
+
+/* The driver launches for the thread that has worked in its context before. Of four dependents two have read the words before they wait. */
+static cudaError_t depend_elsewhere(struct joins *joins, enum stream_kind kind, enum elsewhere there)
+{
+    unsigned turn = joins->round;
+    const void *dependent = turn / 2 % 2 ? (const void *)SYMBOL(joins_early_follower) : (const void *)SYMBOL(AWAITING_FOLLOWER);
+    struct launching first = { (const void *)SYMBOL(joins_work), &joins->work[0], NULL,
+                               { (enum manner)drawn(joins, 5, MANNERS), (enum manner)drawn(joins, 50, MANNERS) }, (int)drawn(joins, 2, 2),
+                               there != ELSEWHERE_PRIMARY && turn / 4 % 2, cudaSuccess };
+    struct launching then = { dependent, &joins->follower[0], NULL,
+                              { (enum manner)drawn(joins, 51, MANNERS), (enum manner)drawn(joins, 52, MANNERS) }, 1,
+                              there != ELSEWHERE_DEPENDENT && turn % 2, cudaSuccess };
+    cudaStream_t stream = NULL;
+    cudaError_t error = open_kind(kind, &stream);
+
+    prepare(joins, 1, 1);
+    first.stream = stream;
+    then.stream = FOLLOWS_IN(joins, stream);
+    if (error == cudaSuccess)
+        error = launch_here_or_there(&first, there == ELSEWHERE_PRIMARY);
+    if (error == cudaSuccess)
+        error = launch_here_or_there(&then, there == ELSEWHERE_DEPENDENT);
+    close_kind(&stream);
+    return error;
+}
+
+/* Each thread has a per-thread stream of its own. */
+static cudaError_t depend_per_thread(struct joins *joins) { return depend_elsewhere(joins, STREAM_PER_THREAD, ELSEWHERE_NONE); }
+static cudaError_t depend_here(struct joins *joins)
+{
+    return depend_elsewhere(joins, (enum stream_kind)(joins->round / 8 % STREAM_KINDS), ELSEWHERE_NONE);
+}
+
+#define DEPENDS_ELSEWHERE(NAME, KIND) \
+    static cudaError_t NAME(struct joins *joins) \
+    { \
+        return depend_elsewhere(joins, KIND, joins->round / 2 % 2 ? ELSEWHERE_PRIMARY : ELSEWHERE_DEPENDENT); \
+    }
+
+DEPENDS_ELSEWHERE(depend_elsewhere_plainly, STREAM_PLAIN)
+DEPENDS_ELSEWHERE(depend_elsewhere_urgently, STREAM_URGENT)
+DEPENDS_ELSEWHERE(depend_elsewhere_in_blocking, STREAM_BLOCKING)
+DEPENDS_ELSEWHERE(depend_elsewhere_in_legacy, STREAM_LEGACY)
+
+static void ask_threads(struct ask *ask)
+{
+    static const struct join joins[] = {
+        { "stale in a dependent, by the driver or the runtime", depend_here },
+        { "stale in a dependent in the per-thread stream, by the driver or the runtime", depend_per_thread },
+        { "stale in a dependent of another thread than its primary", depend_elsewhere_plainly },
+        { "stale in a dependent of another thread than its primary, in a stream of high priority", depend_elsewhere_urgently },
+        { "stale in a dependent of another thread than its primary, in a blocking stream", depend_elsewhere_in_blocking },
+        { "stale in a dependent of another thread than its primary, in the legacy stream", depend_elsewhere_in_legacy },
+    };
+
+    ask_joins(ask, joins, sizeof(joins) / sizeof(joins[0]), cudaStreamNonBlocking);
+}
+
+#endif
