@@ -76,6 +76,7 @@ struct any_params {
 };
 
 unsigned driver_add_kernel(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after, size_t count, const struct kernel_params *p);
+unsigned driver_tell_kernel(cudaGraphNode_t node, struct kernel_params *p);
 unsigned driver_set_kernel(cudaGraphNode_t node, const struct kernel_params *p);
 unsigned driver_set_exec_kernel(cudaGraphExec_t exec, cudaGraphNode_t node, const struct kernel_params *p);
 unsigned driver_add_any(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after, const edge_data *data, size_t count,

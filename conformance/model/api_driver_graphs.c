@@ -175,6 +175,21 @@ static unsigned set_child(cudaGraphExec_t exec, cudaGraphNode_t node, cudaGraph_
     BY_DRIVER(device.faults.driver_keeps_child ? cudaSuccess : cudaGraphExecChildGraphNodeSetParams(exec, node, child));
 }
 
+static unsigned tell_nodes(cudaGraph_t graph, cudaGraphNode_t *nodes, size_t *count)
+{
+    BY_DRIVER(cudaGraphGetNodes(graph, nodes, count));
+}
+
+static unsigned tell_roots(cudaGraph_t graph, cudaGraphNode_t *nodes, size_t *count)
+{
+    BY_DRIVER(device.faults.driver_tells_all_as_roots ? cudaGraphGetNodes(graph, nodes, count) : cudaGraphGetRootNodes(graph, nodes, count));
+}
+
+static unsigned tell_child(cudaGraphNode_t node, cudaGraph_t *child)
+{
+    BY_DRIVER(cudaGraphChildGraphNodeGetGraph(node, child));
+}
+
 static const struct driver_function calls[] = {
     { "cuGraphInstantiateWithFlags", 11040, (any_function)instantiate },
     { "cuGraphClone", 10000, (any_function)clone },
@@ -195,6 +210,9 @@ static const struct driver_function calls[] = {
     { "cuGraphKernelNodeSetAttribute", 11000, (any_function)set_attribute },
     { "cuGraphKernelNodeGetAttribute", 11000, (any_function)get_attribute },
     { "cuGraphExecChildGraphNodeSetParams", 11010, (any_function)set_child },
+    { "cuGraphGetNodes", 10000, (any_function)tell_nodes },
+    { "cuGraphGetRootNodes", 10000, (any_function)tell_roots },
+    { "cuGraphChildGraphNodeGetGraph", 10000, (any_function)tell_child },
 };
 
 any_function driver_graph_call(const char *name, unsigned asked)

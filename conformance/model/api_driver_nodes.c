@@ -216,6 +216,62 @@ static unsigned set_exec_any(cudaGraphExec_t exec, cudaGraphNode_t node, const s
     BY_DRIVER(device.faults.driver_exec_any_keeps_params ? cudaSuccess : cudaGraphExecNodeSetParams(exec, node, &params));
 }
 
+/* ---- what nodes tell ---- */
+
+unsigned driver_tell_kernel(cudaGraphNode_t node, struct kernel_params *p)
+{
+    struct cudaKernelNodeParams told;
+    cudaFunction_t function = NULL;
+    cudaError_t before = cudaGetLastError(), error = cudaGraphKernelNodeGetParams(node, &told);
+    if (error == cudaSuccess)
+        error = cudaGetFuncBySymbol(&function, told.func);
+    (void)cudaGetLastError();
+    (void)call_result(before);
+    if (error != cudaSuccess)
+        return error;
+    *p = (struct kernel_params){.func = function,
+                                .grid = {told.gridDim.x, told.gridDim.y, told.gridDim.z},
+                                .block = {told.blockDim.x, told.blockDim.y, told.blockDim.z},
+                                .shared_bytes = device.faults.driver_tells_node_unshared ? 0 : told.sharedMemBytes,
+                                .params = told.kernelParams};
+    if (device.faults.driver_tells_nodes_one_row)
+        p->grid[1] = 1;
+    return cudaSuccess;
+}
+
+static unsigned tell_host(cudaGraphNode_t node, struct host_params *p)
+{
+    struct cudaHostNodeParams told = {0};
+    cudaError_t before = cudaGetLastError(), error = cudaGraphHostNodeGetParams(node, &told);
+    (void)cudaGetLastError();
+    (void)call_result(before);
+    *p = (struct host_params){told.fn, device.faults.driver_tells_no_data ? NULL : told.userData};
+    return error;
+}
+
+static unsigned tell_recorded(cudaGraphNode_t node, cudaEvent_t *event)
+{
+    BY_DRIVER(device.faults.driver_tells_no_event ? cudaSuccess : cudaGraphEventRecordNodeGetEvent(node, event));
+}
+
+static unsigned tell_awaited(cudaGraphNode_t node, cudaEvent_t *event)
+{
+    BY_DRIVER(cudaGraphEventWaitNodeGetEvent(node, event));
+}
+
+static cudaError_t tell_type_as_told(cudaGraphNode_t node, enum cudaGraphNodeType *type)
+{
+    cudaError_t error = cudaGraphNodeGetType(node, type);
+    if (error == cudaSuccess && device.faults.driver_tells_sets_as_copies && *type == cudaGraphNodeTypeMemset)
+        *type = cudaGraphNodeTypeMemcpy;
+    return error;
+}
+
+static unsigned tell_type(cudaGraphNode_t node, enum cudaGraphNodeType *type)
+{
+    BY_DRIVER(tell_type_as_told(node, type));
+}
+
 static const struct driver_function calls[] = {
     { "cuCtxGetCurrent", 4000, (any_function)current_context },
     { "cuGraphAddKernelNode", 12000, (any_function)driver_add_kernel },
@@ -240,6 +296,11 @@ static const struct driver_function calls[] = {
     { "cuGraphExecEventRecordNodeSetEvent", 11010, (any_function)set_exec_record },
     { "cuGraphExecEventWaitNodeSetEvent", 11010, (any_function)set_exec_await },
     { "cuGraphExecNodeSetParams", 12020, (any_function)set_exec_any },
+    { "cuGraphKernelNodeGetParams", 12000, (any_function)driver_tell_kernel },
+    { "cuGraphHostNodeGetParams", 10000, (any_function)tell_host },
+    { "cuGraphEventRecordNodeGetEvent", 11010, (any_function)tell_recorded },
+    { "cuGraphEventWaitNodeGetEvent", 11010, (any_function)tell_awaited },
+    { "cuGraphNodeGetType", 10000, (any_function)tell_type },
 };
 
 any_function driver_node_call(const char *name, unsigned asked)

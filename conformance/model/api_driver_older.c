@@ -1,6 +1,7 @@
 /* The driver's functions as they were before edges had data and calls took flags. */
 #include "api_driver.h"
 
+#include <stddef.h>
 #include <string.h>
 
 static unsigned add_edges(cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to, size_t count)
@@ -102,6 +103,19 @@ static unsigned set_exec_kernel(cudaGraphExec_t exec, cudaGraphNode_t node, cons
     return device.faults.older_exec_kernel_keeps_params ? cudaSuccess : driver_set_exec_kernel(exec, node, &params);
 }
 
+/* Fills what its structure had, and nothing after that. */
+static unsigned tell_kernel(cudaGraphNode_t node, struct kernel_params *p)
+{
+    struct kernel_params told;
+    unsigned error = driver_tell_kernel(node, &told);
+    if (error != cudaSuccess)
+        return error;
+    if (device.faults.older_tells_one_thread)
+        told.block[0] = 1;
+    memcpy(p, &told, offsetof(struct kernel_params, kern));
+    return cudaSuccess;
+}
+
 static const struct driver_function calls[] = {
     { "cuGraphAddDependencies", 10000, (any_function)add_edges },
     { "cuGraphRemoveDependencies", 10000, (any_function)remove_edges },
@@ -114,6 +128,7 @@ static const struct driver_function calls[] = {
     { "cuGraphAddKernelNode", 10000, (any_function)add_kernel },
     { "cuGraphKernelNodeSetParams", 10000, (any_function)set_kernel },
     { "cuGraphExecKernelNodeSetParams", 10010, (any_function)set_exec_kernel },
+    { "cuGraphKernelNodeGetParams", 10000, (any_function)tell_kernel },
 };
 
 any_function driver_older_call(const char *name, unsigned asked)

@@ -356,6 +356,8 @@ struct faults {
     bool driver_exec_record_keeps_event, driver_exec_await_keeps_event, driver_exec_any_keeps_params;
     bool driver_tells_neighbours_full, driver_tells_no_dependents, driver_destroys_no_node, driver_finds_original, driver_captures_to_full;
     bool older_adds_one_edge, older_removes_nothing, older_loses_data, older_depends_on_one, older_begins_nothing, older_instantiates_less;
+    bool driver_tells_node_unshared, driver_tells_nodes_one_row, driver_tells_no_data, driver_tells_no_event, driver_tells_sets_as_copies;
+    bool older_tells_one_thread, driver_tells_all_as_roots;
     bool older_update_ignored, older_new_node_first, older_kernel_in_one_block, older_kernel_keeps_params, older_exec_kernel_keeps_params;
     bool driver_tells_no_half_edges, driver_sets_no_attribute, driver_tells_no_attribute, driver_keeps_child;
     bool copied_attributes_fill, empty_capture_gives_none, host_graph_passed, child_ends_by_first;

@@ -18,10 +18,11 @@ struct program_room;
 
 enum driver_graph_call { DRIVER_INSTANTIATE, DRIVER_CLONE, DRIVER_UPDATE, DRIVER_UPLOAD, DRIVER_ENABLE, DRIVER_BEGIN, DRIVER_END, DRIVER_CHILD,
                          DRIVER_DEPEND, DRIVER_EDGES, DRIVER_INTO, DRIVER_OUT_OF, DRIVER_DESTROY_NODE, DRIVER_FIND, DRIVER_TO_GRAPH, DRIVER_INFO,
-                         DRIVER_SET_ATTRIBUTE, DRIVER_GET_ATTRIBUTE, DRIVER_CHILD_PARAMS, DRIVER_GRAPH_CALLS };
+                         DRIVER_SET_ATTRIBUTE, DRIVER_GET_ATTRIBUTE, DRIVER_CHILD_PARAMS, DRIVER_NODES, DRIVER_ROOTS,
+                         DRIVER_CHILD_OF, DRIVER_GRAPH_CALLS };
 enum driver_older_call { OLDER_ADDS_EDGES, OLDER_REMOVES_EDGES, OLDER_EDGES, OLDER_DEPEND, OLDER_BEGIN, OLDER_INSTANTIATE, OLDER_UPDATE,
-                         OLDER_ADDS_ANY, OLDER_ADDS_KERNEL, OLDER_SETS_KERNEL, OLDER_SETS_EXEC_KERNEL, DRIVER_OLDER_CALLS };
-enum driver_node_call { DRIVER_ADDS, DRIVER_SETS, DRIVER_SETS_EXEC, DRIVER_NODE_CALLS };
+                         OLDER_ADDS_ANY, OLDER_ADDS_KERNEL, OLDER_SETS_KERNEL, OLDER_SETS_EXEC_KERNEL, OLDER_TELLS_KERNEL, DRIVER_OLDER_CALLS };
+enum driver_node_call { DRIVER_ADDS, DRIVER_SETS, DRIVER_SETS_EXEC, DRIVER_TELLS, DRIVER_NODE_CALLS };
 struct driver_call { const char *name; unsigned since; }; /* the version of CUDA that brought it */
 
 cudaError_t program_open_driver(struct program_room *room);
@@ -54,6 +55,9 @@ cudaError_t program_enable(const struct made *made, cudaGraphExec_t exec, cudaGr
 cudaError_t program_clone(const struct made *made, cudaGraph_t *clone, cudaGraph_t graph, struct dice *dice);
 cudaError_t program_add_child(const struct made *made, cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after, size_t count,
                               cudaGraph_t child, struct dice *dice);
+/* All nodes of the graph that the steps lie in, or its roots; by_driver: by the driver's call, if there is one. */
+cudaError_t program_nodes(const struct made *made, int roots, int by_driver, cudaGraphNode_t *nodes, size_t *count);
+cudaError_t program_child_of(const struct made *made, cudaGraphNode_t node, cudaGraph_t *child, struct dice *dice);
 cudaError_t program_destroy_node(const struct made *made, cudaGraphNode_t node, struct dice *dice);
 cudaError_t program_find_node(const struct made *made, cudaGraphNode_t *found, cudaGraphNode_t node, cudaGraph_t clone, struct dice *dice);
 cudaError_t program_set_child(const struct made *made, cudaGraphExec_t exec, cudaGraphNode_t node, cudaGraph_t child, struct dice *dice);
@@ -85,6 +89,8 @@ int program_updated_by_older(const struct made *made, cudaGraphExec_t exec, cuda
                              cudaError_t *error);
 /* Whether the older call tells as many edges, or, where it would lose data, an error. */
 int program_older_tells(const struct made *made, const cudaGraphEdgeData *data, size_t count);
+/* Whether the driver's calls tell the type of the node, its launch, its host function or its event as this step has them. */
+int program_driver_tells_node(const struct made *made, cudaGraphNode_t node, unsigned step);
 /* By the driver's call for this kind of node, or (general) for every kind, if it is drawn: then it returns 1, and *error is what it gave. */
 int program_added_by_driver(const struct made *made, cudaGraph_t graph, unsigned step, const cudaGraphNode_t *deps, const cudaGraphEdgeData *data,
                             size_t count, int general, cudaGraphNode_t *node, struct dice *dice, cudaError_t *error);

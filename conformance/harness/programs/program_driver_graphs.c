@@ -20,7 +20,8 @@ void program_open_driver_graphs(struct program_room *room)
         [DRIVER_DESTROY_NODE] = { "cuGraphDestroyNode", 10000 }, [DRIVER_FIND] = { "cuGraphNodeFindInClone", 10000 },
         [DRIVER_TO_GRAPH] = { "cuStreamBeginCaptureToGraph", 12030 }, [DRIVER_INFO] = { "cuStreamGetCaptureInfo", WITH_EDGE_DATA },
         [DRIVER_SET_ATTRIBUTE] = { "cuGraphKernelNodeSetAttribute", 11000 }, [DRIVER_GET_ATTRIBUTE] = { "cuGraphKernelNodeGetAttribute", 11000 },
-        [DRIVER_CHILD_PARAMS] = { "cuGraphExecChildGraphNodeSetParams", 11010 },
+        [DRIVER_CHILD_PARAMS] = { "cuGraphExecChildGraphNodeSetParams", 11010 }, [DRIVER_NODES] = { "cuGraphGetNodes", 10000 },
+        [DRIVER_ROOTS] = { "cuGraphGetRootNodes", 10000 }, [DRIVER_CHILD_OF] = { "cuGraphChildGraphNodeGetGraph", 10000 },
     };
     unsigned i;
 
@@ -99,6 +100,24 @@ cudaError_t program_add_child(const struct made *made, cudaGraphNode_t *node, cu
 
     return function ? (cudaError_t)((child_fn)function)(node, graph, after, count, child)
                     : cudaGraphAddChildGraphNode(node, graph, after, count, child);
+}
+
+cudaError_t program_nodes(const struct made *made, int roots, int by_driver, cudaGraphNode_t *nodes, size_t *count)
+{
+    typedef CUresult(CUDAAPI *nodes_fn)(CUgraph, CUgraphNode *, size_t *);
+    void *function = by_driver ? made->room->driver.graph_call[roots ? DRIVER_ROOTS : DRIVER_NODES] : NULL;
+
+    if (function)
+        return (cudaError_t)((nodes_fn)function)(made->inner, nodes, count);
+    return roots ? cudaGraphGetRootNodes(made->inner, nodes, count) : cudaGraphGetNodes(made->inner, nodes, count);
+}
+
+cudaError_t program_child_of(const struct made *made, cudaGraphNode_t node, cudaGraph_t *child, struct dice *dice)
+{
+    typedef CUresult(CUDAAPI *child_fn)(CUgraphNode, CUgraph *);
+    void *function = drawn_call(made, DRIVER_CHILD_OF, dice);
+
+    return function ? (cudaError_t)((child_fn)function)(node, child) : cudaGraphChildGraphNodeGetGraph(node, child);
 }
 
 cudaError_t program_destroy_node(const struct made *made, cudaGraphNode_t node, struct dice *dice)

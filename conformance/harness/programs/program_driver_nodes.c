@@ -27,6 +27,9 @@ void program_open_driver_nodes(struct program_room *room)
                                [STEP_RECORD] = { "cuGraphExecEventRecordNodeSetEvent", 11010 },
                                [STEP_AWAIT] = { "cuGraphExecEventWaitNodeSetEvent", 11010 },
                                [ANY_KIND] = { "cuGraphExecNodeSetParams", 12020 } },
+        [DRIVER_TELLS] = { [STEP_KERNEL] = { "cuGraphKernelNodeGetParams", 12000 }, [STEP_HOST] = { "cuGraphHostNodeGetParams", 10000 },
+                           [STEP_RECORD] = { "cuGraphEventRecordNodeGetEvent", 11010 },
+                           [STEP_AWAIT] = { "cuGraphEventWaitNodeGetEvent", 11010 }, [ANY_KIND] = { "cuGraphNodeGetType", 10000 } },
     };
     static const struct driver_call context = { "cuCtxGetCurrent", 4000 };
     typedef CUresult(CUDAAPI *current_fn)(CUcontext *);
@@ -111,16 +114,17 @@ static void fill(const struct made *made, unsigned index, struct driver_params *
     }
 }
 
+static const CUgraphNodeType node_types[STEP_KINDS] = { CU_GRAPH_NODE_TYPE_KERNEL, CU_GRAPH_NODE_TYPE_MEMSET, CU_GRAPH_NODE_TYPE_MEMCPY,
+                                                        CU_GRAPH_NODE_TYPE_HOST, CU_GRAPH_NODE_TYPE_EMPTY, CU_GRAPH_NODE_TYPE_EVENT_RECORD,
+                                                        CU_GRAPH_NODE_TYPE_WAIT_EVENT };
+
 static void fill_any(const struct made *made, unsigned index, struct driver_params *p, CUgraphNodeParams *any)
 {
-    static const CUgraphNodeType types[STEP_KINDS] = { CU_GRAPH_NODE_TYPE_KERNEL, CU_GRAPH_NODE_TYPE_MEMSET, CU_GRAPH_NODE_TYPE_MEMCPY,
-                                                       CU_GRAPH_NODE_TYPE_HOST, CU_GRAPH_NODE_TYPE_EMPTY, CU_GRAPH_NODE_TYPE_EVENT_RECORD,
-                                                       CU_GRAPH_NODE_TYPE_WAIT_EVENT };
     enum step_kind kind = made->program->step[index].kind;
 
     fill(made, index, p);
     memset(any, 0, sizeof(*any));
-    any->type = types[kind];
+    any->type = node_types[kind];
     switch (kind) { /* the structures begin as those of the calls of one kind */
     case STEP_KERNEL: memcpy(&any->kernel, &p->as.kernel, sizeof(p->as.kernel)); break;
     case STEP_SET:
@@ -141,7 +145,8 @@ static void fill_any(const struct made *made, unsigned index, struct driver_para
 /* The call for this step, if it is this time by the driver's. What the older calls for kernels read is how the structure of the others begins. */
 static void *drawn_call(const struct made *made, enum driver_node_call call, unsigned index, int general, struct dice *dice)
 {
-    static const enum driver_older_call older[DRIVER_NODE_CALLS] = { OLDER_ADDS_KERNEL, OLDER_SETS_KERNEL, OLDER_SETS_EXEC_KERNEL };
+    static const enum driver_older_call older[DRIVER_NODE_CALLS] = { OLDER_ADDS_KERNEL, OLDER_SETS_KERNEL, OLDER_SETS_EXEC_KERNEL,
+                                                                      OLDER_TELLS_KERNEL };
     unsigned kind = general ? ANY_KIND : made->program->step[index].kind;
     void *function = kind == STEP_KERNEL ? program_older_call(made, older[call], dice) : NULL;
 
@@ -270,4 +275,54 @@ int program_set_exec_by_driver(const struct made *made, cudaGraphExec_t exec, cu
         *error = (cudaError_t)set_exec_of_kind(call, made->program->step[index].kind, exec, node, &params);
     }
     return 1;
+}
+
+/* ---- what the calls tell ---- */
+
+static int tells_kernel(void *call, CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS *want)
+{
+    typedef CUresult(CUDAAPI *kernel_fn)(CUgraphNode, CUDA_KERNEL_NODE_PARAMS *);
+    CUDA_KERNEL_NODE_PARAMS told = PDL_ZERO; /* of it the older call fills the beginning */
+
+    return ((kernel_fn)call)(node, &told) == CUDA_SUCCESS && told.gridDimX == want->gridDimX && told.gridDimY == want->gridDimY &&
+           told.gridDimZ == want->gridDimZ && told.blockDimX == want->blockDimX && told.blockDimY == want->blockDimY &&
+           told.blockDimZ == want->blockDimZ && told.sharedMemBytes == want->sharedMemBytes;
+}
+
+static int tells_host(void *call, CUgraphNode node, const CUDA_HOST_NODE_PARAMS *want)
+{
+    typedef CUresult(CUDAAPI *host_fn)(CUgraphNode, CUDA_HOST_NODE_PARAMS *);
+    CUDA_HOST_NODE_PARAMS told = PDL_ZERO;
+
+    return ((host_fn)call)(node, &told) == CUDA_SUCCESS && told.fn == want->fn && told.userData == want->userData;
+}
+
+static int tells_event(void *call, CUgraphNode node, CUevent want)
+{
+    typedef CUresult(CUDAAPI *event_fn)(CUgraphNode, CUevent *);
+    CUevent told = NULL;
+
+    return ((event_fn)call)(node, &told) == CUDA_SUCCESS && told == want;
+}
+
+int program_driver_tells_node(const struct made *made, cudaGraphNode_t node, unsigned index)
+{
+    typedef CUresult(CUDAAPI *type_fn)(CUgraphNode, CUgraphNodeType *);
+    enum step_kind kind = made->program->step[index].kind;
+    void *const *calls = made->room->driver.node_call[DRIVER_TELLS], *older = made->room->driver.older_call[OLDER_TELLS_KERNEL];
+    struct driver_params want;
+    CUgraphNodeType type;
+
+    fill(made, index, &want);
+    if (calls[ANY_KIND] && (((type_fn)calls[ANY_KIND])(node, &type) != CUDA_SUCCESS || type != node_types[kind]))
+        return 0;
+    if (kind == STEP_KERNEL && older && !tells_kernel(older, node, &want.as.kernel))
+        return 0;
+    if (!calls[kind])
+        return 1;
+    switch (kind) {
+    case STEP_KERNEL: return tells_kernel(calls[kind], node, &want.as.kernel);
+    case STEP_HOST: return tells_host(calls[kind], node, &want.as.host);
+    default: return tells_event(calls[kind], node, want.as.event);
+    }
 }

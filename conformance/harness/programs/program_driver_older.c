@@ -14,6 +14,7 @@ void program_open_driver_older(struct program_room *room)
         [OLDER_UPDATE] = { "cuGraphExecUpdate", 10020 }, [OLDER_ADDS_ANY] = { "cuGraphAddNode", 12020 },
         [OLDER_ADDS_KERNEL] = { "cuGraphAddKernelNode", 10000 }, [OLDER_SETS_KERNEL] = { "cuGraphKernelNodeSetParams", 10000 },
         [OLDER_SETS_EXEC_KERNEL] = { "cuGraphExecKernelNodeSetParams", 10010 },
+        [OLDER_TELLS_KERNEL] = { "cuGraphKernelNodeGetParams", 10000 },
     };
     unsigned i;
 

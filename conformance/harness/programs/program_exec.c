@@ -206,7 +206,7 @@ static cudaError_t update_child(struct made *made, cudaGraphExec_t *exec)
 
     TRY(instantiate(made, exec));
     TRY(cudaGraphGetNodes(made->graph, &node, &one));
-    TRY(cudaGraphChildGraphNodeGetGraph(node, &child));
+    TRY(program_child_of(made, node, &child, &made->dice));
     TRY(program_clone(made, &clone, child, &made->dice));
     error = program_set_child(made, *exec, node, clone, &made->dice);
     (void)cudaGraphDestroy(clone);

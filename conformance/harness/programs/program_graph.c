@@ -456,7 +456,7 @@ static cudaError_t descend(struct made *made, cudaGraph_t graph, unsigned levels
     made->graph = graph;
     while (levels--) {
         TRY(cudaGraphGetNodes(inside, &node, &one));
-        TRY(cudaGraphChildGraphNodeGetGraph(node, &inside));
+        TRY(program_child_of(made, node, &inside, &made->dice));
     }
     if (!moved)
         TRY(find_inside(made, inside));

@@ -31,21 +31,28 @@ static int lists_steps(const struct made *made, cudaGraphNode_t *nodes, size_t c
     return count == 0 && nodes[0] == NULL;
 }
 
-static int has_roots(const struct made *made)
+static int lists(const struct made *made, int roots, int by_driver, uint64_t which)
 {
     cudaGraphNode_t nodes[PROGRAM_STEPS + 2];
     size_t count = PROGRAM_STEPS + 1;
+
+    memset(nodes, -1, sizeof(nodes));
+    return program_nodes(made, roots, by_driver, nodes, &count) == cudaSuccess && lists_steps(made, nodes, count, which);
+}
+
+/* By the runtime's calls, and by the driver's. */
+static int has_roots(const struct made *made)
+{
     uint64_t all = made->program->steps == PROGRAM_STEPS ? ~(uint64_t)0 : ((uint64_t)1 << made->program->steps) - 1, roots = all;
     unsigned l;
+    int by_driver;
 
     for (l = 0; l < made->program->links; l++)
         roots &= ~((uint64_t)1 << made->program->link[l].to);
-    memset(nodes, -1, sizeof(nodes));
-    if (cudaGraphGetNodes(made->inner, nodes, &count) != cudaSuccess || !lists_steps(made, nodes, count, all))
-        return 0;
-    count = PROGRAM_STEPS + 1;
-    memset(nodes, -1, sizeof(nodes));
-    return cudaGraphGetRootNodes(made->inner, nodes, &count) == cudaSuccess && lists_steps(made, nodes, count, roots);
+    for (by_driver = 0; by_driver < 2; by_driver++)
+        if (!lists(made, 0, by_driver, all) || !lists(made, 1, by_driver, roots))
+            return 0;
+    return 1;
 }
 
 /* A query without data is an answer where every edge is full, and an error where it would lose one's data. */

@@ -259,7 +259,7 @@ int program_keeps_node(const struct made *made, unsigned index)
         return 0;
     if (program_is_wrapped(made, index))
         return type == (is_condition(made, index) ? node_type_condition : cudaGraphNodeTypeGraph);
-    if (type != node_types[made->program->step[index].kind])
+    if (type != node_types[made->program->step[index].kind] || !program_driver_tells_node(made, made->node[index], index))
         return 0;
     switch (made->program->step[index].kind) {
     case STEP_KERNEL: return keeps_kernel(made, index);
