@@ -299,6 +299,7 @@ void execs_leave(const struct stream *s);
 const struct graph_exec *exec_newest(const struct graph_exec *e); /* of its graph: for the device flags-told-of-newest */
 bool exec_made(const struct graph *g);
 struct node *execs_oldest(const struct node *n); /* of the nodes that were made of the same one: for the device sibling-tells-enabled */
+void execs_disable(const struct node *n);     /* for the device disabling-reaches-siblings */
 void execs_set(const struct node *n);         /* for the device memset-params-to-siblings */
 void execs_gain(const struct node *n);
 void execs_shift(const struct node *n);

@@ -238,6 +238,8 @@ cudaError_t capture_update(cudaStream_t handle, cudaGraphNode_t *deps, const edg
     for (size_t i = 0; i < count; i++) {
         size_t entry = device.faults.update_drops_data && flags == cudaStreamAddCaptureDependencies ? 0 : i;
         struct half_edge h = {node_of(deps[i]), data != NULL && !device.faults.half_edge_data_lost ? data[entry] : full_edge, false, false};
+        for (unsigned k = 0; device.faults.added_dependency_gives_data && flags == cudaStreamAddCaptureDependencies && k < l->halves; k++)
+            l->half[k].data = h.data;
         lane_depends(l, h);
     }
     return cudaSuccess;

@@ -529,6 +529,7 @@ cudaError_t graph_node_arcs(cudaGraphNode_t node, bool outgoing, cudaGraphNode_t
     const struct node *from = outgoing ? n : NULL, *to = outgoing ? NULL : n;
     FAIL_IF(drops_data(n->graph, from, to, data), cudaErrorLossyQuery);
     list_arcs(n->graph, from, to, outgoing ? NULL : nodes, outgoing ? nodes : NULL, data, count);
+    *count += device.faults.lost_dependents_counted && outgoing && nodes == NULL && n->graph->lost_node && n->graph->lost_arc.from == n;
     if (device.faults.captured_dependents_hidden && outgoing && n->captured)
         *count = 0;
     for (size_t i = 0; device.faults.inner_completions_told_full && n->graph->owner != NULL && data != NULL && i < *count; i++)

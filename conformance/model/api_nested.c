@@ -13,6 +13,8 @@ const struct graph *node_body(const struct node *n)
         which = 0;
     if (device.faults.switch_by_one_byte && n->choice == BODY_SWITCH)
         which &= 255;
+    if (device.faults.last_of_switch_idle && n->choice == BODY_SWITCH && n->children >= 3 && which + 1 == n->children)
+        which = n->children;
     if (device.faults.if_by_one_byte && n->choice == BODY_IF && (n->condition & 255) == 0)
         which = n->children;
     if (device.faults.idle_body_runs && n->type == cudaGraphNodeTypeConditional && n->children == 1)
@@ -87,6 +89,8 @@ cudaError_t CUDARTAPI cudaGraphNodeSetEnabled(cudaGraphExec_t exec, cudaGraphNod
     if (device.faults.disabling_takes_memsets && n->type == cudaGraphNodeTypeMemset)
         memsets_follow(e->copy, enabled != 0);
     n->disabled = enabled == 0 || (device.faults.enabled_by_one_only && enabled != 1) || (device.faults.enabling_ignored && n->disabled);
+    if (device.faults.disabling_reaches_siblings && enabled == 0)
+        execs_disable(n);
     return cudaSuccess;
 }
 

@@ -306,6 +306,10 @@ static void arc_orders(const struct arc *a)
     full_lets_go |= device.faults.fourth_level_unordered && level >= 4;
     full_lets_go |= device.faults.level_8_unordered && level >= 8;
     full_lets_go |= device.faults.many_blocks_in_body_let_go && is_many(a->from) && graph_is_inside(in, cudaGraphNodeTypeConditional);
+    bool mixed = false;
+    for (size_t i = 0; device.faults.eighth_launch_mixed_lost && i < in->arcs; i++)
+        mixed |= in->arc[i].to == a->to && in->arc[i].data.type == cudaGraphDependencyTypeProgrammatic;
+    ignored |= mixed && queued_launches >= 8 && a->to->incoming >= 3 && edge_is_default(a->data);
     if (device.faults.hundredth_launch_lets_go && kind == EDGE_DONE && queued_launches >= 100)
         kind = EDGE_STARTED;
     if (full_lets_go && kind == EDGE_DONE)

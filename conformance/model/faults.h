@@ -364,6 +364,7 @@ struct faults {
     bool wait_node_in_child_passes, lone_node_overlaps_itself;
     bool legacy_of_two_threads_uncovered, driver_wait_keeps_pinned, cooperative_start_event_uncovered, driver_later_zero_overlaps;
     bool second_waiter_uncovered, left_dependent_dropped;
+    bool added_dependency_gives_data, last_of_switch_idle, eighth_launch_mixed_lost, disabling_reaches_siblings, lost_dependents_counted;
     bool never_overlaps, early, shared, late_copies, pageable_later; /* these conform */
 };
 

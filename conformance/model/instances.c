@@ -117,6 +117,13 @@ struct node *execs_oldest(const struct node *n)
     return oldest;
 }
 
+void execs_disable(const struct node *n)
+{
+    for (const struct graph_exec *e = execs; e != NULL; e = e->next)
+        for (size_t i = 0; i < e->copy->nodes; i++)
+            e->copy->node[i]->disabled |= e->copy->node[i]->original == n->original;
+}
+
 void execs_set(const struct node *n)
 {
     for (const struct graph_exec *e = execs; e != NULL; e = e->next)

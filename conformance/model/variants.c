@@ -1746,6 +1746,11 @@ static const struct variant variants[] = {
     BROKEN("driver-later-zero-overlaps", driver_later_zero_overlaps, "SAME-02", "when the driver is called to launch, attribute 6 with value 0 behind another attribute overlaps"),
     BROKEN("second-waiter-uncovered", second_waiter_uncovered, "COMP-17", "the wait covers the kernel of a programmatic event only in the first stream that waits for that"),
     BROKEN("left-dependent-dropped", left_dependent_dropped, "COMP-17", "a stream that is destroyed drops its last kernel if that has attribute 6 and has not begun"),
+    BROKEN("added-dependency-gives-data", added_dependency_gives_data, "EDGE-33b", "a dependency that is added to a capture gives its data to those that are there"),
+    BROKEN("last-of-switch-idle", last_of_switch_idle, "SAME-01", "of three or more bodies to choose from the last one never runs"),
+    BROKEN("eighth-launch-mixed-full-lost", eighth_launch_mixed_lost, "SAME-01", "from the eighth launch of an executable graph on a full edge into a node of three edges, one of them programmatic, is lost"),
+    BROKEN("disabling-reaches-siblings", disabling_reaches_siblings, "EDGE-43c", "a node that is disabled is disabled in all executable graphs of its graph"),
+    BROKEN("lost-dependents-counted", lost_dependents_counted, "EDGE-36", "the number of a node's dependents, asked without an array, counts one that was destroyed last"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 

@@ -372,7 +372,9 @@ unsigned exec_launches(const struct made *made, enum exec_way way)
 {
     if (way == EXEC_UPDATED || way == EXEC_BY_NODE)
         return !made->decoy ? 1 : made->late ? 4 : 2;
-    return way == EXEC_AGAIN ? made->program->steps > 4 ? 3 : 12 : way == EXEC_REENABLED ? 2 : 1;
+    if (way == EXEC_AGAIN) /* often for small programs, and for one in three of the larger ones: what fans in has five steps or more */
+        return made->program->steps > 4 && made->program->steps % 3 != 2 ? 3 : 12;
+    return way == EXEC_REENABLED ? 2 : 1;
 }
 
 int exec_is_decoy(const struct made *made, unsigned time) { return made->late && time % 2 == 0; }
