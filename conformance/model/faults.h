@@ -352,7 +352,7 @@ struct faults {
     bool copied_attributes_fill, empty_capture_gives_none, host_graph_passed, child_ends_by_first;
     bool wait_node_in_child_passes, lone_node_overlaps_itself;
     bool legacy_of_two_threads_uncovered, driver_wait_keeps_pinned, cooperative_start_event_uncovered, driver_later_zero_overlaps;
-    bool second_waiter_uncovered, left_dependent_dropped;
+    bool second_waiter_uncovered, left_dependent_dropped, deep_by_driver_uncovered, deep_in_legacy_overlaps;
     bool never_overlaps, early, shared, late_copies, pageable_later; /* these conform */
 };
 

@@ -1698,6 +1698,8 @@ static const struct variant variants[] = {
     BROKEN("driver-later-zero-overlaps", driver_later_zero_overlaps, "SAME-02", "when the driver is called to launch, attribute 6 with value 0 behind another attribute overlaps"),
     BROKEN("second-waiter-uncovered", second_waiter_uncovered, "COMP-17", "the wait covers the kernel of a programmatic event only in the first stream that waits for that"),
     BROKEN("left-dependent-dropped", left_dependent_dropped, "COMP-17", "a stream that is destroyed drops its last kernel if that has attribute 6 and has not begun"),
+    BROKEN("deep-by-driver-uncovered", deep_by_driver_uncovered, "SAME-02", "after more than 16 kernels in a row the wait of one that the driver is called to launch covers nothing"),
+    BROKEN("deep-in-legacy-overlaps", deep_in_legacy_overlaps, "SAME-02", "in the legacy stream a launch without the attribute overlaps after more than 16 kernels in a row"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
