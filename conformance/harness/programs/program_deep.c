@@ -90,7 +90,8 @@ static const struct line {
 } lines[] = {
     { draw_launches, nth_launch, DEEP, PART,
       "more launches than a queue holds", "chains of launches that end with other words" },
-    { draw_moves, nth_move, ALL_MOVES, 0, "rows of copies and memsets after kernels", "rows of copies and memsets that end with other words" },
+    { draw_moves, nth_move, ALL_MOVES, 0,
+      "rows of copies and memsets after kernels", "rows of copies and memsets that end with other words" },
 };
 
 enum kind { KIND_PLAIN, KIND_BLOCKING, KIND_URGENT, KIND_PER_THREAD, KIND_LEGACY, KINDS };
