@@ -363,8 +363,8 @@ struct faults {
     bool copied_attributes_fill, empty_capture_gives_none, host_graph_passed, child_ends_by_first;
     bool wait_node_in_child_passes, lone_node_overlaps_itself;
     bool legacy_of_two_threads_uncovered, driver_wait_keeps_pinned, cooperative_start_event_uncovered, driver_later_zero_overlaps;
-    bool second_waiter_uncovered, left_dependent_dropped;
     bool added_dependency_gives_data, last_of_switch_idle, eighth_launch_mixed_lost, disabling_reaches_siblings, lost_dependents_counted;
+    bool second_waiter_uncovered, left_dependent_dropped, deep_by_driver_uncovered, deep_in_legacy_overlaps;
     bool never_overlaps, early, shared, late_copies, pageable_later; /* these conform */
 };
 

@@ -86,7 +86,8 @@ static struct op *early_kernel(const struct stream *s, const struct op *op)
         return s->kernel_tail;
     bool copy_goes = op->kind == OP_COPY && ((f->host_copy_early && op->to_host) || (f->host_to_host_early && op->in_host) ||
                                              (f->long_copy_early && op->move.bytes >= 4096));
-    bool deep_goes = (f->deep_plain_overlaps && op->depth > 24) || (f->full_queue_overlaps && op->depth > 1024);
+    bool deep_goes = (f->deep_in_legacy_overlaps && op->depth > 16 && stream_is_legacy(s)) ||
+                     (f->deep_plain_overlaps && op->depth > 24) || (f->full_queue_overlaps && op->depth > 1024);
     if (copy_goes || small_move_goes(op) || deep_goes || (f->copy_does_not_wait && moves_memory(op)) || (f->host_call_early && op->kind == OP_HOST))
         return s->kernel_tail;
     return NULL;
@@ -101,6 +102,8 @@ static bool launch_uncovered(const struct stream *s, const struct op *op, const 
     if ((f->told_function_uncovers && device.told_function_at >= last) || (f->made_graph_uncovers && device.made_graph_at >= last) ||
         (f->told_memory_uncovers && device.told_memory_at >= last) || (f->empty_move_hides_primary && s->moved_nothing) ||
         (f->driver_value_uncovers && device.by_driver && s->tail->kind == OP_AWAIT))
+        return true;
+    if (f->deep_by_driver_uncovered && op->by_driver && op->depth > 16)
         return true;
     if (f->legacy_of_two_threads_uncovered && stream_is_legacy(s) && ((op->features ^ pred->features) & HAS(otherthread)) != 0)
         return true;

@@ -1751,6 +1751,8 @@ static const struct variant variants[] = {
     BROKEN("eighth-launch-mixed-full-lost", eighth_launch_mixed_lost, "SAME-01", "from the eighth launch of an executable graph on a full edge into a node of three edges, one of them programmatic, is lost"),
     BROKEN("disabling-reaches-siblings", disabling_reaches_siblings, "EDGE-43c", "a node that is disabled is disabled in all executable graphs of its graph"),
     BROKEN("lost-dependents-counted", lost_dependents_counted, "EDGE-36", "the number of a node's dependents, asked without an array, counts one that was destroyed last"),
+    BROKEN("deep-by-driver-uncovered", deep_by_driver_uncovered, "SAME-02", "after more than 16 kernels in a row the wait of one that the driver is called to launch covers nothing"),
+    BROKEN("deep-in-legacy-overlaps", deep_in_legacy_overlaps, "SAME-02", "in the legacy stream a launch without the attribute overlaps after more than 16 kernels in a row"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 

@@ -1,6 +1,7 @@
 /* program_deep.c - rows of steps that are longer than programs: each step reads what the others have left.
  *
- * launches   more launches than a launch queue holds: four kernels in turn
+ * launches   more launches than a launch queue holds, of four kernels in turn, by each call, in a stream of some kind; fewer in those of
+ *            the others
  * moves      after a kernel that holds, many copies and memsets in a row, each of what the one before it wrote
  */
 #include "program.h"
@@ -11,6 +12,7 @@
 #include "try.h"
 
 #define DEEP 1100u             /* a queue of 1,024 launches is known */
+#define PART 48u               /* launches of a row in streams of other kinds */
 #define ALIKE 8u               /* so many with the attribute, which wait, then so many without, which do not */
 #define KERNELS 4u
 #define MOVES_HOLD_NS 2000000u /* longer than the host takes for a row */
@@ -83,24 +85,35 @@ static unsigned nth_move(unsigned n)
 static const struct line {
     void (*draw)(struct program *p);
     unsigned (*nth)(unsigned n);
-    unsigned count;
+    unsigned count, part; /* part: in streams of the other kinds; 0: in a plain one only */
     const char *launches, *wrong;
 } lines[] = {
-    { draw_launches, nth_launch, DEEP, "more launches than a queue holds", "chains of launches that end with other words" },
-    { draw_moves, nth_move, ALL_MOVES, "rows of copies and memsets after kernels", "rows of copies and memsets that end with other words" },
+    { draw_launches, nth_launch, DEEP, PART,
+      "more launches than a queue holds", "chains of launches that end with other words" },
+    { draw_moves, nth_move, ALL_MOVES, 0,
+      "rows of copies and memsets after kernels", "rows of copies and memsets that end with other words" },
 };
 
-static cudaError_t launch_all(struct made *made, const struct line *line)
+enum kind { KIND_PLAIN, KIND_BLOCKING, KIND_URGENT, KIND_PER_THREAD, KIND_LEGACY, KINDS };
+
+static cudaStream_t stream_of(const struct program_room *room, enum kind kind)
+{
+    return kind == KIND_BLOCKING ? room->blocking : kind == KIND_URGENT ? room->urgent : kind == KIND_PER_THREAD ? cudaStreamPerThread
+           : kind == KIND_LEGACY ? cudaStreamLegacy : room->stream;
+}
+
+/* The first so many of the line. */
+static cudaError_t launch_all(struct made *made, const struct line *line, unsigned count, cudaStream_t stream)
 {
     unsigned n;
 
     TRY(program_prepare(made));
-    for (n = 0; n < line->count; n++)
-        TRY(program_launch_step(made, line->nth(n), made->room->stream, NULL, LINK_FULL, NULL));
-    return cudaStreamSynchronize(made->room->stream);
+    for (n = 0; n < count; n++)
+        TRY(program_launch_step(made, line->nth(n), stream, NULL, LINK_FULL, &made->dice));
+    return cudaStreamSynchronize(stream);
 }
 
-static int is_right(const struct made *made, const struct line *line)
+static int is_right(const struct made *made, const struct line *line, unsigned count)
 {
     static uint32_t want[PROGRAM_STEPS][PROGRAM_WORDS], got[PROGRAM_STEPS][PROGRAM_WORDS];
     unsigned i, w, n, steps = made->program->steps;
@@ -108,17 +121,19 @@ static int is_right(const struct made *made, const struct line *line)
     for (i = 0; i < steps; i++)
         for (w = 0; w < PROGRAM_WORDS; w++)
             want[i][w] = program_poison(made->room->key, i);
-    for (n = 0; n < line->count; n++)
+    for (n = 0; n < count; n++)
         program_expect_step(made->program, line->nth(n), made->room->key, want);
     return cudaMemcpy(got, made->room->data, steps * sizeof(got[0]), cudaMemcpyDeviceToHost) == cudaSuccess &&
            memcmp(got, want, steps * sizeof(got[0])) == 0;
 }
 
+/* The whole line in a stream of one kind, and the first part of it in each of the others. */
 static void ask_line(struct ask *ask, struct program_room *room, const struct line *line)
 {
     static struct program p;
     struct made made = PDL_ZERO;
-    cudaError_t error;
+    cudaError_t error = cudaSuccess;
+    unsigned kind, deep, wrong = 0, rows = 0;
 
     memset(&p, 0, sizeof(p));
     p.streams = 1;
@@ -126,9 +141,17 @@ static void ask_line(struct ask *ask, struct program_room *room, const struct li
     made.program = &p;
     made.room = room;
     made.dice.state = ask->seed;
-    error = launch_all(&made, line);
+    deep = line->part ? dice_below(&made.dice, KINDS) : KIND_PLAIN;
+    for (kind = 0; kind < KINDS && error == cudaSuccess; kind++) {
+        unsigned count = kind == deep ? line->count : line->part;
+        if (count == 0)
+            continue;
+        error = launch_all(&made, line, count, stream_of(room, (enum kind)kind));
+        wrong += error == cudaSuccess && !is_right(&made, line, count);
+        rows++;
+    }
     ask_expect(ask, line->launches, error, cudaSuccess);
-    ask_expect_none(ask, line->wrong, error == cudaSuccess && !is_right(&made, line), 1);
+    ask_expect_none(ask, line->wrong, wrong, rows);
 }
 
 void program_ask_depth(struct ask *ask, struct program_room *room)
