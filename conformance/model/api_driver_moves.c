@@ -42,7 +42,7 @@ struct rows_copy {
     struct rows_end from, to;
     size_t width, height;
 };
-enum { MEMORY_HOST = 1 }; /* CU_MEMORYTYPE_HOST */
+enum { MEMORY_HOST = 1, MEMORY_DEVICE = 2 }; /* CU_MEMORYTYPE_* */
 
 static void *place_of(unsigned type, void *host, uint64_t of_device)
 {
@@ -68,7 +68,9 @@ struct cudaMemcpy3DParms layers_of(const struct layers_copy *c)
     p.srcPtr = layers_at(&c->from);
     p.dstPtr = layers_at(&c->to);
     p.extent.width = c->width, p.extent.height = c->height, p.extent.depth = c->depth;
-    p.kind = cudaMemcpyDefault;
+    p.kind = c->from.type == MEMORY_HOST ? (c->to.type == MEMORY_HOST ? cudaMemcpyHostToHost : cudaMemcpyHostToDevice)
+             : c->to.type == MEMORY_HOST ? cudaMemcpyDeviceToHost
+             : c->to.type == MEMORY_DEVICE ? cudaMemcpyDeviceToDevice : cudaMemcpyDefault;
     return p;
 }
 

@@ -232,15 +232,20 @@ cudaError_t CUDARTAPI cudaGraphAddMemsetNode(cudaGraphNode_t *out, cudaGraph_t g
     return node_finish(out, set, deps, NULL, count);
 }
 
+/* On devices that forget the last dependency of copies from the host, or to it. */
+static bool copy_forgets_last(enum cudaMemcpyKind kind, size_t count)
+{
+    const struct faults *f = &device.faults;
+    return count != 0 && ((f->host_source_unordered && kind == cudaMemcpyHostToDevice) || (f->host_target_unordered && kind == cudaMemcpyDeviceToHost));
+}
+
 cudaError_t CUDARTAPI cudaGraphAddMemcpyNode1D(cudaGraphNode_t *out, cudaGraph_t graph, const cudaGraphNode_t *deps,
                                                size_t count, void *to, const void *from, size_t bytes,
                                                enum cudaMemcpyKind kind)
 {
     CALL(cudaGraphAddMemcpyNode1D);
     FAIL_IF(!add_arguments_sound(out, graph, deps, count) || to == NULL || from == NULL, cudaErrorInvalidValue);
-    if (count != 0 && ((device.faults.host_source_unordered && kind == cudaMemcpyHostToDevice) ||
-                       (device.faults.host_target_unordered && kind == cudaMemcpyDeviceToHost)))
-        count--;
+    count -= copy_forgets_last(kind, count);
     return node_finish(out, copy_node(graph_of(graph), (struct move){.to = to, .from = from, .bytes = bytes, .rows = 1}), deps, NULL, count);
 }
 
@@ -249,7 +254,7 @@ cudaError_t CUDARTAPI cudaGraphAddMemcpyNode(cudaGraphNode_t *out, cudaGraph_t g
 {
     CALL(cudaGraphAddMemcpyNode);
     FAIL_IF(!add_arguments_sound(out, graph, deps, count) || p == NULL || !rows_sound(p), cudaErrorInvalidValue);
-    return node_finish(out, copy_node(graph_of(graph), copy_of(p)), deps, NULL, count);
+    return node_finish(out, copy_node(graph_of(graph), copy_of(p)), deps, NULL, count - copy_forgets_last(p->kind, count));
 }
 
 cudaError_t CUDARTAPI cudaGraphAddHostNode(cudaGraphNode_t *out, cudaGraph_t graph, const cudaGraphNode_t *deps,
@@ -314,6 +319,7 @@ cudaError_t graph_add_node(cudaGraphNode_t *out, cudaGraph_t graph, const cudaGr
         const struct cudaMemcpy3DParms *c = &p->memcpy.copyParams;
         FAIL_IF(!rows_sound(c), cudaErrorInvalidValue);
         n = copy_node(g, copy_of(c));
+        count -= copy_forgets_last(c->kind, count);
         break;
     }
     case cudaGraphNodeTypeEventRecord:
