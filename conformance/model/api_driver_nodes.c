@@ -218,15 +218,13 @@ static unsigned set_exec_any(cudaGraphExec_t exec, cudaGraphNode_t node, const s
 
 /* ---- what nodes tell ---- */
 
-unsigned driver_tell_kernel(cudaGraphNode_t node, struct kernel_params *p)
+static cudaError_t tell_kernel_as_told(cudaGraphNode_t node, struct kernel_params *p)
 {
     struct cudaKernelNodeParams told;
     cudaFunction_t function = NULL;
-    cudaError_t before = cudaGetLastError(), error = cudaGraphKernelNodeGetParams(node, &told);
+    cudaError_t error = cudaGraphKernelNodeGetParams(node, &told);
     if (error == cudaSuccess)
         error = cudaGetFuncBySymbol(&function, told.func);
-    (void)cudaGetLastError();
-    (void)call_result(before);
     if (error != cudaSuccess)
         return error;
     *p = (struct kernel_params){.func = function,
@@ -239,14 +237,22 @@ unsigned driver_tell_kernel(cudaGraphNode_t node, struct kernel_params *p)
     return cudaSuccess;
 }
 
-static unsigned tell_host(cudaGraphNode_t node, struct host_params *p)
+unsigned driver_tell_kernel(cudaGraphNode_t node, struct kernel_params *p)
+{
+    BY_DRIVER(tell_kernel_as_told(node, p));
+}
+
+static cudaError_t tell_host_as_told(cudaGraphNode_t node, struct host_params *p)
 {
     struct cudaHostNodeParams told = {0};
-    cudaError_t before = cudaGetLastError(), error = cudaGraphHostNodeGetParams(node, &told);
-    (void)cudaGetLastError();
-    (void)call_result(before);
+    cudaError_t error = cudaGraphHostNodeGetParams(node, &told);
     *p = (struct host_params){told.fn, device.faults.driver_tells_no_data ? NULL : told.userData};
     return error;
+}
+
+static unsigned tell_host(cudaGraphNode_t node, struct host_params *p)
+{
+    BY_DRIVER(tell_host_as_told(node, p));
 }
 
 static unsigned tell_recorded(cudaGraphNode_t node, cudaEvent_t *event)

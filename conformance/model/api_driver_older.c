@@ -56,18 +56,19 @@ static unsigned instantiate(cudaGraphExec_t *exec, cudaGraph_t graph, cudaGraphN
     BY_DRIVER(instantiate_as_told(exec, graph));
 }
 
-static unsigned update(cudaGraphExec_t exec, cudaGraph_t graph, cudaGraphNode_t *wrong, enum cudaGraphExecUpdateResult *result)
+static cudaError_t update_as_told(cudaGraphExec_t exec, cudaGraph_t graph, cudaGraphNode_t *wrong, enum cudaGraphExecUpdateResult *result)
 {
     cudaGraphExecUpdateResultInfo info;
-    cudaError_t before = cudaGetLastError(), error = cudaSuccess;
     memset(&info, 0, sizeof info);
-    if (!device.faults.older_update_ignored)
-        error = cudaGraphExecUpdate(exec, graph, &info);
-    (void)cudaGetLastError();
-    (void)call_result(before);
+    cudaError_t error = device.faults.older_update_ignored ? cudaSuccess : cudaGraphExecUpdate(exec, graph, &info);
     *wrong = info.errorNode;
     *result = info.result;
     return error;
+}
+
+static unsigned update(cudaGraphExec_t exec, cudaGraph_t graph, cudaGraphNode_t *wrong, enum cudaGraphExecUpdateResult *result)
+{
+    BY_DRIVER(update_as_told(exec, graph, wrong, result));
 }
 
 static unsigned add_any(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after, size_t count, const struct any_params *p)
