@@ -318,6 +318,7 @@ static const struct { const char *name; unsigned since; int driver; any_function
 /* asked: the version of the function that is wanted; nothing is found below the one that brought it. */
 static void entry_point(const char *name, unsigned asked, void **address, enum cudaDriverEntryPointQueryResult *status)
 {
+    static any_function (*const elsewhere[])(const char *, unsigned) = {driver_move, driver_graph_call, driver_node_call, driver_older_call};
     union {
         void *object;
         any_function function;
@@ -325,14 +326,8 @@ static void entry_point(const char *name, unsigned asked, void **address, enum c
     for (size_t i = 0; i < sizeof offered / sizeof offered[0]; i++)
         if (strcmp(name, offered[i].name) == 0 && asked >= offered[i].since && device.driver_version >= offered[i].driver)
             found.function = offered[i].function;
-    if (found.function == NULL)
-        found.function = driver_move(name, asked);
-    if (found.function == NULL)
-        found.function = driver_graph_call(name, asked);
-    if (found.function == NULL)
-        found.function = driver_node_call(name, asked);
-    if (found.function == NULL)
-        found.function = driver_older_call(name, asked);
+    for (size_t i = 0; i < sizeof elsewhere / sizeof elsewhere[0] && found.function == NULL; i++)
+        found.function = elsewhere[i](name, asked);
     *address = found.object;
     if (status != NULL)
         *status = found.object != NULL || device.faults.no_function_told_found ? cudaDriverEntryPointSuccess : cudaDriverEntryPointSymbolNotFound;
