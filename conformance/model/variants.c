@@ -1750,6 +1750,8 @@ static const struct variant variants[] = {
     BROKEN("last-of-switch-idle", last_of_switch_idle, "SAME-01", "of three or more bodies to choose from the last one never runs"),
     BROKEN("eighth-launch-mixed-full-lost", eighth_launch_mixed_lost, "SAME-01", "from the eighth launch of an executable graph on a full edge into a node of three edges, one of them programmatic, is lost"),
     BROKEN("disabling-reaches-siblings", disabling_reaches_siblings, "EDGE-43c", "a node that is disabled is disabled in all executable graphs of its graph"),
+    BROKEN("short-list-shares-data", short_list_shares_data, "EDGE-36", "with room for fewer dependencies than there are, all are told with the data of the last"),
+    BROKEN("removal-shifts-data", removal_shifts_data, "EDGE-33b", "the edge made after one that is removed gets its data if both leave one node"),
     BROKEN("lost-dependents-counted", lost_dependents_counted, "EDGE-36", "the number of a node's dependents, asked without an array, counts one that was destroyed last"),
     BROKEN("deep-by-driver-uncovered", deep_by_driver_uncovered, "SAME-02", "after more than 16 kernels in a row the wait of one that the driver is called to launch covers nothing"),
     BROKEN("deep-in-legacy-overlaps", deep_in_legacy_overlaps, "SAME-02", "in the legacy stream a launch without the attribute overlaps after more than 16 kernels in a row"),
