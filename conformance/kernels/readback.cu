@@ -27,14 +27,16 @@ KERNEL(readback_other) { (void)args; }
 /* ---- lists ---- */
 
 #define LIST_NODES 6u
-#define LIST_ROOM 10u          /* more than any list has entries */
-#define NOWHERE LIST_NODES     /* an entry that has no second node */
+#define LIST_ENTRIES 8u        /* of any list, at most */
+#define LIST_ROOM 12u          /* more than any list is asked for */
+#define NOWHERE 99u            /* an entry that has no second node, or no edge */
 
 struct edge {
     unsigned from, to, from_port, type;
 };
-/* The last one is a launch-completion edge. */
-static const struct edge list_edges[] = { { 0, 1, 0, 0 }, { 0, 2, 1, 1 }, { 1, 3, 2, 1 }, { 2, 3, 0, 0 }, { 3, 4, 2, 0 } };
+/* Edges of every kind leave the first node and enter the fourth one: with room for some of them it matters whose data is told. */
+static const struct edge list_edges[] = { { 0, 1, 0, 0 }, { 0, 2, 1, 1 }, { 1, 3, 2, 1 }, { 2, 3, 0, 0 }, { 3, 4, 2, 0 },
+                                          { 0, 3, 1, 1 }, { 0, 4, 2, 1 }, { 5, 3, 2, 0 } };
 
 struct listed {                /* what one call answered */
     cudaGraphNode_t node[LIST_ROOM], to[LIST_ROOM];
@@ -90,15 +92,18 @@ static const struct list {
     const char *name;
     lister read;
     unsigned entries;
-    struct entry entry[LIST_NODES];
+    struct entry entry[LIST_ENTRIES];
 } lists[] = {
     { "the nodes", list_nodes, 6,
       { { 0, NOWHERE, NOWHERE }, { 1, NOWHERE, NOWHERE }, { 2, NOWHERE, NOWHERE },
         { 3, NOWHERE, NOWHERE }, { 4, NOWHERE, NOWHERE }, { 5, NOWHERE, NOWHERE } } },
     { "the roots", list_roots, 2, { { 0, NOWHERE, NOWHERE }, { 5, NOWHERE, NOWHERE } } },
-    { "the edges", list_edges_of, 5, { { 0, 1, 0 }, { 0, 2, 1 }, { 1, 3, 2 }, { 2, 3, 3 }, { 3, 4, 4 } } },
-    { "the dependencies of a node", list_into, 2, { { 1, NOWHERE, 2 }, { 2, NOWHERE, 3 } } },
-    { "the dependents of a node", list_out_of, 2, { { 1, NOWHERE, 0 }, { 2, NOWHERE, 1 } } },
+    { "the edges", list_edges_of, 8,
+      { { 0, 1, 0 }, { 0, 2, 1 }, { 1, 3, 2 }, { 2, 3, 3 }, { 3, 4, 4 }, { 0, 3, 5 }, { 0, 4, 6 }, { 5, 3, 7 } } },
+    { "the dependencies of a node", list_into, 4,
+      { { 1, NOWHERE, 2 }, { 2, NOWHERE, 3 }, { 0, NOWHERE, 5 }, { 5, NOWHERE, 7 } } },
+    { "the dependents of a node", list_out_of, 4,
+      { { 1, NOWHERE, 0 }, { 2, NOWHERE, 1 }, { 3, NOWHERE, 5 }, { 4, NOWHERE, 6 } } },
 };
 
 /* plain: full edges only, which may be counted without room for their data. */

@@ -273,6 +273,7 @@ struct graph_exec {
     bool refused;       /* an update, for the device refused-update-sticks */
     unsigned in_flight; /* launches that were queued while another one ran */
     struct stream *in;
+    const struct stream *uploaded_in; /* as it was made; for the device uploaded-elsewhere-half */
     uint64_t made_from; /* the number of the graph; its address may belong to another graph by now */
     uint64_t updated_from; /* likewise; for the device update-from-same-ignored */
     struct graph_exec *next;

@@ -232,9 +232,11 @@ cudaError_t capture_update(cudaStream_t handle, cudaGraphNode_t *deps, const edg
         l->behinds = 0;
     if (flags == cudaStreamSetCaptureDependencies) {
         s->capture->lost_nodes |= device.faults.removed_nodes_unjoined && l->halves != 0;
-        l->halves = l->behinds = 0;
+        if (!(device.faults.set_after_add_keeps && l->added))
+            l->halves = l->behinds = 0;
         count = device.faults.forked_set_takes_one && s->capture->origin != s && count > 1 ? 1 : count;
     }
+    l->added |= flags == cudaStreamAddCaptureDependencies;
     for (size_t i = 0; i < count; i++) {
         size_t entry = device.faults.update_drops_data && flags == cudaStreamAddCaptureDependencies ? 0 : i;
         struct half_edge h = {node_of(deps[i]), data != NULL && !device.faults.half_edge_data_lost ? data[entry] : full_edge, false, false};

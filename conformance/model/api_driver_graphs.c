@@ -8,6 +8,19 @@ static unsigned instantiate(cudaGraphExec_t *exec, cudaGraph_t graph, unsigned l
     BY_DRIVER(cudaGraphInstantiateWithFlags(exec, graph, flags));
 }
 
+static cudaError_t instantiate_with_as_told(cudaGraphExec_t *exec, cudaGraph_t graph, cudaGraphInstantiateParams *params)
+{
+    cudaError_t error = cudaGraphInstantiateWithParams(exec, graph, params);
+    if (error == cudaSuccess && device.faults.driver_with_params_loses_edge)
+        graph_drop_last_arc(exec_of(*exec)->copy);
+    return error;
+}
+
+static unsigned instantiate_with(cudaGraphExec_t *exec, cudaGraph_t graph, cudaGraphInstantiateParams *params)
+{
+    BY_DRIVER(instantiate_with_as_told(exec, graph, params));
+}
+
 /* On a device that makes all edges of a graph full. */
 static void fill_edges(cudaGraph_t graph)
 {
@@ -194,6 +207,7 @@ static const struct driver_function calls[] = {
     { "cuGraphInstantiateWithFlags", 11040, (any_function)instantiate },
     { "cuGraphClone", 10000, (any_function)clone },
     { "cuGraphExecUpdate", 12000, (any_function)update },
+    { "cuGraphInstantiateWithParams", 12000, (any_function)instantiate_with },
     { "cuGraphUpload", 11010, (any_function)upload },
     { "cuGraphNodeSetEnabled", 11060, (any_function)enable },
     { "cuStreamBeginCapture", 10010, (any_function)begin_capture },

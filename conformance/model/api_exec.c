@@ -25,6 +25,7 @@ cudaError_t CUDARTAPI cudaGraphInstantiateWithParams(cudaGraphExec_t *out, cudaG
         graph_drop_last_arc(exec_of(*out)->copy);
     if (error == cudaSuccess && (p->flags & cudaGraphInstantiateFlagUpload) != 0) {
         error = graph_upload(*out, p->uploadStream);
+        exec_of(*out)->uploaded_in = stream_of(p->uploadStream);
         if (error == cudaSuccess && device.faults.upload_with_params_cuts)
             stream_cuts(stream_of(p->uploadStream));
     }

@@ -466,8 +466,12 @@ cudaError_t graph_remove_dependencies(cudaGraph_t graph, const cudaGraphNode_t *
         bool stays = device.faults.captured_edges_stay && at < g->arcs && g->arc[at].from->captured && g->arc[at].to->captured;
         if (at < g->arcs && !stays)
             graphs_lose_arc(g->arc[at].from, g->arc[at].to);
+        struct arc gone = at < g->arcs ? g->arc[at] : (struct arc){0};
         if (at < g->arcs && !stays)
             graph_drop_arc(g, device.faults.neighbour_removed && at > 0 ? at - 1 : at);
+        if (device.faults.removal_shifts_data && !stays && at < g->arcs && g->arc[at].from == gone.from &&
+            edge_check(gone.from, g->arc[at].to, gone.data) == cudaSuccess)
+            g->arc[at].data = gone.data;
     }
     return cudaSuccess;
 }
@@ -534,7 +538,10 @@ cudaError_t graph_node_arcs(cudaGraphNode_t node, bool outgoing, cudaGraphNode_t
     FAIL_IF(n == NULL || count == NULL || (data != NULL && nodes == NULL), cudaErrorInvalidValue);
     const struct node *from = outgoing ? n : NULL, *to = outgoing ? NULL : n;
     FAIL_IF(drops_data(n->graph, from, to, data), cudaErrorLossyQuery);
+    size_t room = *count;
     list_arcs(n->graph, from, to, outgoing ? NULL : nodes, outgoing ? nodes : NULL, data, count);
+    for (size_t i = 0; device.faults.short_list_shares_data && !outgoing && data != NULL && room < n->incoming && i < *count; i++)
+        data[i] = data[*count - 1];
     *count += device.faults.lost_dependents_counted && outgoing && nodes == NULL && n->graph->lost_node && n->graph->lost_arc.from == n;
     if (device.faults.captured_dependents_hidden && outgoing && n->captured)
         *count = 0;
@@ -544,57 +551,5 @@ cudaError_t graph_node_arcs(cudaGraphNode_t node, bool outgoing, cudaGraphNode_t
         data[i].type = data[i].from_port == 2 ? cudaGraphDependencyTypeDefault : data[i].type;
     for (size_t i = 0; device.faults.clone_tells_full_edges && n->original != NULL && data != NULL && i < *count; i++)
         data[i] = full_edge;
-    return cudaSuccess;
-}
-
-/* ---- reading nodes ---- */
-
-static void list_nodes(struct graph *g, bool roots, cudaGraphNode_t *nodes, size_t *count)
-{
-    size_t room = nodes != NULL ? *count : 0, n = 0, arcs = device.faults.late_edges_rootless && g->arcs > 3 ? 3 : g->arcs;
-    if (device.faults.roots_remembered && roots) {
-        arcs = g->roots_of != 0 && g->roots_of <= arcs ? g->roots_of - 1 : arcs;
-        g->roots_of = arcs + 1;
-    }
-    for (size_t i = 0; i < g->nodes; i++) {
-        bool has_incoming = false;
-        for (size_t a = 0; roots && a < arcs; a++)
-            has_incoming |= g->arc[a].to == g->node[i];
-        if (has_incoming)
-            continue;
-        if (n < room)
-            nodes[n] = (cudaGraphNode_t)(void *)g->node[i];
-        n++;
-    }
-    if (device.faults.told_nodes_repeat && nodes != NULL && n >= 257 && room >= n)
-        nodes[n - 1] = nodes[0];
-    for (size_t i = n; i < room; i++)
-        nodes[i] = NULL;
-    *count = nodes != NULL && room < n && !device.faults.short_list_counts_all ? room : n;
-}
-
-cudaError_t CUDARTAPI cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t *nodes, size_t *count)
-{
-    CALL(cudaGraphGetNodes);
-    FAIL_IF(graph_of(graph) == NULL || count == NULL, cudaErrorInvalidValue);
-    list_nodes(graph_of(graph), false, nodes, count);
-    return cudaSuccess;
-}
-
-cudaError_t CUDARTAPI cudaGraphGetRootNodes(cudaGraph_t graph, cudaGraphNode_t *nodes, size_t *count)
-{
-    CALL(cudaGraphGetRootNodes);
-    FAIL_IF(graph_of(graph) == NULL || count == NULL, cudaErrorInvalidValue);
-    list_nodes(graph_of(graph), true, nodes, count);
-    return cudaSuccess;
-}
-
-cudaError_t CUDARTAPI cudaGraphNodeGetType(cudaGraphNode_t handle, enum cudaGraphNodeType *type)
-{
-    CALL(cudaGraphNodeGetType);
-    const struct node *n = node_of(handle);
-    FAIL_IF(n == NULL || type == NULL, cudaErrorInvalidValue);
-    bool as_empty = device.faults.copied_host_told_empty && n->original != NULL && n->type == cudaGraphNodeTypeHost;
-    *type = as_empty ? cudaGraphNodeTypeEmpty : n->type;
     return cudaSuccess;
 }

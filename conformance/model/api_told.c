@@ -79,3 +79,55 @@ cudaError_t CUDARTAPI cudaGraphExecGetFlags(cudaGraphExec_t handle, unsigned lon
     *flags = none ? 0 : e->flags;
     return cudaSuccess;
 }
+
+/* ---- reading nodes ---- */
+
+static void list_nodes(struct graph *g, bool roots, cudaGraphNode_t *nodes, size_t *count)
+{
+    size_t room = nodes != NULL ? *count : 0, n = 0, arcs = device.faults.late_edges_rootless && g->arcs > 3 ? 3 : g->arcs;
+    if (device.faults.roots_remembered && roots) {
+        arcs = g->roots_of != 0 && g->roots_of <= arcs ? g->roots_of - 1 : arcs;
+        g->roots_of = arcs + 1;
+    }
+    for (size_t i = 0; i < g->nodes; i++) {
+        bool has_incoming = false;
+        for (size_t a = 0; roots && a < arcs; a++)
+            has_incoming |= g->arc[a].to == g->node[i];
+        if (has_incoming)
+            continue;
+        if (n < room)
+            nodes[n] = (cudaGraphNode_t)(void *)g->node[i];
+        n++;
+    }
+    if (device.faults.told_nodes_repeat && nodes != NULL && n >= 257 && room >= n)
+        nodes[n - 1] = nodes[0];
+    for (size_t i = n; i < room; i++)
+        nodes[i] = NULL;
+    *count = nodes != NULL && room < n && !device.faults.short_list_counts_all ? room : n;
+}
+
+cudaError_t CUDARTAPI cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t *nodes, size_t *count)
+{
+    CALL(cudaGraphGetNodes);
+    FAIL_IF(graph_of(graph) == NULL || count == NULL, cudaErrorInvalidValue);
+    list_nodes(graph_of(graph), false, nodes, count);
+    return cudaSuccess;
+}
+
+cudaError_t CUDARTAPI cudaGraphGetRootNodes(cudaGraph_t graph, cudaGraphNode_t *nodes, size_t *count)
+{
+    CALL(cudaGraphGetRootNodes);
+    FAIL_IF(graph_of(graph) == NULL || count == NULL, cudaErrorInvalidValue);
+    list_nodes(graph_of(graph), true, nodes, count);
+    return cudaSuccess;
+}
+
+cudaError_t CUDARTAPI cudaGraphNodeGetType(cudaGraphNode_t handle, enum cudaGraphNodeType *type)
+{
+    CALL(cudaGraphNodeGetType);
+    const struct node *n = node_of(handle);
+    FAIL_IF(n == NULL || type == NULL, cudaErrorInvalidValue);
+    bool as_empty = device.faults.copied_host_told_empty && n->original != NULL && n->type == cudaGraphNodeTypeHost;
+    *type = as_empty ? cudaGraphNodeTypeEmpty : n->type;
+    return cudaSuccess;
+}

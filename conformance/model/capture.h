@@ -15,6 +15,7 @@ struct lane {
     unsigned halves, half_room;
     struct node **behind;
     unsigned behinds, behind_room;
+    bool added; /* dependencies, by a call; for the device set-after-add-keeps */
     struct lane *next;
 };
 

@@ -8,6 +8,16 @@
 static uint64_t queued_features;
 static unsigned queued_launches; /* of its executable graph, this one too */
 static bool queued_in_legacy;
+static bool queued_half; /* on the device uploaded-elsewhere-half */
+static unsigned long long queued_flags;
+
+static bool has_priority(const struct node *n)
+{
+    for (unsigned i = 0; n->kernel != NULL && i < n->kernel->num_attrs; i++)
+        if (n->kernel->attrs[i].id == cudaLaunchAttributePriority)
+            return true;
+    return false;
+}
 
 static struct op *record_op(const struct node *n)
 {
@@ -87,6 +97,7 @@ struct op *node_op(const struct node *n)
     runs_all_the_same |= device.faults.second_exec_runs_disabled && queued_features & HAS(secondexec);
     runs_all_the_same |= device.faults.disabled_layers_run && n->type == cudaGraphNodeTypeMemcpy && n->move.layers > 1;
     bool rests = device.faults.late_child_nodes_rest && n->late;
+    rests |= queued_half && n->graph->owner == NULL && n->index >= n->graph->nodes / 2;
     if ((n->disabled && !runs_all_the_same) || rests)
         return op_new(OP_JOIN);
     switch ((int)n->type) {
@@ -315,6 +326,8 @@ static void arc_orders(const struct arc *a)
     if (full_lets_go && kind == EDGE_DONE)
         kind = EDGE_TRIGGERED;
     ignored |= device.faults.start_edge_to_others_lost && !programmatic && a->data.from_port == 2 && a->to->type != cudaGraphNodeTypeKernel;
+    bool ranked = (queued_flags & cudaGraphInstantiateFlagUseNodePriority) != 0 && has_priority(a->from);
+    ignored |= device.faults.ranked_unordered && ranked && edge_is_default(a->data);
     ignored |= device.faults.start_edges_ignored && !programmatic && a->data.from_port == 2;
     if (!ignored)
         op_after(a->to->op, from, kind);
@@ -509,6 +522,8 @@ cudaError_t graph_queue(struct graph_exec *exec, struct stream *s)
     queued_features = HAS(graph) | exec->features;
     queued_launches = ++exec->launches;
     queued_in_legacy = stream_is_legacy(s);
+    queued_flags = exec->flags;
+    queued_half = device.faults.uploaded_elsewhere_half && exec->launches == 1 && exec->uploaded_in != NULL && exec->uploaded_in != s;
     queue_between(exec->copy, start, end);
     if (exec->copy->nodes == 0)
         op_after(end, start, EDGE_RETIRED);

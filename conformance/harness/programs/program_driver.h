@@ -19,7 +19,7 @@ struct program_room;
 enum driver_graph_call { DRIVER_INSTANTIATE, DRIVER_CLONE, DRIVER_UPDATE, DRIVER_UPLOAD, DRIVER_ENABLE, DRIVER_BEGIN, DRIVER_END, DRIVER_CHILD,
                          DRIVER_DEPEND, DRIVER_EDGES, DRIVER_INTO, DRIVER_OUT_OF, DRIVER_DESTROY_NODE, DRIVER_FIND, DRIVER_TO_GRAPH, DRIVER_INFO,
                          DRIVER_SET_ATTRIBUTE, DRIVER_GET_ATTRIBUTE, DRIVER_CHILD_PARAMS, DRIVER_NODES, DRIVER_ROOTS,
-                         DRIVER_CHILD_OF, DRIVER_GRAPH_CALLS };
+                         DRIVER_CHILD_OF, DRIVER_INSTANTIATE_WITH, DRIVER_GRAPH_CALLS };
 enum driver_older_call { OLDER_ADDS_EDGES, OLDER_REMOVES_EDGES, OLDER_EDGES, OLDER_DEPEND, OLDER_BEGIN, OLDER_INSTANTIATE, OLDER_UPDATE,
                          OLDER_ADDS_ANY, OLDER_ADDS_KERNEL, OLDER_SETS_KERNEL, OLDER_SETS_EXEC_KERNEL, OLDER_TELLS_KERNEL, DRIVER_OLDER_CALLS };
 enum driver_node_call { DRIVER_ADDS, DRIVER_SETS, DRIVER_SETS_EXEC, DRIVER_TELLS, DRIVER_NODE_CALLS };
@@ -48,6 +48,9 @@ cudaError_t program_copy_async(const struct made *made, void *to, const void *fr
 cudaError_t program_record(const struct made *made, cudaEvent_t event, cudaStream_t stream, struct dice *dice);
 cudaError_t program_await(const struct made *made, cudaStream_t stream, cudaEvent_t event, struct dice *dice);
 cudaError_t program_instantiate(const struct made *made, cudaGraphExec_t *exec, cudaGraph_t graph, unsigned long long flags, struct dice *dice);
+/* Made and uploaded in this stream by one call. */
+cudaError_t program_instantiate_uploaded(const struct made *made, cudaGraphExec_t *exec, cudaGraph_t graph, unsigned long long flags,
+                                         cudaStream_t stream, struct dice *dice);
 cudaError_t program_update_exec(const struct made *made, cudaGraphExec_t exec, cudaGraph_t graph, cudaGraphExecUpdateResultInfo *info,
                                 struct dice *dice);
 cudaError_t program_upload(const struct made *made, cudaGraphExec_t exec, cudaStream_t stream, struct dice *dice);

@@ -22,6 +22,7 @@ void program_open_driver_graphs(struct program_room *room)
         [DRIVER_SET_ATTRIBUTE] = { "cuGraphKernelNodeSetAttribute", 11000 }, [DRIVER_GET_ATTRIBUTE] = { "cuGraphKernelNodeGetAttribute", 11000 },
         [DRIVER_CHILD_PARAMS] = { "cuGraphExecChildGraphNodeSetParams", 11010 }, [DRIVER_NODES] = { "cuGraphGetNodes", 10000 },
         [DRIVER_ROOTS] = { "cuGraphGetRootNodes", 10000 }, [DRIVER_CHILD_OF] = { "cuGraphChildGraphNodeGetGraph", 10000 },
+        [DRIVER_INSTANTIATE_WITH] = { "cuGraphInstantiateWithParams", 12000 },
     };
     unsigned i;
 
@@ -50,6 +51,26 @@ cudaError_t program_instantiate(const struct made *made, cudaGraphExec_t *exec, 
     if (function)
         return (cudaError_t)((instantiate_fn)function)(exec, graph, flags);
     return dice_below(dice, 2) ? cudaGraphInstantiate(exec, graph, flags) : cudaGraphInstantiateWithFlags(exec, graph, flags);
+}
+
+cudaError_t program_instantiate_uploaded(const struct made *made, cudaGraphExec_t *exec, cudaGraph_t graph, unsigned long long flags,
+                                         cudaStream_t stream, struct dice *dice)
+{
+    typedef CUresult(CUDAAPI *with_fn)(CUgraphExec *, CUgraph, CUDA_GRAPH_INSTANTIATE_PARAMS *);
+    void *function = drawn_call(made, DRIVER_INSTANTIATE_WITH, dice);
+    cudaGraphInstantiateParams params;
+    cudaError_t error;
+
+    _Static_assert(sizeof(CUDA_GRAPH_INSTANTIATE_PARAMS) == sizeof(params), "both libraries take the same parameters");
+    memset(&params, 0, sizeof(params));
+    params.flags = flags | cudaGraphInstantiateFlagUpload;
+    params.uploadStream = stream;
+    params.result_out = cudaGraphInstantiateError;
+    error = function ? (cudaError_t)((with_fn)function)(exec, graph, (CUDA_GRAPH_INSTANTIATE_PARAMS *)(void *)&params)
+                     : cudaGraphInstantiateWithParams(exec, graph, &params);
+    if (error == cudaSuccess && (params.result_out != cudaGraphInstantiateSuccess || params.errNode_out))
+        return cudaErrorUnknown;
+    return error;
 }
 
 cudaError_t program_update_exec(const struct made *made, cudaGraphExec_t exec, cudaGraph_t graph, cudaGraphExecUpdateResultInfo *info,

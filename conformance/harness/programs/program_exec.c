@@ -34,15 +34,37 @@ static cudaError_t make_decoy(struct made *made, const struct program *program, 
     return graph_make(&decoy, made->wraps ? (enum graph_way)made->way : WAY_ONE_BY_ONE);
 }
 
-/* By any call, with a flag that changes nothing of what such a graph means: it allocates no memory, and priorities order nothing. */
-static cudaError_t instantiate(struct made *made, cudaGraphExec_t *exec)
+/* One that changes nothing of what such a graph means: it allocates no memory, and priorities order nothing. */
+static unsigned long long any_flag(struct made *made)
 {
     static const unsigned long long flags[] = { 0, 0, cudaGraphInstantiateFlagUseNodePriority, cudaGraphInstantiateFlagAutoFreeOnLaunch };
     unsigned long long flag = flags[dice_below(&made->dice, 4)];
 
-    if (made->bare && flag == cudaGraphInstantiateFlagUseNodePriority) /* with it, an update may not change priorities */
-        flag = 0;
+    return made->bare && flag == cudaGraphInstantiateFlagUseNodePriority ? 0 : flag; /* with it, an update may not change priorities */
+}
+
+/* By any call. */
+static cudaError_t instantiate(struct made *made, cudaGraphExec_t *exec)
+{
+    unsigned long long flag = any_flag(made);
+
     return program_instantiate(made, exec, made->graph, flag, &made->dice);
+}
+
+/* By a call of its own, or as it is made. The launch comes in any stream. */
+static cudaError_t instantiate_uploaded(struct made *made, cudaGraphExec_t *exec)
+{
+    const struct program_room *room = made->room;
+    cudaStream_t streams[] = { room->stream, room->blocking, room->urgent };
+    cudaStream_t stream = streams[dice_below(&made->dice, 3)];
+    unsigned long long flag;
+
+    if (dice_below(&made->dice, 2)) {
+        TRY(instantiate(made, exec));
+        return program_upload(made, *exec, stream, &made->dice);
+    }
+    flag = any_flag(made);
+    return program_instantiate_uploaded(made, exec, made->graph, flag, stream, &made->dice);
 }
 
 /* ---- as a whole ---- */
@@ -357,12 +379,12 @@ cudaError_t exec_make(struct made *made, enum exec_way way, cudaGraphExec_t *exe
     case EXEC_UPDATED: return update_whole(made, exec);
     case EXEC_BY_NODE: return update_nodes(made, exec);
     case EXEC_SECOND: return instantiate_twice(made, exec);
+    case EXEC_UPLOADED: return instantiate_uploaded(made, exec);
     default: break;
     }
     TRY(instantiate(made, exec));
     switch (way) {
     case EXEC_REENABLED: return leave_out(made, *exec, dice_roll(&made->dice));
-    case EXEC_UPLOADED: return program_upload(made, *exec, made->room->stream, &made->dice);
     case EXEC_ORPHAN: return orphan(made);
     default: return cudaSuccess;
     }
