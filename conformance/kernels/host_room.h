@@ -152,27 +152,28 @@ static inline cudaError_t add_manner(cudaLaunchConfig_t *config, cudaLaunchAttri
     return manner_attribute(manner, &attrs[config->numAttrs], &config->numAttrs);
 }
 
-/* attrs: room for two. */
-static inline cudaError_t config_in_manner(cudaLaunchConfig_t *config, cudaLaunchAttribute *attrs, unsigned threads, cudaStream_t stream,
-                                           enum manner manner, int overlaps)
+/* In two manners at once, or twice the same. attrs: room for three. */
+static inline cudaError_t config_in_manners(cudaLaunchConfig_t *config, cudaLaunchAttribute *attrs, unsigned threads, cudaStream_t stream,
+                                            enum manner manner, enum manner other, int overlaps)
 {
+    cudaError_t error;
+
     *config = one_block(threads, stream);
     attrs[0] = serialization(1);
     config->attrs = attrs;
     config->numAttrs = overlaps ? 1 : 0;
-    return add_manner(config, attrs, manner);
+    error = add_manner(config, attrs, manner);
+    return error == cudaSuccess && other != manner ? add_manner(config, attrs, other) : error;
 }
 
-/* In two manners at once, or twice the same. args: what the kernel's only parameter is. */
+/* args: what the kernel's only parameter is. */
 static inline cudaError_t launch_in_manners(const void *function, void *args, unsigned threads, cudaStream_t stream, enum manner manner,
                                             enum manner other, int overlaps)
 {
     cudaLaunchAttribute attrs[3];
     cudaLaunchConfig_t config;
-    cudaError_t error = config_in_manner(&config, attrs, threads, stream, manner, overlaps);
+    cudaError_t error = config_in_manners(&config, attrs, threads, stream, manner, other, overlaps);
 
-    if (error == cudaSuccess && other != manner)
-        error = add_manner(&config, attrs, other);
     return error == cudaSuccess ? cudaLaunchKernelExC(&config, function, &args) : error;
 }
 

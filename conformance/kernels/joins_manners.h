@@ -152,9 +152,7 @@ static cudaError_t record_by_work(struct joins *joins, cudaEvent_t event, int re
 
     if (recorder)
         two_manners(joins->round, &first, &second);
-    error = config_in_manner(&config, attrs, PLACE_WORDS, joins->stream[1], first, 0);
-    if (error == cudaSuccess && second != first)
-        error = add_manner(&config, attrs, second);
+    error = config_in_manners(&config, attrs, PLACE_WORDS, joins->stream[1], first, second, 0);
     if (error != cudaSuccess)
         return error;
     attrs[config.numAttrs++] = recording_at(event, (joins->round + joins->round / PAIRS_OF_MANNERS) % 2 != 0);

@@ -19,9 +19,7 @@ static void launch_now(void *of)
     cudaLaunchAttribute attrs[3];
     cudaLaunchConfig_t config;
 
-    l->error = config_in_manner(&config, attrs, PLACE_WORDS, l->stream, l->manner[0], l->overlaps);
-    if (l->error == cudaSuccess && l->manner[0] != l->manner[1])
-        l->error = add_manner(&config, attrs, l->manner[1]);
+    l->error = config_in_manners(&config, attrs, PLACE_WORDS, l->stream, l->manner[0], l->manner[1], l->overlaps);
     if (l->error == cudaSuccess)
         l->error = l->by_driver ? launch_by_driver(&config, l->kernel, &l->args) : cudaLaunchKernelExC(&config, l->kernel, &l->args);
 }

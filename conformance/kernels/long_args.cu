@@ -206,9 +206,9 @@ struct way {
 
 static cudaError_t launch_long_in_piece(struct long_ask *l, const struct way *way, struct all_args *copy)
 {
-    cudaLaunchAttribute attrs[2];
+    cudaLaunchAttribute attrs[3];
     cudaLaunchConfig_t config;
-    cudaError_t error = config_in_manner(&config, attrs, ASK_WORDS / 2, l->stream, way->manner, way->overlaps);
+    cudaError_t error = config_in_manners(&config, attrs, ASK_WORDS / 2, l->stream, way->manner, way->manner, way->overlaps);
 
     if (error == cudaSuccess)
         error = launch_in_piece(&config, l->taker->kernel, copy, bytes_of(l), way->simply);

@@ -4,8 +4,8 @@
  * program_words.c what comes of it, and program_rows.c which rows of the covering array it holds;
  * program_steps.c makes one step a node of a graph, program_graph.c all of them, program_exec.c makes that executable,
  * program_launch.c launches one step into a stream, program_stream.c launches or captures all of them, and program_between.c makes calls
- * between launches that change nothing; the calls that may be the driver's own stand in program_driver.h. program_read.c reads back what
- * was made; program_around.c launches work before it and after it;
+ * between launches that change nothing; the calls that may be the driver's own stand in program_driver.h. program_read.c reads back the graph
+ * that was made, program_captured.c the one that was captured; program_around.c launches work before it and after it;
  * program_judge.c runs it and compares every step's words with those that the host computed; program_room.c holds what all programs share.
  * A step reads only what the documents let it read (program_entitle()), as early as it may, and stores as late as it can: a missing
  * dependency shows as a stale word.
@@ -217,11 +217,13 @@ void graph_compare(const struct made *made, struct difference *found);
 cudaError_t stream_make(struct made *made, enum stream_way way);
 /* Whichever it is: no call here is one that another mode would forbid. */
 enum cudaStreamCaptureMode program_capture_mode(struct dice *dice);
+int stream_way_captures(enum stream_way way);
 /* The node that a capturing stream has added for this step: what the stream depends on now, and no step before it was. */
 cudaError_t program_captured_node(struct made *made, unsigned step, cudaStream_t stream);
-int stream_way_captures(enum stream_way way);
 /* Whether the captured graph has the edges that attributes and programmatic events become (PDL-EDGE-11 to PDL-EDGE-13). */
 int program_captured_right(const struct made *made, enum stream_way way);
+/* Whether the clone has the edges of its graph, each with its data. */
+int program_has_same_edges(cudaGraph_t graph, cudaGraph_t clone);
 
 /* One step added to a graph with these dependencies. general: by cudaGraphAddNode. */
 cudaError_t program_add_step(struct made *made, cudaGraph_t graph, unsigned step, const cudaGraphNode_t *deps,

@@ -97,9 +97,9 @@ int program_driver_tells_node(const struct made *made, cudaGraphNode_t node, uns
 /* By the driver's call for this kind of node, or (general) for every kind, if it is drawn: then it returns 1, and *error is what it gave. */
 int program_added_by_driver(const struct made *made, cudaGraph_t graph, unsigned step, const cudaGraphNode_t *deps, const cudaGraphEdgeData *data,
                             size_t count, int general, cudaGraphNode_t *node, struct dice *dice, cudaError_t *error);
-int program_set_by_driver(const struct made *made, cudaGraphNode_t node, unsigned step, int general, struct dice *dice, cudaError_t *error);
-int program_set_exec_by_driver(const struct made *made, cudaGraphExec_t exec, cudaGraphNode_t node, unsigned step, int general, struct dice *dice,
-                               cudaError_t *error);
+/* exec: NULL sets the node of the graph. */
+int program_set_by_driver(const struct made *made, cudaGraphExec_t exec, cudaGraphNode_t node, unsigned step, int general, struct dice *dice,
+                          cudaError_t *error);
 /* A launch by the driver, by any of its calls that takes these attributes. */
 cudaError_t program_launch_by_driver(const struct made *made, const void *kernel, const cudaLaunchConfig_t *config, void **values, struct dice *dice);
 

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "../edges.h"
-#include "try.h"
 
 /* What an older driver lacks stays NULL. */
 void program_open_driver_graphs(struct program_room *room)

@@ -4,8 +4,6 @@
 #include <cuda.h>
 #include <string.h>
 
-#include "try.h"
-
 #define ANY_KIND STEP_KINDS /* the call for nodes of every kind */
 
 /* What an older driver lacks stays NULL. */
@@ -221,25 +219,6 @@ static CUresult set_of_kind(void *call, enum step_kind kind, CUgraphNode node, c
     }
 }
 
-int program_set_by_driver(const struct made *made, cudaGraphNode_t node, unsigned index, int general, struct dice *dice, cudaError_t *error)
-{
-    typedef CUresult(CUDAAPI *any_fn)(CUgraphNode, CUgraphNodeParams *);
-    void *call = drawn_call(made, DRIVER_SETS, index, general, dice);
-    struct driver_params params;
-    CUgraphNodeParams any;
-
-    if (!call)
-        return 0;
-    if (general) {
-        fill_any(made, index, &params, &any);
-        *error = (cudaError_t)((any_fn)call)(node, &any);
-    } else {
-        fill(made, index, &params);
-        *error = (cudaError_t)set_of_kind(call, made->program->step[index].kind, node, &params);
-    }
-    return 1;
-}
-
 static CUresult set_exec_of_kind(void *call, enum step_kind kind, CUgraphExec exec, CUgraphNode node, const struct driver_params *p)
 {
     typedef CUresult(CUDAAPI *kernel_fn)(CUgraphExec, CUgraphNode, const CUDA_KERNEL_NODE_PARAMS *);
@@ -257,11 +236,13 @@ static CUresult set_exec_of_kind(void *call, enum step_kind kind, CUgraphExec ex
     }
 }
 
-int program_set_exec_by_driver(const struct made *made, cudaGraphExec_t exec, cudaGraphNode_t node, unsigned index, int general, struct dice *dice,
-                               cudaError_t *error)
+int program_set_by_driver(const struct made *made, cudaGraphExec_t exec, cudaGraphNode_t node, unsigned index, int general, struct dice *dice,
+                          cudaError_t *error)
 {
-    typedef CUresult(CUDAAPI *any_fn)(CUgraphExec, CUgraphNode, CUgraphNodeParams *);
-    void *call = drawn_call(made, DRIVER_SETS_EXEC, index, general, dice);
+    typedef CUresult(CUDAAPI *any_fn)(CUgraphNode, CUgraphNodeParams *);
+    typedef CUresult(CUDAAPI *any_exec_fn)(CUgraphExec, CUgraphNode, CUgraphNodeParams *);
+    enum step_kind kind = made->program->step[index].kind;
+    void *call = drawn_call(made, exec ? DRIVER_SETS_EXEC : DRIVER_SETS, index, general, dice);
     struct driver_params params;
     CUgraphNodeParams any;
 
@@ -269,10 +250,10 @@ int program_set_exec_by_driver(const struct made *made, cudaGraphExec_t exec, cu
         return 0;
     if (general) {
         fill_any(made, index, &params, &any);
-        *error = (cudaError_t)((any_fn)call)(exec, node, &any);
+        *error = (cudaError_t)(exec ? ((any_exec_fn)call)(exec, node, &any) : ((any_fn)call)(node, &any));
     } else {
         fill(made, index, &params);
-        *error = (cudaError_t)set_exec_of_kind(call, made->program->step[index].kind, exec, node, &params);
+        *error = (cudaError_t)(exec ? set_exec_of_kind(call, kind, exec, node, &params) : set_of_kind(call, kind, node, &params));
     }
     return 1;
 }

@@ -348,7 +348,7 @@ cudaError_t program_set_node(const struct made *made, cudaGraphNode_t node, unsi
     cudaError_t error;
 
     general = general && made->program->step[index].kind != STEP_EMPTY;
-    if (program_set_by_driver(made, node, index, general, dice, &error))
+    if (program_set_by_driver(made, NULL, node, index, general, dice, &error))
         return error;
     if (general) {
         program_fill_general(made, index, &params, &all);
@@ -383,7 +383,7 @@ cudaError_t program_set_exec_node(const struct made *made, cudaGraphExec_t exec,
     cudaError_t error;
 
     general = general && may_be_general(made, index);
-    if (program_set_exec_by_driver(made, exec, node, index, general, dice, &error))
+    if (program_set_by_driver(made, exec, node, index, general, dice, &error))
         return error;
     if (general) {
         program_fill_general(made, index, &params, &all);
