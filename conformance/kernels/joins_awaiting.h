@@ -99,12 +99,6 @@ static cudaError_t await_between(struct joins *joins, const void *first, const v
     return error;
 }
 
-#ifdef MUTANT_otherstream
-#define AWAITING_FOLLOWER joins_follower
-#else
-#define AWAITING_FOLLOWER joins_waiting_follower
-#endif
-
 static cudaError_t await_late(struct joins *joins)
 {
     return await_between(joins, (const void *)SYMBOL(joins_work), (const void *)SYMBOL(AWAITING_FOLLOWER), 1);
@@ -190,30 +184,7 @@ static cudaError_t join_capture_of_third(struct joins *joins, cudaStream_t strea
     return join_capture(joins->stream[2], stream);
 }
 
-static cudaError_t await_across_capture(struct joins *joins) { return call_after_wait(joins, join_capture_of_third); }
-
-/* A follower with the attribute, which waits. */
-static cudaError_t depend(struct joins *joins, cudaStream_t stream)
-{
-    cudaLaunchAttribute attribute = serialization(1);
-
-    return launch_one((const void *)SYMBOL(AWAITING_FOLLOWER), &joins->follower[0], PLACE_WORDS, FOLLOWS_IN(joins, stream), &attribute, 1);
-}
-
-/* Between work and its follower, or a dependent that waits. */
-static cudaError_t call_in_line(struct joins *joins, idle_call call, int dependent)
-{
-    cudaStream_t stream = joins->stream[0];
-    cudaError_t error;
-
-    prepare(joins, 1, 1);
-    error = work(joins, 0, stream);
-    if (error == cudaSuccess)
-        error = call(joins, stream, NULL);
-    if (error != cudaSuccess)
-        return error;
-    return dependent ? depend(joins, stream) : follow(joins, 0, stream);
-}
+static cudaError_t await_across_capture(struct joins *joins) { return call_after_wait(joins, join_capture_of_third, joins->round % 2 != 0); }
 
 static void CUDART_CB store_second(void *of) { store_work((struct pinned *)of, 1); }
 
@@ -248,7 +219,7 @@ static cudaError_t ask_awaited(struct joins *joins, cudaStream_t stream, cudaEve
     return ask_once(event);
 }
 
-static cudaError_t await_asked(struct joins *joins) { return call_after_wait(joins, ask_awaited); }
+static cudaError_t await_asked(struct joins *joins) { return call_after_wait(joins, ask_awaited, joins->round % 2 != 0); }
 
 /* The event stands for work before the capture that its stream has begun since: others may wait for it. */
 static cudaError_t await_before_capture(struct joins *joins)

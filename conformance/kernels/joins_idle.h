@@ -70,8 +70,27 @@ static cudaError_t record_outside(struct joins *joins, cudaStream_t stream, cuda
     return cudaSuccess;
 }
 
-/* Between a stream's wait for an event and its follower. */
-static cudaError_t call_after_wait(struct joins *joins, idle_call call)
+#ifdef MUTANT_otherstream
+#define AWAITING_FOLLOWER joins_follower
+#else
+#define AWAITING_FOLLOWER joins_waiting_follower
+#endif
+
+/* A follower with the attribute, which waits. */
+static cudaError_t depend(struct joins *joins, cudaStream_t stream)
+{
+    cudaLaunchAttribute attribute = serialization(1);
+
+    return launch_one((const void *)SYMBOL(AWAITING_FOLLOWER), &joins->follower[0], PLACE_WORDS, FOLLOWS_IN(joins, stream), &attribute, 1);
+}
+
+static cudaError_t follow_or_depend(struct joins *joins, cudaStream_t stream, int dependent)
+{
+    return dependent ? depend(joins, stream) : follow(joins, 0, stream);
+}
+
+/* Between a stream's wait for an event and its follower, or a dependent that waits. */
+static cudaError_t call_after_wait(struct joins *joins, idle_call call, int dependent)
 {
     cudaEvent_t event = NULL;
     cudaError_t error = work_and_record(joins, 1, &event);
@@ -81,18 +100,35 @@ static cudaError_t call_after_wait(struct joins *joins, idle_call call)
     if (error == cudaSuccess)
         error = call(joins, joins->stream[1], event);
     if (error == cudaSuccess)
-        error = follow(joins, 0, joins->stream[1]);
+        error = follow_or_depend(joins, joins->stream[1], dependent);
     (void)cudaEventDestroy(event);
     return error;
 }
 
-static cudaError_t idle_copy(struct joins *joins) { return call_after_wait(joins, copy_nothing); }
-static cudaError_t idle_set(struct joins *joins) { return call_after_wait(joins, set_nothing); }
-static cudaError_t idle_wait(struct joins *joins) { return call_after_wait(joins, wait_for_none); }
-static cudaError_t idle_launch(struct joins *joins) { return call_after_wait(joins, launch_no_threads); }
-static cudaError_t idle_plain_launch(struct joins *joins) { return call_after_wait(joins, launch_no_threads_plainly); }
-static cudaError_t idle_direction(struct joins *joins) { return call_after_wait(joins, copy_nowhere); }
-static cudaError_t idle_attribute(struct joins *joins) { return call_after_wait(joins, give_attribute); }
+/* Between work and its follower, or a dependent that waits. */
+static cudaError_t call_in_line(struct joins *joins, idle_call call, int dependent)
+{
+    cudaStream_t stream = joins->stream[0];
+    cudaError_t error;
+
+    prepare(joins, 1, 1);
+    error = work(joins, 0, stream);
+    if (error == cudaSuccess)
+        error = call(joins, stream, NULL);
+    return error == cudaSuccess ? follow_or_depend(joins, stream, dependent) : error;
+}
+
+/* In each round at another place. */
+static cudaError_t call_between(struct joins *joins, idle_call call)
+{
+    int dependent = joins->round % 2 == 0;
+
+    return joins->round / 2 % 2 ? call_after_wait(joins, call, dependent) : call_in_line(joins, call, dependent);
+}
+
+static cudaError_t idle_copy(struct joins *joins) { return call_between(joins, copy_nothing); }
+static cudaError_t idle_set(struct joins *joins) { return call_between(joins, set_nothing); }
+static cudaError_t idle_attribute(struct joins *joins) { return call_between(joins, give_attribute); }
 
 /* The record that is refused leaves the event what it stood for. */
 static cudaError_t idle_record(struct joins *joins)
@@ -116,7 +152,7 @@ static cudaError_t idle_in_line(struct joins *joins)
         error = copy_nothing(joins, joins->stream[0], NULL);
     if (error == cudaSuccess)
         error = set_nothing(joins, joins->stream[0], NULL);
-    if (error == cudaSuccess && joins->trial / 12 % 2)
+    if (error == cudaSuccess && joins->round % 2)
         error = copy_nowhere(joins, joins->stream[0], NULL);
     return error == cudaSuccess ? follow(joins, 0, joins->stream[0]) : error;
 }
@@ -147,7 +183,7 @@ static cudaError_t idle_captured(struct joins *joins, idle_call call)
     error = work(joins, 0, stream);
     if (error == cudaSuccess)
         error = call(joins, stream, NULL);
-    (void)follow(joins, 0, stream);
+    (void)follow_or_depend(joins, stream, joins->round % 2 != 0);
     (void)cudaStreamEndCapture(stream, &graph);
     joins->unasked = !graph || cudaGraphInstantiate(&exec, graph, 0) != cudaSuccess;
     (void)cudaGetLastError();
@@ -189,14 +225,10 @@ static cudaError_t idle_event(struct joins *joins)
 static void ask_idle(struct ask *ask)
 {
     static const struct join joins[] = {
-        { "stale after a wait and a copy of no bytes", idle_copy },
-        { "stale after a wait and a memset of no bytes", idle_set },
-        { "stale after a wait and a refused wait", idle_wait },
-        { "stale after a wait and a refused launch", idle_launch },
+        { "stale after a copy of no bytes", idle_copy },
+        { "stale after a memset of no bytes", idle_set },
         { "stale after an event that was to be recorded again and was refused", idle_record },
-        { "stale after a wait and a launch that cudaLaunchKernel refused", idle_plain_launch },
-        { "stale after a wait and a copy without a direction", idle_direction },
-        { "stale after a wait and an attribute of the stream", idle_attribute },
+        { "stale after an attribute of the stream", idle_attribute },
         { "stale after an event that is destroyed, in its stream", idle_destruction },
         { "stale after a copy and a memset that move nothing", idle_in_line },
         { "stale after a captured copy of no bytes", idle_in_capture },

@@ -71,7 +71,7 @@ static cudaError_t end_lent(struct lent *lent, cudaGraphExec_t exec, cudaError_t
 static cudaError_t graph_with_params(struct joins *joins)
 {
     static const unsigned long long flags[] = { 0, cudaGraphInstantiateFlagUpload, cudaGraphInstantiateFlagUseNodePriority };
-    unsigned turn = joins->trial / LENT_WAYS;
+    unsigned turn = joins->round;
     struct lent lent = PDL_ZERO;
     cudaGraphExec_t exec = NULL;
     cudaError_t error = make_lent(joins, turn % 3, &lent);
@@ -96,7 +96,7 @@ static cudaError_t upload_with_params(struct joins *joins)
     if (error == cudaSuccess)
         error = instantiate_with(joins, &lent, cudaGraphInstantiateFlagUpload, stream, &exec);
     if (error == cudaSuccess)
-        error = joins->trial / LENT_WAYS % 2 ? depend(joins, stream) : follow(joins, 0, stream);
+        error = joins->round % 2 ? depend(joins, stream) : follow(joins, 0, stream);
     return end_lent(&lent, exec, error);
 }
 
@@ -121,13 +121,7 @@ static cudaError_t lend_attributes(struct joins *joins, cudaStream_t stream, cud
     return error == cudaSuccess ? cudaStreamCopyAttributes(stream, joins->stream[2]) : error;
 }
 
-/* Between work and follower, between work and a dependent that waits, and after a wait for an event. */
-static cudaError_t lent_to_stream(struct joins *joins)
-{
-    unsigned place = joins->trial / LENT_WAYS % 3;
-
-    return place == 2 ? call_after_wait(joins, lend_attributes) : call_in_line(joins, lend_attributes, place == 1);
-}
+static cudaError_t lent_to_stream(struct joins *joins) { return call_between(joins, lend_attributes); }
 
 static unsigned has_synchronization(cudaStream_t stream, enum cudaSynchronizationPolicy policy, cudaLaunchMemSyncDomain domain)
 {
@@ -140,7 +134,7 @@ static unsigned has_synchronization(cudaStream_t stream, enum cudaSynchronizatio
 /* "Copies attributes from source stream src to destination stream dst." */
 static cudaError_t told_of_streams(struct joins *joins)
 {
-    enum cudaSynchronizationPolicy policy = joins->trial / LENT_WAYS % 2 ? cudaSyncPolicySpin : cudaSyncPolicyYield;
+    enum cudaSynchronizationPolicy policy = joins->round % 2 ? cudaSyncPolicySpin : cudaSyncPolicyYield;
     cudaStream_t from = NULL, to = NULL;
     cudaError_t error = cudaStreamCreateWithFlags(&from, cudaStreamNonBlocking);
 
@@ -224,7 +218,7 @@ static cudaError_t lent_to_node(struct joins *joins)
     struct lent lent = PDL_ZERO;
     struct told_attributes wanted = PDL_ZERO;
     cudaGraphExec_t exec = NULL;
-    cudaError_t error = lend_to_node(joins, joins->trial / LENT_WAYS % 3, &lent, &wanted);
+    cudaError_t error = lend_to_node(joins, joins->round % 3, &lent, &wanted);
 
     if (error == cudaSuccess)
         error = cudaGraphInstantiate(&exec, lent.graph, 0);
@@ -239,7 +233,7 @@ static cudaError_t told_of_nodes(struct joins *joins)
 {
     struct told_attributes wanted = PDL_ZERO, told = PDL_ZERO;
     struct lent lent = PDL_ZERO;
-    cudaError_t error = lend_to_node(joins, joins->trial / LENT_WAYS % 3, &lent, &wanted);
+    cudaError_t error = lend_to_node(joins, joins->round % 3, &lent, &wanted);
 
     joins->followers = 0;
     if (error == cudaSuccess)

@@ -110,10 +110,7 @@ static const struct refused refused_calls[] = {
 /* Each call in turn, at each place in turn. */
 static cudaError_t refused_between(struct joins *joins)
 {
-    idle_call call = refused_calls[joins->trial % REFUSED_JOINS].call;
-    unsigned place = joins->trial / REFUSED_JOINS % 3;
-
-    return place == 2 ? call_after_wait(joins, call) : call_in_line(joins, call, place == 1);
+    return call_between(joins, refused_calls[joins->trial % REFUSED_JOINS].call);
 }
 
 /* The legacy stream is never captured, in whatever mode: its follower comes after its work all the same. */
