@@ -59,6 +59,7 @@
 #define k_pause() model_pause(32)
 #define k_trigger() model_trigger()
 #define k_wait_device() model_wait()
+#define k_set_condition(handle, value) model_set_condition((handle), (value))
 
 DEVICE_FN void k_shape(uint32_t *shape)
 {
@@ -206,6 +207,7 @@ DEVICE_FN void k_max64(void *p, uint64_t v)
 #define k_pause() ((void)0)
 #define k_trigger() pdl_trigger()
 #define k_wait_device() pdl_wait()
+#define k_set_condition(handle, value) cudaGraphSetConditional((handle), (value))
 #endif
 
 /* ---- built from the above, for both devices ---- */

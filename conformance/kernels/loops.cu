@@ -1,14 +1,16 @@
-/* loops.cu - loops of conditional nodes whose bodies hold a programmatic edge. GPU only: no kernel of the model sets a condition.
+/* loops.cu - loops of conditional nodes whose bodies hold a programmatic edge.
  *
  * pair    rules     what is launched
- * bodies  EDGE-26b  a loop whose body is a kernel that triggers and one that waits, added as nodes, captured, or inside a child graph of the
- *                   body; after the loop a kernel, and after the graph one in its stream; all of that twice
+ * chosen  EDGE-26b  an if-node, one of two bodies, or a loop, which a kernel before it decides anew in each launch
+ * bodies  EDGE-26b  a loop whose body is a kernel that triggers and one that waits, added as nodes, captured, inside a child graph of the
+ *                   body, inside a body that runs, or updated; after the loop a kernel, and after the graph one in its stream; all of that
+ *                   twice
  *
  * Mutant `nowait`: nobody waits.
  */
 #include "gpu_only.h"
 
-#if defined(PDL_MODEL) || CUDART_VERSION < 12040
+#if CUDART_VERSION < 12040
 IMAGE_WITHOUT_PAIRS(loops)
 #else
 #include "graph_ask.h"
@@ -23,55 +25,115 @@ IMAGE_WITHOUT_PAIRS(loops)
 #define ROUNDS 5u              /* of each loop */
 #define LOOPS 2u               /* one after the other */
 #define THREADS 16u            /* of each kernel in a loop, a word each */
-#define HANDLE_AT 32u          /* of the words */
+#define SECOND_AT THREADS      /* the second kernel's words, among all of them */
+#define HANDLE_AT 32u
+#define BEGUN_AT 34u           /* how often the second kernel has begun */
+#define CHOICE_AT 35u          /* the first launch's: 1 if the body is to run */
+#define ROUNDS_AT 36u          /* of a body that runs */
 
-/* A round begins once the one before it has ended; its kernel stores late. left: the rounds that began, finished: those that ended. */
+DEVICE_FN uint32_t word_of(const struct trial_plan *plan, uint32_t round) { return words_fresh(plan->key, round * THREADS + k_thread()); }
+
+/* A round begins once the one before it has ended, and sees its words; its kernel stores late. left: the rounds that began, finished: those
+ * that ended. */
 KERNEL(loops_first)
 {
     struct trial_plan plan = k_plan(&args);
     uint32_t round = k_load_relaxed(&args.state->finished);
 
+    if (round != 0 && k_load(args.data + SECOND_AT + k_thread()) != word_of(&plan, round - 1))
+        k_add(&args.state->witnessed, 1);
     if (k_thread() == 0) {
         if (k_load_relaxed(&args.state->left) != round)
             k_add(&args.state->early, 1);
         k_add(&args.state->left, 1);
+        if (k_poll(args.state, args.data + BEGUN_AT, round + 1, plan.hold_ns))
+            k_add(&args.state->early, 1);
         k_trigger();
         k_delay(args.state, plan.hold_ns);
     }
     k_barrier();
-    k_store(args.data + k_thread(), words_fresh(plan.key, round * THREADS + k_thread()));
+    k_store(args.data + k_thread(), word_of(&plan, round));
 }
 
 /* Ends the round late, and decides whether there is another one; never more than all loops have. witnessed: words that were not the round's. */
 KERNEL(loops_second)
 {
     struct trial_plan plan = k_plan(&args);
-    uint32_t round, ended;
+    uint32_t round = k_load_relaxed(&args.state->finished), ended = round + 1;
 
+    if (k_thread() == 0)
+        k_store_relaxed(args.data + BEGUN_AT, ended);
     if (WAITS)
         k_wait_device();
-    round = k_load_relaxed(&args.state->finished);
-    if (k_load(args.data + k_thread()) != words_fresh(plan.key, round * THREADS + k_thread()))
+    if (k_load(args.data + k_thread()) != word_of(&plan, round))
         k_add(&args.state->witnessed, 1);
     k_barrier();
+    if (k_thread() == 0)
+        k_delay(args.state, plan.hold_ns);
+    k_barrier();
+    k_store(args.data + SECOND_AT + k_thread(), word_of(&plan, round));
     if (k_thread() != 0)
         return;
-    k_delay(args.state, plan.hold_ns);
-    ended = round + 1;
     k_store_relaxed(&args.state->finished, ended);
-    cudaGraphSetConditional(*(const cudaGraphConditionalHandle *)(args.data + HANDLE_AT), ended % ROUNDS != 0 && ended < LOOPS * ROUNDS);
+    k_set_condition(k_load64_relaxed(args.data + HANDLE_AT), ended % ROUNDS != 0 && ended < LOOPS * ROUNDS);
 }
 
 DEVICE_FN void comes_after(const struct kernel_args *args)
 {
+    struct trial_plan plan = k_plan(args);
     uint32_t ended = k_load_relaxed(&args->state->finished);
 
     if (ended == 0 || ended % ROUNDS != 0)
         k_add(&args->state->early, 1);
-    k_add(&args->state->alive, 1);
+    else if (k_load(args->data + SECOND_AT + k_thread()) != word_of(&plan, ended - 1))
+        k_add(&args->state->witnessed, 1);
+    if (k_thread() == 0)
+        k_add(&args->state->alive, 1);
 }
 
 KERNEL(loops_after) { comes_after(&args); }
+
+/* In every second launch the body runs. Two kernels of each launch come after it, and say so in alive. */
+DEVICE_FN uint32_t launch_of(const struct kernel_args *args) { return k_load_relaxed(&args->state->alive) / 2; }
+DEVICE_FN uint32_t runs_in(const struct kernel_args *args, uint32_t launch) { return (k_load(args->data + CHOICE_AT) + launch) % 2; }
+
+/* Decides late. */
+KERNEL(loops_chooses)
+{
+    struct trial_plan plan = k_plan(&args);
+
+    if (k_thread() != 0)
+        return;
+    k_trigger();
+    k_delay(args.state, plan.hold_ns);
+    k_set_condition(k_load64_relaxed(args.data + HANDLE_AT), runs_in(&args, launch_of(&args)));
+}
+
+/* As many rounds have ended as the launches so far were to have. */
+DEVICE_FN void comes_after_choice(const struct kernel_args *args)
+{
+    struct trial_plan plan = k_plan(args);
+    uint32_t launch = launch_of(args), ended = 0, i;
+
+    for (i = 0; i <= launch; i++)
+        ended += runs_in(args, i) * k_load(args->data + ROUNDS_AT);
+    if (k_load_relaxed(&args->state->finished) != ended)
+        k_add(&args->state->early, 1);
+    else if (ended != 0 && k_load(args->data + SECOND_AT + k_thread()) != word_of(&plan, ended - 1))
+        k_add(&args->state->witnessed, 1);
+    k_barrier();
+    if (k_thread() == 0)
+        k_add(&args->state->alive, 1);
+}
+
+KERNEL(loops_after_choice) { comes_after_choice(&args); }
+
+KERNEL(loops_follows_choice)
+{
+    if (WAITS)
+        k_wait_device();
+    comes_after_choice(&args);
+}
 
 KERNEL(loops_follower)
 {
@@ -87,11 +149,13 @@ struct loops {
     cudaGraph_t graph;
     cudaGraphExec_t exec;
     cudaGraphConditionalHandle handle;
+    unsigned rounds;           /* of a body that a kernel chooses */
     unsigned stale, early, missing;
 };
 
-enum made { MADE_OF_NODES, MADE_BY_CAPTURE, MADE_IN_CHILD, MADES };
-static const char *const made_name[MADES] = { "a loop", "a loop whose body was captured", "a loop with a child graph" };
+enum made { MADE_OF_NODES, MADE_BY_CAPTURE, MADE_IN_CHILD, MADE_IN_BODY, MADE_BY_UPDATE, MADES };
+static const char *const made_name[MADES] = { "a loop", "a loop whose body was captured", "a loop with a child graph", "a loop in a body",
+                                              "an updated loop" };
 
 static cudaError_t add_pair(struct loops *l, cudaGraph_t body)
 {
@@ -135,27 +199,56 @@ static cudaError_t nest_pair(struct loops *l, cudaGraph_t body)
     return error;
 }
 
+/* outermost: the loop, or the body around it, as a node of the graph. */
+static cudaError_t add_loop(struct loops *l, enum made made, cudaGraphNode_t *outermost)
+{
+    cudaGraphNode_t loop;
+    cudaGraph_t around = l->graph, body;
+    cudaError_t error = cudaGraphConditionalHandleCreate(&l->handle, l->graph, 1, cudaGraphCondAssignDefault);
+
+    if (error == cudaSuccess && made == MADE_IN_BODY)
+        error = ask_add_if(outermost, l->graph, l->graph, 1, &around);
+    if (error == cudaSuccess)
+        error = ask_add_conditional(&loop, around, l->handle, cudaGraphCondTypeWhile, 1, &body);
+    if (made != MADE_IN_BODY)
+        *outermost = loop;
+    if (error != cudaSuccess)
+        return error;
+    return made == MADE_BY_CAPTURE ? capture_pair(l, body) : made == MADE_IN_CHILD ? nest_pair(l, body) : add_pair(l, body);
+}
+
+/* By the graph that it was made from. */
+static cudaError_t update_loop(struct loops *l)
+{
+    cudaGraphExecUpdateResultInfo info = PDL_ZERO;
+
+    return cudaGraphExecUpdate(l->exec, l->graph, &info);
+}
+
 static cudaError_t make_loop(struct loops *l, enum made made)
 {
     cudaGraphEdgeData full = edges_data(0, 0, 0);
-    cudaGraphNode_t loop, after;
-    cudaGraph_t body;
+    cudaGraphNode_t loop = NULL, after;
     cudaError_t error = cudaGraphCreate(&l->graph, 0);
 
     if (error == cudaSuccess)
-        error = cudaGraphConditionalHandleCreate(&l->handle, l->graph, 1, cudaGraphCondAssignDefault);
+        error = add_loop(l, made, &loop);
     if (error == cudaSuccess)
-        error = ask_add_conditional(&loop, l->graph, l->handle, cudaGraphCondTypeWhile, 1, &body);
-    if (error == cudaSuccess)
-        error = made == MADE_OF_NODES ? add_pair(l, body) : made == MADE_BY_CAPTURE ? capture_pair(l, body) : nest_pair(l, body);
-    if (error == cudaSuccess)
-        error = ask_add_kernel(&after, l->graph, (const void *)SYMBOL(loops_after), &l->args, 1);
+        error = ask_add_kernel(&after, l->graph, (const void *)SYMBOL(loops_after), &l->args, THREADS);
     if (error == cudaSuccess)
         error = edges_add(l->graph, &loop, &after, &full, 1);
-    return error == cudaSuccess ? cudaGraphInstantiate(&l->exec, l->graph, 0) : error;
+    if (error == cudaSuccess)
+        error = cudaGraphInstantiate(&l->exec, l->graph, 0);
+    return error == cudaSuccess && made == MADE_BY_UPDATE ? update_loop(l) : error;
 }
 
-static cudaError_t run_loops(struct loops *l, unsigned trial)
+/* What comes after the graph in its stream, and how many rounds all launches have together. */
+struct wanted {
+    const void *follower;
+    unsigned rounds;
+};
+
+static cudaError_t run_loops(struct loops *l, unsigned trial, const struct wanted *wanted)
 {
     cudaLaunchAttribute attribute = serialization(1);
     volatile const struct trial_state *state = &l->room->state;
@@ -164,10 +257,13 @@ static cudaError_t run_loops(struct loops *l, unsigned trial)
 
     prepare_trial(l->room, trial);
     memcpy(l->room->data + HANDLE_AT, &l->handle, sizeof(l->handle));
+    l->room->data[BEGUN_AT] = 0;
+    l->room->data[CHOICE_AT] = trial % 2;
+    l->room->data[ROUNDS_AT] = l->rounds;
     for (i = 0; i < LOOPS && error == cudaSuccess; i++) {
         error = cudaGraphLaunch(l->exec, l->ask->stream);
         if (error == cudaSuccess)
-            error = launch_one((const void *)SYMBOL(loops_follower), &l->args, 1, l->ask->stream, &attribute, 1);
+            error = launch_one(wanted->follower, &l->args, THREADS, l->ask->stream, &attribute, 1);
     }
     if (error == cudaSuccess)
         error = cudaStreamSynchronize(l->ask->stream);
@@ -175,26 +271,25 @@ static cudaError_t run_loops(struct loops *l, unsigned trial)
         return error;
     l->stale += state->witnessed != 0;
     l->early += state->early != 0;
-    l->missing += state->finished != LOOPS * ROUNDS || state->left != LOOPS * ROUNDS || state->alive != 2 * LOOPS;
+    l->missing += state->finished != wanted->rounds || state->left != wanted->rounds || state->alive != 2 * LOOPS;
     return cudaSuccess;
 }
 
-static void ask_made(struct loops *l, enum made made)
+static void ask_runs(struct loops *l, const char *name, cudaError_t error, const struct wanted *wanted)
 {
     struct ask *ask = l->ask;
-    cudaError_t error = make_loop(l, made);
-    char text[96];
+    char text[112];
     unsigned trial;
 
     l->stale = l->early = l->missing = 0;
     for (trial = 0; ask_goes_on(ask, trial, ask->trials) && error == cudaSuccess; trial++)
-        error = run_loops(l, trial);
-    ask_expect(ask, made_name[made], error, cudaSuccess);
-    snprintf(text, sizeof(text), "%s: rounds that read words before they were stored", made_name[made]);
+        error = run_loops(l, trial, wanted);
+    ask_expect(ask, name, error, cudaSuccess);
+    snprintf(text, sizeof(text), "%s: rounds that read words before they were stored", name);
     ask_expect_none(ask, text, l->stale, ask->trials);
-    snprintf(text, sizeof(text), "%s: kernels that began before a round had ended", made_name[made]);
+    snprintf(text, sizeof(text), "%s: kernels that began before a round had ended, or before the trigger", name);
     ask_expect_none(ask, text, l->early, ask->trials);
-    snprintf(text, sizeof(text), "%s: other rounds or kernels than there should be", made_name[made]);
+    snprintf(text, sizeof(text), "%s: other rounds or kernels than there should be", name);
     ask_expect_none(ask, text, l->missing, ask->trials);
     if (l->exec)
         (void)cudaGraphExecDestroy(l->exec);
@@ -204,27 +299,95 @@ static void ask_made(struct loops *l, enum made made)
     l->graph = NULL;
 }
 
+static int may_ask(struct loops *l, struct ask *ask)
+{
+    l->ask = ask;
+    if (!has_conditions())
+        ask_skip(ask, "loops", "the driver is older than they are");
+    else if (!open_room(&l->room, &l->args))
+        ask_skip(ask, "pinned host memory", "not given");
+    else
+        return 1;
+    return 0;
+}
+
 static void ask_loops(struct ask *ask)
 {
+    static const struct wanted wanted = { (const void *)SYMBOL(loops_follower), LOOPS * ROUNDS };
     struct loops l = PDL_ZERO;
     unsigned made;
 
-    l.ask = ask;
-    if (!has_conditions()) {
-        ask_skip(ask, "loops", "the driver is older than they are");
+    if (!may_ask(&l, ask))
         return;
-    }
-    if (!open_room(&l.room, &l.args)) {
-        ask_skip(ask, "pinned host memory", "not given");
-        return;
-    }
     for (made = 0; made < MADES; made++)
-        ask_made(&l, (enum made)made);
+        ask_runs(&l, made_name[made], make_loop(&l, (enum made)made), &wanted);
+    (void)cudaFreeHost(l.room);
+}
+
+/* ---- what a kernel decides ---- */
+
+enum chosen { CHOSEN_IF, CHOSEN_LOOP, CHOSEN_OF_TWO, CHOSENS };
+static const char *const chosen_name[CHOSENS] = { "a body that a kernel chooses", "a loop that a kernel begins", "a body of two that a kernel chooses" };
+
+/* A handle without a value of its own. */
+static cudaError_t add_chosen(struct loops *l, enum chosen chosen, cudaGraphNode_t *node)
+{
+    enum cudaGraphConditionalNodeType type = chosen == CHOSEN_LOOP ? cudaGraphCondTypeWhile : cudaGraphCondTypeIf;
+    unsigned bodies = 1;
+    cudaGraph_t body[2];
+    cudaError_t error = cudaGraphConditionalHandleCreate(&l->handle, l->graph, 0, 0);
+
+#if CUDART_VERSION >= 12080
+    if (chosen == CHOSEN_OF_TWO && has_version(12080)) { /* the first one is empty */
+        type = cudaGraphCondTypeSwitch;
+        bodies = 2;
+    }
+#endif
+    if (error == cudaSuccess)
+        error = ask_add_conditional(node, l->graph, l->handle, type, bodies, body);
+    return error == cudaSuccess ? add_pair(l, body[bodies - 1]) : error;
+}
+
+static cudaError_t make_chosen(struct loops *l, enum chosen chosen)
+{
+    cudaGraphEdgeData full = edges_data(0, 0, 0);
+    cudaGraphNode_t chooses, node = NULL, after;
+    cudaError_t error = cudaGraphCreate(&l->graph, 0);
+
+    l->rounds = chosen == CHOSEN_LOOP ? ROUNDS : 1;
+    if (error == cudaSuccess)
+        error = add_chosen(l, chosen, &node);
+    if (error == cudaSuccess)
+        error = ask_add_kernel(&chooses, l->graph, (const void *)SYMBOL(loops_chooses), &l->args, THREADS);
+    if (error == cudaSuccess)
+        error = ask_add_kernel(&after, l->graph, (const void *)SYMBOL(loops_after_choice), &l->args, THREADS);
+    if (error == cudaSuccess)
+        error = edges_add(l->graph, &chooses, &node, &full, 1);
+    if (error == cudaSuccess)
+        error = edges_add(l->graph, &node, &after, &full, 1);
+    return error == cudaSuccess ? cudaGraphInstantiate(&l->exec, l->graph, 0) : error;
+}
+
+/* Of two launches one runs the body. */
+static void ask_chosen(struct ask *ask)
+{
+    struct wanted wanted = { (const void *)SYMBOL(loops_follows_choice), 0 };
+    struct loops l = PDL_ZERO;
+    unsigned chosen;
+
+    if (!may_ask(&l, ask))
+        return;
+    for (chosen = 0; chosen < CHOSENS; chosen++) {
+        cudaError_t error = make_chosen(&l, (enum chosen)chosen);
+        wanted.rounds = LOOPS / 2 * l.rounds;
+        ask_runs(&l, chosen_name[chosen], error, &wanted);
+    }
     (void)cudaFreeHost(l.room);
 }
 
 static const struct pair loops_pairs[] = {
     PAIR_ASK("bodies", ask_loops),
+    PAIR_ASK("chosen", ask_chosen),
 };
 IMAGE(loops, loops_pairs)
 #endif

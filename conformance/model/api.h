@@ -224,8 +224,10 @@ struct node {
     struct graph *child[MODEL_BODIES]; /* a child graph; or the bodies of a conditional node */
     cudaGraph_t body[MODEL_BODIES]; /* the same, for the caller to read */
     unsigned children;
-    enum body_choice { BODY_ALWAYS, BODY_IF, BODY_SWITCH } choice; /* which of them a launch runs */
+    enum body_choice { BODY_ALWAYS, BODY_IF, BODY_LOOP, BODY_SWITCH } choice; /* which of them a launch runs */
+    unsigned long long handle; /* of its condition */
     unsigned condition;       /* its value at launch */
+    bool undecided;           /* ... it has none: a kernel before it sets one */
     bool disabled;            /* in an executable graph */
     const struct node *original; /* the node that it was copied from */
     struct op *op, *last;     /* while a launch is being put together: where it begins and ends */
@@ -257,6 +259,7 @@ struct graph {
     struct condition {  /* handles made for conditional nodes of this graph */
         unsigned long long handle;
         unsigned value;
+        bool undecided;
         struct condition *next;
     } *conditions;
     struct graph *next, *previous;
@@ -310,6 +313,26 @@ struct node *node_new(struct graph *g, enum cudaGraphNodeType type);
 void node_drop_last(struct graph *g); /* the newest one, which has no edges yet */
 void node_owns(struct node *n, struct graph *child);
 const struct graph *node_body(const struct node *n); /* what a launch runs of its children; NULL: nothing */
+const struct graph *node_body_by(const struct node *n, unsigned value);
+
+/* executable.c: what a launch of an executable graph queues */
+struct queued { /* of the graph that is being queued: how it was made and launched */
+    uint64_t features;
+    unsigned long long flags;
+    unsigned launches; /* of its executable graph, this one too */
+    unsigned rounds;   /* that the loop around these nodes has ended */
+    bool in_legacy, chosen; /* chosen: what a kernel has decided to run */
+    bool half; /* on the device uploaded-elsewhere-half */
+};
+extern struct queued queued;
+void queue_between(const struct graph *g, struct op *start, struct op *end);
+
+/* loops.c: bodies that run again, or that a kernel chooses */
+unsigned long long condition_new(void); /* a handle */
+unsigned condition_now(unsigned long long handle);
+struct loop *loop_new(const struct node *n, struct op *last); /* last: of a node that is still to be decided */
+bool has_loop(const struct graph *g);
+void exec_ends_loops(const struct graph_exec *e);
 cudaError_t edge_check(const struct node *from, const struct node *to, edge_data data);
 cudaError_t graph_connect(struct graph *g, struct node *from, struct node *to, edge_data data);
 void graph_drop_arc(struct graph *g, size_t index);

@@ -42,6 +42,8 @@ struct node *exec_node(cudaGraphExec_t exec, cudaGraphNode_t handle, enum cudaGr
 {
     const struct graph_exec *e = exec_of(exec);
     const struct node *n = node_of(handle);
+    if (e != NULL)
+        exec_ends_loops(e);
     for (size_t i = 0; e != NULL && n != NULL && i < e->copy->nodes; i++)
         if (e->copy->node[i]->original == n)
             return n->type == type && e->copy->node[i]->type == type ? e->copy->node[i] : NULL;

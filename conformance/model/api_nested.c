@@ -3,10 +3,11 @@
 
 #include <stdlib.h>
 
-/* What runs of a node's children, by the value that its condition has at launch; no kernel of the model changes one. */
-const struct graph *node_body(const struct node *n)
+/* What runs of a node's children, by the value of its condition. */
+const struct graph *node_body_by(const struct node *n, unsigned value)
 {
-    unsigned which = n->choice == BODY_IF ? n->condition == 0 : n->choice == BODY_SWITCH && !device.faults.switch_runs_first ? n->condition : 0;
+    bool by_condition = n->choice == BODY_IF || n->choice == BODY_LOOP;
+    unsigned which = by_condition ? value == 0 : n->choice == BODY_SWITCH && !device.faults.switch_runs_first ? value : 0;
     if (device.faults.inner_condition_ignored && n->type == cudaGraphNodeTypeConditional && graph_is_inside(n->graph, cudaGraphNodeTypeConditional))
         which = 0;
     if (device.faults.inner_else_ignored && n->choice == BODY_IF && n->children == 2 && n->graph->owner != NULL)
@@ -15,11 +16,16 @@ const struct graph *node_body(const struct node *n)
         which &= 255;
     if (device.faults.last_of_switch_idle && n->choice == BODY_SWITCH && n->children >= 3 && which + 1 == n->children)
         which = n->children;
-    if (device.faults.if_by_one_byte && n->choice == BODY_IF && (n->condition & 255) == 0)
+    if (device.faults.if_by_one_byte && n->choice == BODY_IF && (value & 255) == 0)
         which = n->children;
     if (device.faults.idle_body_runs && n->type == cudaGraphNodeTypeConditional && n->children == 1)
         which = 0;
     return !n->disabled && which < n->children ? n->child[which] : NULL;
+}
+
+const struct graph *node_body(const struct node *n)
+{
+    return node_body_by(n, device.faults.loop_keeps_value && n->choice == BODY_LOOP ? condition_now(n->handle) : n->condition);
 }
 
 cudaError_t CUDARTAPI cudaGraphChildGraphNodeGetGraph(cudaGraphNode_t node, cudaGraph_t *out)
@@ -144,8 +150,6 @@ bool bodies_hold_the_allowed(const struct graph *g, bool in_body)
 
 #if CUDART_VERSION >= 12030
 
-static unsigned long long condition_handles;
-
 cudaError_t CUDARTAPI cudaGraphConditionalHandleCreate(cudaGraphConditionalHandle *out, cudaGraph_t graph, unsigned value,
                                                        unsigned flags)
 {
@@ -154,8 +158,10 @@ cudaError_t CUDARTAPI cudaGraphConditionalHandleCreate(cudaGraphConditionalHandl
     FAIL_IF(out == NULL || g == NULL || (flags > cudaGraphCondAssignDefault && !device.faults.handle_flags_taken), cudaErrorInvalidValue);
     struct condition *c = calloc(1, sizeof *c);
     FAIL_IF(c == NULL, cudaErrorMemoryAllocation);
-    c->handle = ++condition_handles;
-    c->value = flags == cudaGraphCondAssignDefault ? value : 0;
+    c->handle = condition_new();
+    c->undecided = flags != cudaGraphCondAssignDefault;
+    c->value = c->undecided ? 0 : value;
+    condition_set(c->handle, c->value);
     c->next = g->conditions;
     g->conditions = c;
     *out = c->handle;
@@ -171,11 +177,10 @@ static const struct condition *condition_of(const struct graph *g, unsigned long
     return NULL;
 }
 
-/* A loop whose condition holds never ends, as no kernel of the model changes it: refused. */
-static bool bodies_sound(const struct cudaConditionalNodeParams *p, unsigned value)
+static bool bodies_sound(const struct cudaConditionalNodeParams *p)
 {
     if (p->type == cudaGraphCondTypeWhile)
-        return (p->size == 1 || (p->size == 2 && device.faults.two_loop_bodies_taken)) && value == 0;
+        return p->size == 1 || (p->size == 2 && device.faults.two_loop_bodies_taken);
     if (p->type == cudaGraphCondTypeIf)
         return p->size == 1 || p->size == 2 || (p->size == 3 && device.faults.three_bodies_taken) || (p->size == 0 && device.faults.no_body_taken);
     return (int)p->type == 2 && p->size >= 1 && p->size <= MODEL_BODIES; /* switch, from 12.8 on */
@@ -187,11 +192,14 @@ static struct node *conditional_node(struct graph *g, struct cudaConditionalNode
     static const struct condition unknown;
     if (c == NULL && device.faults.foreign_handle_taken)
         c = &unknown;
-    if (c == NULL || !bodies_sound(p, c->value))
+    if (c == NULL || !bodies_sound(p))
         return NULL;
     struct node *n = node_new(g, cudaGraphNodeTypeConditional);
     bool runs_all_the_same = device.faults.idle_loop_runs && p->type == cudaGraphCondTypeWhile;
-    n->choice = (int)p->type == 2 ? BODY_SWITCH : runs_all_the_same ? BODY_ALWAYS : BODY_IF;
+    bool loops = p->type == cudaGraphCondTypeWhile && !runs_all_the_same;
+    n->choice = (int)p->type == 2 ? BODY_SWITCH : runs_all_the_same ? BODY_ALWAYS : loops ? BODY_LOOP : BODY_IF;
+    n->handle = c->handle;
+    n->undecided = c->undecided;
     n->condition = c->value;
     for (unsigned i = 0; i < p->size; i++) {
         node_owns(n, graph_new());

@@ -259,6 +259,7 @@ cudaError_t CUDARTAPI cudaGraphExecUpdate(cudaGraphExec_t handle, cudaGraph_t gr
     struct graph_exec *e = exec_of(handle);
     const struct graph *g = graph_of(graph);
     FAIL_IF(e == NULL || g == NULL || info == NULL, cudaErrorInvalidValue);
+    exec_ends_loops(e);
     /* EDGE-23 leaves changed edge data open: refused, or taken over */
     bool refuses = !device.faults.update_keeps_edges && !device.faults.update_keeps_inner_edges && choose(2) != 0;
     struct refusal refusal = {NULL, NULL, NULL};

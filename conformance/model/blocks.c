@@ -289,6 +289,12 @@ static bool has_dependencies(const struct thread *t)
     return device.cc >= 90 && t->block->op->grid->kernel->ptx_version >= 90;
 }
 
+void model_set_condition(unsigned long long handle, unsigned value)
+{
+    thread_yields();
+    condition_set(handle, value);
+}
+
 /* TRIG-01, TRIG-05 */
 void model_trigger(void)
 {

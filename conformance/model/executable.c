@@ -4,12 +4,7 @@
 
 #include <string.h>
 
-/* Of the graph that is being queued: how it was made and launched. */
-static uint64_t queued_features;
-static unsigned queued_launches; /* of its executable graph, this one too */
-static bool queued_in_legacy;
-static bool queued_half; /* on the device uploaded-elsewhere-half */
-static unsigned long long queued_flags;
+struct queued queued;
 
 static bool has_priority(const struct node *n)
 {
@@ -94,10 +89,10 @@ struct op *node_op(const struct node *n)
     bool runs_all_the_same = n->type == cudaGraphNodeTypeKernel ? device.faults.disabled_cooperative_runs && n->kernel->cooperative
                                                                 : device.faults.disabled_runs;
     runs_all_the_same |= device.faults.captured_disabled_runs && n->captured;
-    runs_all_the_same |= device.faults.second_exec_runs_disabled && queued_features & HAS(secondexec);
+    runs_all_the_same |= device.faults.second_exec_runs_disabled && queued.features & HAS(secondexec);
     runs_all_the_same |= device.faults.disabled_layers_run && n->type == cudaGraphNodeTypeMemcpy && n->move.layers > 1;
     bool rests = device.faults.late_child_nodes_rest && n->late;
-    rests |= queued_half && n->graph->owner == NULL && n->index >= n->graph->nodes / 2;
+    rests |= queued.half && n->graph->owner == NULL && n->index >= n->graph->nodes / 2;
     if ((n->disabled && !runs_all_the_same) || rests)
         return op_new(OP_JOIN);
     switch ((int)n->type) {
@@ -105,7 +100,7 @@ struct op *node_op(const struct node *n)
         if (device.faults.body_cuts_arguments && n->kernel->kernel->args_bytes > 64 && graph_is_inside(n->graph, cudaGraphNodeTypeConditional))
             memset(n->kernel->args + 64, 0, n->kernel->kernel->args_bytes - 64);
         n->kernel->cooperative &= !(device.faults.nested_cooperative_is_plain && in_nested_child(n));
-        if (device.faults.args_return_after_16 && queued_launches > 16)
+        if (device.faults.args_return_after_16 && queued.launches > 16)
             memcpy(n->kernel->args, n->kernel->first_args, n->kernel->kernel->args_bytes);
         return request_op(n->kernel);
     case cudaGraphNodeTypeMemcpy: op = op_new(OP_COPY); break;
@@ -166,7 +161,7 @@ static bool crossing_cuts(const struct arc *a)
     bool host_to_set = a->from->type == cudaGraphNodeTypeHost && a->to->type == cudaGraphNodeTypeMemset;
     return (f->child_in_body_unordered && in_child && body_around) || (f->inner_body_unordered && in_body && body_around) ||
            (f->child_in_body_early && in_body && to_child) || (f->condition_in_body_passed && in_body && of_body) ||
-           (f->updated_copy_after_set_early && queued_features & HAS(updated) && set_to_copy) ||
+           (f->updated_copy_after_set_early && queued.features & HAS(updated) && set_to_copy) ||
            (a->to->given && ((f->given_host_passes_set && from_set && a->to->type == cudaGraphNodeTypeHost) ||
                              (f->given_set_passes_host && host_to_set) || (f->given_copy_passes_set && set_to_copy))) ||
            (f->domain_in_inner_body_passed && in_body && body_around && a->from->op->domain != 0) ||
@@ -214,10 +209,10 @@ static bool arc_uncovered(const struct arc *a)
 {
     const struct faults *f = &device.faults;
     const struct request *from = a->from->kernel, *to = a->to->kernel;
-    bool updated = (queued_features & HAS(updated)) != 0, in_body = graph_is_inside(a->to->graph, cudaGraphNodeTypeConditional);
+    bool updated = (queued.features & HAS(updated)) != 0, in_body = graph_is_inside(a->to->graph, cudaGraphNodeTypeConditional);
     if ((is_many(a->from) || is_many(a->to)) &&
         ((f->large_fan_uncovered && a->into > 1) || (f->large_of_event_uncovered && a->of_event) ||
-         (f->large_third_launch_uncovered && queued_launches > 2)))
+         (f->large_third_launch_uncovered && queued.launches > 2)))
         return true;
     if ((f->updated_cooperative_uncovered && updated && to != NULL && to->cooperative) ||
         (f->cooperative_in_body_uncovered && in_body && from != NULL && from->cooperative))
@@ -234,7 +229,7 @@ static bool arc_uncovered(const struct arc *a)
     if ((f->edge_17_uncovered && a->into >= 16) || (f->edge_33_uncovered && a->into >= 32))
         return true;
     return (f->made_first_uncovered && a->from->index > a->to->index) || (f->ninth_cover_lost && a->into >= 8) ||
-           (f->ninth_dependent_uncovered && a->nth >= 8) || (f->legacy_graph_uncovers && queued_in_legacy && is_many(a->to));
+           (f->ninth_dependent_uncovered && a->nth >= 8) || (f->legacy_graph_uncovers && queued.in_legacy && is_many(a->to));
 }
 
 /* The edges from block starts that let go before the first one on broken devices. */
@@ -245,10 +240,10 @@ static bool starts_early(const struct arc *a)
     bool programmatic = a->data.type == cudaGraphDependencyTypeProgrammatic;
     if (from->grid == NULL)
         return false;
-    if ((f->updated_start_edge_early && programmatic && queued_features & HAS(updated)) ||
+    if ((f->updated_start_edge_early && programmatic && queued.features & HAS(updated)) ||
         (f->child_start_edge_early && programmatic && graph_is_inside(a->to->graph, cudaGraphNodeTypeGraph)) ||
         (f->long_args_start_edge_early && has_long_args(from->grid)) || (f->third_start_edge_early && !programmatic && a->into > 1) ||
-        (f->second_exec_start_edge_early && queued_features & HAS(secondexec)) || (f->attributed_start_edge_early && from->attributed))
+        (f->second_exec_start_edge_early && queued.features & HAS(secondexec)) || (f->attributed_start_edge_early && from->attributed))
         return true;
     return (f->cluster_start_edge_early && from->grid->cluster > 1) || (f->domain_start_edge_early && from->domain != 0) ||
            (f->cooperative_start_edge_early && from->grid->cooperative);
@@ -259,7 +254,7 @@ static bool lets_go_at_touch(const struct arc *a)
 {
     const struct faults *f = &device.faults;
     return (f->ninth_edge_at_touch && a->into >= 8) || (f->ninth_dependent_at_touch && a->nth >= 8) ||
-           (f->updated_cooperative_at_touch && queued_features & HAS(updated) && a->from->kernel != NULL && a->from->kernel->cooperative);
+           (f->updated_cooperative_at_touch && queued.features & HAS(updated) && a->from->kernel != NULL && a->from->kernel->cooperative);
 }
 
 /* What an edge means: EDGE-01, EDGE-09, EDGE-10; (2,0,default) is F18's launch completion, which no wait covers. */
@@ -306,10 +301,12 @@ static void arc_orders(const struct arc *a)
     cut |= device.faults.second_child_cut && children && a->from->child_of == a->to->child_of;
     cut |= crossing_cuts(a) || children_cut(a) || disabling_cuts(a) || crowd_cuts(a);
     bool port_lost = programmatic && ((device.faults.disabled_port_lost && a->from->disabled) ||
-                                      (device.faults.disabled_port_lost_again && a->from->disabled && queued_launches > 1) ||
+                                      (device.faults.disabled_port_lost_again && a->from->disabled && queued.launches > 1) ||
                                       (device.faults.port_to_disabled_lost && a->to->disabled));
+    bool later_round = queued.rounds != 0;
+    cut |= device.faults.later_round_edge_lost && later_round && programmatic;
     bool ignored = cut || port_lost || (device.faults.one_edge_is_enough && !a->first) || (device.faults.sixth_edge_ignored && a->into >= 5);
-    bool full_lets_go = (device.faults.second_exec_full && queued_features & HAS(secondexec)) || (device.faults.third_launch_full && queued_launches > 2) ||
+    bool full_lets_go = (device.faults.second_exec_full && queued.features & HAS(secondexec)) || (device.faults.third_launch_full && queued.launches > 2) ||
                         (device.faults.nested_child_unordered && in_nested_child(a->to));
     unsigned level = 0;
     for (const struct node *owner = a->to->graph->owner; owner != NULL; owner = owner->graph->owner)
@@ -320,23 +317,22 @@ static void arc_orders(const struct arc *a)
     bool mixed = false;
     for (size_t i = 0; device.faults.eighth_launch_mixed_lost && i < in->arcs; i++)
         mixed |= in->arc[i].to == a->to && in->arc[i].data.type == cudaGraphDependencyTypeProgrammatic;
-    ignored |= mixed && queued_launches >= 8 && a->to->incoming >= 3 && edge_is_default(a->data);
-    if (device.faults.hundredth_launch_lets_go && kind == EDGE_DONE && queued_launches >= 100)
+    ignored |= mixed && queued.launches >= 8 && a->to->incoming >= 3 && edge_is_default(a->data);
+    if (device.faults.hundredth_launch_lets_go && kind == EDGE_DONE && queued.launches >= 100)
         kind = EDGE_STARTED;
     if (full_lets_go && kind == EDGE_DONE)
         kind = EDGE_TRIGGERED;
     ignored |= device.faults.start_edge_to_others_lost && !programmatic && a->data.from_port == 2 && a->to->type != cudaGraphNodeTypeKernel;
-    bool ranked = (queued_flags & cudaGraphInstantiateFlagUseNodePriority) != 0 && has_priority(a->from);
+    bool ranked = (queued.flags & cudaGraphInstantiateFlagUseNodePriority) != 0 && has_priority(a->from);
     ignored |= device.faults.ranked_unordered && ranked && edge_is_default(a->data);
     ignored |= device.faults.start_edges_ignored && !programmatic && a->data.from_port == 2;
     if (!ignored)
         op_after(a->to->op, from, kind);
+    uncovered |= (device.faults.later_round_uncovered && later_round) || (device.faults.chosen_uncovered && queued.chosen);
     if (programmatic && !port_lost && !uncovered && !arc_uncovered(a))
         op_covers(a->to->op, a->from->last);
     device.edge_features = 0;
 }
-
-static void queue_between(const struct graph *g, struct op *start, struct op *end);
 
 static unsigned chain_depth(const struct node *n)
 {
@@ -351,7 +347,7 @@ static uint64_t node_features(const struct node *n)
 {
     uint64_t has = n->type == cudaGraphNodeTypeMemset ? HAS(memset) : n->type == cudaGraphNodeTypeMemcpy ? HAS(copy)
                    : n->type == cudaGraphNodeTypeHost ? HAS(host) : 0;
-    return has | queued_features | (n->captured ? HAS(captured) : 0) | (n->reenabled ? HAS(reenabled) : 0);
+    return has | queued.features | (n->captured ? HAS(captured) : 0) | (n->reenabled ? HAS(reenabled) : 0);
 }
 
 /* A node that waits for an event and that no node comes before, or one that comes after such nodes only */
@@ -363,9 +359,23 @@ static bool only_awaits(const struct node *n)
     return n->incoming != 0 || n->type == cudaGraphNodeTypeWaitEvent;
 }
 
+/* What runs is decided once the node begins. */
+static void queue_undecided(struct node *n)
+{
+    struct queued outside = queued;
+    queued.features |= HAS(body);
+    n->last = op_new(OP_JOIN);
+    n->op->loop = loop_new(n, n->last);
+    if (n->choice == BODY_LOOP)
+        n->last->loop = loop_new(n, NULL);
+    queued = outside;
+    op_after(n->last, n->op, EDGE_DONE);
+}
+
 static void node_queue(struct node *n, struct op *start)
 {
-    const struct graph *body = node_body(n);
+    bool undecided = n->undecided && !device.faults.chosen_at_launch;
+    const struct graph *body = undecided ? NULL : n->undecided ? node_body_by(n, condition_now(n->handle)) : node_body(n);
     n->op = n->last = node_op(n);
     n->op->features |= node_features(n);
     n->op->depth = device.drawn.features & HAS(deep) ? chain_depth(n) : 0;
@@ -373,6 +383,10 @@ static void node_queue(struct node *n, struct op *start)
     bool passes = device.faults.first_wait_node_passes_stream && only_awaits(n);
     if (!(device.faults.second_root_free && n->incoming == 0 && n->index > 0) && !passes)
         op_after(n->op, start, EDGE_RETIRED);
+    if (undecided) {
+        queue_undecided(n);
+        return;
+    }
     if (body == NULL)
         return;
     n->last = op_new(OP_JOIN);
@@ -380,10 +394,12 @@ static void node_queue(struct node *n, struct op *start)
         return;
     if (device.faults.empty_child_in_body_cuts && body->nodes == 0 && graph_is_inside(n->graph, cudaGraphNodeTypeConditional))
         return;
-    uint64_t outside = queued_features;
-    queued_features |= n->type == cudaGraphNodeTypeConditional ? HAS(body) : HAS(child);
+    struct queued outside = queued;
+    queued.features |= n->type == cudaGraphNodeTypeConditional ? HAS(body) : HAS(child);
+    if (n->choice == BODY_LOOP)
+        n->last->loop = loop_new(n, NULL);
     queue_between(body, n->op, n->last);
-    queued_features = outside;
+    queued = outside;
     for (unsigned c = 0; device.faults.all_bodies_run && n->type == cudaGraphNodeTypeConditional && c < n->children; c++)
         if (n->child[c] != body)
             queue_between(n->child[c], n->op, n->last);
@@ -425,7 +441,7 @@ static bool is_later_end(const struct graph *g, size_t at)
 }
 
 /* The nodes of g after start and before end; neither is submitted here. */
-static void queue_between(const struct graph *g, struct op *start, struct op *end)
+void queue_between(const struct graph *g, struct op *start, struct op *end)
 {
     for (size_t i = 0; i < g->nodes; i++)
         node_queue(g->node[i], start);
@@ -433,11 +449,12 @@ static void queue_between(const struct graph *g, struct op *start, struct op *en
         if (!(device.faults.large_graph_cut && i >= 300))
             arc_orders(&g->arc[i]);
     bool copies = device.faults.copies_end_no_body && graph_is_inside(g, cudaGraphNodeTypeConditional);
+    bool rounds_meet = device.faults.rounds_meet && g->owner != NULL && g->owner->choice == BODY_LOOP;
     for (size_t i = device.faults.graph_ends_early ? g->nodes - 1 : 0; i < g->nodes; i++)
-        if (!(device.faults.child_ends_by_first && is_later_end(g, i)) &&
+        if (!(device.faults.chosen_ends_early && queued.chosen && i > 0) && !(device.faults.child_ends_by_first && is_later_end(g, i)) &&
             !(device.faults.disabled_end_forgotten && ends_in_disabled(g, g->node[i])) &&
             !(copies && g->nodes > 1 && g->node[i]->type == cudaGraphNodeTypeMemcpy) && !ends_by_others(g, g->node[i]))
-            op_after(end, g->node[i]->last, EDGE_DONE);
+            op_after(end, g->node[i]->last, rounds_meet ? EDGE_TRIGGERED : EDGE_DONE);
     for (size_t i = 0; i < g->nodes; i++) {
         op_submit(g->node[i]->op);
         if (g->node[i]->last != g->node[i]->op)
@@ -519,11 +536,11 @@ cudaError_t graph_queue(struct graph_exec *exec, struct stream *s)
     bool forgotten = (device.faults.legacy_exec_overlapped && stream_is_legacy(s)) ||
                      (device.faults.per_thread_exec_overlapped && stream_is_per_thread(s));
     exec->running = forgotten ? NULL : end;
-    queued_features = HAS(graph) | exec->features;
-    queued_launches = ++exec->launches;
-    queued_in_legacy = stream_is_legacy(s);
-    queued_flags = exec->flags;
-    queued_half = device.faults.uploaded_elsewhere_half && exec->launches == 1 && exec->uploaded_in != NULL && exec->uploaded_in != s;
+    queued.features = HAS(graph) | exec->features;
+    queued.launches = ++exec->launches;
+    queued.in_legacy = stream_is_legacy(s);
+    queued.flags = exec->flags;
+    queued.half = device.faults.uploaded_elsewhere_half && exec->launches == 1 && exec->uploaded_in != NULL && exec->uploaded_in != s;
     queue_between(exec->copy, start, end);
     if (exec->copy->nodes == 0)
         op_after(end, start, EDGE_RETIRED);

@@ -364,6 +364,8 @@ struct faults {
     bool wait_node_in_child_passes, lone_node_overlaps_itself;
     bool legacy_of_two_threads_uncovered, driver_wait_keeps_pinned, cooperative_start_event_uncovered, driver_later_zero_overlaps;
     bool added_dependency_gives_data, last_of_switch_idle, eighth_launch_mixed_lost, disabling_reaches_siblings, lost_dependents_counted;
+    bool chosen_at_launch, chosen_uncovered, chosen_ends_early;
+    bool loop_runs_once, loop_of_four_rounds, first_round_ends_loop, loop_keeps_value, rounds_meet, later_round_edge_lost, later_round_uncovered;
     bool second_waiter_uncovered, left_dependent_dropped, deep_by_driver_uncovered, deep_in_legacy_overlaps;
     bool short_list_shares_data, removal_shifts_data, ranked_unordered, set_after_add_keeps, uploaded_elsewhere_half;
     bool driver_with_params_loses_edge;

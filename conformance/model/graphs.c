@@ -425,6 +425,8 @@ static void node_copy(struct graph *into, const struct node *from)
     n->late = from->late;
     n->child_of = from->child_of;
     n->choice = from->choice;
+    n->handle = from->handle;
+    n->undecided = from->undecided;
     n->condition = from->condition;
     n->original = from;
     if (from->kernel != NULL) {

@@ -331,6 +331,7 @@ cudaError_t CUDARTAPI cudaGraphExecDestroy(cudaGraphExec_t handle)
     for (struct graph_exec *o = execs; device.faults.sibling_end_frees && o != NULL; o = o->next)
         if (o->made_from == e->made_from)
             o->running = NULL;
+    exec_ends_loops(e);
     if (e->running != NULL && !e->running->retired)
         stop_running(e->copy);
     if (device.faults.exec_end_frees_stream && e->running != NULL && !e->running->retired && e->in != NULL)

@@ -99,6 +99,7 @@ struct op {
         cudaStream_t stream;
         void *data;
     } host;
+    struct loop *loop; /* OP_JOIN: of a loop whose round ends here, or of a node whose body is chosen here */
 };
 
 /* g: NULL for what is no kernel */
@@ -273,6 +274,8 @@ bool op_reached(const struct op *op, enum edge_kind kind);
 void op_submit(struct op *op);
 void op_starts(struct op *op);
 void op_flushes(struct op *op);
+bool loop_goes_on(struct op *op); /* loops.c; false: op is done */
+void condition_set(unsigned long long handle, unsigned value);
 void op_block_started(struct op *op);
 void op_block_triggered(struct op *op);
 void op_block_exited(struct op *op);

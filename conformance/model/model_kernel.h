@@ -98,6 +98,7 @@ void model_barrier(void);          /* all threads of the block that have not exi
 void *model_shared(size_t offset); /* the block's dynamic shared memory: plain host memory, ordered by barriers */
 void model_trigger(void); /* this and the wait do nothing in a kernel compiled below compute_90 */
 void model_wait(void);
+void model_set_condition(unsigned long long handle, unsigned value); /* of a conditional node */
 void model_pause(uint64_t ns); /* the thread rests until the clock has advanced */
 
 #ifdef __cplusplus

@@ -486,9 +486,12 @@ void op_starts(struct op *op)
             return;
         }
         break;
+    case OP_JOIN:
+        if (op->loop != NULL && loop_goes_on(op))
+            return;
+        break;
     case OP_RECORD:
-    case OP_POOL:
-    case OP_JOIN: break;
+    case OP_POOL: break;
     }
     op_is_done(op);
 }

@@ -1759,6 +1759,16 @@ static const struct variant variants[] = {
     BROKEN("lost-dependents-counted", lost_dependents_counted, "EDGE-36", "the number of a node's dependents, asked without an array, counts one that was destroyed last"),
     BROKEN("deep-by-driver-uncovered", deep_by_driver_uncovered, "SAME-02", "after more than 16 kernels in a row the wait of one that the driver is called to launch covers nothing"),
     BROKEN("deep-in-legacy-overlaps", deep_in_legacy_overlaps, "SAME-02", "in the legacy stream a launch without the attribute overlaps after more than 16 kernels in a row"),
+    BROKEN("chosen-at-launch", chosen_at_launch, "EDGE-26b", "a conditional node that a kernel decides looks at the value when its graph is launched"),
+    BROKEN("chosen-uncovered", chosen_uncovered, "EDGE-26b", "in a body that a kernel chooses a wait covers nothing"),
+    BROKEN("chosen-ends-early", chosen_ends_early, "EDGE-26b", "what follows a body that a kernel chooses waits for its first node only"),
+    BROKEN("loop-runs-once", loop_runs_once, "EDGE-26b", "the body of a loop runs once, whatever its kernels set"),
+    BROKEN("loop-of-four-rounds", loop_of_four_rounds, "EDGE-26b", "a loop ends after four rounds"),
+    BROKEN("first-round-ends-loop", first_round_ends_loop, "EDGE-26b", "what follows a loop waits for its first round only"),
+    BROKEN("loop-keeps-value", loop_keeps_value, "EDGE-26b", "a launch begins a loop with the value that the one before it ended with"),
+    BROKEN("rounds-meet", rounds_meet, "EDGE-26b", "a round of a loop begins once the blocks of the one before have exited, before their stores are visible"),
+    BROKEN("later-round-edge-lost", later_round_edge_lost, "EDGE-26b", "after the first round of a loop a programmatic edge orders nothing"),
+    BROKEN("later-round-uncovered", later_round_uncovered, "EDGE-26b", "after the first round of a loop a wait covers nothing"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 

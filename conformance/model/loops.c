@@ -1,0 +1,126 @@
+/* Bodies of conditional nodes that run again, and those that a kernel chooses. */
+#include "api.h"
+
+#include <stdlib.h>
+
+enum { MOST_ROUNDS = 10000 }; /* of a loop that never ends: a deadlock */
+
+struct loop { /* one that a launch has queued, or a node that is still to be decided */
+    const struct node *node;
+    struct queued queued;
+    struct op *last; /* the end of a node that is still to be decided; NULL: this is a loop */
+};
+
+static unsigned long long condition_handles, value_room;
+static unsigned *condition_value; /* of each handle: one for all executable graphs that have it */
+
+unsigned long long condition_new(void)
+{
+    if (++condition_handles < value_room)
+        return condition_handles;
+    value_room = 2 * condition_handles + 64;
+    condition_value = realloc(condition_value, value_room * sizeof *condition_value);
+    if (condition_value == NULL)
+        abort();
+    return condition_handles;
+}
+
+void condition_set(unsigned long long handle, unsigned value)
+{
+    if (handle != 0 && handle <= condition_handles)
+        condition_value[handle] = value;
+}
+
+unsigned condition_now(unsigned long long handle)
+{
+    return handle != 0 && handle <= condition_handles ? condition_value[handle] : 0;
+}
+
+struct loop *loop_new(const struct node *n, struct op *last)
+{
+    struct loop *loop = malloc(sizeof *loop);
+    if (loop == NULL)
+        abort();
+    queued.rounds = 0;
+    loop->node = n;
+    loop->queued = queued;
+    loop->last = last;
+    return loop;
+}
+
+static bool has_another_round(const struct loop *loop)
+{
+    unsigned rounds = loop->queued.rounds;
+    if (rounds == MOST_ROUNDS)
+        device_fails(cudaErrorLaunchTimeout);
+    return condition_now(loop->node->handle) != 0 && rounds < MOST_ROUNDS && !(device.faults.loop_runs_once && rounds >= 1) &&
+           !(device.faults.loop_of_four_rounds && rounds >= 4);
+}
+
+static void queue_body(const struct loop *loop, struct op *start, struct op *end)
+{
+    const struct graph *body = node_body_by(loop->node, condition_now(loop->node->handle));
+    struct queued outside = queued;
+    queued = loop->queued;
+    queued.chosen = loop->last != NULL;
+    if (body != NULL)
+        queue_between(body, start, end);
+    queued = outside;
+}
+
+static void loop_ends(struct op *op)
+{
+    free(op->loop);
+    op->loop = NULL;
+}
+
+/* A round of a loop has ended: another one begins if the condition says so; else the next launch begins with the value that it began with.
+ * Or a node begins that a kernel before it has decided. */
+bool loop_goes_on(struct op *op)
+{
+    struct loop *loop = op->loop;
+    struct op *start, *last = op;
+    if (loop->last != NULL) {
+        queue_body(loop, op, loop->last);
+        loop_ends(op);
+        return false;
+    }
+    loop->queued.rounds++;
+    if (!has_another_round(loop)) {
+        if (!device.faults.loop_keeps_value && !loop->node->undecided)
+            condition_set(loop->node->handle, loop->node->condition);
+        loop_ends(op);
+        return false;
+    }
+    if (device.faults.first_round_ends_loop && loop->queued.rounds == 1) {
+        last = op_new(OP_JOIN);
+        last->loop = loop;
+        op->loop = NULL;
+    }
+    start = op_new(OP_JOIN);
+    last->ready = false;
+    last->blocked = 1;
+    queue_body(loop, start, last);
+    op_submit(start);
+    op_submit(last);
+    return last == op;
+}
+
+bool has_loop(const struct graph *g)
+{
+    for (size_t i = 0; i < g->nodes; i++) {
+        if (g->node[i]->choice == BODY_LOOP || g->node[i]->undecided)
+            return true;
+        for (unsigned c = 0; c < g->node[i]->children; c++)
+            if (has_loop(g->node[i]->child[c]))
+                return true;
+    }
+    return false;
+}
+
+/* What a loop or a chosen node is still to do is queued from its nodes: before those are changed or go, the host waits for it. */
+void exec_ends_loops(const struct graph_exec *e)
+{
+    if (e->launches != 0 && has_loop(e->copy))
+        (void)run_until_idle();
+}
