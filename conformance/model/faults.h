@@ -367,6 +367,8 @@ struct faults {
     bool second_waiter_uncovered, left_dependent_dropped, deep_by_driver_uncovered, deep_in_legacy_overlaps;
     bool short_list_shares_data, removal_shifts_data, ranked_unordered, set_after_add_keeps, uploaded_elsewhere_half;
     bool driver_with_params_loses_edge;
+    bool second_clone_params_go_back, readded_dependent_counted_twice, captured_long_copy_joins_one, third_level_uncovered;
+    bool captured_graph_free, captured_graph_lost, captured_graph_passed, captured_graph_passes_overlapped;
     bool never_overlaps, early, shared, late_copies, pageable_later; /* these conform */
 };
 

@@ -1759,6 +1759,14 @@ static const struct variant variants[] = {
     BROKEN("lost-dependents-counted", lost_dependents_counted, "EDGE-36", "the number of a node's dependents, asked without an array, counts one that was destroyed last"),
     BROKEN("deep-by-driver-uncovered", deep_by_driver_uncovered, "SAME-02", "after more than 16 kernels in a row the wait of one that the driver is called to launch covers nothing"),
     BROKEN("deep-in-legacy-overlaps", deep_in_legacy_overlaps, "SAME-02", "in the legacy stream a launch without the attribute overlaps after more than 16 kernels in a row"),
+    BROKEN("captured-graph-free", captured_graph_free, "SAME-02", "a graph that is launched into a capture depends on nothing"),
+    BROKEN("captured-graph-lost", captured_graph_lost, "SAME-02", "a graph that is launched into a capture becomes a child graph without nodes"),
+    BROKEN("captured-graph-passed", captured_graph_passed, "SAME-02", "what is captured behind the launch of a graph depends on nothing"),
+    BROKEN("captured-graph-passes-overlapped", captured_graph_passes_overlapped, "COMP-12d", "a graph that is launched into a capture does not wait for what the kernel before it had overlapped"),
+    BROKEN("second-clone-params-go-back", second_clone_params_go_back, "EDGE-43c", "new parameters of a kernel in the clone of a clone go to the node that it was cloned from, too"),
+    BROKEN("readded-dependent-counted-twice", readded_dependent_counted_twice, "EDGE-36", "the number of a node's dependents, asked without an array, counts one twice whose edge was removed and added again"),
+    BROKEN("captured-long-copy-joins-one", captured_long_copy_joins_one, "COMP-17", "in a capture a copy of more than 64 KiB comes after the first of several joined streams only"),
+    BROKEN("third-level-uncovered", third_level_uncovered, "EDGE-45", "in child graphs three deep the wait covers no kernel of a programmatic edge"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
