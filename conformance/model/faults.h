@@ -369,6 +369,8 @@ struct faults {
     bool driver_with_params_loses_edge;
     bool second_clone_params_go_back, readded_dependent_counted_twice, captured_long_copy_joins_one, third_level_uncovered;
     bool captured_graph_free, captured_graph_lost, captured_graph_passed, captured_graph_passes_overlapped;
+    bool older_tells_one_dependency, older_dependents_lose_data, older_capture_tells_none, older_status_has_no_id;
+    bool driver_tells_enabled, driver_end_frees_stream, driver_captures_nowhere, instance_under_way_loses_edge;
     bool never_overlaps, early, shared, late_copies, pageable_later; /* these conform */
 };
 

@@ -239,6 +239,8 @@ cudaError_t graph_instantiate(cudaGraphExec_t *out, cudaGraph_t handle, unsigned
         graph_starts_in_parts(e->copy, false);
     bool drops_edge = (device.faults.third_exec_drops_edge && alike >= 2) || (device.faults.ninth_exec_loses_edge && others >= 8);
     drops_edge |= device.faults.exec_of_cloned_loses_edge && g->clones >= 3;
+    for (const struct graph_exec *o = execs; device.faults.instance_under_way_loses_edge && o != NULL; o = o->next)
+        drops_edge |= o->made_from == g->number && o->running != NULL && !o->running->retired;
     if (drops_edge)
         graph_drop_last_arc(e->copy);
     e->made_elsewhere = device.other_thread;

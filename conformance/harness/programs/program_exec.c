@@ -292,7 +292,7 @@ static cudaError_t leave_out(struct made *made, cudaGraphExec_t exec, uint64_t w
         if (others >> i & 1)
             TRY(program_enable(made, exec, made->node[i], out, &made->dice));
         TRY(program_enable(made, exec, made->node[i], !out, &made->dice));
-        TRY(cudaGraphNodeGetEnabled(exec, made->node[i], &enabled));
+        TRY(program_is_enabled(made, exec, made->node[i], &enabled, &made->dice));
         if (enabled != !out)
             return cudaErrorUnknown;
         made->left_out |= (uint64_t)out << i;

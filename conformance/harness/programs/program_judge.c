@@ -195,7 +195,7 @@ static cudaError_t interfere(struct made *made, cudaGraphExec_t *exec, enum exec
     }
     if (made->bodies || (!made->room->destroys && (way == EXEC_SECOND || dice_below(&made->dice, 2))))
         return cudaSuccess;
-    TRY(cudaGraphExecDestroy(*exec));
+    TRY(program_destroy_exec(made, *exec, &made->dice));
     *exec = NULL;
     return cudaSuccess;
 }
@@ -230,7 +230,7 @@ static cudaError_t launch_earlier(struct made *made, cudaGraphExec_t exec, enum 
         TRY(program_upload(made, exec, stream, &made->dice));
     if (dice_below(&made->dice, 2))
         TRY(program_change_nothing(made, stream, &made->dice));
-    return other ? cudaGraphExecDestroy(other) : cudaSuccess;
+    return other ? program_destroy_exec(made, other, &made->dice) : cudaSuccess;
 }
 
 /* One launch, with work before it and after it in its stream; twice: the one before it still runs, or has not begun. */
