@@ -168,6 +168,7 @@ struct made {                  /* a program made in one way */
     cudaEvent_t nobodys;       /* a launch may record it: no wait for its last record is still to be called */
     int beside;                /* a stream without any part in it captures */
     enum behind { BEHIND_NOTHING, BEHIND_KERNEL, BEHIND_COPY, BEHIND_EVENT } behind;
+    cudaGraphExec_t former;    /* what was launched before another executable graph took its place */
     unsigned changed;          /* the launch that the executable graph has been changed for already, while it ran */
     unsigned behind_step;      /* of BEHIND_KERNEL */
     int declined;              /* this way cannot make this program, by its own rules: no answer of the device */
@@ -196,6 +197,8 @@ void graph_unmake(struct made *made);
 cudaError_t exec_make(struct made *made, enum exec_way way, cudaGraphExec_t *exec);
 /* Another one of the graph that the executable one was made from. */
 cudaError_t exec_make_sibling(struct made *made, cudaGraphExec_t *exec);
+/* While it runs another one is made of its graph, now and then, and is launched from then on. */
+cudaError_t exec_replace(struct made *made, enum exec_way way, cudaGraphExec_t *exec);
 /* How often it is launched; before every launch but the first it is changed. */
 unsigned exec_launches(const struct made *made, enum exec_way way);
 cudaError_t exec_change(struct made *made, enum exec_way way, cudaGraphExec_t exec, unsigned time);

@@ -372,6 +372,18 @@ static cudaError_t orphan(struct made *made)
 
 cudaError_t exec_make_sibling(struct made *made, cudaGraphExec_t *exec) { return instantiate(made->decoy, exec); }
 
+cudaError_t exec_replace(struct made *made, enum exec_way way, cudaGraphExec_t *exec)
+{
+    cudaGraphExec_t next;
+
+    if (way != EXEC_AGAIN || made->bodies || made->former || dice_below(&made->dice, 4))
+        return cudaSuccess;
+    TRY(instantiate(made, &next));
+    made->former = *exec;
+    *exec = next;
+    return cudaSuccess;
+}
+
 cudaError_t exec_make(struct made *made, enum exec_way way, cudaGraphExec_t *exec)
 {
     *exec = NULL;

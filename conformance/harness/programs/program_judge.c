@@ -188,12 +188,14 @@ static cudaError_t interfere(struct made *made, cudaGraphExec_t *exec, enum exec
     int changes = way == EXEC_UPDATED || way == EXEC_BY_NODE || way == EXEC_REENABLED;
 
     if (next < exec_launches(made, way)) {
-        if (!changes || dice_below(&made->dice, 2))
+        if (!changes)
+            return exec_replace(made, way, exec);
+        if (dice_below(&made->dice, 2))
             return cudaSuccess;
         made->changed = next;
         return exec_change(made, way, *exec, next);
     }
-    if (made->bodies || (!made->room->destroys && (way == EXEC_SECOND || dice_below(&made->dice, 2))))
+    if (made->bodies || (!made->room->destroys && (way == EXEC_SECOND || made->former || dice_below(&made->dice, 2))))
         return cudaSuccess;
     TRY(program_destroy_exec(made, *exec, &made->dice));
     *exec = NULL;
@@ -301,6 +303,9 @@ static cudaError_t run_graph(struct made *made, const struct way *way, struct di
         (void)cudaDeviceSynchronize(); /* what was launched before the error, or before the way was declined, touches no other program */
     if (exec)
         (void)cudaGraphExecDestroy(exec);
+    if (made->former)
+        (void)cudaGraphExecDestroy(made->former);
+    made->former = NULL;
     return error;
 }
 
