@@ -21,6 +21,7 @@
  *                    an empty body
  * across   COMP-06e  graphs in the default streams and in blocking ones, as work or as followers of each other
  * kinds    COMP-12d  a graph between work of each kind: what is before it, and what comes after it
+ * launched COMP-12d  a graph that is launched into a capture, behind work or a row, and what comes behind it
  * called   COMP-04d  followers that are queued by the other calls: copies by direction or of many rows, cudaLaunchKernel, cudaLaunchCooperativeKernel
  * driver   COMP-04d  copies, memsets, host functions and waits by the driver's calls for each direction, width and shape; copies and memsets of rows
  *                    and layers that the host waits for
@@ -342,6 +343,7 @@ static void ask_joins(struct ask *ask, const struct join *join, unsigned count, 
 #include "joins_captured.h"
 #include "joins_lanes.h"
 #include "joins_kinds.h"
+#include "joins_launched.h"
 
 /* ---- by the legacy stream ---- */
 
@@ -464,6 +466,7 @@ static const struct pair joins_pairs[] = {
     PAIR_ASK("hollow", ask_hollow),
     PAIR_ASK("across", ask_across),
     PAIR_ASK("kinds", ask_kinds),
+    PAIR_ASK("launched", ask_launched),
     PAIR_ASK("called", ask_called),
     PAIR_ASK("driver", ask_by_driver),
     PAIR_ASK("ended", ask_ended),

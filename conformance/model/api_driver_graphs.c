@@ -203,6 +203,39 @@ static unsigned tell_child(cudaGraphNode_t node, cudaGraph_t *child)
     BY_DRIVER(cudaGraphChildGraphNodeGetGraph(node, child));
 }
 
+static cudaError_t enabled_as_told(cudaGraphExec_t exec, cudaGraphNode_t node, unsigned *enabled)
+{
+    cudaError_t error = cudaGraphNodeGetEnabled(exec, node, enabled);
+    if (error == cudaSuccess && device.faults.driver_tells_enabled)
+        *enabled = 1;
+    return error;
+}
+
+static unsigned tell_enabled(cudaGraphExec_t exec, cudaGraphNode_t node, unsigned *enabled)
+{
+    BY_DRIVER(enabled_as_told(exec, node, enabled));
+}
+
+static unsigned destroy_exec(cudaGraphExec_t exec)
+{
+    if (device.faults.driver_end_frees_stream && exec_of(exec) != NULL && exec_of(exec)->running != NULL && exec_of(exec)->in != NULL)
+        stream_cuts(exec_of(exec)->in);
+    BY_DRIVER(cudaGraphExecDestroy(exec));
+}
+
+static cudaError_t capturing_as_told(cudaStream_t stream, enum cudaStreamCaptureStatus *status)
+{
+    cudaError_t error = cudaStreamIsCapturing(stream, status);
+    if (error == cudaSuccess && device.faults.driver_captures_nowhere)
+        *status = cudaStreamCaptureStatusNone;
+    return error;
+}
+
+static unsigned tell_capturing(cudaStream_t stream, enum cudaStreamCaptureStatus *status)
+{
+    BY_DRIVER(capturing_as_told(stream, status));
+}
+
 static const struct driver_function calls[] = {
     { "cuGraphInstantiateWithFlags", 11040, (any_function)instantiate },
     { "cuGraphClone", 10000, (any_function)clone },
@@ -224,6 +257,9 @@ static const struct driver_function calls[] = {
     { "cuGraphKernelNodeSetAttribute", 11000, (any_function)set_attribute },
     { "cuGraphKernelNodeGetAttribute", 11000, (any_function)get_attribute },
     { "cuGraphExecChildGraphNodeSetParams", 11010, (any_function)set_child },
+    { "cuGraphNodeGetEnabled", 11060, (any_function)tell_enabled },
+    { "cuGraphExecDestroy", 10000, (any_function)destroy_exec },
+    { "cuStreamIsCapturing", 10000, (any_function)tell_capturing },
     { "cuGraphGetNodes", 10000, (any_function)tell_nodes },
     { "cuGraphGetRootNodes", 10000, (any_function)tell_roots },
     { "cuGraphChildGraphNodeGetGraph", 10000, (any_function)tell_child },

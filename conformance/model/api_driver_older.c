@@ -27,6 +27,41 @@ static unsigned tell_edges(cudaGraph_t graph, cudaGraphNode_t *from, cudaGraphNo
     BY_DRIVER(tell_edges_as_told(graph, from, to, count));
 }
 
+static unsigned tell_into(cudaGraphNode_t node, cudaGraphNode_t *from, size_t *count)
+{
+    if (device.faults.older_tells_one_dependency && *count > 1)
+        *count = 1;
+    BY_DRIVER(graph_node_arcs(node, false, from, NULL, count));
+}
+
+static unsigned tell_out_of(cudaGraphNode_t node, cudaGraphNode_t *to, size_t *count)
+{
+    static edge_data lost[4096];
+    BY_DRIVER(graph_node_arcs(node, true, to, device.faults.older_dependents_lose_data ? lost : NULL, count));
+}
+
+/* Without room for data, even for none: half-edges that have some are an error. */
+static unsigned tell_capture(cudaStream_t stream, enum cudaStreamCaptureStatus *status, unsigned long long *id, cudaGraph_t *graph,
+                             const cudaGraphNode_t **nodes, size_t *count)
+{
+    cudaError_t before = cudaGetLastError(), said = capture_info(stream, status, id, graph, nodes, NULL, count);
+    if (said == cudaSuccess && device.faults.older_capture_tells_none && count != NULL)
+        *count = 0;
+    (void)cudaGetLastError();
+    (void)call_result(before);
+    return (unsigned)said;
+}
+
+static unsigned tell_status(cudaStream_t stream, enum cudaStreamCaptureStatus *status, unsigned long long *id)
+{
+    cudaError_t before = cudaGetLastError(), said = capture_info(stream, status, id, NULL, NULL, NULL, NULL);
+    if (device.faults.older_status_has_no_id && id != NULL)
+        *id = 0;
+    (void)cudaGetLastError();
+    (void)call_result(before);
+    return (unsigned)said;
+}
+
 static unsigned depend(cudaStream_t stream, cudaGraphNode_t *nodes, size_t count, unsigned flags)
 {
     BY_DRIVER(capture_update(stream, nodes, NULL, device.faults.older_depends_on_one && count > 1 ? 1 : count, flags));
@@ -121,6 +156,10 @@ static const struct driver_function calls[] = {
     { "cuGraphAddDependencies", 10000, (any_function)add_edges },
     { "cuGraphRemoveDependencies", 10000, (any_function)remove_edges },
     { "cuGraphGetEdges", 10000, (any_function)tell_edges },
+    { "cuGraphNodeGetDependencies", 10000, (any_function)tell_into },
+    { "cuGraphNodeGetDependentNodes", 10000, (any_function)tell_out_of },
+    { "cuStreamGetCaptureInfo", 11030, (any_function)tell_capture },
+    { "cuStreamGetCaptureInfo", 10010, (any_function)tell_status },
     { "cuStreamUpdateCaptureDependencies", 11030, (any_function)depend },
     { "cuStreamBeginCapture", 10000, (any_function)begin_capture },
     { "cuGraphInstantiate", 11000, (any_function)instantiate },

@@ -543,6 +543,8 @@ cudaError_t graph_node_arcs(cudaGraphNode_t node, bool outgoing, cudaGraphNode_t
     for (size_t i = 0; device.faults.short_list_shares_data && !outgoing && data != NULL && room < n->incoming && i < *count; i++)
         data[i] = data[*count - 1];
     *count += device.faults.lost_dependents_counted && outgoing && nodes == NULL && n->graph->lost_node && n->graph->lost_arc.from == n;
+    for (size_t i = 0; device.faults.readded_dependent_counted_twice && outgoing && nodes == NULL && i < n->graph->arcs; i++)
+        *count += n->graph->lost_arc.from == n && n->graph->arc[i].from == n && n->graph->arc[i].to == n->graph->lost_arc.to;
     if (device.faults.captured_dependents_hidden && outgoing && n->captured)
         *count = 0;
     for (size_t i = 0; device.faults.inner_completions_told_full && n->graph->owner != NULL && data != NULL && i < *count; i++)

@@ -83,7 +83,9 @@ cudaError_t CUDARTAPI cudaGraphKernelNodeSetParams(cudaGraphNode_t handle, const
                     (device.faults.body_kernel_changes_copies && graph_is_inside(in, cudaGraphNodeTypeConditional));
     if (error == cudaSuccess && followed)
         graphs_follow(node_of(handle));
-    if (error == cudaSuccess && device.faults.child_kernel_changes_source && in->owner != NULL)
+    const struct node *source = node_of(handle)->original;
+    bool again = in->owner == NULL && source != NULL && source->original != NULL;
+    if (error == cudaSuccess && ((device.faults.child_kernel_changes_source && in->owner != NULL) || (device.faults.second_clone_params_go_back && again)))
         original_follows(node_of(handle));
     return error;
 }

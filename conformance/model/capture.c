@@ -251,6 +251,8 @@ static bool is_captured(struct stream *s, const struct node *n)
 {
     const struct faults *f = &device.faults;
     struct lane *l = lane_of(s->capture, s);
+    if (f->captured_graph_passes_overlapped && n->type == cudaGraphNodeTypeGraph)
+        l->behinds = 0;
     bool record = n->type == cudaGraphNodeTypeEventRecord, per_thread = s == stream_of(cudaStreamPerThread);
     bool forked = s->capture->origin != s, blocking = (s->flags & cudaStreamNonBlocking) == 0;
     if (record && ((f->relaxed_external_lost && s->capture->mode == cudaStreamCaptureModeRelaxed) || (f->per_thread_external_lost && per_thread)))
@@ -269,6 +271,8 @@ static bool is_captured(struct stream *s, const struct node *n)
         l->halves = 0;
     if (copies && ((f->captured_short_copy_free && is_short) || (f->captured_single_layer_free && n->move.layers == 1)))
         l->halves = 0;
+    if (f->captured_long_copy_joins_one && copies && n->move.bytes > 65536 && l->halves > 1)
+        l->halves = 1;
     bool moves = n->type == cudaGraphNodeTypeMemset || n->type == cudaGraphNodeTypeMemcpy;
     if ((f->per_thread_fork_unorders_moves && moves && forked && s->capture->origin == stream_of(cudaStreamPerThread)) ||
         (f->local_capture_unorders_copies && n->type == cudaGraphNodeTypeMemcpy && s->capture->mode == cudaStreamCaptureModeThreadLocal))

@@ -228,6 +228,11 @@ static bool arc_uncovered(const struct arc *a)
         return true;
     if ((f->edge_17_uncovered && a->into >= 16) || (f->edge_33_uncovered && a->into >= 32))
         return true;
+    unsigned level = 0;
+    for (const struct node *at = owner; at != NULL; at = at->graph->owner)
+        level++;
+    if ((f->third_level_uncovered && level >= 3))
+        return true;
     return (f->made_first_uncovered && a->from->index > a->to->index) || (f->ninth_cover_lost && a->into >= 8) ||
            (f->ninth_dependent_uncovered && a->nth >= 8) || (f->legacy_graph_uncovers && queued.in_legacy && is_many(a->to));
 }

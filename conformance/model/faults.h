@@ -369,6 +369,10 @@ struct faults {
     bool second_waiter_uncovered, left_dependent_dropped, deep_by_driver_uncovered, deep_in_legacy_overlaps;
     bool short_list_shares_data, removal_shifts_data, ranked_unordered, set_after_add_keeps, uploaded_elsewhere_half;
     bool driver_with_params_loses_edge;
+    bool second_clone_params_go_back, readded_dependent_counted_twice, captured_long_copy_joins_one, third_level_uncovered;
+    bool captured_graph_free, captured_graph_lost, captured_graph_passed, captured_graph_passes_overlapped;
+    bool older_tells_one_dependency, older_dependents_lose_data, older_capture_tells_none, older_status_has_no_id;
+    bool driver_tells_enabled, driver_end_frees_stream, driver_captures_nowhere, instance_under_way_loses_edge;
     bool never_overlaps, early, shared, late_copies, pageable_later; /* these conform */
 };
 

@@ -239,6 +239,8 @@ cudaError_t graph_instantiate(cudaGraphExec_t *out, cudaGraph_t handle, unsigned
         graph_starts_in_parts(e->copy, false);
     bool drops_edge = (device.faults.third_exec_drops_edge && alike >= 2) || (device.faults.ninth_exec_loses_edge && others >= 8);
     drops_edge |= device.faults.exec_of_cloned_loses_edge && g->clones >= 3;
+    for (const struct graph_exec *o = execs; device.faults.instance_under_way_loses_edge && o != NULL; o = o->next)
+        drops_edge |= o->made_from == g->number && o->running != NULL && !o->running->retired;
     if (drops_edge)
         graph_drop_last_arc(e->copy);
     e->made_elsewhere = device.other_thread;
@@ -289,6 +291,27 @@ cudaError_t CUDARTAPI cudaGraphUpload(cudaGraphExec_t handle, cudaStream_t strea
     return graph_upload(handle, stream);
 }
 
+/* A child graph: what would be launched now, whatever becomes of the executable graph. */
+static cudaError_t capture_graph_launch(struct stream *s, const struct graph_exec *e)
+{
+    if (capture_broken(s))
+        return cudaErrorStreamCaptureInvalidated;
+    if (graph_has_condition(e->copy))
+        return cudaErrorStreamCaptureUnsupported;
+    if (device.faults.captured_graph_free)
+        capture_cuts(s);
+    struct graph *child = graph_copy(e->copy);
+    if (device.faults.captured_graph_lost)
+        graph_loses_nodes(child);
+    struct node *n = node_new(capture_graph(s), cudaGraphNodeTypeGraph);
+    node_owns(n, child);
+    n->child_of = e->made_from;
+    cudaError_t error = capture_node(s, n);
+    if (device.faults.captured_graph_passed)
+        capture_cuts(s);
+    return error;
+}
+
 cudaError_t CUDARTAPI cudaGraphLaunch(cudaGraphExec_t handle, cudaStream_t stream)
 {
     CALL(cudaGraphLaunch);
@@ -299,7 +322,8 @@ cudaError_t CUDARTAPI cudaGraphLaunch(cudaGraphExec_t handle, cudaStream_t strea
     FAIL_IF(e == NULL, cudaErrorInvalidValue);
     FAIL_IF(s == NULL, cudaErrorInvalidResourceHandle);
     FAIL_IF(legacy_use_spoils(s), cudaErrorStreamCaptureImplicit);
-    FAIL_IF(s->capture != NULL, cudaErrorStreamCaptureUnsupported); /* child graphs are not modelled */
+    if (s->capture != NULL)
+        return call_result(capture_graph_launch(s, e));
     return call_result(graph_queue(e, s));
 }
 

@@ -1769,6 +1769,22 @@ static const struct variant variants[] = {
     BROKEN("rounds-meet", rounds_meet, "EDGE-26b", "a round of a loop begins once the blocks of the one before have exited, before their stores are visible"),
     BROKEN("later-round-edge-lost", later_round_edge_lost, "EDGE-26b", "after the first round of a loop a programmatic edge orders nothing"),
     BROKEN("later-round-uncovered", later_round_uncovered, "EDGE-26b", "after the first round of a loop a wait covers nothing"),
+    BROKEN("captured-graph-free", captured_graph_free, "SAME-02", "a graph that is launched into a capture depends on nothing"),
+    BROKEN("captured-graph-lost", captured_graph_lost, "SAME-02", "a graph that is launched into a capture becomes a child graph without nodes"),
+    BROKEN("captured-graph-passed", captured_graph_passed, "SAME-02", "what is captured behind the launch of a graph depends on nothing"),
+    BROKEN("captured-graph-passes-overlapped", captured_graph_passes_overlapped, "COMP-12d", "a graph that is launched into a capture does not wait for what the kernel before it had overlapped"),
+    BROKEN("second-clone-params-go-back", second_clone_params_go_back, "SAME-01", "new parameters of a kernel in the clone of a clone go to the node that it was cloned from, too"),
+    BROKEN("readded-dependent-counted-twice", readded_dependent_counted_twice, "EDGE-36", "the number of a node's dependents, asked without an array, counts one twice whose edge was removed and added again"),
+    BROKEN("captured-long-copy-joins-one", captured_long_copy_joins_one, "COMP-17", "in a capture a copy of more than 64 KiB comes after the first of several joined streams only"),
+    BROKEN("third-level-uncovered", third_level_uncovered, "EDGE-45", "in child graphs three deep the wait covers no kernel of a programmatic edge"),
+    BROKEN("older-tells-one-dependency", older_tells_one_dependency, "SAME-01", "cuGraphNodeGetDependencies of CUDA 10.0 tells one of several dependencies"),
+    BROKEN("older-dependents-lose-data", older_dependents_lose_data, "SAME-01", "cuGraphNodeGetDependentNodes of CUDA 10.0 tells nodes although their edges have data"),
+    BROKEN("older-capture-tells-none", older_capture_tells_none, "SAME-02", "cuStreamGetCaptureInfo of CUDA 11.3 tells no node"),
+    BROKEN("older-status-has-no-id", older_status_has_no_id, "SAME-02", "cuStreamGetCaptureInfo of CUDA 10.1 tells 0 as the capture's id"),
+    BROKEN("driver-tells-enabled", driver_tells_enabled, "SAME-01", "cuGraphNodeGetEnabled tells of every node that it is enabled"),
+    BROKEN("driver-end-frees-stream", driver_end_frees_stream, "SAME-01", "cuGraphExecDestroy lets what is next in a stream pass the launch that runs there"),
+    BROKEN("driver-captures-nowhere", driver_captures_nowhere, "SAME-02", "cuStreamIsCapturing tells of no stream that it captures"),
+    BROKEN("instance-under-way-loses-edge", instance_under_way_loses_edge, "EDGE-43c", "an executable graph that is made while another one of its graph runs lacks the last edge"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 

@@ -99,6 +99,7 @@ struct program_size {
     unsigned threads, blocks, many_blocks, most_blocks, shared_bytes, hold_ns, clusters;
     int bodies, other_bodies, moves; /* there are conditional nodes; they may have several; a child graph may be the graph itself and no clone */
     unsigned more[PROGRAM_KERNELS]; /* words that each kernel takes beside the arguments of all */
+    int nests;                 /* a capture takes the launch of a graph, and makes a child graph of it */
     int carveouts;             /* a launch in a stream may prefer one */
     int cooperative_bodies;    /* cooperative kernels may stand in bodies */
     int programmatic;          /* no flavours: where no step waits, it is programmatic edges that go wrong */
@@ -160,12 +161,14 @@ struct made {                  /* a program made in one way */
     int late;                  /* the executable graph is launched as its decoy first, then as itself, in turn */
     struct made *decoy;        /* what the executable graph was made from, if not from this graph */
     uint64_t wraps, bodies;    /* one bit per step: put into a child graph of its own; if so, into a body instead */
+    cudaGraphExec_t nested[PROGRAM_STEPS]; /* of steps that are wrapped in a capture: what the capture is given to launch */
     int eager;                 /* launched, not captured */
     unsigned observed, observed_after[PROGRAM_SEEN], observed_lane[PROGRAM_SEEN]; /* where another stream looked at the words */
     cudaEvent_t begun;         /* the launch records it as its blocks begin; no program relies on it */
     cudaEvent_t nobodys;       /* a launch may record it: no wait for its last record is still to be called */
     int beside;                /* a stream without any part in it captures */
     enum behind { BEHIND_NOTHING, BEHIND_KERNEL, BEHIND_COPY, BEHIND_EVENT } behind;
+    cudaGraphExec_t former;    /* what was launched before another executable graph took its place */
     unsigned changed;          /* the launch that the executable graph has been changed for already, while it ran */
     unsigned behind_step;      /* of BEHIND_KERNEL */
     int declined;              /* this way cannot make this program, by its own rules: no answer of the device */
@@ -194,6 +197,8 @@ void graph_unmake(struct made *made);
 cudaError_t exec_make(struct made *made, enum exec_way way, cudaGraphExec_t *exec);
 /* Another one of the graph that the executable one was made from. */
 cudaError_t exec_make_sibling(struct made *made, cudaGraphExec_t *exec);
+/* While it runs another one is made of its graph, now and then, and is launched from then on. */
+cudaError_t exec_replace(struct made *made, enum exec_way way, cudaGraphExec_t *exec);
 /* How often it is launched; before every launch but the first it is changed. */
 unsigned exec_launches(const struct made *made, enum exec_way way);
 cudaError_t exec_change(struct made *made, enum exec_way way, cudaGraphExec_t exec, unsigned time);

@@ -25,7 +25,7 @@ cudaError_t program_captured_node(struct made *made, unsigned step, cudaStream_t
     const cudaGraphEdgeData *data = NULL;
     size_t count = 0, i;
 
-    TRY(cudaStreamIsCapturing(stream, &status));
+    TRY(program_is_capturing(made, stream, &status, &made->dice));
     if (status != cudaStreamCaptureStatusActive)
         return cudaErrorUnknown;
     TRY(program_next_dependencies(made, stream, &nodes, &data, &count, &made->dice));

@@ -19,9 +19,10 @@ struct program_room;
 enum driver_graph_call { DRIVER_INSTANTIATE, DRIVER_CLONE, DRIVER_UPDATE, DRIVER_UPLOAD, DRIVER_ENABLE, DRIVER_BEGIN, DRIVER_END, DRIVER_CHILD,
                          DRIVER_DEPEND, DRIVER_EDGES, DRIVER_INTO, DRIVER_OUT_OF, DRIVER_DESTROY_NODE, DRIVER_FIND, DRIVER_TO_GRAPH, DRIVER_INFO,
                          DRIVER_SET_ATTRIBUTE, DRIVER_GET_ATTRIBUTE, DRIVER_CHILD_PARAMS, DRIVER_NODES, DRIVER_ROOTS,
-                         DRIVER_CHILD_OF, DRIVER_INSTANTIATE_WITH, DRIVER_GRAPH_CALLS };
+                         DRIVER_CHILD_OF, DRIVER_INSTANTIATE_WITH, DRIVER_ENABLED, DRIVER_DESTROY_EXEC, DRIVER_CAPTURING, DRIVER_GRAPH_CALLS };
 enum driver_older_call { OLDER_ADDS_EDGES, OLDER_REMOVES_EDGES, OLDER_EDGES, OLDER_DEPEND, OLDER_BEGIN, OLDER_INSTANTIATE, OLDER_UPDATE,
-                         OLDER_ADDS_ANY, OLDER_ADDS_KERNEL, OLDER_SETS_KERNEL, OLDER_SETS_EXEC_KERNEL, OLDER_TELLS_KERNEL, DRIVER_OLDER_CALLS };
+                         OLDER_ADDS_ANY, OLDER_ADDS_KERNEL, OLDER_SETS_KERNEL, OLDER_SETS_EXEC_KERNEL, OLDER_TELLS_KERNEL, OLDER_INTO, OLDER_OUT_OF,
+                         OLDER_INFO, OLDER_STATUS, DRIVER_OLDER_CALLS };
 enum driver_node_call { DRIVER_ADDS, DRIVER_SETS, DRIVER_SETS_EXEC, DRIVER_TELLS, DRIVER_NODE_CALLS };
 struct driver_call { const char *name; unsigned since; }; /* the version of CUDA that brought it */
 
@@ -55,6 +56,8 @@ cudaError_t program_update_exec(const struct made *made, cudaGraphExec_t exec, c
                                 struct dice *dice);
 cudaError_t program_upload(const struct made *made, cudaGraphExec_t exec, cudaStream_t stream, struct dice *dice);
 cudaError_t program_enable(const struct made *made, cudaGraphExec_t exec, cudaGraphNode_t node, unsigned enabled, struct dice *dice);
+cudaError_t program_is_enabled(const struct made *made, cudaGraphExec_t exec, cudaGraphNode_t node, unsigned *enabled, struct dice *dice);
+cudaError_t program_destroy_exec(const struct made *made, cudaGraphExec_t exec, struct dice *dice);
 cudaError_t program_clone(const struct made *made, cudaGraph_t *clone, cudaGraph_t graph, struct dice *dice);
 cudaError_t program_add_child(const struct made *made, cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after, size_t count,
                               cudaGraph_t child, struct dice *dice);
@@ -72,6 +75,7 @@ int program_driver_tells(const struct made *made, const cudaGraphNode_t *from, c
 cudaError_t program_begin_capture(const struct made *made, cudaStream_t stream, enum cudaStreamCaptureMode mode, struct dice *dice);
 cudaError_t program_begin_capture_to(const struct made *made, cudaStream_t stream, cudaGraph_t graph, const cudaGraphNode_t *deps,
                                      const cudaGraphEdgeData *data, size_t count, enum cudaStreamCaptureMode mode, struct dice *dice);
+cudaError_t program_is_capturing(const struct made *made, cudaStream_t stream, enum cudaStreamCaptureStatus *status, struct dice *dice);
 /* What the next thing that this stream captures depends on. */
 cudaError_t program_next_dependencies(const struct made *made, cudaStream_t stream, const cudaGraphNode_t **nodes, const cudaGraphEdgeData **data,
                                       size_t *count, struct dice *dice);
@@ -90,8 +94,11 @@ int program_begun_by_older(const struct made *made, cudaStream_t stream, struct 
 int program_instantiated_by_older(const struct made *made, cudaGraphExec_t *exec, cudaGraph_t graph, struct dice *dice, cudaError_t *error);
 int program_updated_by_older(const struct made *made, cudaGraphExec_t exec, cudaGraph_t graph, cudaGraphExecUpdateResultInfo *info, struct dice *dice,
                              cudaError_t *error);
-/* Whether the older call tells as many edges, or, where it would lose data, an error. */
-int program_older_tells(const struct made *made, const cudaGraphEdgeData *data, size_t count);
+int program_told_by_older(const struct made *made, cudaStream_t stream, const cudaGraphNode_t **nodes, size_t *count, struct dice *dice,
+                          cudaError_t *error);
+int program_status_by_older(const struct made *made, cudaStream_t stream, enum cudaStreamCaptureStatus *status, struct dice *dice, cudaError_t *error);
+/* Whether the older calls tell as many edges, and those into and out of the nodes of one of them, or, where they would lose data, an error. */
+int program_older_tells(const struct made *made, const cudaGraphNode_t *from, const cudaGraphNode_t *to, const cudaGraphEdgeData *data, size_t count);
 /* Whether the driver's calls tell the type of the node, its launch, its host function or its event as this step has them. */
 int program_driver_tells_node(const struct made *made, cudaGraphNode_t node, unsigned step);
 /* By the driver's call for this kind of node, or (general) for every kind, if it is drawn: then it returns 1, and *error is what it gave. */

@@ -21,7 +21,8 @@ void program_open_driver_graphs(struct program_room *room)
         [DRIVER_SET_ATTRIBUTE] = { "cuGraphKernelNodeSetAttribute", 11000 }, [DRIVER_GET_ATTRIBUTE] = { "cuGraphKernelNodeGetAttribute", 11000 },
         [DRIVER_CHILD_PARAMS] = { "cuGraphExecChildGraphNodeSetParams", 11010 }, [DRIVER_NODES] = { "cuGraphGetNodes", 10000 },
         [DRIVER_ROOTS] = { "cuGraphGetRootNodes", 10000 }, [DRIVER_CHILD_OF] = { "cuGraphChildGraphNodeGetGraph", 10000 },
-        [DRIVER_INSTANTIATE_WITH] = { "cuGraphInstantiateWithParams", 12000 },
+        [DRIVER_ENABLED] = { "cuGraphNodeGetEnabled", 11060 }, [DRIVER_DESTROY_EXEC] = { "cuGraphExecDestroy", 10000 },
+        [DRIVER_CAPTURING] = { "cuStreamIsCapturing", 10000 }, [DRIVER_INSTANTIATE_WITH] = { "cuGraphInstantiateWithParams", 12000 },
     };
     unsigned i;
 
@@ -100,6 +101,22 @@ cudaError_t program_enable(const struct made *made, cudaGraphExec_t exec, cudaGr
     void *function = drawn_call(made, DRIVER_ENABLE, dice);
 
     return function ? (cudaError_t)((enable_fn)function)(exec, node, enabled) : cudaGraphNodeSetEnabled(exec, node, enabled);
+}
+
+cudaError_t program_is_enabled(const struct made *made, cudaGraphExec_t exec, cudaGraphNode_t node, unsigned *enabled, struct dice *dice)
+{
+    typedef CUresult(CUDAAPI *enabled_fn)(CUgraphExec, CUgraphNode, unsigned *);
+    void *function = drawn_call(made, DRIVER_ENABLED, dice);
+
+    return function ? (cudaError_t)((enabled_fn)function)(exec, node, enabled) : cudaGraphNodeGetEnabled(exec, node, enabled);
+}
+
+cudaError_t program_destroy_exec(const struct made *made, cudaGraphExec_t exec, struct dice *dice)
+{
+    typedef CUresult(CUDAAPI *destroy_fn)(CUgraphExec);
+    void *function = drawn_call(made, DRIVER_DESTROY_EXEC, dice);
+
+    return function ? (cudaError_t)((destroy_fn)function)(exec) : cudaGraphExecDestroy(exec);
 }
 
 /* ---- graphs ---- */
@@ -244,7 +261,7 @@ int program_driver_tells(const struct made *made, const cudaGraphNode_t *from, c
     if (!function)
         return 1;
     return ((edges_fn)function)(made->inner, told_from, told_to, told, &room) == CUDA_SUCCESS && room == count &&
-           are_among(from, to, data, count, told_from, told_to, told) && program_older_tells(made, data, count) &&
+           are_among(from, to, data, count, told_from, told_to, told) && program_older_tells(made, from, to, data, count) &&
            (count == 0 || (tells_neighbour(made, DRIVER_INTO, to[e], times_in(to, count, to[e]), from[e], &data[e]) &&
                            tells_neighbour(made, DRIVER_OUT_OF, from[e], times_in(from, count, from[e]), to[e], &data[e])));
 }
@@ -273,6 +290,22 @@ cudaError_t program_begin_capture_to(const struct made *made, cudaStream_t strea
                     : cudaStreamBeginCaptureToGraph(stream, graph, deps, data, count, mode);
 }
 
+cudaError_t program_is_capturing(const struct made *made, cudaStream_t stream, enum cudaStreamCaptureStatus *status, struct dice *dice)
+{
+    typedef CUresult(CUDAAPI *capturing_fn)(CUstream, CUstreamCaptureStatus *);
+    void *function = drawn_call(made, DRIVER_CAPTURING, dice);
+    CUstreamCaptureStatus told = CU_STREAM_CAPTURE_STATUS_NONE;
+    cudaError_t error;
+
+    if (program_status_by_older(made, stream, status, dice, &error))
+        return error;
+    if (!function)
+        return cudaStreamIsCapturing(stream, status);
+    error = (cudaError_t)((capturing_fn)function)(stream, &told);
+    *status = (enum cudaStreamCaptureStatus)told;
+    return error;
+}
+
 cudaError_t program_next_dependencies(const struct made *made, cudaStream_t stream, const cudaGraphNode_t **nodes, const cudaGraphEdgeData **data,
                                       size_t *count, struct dice *dice)
 {
@@ -284,6 +317,10 @@ cudaError_t program_next_dependencies(const struct made *made, cudaStream_t stre
     const CUgraphEdgeData *edges = NULL;
     cudaError_t error;
 
+    if (program_told_by_older(made, stream, nodes, count, dice, &error)) {
+        *data = NULL;
+        return error;
+    }
     if (!function)
         return edges_of_capture(stream, &status, NULL, NULL, nodes, data, count);
     error = (cudaError_t)((info_fn)function)(stream, &told, NULL, NULL, nodes, &edges, count);

@@ -4,6 +4,8 @@
 #include <cuda.h>
 #include <string.h>
 
+#include "../edges.h"
+
 /* What nothing can name, or a driver lacks, stays NULL. */
 void program_open_driver_older(struct program_room *room)
 {
@@ -14,6 +16,8 @@ void program_open_driver_older(struct program_room *room)
         [OLDER_UPDATE] = { "cuGraphExecUpdate", 10020 }, [OLDER_ADDS_ANY] = { "cuGraphAddNode", 12020 },
         [OLDER_ADDS_KERNEL] = { "cuGraphAddKernelNode", 10000 }, [OLDER_SETS_KERNEL] = { "cuGraphKernelNodeSetParams", 10000 },
         [OLDER_SETS_EXEC_KERNEL] = { "cuGraphExecKernelNodeSetParams", 10010 },
+        [OLDER_INTO] = { "cuGraphNodeGetDependencies", 10000 }, [OLDER_OUT_OF] = { "cuGraphNodeGetDependentNodes", 10000 },
+        [OLDER_INFO] = { "cuStreamGetCaptureInfo", 11030 }, [OLDER_STATUS] = { "cuStreamGetCaptureInfo", 10010 },
         [OLDER_TELLS_KERNEL] = { "cuGraphKernelNodeGetParams", 10000 },
     };
     unsigned i;
@@ -97,16 +101,85 @@ int program_updated_by_older(const struct made *made, cudaGraphExec_t exec, cuda
     return 1;
 }
 
-int program_older_tells(const struct made *made, const cudaGraphEdgeData *data, size_t count)
+/* An answer that would lose data is an error, and the caller asks in another way. */
+int program_told_by_older(const struct made *made, cudaStream_t stream, const cudaGraphNode_t **nodes, size_t *count, struct dice *dice,
+                          cudaError_t *error)
+{
+    typedef CUresult(CUDAAPI *info_fn)(CUstream, CUstreamCaptureStatus *, cuuint64_t *, CUgraph *, const CUgraphNode **, size_t *);
+    void *function = program_older_call(made, OLDER_INFO, dice);
+    CUstreamCaptureStatus told = CU_STREAM_CAPTURE_STATUS_NONE;
+    enum cudaStreamCaptureStatus status;
+    const cudaGraphEdgeData *data = NULL;
+
+    if (!function)
+        return 0;
+    *error = (cudaError_t)((info_fn)function)(stream, &told, NULL, NULL, nodes, count);
+    if (*error != cudaErrorLossyQuery)
+        return 1;
+    *error = edges_of_capture(stream, &status, NULL, NULL, nodes, &data, count);
+    if (*error == cudaSuccess && are_full(data, *count))
+        *error = cudaErrorUnknown;
+    return *error != cudaSuccess;
+}
+
+int program_status_by_older(const struct made *made, cudaStream_t stream, enum cudaStreamCaptureStatus *status, struct dice *dice, cudaError_t *error)
+{
+    typedef CUresult(CUDAAPI *status_fn)(CUstream, CUstreamCaptureStatus *, cuuint64_t *);
+    void *function = program_older_call(made, OLDER_STATUS, dice);
+    CUstreamCaptureStatus told = CU_STREAM_CAPTURE_STATUS_NONE;
+    unsigned long long same = 0;
+    cuuint64_t id = 0;
+
+    if (!function)
+        return 0;
+    *error = (cudaError_t)((status_fn)function)(stream, &told, &id);
+    if (*error == cudaSuccess)
+        *error = edges_of_capture(stream, status, &same, NULL, NULL, NULL, NULL);
+    if (*error == cudaSuccess && *status == cudaStreamCaptureStatusActive && id != same)
+        *error = cudaErrorUnknown;
+    *status = (enum cudaStreamCaptureStatus)told;
+    return 1;
+}
+
+/* The older call for one direction tells the neighbours of an edge's node. */
+static int tells_neighbours(const struct made *made, enum driver_older_call call, const cudaGraphNode_t *nodes, const cudaGraphNode_t *others,
+                            const cudaGraphEdgeData *data, size_t count)
+{
+    typedef CUresult(CUDAAPI *neighbours_fn)(CUgraphNode, CUgraphNode *, size_t *);
+    static cudaGraphNode_t told[PROGRAM_LINKS + 1];
+    void *function = made->room->driver.older_call[call];
+    cudaGraphNode_t node = nodes[made->room->key % count];
+    size_t room = PROGRAM_LINKS + 1, e, k;
+    CUresult result;
+
+    if (!function)
+        return 1;
+    result = ((neighbours_fn)function)(node, told, &room);
+    for (e = 0; e < count; e++)
+        if (nodes[e] == node && !are_full(&data[e], 1))
+            return result == CUDA_ERROR_LOSSY_QUERY;
+    for (e = 0; e < count && result == CUDA_SUCCESS; e++) {
+        for (k = 0; nodes[e] == node && k < room && told[k] != others[e]; k++)
+            ;
+        if (nodes[e] == node && k == room)
+            return 0;
+        room -= nodes[e] == node;
+        told[k] = nodes[e] == node ? told[room] : told[k];
+    }
+    return result == CUDA_SUCCESS && room == 0;
+}
+
+int program_older_tells(const struct made *made, const cudaGraphNode_t *from, const cudaGraphNode_t *to, const cudaGraphEdgeData *data, size_t count)
 {
     typedef CUresult(CUDAAPI *edges_fn)(CUgraph, CUgraphNode *, CUgraphNode *, size_t *);
-    static cudaGraphNode_t from[PROGRAM_LINKS + 1], to[PROGRAM_LINKS + 1];
+    static cudaGraphNode_t told_from[PROGRAM_LINKS + 1], told_to[PROGRAM_LINKS + 1];
     void *function = made->room->driver.older_call[OLDER_EDGES];
     size_t room = PROGRAM_LINKS + 1;
     CUresult result;
 
     if (!function || count == 0)
         return 1;
-    result = ((edges_fn)function)(made->inner, from, to, &room);
-    return are_full(data, count) ? result == CUDA_SUCCESS && room == count : result == CUDA_ERROR_LOSSY_QUERY;
+    result = ((edges_fn)function)(made->inner, told_from, told_to, &room);
+    return (are_full(data, count) ? result == CUDA_SUCCESS && room == count : result == CUDA_ERROR_LOSSY_QUERY) &&
+           tells_neighbours(made, OLDER_INTO, to, from, data, count) && tells_neighbours(made, OLDER_OUT_OF, from, to, data, count);
 }

@@ -292,7 +292,7 @@ static cudaError_t leave_out(struct made *made, cudaGraphExec_t exec, uint64_t w
         if (others >> i & 1)
             TRY(program_enable(made, exec, made->node[i], out, &made->dice));
         TRY(program_enable(made, exec, made->node[i], !out, &made->dice));
-        TRY(cudaGraphNodeGetEnabled(exec, made->node[i], &enabled));
+        TRY(program_is_enabled(made, exec, made->node[i], &enabled, &made->dice));
         if (enabled != !out)
             return cudaErrorUnknown;
         made->left_out |= (uint64_t)out << i;
@@ -371,6 +371,18 @@ static cudaError_t orphan(struct made *made)
 }
 
 cudaError_t exec_make_sibling(struct made *made, cudaGraphExec_t *exec) { return instantiate(made->decoy, exec); }
+
+cudaError_t exec_replace(struct made *made, enum exec_way way, cudaGraphExec_t *exec)
+{
+    cudaGraphExec_t next;
+
+    if (way != EXEC_AGAIN || made->bodies || made->former || dice_below(&made->dice, 4))
+        return cudaSuccess;
+    TRY(instantiate(made, &next));
+    made->former = *exec;
+    *exec = next;
+    return cudaSuccess;
+}
 
 cudaError_t exec_make(struct made *made, enum exec_way way, cudaGraphExec_t *exec)
 {

@@ -188,14 +188,16 @@ static cudaError_t interfere(struct made *made, cudaGraphExec_t *exec, enum exec
     int changes = way == EXEC_UPDATED || way == EXEC_BY_NODE || way == EXEC_REENABLED;
 
     if (next < exec_launches(made, way)) {
-        if (!changes || dice_below(&made->dice, 2))
+        if (!changes)
+            return exec_replace(made, way, exec);
+        if (dice_below(&made->dice, 2))
             return cudaSuccess;
         made->changed = next;
         return exec_change(made, way, *exec, next);
     }
-    if (made->bodies || (!made->room->destroys && (way == EXEC_SECOND || dice_below(&made->dice, 2))))
+    if (made->bodies || (!made->room->destroys && (way == EXEC_SECOND || made->former || dice_below(&made->dice, 2))))
         return cudaSuccess;
-    TRY(cudaGraphExecDestroy(*exec));
+    TRY(program_destroy_exec(made, *exec, &made->dice));
     *exec = NULL;
     return cudaSuccess;
 }
@@ -230,7 +232,7 @@ static cudaError_t launch_earlier(struct made *made, cudaGraphExec_t exec, enum 
         TRY(program_upload(made, exec, stream, &made->dice));
     if (dice_below(&made->dice, 2))
         TRY(program_change_nothing(made, stream, &made->dice));
-    return other ? cudaGraphExecDestroy(other) : cudaSuccess;
+    return other ? program_destroy_exec(made, other, &made->dice) : cudaSuccess;
 }
 
 /* One launch, with work before it and after it in its stream; twice: the one before it still runs, or has not begun. */
@@ -301,6 +303,9 @@ static cudaError_t run_graph(struct made *made, const struct way *way, struct di
         (void)cudaDeviceSynchronize(); /* what was launched before the error, or before the way was declined, touches no other program */
     if (exec)
         (void)cudaGraphExecDestroy(exec);
+    if (made->former)
+        (void)cudaGraphExecDestroy(made->former);
+    made->former = NULL;
     return error;
 }
 
