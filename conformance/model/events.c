@@ -84,6 +84,8 @@ void event_takes(struct event *e, enum recorded how, struct op *op, bool at_bloc
     bool completion_again = how == RECORDED_LAUNCH && e->recorded == RECORDED_LAUNCH && e->op != NULL && !e->op->retired;
     if (completion_again && device.faults.completion_stays_with_first)
         return;
+    if (device.faults.launch_record_moves_waiters && how != RECORDED_ORDINARY && e->op != NULL)
+        streams_follow(e->op, op);
     e->recorded = how;
     e->op = op;
     e->waiters = 0;

@@ -508,6 +508,8 @@ static bool all_triggered(const struct op *op)
     unsigned exited = device.faults.exit_not_trigger ? 0 : g->exited;
     if (device.faults.one_trigger_launches && g->triggered > 0)
         return true;
+    if (device.faults.first_layer_counts && g->shape[2] > 1)
+        return g->triggered + exited >= g->shape[0] * g->shape[1];
     if (device.faults.mixed_exits_let_go && exited != 0 && g->blocks > 32)
         return g->triggered + exited + 1 >= g->blocks;
     if (device.faults.long_args_trigger_lacks_one && has_long_args(g) && g->triggered != 0 && g->next_block == g->blocks)

@@ -34,7 +34,7 @@ static const struct variant variants[] = {
     BROKEN("attribute-leaks", attribute_leaks, "ATTR-03", "attribute 6 stays in force for the stream's next launch"),
     BROKEN("dependents-steal-slots", dependents_steal_slots, "FWD-03", "dependents take slots that the predecessor's blocks still need"),
     BROKEN("event-at-launch", event_at_launch, "EVT-07", "an ordinary event fires when the kernel before it has started"),
-    BROKEN("launch-record-drops-waiters", launch_record_drops_waiters, "EVT-07a", "a launch that records an event takes what it stood for from the streams that wait for it"),
+    BROKEN("launch-record-drops-waiters", launch_record_drops_waiters, "COMP-17", "a launch that records an event takes what it stood for from the streams that wait for it"),
     BROKEN("launch-record-stays", launch_record_stays, "EVT-07", "recorded again, an event stays with the launch that recorded it, as long as that is in flight"),
     BROKEN("copy-does-not-wait", copy_does_not_wait, "MEM-06", "a copy or memset does not wait for the kernel before it"),
     BROKEN("program-event-first-block", program_event_first_block, "EVT-01", "a programmatic event fires at the first block's trigger"),
@@ -1759,6 +1759,11 @@ static const struct variant variants[] = {
     BROKEN("lost-dependents-counted", lost_dependents_counted, "EDGE-36", "the number of a node's dependents, asked without an array, counts one that was destroyed last"),
     BROKEN("deep-by-driver-uncovered", deep_by_driver_uncovered, "SAME-02", "after more than 16 kernels in a row the wait of one that the driver is called to launch covers nothing"),
     BROKEN("deep-in-legacy-overlaps", deep_in_legacy_overlaps, "SAME-02", "in the legacy stream a launch without the attribute overlaps after more than 16 kernels in a row"),
+    BROKEN("cooperative-waits-for-one", cooperative_waits_for_one, "WAIT-01a", "the wait of a cooperative kernel returns once one block of each primary has ended"),
+    BROKEN("later-cluster-blocks-free", later_cluster_blocks_free, "WAIT-01a", "in clusters only the wait of the first block waits"),
+    BROKEN("first-layer-counts", first_layer_counts, "COMP-16", "of a grid of layers only as many blocks have to trigger as the first one has"),
+    BROKEN("launch-record-moves-waiters", launch_record_moves_waiters, "COMP-17", "a launch that records an event again takes the streams along that wait for the record before"),
+    BROKEN("start-beside-other-at-trigger", start_beside_other_at_trigger, "EDGE-13", "a captured event at block starts becomes one at the trigger in a stream that has other dependencies"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
