@@ -106,6 +106,7 @@ void event_takes(struct event *e, enum recorded how, struct op *op, bool at_bloc
         soonest = EDGE_TOUCHED;
     const struct grid *g = op->grid;
     if (how == RECORDED_PROGRAMMATIC && ((device.faults.grouped_event_at_touch && g->cooperative && g->cluster > 1) ||
+                                         (device.faults.legacy_event_at_touch && (op->features & HAS(legacy)) != 0) ||
                                          (device.faults.sharing_event_at_touch && g->dynamic_shared != 0) ||
                                          (device.faults.long_args_event_at_touch && !at_block_start && has_long_args(g))))
         soonest = EDGE_TOUCHED;

@@ -522,7 +522,8 @@ static bool all_triggered(const struct op *op)
         return ((g->triggered + exited) & 65535) >= (g->blocks & 65535) || g->triggered + exited >= g->blocks;
     if (device.faults.trigger_counts_calls)
         return g->trigger_calls + exited >= g->blocks;
-    if ((device.faults.cluster_triggers_at_once && g->cluster > 1) || (device.faults.cluster_of_eight_triggers && g->cluster == 8))
+    if ((device.faults.cluster_triggers_at_once && g->cluster > 1) || (device.faults.cluster_of_eight_triggers && g->cluster == 8) ||
+        (device.faults.cluster_of_three_triggers && g->cluster == 3))
         return g->triggered * g->cluster + exited >= g->blocks;
     if (device.faults.unstarted_blocks_count || device.faults.dependents_steal_slots)
         return g->next_block > 0 && g->triggered + g->exited >= g->next_block;

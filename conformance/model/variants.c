@@ -1764,6 +1764,8 @@ static const struct variant variants[] = {
     BROKEN("first-layer-counts", first_layer_counts, "COMP-16", "of a grid of layers only as many blocks have to trigger as the first one has"),
     BROKEN("launch-record-moves-waiters", launch_record_moves_waiters, "COMP-17", "a launch that records an event again takes the streams along that wait for the record before"),
     BROKEN("start-beside-other-at-trigger", start_beside_other_at_trigger, "EDGE-13", "a captured event at block starts becomes one at the trigger in a stream that has other dependencies"),
+    BROKEN("cluster-of-three-triggers", cluster_of_three_triggers, "COMP-16", "in clusters of 3 one trigger counts for all of one's blocks"),
+    BROKEN("legacy-event-at-touch", legacy_event_at_touch, "COMP-16", "the programmatic event of a launch in the legacy stream comes with the first block's trigger"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
