@@ -70,16 +70,28 @@ static cudaError_t launch_dressed(cudaStream_t stream, const cudaLaunchAttribute
     return launch_blocks((const void *)SYMBOL(capture_calls_nothing), &args, 2, 1, stream, attrs, count + 1);
 }
 
-/* The side stream waits for the event: it comes after the launch by a programmatic edge. The node has the launch's attributes, and the stream's
+static cudaError_t begin_side(const struct capture *c, cudaStream_t stream, struct depends *work)
+{
+    cudaError_t error = record_and_await(c->event, stream, c->side);
+
+    if (error == cudaSuccess)
+        error = launch_nothing(c->side);
+    return error == cudaSuccess ? read_depends(c->side, work) : error;
+}
+
+/* The side stream, which has no work or a kernel of its own by then, waits for the event: it comes after the launch by a programmatic edge. The node has the launch's attributes, and the stream's
  * priority, unless the launch has one of its own, as a circumstance may give it. */
 static cudaError_t capture_dressed(struct settings *s, unsigned i, cudaStream_t stream)
 {
     int at_start = i / (SETTINGS / 4) % 2 != 0, priority = 0, greatest = 0;
     cudaEvent_t event = s->event[i / (SETTINGS / 2)];
     cudaLaunchAttribute others[6], own = of_priority(0), around = of_priority(-1), recorder = recording_at(event, at_start);
-    struct depends launched = PDL_ZERO, side = PDL_ZERO, want = PDL_ZERO;
+    struct depends launched = PDL_ZERO, side = PDL_ZERO, own_work = PDL_ZERO, want = PDL_ZERO;
     unsigned count, k;
     cudaError_t error = cudaStreamGetPriority(stream, &priority);
+
+    if (error == cudaSuccess && i / 7 % 2)
+        error = begin_side(s->capture, stream, &own_work);
 
     if (error == cudaSuccess)
         error = cudaDeviceGetStreamPriorityRange(NULL, &greatest);
@@ -97,6 +109,8 @@ static cudaError_t capture_dressed(struct settings *s, unsigned i, cudaStream_t 
         return error;
     want = launched;
     want.data[0] = edges_data(at_start ? 2 : 1, 0, 1);
+    want.node[1] = own_work.node[0];
+    want.count += own_work.count; /* by full edges */
     if (is_hint(i % DRESSES) && others[0].id != cudaLaunchAttributeMemSyncDomainMap)
         count = 0; /* no document says what another hint is told as once it was captured */
     s->wrong += launched.count != 1 || !same_depends(&side, &want) ||

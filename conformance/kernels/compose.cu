@@ -94,9 +94,11 @@ static cudaError_t queue_both(const struct queue *queue, const struct trial_laun
  * clusters of two, which find room wherever the blocks do. */
 static unsigned widest_cluster(unsigned blocks)
 {
-    if (blocks > 64)
-        return 2;
-    return blocks % 8 == 0 ? 8 : blocks % 4 == 0 ? 4 : 2;
+    unsigned widest = blocks > 64 ? 2 : 8;
+
+    while (blocks % widest)
+        widest--;
+    return widest;
 }
 
 static cudaError_t queue_cluster(const struct queue *queue, const struct trial_launch *trial)

@@ -22,7 +22,8 @@ static cudaError_t event_for(unsigned which, cudaEvent_t *event)
 /* The dependent comes in another stream, after the event of the primary's launch, which may be given a hint instead of more. */
 static cudaError_t run_event_crowd(struct crowd *crowd, unsigned blocks)
 {
-    cudaStream_t side = crowd->ask->side;
+    unsigned kind = crowd->trials / (CROWD_DRESSES - 1) % 3;
+    cudaStream_t stream = kind == 1 ? cudaStreamLegacy : kind == 2 ? cudaStreamPerThread : crowd->ask->stream, side = crowd->ask->side;
     cudaLaunchAttribute attributes[3];
     cudaEvent_t event = NULL;
     unsigned dress = crowd->trials % CROWD_DRESSES, more = dress_crowd(dress, crowd->greatest, &attributes[1]);
@@ -37,7 +38,7 @@ static cudaError_t run_event_crowd(struct crowd *crowd, unsigned blocks)
     prepare_crowd(crowd);
     attributes[0] = recording(event);
     blocks = dress == DRESS_GROUPED ? GROUPED_BLOCKS : blocks;
-    error = launch_hinted(primary, &crowd->args, blocks, 1, dress_bytes(dress), crowd->ask->stream, attributes, 1 + more, hint);
+    error = launch_hinted(primary, &crowd->args, blocks, 1, dress_bytes(dress), stream, attributes, 1 + more, hint);
     if (error == cudaSuccess)
         error = cudaStreamWaitEvent(side, event, 0);
     if (error == cudaSuccess)

@@ -187,6 +187,7 @@ struct shaped_room {             /* pinned */
 struct shaped_launch {
     unsigned dress;
     dim3 grid;
+    unsigned cluster;            /* blocks along x of one, if it is in clusters; along y and z all */
     unsigned threads;            /* of a block */
     int has_long_args;
     struct shaped_args args;
@@ -210,6 +211,7 @@ struct shapes {
     struct shaped_args args;     /* as the device has the room */
     cudaStream_t stream[4];      /* no capture takes place in the last one */
     int greatest;                /* priority */
+    unsigned widest;             /* so many blocks of a cluster find room */
     unsigned trial;
     struct shaped_row row;
     unsigned early, stale, late, lost, mixed; /* trials; stale: after a wait, late: in the ordinary kernel */
@@ -223,17 +225,20 @@ static unsigned draws(uint64_t *state, unsigned of)
     return (unsigned)(*state >> 33) % of;
 }
 
-/* Blocks lie along x, or in two rows, or in two layers. A cooperative grid has no more than fit anywhere; clusters are of two, along the last
- * axis. */
-static void draw_shape(struct shaped_launch *launch, uint64_t *state)
+/* Blocks lie along x, or in two rows, or in two layers. A cooperative grid has no more than fit anywhere; its clusters are of two, along the last
+ * axis, those of others of two to eight. */
+static void draw_shape(struct shaped_launch *launch, unsigned widest, uint64_t *state)
 {
     static const unsigned sizes[] = { 1, 2, 3, 7, 16, 21, 40, 66, 130, 300 }, threads[] = { 1, 2, 3, 8, 24, 32 };
-    unsigned blocks = sizes[draws(state, 10)], axis = draws(state, 4) % 3; /* most often along x */
+    unsigned blocks = sizes[draws(state, 10)], axis = draws(state, 4) % 3, whole; /* most often along x */
 
     if (launch->dress == DRESS_GROUPED || launch->dress == DRESS_COOPERATIVE)
         blocks = 4 + 4 * draws(state, 2);
-    if (launch->dress == DRESS_CLUSTERS || axis)
-        blocks = (blocks + 1) / 2 * 2;
+    launch->cluster = axis ? 1 : 2;
+    if (launch->dress == DRESS_CLUSTERS)
+        launch->cluster = axis ? 1 + draws(state, widest / 2) : 2 + draws(state, widest - 1);
+    whole = launch->dress == DRESS_CLUSTERS ? launch->cluster * (axis ? 2 : 1) : axis ? 2 : 1;
+    blocks = (blocks + whole - 1) / whole * whole;
     launch->grid.x = axis ? blocks / 2 : blocks;
     launch->grid.y = axis == 1 ? 2 : 1;
     launch->grid.z = axis == 2 ? 2 : 1;
@@ -255,7 +260,7 @@ static void draw_launch(const struct shapes *s, struct shaped_launch *launch, un
 
     launch->dress = dress;
     launch->copied = NULL;
-    draw_shape(launch, state);
+    draw_shape(launch, s->widest, state);
     blocks = shaped_blocks(launch);
     launch->has_long_args = draws(state, 4) == 0;
     launch->args = s->args;
@@ -292,12 +297,12 @@ static void draw_row(struct shapes *s)
     row->asks = row->way == SHAPED_LAUNCHED && draws(&state, 2) ? 1u << draws(&state, 8) : 0;
 }
 
-static cudaLaunchAttribute in_twos(dim3 grid)
+static cudaLaunchAttribute in_drawn_clusters(const struct shaped_launch *launch)
 {
-    cudaLaunchAttribute attribute = in_clusters(grid.y == 1 && grid.z == 1 ? 2 : 1);
+    cudaLaunchAttribute attribute = in_clusters(launch->cluster);
 
-    attribute.val.clusterDim.y = grid.y;
-    attribute.val.clusterDim.z = grid.z;
+    attribute.val.clusterDim.y = launch->grid.y;
+    attribute.val.clusterDim.z = launch->grid.z;
     return attribute;
 }
 
@@ -310,7 +315,7 @@ static unsigned dress_shape(const struct shapes *s, const struct shaped_launch *
     if (dress == DRESS_DOMAIN)
         attributes[count++] = in_remote_domain();
     if (dress == DRESS_CLUSTERS || dress == DRESS_GROUPED)
-        attributes[count++] = in_twos(launch->grid);
+        attributes[count++] = in_drawn_clusters(launch);
     if (dress == DRESS_COOPERATIVE || dress == DRESS_GROUPED)
         attributes[count++] = cooperatively();
     return count;
@@ -495,6 +500,18 @@ static void run_shapes(void *of)
         look_at_shapes(s, row);
 }
 
+/* Parts of devices may be too small for the largest clusters. */
+static unsigned widest_that_fits(void)
+{
+    cudaLaunchAttribute attribute = in_clusters(8);
+    cudaLaunchConfig_t config = sized_config(8, 32, 0, NULL, &attribute, 1);
+    int fit = 0;
+
+    if (cudaOccupancyMaxActiveClusters(&fit, (const void *)SYMBOL(crowds_shaped), &config) != cudaSuccess)
+        (void)cudaGetLastError();
+    return fit > 0 ? 8 : 2;
+}
+
 static cudaError_t open_shapes(struct shapes *s, const struct crowd *crowd)
 {
     char *device = NULL;
@@ -502,6 +519,7 @@ static cudaError_t open_shapes(struct shapes *s, const struct crowd *crowd)
 
     s->ask = crowd->ask;
     s->greatest = crowd->greatest;
+    s->widest = widest_that_fits();
     if (error == cudaSuccess)
         error = cudaHostGetDevicePointer((void **)&device, s->room, 0);
     if (error == cudaSuccess)

@@ -141,6 +141,12 @@ static const char *const recorder_name[RECORDERS] = { "recorded", "recorded with
                                                       "recorded by a captured external record",
                                                       "recorded by the launch" };
 
+/* By a call, by a node, or by a launch: at its triggers, at its block starts, or at its launch completion. */
+enum again { AGAIN_NOT, AGAIN_BY_CALL, AGAIN_BY_NODE, AGAIN_AT_TRIGGERS, AGAIN_AT_STARTS, AGAIN_AT_COMPLETION, AGAINS };
+static const char *const again_name[AGAINS] = { "", ", an event that is recorded again", ", an event that a node records again",
+                                                ", an event that a launch records again", ", an event that a launch records again at its block starts",
+                                                ", an event that a launch records again at its completion" };
+
 #define EVENTS 5u
 static const unsigned event_flags[EVENTS] = { cudaEventDisableTiming, cudaEventDefault, cudaEventDisableTiming | cudaEventBlockingSync,
                                               cudaEventBlockingSync, cudaEventDisableTiming | cudaEventInterprocess };
@@ -222,7 +228,7 @@ struct hand {                  /* what is drawn for a trial */
     enum item item[STOPS];
     unsigned awaited;          /* so often another stream was told to wait for the event before */
     int fresh, asked_fresh, awaited_fresh; /* the event is made for this trial; it was asked for, or awaited, before it was recorded */
-    enum recorder again;       /* how the event is recorded again once a stream waits for it; BY_LAUNCH: it is not */
+    enum again again;          /* how the event is recorded again once a stream waits for it */
     int late;                  /* the launch's event says nothing of its words yet */
     int leaves;                /* the first stream is made for this trial, and destroyed once the event is recorded */
     int leaves_late;           /* ... and awaited */

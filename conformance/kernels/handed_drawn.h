@@ -156,9 +156,9 @@ static void mend_streams(struct hand *h)
         h->later = h->awaited = h->fresh = 0;
     if (h->mode)
         h->marked = 0;
-    if (h->mode || h->link != LINK_EVENT || (h->by_node && h->again == BY_NODE))
-        h->again = BY_LAUNCH;
-    if (h->by_node || h->recorder == BY_NODE || h->again == BY_NODE)
+    if (h->mode || h->link != LINK_EVENT || (h->by_node && h->again == AGAIN_BY_NODE))
+        h->again = AGAIN_NOT;
+    if (h->by_node || h->recorder == BY_NODE || h->again == AGAIN_BY_NODE)
         h->fresh = 0; /* nodes name events that are there */
     if (h->recorder != BY_LAUNCH || h->link != LINK_EVENT)
         h->late = 0; /* the host waits for no kernel by its event */
@@ -188,6 +188,8 @@ static void mend(const struct handed *d, struct hand *h)
         h->event = 2;
     if (h->recorder == BY_LAUNCH && has_timing(h->event)) /* "must disable timing" */
         h->event = 2;
+    if (h->again >= AGAIN_AT_TRIGGERS && (has_timing(h->event) || h->event == EVENT_IPC))
+        h->again = AGAIN_NOT;
     if (h->recorder == BY_LAUNCH) /* who waits by a node has no primary */
         h->by_node = 0;
     if (h->link == LINK_LEGACY && h->first == STEP_NONE)
@@ -378,7 +380,9 @@ static struct hand draw_hand(const struct handed *d, uint64_t seed, unsigned tri
     h.arrives = drawn(seed, trial, 74, 4) == 0;
     h.later = drawn(seed, trial, 35, 3) == 0 ? some_kernels(drawn(seed, trial, 36, 64)) : 0;
     h.items = drawn(seed, trial, 37, 8) ? 0 : drawn(seed, trial, 45, 24) ? 12 : 1100;
-    h.again = drawn(seed, trial, 46, 4) ? BY_LAUNCH : drawn(seed, trial, 47, 2) ? BY_CALL : BY_NODE;
+    h.again = drawn(seed, trial, 46, 4) == 0   ? (enum again)(AGAIN_BY_CALL + drawn(seed, trial, 47, 2))
+              : drawn(seed, trial, 76, 2) == 0 ? (enum again)(AGAIN_AT_TRIGGERS + drawn(seed, trial, 77, 3))
+                                               : AGAIN_NOT;
     h.awaited = drawn(seed, trial, 38, 3) == 0 ? 1 + drawn(seed, trial, 39, 8) * 3 : 0;
     h.fresh = drawn(seed, trial, 40, 4) == 0;
     h.asked_fresh = drawn(seed, trial, 41, 2) != 0;
@@ -441,7 +445,7 @@ static void tell_hand(const struct hand *h, char *text, size_t room)
         snprintf(more, sizeof(more), ", after %u copies and memsets", h->items);
         ask_append(text, room, more);
     }
-    ask_append(text, room, h->again != BY_LAUNCH ? ", an event that is recorded again" : "");
+    ask_append(text, room, again_name[h->again]);
     ask_append(text, room, h->late ? ", which stores after its trigger" : "");
     ask_append(text, room, h->marked ? ", which a record follows" : "");
     ask_append(text, room, h->fresh ? ", a new event" : "");

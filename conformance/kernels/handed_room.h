@@ -185,6 +185,9 @@ static cudaError_t open_bystanders(struct handed *d)
     return error;
 }
 
+#define CLUSTER_SIZES 11u      /* prime to what else trials are for in turn */
+static const unsigned cluster_sizes[CLUSTER_SIZES] = { 8, 4, 2, 8, 3, 4, 8, 5, 2, 6, 7 };
+
 /* Parts of devices may be too small for the largest ones. */
 static int clusters_of_eight_fit(void)
 {
@@ -455,7 +458,7 @@ static cudaError_t prepare_hand(struct handed *d, const struct hand *h)
     pinned->plan[PLACE_LAST].words = SPAN;
     pinned->state[0] = pinned->state[1] = empty;
     d->pins = is_host(h->first) || is_host(h->last);
-    d->cluster = d->eight && d->trial % 3 == 0 ? 8 : d->trial % 3 == 1 ? 4 : 2;
+    d->cluster = d->eight ? cluster_sizes[d->trial % CLUSTER_SIZES] : 2 + d->trial % 3;
     d->copies_long = h->first == STEP_LONG_COPY;
     d->made = NULL;
     d->timed = d->stale = 0;

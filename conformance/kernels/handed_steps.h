@@ -334,6 +334,18 @@ static cudaError_t leave(struct handed *d, const struct hand *h, cudaStream_t fr
     return cudaStreamDestroy(from);
 }
 
+static cudaError_t record_again(struct handed *d, const struct hand *h)
+{
+    cudaEvent_t event = event_of(d, h);
+    cudaLaunchAttribute recorder = h->again == AGAIN_AT_COMPLETION ? recording_begin(event) : recording_at(event, h->again == AGAIN_AT_STARTS);
+
+    if (h->again == AGAIN_NOT)
+        return cudaSuccess;
+    if (h->again >= AGAIN_AT_TRIGGERS)
+        return launch_one((const void *)SYMBOL(handed_later), &no_args, 1, d->third, &recorder, 1);
+    return h->again == AGAIN_BY_NODE && d->node[h->event] ? cudaGraphLaunch(d->node[h->event], d->third) : cudaEventRecord(event, d->third);
+}
+
 /* The wait stands for the record before it, whoever records the event again then. */
 static cudaError_t await_and_record(struct handed *d, const struct hand *h, cudaStream_t to)
 {
@@ -342,9 +354,7 @@ static cudaError_t await_and_record(struct handed *d, const struct hand *h, cuda
                         : h->recorder == BY_DRIVER        ? await_by_driver(to, event, 0)
                                                           : cudaStreamWaitEvent(to, event, 0);
 
-    if (error != cudaSuccess || h->again == BY_LAUNCH)
-        return error;
-    return h->again == BY_NODE && d->node[h->event] ? cudaGraphLaunch(d->node[h->event], d->third) : cudaEventRecord(event, d->third);
+    return error == cudaSuccess ? record_again(d, h) : error;
 }
 
 static cudaError_t await_link(struct handed *d, const struct hand *h, cudaStream_t from, cudaStream_t to)
@@ -400,7 +410,7 @@ static cudaError_t launch_hand(struct handed *d, const struct hand *h)
     int external = h->recorder == BY_EXTERNAL && has_event(h);
     cudaError_t error = cudaSuccess;
 
-    d->timed = has_event(h) && has_timing(h->event) && h->again == BY_LAUNCH; /* else the time is that of the other record */
+    d->timed = has_event(h) && has_timing(h->event) && h->again == AGAIN_NOT; /* else the time is that of the other record */
     if (d->timed)
         error = cudaEventRecord(d->begin, from);
     if (error == cudaSuccess)

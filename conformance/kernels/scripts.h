@@ -205,6 +205,40 @@ static cudaError_t relayed(const struct studio *s, int at_start)
 static cudaError_t relayed_at_trigger(const struct studio *s) { return relayed(s, 0); }
 static cudaError_t relayed_at_start(const struct studio *s) { return relayed(s, 1); }
 
+/* The stream that waits for P's event comes after M as well: after M in that stream, or after the event that M's launch or a call records in a
+ * third one, which it waits for first or last. */
+enum beside { BESIDE_OWN, BESIDE_ORDINARY, BESIDE_LATER, BESIDE_LAUNCH, BESIDE_LAUNCH_LATER };
+
+static cudaError_t after_both(const struct studio *s, enum beside how, int at_start)
+{
+    int by_launch = how == BESIDE_LAUNCH || how == BESIDE_LAUNCH_LATER, later = how == BESIDE_LATER || how == BESIDE_LAUNCH_LATER;
+    cudaStream_t other = how == BESIDE_OWN ? s->side : cudaStreamPerThread;
+
+    TRY(fork_into(s, s->side));
+    TRY(fork_into(s, cudaStreamPerThread));
+    TRY(by_launch ? launch_event(M, other, s->join, 0, 0) : launch_plain(M, other));
+    if (!by_launch)
+        TRY(cudaEventRecord(s->join, other));
+    TRY(launch_event(P, s->stream, s->released, at_start, 0));
+    if (!later)
+        TRY(cudaStreamWaitEvent(s->side, s->join, 0));
+    TRY(cudaStreamWaitEvent(s->side, s->released, 0));
+    if (later)
+        TRY(cudaStreamWaitEvent(s->side, s->join, 0));
+    TRY(launch_plain(D, s->side));
+    return join_both(s);
+}
+
+static cudaError_t beside_own_at_trigger(const struct studio *s) { return after_both(s, BESIDE_OWN, 0); }
+static cudaError_t beside_own_at_start(const struct studio *s) { return after_both(s, BESIDE_OWN, 1); }
+static cudaError_t beside_event_at_trigger(const struct studio *s) { return after_both(s, BESIDE_ORDINARY, 0); }
+static cudaError_t beside_event_at_start(const struct studio *s) { return after_both(s, BESIDE_ORDINARY, 1); }
+static cudaError_t before_event_at_trigger(const struct studio *s) { return after_both(s, BESIDE_LATER, 0); }
+static cudaError_t before_event_at_start(const struct studio *s) { return after_both(s, BESIDE_LATER, 1); }
+static cudaError_t beside_launch_at_trigger(const struct studio *s) { return after_both(s, BESIDE_LAUNCH, 0); }
+static cudaError_t beside_launch_at_start(const struct studio *s) { return after_both(s, BESIDE_LAUNCH, 1); }
+static cudaError_t before_launch_at_start(const struct studio *s) { return after_both(s, BESIDE_LAUNCH_LATER, 1); }
+
 static cudaError_t ordinary_event(const struct studio *s, int attribute)
 {
     TRY(launch_plain(P, s->stream));
@@ -342,6 +376,10 @@ static const struct script event_scripts[] = {
     { "the same in a stream that joined before", into_fork_at_trigger, "P>D 1,0,1", TAKEN_ALWAYS },
     { "the same from a stream that joined to another one", across_forks_at_trigger, "P>D 1,0,1", TAKEN_ALWAYS },
     { "the same through an ordinary event of the stream that waits", relayed_at_trigger, "P>D 1,0,1", TAKEN_ALWAYS },
+    { "the same after a kernel of the stream that waits", beside_own_at_trigger, "M>D 0,0,0; P>D 1,0,1", TAKEN_ALWAYS },
+    { "the same after an ordinary event", beside_event_at_trigger, "M>D 0,0,0; P>D 1,0,1", TAKEN_ALWAYS },
+    { "the same before an ordinary event", before_event_at_trigger, "M>D 0,0,0; P>D 1,0,1", TAKEN_ALWAYS },
+    { "the same after another one", beside_launch_at_trigger, "M>D 1,0,1; P>D 1,0,1", TAKEN_ALWAYS },
 };
 static const struct script start_scripts[] = {
     { "programmatic event at block starts", at_start, "P>D 2,0,1", TAKEN_ALWAYS },
@@ -351,6 +389,11 @@ static const struct script start_scripts[] = {
     { "the same in a stream that joined before", into_fork_at_start, "P>D 2,0,1", TAKEN_ALWAYS },
     { "the same from a stream that joined to another one", across_forks_at_start, "P>D 2,0,1", TAKEN_ALWAYS },
     { "the same through an ordinary event of the stream that waits", relayed_at_start, "P>D 2,0,1", TAKEN_ALWAYS },
+    { "the same after a kernel of the stream that waits", beside_own_at_start, "M>D 0,0,0; P>D 2,0,1", TAKEN_ALWAYS },
+    { "the same after an ordinary event", beside_event_at_start, "M>D 0,0,0; P>D 2,0,1", TAKEN_ALWAYS },
+    { "the same before an ordinary event", before_event_at_start, "M>D 0,0,0; P>D 2,0,1", TAKEN_ALWAYS },
+    { "the same after an event at triggers", beside_launch_at_start, "M>D 1,0,1; P>D 2,0,1", TAKEN_ALWAYS },
+    { "the same before an event at triggers", before_launch_at_start, "M>D 1,0,1; P>D 2,0,1", TAKEN_ALWAYS },
 };
 static const struct script table_scripts[] = {
     { "attribute after an event record", through_record, NULL, TAKEN_ALWAYS },

@@ -172,6 +172,7 @@ void stream_cuts(struct stream *s); /* forgets its work, for devices that do */
 unsigned streams_alive(void); /* created and not destroyed */
 cudaError_t streams_run_but_per_thread(void); /* until all is over that is in other streams than the per-thread default stream */
 void streams_drop(const struct op *op); /* no stream waits for it any more */
+void streams_follow(const struct op *op, struct op *other); /* those that wait for the one wait for the other instead */
 void events_reset(void);
 void events_forget_retired(void);
 cudaError_t event_usable_in_launch(cudaEvent_t handle, int flags);

@@ -481,9 +481,12 @@ cudaError_t capture_record(struct stream *s, struct event *e)
     return cudaSuccess;
 }
 
-/* What a stream that waits for an event in a capture depends on then; on broken devices less if it had joined before. */
-static struct half_edge awaited_half(struct half_edge h, bool joined_before)
+/* What a stream that waits for an event in a capture depends on then; on broken devices less if it had joined before, or had something to
+ * depend on. */
+static struct half_edge awaited_half(struct half_edge h, bool joined_before, bool beside)
 {
+    if (device.faults.start_beside_other_at_trigger && beside && h.of_event)
+        h.data.from_port = cudaGraphKernelNodePortProgrammatic;
     if (!joined_before || !h.of_event)
         return h;
     if (device.faults.event_in_fork_full)
@@ -546,8 +549,9 @@ cudaError_t capture_wait(struct stream *s, struct event *e)
             (device.faults.captured_timed_event_lost && (e->flags & cudaEventDisableTiming) == 0);
     if (device.faults.second_waiter_full && e->captured_count == 1 && e->captured[0].of_event && e->awaited++ % 2 != 0)
         e->captured[0].data = full_edge;
+    bool beside = l->halves != 0;
     for (unsigned i = 0; i < e->captured_count && !lost; i++)
-        lane_depends(l, awaited_half(e->captured[i], !is_new && c->origin != s));
+        lane_depends(l, awaited_half(e->captured[i], !is_new && c->origin != s, beside));
     if (device.faults.event_spent)
         e->captured_count = 0;
     return cudaSuccess;

@@ -84,6 +84,8 @@ void event_takes(struct event *e, enum recorded how, struct op *op, bool at_bloc
     bool completion_again = how == RECORDED_LAUNCH && e->recorded == RECORDED_LAUNCH && e->op != NULL && !e->op->retired;
     if (completion_again && device.faults.completion_stays_with_first)
         return;
+    if (device.faults.launch_record_moves_waiters && how != RECORDED_ORDINARY && e->op != NULL)
+        streams_follow(e->op, op);
     e->recorded = how;
     e->op = op;
     e->waiters = 0;
@@ -104,6 +106,7 @@ void event_takes(struct event *e, enum recorded how, struct op *op, bool at_bloc
         soonest = EDGE_TOUCHED;
     const struct grid *g = op->grid;
     if (how == RECORDED_PROGRAMMATIC && ((device.faults.grouped_event_at_touch && g->cooperative && g->cluster > 1) ||
+                                         (device.faults.legacy_event_at_touch && (op->features & HAS(legacy)) != 0) ||
                                          (device.faults.sharing_event_at_touch && g->dynamic_shared != 0) ||
                                          (device.faults.long_args_event_at_touch && !at_block_start && has_long_args(g))))
         soonest = EDGE_TOUCHED;

@@ -373,6 +373,8 @@ struct faults {
     bool captured_graph_free, captured_graph_lost, captured_graph_passed, captured_graph_passes_overlapped;
     bool older_tells_one_dependency, older_dependents_lose_data, older_capture_tells_none, older_status_has_no_id;
     bool driver_tells_enabled, driver_end_frees_stream, driver_captures_nowhere, instance_under_way_loses_edge;
+    bool launch_record_moves_waiters, start_beside_other_at_trigger, cooperative_waits_for_one, later_cluster_blocks_free, first_layer_counts;
+    bool cluster_of_three_triggers, legacy_event_at_touch;
     bool never_overlaps, early, shared, late_copies, pageable_later; /* these conform */
 };
 

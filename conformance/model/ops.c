@@ -511,6 +511,8 @@ static bool all_triggered(const struct op *op)
     unsigned exited = device.faults.exit_not_trigger ? 0 : g->exited;
     if (device.faults.one_trigger_launches && g->triggered > 0)
         return true;
+    if (device.faults.first_layer_counts && g->shape[2] > 1)
+        return g->triggered + exited >= g->shape[0] * g->shape[1];
     if (device.faults.mixed_exits_let_go && exited != 0 && g->blocks > 32)
         return g->triggered + exited + 1 >= g->blocks;
     if (device.faults.long_args_trigger_lacks_one && has_long_args(g) && g->triggered != 0 && g->next_block == g->blocks)
@@ -523,7 +525,8 @@ static bool all_triggered(const struct op *op)
         return ((g->triggered + exited) & 65535) >= (g->blocks & 65535) || g->triggered + exited >= g->blocks;
     if (device.faults.trigger_counts_calls)
         return g->trigger_calls + exited >= g->blocks;
-    if ((device.faults.cluster_triggers_at_once && g->cluster > 1) || (device.faults.cluster_of_eight_triggers && g->cluster == 8))
+    if ((device.faults.cluster_triggers_at_once && g->cluster > 1) || (device.faults.cluster_of_eight_triggers && g->cluster == 8) ||
+        (device.faults.cluster_of_three_triggers && g->cluster == 3))
         return g->triggered * g->cluster + exited >= g->blocks;
     if (device.faults.unstarted_blocks_count || device.faults.dependents_steal_slots)
         return g->next_block > 0 && g->triggered + g->exited >= g->next_block;

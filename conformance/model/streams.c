@@ -418,6 +418,14 @@ void streams_drop(const struct op *op)
         stream_drops(s, op);
 }
 
+void streams_follow(const struct op *op, struct op *other)
+{
+    for (struct stream *s = streams; s != NULL; s = s->next)
+        for (unsigned i = 0; i < s->waits; i++)
+            if (s->wait[i].op == op)
+                s->wait[i].op = other;
+}
+
 void stream_cuts(struct stream *s)
 {
     s->tail = s->kernel_tail = s->previous_kernel = s->last_kernel = NULL;

@@ -34,7 +34,7 @@ static const struct variant variants[] = {
     BROKEN("attribute-leaks", attribute_leaks, "ATTR-03", "attribute 6 stays in force for the stream's next launch"),
     BROKEN("dependents-steal-slots", dependents_steal_slots, "FWD-03", "dependents take slots that the predecessor's blocks still need"),
     BROKEN("event-at-launch", event_at_launch, "EVT-07", "an ordinary event fires when the kernel before it has started"),
-    BROKEN("launch-record-drops-waiters", launch_record_drops_waiters, "EVT-07a", "a launch that records an event takes what it stood for from the streams that wait for it"),
+    BROKEN("launch-record-drops-waiters", launch_record_drops_waiters, "COMP-17", "a launch that records an event takes what it stood for from the streams that wait for it"),
     BROKEN("launch-record-stays", launch_record_stays, "EVT-07", "recorded again, an event stays with the launch that recorded it, as long as that is in flight"),
     BROKEN("copy-does-not-wait", copy_does_not_wait, "MEM-06", "a copy or memset does not wait for the kernel before it"),
     BROKEN("program-event-first-block", program_event_first_block, "EVT-01", "a programmatic event fires at the first block's trigger"),
@@ -1785,6 +1785,13 @@ static const struct variant variants[] = {
     BROKEN("driver-end-frees-stream", driver_end_frees_stream, "SAME-01", "cuGraphExecDestroy lets what is next in a stream pass the launch that runs there"),
     BROKEN("driver-captures-nowhere", driver_captures_nowhere, "SAME-02", "cuStreamIsCapturing tells of no stream that it captures"),
     BROKEN("instance-under-way-loses-edge", instance_under_way_loses_edge, "EDGE-43c", "an executable graph that is made while another one of its graph runs lacks the last edge"),
+    BROKEN("cooperative-waits-for-one", cooperative_waits_for_one, "WAIT-01a", "the wait of a cooperative kernel returns once one block of each primary has ended"),
+    BROKEN("later-cluster-blocks-free", later_cluster_blocks_free, "WAIT-01a", "in clusters only the wait of the first block waits"),
+    BROKEN("first-layer-counts", first_layer_counts, "COMP-16", "of a grid of layers only as many blocks have to trigger as the first one has"),
+    BROKEN("launch-record-moves-waiters", launch_record_moves_waiters, "COMP-17", "a launch that records an event again takes the streams along that wait for the record before"),
+    BROKEN("start-beside-other-at-trigger", start_beside_other_at_trigger, "EDGE-13", "a captured event at block starts becomes one at the trigger in a stream that has other dependencies"),
+    BROKEN("cluster-of-three-triggers", cluster_of_three_triggers, "COMP-16", "in clusters of 3 one trigger counts for all of one's blocks"),
+    BROKEN("legacy-event-at-touch", legacy_event_at_touch, "COMP-16", "the programmatic event of a launch in the legacy stream comes with the first block's trigger"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 

@@ -38,11 +38,24 @@ bool item_uncovered(const struct stream *s)
                             (device.faults.later_copy_uncovered && s->tail->kind == OP_COPY));
 }
 
+/* Whether one block of each covered kernel has ended */
+static bool covered_in_part(const struct op *op)
+{
+    for (const struct cover *c = op->covered; c != NULL; c = c->next)
+        if (c->op != NULL && (c->op->grid == NULL || c->op->grid->gone == 0))
+            return false;
+    return true;
+}
+
 bool wait_may_return(const struct thread *thread)
 {
     const struct faults *f = &device.faults;
     const struct op *op = thread->block->op;
     if (late_block_is_free(op, thread->block->index))
+        return true;
+    if (f->later_cluster_blocks_free && op->grid->cluster > 1 && thread->block->index % op->grid->cluster != 0)
+        return true;
+    if (f->cooperative_waits_for_one && op->grid->cooperative && covered_in_part(op))
         return true;
     if (f->late_met_clustered_blocks_free && thread->block->index >= 16 && op->grid->cluster > 1 && thread->block->stores->epoch != 0)
         return true;
