@@ -190,6 +190,8 @@ static void mend(const struct handed *d, struct hand *h)
         h->event = 2;
     if (h->again >= AGAIN_AT_TRIGGERS && (has_timing(h->event) || h->event == EVENT_IPC))
         h->again = AGAIN_NOT;
+    if (h->again == AGAIN_AT_COMPLETION && h->event != 0) /* drivers refuse an event with blocking sync */
+        h->again = AGAIN_AT_TRIGGERS;
     if (h->recorder == BY_LAUNCH) /* who waits by a node has no primary */
         h->by_node = 0;
     if (h->link == LINK_LEGACY && h->first == STEP_NONE)
