@@ -147,12 +147,12 @@ static cudaError_t nest_steps(struct made *made)
     unsigned i;
 
     made->wraps = 0;
-    if (!made->room->size.nests || dice_below(&made->dice, 3))
+    if (!made->room->size.nests || dice_below(&made->dice, 2))
         return cudaSuccess;
     for (i = 0; i < made->program->steps; i++) {
         cudaGraph_t graph;
         cudaError_t error;
-        if (dice_below(&made->dice, 6) || !may_be_nested(made, i))
+        if (dice_below(&made->dice, 4) || !may_be_nested(made, i))
             continue;
         TRY(program_make_child(made, i, &graph, &made->dice));
         error = cudaGraphInstantiate(&made->nested[i], graph, 0);
