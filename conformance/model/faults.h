@@ -372,6 +372,7 @@ struct faults {
     bool older_tells_one_dependency, older_dependents_lose_data, older_capture_tells_none, older_status_has_no_id;
     bool driver_tells_enabled, driver_end_frees_stream, driver_captures_nowhere, instance_under_way_loses_edge;
     bool captured_graph_keeps_args, captured_graph_joins_one, attribute_passes_captured_graph, driver_captures_no_graph;
+    bool driver_tells_no_flags, driver_lends_nothing;
     bool never_overlaps, early, shared, late_copies, pageable_later; /* these conform */
 };
 

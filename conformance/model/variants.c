@@ -1779,6 +1779,8 @@ static const struct variant variants[] = {
     BROKEN("captured-graph-joins-one", captured_graph_joins_one, "COMP-12d", "a graph that is launched into a capture comes after the first of several nodes only"),
     BROKEN("attribute-passes-captured-graph", attribute_passes_captured_graph, "COMP-12d", "a launch with attribute 6 depends on nothing if it is captured behind a launched graph"),
     BROKEN("driver-captures-no-graph", driver_captures_no_graph, "SAME-02", "cuGraphLaunch into a capture does nothing"),
+    BROKEN("driver-tells-no-flags", driver_tells_no_flags, "EDGE-36b", "cuGraphExecGetFlags tells 0"),
+    BROKEN("driver-lends-nothing", driver_lends_nothing, "ATTR-17b", "cuGraphKernelNodeCopyAttributes gives a node no attribute"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
