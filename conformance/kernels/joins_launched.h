@@ -7,7 +7,7 @@ enum launched_graph { LAUNCHED_FULL, LAUNCHED_PROGRAMMATIC, LAUNCHED_FOLLOWER, L
 
 struct launched {
     enum launched_graph what;
-    int forked, joined;        /* in another stream than the first; behind the last work as well, which another stream of the capture does */
+    int forked, joined;        /* not in the first stream; behind the last work, too, which another stream of the capture does */
     int in_row, overlaps;      /* behind kernels that overlap; what comes behind it has the attribute and waits */
     cudaGraphExec_t exec;
     cudaEvent_t event;

@@ -143,8 +143,8 @@ int program_status_by_older(const struct made *made, cudaStream_t stream, enum c
 }
 
 /* The older call for one direction tells the neighbours of an edge's node. */
-static int tells_neighbours(const struct made *made, enum driver_older_call call, const cudaGraphNode_t *nodes, const cudaGraphNode_t *others,
-                            const cudaGraphEdgeData *data, size_t count)
+static int tells_neighbours(const struct made *made, enum driver_older_call call, const cudaGraphNode_t *nodes,
+                            const cudaGraphNode_t *others, const cudaGraphEdgeData *data, size_t count)
 {
     typedef CUresult(CUDAAPI *neighbours_fn)(CUgraphNode, CUgraphNode *, size_t *);
     static cudaGraphNode_t told[PROGRAM_LINKS + 1];
