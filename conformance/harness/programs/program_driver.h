@@ -99,7 +99,7 @@ int program_told_by_older(const struct made *made, cudaStream_t stream, const cu
                           cudaError_t *error);
 int program_status_by_older(const struct made *made, cudaStream_t stream, enum cudaStreamCaptureStatus *status, struct dice *dice,
                             cudaError_t *error);
-/* Whether the older calls tell as many edges, and those into and out of the nodes of one of them; or an error, where they would lose data. */
+/* Whether the older calls tell as many edges, and those into and out of the nodes of one of them; an error, where they would lose data. */
 int program_older_tells(const struct made *made, const cudaGraphNode_t *from, const cudaGraphNode_t *to, const cudaGraphEdgeData *data,
                         size_t count);
 /* Whether the driver's calls tell the type of the node, its launch, its host function or its event as this step has them. */
