@@ -21,7 +21,8 @@
  *                    an empty body
  * across   COMP-06e  graphs in the default streams and in blocking ones, as work or as followers of each other
  * kinds    COMP-12d  a graph between work of each kind: what is before it, and what comes after it
- * launched COMP-12d  a graph that is launched into a capture, behind work or a row, and what comes behind it
+ * launched COMP-12d  a graph that is launched into a capture, behind work, a row or a join, and what comes behind it; so once an executable
+ *                    graph is updated from that capture
  * called   COMP-04d  followers that are queued by the other calls: copies by direction or of many rows, cudaLaunchKernel, cudaLaunchCooperativeKernel
  * driver   COMP-04d  copies, memsets, host functions and waits by the driver's calls for each direction, width and shape; copies and memsets of rows
  *                    and layers that the host waits for

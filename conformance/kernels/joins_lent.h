@@ -191,6 +191,18 @@ static int keeps_edge(const struct lent *lent, unsigned port)
            (!count || (from[0] == lent->node[0] && to[0] == lent->node[1] && !memcmp(data, &wanted, sizeof(wanted))));
 }
 
+/* By the driver's call in every other round, if it has one. */
+static cudaError_t copy_node_attributes(const struct joins *joins, cudaGraphNode_t to, cudaGraphNode_t from)
+{
+    typedef CUresult(CUDAAPI *copy_fn)(CUgraphNode, CUgraphNode);
+    void *function = NULL;
+
+    if (joins->round % 2 && driver_function("cuGraphKernelNodeCopyAttributes", 11000, &function) == cudaSuccess)
+        return (cudaError_t)((copy_fn)function)(to, from);
+    (void)cudaGetLastError();
+    return cudaGraphKernelNodeCopyAttributes(to, from);
+}
+
 /* Edges are no attributes. wanted: what the lender tells of itself. */
 static cudaError_t lend_to_node(struct joins *joins, unsigned port, struct lent *lent, struct told_attributes *wanted)
 {
@@ -205,7 +217,7 @@ static cudaError_t lend_to_node(struct joins *joins, unsigned port, struct lent 
     if (error == cudaSuccess)
         error = told_of_node(lender.node[0], wanted);
     if (error == cudaSuccess)
-        error = cudaGraphKernelNodeCopyAttributes(lent->node[1], lender.node[0]);
+        error = copy_node_attributes(joins, lent->node[1], lender.node[0]);
     joins->pinned->host_is_stale |= error == cudaSuccess && !keeps_edge(lent, port);
     if (lender.graph)
         (void)cudaGraphDestroy(lender.graph);

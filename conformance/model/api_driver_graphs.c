@@ -236,6 +236,24 @@ static unsigned tell_capturing(cudaStream_t stream, enum cudaStreamCaptureStatus
     BY_DRIVER(capturing_as_told(stream, status));
 }
 
+static cudaError_t flags_as_told(cudaGraphExec_t exec, unsigned long long *flags)
+{
+    cudaError_t error = cudaGraphExecGetFlags(exec, flags);
+    if (error == cudaSuccess && device.faults.driver_tells_no_flags)
+        *flags = 0;
+    return error;
+}
+
+static unsigned tell_flags(cudaGraphExec_t exec, unsigned long long *flags)
+{
+    BY_DRIVER(flags_as_told(exec, flags));
+}
+
+static unsigned copy_attributes(cudaGraphNode_t to, cudaGraphNode_t from)
+{
+    BY_DRIVER(device.faults.driver_lends_nothing ? cudaSuccess : cudaGraphKernelNodeCopyAttributes(to, from));
+}
+
 static const struct driver_function calls[] = {
     { "cuGraphInstantiateWithFlags", 11040, (any_function)instantiate },
     { "cuGraphClone", 10000, (any_function)clone },
@@ -257,6 +275,8 @@ static const struct driver_function calls[] = {
     { "cuGraphKernelNodeSetAttribute", 11000, (any_function)set_attribute },
     { "cuGraphKernelNodeGetAttribute", 11000, (any_function)get_attribute },
     { "cuGraphExecChildGraphNodeSetParams", 11010, (any_function)set_child },
+    { "cuGraphExecGetFlags", 12000, (any_function)tell_flags },
+    { "cuGraphKernelNodeCopyAttributes", 11000, (any_function)copy_attributes },
     { "cuGraphNodeGetEnabled", 11060, (any_function)tell_enabled },
     { "cuGraphExecDestroy", 10000, (any_function)destroy_exec },
     { "cuStreamIsCapturing", 10000, (any_function)tell_capturing },

@@ -85,7 +85,9 @@ cudaError_t CUDARTAPI cudaGraphKernelNodeSetParams(cudaGraphNode_t handle, const
         graphs_follow(node_of(handle));
     const struct node *source = node_of(handle)->original;
     bool again = in->owner == NULL && source != NULL && source->original != NULL;
-    if (error == cudaSuccess && ((device.faults.child_kernel_changes_source && in->owner != NULL) || (device.faults.second_clone_params_go_back && again)))
+    bool goes_back = (device.faults.child_kernel_changes_source && in->owner != NULL) ||
+                     (device.faults.second_clone_params_go_back && again);
+    if (error == cudaSuccess && goes_back)
         original_follows(node_of(handle));
     return error;
 }

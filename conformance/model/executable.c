@@ -231,7 +231,7 @@ static bool arc_uncovered(const struct arc *a)
     unsigned level = 0;
     for (const struct node *at = owner; at != NULL; at = at->graph->owner)
         level++;
-    if ((f->third_level_uncovered && level >= 3))
+    if (f->third_level_uncovered && level >= 3)
         return true;
     return (f->made_first_uncovered && a->from->index > a->to->index) || (f->ninth_cover_lost && a->into >= 8) ||
            (f->ninth_dependent_uncovered && a->nth >= 8) || (f->legacy_graph_uncovers && queued.in_legacy && is_many(a->to));

@@ -1792,6 +1792,12 @@ static const struct variant variants[] = {
     BROKEN("start-beside-other-at-trigger", start_beside_other_at_trigger, "EDGE-13", "a captured event at block starts becomes one at the trigger in a stream that has other dependencies"),
     BROKEN("cluster-of-three-triggers", cluster_of_three_triggers, "COMP-16", "in clusters of 3 one trigger counts for all of one's blocks"),
     BROKEN("legacy-event-at-touch", legacy_event_at_touch, "COMP-16", "the programmatic event of a launch in the legacy stream comes with the first block's trigger"),
+    BROKEN("captured-graph-keeps-args", captured_graph_keeps_args, "SAME-02", "an update leaves the kernels of graphs as they were that were launched into a capture"),
+    BROKEN("captured-graph-joins-one", captured_graph_joins_one, "COMP-12d", "a graph that is launched into a capture comes after the first of several nodes only"),
+    BROKEN("attribute-passes-captured-graph", attribute_passes_captured_graph, "COMP-12d", "a launch with attribute 6 depends on nothing if it is captured behind a launched graph"),
+    BROKEN("driver-captures-no-graph", driver_captures_no_graph, "SAME-02", "cuGraphLaunch into a capture does nothing"),
+    BROKEN("driver-tells-no-flags", driver_tells_no_flags, "EDGE-36b", "cuGraphExecGetFlags tells 0"),
+    BROKEN("driver-lends-nothing", driver_lends_nothing, "ATTR-17b", "cuGraphKernelNodeCopyAttributes gives a node no attribute"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 

@@ -19,10 +19,11 @@ struct program_room;
 enum driver_graph_call { DRIVER_INSTANTIATE, DRIVER_CLONE, DRIVER_UPDATE, DRIVER_UPLOAD, DRIVER_ENABLE, DRIVER_BEGIN, DRIVER_END, DRIVER_CHILD,
                          DRIVER_DEPEND, DRIVER_EDGES, DRIVER_INTO, DRIVER_OUT_OF, DRIVER_DESTROY_NODE, DRIVER_FIND, DRIVER_TO_GRAPH, DRIVER_INFO,
                          DRIVER_SET_ATTRIBUTE, DRIVER_GET_ATTRIBUTE, DRIVER_CHILD_PARAMS, DRIVER_NODES, DRIVER_ROOTS,
-                         DRIVER_CHILD_OF, DRIVER_INSTANTIATE_WITH, DRIVER_ENABLED, DRIVER_DESTROY_EXEC, DRIVER_CAPTURING, DRIVER_GRAPH_CALLS };
+                         DRIVER_CHILD_OF, DRIVER_INSTANTIATE_WITH, DRIVER_ENABLED, DRIVER_DESTROY_EXEC, DRIVER_CAPTURING,
+                         DRIVER_GRAPH_CALLS };
 enum driver_older_call { OLDER_ADDS_EDGES, OLDER_REMOVES_EDGES, OLDER_EDGES, OLDER_DEPEND, OLDER_BEGIN, OLDER_INSTANTIATE, OLDER_UPDATE,
-                         OLDER_ADDS_ANY, OLDER_ADDS_KERNEL, OLDER_SETS_KERNEL, OLDER_SETS_EXEC_KERNEL, OLDER_TELLS_KERNEL, OLDER_INTO, OLDER_OUT_OF,
-                         OLDER_INFO, OLDER_STATUS, DRIVER_OLDER_CALLS };
+                         OLDER_ADDS_ANY, OLDER_ADDS_KERNEL, OLDER_SETS_KERNEL, OLDER_SETS_EXEC_KERNEL, OLDER_TELLS_KERNEL, OLDER_INTO,
+                         OLDER_OUT_OF, OLDER_INFO, OLDER_STATUS, DRIVER_OLDER_CALLS };
 enum driver_node_call { DRIVER_ADDS, DRIVER_SETS, DRIVER_SETS_EXEC, DRIVER_TELLS, DRIVER_NODE_CALLS };
 struct driver_call { const char *name; unsigned since; }; /* the version of CUDA that brought it */
 
@@ -96,9 +97,11 @@ int program_updated_by_older(const struct made *made, cudaGraphExec_t exec, cuda
                              cudaError_t *error);
 int program_told_by_older(const struct made *made, cudaStream_t stream, const cudaGraphNode_t **nodes, size_t *count, struct dice *dice,
                           cudaError_t *error);
-int program_status_by_older(const struct made *made, cudaStream_t stream, enum cudaStreamCaptureStatus *status, struct dice *dice, cudaError_t *error);
-/* Whether the older calls tell as many edges, and those into and out of the nodes of one of them, or, where they would lose data, an error. */
-int program_older_tells(const struct made *made, const cudaGraphNode_t *from, const cudaGraphNode_t *to, const cudaGraphEdgeData *data, size_t count);
+int program_status_by_older(const struct made *made, cudaStream_t stream, enum cudaStreamCaptureStatus *status, struct dice *dice,
+                            cudaError_t *error);
+/* Whether the older calls tell as many edges, and those into and out of the nodes of one of them; an error, where they would lose data. */
+int program_older_tells(const struct made *made, const cudaGraphNode_t *from, const cudaGraphNode_t *to, const cudaGraphEdgeData *data,
+                        size_t count);
 /* Whether the driver's calls tell the type of the node, its launch, its host function or its event as this step has them. */
 int program_driver_tells_node(const struct made *made, cudaGraphNode_t node, unsigned step);
 /* By the driver's call for this kind of node, or (general) for every kind, if it is drawn: then it returns 1, and *error is what it gave. */

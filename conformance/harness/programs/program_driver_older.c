@@ -122,7 +122,8 @@ int program_told_by_older(const struct made *made, cudaStream_t stream, const cu
     return *error != cudaSuccess;
 }
 
-int program_status_by_older(const struct made *made, cudaStream_t stream, enum cudaStreamCaptureStatus *status, struct dice *dice, cudaError_t *error)
+int program_status_by_older(const struct made *made, cudaStream_t stream, enum cudaStreamCaptureStatus *status, struct dice *dice,
+                            cudaError_t *error)
 {
     typedef CUresult(CUDAAPI *status_fn)(CUstream, CUstreamCaptureStatus *, cuuint64_t *);
     void *function = program_older_call(made, OLDER_STATUS, dice);
@@ -142,8 +143,8 @@ int program_status_by_older(const struct made *made, cudaStream_t stream, enum c
 }
 
 /* The older call for one direction tells the neighbours of an edge's node. */
-static int tells_neighbours(const struct made *made, enum driver_older_call call, const cudaGraphNode_t *nodes, const cudaGraphNode_t *others,
-                            const cudaGraphEdgeData *data, size_t count)
+static int tells_neighbours(const struct made *made, enum driver_older_call call, const cudaGraphNode_t *nodes,
+                            const cudaGraphNode_t *others, const cudaGraphEdgeData *data, size_t count)
 {
     typedef CUresult(CUDAAPI *neighbours_fn)(CUgraphNode, CUgraphNode *, size_t *);
     static cudaGraphNode_t told[PROGRAM_LINKS + 1];
@@ -169,7 +170,8 @@ static int tells_neighbours(const struct made *made, enum driver_older_call call
     return result == CUDA_SUCCESS && room == 0;
 }
 
-int program_older_tells(const struct made *made, const cudaGraphNode_t *from, const cudaGraphNode_t *to, const cudaGraphEdgeData *data, size_t count)
+int program_older_tells(const struct made *made, const cudaGraphNode_t *from, const cudaGraphNode_t *to, const cudaGraphEdgeData *data,
+                        size_t count)
 {
     typedef CUresult(CUDAAPI *edges_fn)(CUgraph, CUgraphNode *, CUgraphNode *, size_t *);
     static cudaGraphNode_t told_from[PROGRAM_LINKS + 1], told_to[PROGRAM_LINKS + 1];

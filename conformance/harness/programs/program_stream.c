@@ -119,8 +119,8 @@ static cudaEvent_t event_of_link(const struct lanes *lanes, unsigned l)
     return may_be_other && l % 2 ? room->other_event[n] : room->event[n];
 }
 
-/* May this step be a graph of one node as well? Only a launch records an event and prefers a carve-out. The next step of its lane must not carry the attribute: it might begin before
- * the graph and keep it from the device. */
+/* May this step be a graph of one node as well? Only a launch records an event and prefers a carve-out. The next step of its lane must not
+ * carry the attribute: it might begin before the graph and keep it from the device. */
 static int may_be_graph(const struct made *made, unsigned i)
 {
     const struct program *p = made->program;
@@ -147,12 +147,12 @@ static cudaError_t nest_steps(struct made *made)
     unsigned i;
 
     made->wraps = 0;
-    if (!made->room->size.nests || dice_below(&made->dice, 3))
+    if (!made->room->size.nests || dice_below(&made->dice, 2))
         return cudaSuccess;
     for (i = 0; i < made->program->steps; i++) {
         cudaGraph_t graph;
         cudaError_t error;
-        if (dice_below(&made->dice, 6) || !may_be_nested(made, i))
+        if (dice_below(&made->dice, 4) || !may_be_nested(made, i))
             continue;
         TRY(program_make_child(made, i, &graph, &made->dice));
         error = cudaGraphInstantiate(&made->nested[i], graph, 0);
@@ -190,7 +190,8 @@ static cudaError_t launch_somehow(struct made *made, unsigned i, cudaStream_t st
         TRY(program_change_nothing(made, stream, dice));
     if (made->nested[i])
         return program_launch_exec(made, made->nested[i], stream, dice);
-    if (made->eager && made->program->step[i].kind == STEP_KERNEL && event == NULL && made->begun == NULL && dice_below(dice, 8) == 0 && may_be_graph(made, i))
+    if (made->eager && made->program->step[i].kind == STEP_KERNEL && event == NULL && made->begun == NULL && dice_below(dice, 8) == 0 &&
+        may_be_graph(made, i))
         return launch_as_graph(made, i, stream, dice);
     return program_launch_step(made, i, stream, event, kind, dice);
 }
