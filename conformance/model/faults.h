@@ -368,7 +368,7 @@ struct faults {
     bool short_list_shares_data, removal_shifts_data, ranked_unordered, set_after_add_keeps, uploaded_elsewhere_half;
     bool driver_with_params_loses_edge;
     bool launch_record_moves_waiters, start_beside_other_at_trigger, cooperative_waits_for_one, later_cluster_blocks_free, first_layer_counts;
-    bool cluster_of_three_triggers, legacy_event_at_touch;
+    bool cluster_of_three_triggers, legacy_event_at_touch, per_thread_of_urgent_uncovered;
     bool never_overlaps, early, shared, late_copies, pageable_later; /* these conform */
 };
 

@@ -1766,6 +1766,7 @@ static const struct variant variants[] = {
     BROKEN("start-beside-other-at-trigger", start_beside_other_at_trigger, "EDGE-13", "a captured event at block starts becomes one at the trigger in a stream that has other dependencies"),
     BROKEN("cluster-of-three-triggers", cluster_of_three_triggers, "COMP-16", "in clusters of 3 one trigger counts for all of one's blocks"),
     BROKEN("legacy-event-at-touch", legacy_event_at_touch, "COMP-16", "the programmatic event of a launch in the legacy stream comes with the first block's trigger"),
+    BROKEN("per-thread-of-urgent-uncovered", per_thread_of_urgent_uncovered, "COMP-16", "the wait in the per-thread stream does not cover the kernel of an event of a stream of high priority"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
