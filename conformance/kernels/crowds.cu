@@ -241,6 +241,7 @@ struct crowd {
     struct host_room *room;
     struct kernel_args args;
     cudaStream_t stream;       /* of a pair */
+    cudaStream_t urgent;       /* for launches whose events others wait for */
     double tick_ns;
     uint32_t *words[3];        /* to hand over: in pinned memory, in the device's, far away there */
     int greatest;              /* priority */

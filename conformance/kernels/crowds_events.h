@@ -19,11 +19,22 @@ static cudaError_t event_for(unsigned which, cudaEvent_t *event)
     return which == 2 ? event_of_other(flags, event) : cudaEventCreateWithFlags(event, flags);
 }
 
-/* The dependent comes in another stream, after the event of the primary's launch, which may be given a hint instead of more. */
+/* Of the case, urgent, or a default stream. */
+static cudaStream_t crowd_stream(const struct crowd *crowd, unsigned kind, cudaStream_t own)
+{
+    switch (kind % 4) {
+    case 0: return own;
+    case 1: return cudaStreamLegacy;
+    case 2: return cudaStreamPerThread;
+    default: return crowd->urgent;
+    }
+}
+
+/* The dependent comes in another stream, after the event of the primary's launch, which may be given a hint instead of more. Both are in streams
+ * of each kind, in some trials in the same one. */
 static cudaError_t run_event_crowd(struct crowd *crowd, unsigned blocks)
 {
-    unsigned kind = crowd->trials / (CROWD_DRESSES - 1) % 3;
-    cudaStream_t stream = kind == 1 ? cudaStreamLegacy : kind == 2 ? cudaStreamPerThread : crowd->ask->stream, side = crowd->ask->side;
+    cudaStream_t stream = crowd_stream(crowd, crowd->trials / 5, crowd->ask->stream), side = crowd_stream(crowd, crowd->trials / 7, crowd->ask->side);
     cudaLaunchAttribute attributes[3];
     cudaEvent_t event = NULL;
     unsigned dress = crowd->trials % CROWD_DRESSES, more = dress_crowd(dress, crowd->greatest, &attributes[1]);
@@ -401,11 +412,13 @@ static void ask_crowd_events(struct crowd *crowd)
 {
     static const unsigned sizes[] = { 34, 66, 130, 258, 300 };
     unsigned i, early = 0, trials = CROWD_DRESSES * CROWD_EVENTS * 5;
-    cudaError_t error = cudaSuccess;
+    cudaError_t error = cudaStreamCreateWithPriority(&crowd->urgent, cudaStreamNonBlocking, crowd->greatest);
 
     crowd->stale = crowd->early = crowd->trials = 0;
     for (i = 0; i < trials && error == cudaSuccess; i++)
         error = run_event_crowd(crowd, sizes[i % 5]);
+    if (crowd->urgent)
+        (void)cudaStreamDestroy(crowd->urgent);
     ask_expect(crowd->ask, "events of launches of many blocks", error, cudaSuccess);
     ask_expect_none(crowd->ask, "dependents that began before all blocks of the launch whose event they come after had triggered", crowd->early, trials);
     ask_expect_none(crowd->ask, "stale after the event of a launch of many blocks", crowd->stale, trials);

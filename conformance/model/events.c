@@ -283,6 +283,7 @@ static void event_awaited(struct stream *s, struct event *e)
     if ((f->event_of_capturing_stream_passed && e->in != NULL && e->in->capture != NULL) || (f->launch_event_of_other_passed && programmatic && e->by_other))
         return;
     bool covered = e->recorded == RECORDED_PROGRAMMATIC && !device.faults.program_event_not_covered;
+    covered &= !(device.faults.per_thread_of_urgent_uncovered && stream_is_per_thread(s) && e->in != NULL && e->in->priority < 0);
     covered &= !(device.faults.second_waiter_uncovered && !is_first_waiter(e, s));
     covered &= !(device.faults.fired_launch_uncovers && e->was_fired);
     covered &= !(device.faults.polled_launch_event_uncovered && e->polled);

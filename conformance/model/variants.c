@@ -1798,6 +1798,7 @@ static const struct variant variants[] = {
     BROKEN("driver-captures-no-graph", driver_captures_no_graph, "SAME-02", "cuGraphLaunch into a capture does nothing"),
     BROKEN("driver-tells-no-flags", driver_tells_no_flags, "EDGE-36b", "cuGraphExecGetFlags tells 0"),
     BROKEN("driver-lends-nothing", driver_lends_nothing, "ATTR-17b", "cuGraphKernelNodeCopyAttributes gives a node no attribute"),
+    BROKEN("per-thread-of-urgent-uncovered", per_thread_of_urgent_uncovered, "COMP-16", "the wait in the per-thread stream does not cover the kernel of an event of a stream of high priority"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
