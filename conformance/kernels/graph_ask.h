@@ -155,26 +155,6 @@ static void ask_drop_capture(cudaStream_t stream)
         (void)cudaGraphDestroy(graph);
 }
 
-/* No document says that a capture takes the launch of a graph. Whether this device does: it makes one node of it. */
-static inline int ask_captures_launch(cudaGraphExec_t exec, cudaStream_t stream)
-{
-    cudaGraph_t graph = NULL;
-    size_t nodes = 0;
-    cudaError_t error = cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed), end;
-
-    if (error == cudaSuccess) {
-        error = cudaGraphLaunch(exec, stream);
-        end = cudaStreamEndCapture(stream, &graph);
-        error = error == cudaSuccess ? end : error;
-    }
-    if (error == cudaSuccess)
-        error = cudaGraphGetNodes(graph, NULL, &nodes);
-    if (graph)
-        (void)cudaGraphDestroy(graph);
-    (void)cudaGetLastError();
-    return error == cudaSuccess && nodes == 1;
-}
-
 /* Finds out which launch-completion edges this device takes; edges_completion() gives those from now on. */
 static cudaError_t ask_completion_edges(const void *function)
 {

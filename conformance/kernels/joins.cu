@@ -13,16 +13,13 @@
  * flights  COMP-12b  one executable graph, launched three times in a row in three streams, one of which is destroyed meanwhile
  * sources  COMP-12b  so of one that another host thread made, and of one whose graph is destroyed before the launches or between them; nodes of
  *                    each kind, and a follower in the stream, that are still to come when the graph is destroyed
- * idle     COMP-04c  calls that have nothing to do or are refused, between a wait and its follower: copies and memsets of no bytes, waits,
- *                    launches, copies and records that are refused, an attribute of the stream, an event that is destroyed
- * refused  COMP-04c  calls that are refused: between work and its follower, between work and a dependent that waits, after a wait; a capture of
- *                    the legacy stream between its work and its follower
+ * idle     COMP-04c  calls that have nothing to do, between work or a wait for its event and a follower or a dependent that waits: copies and
+ *                    memsets of no bytes, an attribute of the stream; a record that is refused, an event that is destroyed
+ * refused  COMP-04c  calls that are refused, at the same places; a capture of the legacy stream between its work and its follower
  * hollow   COMP-12c  graphs in which nothing runs, between work and follower: without nodes, all of them disabled, with an empty child graph or
  *                    an empty body
  * across   COMP-06e  graphs in the default streams and in blocking ones, as work or as followers of each other
  * kinds    COMP-12d  a graph between work of each kind: what is before it, and what comes after it
- * launched COMP-12d  a graph that is launched into a capture, behind work, a row or a join, and what comes behind it; so once an executable
- *                    graph is updated from that capture
  * called   COMP-04d  followers that are queued by the other calls: copies by direction or of many rows, cudaLaunchKernel, cudaLaunchCooperativeKernel
  * driver   COMP-04d  copies, memsets, host functions and waits by the driver's calls for each direction, width and shape; copies and memsets of rows
  *                    and layers that the host waits for
@@ -344,7 +341,6 @@ static void ask_joins(struct ask *ask, const struct join *join, unsigned count, 
 #include "joins_captured.h"
 #include "joins_lanes.h"
 #include "joins_kinds.h"
-#include "joins_launched.h"
 
 /* ---- by the legacy stream ---- */
 
@@ -467,7 +463,6 @@ static const struct pair joins_pairs[] = {
     PAIR_ASK("hollow", ask_hollow),
     PAIR_ASK("across", ask_across),
     PAIR_ASK("kinds", ask_kinds),
-    PAIR_ASK("launched", ask_launched),
     PAIR_ASK("called", ask_called),
     PAIR_ASK("driver", ask_by_driver),
     PAIR_ASK("ended", ask_ended),

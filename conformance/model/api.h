@@ -312,7 +312,6 @@ void execs_lose_arc(const struct graph *source); /* for the device source-edges-
 void execs_forget_retired(void);
 struct node *node_new(struct graph *g, enum cudaGraphNodeType type);
 void node_drop_last(struct graph *g); /* the newest one, which has no edges yet */
-void graph_loses_nodes(struct graph *g); /* all of them: for the device captured-graph-lost */
 void node_owns(struct node *n, struct graph *child);
 const struct graph *node_body(const struct node *n); /* what a launch runs of its children; NULL: nothing */
 const struct graph *node_body_by(const struct node *n, unsigned value);

@@ -201,8 +201,6 @@ static unsigned wait_for(cudaStream_t stream, cudaEvent_t event, unsigned flags)
 
 static unsigned launch_graph(cudaGraphExec_t exec, cudaStream_t stream)
 {
-    if (device.faults.driver_captures_no_graph && stream_of(stream) != NULL && stream_of(stream)->capture != NULL)
-        return cudaSuccess;
     BY_DRIVER(cudaGraphLaunch(exec, device.faults.driver_graph_in_legacy ? cudaStreamLegacy : stream));
 }
 

@@ -161,10 +161,6 @@ void trigger_at_starts(struct graph *g)
 /* What an update leaves of a node as it was, on the devices that break one. */
 static void node_keeps(struct node *n, const struct node *old)
 {
-    bool launched = n->captured && n->type == cudaGraphNodeTypeGraph;
-    for (size_t i = 0; device.faults.captured_graph_keeps_args && launched && i < n->child[0]->nodes; i++)
-        if (n->child[0]->node[i]->kernel != NULL)
-            request_copy(n->child[0]->node[i]->kernel, old->child[0]->node[i]->kernel);
     if (device.faults.update_from_captured_clone_keeps_moves && n->captured && n->original != NULL && n->original->original != NULL)
         n->move = old->move;
     if (device.faults.update_keeps_element)

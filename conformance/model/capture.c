@@ -219,8 +219,6 @@ static cudaError_t attach(struct stream *s, struct node *n, bool programmatic)
     bool crowded = (device.faults.captured_1026th_free && g->nodes > 1025) ||
                    (device.faults.third_capture_unordered && s->capture->next != NULL && s->capture->next->next != NULL);
     l->halves = crowded ? 0 : l->halves;
-    if (device.faults.attribute_passes_captured_graph && programmatic && l->halves == 1 && l->half[0].node->type == cudaGraphNodeTypeGraph)
-        l->halves = 0;
     n->captured = true;
     bool all_programmatic = l->halves != 0, events_too = programmatic && reads_boldly(); /* AMB-09 */
     l->halves = device.faults.captured_waiter_cut && waits_for_program(l, n) ? 0 : l->halves;
@@ -253,10 +251,6 @@ static bool is_captured(struct stream *s, const struct node *n)
 {
     const struct faults *f = &device.faults;
     struct lane *l = lane_of(s->capture, s);
-    if (f->captured_graph_passes_overlapped && n->type == cudaGraphNodeTypeGraph)
-        l->behinds = 0;
-    if (f->captured_graph_joins_one && n->type == cudaGraphNodeTypeGraph && l->halves > 1)
-        l->halves = 1;
     bool record = n->type == cudaGraphNodeTypeEventRecord, per_thread = s == stream_of(cudaStreamPerThread);
     bool forked = s->capture->origin != s, blocking = (s->flags & cudaStreamNonBlocking) == 0;
     if (record && ((f->relaxed_external_lost && s->capture->mode == cudaStreamCaptureModeRelaxed) || (f->per_thread_external_lost && per_thread)))

@@ -370,11 +370,9 @@ struct faults {
     bool short_list_shares_data, removal_shifts_data, ranked_unordered, set_after_add_keeps, uploaded_elsewhere_half;
     bool driver_with_params_loses_edge;
     bool second_clone_params_go_back, readded_dependent_counted_twice, captured_long_copy_joins_one, third_level_uncovered;
-    bool captured_graph_free, captured_graph_lost, captured_graph_passed, captured_graph_passes_overlapped;
     bool older_tells_one_dependency, older_dependents_lose_data, older_capture_tells_none, older_status_has_no_id;
     bool driver_tells_enabled, driver_end_frees_stream, driver_captures_nowhere, instance_under_way_loses_edge;
     bool launch_record_moves_waiters, start_beside_other_at_trigger, cooperative_waits_for_one, later_cluster_blocks_free, first_layer_counts;
-    bool captured_graph_keeps_args, captured_graph_joins_one, attribute_passes_captured_graph, driver_captures_no_graph;
     bool driver_tells_no_flags, driver_lends_nothing;
     bool cluster_of_three_triggers, legacy_event_at_touch, per_thread_of_urgent_uncovered;
     bool never_overlaps, early, shared, late_copies, pageable_later; /* these conform */

@@ -69,14 +69,6 @@ void node_drop_last(struct graph *g)
     node_delete(g->node[--g->nodes]);
 }
 
-void graph_loses_nodes(struct graph *g)
-{
-    while (g->arcs != 0)
-        graph_drop_last_arc(g);
-    while (g->nodes != 0)
-        node_drop_last(g);
-}
-
 void node_owns(struct node *n, struct graph *child)
 {
     child->owner = n;

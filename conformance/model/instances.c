@@ -291,27 +291,6 @@ cudaError_t CUDARTAPI cudaGraphUpload(cudaGraphExec_t handle, cudaStream_t strea
     return graph_upload(handle, stream);
 }
 
-/* A child graph: what would be launched now, whatever becomes of the executable graph. */
-static cudaError_t capture_graph_launch(struct stream *s, const struct graph_exec *e)
-{
-    if (capture_broken(s))
-        return cudaErrorStreamCaptureInvalidated;
-    if (graph_has_condition(e->copy))
-        return cudaErrorStreamCaptureUnsupported;
-    if (device.faults.captured_graph_free)
-        capture_cuts(s);
-    struct graph *child = graph_copy(e->copy);
-    if (device.faults.captured_graph_lost)
-        graph_loses_nodes(child);
-    struct node *n = node_new(capture_graph(s), cudaGraphNodeTypeGraph);
-    node_owns(n, child);
-    n->child_of = e->made_from;
-    cudaError_t error = capture_node(s, n);
-    if (device.faults.captured_graph_passed)
-        capture_cuts(s);
-    return error;
-}
-
 cudaError_t CUDARTAPI cudaGraphLaunch(cudaGraphExec_t handle, cudaStream_t stream)
 {
     CALL(cudaGraphLaunch);
@@ -322,8 +301,7 @@ cudaError_t CUDARTAPI cudaGraphLaunch(cudaGraphExec_t handle, cudaStream_t strea
     FAIL_IF(e == NULL, cudaErrorInvalidValue);
     FAIL_IF(s == NULL, cudaErrorInvalidResourceHandle);
     FAIL_IF(legacy_use_spoils(s), cudaErrorStreamCaptureImplicit);
-    if (s->capture != NULL)
-        return call_result(capture_graph_launch(s, e));
+    FAIL_IF(s->capture != NULL, cudaErrorStreamCaptureUnsupported);
     return call_result(graph_queue(e, s));
 }
 

@@ -99,7 +99,6 @@ struct program_size {
     unsigned threads, blocks, many_blocks, most_blocks, shared_bytes, hold_ns, clusters;
     int bodies, other_bodies, moves; /* there are conditional nodes; they may have several; a child graph may be the graph itself and no clone */
     unsigned more[PROGRAM_KERNELS]; /* words that each kernel takes beside the arguments of all */
-    int nests;                 /* a capture takes the launch of a graph, and makes a child graph of it */
     int carveouts;             /* a launch in a stream may prefer one */
     int cooperative_bodies;    /* cooperative kernels may stand in bodies */
     int programmatic;          /* no flavours: where no step waits, it is programmatic edges that go wrong */
@@ -161,7 +160,6 @@ struct made {                  /* a program made in one way */
     int late;                  /* the executable graph is launched as its decoy first, then as itself, in turn */
     struct made *decoy;        /* what the executable graph was made from, if not from this graph */
     uint64_t wraps, bodies;    /* one bit per step: put into a child graph of its own; if so, into a body instead */
-    cudaGraphExec_t nested[PROGRAM_STEPS]; /* of steps that are wrapped in a capture: what the capture is given to launch */
     int eager;                 /* launched, not captured */
     unsigned observed, observed_after[PROGRAM_SEEN], observed_lane[PROGRAM_SEEN]; /* where another stream looked at the words */
     cudaEvent_t begun;         /* the launch records it as its blocks begin; no program relies on it */

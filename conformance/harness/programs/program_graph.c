@@ -574,12 +574,6 @@ cudaError_t graph_make(struct made *made, enum graph_way way)
 
 void graph_unmake(struct made *made)
 {
-    unsigned i;
-
-    for (i = 0; i < PROGRAM_STEPS; i++)
-        if (made->nested[i])
-            (void)cudaGraphExecDestroy(made->nested[i]);
-    memset(made->nested, 0, sizeof(made->nested));
     if (made->decoy)
         graph_unmake(made->decoy);
     if (made->graph)

@@ -98,36 +98,6 @@ static unsigned largest_cluster(const struct program_room *room)
     return blocks;
 }
 
-/* No document says that a capture takes the launch of a graph: what a device that does not makes of one is nobody's affair. */
-static int nests(const struct program_room *room)
-{
-    cudaGraph_t graph = NULL, captured = NULL;
-    cudaGraphNode_t node;
-    cudaGraphExec_t exec = NULL;
-    enum cudaGraphNodeType type = cudaGraphNodeTypeEmpty;
-    size_t count = 1;
-    cudaError_t error = cudaGraphCreate(&graph, 0);
-
-    if (error == cudaSuccess)
-        error = cudaGraphAddEmptyNode(&node, graph, NULL, 0);
-    if (error == cudaSuccess)
-        error = cudaGraphInstantiate(&exec, graph, 0);
-    if (error == cudaSuccess && cudaStreamBeginCapture(room->apart, cudaStreamCaptureModeRelaxed) == cudaSuccess) {
-        error = cudaGraphLaunch(exec, room->apart);
-        if (cudaStreamEndCapture(room->apart, &captured) == cudaSuccess && error == cudaSuccess &&
-            cudaGraphGetNodes(captured, &node, &count) == cudaSuccess && count == 1)
-            (void)cudaGraphNodeGetType(node, &type);
-    }
-    if (captured)
-        (void)cudaGraphDestroy(captured);
-    if (exec)
-        (void)cudaGraphExecDestroy(exec);
-    if (graph)
-        (void)cudaGraphDestroy(graph);
-    (void)cudaGetLastError();
-    return type == cudaGraphNodeTypeGraph;
-}
-
 /* What programs may ask of this device and this kernel. */
 static cudaError_t measure(struct program_room *room)
 {
@@ -149,7 +119,6 @@ static cudaError_t measure(struct program_room *room)
     room->size.bodies = CUDART_VERSION >= 12040 && version >= 12040;
     room->size.other_bodies = version >= 12080;
     room->size.moves = version >= 12090;
-    room->size.nests = nests(room);
     room->size.carveouts = CUDART_VERSION >= 12050 && version >= 12050;
     room->size.blocks = (unsigned)sms;
     room->size.many_blocks = (unsigned)(sms * fit);

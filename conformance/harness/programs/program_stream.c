@@ -119,48 +119,15 @@ static cudaEvent_t event_of_link(const struct lanes *lanes, unsigned l)
     return may_be_other && l % 2 ? room->other_event[n] : room->event[n];
 }
 
-/* May this step be a graph of one node as well? Only a launch records an event and prefers a carve-out. The next step of its lane must not
+/* May this step be a graph of one kernel as well? Only a launch records an event and prefers a carve-out. The next step of its lane must not
  * carry the attribute: it might begin before the graph and keep it from the device. */
 static int may_be_graph(const struct made *made, unsigned i)
 {
     const struct program *p = made->program;
     unsigned next = program_next_in_lane(p, i);
 
-    return !p->step[i].attribute && p->step[i].event == EVENT_NONE && p->step[i].carveout == NO_CARVEOUT &&
+    return p->step[i].kind == STEP_KERNEL && !p->step[i].attribute && p->step[i].event == EVENT_NONE && p->step[i].carveout == NO_CARVEOUT &&
            (next == PROGRAM_STEPS || !p->step[next].attribute);
-}
-
-/* ... which a capture is given to launch? A kernel that others wait for records events. */
-static int may_be_nested(const struct made *made, unsigned i)
-{
-    const struct program *p = made->program;
-    unsigned l, awaited = 0;
-
-    for (l = 0; l < p->links; l++)
-        awaited += p->link[l].from == i && p->step[i].kind == STEP_KERNEL;
-    return p->step[i].kind <= STEP_HOST && !awaited && may_be_graph(made, i) && program_has_full_edges(p, i);
-}
-
-/* Makes graphs of some steps before a capture begins. It makes child graphs of their launches, which order as the steps do. */
-static cudaError_t nest_steps(struct made *made)
-{
-    unsigned i;
-
-    made->wraps = 0;
-    if (!made->room->size.nests || dice_below(&made->dice, 2))
-        return cudaSuccess;
-    for (i = 0; i < made->program->steps; i++) {
-        cudaGraph_t graph;
-        cudaError_t error;
-        if (dice_below(&made->dice, 4) || !may_be_nested(made, i))
-            continue;
-        TRY(program_make_child(made, i, &graph, &made->dice));
-        error = cudaGraphInstantiate(&made->nested[i], graph, 0);
-        (void)cudaGraphDestroy(graph);
-        TRY(error);
-        made->wraps |= (uint64_t)1 << i;
-    }
-    return cudaSuccess;
 }
 
 static cudaError_t launch_as_graph(struct made *made, unsigned i, cudaStream_t stream, struct dice *dice)
@@ -188,10 +155,7 @@ static cudaError_t launch_somehow(struct made *made, unsigned i, cudaStream_t st
 {
     if (made->eager && dice_below(dice, 4) == 0)
         TRY(program_change_nothing(made, stream, dice));
-    if (made->nested[i])
-        return program_launch_exec(made, made->nested[i], stream, dice);
-    if (made->eager && made->program->step[i].kind == STEP_KERNEL && event == NULL && made->begun == NULL && dice_below(dice, 8) == 0 &&
-        may_be_graph(made, i))
+    if (made->eager && event == NULL && made->begun == NULL && dice_below(dice, 8) == 0 && may_be_graph(made, i))
         return launch_as_graph(made, i, stream, dice);
     return program_launch_step(made, i, stream, event, kind, dice);
 }
@@ -447,7 +411,6 @@ static cudaError_t capture(struct lanes *lanes, int to_graph)
     enum cudaStreamCaptureMode mode = program_capture_mode(&made->dice);
     cudaError_t error, end;
 
-    TRY(nest_steps(made));
     if (to_graph) {
         TRY(cudaGraphCreate(&made->graph, 0));
         TRY(program_begin_capture_to(made, lanes->stream[0], made->graph, NULL, NULL, 0, mode, &made->dice));
