@@ -18,6 +18,7 @@
  *
  * Mutants: `nowait`, nobody waits; `eager`, the last block triggers at once and the flag is raised before the words are stored.
  */
+#include "driver_launch.h"
 #include "graph_ask.h"
 #include "host_room.h"
 #include "start.h"

@@ -30,12 +30,29 @@ static cudaStream_t crowd_stream(const struct crowd *crowd, unsigned kind, cudaS
     }
 }
 
+/* By the runtime or the driver; blocks along x, or in two rows or layers. clustered: two of a row are in a cluster; hinted: the last attribute
+ * is a hint. */
+static cudaError_t launch_event_primary(const struct crowd *crowd, const void *function, cudaLaunchConfig_t *config, unsigned way, int clustered, int hinted)
+{
+    struct long_args copy = PDL_ZERO;
+    void *params[1];
+
+    params[0] = &copy;
+    copy.args = crowd->args;
+    if (way % 3 && config->gridDim.x % (clustered ? 4 : 2) == 0) {
+        config->gridDim.x /= 2;
+        *(way % 3 == 1 ? &config->gridDim.y : &config->gridDim.z) = 2;
+    }
+    return way / 3 % 2 && !hinted ? launch_by_driver(config, function, params) : launch_spare(config, function, params, hinted);
+}
+
 /* The dependent comes in another stream, after the event of the primary's launch, which may be given a hint instead of more. Both are in streams
  * of each kind, in some trials in the same one. */
 static cudaError_t run_event_crowd(struct crowd *crowd, unsigned blocks)
 {
     cudaStream_t stream = crowd_stream(crowd, crowd->trials / 5, crowd->ask->stream), side = crowd_stream(crowd, crowd->trials / 7, crowd->ask->side);
     cudaLaunchAttribute attributes[3];
+    cudaLaunchConfig_t config;
     cudaEvent_t event = NULL;
     unsigned dress = crowd->trials % CROWD_DRESSES, more = dress_crowd(dress, crowd->greatest, &attributes[1]);
     unsigned hint = dress == DRESS_NONE ? crowd->trials / CROWD_DRESSES % (1 + HINT_KINDS) : 0;
@@ -48,8 +65,12 @@ static cudaError_t run_event_crowd(struct crowd *crowd, unsigned blocks)
         return error;
     prepare_crowd(crowd);
     attributes[0] = recording(event);
+    if (hint)
+        attributes[1 + more++] = nth_hint(hint - 1);
     blocks = dress == DRESS_GROUPED ? GROUPED_BLOCKS : blocks;
-    error = launch_hinted(primary, &crowd->args, blocks, 1, dress_bytes(dress), stream, attributes, 1 + more, hint);
+    config = sized_config(blocks, 1, dress_bytes(dress), stream, attributes, 1 + more);
+    error = launch_event_primary(crowd, primary, &config, crowd->trials + crowd->trials / CROWD_DRESSES, dress == DRESS_CLUSTERS || dress == DRESS_GROUPED,
+                            hint != 0);
     if (error == cudaSuccess)
         error = cudaStreamWaitEvent(side, event, 0);
     if (error == cudaSuccess)

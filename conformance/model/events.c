@@ -107,6 +107,7 @@ void event_takes(struct event *e, enum recorded how, struct op *op, bool at_bloc
     const struct grid *g = op->grid;
     if (how == RECORDED_PROGRAMMATIC && ((device.faults.grouped_event_at_touch && g->cooperative && g->cluster > 1) ||
                                          (device.faults.legacy_event_at_touch && (op->features & HAS(legacy)) != 0) ||
+                                         (device.faults.event_of_rows_at_touch && g->shape[1] > 1) ||
                                          (device.faults.sharing_event_at_touch && g->dynamic_shared != 0) ||
                                          (device.faults.long_args_event_at_touch && !at_block_start && has_long_args(g))))
         soonest = EDGE_TOUCHED;
@@ -284,6 +285,7 @@ static void event_awaited(struct stream *s, struct event *e)
         return;
     bool covered = e->recorded == RECORDED_PROGRAMMATIC && !device.faults.program_event_not_covered;
     covered &= !(device.faults.per_thread_of_urgent_uncovered && stream_is_per_thread(s) && e->in != NULL && e->in->priority < 0);
+    covered &= !(device.faults.driver_event_uncovered && e->op->by_driver);
     covered &= !(device.faults.second_waiter_uncovered && !is_first_waiter(e, s));
     covered &= !(device.faults.fired_launch_uncovers && e->was_fired);
     covered &= !(device.faults.polled_launch_event_uncovered && e->polled);

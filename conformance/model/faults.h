@@ -375,6 +375,7 @@ struct faults {
     bool launch_record_moves_waiters, start_beside_other_at_trigger, cooperative_waits_for_one, later_cluster_blocks_free, first_layer_counts;
     bool driver_tells_no_flags, driver_lends_nothing;
     bool cluster_of_three_triggers, legacy_event_at_touch, per_thread_of_urgent_uncovered;
+    bool driver_event_uncovered, event_of_rows_at_touch;
     bool never_overlaps, early, shared, late_copies, pageable_later; /* these conform */
 };
 

@@ -1790,6 +1790,8 @@ static const struct variant variants[] = {
     BROKEN("legacy-event-at-touch", legacy_event_at_touch, "COMP-16", "the programmatic event of a launch in the legacy stream comes with the first block's trigger"),
     BROKEN("driver-tells-no-flags", driver_tells_no_flags, "EDGE-36b", "cuGraphExecGetFlags tells 0"),
     BROKEN("driver-lends-nothing", driver_lends_nothing, "ATTR-17b", "cuGraphKernelNodeCopyAttributes gives a node no attribute"),
+    BROKEN("driver-event-uncovered", driver_event_uncovered, "COMP-16", "a wait does not cover the kernel of an event that the driver's launch records"),
+    BROKEN("event-of-rows-at-touch", event_of_rows_at_touch, "COMP-16", "the programmatic event of a grid of rows comes with the first block's trigger"),
     BROKEN("per-thread-of-urgent-uncovered", per_thread_of_urgent_uncovered, "COMP-16", "the wait in the per-thread stream does not cover the kernel of an event of a stream of high priority"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
