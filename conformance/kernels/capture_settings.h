@@ -79,8 +79,8 @@ static cudaError_t begin_side(const struct capture *c, cudaStream_t stream, stru
     return error == cudaSuccess ? read_depends(c->side, work) : error;
 }
 
-/* The side stream, which has no work or a kernel of its own by then, waits for the event: it comes after the launch by a programmatic edge. The node has the launch's attributes, and the stream's
- * priority, unless the launch has one of its own, as a circumstance may give it. */
+/* The side stream, which has no work or a kernel of its own by then, waits for the event: it comes after the launch by a programmatic edge. The
+ * node has the launch's attributes, and the stream's priority, unless the launch has one of its own, as a circumstance may give it. */
 static cudaError_t capture_dressed(struct settings *s, unsigned i, cudaStream_t stream)
 {
     int at_start = i / (SETTINGS / 4) % 2 != 0, priority = 0, greatest = 0;
@@ -92,7 +92,6 @@ static cudaError_t capture_dressed(struct settings *s, unsigned i, cudaStream_t 
 
     if (error == cudaSuccess && i / 7 % 2)
         error = begin_side(s->capture, stream, &own_work);
-
     if (error == cudaSuccess)
         error = cudaDeviceGetStreamPriorityRange(NULL, &greatest);
     count = dress_launch(i % DRESSES, greatest, others);
