@@ -83,10 +83,11 @@ cudaError_t CUDARTAPI cudaGraphKernelNodeSetParams(cudaGraphNode_t handle, const
                     (device.faults.body_kernel_changes_copies && graph_is_inside(in, cudaGraphNodeTypeConditional));
     if (error == cudaSuccess && followed)
         graphs_follow(node_of(handle));
-    const struct node *source = node_of(handle)->original;
-    bool again = in->owner == NULL && source != NULL && source->original != NULL;
-    bool goes_back = (device.faults.child_kernel_changes_source && in->owner != NULL) ||
-                     (device.faults.second_clone_params_go_back && again);
+    bool goes_back = device.faults.child_kernel_changes_source && in->owner != NULL;
+    if (device.faults.second_clone_params_go_back && in->owner == NULL) {
+        const struct node *source = node_of(handle)->original; /* may be gone: only this device looks at it */
+        goes_back |= source != NULL && source->original != NULL;
+    }
     if (error == cudaSuccess && goes_back)
         original_follows(node_of(handle));
     return error;
