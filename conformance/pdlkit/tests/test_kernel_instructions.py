@@ -45,7 +45,8 @@ CALLS = {
 WATCHED = ("ld.global", "ld.relaxed", "ld.volatile", "ld.acquire", "st.", "red.", "atom.", "membar", "fence", "bar.", "barrier",
            "griddepcontrol")
 SHAPE = [f"{what}.{axis}" for what in ("nctaid", "ntid", "cluster_nctaid") for axis in "xyz"]  # what k_shape() tells, in this order
-ELSEWHERE = {"k_shape", "k_pause"}  # has a test of its own; is nothing on a GPU
+# Has a test of its own; is nothing on a GPU; is a call of the device runtime, and rule EDGE-26b asks what it does.
+ELSEWHERE = {"k_shape", "k_pause", "k_set_condition"}
 KERNELS = [*CALLS, "k_shape(out)"]
 
 
