@@ -41,25 +41,32 @@ static unsigned tell_out_of(cudaGraphNode_t node, cudaGraphNode_t *to, size_t *c
 }
 
 /* Without room for data, even for none: half-edges that have some are an error. */
+static cudaError_t capture_as_told(cudaStream_t stream, enum cudaStreamCaptureStatus *status, unsigned long long *id, cudaGraph_t *graph,
+                                   const cudaGraphNode_t **nodes, size_t *count)
+{
+    cudaError_t error = capture_info(stream, status, id, graph, nodes, NULL, count);
+    if (error == cudaSuccess && device.faults.older_capture_tells_none && count != NULL)
+        *count = 0;
+    return error;
+}
+
 static unsigned tell_capture(cudaStream_t stream, enum cudaStreamCaptureStatus *status, unsigned long long *id, cudaGraph_t *graph,
                              const cudaGraphNode_t **nodes, size_t *count)
 {
-    cudaError_t before = cudaGetLastError(), said = capture_info(stream, status, id, graph, nodes, NULL, count);
-    if (said == cudaSuccess && device.faults.older_capture_tells_none && count != NULL)
-        *count = 0;
-    (void)cudaGetLastError();
-    (void)call_result(before);
-    return (unsigned)said;
+    BY_DRIVER(capture_as_told(stream, status, id, graph, nodes, count));
+}
+
+static cudaError_t status_as_told(cudaStream_t stream, enum cudaStreamCaptureStatus *status, unsigned long long *id)
+{
+    cudaError_t error = capture_info(stream, status, id, NULL, NULL, NULL, NULL);
+    if (device.faults.older_status_has_no_id && id != NULL)
+        *id = 0;
+    return error;
 }
 
 static unsigned tell_status(cudaStream_t stream, enum cudaStreamCaptureStatus *status, unsigned long long *id)
 {
-    cudaError_t before = cudaGetLastError(), said = capture_info(stream, status, id, NULL, NULL, NULL, NULL);
-    if (device.faults.older_status_has_no_id && id != NULL)
-        *id = 0;
-    (void)cudaGetLastError();
-    (void)call_result(before);
-    return (unsigned)said;
+    BY_DRIVER(status_as_told(stream, status, id));
 }
 
 static unsigned depend(cudaStream_t stream, cudaGraphNode_t *nodes, size_t count, unsigned flags)

@@ -204,6 +204,15 @@ static bool crowd_cuts(const struct arc *a)
            (f->ninth_after_set_lost && a->nth >= 8 && a->from->type == cudaGraphNodeTypeMemset);
 }
 
+/* How many graphs a graph lies in. */
+static unsigned level_of(const struct graph *g)
+{
+    unsigned level = 0;
+    for (const struct node *owner = g->owner; owner != NULL; owner = owner->graph->owner)
+        level++;
+    return level;
+}
+
 /* The programmatic edges whose start the wait does not cover on broken devices. */
 static bool arc_uncovered(const struct arc *a)
 {
@@ -228,10 +237,7 @@ static bool arc_uncovered(const struct arc *a)
         return true;
     if ((f->edge_17_uncovered && a->into >= 16) || (f->edge_33_uncovered && a->into >= 32))
         return true;
-    unsigned level = 0;
-    for (const struct node *at = owner; at != NULL; at = at->graph->owner)
-        level++;
-    if (f->third_level_uncovered && level >= 3)
+    if (f->third_level_uncovered && level_of(a->to->graph) >= 3)
         return true;
     return (f->made_first_uncovered && a->from->index > a->to->index) || (f->ninth_cover_lost && a->into >= 8) ||
            (f->ninth_dependent_uncovered && a->nth >= 8) || (f->legacy_graph_uncovers && queued.in_legacy && is_many(a->to));
@@ -313,9 +319,7 @@ static void arc_orders(const struct arc *a)
     bool ignored = cut || port_lost || (device.faults.one_edge_is_enough && !a->first) || (device.faults.sixth_edge_ignored && a->into >= 5);
     bool full_lets_go = (device.faults.second_exec_full && queued.features & HAS(secondexec)) || (device.faults.third_launch_full && queued.launches > 2) ||
                         (device.faults.nested_child_unordered && in_nested_child(a->to));
-    unsigned level = 0;
-    for (const struct node *owner = a->to->graph->owner; owner != NULL; owner = owner->graph->owner)
-        level++;
+    unsigned level = level_of(in);
     full_lets_go |= device.faults.fourth_level_unordered && level >= 4;
     full_lets_go |= device.faults.level_8_unordered && level >= 8;
     full_lets_go |= device.faults.many_blocks_in_body_let_go && is_many(a->from) && graph_is_inside(in, cudaGraphNodeTypeConditional);
