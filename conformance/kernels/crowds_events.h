@@ -32,7 +32,8 @@ static cudaStream_t crowd_stream(const struct crowd *crowd, unsigned kind, cudaS
 
 /* By the runtime or the driver; blocks along x, or in two rows or layers. clustered: two of a row are in a cluster; hinted: the last attribute
  * is a hint. */
-static cudaError_t launch_event_primary(const struct crowd *crowd, const void *function, cudaLaunchConfig_t *config, unsigned way, int clustered, int hinted)
+static cudaError_t launch_event_primary(const struct crowd *crowd, const void *function, cudaLaunchConfig_t *config, unsigned way, int clustered,
+                                        int hinted)
 {
     struct long_args copy = PDL_ZERO;
     void *params[1];
@@ -69,8 +70,8 @@ static cudaError_t run_event_crowd(struct crowd *crowd, unsigned blocks)
         attributes[1 + more++] = nth_hint(hint - 1);
     blocks = dress == DRESS_GROUPED ? GROUPED_BLOCKS : blocks;
     config = sized_config(blocks, 1, dress_bytes(dress), stream, attributes, 1 + more);
-    error = launch_event_primary(crowd, primary, &config, crowd->trials + crowd->trials / CROWD_DRESSES, dress == DRESS_CLUSTERS || dress == DRESS_GROUPED,
-                            hint != 0);
+    error = launch_event_primary(crowd, primary, &config, crowd->trials + crowd->trials / CROWD_DRESSES,
+                                 dress == DRESS_CLUSTERS || dress == DRESS_GROUPED, hint != 0);
     if (error == cudaSuccess)
         error = cudaStreamWaitEvent(side, event, 0);
     if (error == cudaSuccess)
