@@ -28,4 +28,15 @@ static inline cudaError_t driver_function(const char *name, unsigned version, vo
     return error;
 }
 
+/* The same for a caller that can do without: NULL if the driver has none, and no error stays. */
+static inline void *driver_function_if_any(const char *name, unsigned version)
+{
+    void *function = NULL;
+
+    if (driver_function(name, version, &function) == cudaSuccess)
+        return function;
+    (void)cudaGetLastError();
+    return NULL;
+}
+
 #endif

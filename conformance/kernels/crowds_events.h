@@ -441,6 +441,7 @@ static void ask_crowd_events(struct crowd *crowd)
         error = run_event_crowd(crowd, sizes[i % 5]);
     if (crowd->urgent)
         (void)cudaStreamDestroy(crowd->urgent);
+    crowd->urgent = NULL;
     ask_expect(crowd->ask, "events of launches of many blocks", error, cudaSuccess);
     ask_expect_none(crowd->ask, "dependents that began before all blocks of the launch whose event they come after had triggered", crowd->early, trials);
     ask_expect_none(crowd->ask, "stale after the event of a launch of many blocks", crowd->stale, trials);

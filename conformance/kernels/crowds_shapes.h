@@ -500,18 +500,6 @@ static void run_shapes(void *of)
         look_at_shapes(s, row);
 }
 
-/* Parts of devices may be too small for the largest clusters. */
-static unsigned widest_that_fits(void)
-{
-    cudaLaunchAttribute attribute = in_clusters(8);
-    cudaLaunchConfig_t config = sized_config(8, 32, 0, NULL, &attribute, 1);
-    int fit = 0;
-
-    if (cudaOccupancyMaxActiveClusters(&fit, (const void *)SYMBOL(crowds_shaped), &config) != cudaSuccess)
-        (void)cudaGetLastError();
-    return fit > 0 ? 8 : 2;
-}
-
 static cudaError_t open_shapes(struct shapes *s, const struct crowd *crowd)
 {
     char *device = NULL;
@@ -519,7 +507,7 @@ static cudaError_t open_shapes(struct shapes *s, const struct crowd *crowd)
 
     s->ask = crowd->ask;
     s->greatest = crowd->greatest;
-    s->widest = widest_that_fits();
+    s->widest = clusters_of_eight_fit((const void *)SYMBOL(crowds_shaped), 32) ? 8 : 2;
     if (error == cudaSuccess)
         error = cudaHostGetDevicePointer((void **)&device, s->room, 0);
     if (error == cudaSuccess)

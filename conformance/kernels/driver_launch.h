@@ -18,9 +18,9 @@ static cudaError_t launch_as_driver_is_told(const cudaLaunchConfig_t *from, cons
     CUlaunchAttribute attrs[DRIVER_ATTRIBUTES];
     CUlaunchConfig config;
     cudaFunction_t function = NULL;
-    void *launch = NULL;
+    void *launch = driver_function_if_any("cuLaunchKernelEx", 11060);
 
-    if (driver_function("cuLaunchKernelEx", 11060, &launch) != cudaSuccess || cudaGetFuncBySymbol(&function, kernel) != cudaSuccess) {
+    if (!launch || cudaGetFuncBySymbol(&function, kernel) != cudaSuccess) {
         (void)cudaGetLastError();
         return cudaLaunchKernelExC(from, kernel, values);
     }

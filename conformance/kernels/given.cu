@@ -56,13 +56,6 @@ struct given {
     unsigned wrong, trials;
 };
 
-static void find(const char *name, unsigned version, void **function)
-{
-    if (driver_function(name, version, function) != cudaSuccess)
-        *function = NULL;
-    (void)cudaGetLastError();
-}
-
 static int open_given(struct given *g, struct ask *ask)
 {
     cudaFunction_t function = NULL;
@@ -74,8 +67,8 @@ static int open_given(struct given *g, struct ask *ask)
     }
     g->function = (CUfunction)function;
     g->values[0] = &g->args;
-    find("cuLaunchKernel", 4000, &g->launch);
-    find("cuLaunchCooperativeKernel", 9000, &g->launch_cooperative);
+    g->launch = driver_function_if_any("cuLaunchKernel", 4000);
+    g->launch_cooperative = driver_function_if_any("cuLaunchCooperativeKernel", 9000);
     return 1;
 }
 

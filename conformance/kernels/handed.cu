@@ -147,13 +147,11 @@ static const char *const again_name[AGAINS] = { "", ", an event that is recorded
                                                 ", an event that a launch records again", ", an event that a launch records again at its block starts",
                                                 ", an event that a launch records again at its completion" };
 
-#define EVENTS 5u
+enum event_kind { EVENT_PLAIN, EVENT_TIMED, EVENT_BLOCKING, EVENT_TIMED_BLOCKING, EVENT_IPC, EVENTS };
 static const unsigned event_flags[EVENTS] = { cudaEventDisableTiming, cudaEventDefault, cudaEventDisableTiming | cudaEventBlockingSync,
                                               cudaEventBlockingSync, cudaEventDisableTiming | cudaEventInterprocess };
 static const char *const event_name[EVENTS] = { "an event", "an event with timing", "an event with blocking sync",
-                                                "an event with timing and blocking sync",
-                                                "an interprocess event" };
-#define EVENT_IPC 4u
+                                                "an event with timing and blocking sync", "an interprocess event" };
 static int has_timing(unsigned event) { return !(event_flags[event] & cudaEventDisableTiming); }
 
 static const char *const mode_name[4] = { "launched", "captured", "captured in the thread's mode", "captured in the relaxed mode" };

@@ -185,12 +185,12 @@ static void mend(const struct handed *d, struct hand *h)
     if (h->recorder == BY_EXTERNAL && (h->from == KIND_LEGACY || is_graph(h->first)))
         h->recorder = BY_CALL;
     if (h->event == EVENT_IPC && (h->mode || h->recorder == BY_EXTERNAL || h->recorder == BY_LAUNCH))
-        h->event = 2;
+        h->event = EVENT_BLOCKING;
     if (h->recorder == BY_LAUNCH && has_timing(h->event)) /* "must disable timing" */
-        h->event = 2;
+        h->event = EVENT_BLOCKING;
     if (h->again >= AGAIN_AT_TRIGGERS && (has_timing(h->event) || h->event == EVENT_IPC))
         h->again = AGAIN_NOT;
-    if (h->again == AGAIN_AT_COMPLETION && h->event != 0) /* drivers refuse an event with blocking sync */
+    if (h->again == AGAIN_AT_COMPLETION && h->event != EVENT_PLAIN) /* drivers refuse an event with blocking sync */
         h->again = AGAIN_AT_TRIGGERS;
     if (h->recorder == BY_LAUNCH) /* who waits by a node has no primary */
         h->by_node = 0;

@@ -188,23 +188,6 @@ static cudaError_t open_bystanders(struct handed *d)
 #define CLUSTER_SIZES 11u      /* prime to what else trials are for in turn */
 static const unsigned cluster_sizes[CLUSTER_SIZES] = { 8, 4, 2, 8, 3, 4, 8, 5, 2, 6, 7 };
 
-/* Parts of devices may be too small for the largest ones. */
-static int clusters_of_eight_fit(void)
-{
-    cudaLaunchAttribute attribute = in_clusters(8);
-    cudaLaunchConfig_t config = PDL_ZERO;
-    int fit = 0;
-
-    config.gridDim.x = 8;
-    config.gridDim.y = config.gridDim.z = config.blockDim.y = config.blockDim.z = 1;
-    config.blockDim.x = CELL;
-    config.attrs = &attribute;
-    config.numAttrs = 1;
-    if (cudaOccupancyMaxActiveClusters(&fit, (const void *)SYMBOL(handed_work), &config) != cudaSuccess)
-        (void)cudaGetLastError();
-    return fit > 0;
-}
-
 static cudaLaunchAttributeID id_of(enum hint hint)
 {
     switch (hint) {
@@ -249,7 +232,7 @@ static cudaError_t open_handed(struct handed *d, struct ask *ask)
     cudaError_t error = cudaHostAlloc((void **)&d->pinned, sizeof(*d->pinned), cudaHostAllocMapped);
 
     d->ask = ask;
-    d->eight = clusters_of_eight_fit();
+    d->eight = clusters_of_eight_fit((const void *)SYMBOL(handed_work), CELL);
     find_hints(d);
     if (error == cudaSuccess)
         error = cudaHostGetDevicePointer((void **)&d->device_of_pinned, d->pinned, 0);

@@ -84,6 +84,18 @@ static inline cudaLaunchConfig_t sized_config(unsigned blocks, unsigned threads,
     return config;
 }
 
+/* Parts of devices may be too small for the largest clusters. */
+static inline int clusters_of_eight_fit(const void *function, unsigned threads)
+{
+    cudaLaunchAttribute attribute = in_clusters(8);
+    cudaLaunchConfig_t config = sized_config(8, threads, 0, NULL, &attribute, 1);
+    int fit = 0;
+
+    if (cudaOccupancyMaxActiveClusters(&fit, function, &config) != cudaSuccess)
+        (void)cudaGetLastError();
+    return fit > 0;
+}
+
 /* args: what the kernel's only parameter is, of any length. */
 static inline cudaError_t launch_given(const void *function, void *args, unsigned blocks, unsigned threads, size_t shared_bytes, cudaStream_t stream,
                                       cudaLaunchAttribute *attrs, unsigned count)

@@ -320,9 +320,9 @@ static cudaError_t close_outside(struct outside *out, cudaError_t error)
 static cudaError_t record_outside_of(struct joins *joins, cudaEvent_t event, cudaStream_t stream)
 {
     typedef CUresult(CUDAAPI *record_fn)(CUevent, CUstream, unsigned);
-    void *function = NULL;
+    void *function = joins->trial / 2 % 2 ? driver_function_if_any("cuEventRecordWithFlags", 11010) : NULL;
 
-    if (joins->trial / 2 % 2 && driver_function("cuEventRecordWithFlags", 11010, &function) == cudaSuccess)
+    if (function)
         return (cudaError_t)((record_fn)function)(event, stream, CU_EVENT_RECORD_EXTERNAL);
     return cudaEventRecordWithFlags(event, stream, cudaEventRecordExternal);
 }

@@ -195,12 +195,9 @@ static int keeps_edge(const struct lent *lent, unsigned port)
 static cudaError_t copy_node_attributes(const struct joins *joins, cudaGraphNode_t to, cudaGraphNode_t from)
 {
     typedef CUresult(CUDAAPI *copy_fn)(CUgraphNode, CUgraphNode);
-    void *function = NULL;
+    void *function = joins->round % 2 ? driver_function_if_any("cuGraphKernelNodeCopyAttributes", 11000) : NULL;
 
-    if (joins->round % 2 && driver_function("cuGraphKernelNodeCopyAttributes", 11000, &function) == cudaSuccess)
-        return (cudaError_t)((copy_fn)function)(to, from);
-    (void)cudaGetLastError();
-    return cudaGraphKernelNodeCopyAttributes(to, from);
+    return function ? (cudaError_t)((copy_fn)function)(to, from) : cudaGraphKernelNodeCopyAttributes(to, from);
 }
 
 /* Edges are no attributes. wanted: what the lender tells of itself. */

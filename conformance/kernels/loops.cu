@@ -78,17 +78,25 @@ KERNEL(loops_second)
     k_set_condition(k_load64_relaxed(args.data + HANDLE_AT), ended % ROUNDS != 0 && ended < LOOPS * ROUNDS);
 }
 
-DEVICE_FN void comes_after(const struct kernel_args *args)
+/* as_wanted: whether that many rounds had ended when this kernel began. */
+DEVICE_FN void expect_rounds(const struct kernel_args *args, uint32_t ended, int as_wanted)
 {
     struct trial_plan plan = k_plan(args);
-    uint32_t ended = k_load_relaxed(&args->state->finished);
 
-    if (ended == 0 || ended % ROUNDS != 0)
+    if (!as_wanted)
         k_add(&args->state->early, 1);
-    else if (k_load(args->data + SECOND_AT + k_thread()) != word_of(&plan, ended - 1))
+    else if (ended != 0 && k_load(args->data + SECOND_AT + k_thread()) != word_of(&plan, ended - 1))
         k_add(&args->state->witnessed, 1);
+    k_barrier(); /* threads look at alive, too */
     if (k_thread() == 0)
         k_add(&args->state->alive, 1);
+}
+
+DEVICE_FN void comes_after(const struct kernel_args *args)
+{
+    uint32_t ended = k_load_relaxed(&args->state->finished);
+
+    expect_rounds(args, ended, ended != 0 && ended % ROUNDS == 0);
 }
 
 KERNEL(loops_after) { comes_after(&args); }
@@ -112,18 +120,11 @@ KERNEL(loops_chooses)
 /* As many rounds have ended as the launches so far were to have. */
 DEVICE_FN void comes_after_choice(const struct kernel_args *args)
 {
-    struct trial_plan plan = k_plan(args);
     uint32_t launch = launch_of(args), ended = 0, i;
 
     for (i = 0; i <= launch; i++)
         ended += runs_in(args, i) * k_load(args->data + ROUNDS_AT);
-    if (k_load_relaxed(&args->state->finished) != ended)
-        k_add(&args->state->early, 1);
-    else if (ended != 0 && k_load(args->data + SECOND_AT + k_thread()) != word_of(&plan, ended - 1))
-        k_add(&args->state->witnessed, 1);
-    k_barrier();
-    if (k_thread() == 0)
-        k_add(&args->state->alive, 1);
+    expect_rounds(args, ended, k_load_relaxed(&args->state->finished) == ended);
 }
 
 KERNEL(loops_after_choice) { comes_after_choice(&args); }

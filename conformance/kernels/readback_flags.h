@@ -10,14 +10,12 @@ static const unsigned long long exec_flags[FLAGGED] = { 0, cudaGraphInstantiateF
 static cudaError_t tell_flags(cudaGraphExec_t exec, unsigned long long *flags, int by_driver)
 {
     typedef CUresult(CUDAAPI *flags_fn)(CUgraphExec, cuuint64_t *);
-    void *function = NULL;
+    void *function = by_driver ? driver_function_if_any("cuGraphExecGetFlags", 12000) : NULL;
     cuuint64_t told = ~0ull;
     cudaError_t error;
 
-    if (!by_driver || driver_function("cuGraphExecGetFlags", 12000, &function) != cudaSuccess) {
-        (void)cudaGetLastError();
+    if (!function)
         return cudaGraphExecGetFlags(exec, flags);
-    }
     error = (cudaError_t)((flags_fn)function)(exec, &told);
     *flags = told;
     return error;

@@ -69,14 +69,10 @@ static inline cudaError_t copy_by_driver(void *to, const void *from, size_t byte
 static inline const char *values_lack(cudaStream_t stream)
 {
     uint32_t *at = NULL;
-    void *function = NULL;
     cudaError_t error;
 
-    if (driver_function("cuStreamWriteValue32", 11070, &function) != cudaSuccess ||
-        driver_function("cuStreamWaitValue32", 11070, &function) != cudaSuccess) {
-        (void)cudaGetLastError();
+    if (!driver_function_if_any("cuStreamWriteValue32", 11070) || !driver_function_if_any("cuStreamWaitValue32", 11070))
         return "the driver has no cuStreamWriteValue32 and cuStreamWaitValue32";
-    }
     error = cudaMalloc((void **)&at, sizeof(*at));
     if (error == cudaSuccess)
         error = queue_value("cuStreamWriteValue32", stream, at, 7, CU_STREAM_WRITE_VALUE_DEFAULT);

@@ -15,13 +15,8 @@ typedef CUresult(CUDAAPI *launch_ex_fn)(const CUlaunchConfig *, CUfunction, void
 void *program_driver_call(const struct driver_call *call)
 {
     int one_of_two = call->since == WITH_EDGE_DATA;
-    void *function = NULL;
 
-    if ((CUDART_VERSION < 12050 && one_of_two) || driver_function(call->name, call->since, &function) != cudaSuccess) {
-        function = NULL;
-        (void)cudaGetLastError();
-    }
-    return function;
+    return CUDART_VERSION < 12050 && one_of_two ? NULL : driver_function_if_any(call->name, call->since);
 }
 
 static void find(const char *name, unsigned version, void **function)
