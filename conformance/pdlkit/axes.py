@@ -110,12 +110,12 @@ def parts_of(row: Row, axes: Axes) -> set[Part]:
 
 def _gain(axes: Axes, row: Mapping[int, int], axis: int, value: int, open_parts: set[Part]) -> int:
     """How many open parts this value completes with those chosen."""
-    others = [i for i in row if i != axis]
-    found = 0
-    for size in (1, 2):
-        for chosen in itertools.combinations(others, size):
-            part = tuple(sorted([(axis, value), *((i, row[i]) for i in chosen)]))
-            found += part in open_parts
+    own = (axis, value)
+    others = [chosen for chosen in row.items() if chosen[0] != axis]
+    found = sum(tuple(sorted((own, other))) in open_parts for other in others)
+    if axes.axes[axis].core:
+        core = [other for other in others if axes.axes[other[0]].core]
+        found += sum(tuple(sorted((own, *two))) in open_parts for two in itertools.combinations(core, 2))
     return found
 
 
