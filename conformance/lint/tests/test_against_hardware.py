@@ -116,7 +116,7 @@ def test_a_disagreement_is_told(harness: Path, recorded: dict[str, Any], book: R
     assert len(leg.compare(harness, turned, tags).disagreements) == 2
 
 
-@pytest.mark.parametrize("text", ["[" * 100_000, "{}", '{"schema": "pdl-report/1", "tests": 3}'])
+@pytest.mark.parametrize("text", ["[" * 100_000, "{}", '{"schema": "pdl-report/1", "tests": 3}'], ids=["too deep", "empty", "no list"])
 def test_a_damaged_report_is_refused_with_a_sentence(text: str, tmp_path: Path) -> None:
     (tmp_path / "report.json").write_text(text)
     with pytest.raises(BadArguments, match="name a report.json that `run` wrote"):
