@@ -275,7 +275,7 @@ bool reads_boldly(void)
 enum edge_kind trigger_for(const struct op *op)
 {
     const struct faults *f = &device.faults;
-    return (f->urgent_jumps && op->urgent) || op_is_hinted(op, &f->jumps) ? EDGE_TOUCHED : EDGE_TRIGGERED;
+    return ((f->urgent_jumps && op->urgent) || (f->urgent_stream_jumps && op->features & HAS(highstream))) || op_is_hinted(op, &f->jumps) ? EDGE_TOUCHED : EDGE_TRIGGERED;
 }
 
 static uint64_t stream_features(const struct stream *s)

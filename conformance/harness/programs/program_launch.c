@@ -32,8 +32,8 @@ static unsigned shuffle(cudaLaunchAttribute *attrs, unsigned n, struct dice *dic
 {
     unsigned i;
 
-    if (dice_below(dice, 2))
-        program_add_attribute(attrs, &n, cudaLaunchAttributeIgnore);
+    if (dice_below(dice, 2)) /* as it is where another attribute stood */
+        program_add_attribute(attrs, &n, cudaLaunchAttributeIgnore)->programmaticStreamSerializationAllowed = (int)dice_below(dice, 2);
     for (i = n; i > 1; i--) {
         unsigned k = dice_below(dice, i);
         cudaLaunchAttribute swap = attrs[i - 1];
