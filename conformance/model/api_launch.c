@@ -67,6 +67,14 @@ static bool starts_at(int number)
     return is_set(number, device.faults.starts_by_one_only, device.faults.starts_by_low_byte);
 }
 
+/* What follows the number in its value, which does not belong to it */
+static uint32_t behind_number(const cudaLaunchAttribute *a)
+{
+    uint32_t behind;
+    memcpy(&behind, a->val.pad + sizeof(int), sizeof behind);
+    return behind;
+}
+
 static cudaError_t read_event_attribute(struct request *r, const cudaLaunchAttribute *a)
 {
     cudaError_t error;
@@ -128,6 +136,7 @@ static cudaError_t read_attribute(struct request *r, const cudaLaunchAttribute *
     case 2:
         if (!device.faults.cooperative_after_cluster_lost || r->cluster <= 1)
             r->cooperative = is_set(a->val.cooperative, device.faults.cooperative_by_one_only, false);
+        r->cooperative &= !device.faults.cooperative_read_wide || behind_number(a) == 0;
         return cudaSuccess;
     case 4:
     case 11: {
@@ -148,6 +157,7 @@ static cudaError_t read_attribute(struct request *r, const cudaLaunchAttribute *
             return cudaSuccess; /* AMB-23: the first of two counts, or the last */
         r->programmatic = is_allowed(a->val.programmaticStreamSerializationAllowed) || device.faults.value_zero_overlaps;
         r->programmatic |= device.faults.driver_later_zero_overlaps && device.by_driver && r->num_attrs > 1;
+        r->programmatic |= device.faults.six_read_wide && behind_number(a) != 0;
         r->programmatic_given = true;
         if (device.faults.six_drops_event)
             r->event = NULL;
