@@ -140,10 +140,11 @@ static void ask_ended(struct ask *ask)
 
 /* ---- many of them at once ---- */
 
-#define MANY_WAYS 7u
+#define MANY_WAYS 8u
 #define MANY_HOSTS 100u
 #define MANY_STREAMS 64u
 #define MANY_EVENTS 1024u
+#define MANY_RECORDERS 40u
 #define MANY_EXECS 70u
 #define MANY_LAUNCHES 130u
 #define MANY_ATTRIBUTES 17u
@@ -190,6 +191,48 @@ static cudaError_t many_events(struct joins *joins)
         error = follow(joins, i, joins->stream[i]);
     for (i = 0; i < made; i++)
         (void)cudaEventDestroy(event[i]);
+    return error;
+}
+
+/* A silent launch with an event of its own, after its trigger or its block starts. */
+static cudaError_t launch_recorder(struct joins *joins, cudaEvent_t *event, unsigned nth)
+{
+    cudaLaunchAttribute attribute;
+    cudaError_t error = cudaEventCreateWithFlags(event, cudaEventDisableTiming);
+
+    if (error != cudaSuccess)
+        return error;
+    attribute = recording_at(*event, nth % 2 != 0);
+    return launch_one((const void *)SYMBOL(joins_silent), &joins->work[1], 1, joins->stream[1], &attribute, 1);
+}
+
+/* Many launches with events of their own stand behind the second work when the first one is launched with its event; the follower waits for
+ * that and for the last of theirs. */
+static cudaError_t many_recorders(struct joins *joins)
+{
+    cudaEvent_t event[MANY_RECORDERS + 1] = { 0 };
+    cudaLaunchAttribute attribute;
+    cudaError_t error;
+    unsigned i;
+
+    prepare(joins, 2, 1);
+    error = work(joins, 1, joins->stream[1]);
+    for (i = 1; i <= MANY_RECORDERS && error == cudaSuccess; i++)
+        error = launch_recorder(joins, &event[i], i + joins->round);
+    if (error == cudaSuccess)
+        error = cudaEventCreateWithFlags(&event[0], cudaEventDisableTiming);
+    if (error == cudaSuccess) {
+        attribute = recording(event[0]);
+        error = launch_one((const void *)SYMBOL(joins_work), &joins->work[0], PLACE_WORDS, joins->stream[0], &attribute, 1);
+    }
+    for (i = 0; i <= MANY_RECORDERS && error == cudaSuccess; i += MANY_RECORDERS)
+        error = cudaStreamWaitEvent(joins->stream[2], event[i], 0);
+    if (error == cudaSuccess)
+        error = launch_one((const void *)SYMBOL(joins_waiting_follower), &joins->follower[0], PLACE_WORDS, FOLLOWS_IN(joins, joins->stream[2]),
+                           NULL, 0);
+    for (i = 0; i <= MANY_RECORDERS; i++)
+        if (event[i])
+            (void)cudaEventDestroy(event[i]);
     return error;
 }
 
@@ -382,6 +425,7 @@ static void ask_many(struct ask *ask)
     static const struct join joins[MANY_WAYS] = {
         { "stale in the last of many streams", many_streams },
         { "stale after one of many events", many_events },
+        { "stale after the events of many launches", many_recorders },
         { "stale after an event that was recorded many times", many_records },
         { "stale in the last of many executable graphs", many_execs },
         { "stale in one of many launches of one executable graph", many_launches },

@@ -2,13 +2,24 @@
 #ifndef LAUNCH_ATTRIBUTES_H_INCLUDED
 #define LAUNCH_ATTRIBUTES_H_INCLUDED
 
+#include <string.h>
+
 #include "pair.h"
+
+/* Of its value those bytes count that the id's member has: the others are as they come in programs that fill in no more. */
+static inline cudaLaunchAttribute unset_attribute(cudaLaunchAttributeID id)
+{
+    cudaLaunchAttribute attribute;
+
+    memset(&attribute, 0xA5, sizeof(attribute));
+    attribute.id = id;
+    return attribute;
+}
 
 static inline cudaLaunchAttribute serialization(int value)
 {
-    cudaLaunchAttribute attribute = PDL_ZERO;
+    cudaLaunchAttribute attribute = unset_attribute(cudaLaunchAttributeProgrammaticStreamSerialization);
 
-    attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
     attribute.val.programmaticStreamSerializationAllowed = value;
     return attribute;
 }
@@ -16,10 +27,10 @@ static inline cudaLaunchAttribute serialization(int value)
 /* The launch records this event once all blocks have triggered. */
 static inline cudaLaunchAttribute recording(cudaEvent_t event)
 {
-    cudaLaunchAttribute attribute = PDL_ZERO;
+    cudaLaunchAttribute attribute = unset_attribute(cudaLaunchAttributeProgrammaticEvent);
 
-    attribute.id = cudaLaunchAttributeProgrammaticEvent;
     attribute.val.programmaticEvent.event = event;
+    attribute.val.programmaticEvent.flags = attribute.val.programmaticEvent.triggerAtBlockStart = 0;
     return attribute;
 }
 
@@ -35,18 +46,17 @@ static inline cudaLaunchAttribute recording_at(cudaEvent_t event, int at_starts)
 /* The launch records this event once all blocks have begun. */
 static inline cudaLaunchAttribute recording_begin(cudaEvent_t event)
 {
-    cudaLaunchAttribute attribute = PDL_ZERO;
+    cudaLaunchAttribute attribute = unset_attribute(cudaLaunchAttributeLaunchCompletionEvent);
 
-    attribute.id = cudaLaunchAttributeLaunchCompletionEvent;
     attribute.val.launchCompletionEvent.event = event;
+    attribute.val.launchCompletionEvent.flags = 0;
     return attribute;
 }
 
 static inline cudaLaunchAttribute in_clusters(unsigned blocks)
 {
-    cudaLaunchAttribute attribute = PDL_ZERO;
+    cudaLaunchAttribute attribute = unset_attribute(cudaLaunchAttributeClusterDimension);
 
-    attribute.id = cudaLaunchAttributeClusterDimension;
     attribute.val.clusterDim.x = blocks;
     attribute.val.clusterDim.y = attribute.val.clusterDim.z = 1;
     return attribute;
@@ -54,27 +64,24 @@ static inline cudaLaunchAttribute in_clusters(unsigned blocks)
 
 static inline cudaLaunchAttribute cooperatively(void)
 {
-    cudaLaunchAttribute attribute = PDL_ZERO;
+    cudaLaunchAttribute attribute = unset_attribute(cudaLaunchAttributeCooperative);
 
-    attribute.id = cudaLaunchAttributeCooperative;
     attribute.val.cooperative = 1;
     return attribute;
 }
 
 static inline cudaLaunchAttribute of_priority(int priority)
 {
-    cudaLaunchAttribute attribute = PDL_ZERO;
+    cudaLaunchAttribute attribute = unset_attribute(cudaLaunchAttributePriority);
 
-    attribute.id = cudaLaunchAttributePriority;
     attribute.val.priority = priority;
     return attribute;
 }
 
 static inline cudaLaunchAttribute in_remote_domain(void)
 {
-    cudaLaunchAttribute attribute = PDL_ZERO;
+    cudaLaunchAttribute attribute = unset_attribute(cudaLaunchAttributeMemSyncDomain);
 
-    attribute.id = cudaLaunchAttributeMemSyncDomain;
     attribute.val.memSyncDomain = cudaLaunchMemSyncDomainRemote;
     return attribute;
 }

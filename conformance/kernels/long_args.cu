@@ -5,10 +5,12 @@
  *                     cudaLaunchKernel, by cuLaunchKernel and cuLaunchKernelEx with all arguments in one piece, cooperative, by
  *                     cudaLaunchCooperativeKernel, in clusters, with a priority or a domain of its own, of two layers, each with attribute 6
  *                     or without; the same captured, also in a stream that joined the capture; and with a programmatic event, which comes
- *                     after the launch has triggered; also by another host thread
+ *                     after the launch has triggered; also by another host thread; and 32 of one kernel behind a slow one, each with
+ *                     arguments of its own (long_args_queued.h)
  * nodes     ATTR-15f  long_args_nodes.h: the second of two nodes with a programmatic edge between them: added; given parameters in the graph,
  *                     in a clone, in the executable graph, and there while it is disabled; cloned, updated, in a child graph, a child of a
- *                     child or a body, disabled and enabled; each also with all arguments in one piece
+ *                     child or a body, disabled and enabled; each also with all arguments in one piece; and 32 launches of one graph
+ *                     behind a slow kernel, with other arguments each (long_args_queued.h)
  *
  * "the parameters must be less than 4096 bytes" was the limit before toolkit 12.1; now it is 32,764 bytes, for drivers of 12.1 or later.
  */
@@ -25,6 +27,7 @@
 #endif
 #define MOST_WORDS ((unsigned)((MOST_BYTES - sizeof(struct kernel_args)) / 4)) /* beside the first ones */
 #define TOLD_WORDS 1024u
+#define QUEUED 32u             /* launches that stand behind a slow kernel */
 
 KERNEL(long_args_work) { slow_stores(&args); }
 
@@ -117,7 +120,7 @@ static int open_long(struct long_ask *l)
 {
     void *device = NULL;
 
-    if (open_room(&l->room, &l->args.head) && cudaHostAlloc((void **)&l->told, TOLD_WORDS * 4, cudaHostAllocMapped) == cudaSuccess &&
+    if (open_room(&l->room, &l->args.head) && cudaHostAlloc((void **)&l->told, QUEUED * TOLD_WORDS * 4, cudaHostAllocMapped) == cudaSuccess &&
         cudaHostGetDevicePointer(&device, l->told, 0) == cudaSuccess) {
         l->args.head.seen = (uint32_t *)device;
         return 1;
@@ -388,6 +391,8 @@ static void ask_way(struct long_ask *l, struct way *way)
     ask_expect(l->ask, text, error, cudaSuccess);
 }
 
+static void ask_queued(struct long_ask *l, int in_graphs);
+
 static void ask_all_launches(struct long_ask *l)
 {
     struct way records = { MANNER_PLAIN, CATCHING_NOTHING, 0, 1, 0, 0, 0 }; /* a capture in which nobody waits for the event is not asked */
@@ -401,12 +406,21 @@ static void ask_all_launches(struct long_ask *l)
     }
     ask_way(l, &records);
     ask_holding(l);
+    ask_queued(l, 0);
     if (takes_cooperative())
         note_captured_piece(l);
 }
 static void ask_launches(struct ask *ask) { ask_long(ask, ask_all_launches); }
 
 #include "long_args_nodes.h"
+#include "long_args_queued.h"
+
+static void ask_all_nodes(struct long_ask *l)
+{
+    ask_each_node(l);
+    ask_queued(l, 1);
+}
+static void ask_nodes(struct ask *ask) { ask_long(ask, ask_all_nodes); }
 
 static const struct pair long_args_pairs[] = {
     PAIR_ASK("launches", ask_launches),

@@ -173,7 +173,7 @@ static cudaError_t run_node(struct long_ask *l, enum long_way way, unsigned whic
     return error;
 }
 
-static void ask_all_nodes(struct long_ask *l)
+static void ask_each_node(struct long_ask *l)
 {
     unsigned way, i;
 
@@ -186,6 +186,5 @@ static void ask_all_nodes(struct long_ask *l)
         ask_expect(l->ask, way_names[way], error, cudaSuccess);
     }
 }
-static void ask_nodes(struct ask *ask) { ask_long(ask, ask_all_nodes); }
 
 #endif

@@ -5,12 +5,12 @@
  *                    both sides of 64 KiB, after unfinished work
  * pinned   COMP-05d  the same with pinned memory, also in another thread; copies from host memory to host memory, pinned and pageable; and
  *                    memsets of pinned memory
- * memsets  COMP-05c  memsets of 0, 1, 127, 128, 255, -1 and of values of which a byte is but a part
+ * memsets  COMP-05c  memsets of 0, 1, 127, 128, 255, -1 and of values of which a byte is but a part; many behind a slow kernel
  * values   COMP-05c  memsets of values of 1, 2 and 4 bytes by the driver's calls, launched and captured
  * set_rows COMP-05c  memsets of rows: one and several, shorter than their pitch, of more than 1 KiB; launched and captured
  * rows     COMP-05e  copies of such rows, whose pitches are the same or differ, between memory of every kind; launched, captured and nodes
  * shifted  COMP-05e  copies of 1 to 300 bytes from and to any address, between memory of every kind; plain, asynchronous, of a row, nodes
- * large    COMP-05e  copies of more than 1 MiB between memory of every kind, and of any size by the driver's call
+ * large    COMP-05e  copies of more than 1 MiB between memory of every kind, and of any size by the driver's call; many behind a slow kernel
  */
 #include <stdlib.h>
 #include <string.h>
@@ -239,6 +239,8 @@ static void ask_pinned(struct ask *ask)
     close_pageable(&p);
 }
 
+#include "pageable_queued.h"
+
 /* ---- memsets ---- */
 
 static void ask_memsets(struct ask *ask)
@@ -266,6 +268,7 @@ static void ask_memsets(struct ask *ask)
     }
     ask_expect(ask, "memsets", error, cudaSuccess);
     ask_expect_none(ask, "memsets that left another byte", wrong, i);
+    ask_queued(&p, 1);
     close_pageable(&p);
 }
 

@@ -351,6 +351,7 @@ static void ask_large(struct ask *ask)
     ask_expect_none(ask, "copies by cuMemcpyAsync that left other bytes", p.wrong, p.trials);
     close_places(&p);
     ask_huge(ask);
+    ask_queued_copies(ask);
 }
 
 /* ---- memsets of rows ---- */

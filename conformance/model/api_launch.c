@@ -67,6 +67,14 @@ static bool starts_at(int number)
     return is_set(number, device.faults.starts_by_one_only, device.faults.starts_by_low_byte);
 }
 
+/* What follows the number in its value, which does not belong to it */
+static uint32_t behind_number(const cudaLaunchAttribute *a)
+{
+    uint32_t behind;
+    memcpy(&behind, a->val.pad + sizeof(int), sizeof behind);
+    return behind;
+}
+
 static cudaError_t read_event_attribute(struct request *r, const cudaLaunchAttribute *a)
 {
     cudaError_t error;
@@ -128,6 +136,7 @@ static cudaError_t read_attribute(struct request *r, const cudaLaunchAttribute *
     case 2:
         if (!device.faults.cooperative_after_cluster_lost || r->cluster <= 1)
             r->cooperative = is_set(a->val.cooperative, device.faults.cooperative_by_one_only, false);
+        r->cooperative &= !device.faults.cooperative_read_wide || behind_number(a) == 0;
         return cudaSuccess;
     case 4:
     case 11: {
@@ -148,6 +157,7 @@ static cudaError_t read_attribute(struct request *r, const cudaLaunchAttribute *
             return cudaSuccess; /* AMB-23: the first of two counts, or the last */
         r->programmatic = is_allowed(a->val.programmaticStreamSerializationAllowed) || device.faults.value_zero_overlaps;
         r->programmatic |= device.faults.driver_later_zero_overlaps && device.by_driver && r->num_attrs > 1;
+        r->programmatic |= device.faults.six_read_wide && behind_number(a) != 0;
         r->programmatic_given = true;
         if (device.faults.six_drops_event)
             r->event = NULL;
@@ -352,6 +362,25 @@ static void mix_args(const struct request *r, unsigned char *args)
     memcpy(before, r->args, bytes);
 }
 
+/* On a device where arguments of more than 4,096 bytes lie in one of eight places: a kernel that has not begun takes what came there later. */
+static void share_place(struct op *op)
+{
+    static struct place { /* serial: the device may have given the operation's memory to another one */
+        struct op *op;
+        uint64_t serial;
+    } places[8];
+    static unsigned next;
+    size_t bytes = op->grid->kernel->args_bytes;
+    if (!device.faults.args_in_a_ring || bytes <= 4096)
+        return;
+    struct place *p = &places[next++ % 8];
+    bool waits = p->op != NULL && p->op->serial == p->serial && p->serial < op->serial && p->op->kind == OP_KERNEL && !p->op->turn;
+    if (waits && p->op->grid->kernel == op->grid->kernel)
+        memcpy(p->op->grid->args, op->grid->args, bytes);
+    p->op = op;
+    p->serial = op->serial;
+}
+
 struct op *request_op(const struct request *r)
 {
     struct op *op = op_new(OP_KERNEL);
@@ -384,6 +413,7 @@ struct op *request_op(const struct request *r)
         memset(op->grid->args + 64, 0, r->kernel->args_bytes - 64);
     cut_args(r, op->grid->args);
     mix_args(r, op->grid->args);
+    share_place(op);
     op->by_driver = device.by_driver;
     return op;
 }
@@ -404,13 +434,22 @@ static bool other_overlaps(const struct request *r)
            (f->nvlink_overlaps && gives(r, 16)) || (f->preferred_overlaps && gives(r, 11));
 }
 
+/* ... or an ignored entry whose value is not 0. */
+static bool ignored_overlaps(const struct request *r)
+{
+    for (unsigned i = 0; device.faults.ignored_value_overlaps && i < r->num_attrs; i++)
+        if (r->attrs[i].id == cudaLaunchAttributeIgnore && r->attrs[i].val.programmaticStreamSerializationAllowed != 0)
+            return true;
+    return false;
+}
+
 /* ATTR-02, ATTR-03, ATTR-05: may this launch overlap the kernel before it? A cooperative one may or may not (AMB-19). */
 bool launch_may_overlap(const struct request *r, struct stream *s)
 {
     bool leaked = s->leaked_attribute;
     s->leaked_attribute = device.faults.attribute_leaks && r->programmatic;
     bool third = device.faults.third_plain_overlaps && s->kernel_tail != NULL && s->kernel_tail->depth >= 1;
-    third |= !r->programmatic && other_overlaps(r);
+    third |= !r->programmatic && (other_overlaps(r) || ignored_overlaps(r));
     third |= device.faults.many_blocks_overlap && (uint64_t)r->grid[0] * r->grid[1] * r->grid[2] > 64;
     if (device.faults.plain_overlaps || leaked || third || (device.faults.recorder_overlaps && (r->event != NULL || r->launch_event != NULL)))
         return true;

@@ -78,6 +78,15 @@ static bool starts_event_early(const struct event *e, const struct op *op)
            (f->layered_start_event_early && op->grid->shape[2] > 1);
 }
 
+/* On a device that has room for the programmatic events of eight launches under way */
+static bool has_no_room(const struct event *e)
+{
+    unsigned others = 0;
+    for (const struct event *o = events; device.faults.ninth_launch_event_lost && o != NULL; o = o->next)
+        others += o != e && o->op != NULL && o->recorded == RECORDED_PROGRAMMATIC && !o->op->retired;
+    return others >= 8;
+}
+
 /* EVT-01, EVT-02, EVT-03, EVT-08: from the moment the rule names on, or any time later up to completion */
 void event_takes(struct event *e, enum recorded how, struct op *op, bool at_block_start)
 {
@@ -118,6 +127,8 @@ void event_takes(struct event *e, enum recorded how, struct op *op, bool at_bloc
     if (device.faults.launched_blocking_event_past && how == RECORDED_PROGRAMMATIC && (e->flags & cudaEventBlockingSync) != 0)
         e->op = NULL;
     if (device.faults.launched_plain_event_past && how == RECORDED_PROGRAMMATIC && (e->flags & cudaEventBlockingSync) == 0)
+        e->op = NULL;
+    if (how == RECORDED_PROGRAMMATIC && has_no_room(e))
         e->op = NULL;
     if (takes_overlap())
         e->device_at = soonest;

@@ -268,6 +268,16 @@ static bool lets_go_at_touch(const struct arc *a)
            (f->updated_cooperative_at_touch && queued.features & HAS(updated) && a->from->kernel != NULL && a->from->kernel->cooperative);
 }
 
+/* On a device where a full edge lets go at the trigger, if it is the first of its node and another one is programmatic. */
+static bool is_first_beside(const struct arc *a)
+{
+    const struct graph *in = a->to->graph;
+    for (size_t i = 0; device.faults.first_beside_lets_go && a->first && i < in->arcs; i++)
+        if (in->arc[i].to == a->to && in->arc[i].data.type == cudaGraphDependencyTypeProgrammatic)
+            return true;
+    return false;
+}
+
 /* What an edge means: EDGE-01, EDGE-09, EDGE-10; (2,0,default) is F18's launch completion, which no wait covers. */
 static void arc_orders(const struct arc *a)
 {
@@ -321,7 +331,7 @@ static void arc_orders(const struct arc *a)
                         (device.faults.nested_child_unordered && in_nested_child(a->to));
     unsigned level = level_of(in);
     full_lets_go |= device.faults.fourth_level_unordered && level >= 4;
-    full_lets_go |= device.faults.level_8_unordered && level >= 8;
+    full_lets_go |= (device.faults.level_8_unordered && level >= 8) || is_first_beside(a);
     full_lets_go |= device.faults.many_blocks_in_body_let_go && is_many(a->from) && graph_is_inside(in, cudaGraphNodeTypeConditional);
     bool mixed = false;
     for (size_t i = 0; device.faults.eighth_launch_mixed_lost && i < in->arcs; i++)
@@ -459,11 +469,12 @@ void queue_between(const struct graph *g, struct op *start, struct op *end)
             arc_orders(&g->arc[i]);
     bool copies = device.faults.copies_end_no_body && graph_is_inside(g, cudaGraphNodeTypeConditional);
     bool rounds_meet = device.faults.rounds_meet && g->owner != NULL && g->owner->choice == BODY_LOOP;
+    bool meets = rounds_meet || (device.faults.child_ends_at_trigger && graph_is_inside(g, cudaGraphNodeTypeGraph));
     for (size_t i = device.faults.graph_ends_early ? g->nodes - 1 : 0; i < g->nodes; i++)
         if (!(device.faults.chosen_ends_early && queued.chosen && i > 0) && !(device.faults.child_ends_by_first && is_later_end(g, i)) &&
             !(device.faults.disabled_end_forgotten && ends_in_disabled(g, g->node[i])) &&
             !(copies && g->nodes > 1 && g->node[i]->type == cudaGraphNodeTypeMemcpy) && !ends_by_others(g, g->node[i]))
-            op_after(end, g->node[i]->last, rounds_meet ? EDGE_TRIGGERED : EDGE_DONE);
+            op_after(end, g->node[i]->last, meets ? EDGE_TRIGGERED : EDGE_DONE);
     for (size_t i = 0; i < g->nodes; i++) {
         op_submit(g->node[i]->op);
         if (g->node[i]->last != g->node[i]->op)

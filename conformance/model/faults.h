@@ -376,6 +376,8 @@ struct faults {
     bool driver_tells_no_flags, driver_lends_nothing;
     bool cluster_of_three_triggers, legacy_event_at_touch, per_thread_of_urgent_uncovered;
     bool driver_event_uncovered, event_of_rows_at_touch;
+    bool args_in_a_ring, ignored_value_overlaps, urgent_stream_jumps, first_beside_lets_go, child_ends_at_trigger;
+    bool six_read_wide, cooperative_read_wide, staging_in_a_ring, sets_in_a_ring, ninth_launch_event_lost;
     bool never_overlaps, early, shared, late_copies, pageable_later; /* these conform */
 };
 

@@ -262,6 +262,7 @@ void memory_drain_some(void);
 void memory_drain_one(unsigned buffer, unsigned nth);
 uint64_t memory_digest(const void *p);
 size_t memory_total(void);
+void staging_ends(char *bytes); /* api_memory.c: frees what a copy has taken */
 size_t memory_in_use(void);
 
 /* ops.c: life of an operation */

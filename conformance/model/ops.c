@@ -381,7 +381,7 @@ static void move_memory(struct op *op)
         op->move.bytes = huge;
     if (op->kind == OP_COPY) {
         copy_layers(&op->move, device.faults.copy_takes_words ? op->move.bytes & ~(size_t)3 : op->move.bytes);
-        free(op->move.staging);
+        staging_ends(op->move.staging);
         op->move.staging = NULL;
         return;
     }

@@ -275,7 +275,7 @@ bool reads_boldly(void)
 enum edge_kind trigger_for(const struct op *op)
 {
     const struct faults *f = &device.faults;
-    return (f->urgent_jumps && op->urgent) || op_is_hinted(op, &f->jumps) ? EDGE_TOUCHED : EDGE_TRIGGERED;
+    return ((f->urgent_jumps && op->urgent) || (f->urgent_stream_jumps && op->features & HAS(highstream))) || op_is_hinted(op, &f->jumps) ? EDGE_TOUCHED : EDGE_TRIGGERED;
 }
 
 static uint64_t stream_features(const struct stream *s)
@@ -291,6 +291,23 @@ static uint64_t item_features(const struct op *op)
     return op->kind == OP_SET ? HAS(memset) : op->kind == OP_COPY ? HAS(copy) : op->kind == OP_HOST ? HAS(host) : 0;
 }
 
+/* On a device where the values of memsets lie in one of 16 places until they begin */
+static void share_value(struct op *op)
+{
+    static struct place { /* serial: the device may have given the operation's memory to another one */
+        struct op *op;
+        uint64_t serial;
+    } places[16];
+    static unsigned next;
+    if (!device.faults.sets_in_a_ring || op->kind != OP_SET)
+        return;
+    struct place *p = &places[next++ % 16];
+    if (p->op != NULL && p->op->serial == p->serial && p->serial < op->serial && p->op->kind == OP_SET && !p->op->done)
+        p->op->move.value = op->move.value;
+    p->op = op;
+    p->serial = op->serial;
+}
+
 void stream_append(struct stream *s, struct op *op, bool programmatic)
 {
     op->features |= stream_features(s) | item_features(op);
@@ -301,6 +318,7 @@ void stream_append(struct stream *s, struct op *op, bool programmatic)
     bool passes_copy = device.faults.kernel_passes_long_copy && op->kind == OP_KERNEL && s->tail != NULL && s->tail->kind == OP_COPY &&
                        s->tail->move.bytes > 65536;
     bool forgets = passes_graph(s, op) || passes_copy || passes_first_thread(s, op);
+    share_value(op);
     s->idle = false;
     s->items = op->kind == OP_KERNEL ? s->items : s->items + 1;
     if (!forgets)

@@ -1793,6 +1793,16 @@ static const struct variant variants[] = {
     BROKEN("driver-event-uncovered", driver_event_uncovered, "COMP-16", "a wait does not cover the kernel of an event that the driver's launch records"),
     BROKEN("event-of-rows-at-touch", event_of_rows_at_touch, "COMP-16", "the programmatic event of a grid of rows comes with the first block's trigger"),
     BROKEN("per-thread-of-urgent-uncovered", per_thread_of_urgent_uncovered, "COMP-16", "the wait in the per-thread stream does not cover the kernel of an event of a stream of high priority"),
+    BROKEN("arguments-in-a-ring", args_in_a_ring, "ATTR-15f", "arguments of more than 4,096 bytes lie in one of eight places: a kernel that has not begun takes what comes there later"),
+    BROKEN("ignored-value-overlaps", ignored_value_overlaps, "ATTR-03", "an entry with the id ignore lets a launch overlap if its value is not 0"),
+    BROKEN("urgent-stream-jumps", urgent_stream_jumps, "COMP-03", "a dependent in a stream of high priority starts at the first block's trigger"),
+    BROKEN("first-beside-lets-go", first_beside_lets_go, "SAME-01", "a full edge that is the first one into its node lets go at the trigger if another one is programmatic"),
+    BROKEN("child-ends-at-trigger", child_ends_at_trigger, "SAME-01", "what follows a child graph begins once the last kernels of that have triggered"),
+    BROKEN("six-read-wide", six_read_wide, "ATTR-05", "attribute 6 counts if its value or the four bytes after that are not 0"),
+    BROKEN("cooperative-read-wide", cooperative_read_wide, "ATTR-15", "a launch is cooperative only if the four bytes after the attribute's value are 0"),
+    BROKEN("staging-in-a-ring", staging_in_a_ring, "COMP-05e", "what copies take from pageable memory lies in one of eight places until they begin"),
+    BROKEN("sets-in-a-ring", sets_in_a_ring, "COMP-05c", "the values of memsets lie in one of 16 places until they begin"),
+    BROKEN("ninth-launch-event-lost", ninth_launch_event_lost, "COMP-04e", "the programmatic event of a launch stands for nothing if eight others are under way that a launch records"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 

@@ -28,12 +28,37 @@ static unsigned list_attributes(const struct made *made, unsigned index, cudaEve
     return n;
 }
 
+static size_t bytes_of_value(const cudaLaunchAttribute *attr)
+{
+    switch (attr->id) {
+    case cudaLaunchAttributeIgnore: return 0;
+    case cudaLaunchAttributeClusterDimension: return sizeof(attr->val.clusterDim);
+    case cudaLaunchAttributeProgrammaticEvent: return sizeof(attr->val.programmaticEvent);
+    case cudaLaunchAttributeLaunchCompletionEvent: return sizeof(attr->val.launchCompletionEvent);
+    default: return sizeof(int);
+    }
+}
+
+/* What of an attribute does not count is as the caller's memory was: most callers fill in no more than id and value. */
+static void soil(cudaLaunchAttribute *attrs, unsigned n, int byte)
+{
+    unsigned i;
+
+    for (i = 0; i < n; i++) {
+        size_t counts = bytes_of_value(&attrs[i]);
+        memset(attrs[i].pad, byte, sizeof(attrs[i].pad));
+        memset(attrs[i].val.pad + counts, byte, sizeof(attrs[i].val.pad) - counts);
+    }
+}
+
 static unsigned shuffle(cudaLaunchAttribute *attrs, unsigned n, struct dice *dice)
 {
     unsigned i;
 
     if (dice_below(dice, 2))
         program_add_attribute(attrs, &n, cudaLaunchAttributeIgnore);
+    if (dice_below(dice, 2))
+        soil(attrs, n, (int)dice_below(dice, 256));
     for (i = n; i > 1; i--) {
         unsigned k = dice_below(dice, i);
         cudaLaunchAttribute swap = attrs[i - 1];
