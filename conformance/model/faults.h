@@ -376,7 +376,7 @@ struct faults {
     bool driver_tells_no_flags, driver_lends_nothing;
     bool cluster_of_three_triggers, legacy_event_at_touch, per_thread_of_urgent_uncovered;
     bool driver_event_uncovered, event_of_rows_at_touch;
-    bool never_overlaps, early, shared, late_copies, pageable_later; /* these conform */
+    bool never_overlaps, seldom_overlaps, early, shared, late_copies, pageable_later; /* these conform */
 };
 
 struct variant {
