@@ -1,0 +1,79 @@
+/* deep_test.c - what is asked beside the drawn programs is compared to its last byte: one that the host is told otherwise shows. */
+#include <stdio.h>
+#include <string.h>
+
+#include "case.h"
+#include "check.h"
+#include "pair.h"
+#include "programs/program.h"
+
+/* ---- a byte that is told otherwise, in each copy to the host of so many bytes ---- */
+
+static size_t told_bytes, told_at;
+
+cudaError_t __real_cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind);
+cudaError_t __wrap_cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind);
+cudaError_t __wrap_cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind)
+{
+    cudaError_t error = __real_cudaMemcpy(to, from, bytes, kind);
+
+    if (bytes == told_bytes && kind == cudaMemcpyDeviceToHost)
+        ((unsigned char *)to)[told_at] ^= 1;
+    return error;
+}
+
+static struct ask asked;
+
+/* The pair of this name of the programs, with as few of them as can be; bytes: 0 tells the truth. */
+static void put(const char *name, size_t bytes, size_t at)
+{
+    const struct image *image = case_image("programs", "base");
+    unsigned i;
+
+    memset(&asked, 0, sizeof(asked));
+    (void)cudaStreamCreateWithFlags(&asked.stream, cudaStreamNonBlocking);
+    (void)cudaStreamCreateWithFlags(&asked.side, cudaStreamNonBlocking);
+    asked.seed = 1;
+    told_bytes = bytes;
+    told_at = at;
+    for (i = 0; i < image->count; i++)
+        if (strcmp(image->pairs[i].name, name) == 0)
+            image->pairs[i].ask(&asked);
+    told_bytes = 0;
+    (void)cudaStreamDestroy(asked.stream);
+    (void)cudaStreamDestroy(asked.side);
+}
+
+static int says(const char *what) { return strstr(asked.text, what) != NULL; }
+
+static void test_sizes(void)
+{
+    static const char wrong[] = "memsets and copies of graphs that take other bytes";
+    size_t bytes = (size_t)1 << 20 | 4; /* the longest, and one more that nothing may touch */
+
+    put("graphs", 0, 0);
+    check(asked.asked && !asked.wrong, "memsets and copies are right where the truth is told");
+    put("graphs", bytes, 0);
+    check(says(wrong), "their first byte is looked at");
+    put("graphs", bytes, bytes - 1);
+    check(says(wrong), "and the one behind their last");
+}
+
+/* Of four kernels in turn, and of a kernel and what moves its words. */
+static void test_rows(void)
+{
+    put("streams", 0, 0);
+    check(asked.asked && !asked.wrong, "long rows are right where the truth is told");
+    put("streams", 4 * STEP_BYTES, 4 * STEP_BYTES - 1);
+    check(says("chains of launches that end with other words"), "the last word of a chain of launches is looked at");
+    put("streams", 5 * STEP_BYTES, 5 * STEP_BYTES - 1);
+    check(says("rows of copies and memsets that end with other words"), "and that of a row of copies, which nothing writes again");
+}
+
+int main(void)
+{
+    test_sizes();
+    test_rows();
+    printf("%u passed, %u failed\n", passed, failed);
+    return failed != 0;
+}
