@@ -1,4 +1,5 @@
-/* deep_test.c - what is asked beside the drawn programs is compared to its last byte: one that the host is told otherwise shows. */
+/* deep_test.c - what is asked beside the drawn programs is compared to its last byte: one that the host is told otherwise shows. So does an
+ * answer about a stream that captures, or about its event, which has none. */
 #include <stdio.h>
 #include <string.h>
 
@@ -70,8 +71,72 @@ static void test_rows(void)
     check(says("rows of copies and memsets that end with other words"), "and that of a row of copies, which nothing writes again");
 }
 
+/* ---- questions about a stream that captures, and about its event: they spoil the capture, and a lie says that all is well ---- */
+
+static struct program_room room;
+static int lies;
+static unsigned lied;
+
+static cudaError_t answer(cudaError_t error, int captures)
+{
+    lied += lies && captures;
+    return lies && captures ? cudaSuccess : error;
+}
+
+static int captures(cudaStream_t stream)
+{
+    enum cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+
+    return cudaStreamIsCapturing(stream, &status) == cudaSuccess && status == cudaStreamCaptureStatusActive;
+}
+
+#define ASKED(name, type, is_captured)                                \
+    cudaError_t __real_##name(type of);                               \
+    cudaError_t __wrap_##name(type of);                               \
+    cudaError_t __wrap_##name(type of)                                \
+    {                                                                 \
+        int captured = is_captured;                                   \
+                                                                      \
+        return answer(__real_##name(of), captured);                   \
+    }
+ASKED(cudaStreamQuery, cudaStream_t, captures(of))
+ASKED(cudaStreamSynchronize, cudaStream_t, captures(of))
+ASKED(cudaEventQuery, cudaEvent_t, of == room.captured)
+ASKED(cudaEventSynchronize, cudaEvent_t, of == room.captured)
+
+void programs_few_base(struct kernel_args args);
+
+/* Calls that change nothing, as the dice have them, where some of them are answered that must not be. */
+static void test_questions(void)
+{
+    static const void *kernels[PROGRAM_KERNELS];
+    struct made made = PDL_ZERO;
+    unsigned seed, i, missed = 0, wrong = 0, all = 0;
+
+    for (i = 0; i < PROGRAM_KERNELS; i++)
+        kernels[i] = (const void *)programs_few_base;
+    room.kernel = kernels;
+    check(cudaStreamCreateWithFlags(&room.stream, cudaStreamNonBlocking) == cudaSuccess && program_open_room(&room) == cudaSuccess, "there is a room");
+    made.room = &room;
+    for (seed = 0; seed < 400; seed++) {
+        struct dice dice = { seed / 2 };
+        cudaError_t error;
+        lies = seed % 2;
+        lied = 0;
+        error = program_change_nothing(&made, room.stream, &dice);
+        wrong += !lied && error != cudaSuccess;
+        missed += lied && error == cudaSuccess;
+        all += lied != 0;
+    }
+    lies = 0;
+    check(wrong == 0, "calls that change nothing succeed");
+    check(all > 10 && missed == 0, "an answer about what is captured is an error");
+    program_close_room(&room);
+}
+
 int main(void)
 {
+    test_questions();
     test_sizes();
     test_rows();
     printf("%u passed, %u failed\n", passed, failed);
