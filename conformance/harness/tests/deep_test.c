@@ -116,7 +116,8 @@ static void test_questions(void)
     for (i = 0; i < PROGRAM_KERNELS; i++)
         kernels[i] = (const void *)programs_few_base;
     room.kernel = kernels;
-    check(cudaStreamCreateWithFlags(&room.stream, cudaStreamNonBlocking) == cudaSuccess && program_open_room(&room) == cudaSuccess, "there is a room");
+    check(cudaStreamCreateWithFlags(&room.stream, cudaStreamNonBlocking) == cudaSuccess, "there is a stream");
+    check(program_open_room(&room) == cudaSuccess, "there is room");
     made.room = &room;
     for (seed = 0; seed < 400; seed++) {
         struct dice dice = { seed / 2 };

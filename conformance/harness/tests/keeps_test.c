@@ -1,5 +1,5 @@
-/* keeps_test.c - what a graph tells of the nodes that were made of a program is compared to the last field: one that is told otherwise, by the
- * runtime or by the driver, shows. */
+/* keeps_test.c - what a graph tells of the nodes that were made of a program is compared to the last field: one that is told otherwise, by
+ * the runtime or by the driver, shows. */
 #include <stdio.h>
 #include <string.h>
 
@@ -51,8 +51,8 @@ cudaError_t __wrap_cudaGraphKernelNodeGetParams(cudaGraphNode_t node, struct cud
 static void change_attribute(int id, cudaLaunchAttributeValue *value)
 {
     static const int ids[ATTRIBUTE_FIELDS] = { cudaLaunchAttributeClusterDimension, cudaLaunchAttributeClusterDimension,
-                                               cudaLaunchAttributeClusterDimension, cudaLaunchAttributeCooperative, cudaLaunchAttributePriority,
-                                               cudaLaunchAttributeMemSyncDomain };
+                                               cudaLaunchAttributeClusterDimension, cudaLaunchAttributeCooperative,
+                                               cudaLaunchAttributePriority, cudaLaunchAttributeMemSyncDomain };
     if (id != ids[lie])
         return;
     switch (lie) {
@@ -118,8 +118,15 @@ static CUresult launch_of(void *call, CUgraphNode node, CUDA_KERNEL_NODE_PARAMS 
     return result;
 }
 
-static CUresult CUDAAPI kernel_by_driver(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS *params) { return launch_of(kernel_call, node, params, DRIVER); }
-static CUresult CUDAAPI kernel_by_older(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS *params) { return launch_of(older_call, node, params, OLDER); }
+static CUresult CUDAAPI kernel_by_driver(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS *params)
+{
+    return launch_of(kernel_call, node, params, DRIVER);
+}
+
+static CUresult CUDAAPI kernel_by_older(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS *params)
+{
+    return launch_of(older_call, node, params, OLDER);
+}
 
 static CUresult CUDAAPI attribute_by_driver(CUgraphNode node, CUkernelNodeAttrID id, CUkernelNodeAttrValue *value)
 {
