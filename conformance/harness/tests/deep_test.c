@@ -73,14 +73,15 @@ static void test_rows(void)
 
 /* ---- questions about a stream that captures, and about its event: they spoil the capture, and a lie says that all is well ---- */
 
+enum lie { NO_LIE, CAPTURED_ANSWERS, NOTHING_LAUNCHED, LIES };
 static struct program_room room;
-static int lies;
+static enum lie lie;
 static unsigned lied;
 
-static cudaError_t answer(cudaError_t error, int captures)
+static cudaError_t answer(cudaError_t error, int is_wrong, enum lie of)
 {
-    lied += lies && captures;
-    return lies && captures ? cudaSuccess : error;
+    lied += lie == of && is_wrong;
+    return lie == of && is_wrong ? cudaSuccess : error;
 }
 
 static int captures(cudaStream_t stream)
@@ -97,47 +98,102 @@ static int captures(cudaStream_t stream)
     {                                                                 \
         int captured = is_captured;                                   \
                                                                       \
-        return answer(__real_##name(of), captured);                   \
+        return answer(__real_##name(of), captured, CAPTURED_ANSWERS); \
     }
 ASKED(cudaStreamQuery, cudaStream_t, captures(of))
 ASKED(cudaStreamSynchronize, cudaStream_t, captures(of))
 ASKED(cudaEventQuery, cudaEvent_t, of == room.captured)
 ASKED(cudaEventSynchronize, cudaEvent_t, of == room.captured)
 
+cudaError_t __real_cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *function, void **args);
+cudaError_t __wrap_cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *function, void **args);
+cudaError_t __wrap_cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *function, void **args)
+{
+    return answer(__real_cudaLaunchKernelExC(config, function, args), config->gridDim.x == 0, NOTHING_LAUNCHED);
+}
+
+static int more_nodes;         /* so many more are counted than there are */
+cudaError_t __real_cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t *nodes, size_t *count);
+cudaError_t __wrap_cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t *nodes, size_t *count);
+cudaError_t __wrap_cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t *nodes, size_t *count)
+{
+    cudaError_t error = __real_cudaGraphGetNodes(graph, nodes, count);
+
+    *count += (size_t)more_nodes;
+    return error;
+}
+
 void programs_few_base(struct kernel_args args);
 
-/* Calls that change nothing, as the dice have them, where some of them are answered that must not be. */
-static void test_questions(void)
+static void open_room(struct made *made)
 {
     static const void *kernels[PROGRAM_KERNELS];
-    struct made made = PDL_ZERO;
-    unsigned seed, i, missed = 0, wrong = 0, all = 0;
+    unsigned i;
 
     for (i = 0; i < PROGRAM_KERNELS; i++)
         kernels[i] = (const void *)programs_few_base;
     room.kernel = kernels;
     check(cudaStreamCreateWithFlags(&room.stream, cudaStreamNonBlocking) == cudaSuccess, "there is a stream");
     check(program_open_room(&room) == cudaSuccess, "there is room");
-    made.room = &room;
-    for (seed = 0; seed < 400; seed++) {
-        struct dice dice = { seed / 2 };
+    memset(made, 0, sizeof(*made));
+    made->room = &room;
+}
+
+/* Calls that change nothing, as the dice have them, where some of them are answered that must not be. */
+static void test_questions(struct made *made)
+{
+    unsigned seed, missed = 0, wrong = 0, all[LIES] = { 0 };
+
+    for (seed = 0; seed < 200 * LIES; seed++) {
+        struct dice dice = { seed / LIES };
         cudaError_t error;
-        lies = seed % 2;
+        lie = (enum lie)(seed % LIES);
         lied = 0;
-        error = program_change_nothing(&made, room.stream, &dice);
+        error = program_change_nothing(made, room.stream, &dice);
         wrong += !lied && error != cudaSuccess;
         missed += lied && error == cudaSuccess;
-        all += lied != 0;
+        all[lie] += lied != 0;
     }
-    lies = 0;
+    lie = NO_LIE;
     check(wrong == 0, "calls that change nothing succeed");
-    check(all > 10 && missed == 0, "an answer about what is captured is an error");
-    program_close_room(&room);
+    check(all[CAPTURED_ANSWERS] > 10 && all[NOTHING_LAUNCHED] > 5 && missed == 0,
+          "an answer about what is captured is an error, and so is a launch of no blocks");
+}
+
+static cudaError_t capture_beside(const struct made *made, int more)
+{
+    cudaError_t error = program_begin_other_capture(made);
+
+    more_nodes = more;
+    if (error == cudaSuccess)
+        error = program_end_other_capture(made);
+    more_nodes = 0;
+    return error;
+}
+
+static void test_captures(struct made *made)
+{
+    cudaGraph_t graph = NULL;
+    unsigned i;
+
+    check(capture_beside(made, 0) == cudaSuccess, "a capture beside others has its own nodes");
+    check(capture_beside(made, 1) != cudaSuccess && capture_beside(made, -1) != cudaSuccess, "none of the others', and all of them");
+    for (i = 0; i < 2; i++) {
+        check(cudaStreamBeginCapture(room.stream, cudaStreamCaptureModeRelaxed) == cudaSuccess, "a capture");
+        check(program_is_new_capture(&room, room.stream, NULL), "is new");
+        check(!program_is_new_capture(&room, room.stream, NULL), "and is not, when it has the number of the one before");
+        check(cudaStreamEndCapture(room.stream, &graph) == cudaSuccess && cudaGraphDestroy(graph) == cudaSuccess, "ends");
+    }
 }
 
 int main(void)
 {
-    test_questions();
+    struct made made;
+
+    open_room(&made);
+    test_questions(&made);
+    test_captures(&made);
+    program_close_room(&room);
     test_sizes();
     test_rows();
     printf("%u passed, %u failed\n", passed, failed);
