@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <cuda.h>
+
 #include "case.h"
 #include "check.h"
 #include "pair.h"
@@ -128,6 +130,7 @@ void programs_few_base(struct kernel_args args);
 static void open_room(struct made *made)
 {
     static const void *kernels[PROGRAM_KERNELS];
+    static struct program program; /* of no steps */
     unsigned i;
 
     for (i = 0; i < PROGRAM_KERNELS; i++)
@@ -137,6 +140,7 @@ static void open_room(struct made *made)
     check(program_open_room(&room) == cudaSuccess, "there is room");
     memset(made, 0, sizeof(*made));
     made->room = &room;
+    made->program = &program;
 }
 
 /* Calls that change nothing, as the dice have them, where some of them are answered that must not be. */
@@ -186,6 +190,53 @@ static void test_captures(struct made *made)
     }
 }
 
+/* The number of a capture, as the driver's older call tells it: one more than it is. */
+static void *status_call;
+static int other_number;
+
+static CUresult CUDAAPI tell_status(CUstream stream, CUstreamCaptureStatus *status, cuuint64_t *id)
+{
+    CUresult result = ((CUresult(CUDAAPI *)(CUstream, CUstreamCaptureStatus *, cuuint64_t *))status_call)(stream, status, id);
+
+    *id += (cuuint64_t)other_number;
+    return result;
+}
+
+static void test_numbers(const struct made *made)
+{
+    enum cudaStreamCaptureStatus status;
+    cudaGraph_t graph = NULL;
+    cudaError_t error = cudaSuccess;
+    struct dice dice = { 1 };
+    unsigned i, asked_for = 0, noticed = 0;
+
+    status_call = room.driver.older_call[OLDER_STATUS];
+    if (!status_call) /* before toolkit 12.5 the driver is asked for nothing */
+        return;
+    room.driver.older_call[OLDER_STATUS] = (void *)tell_status;
+    check(cudaStreamBeginCapture(room.stream, cudaStreamCaptureModeRelaxed) == cudaSuccess, "a capture");
+    for (i = 0; i < 100; i++) {
+        other_number = (int)(i % 2);
+        if (!program_status_by_older(made, room.stream, &status, &dice, &error))
+            continue;
+        asked_for++;
+        noticed += (error != cudaSuccess) == (other_number != 0);
+    }
+    check(asked_for > 10 && noticed == asked_for, "has one number by either call");
+    check(cudaStreamEndCapture(room.stream, &graph) == cudaSuccess && cudaGraphDestroy(graph) == cudaSuccess, "ends");
+    room.driver.older_call[OLDER_STATUS] = status_call;
+}
+
+/* What holds in front of a graph holds for longer than the graph's own steps do. */
+static void test_ahead(struct made *made)
+{
+    check(program_prepare_behind(made, room.stream) == cudaSuccess, "there is work in front of a graph");
+    check(room.staging->ahead[0].hold_ns == 3 * room.size.hold_ns && room.staging->ahead[0].flags == STEP_TRIGGERS_FIRST,
+          "that triggers and holds");
+    check(cudaStreamSynchronize(room.stream) == cudaSuccess && room.staging->ahead_mark[0] == (uint32_t)room.key,
+          "and says that it has ended");
+}
+
 int main(void)
 {
     struct made made;
@@ -193,6 +244,8 @@ int main(void)
     open_room(&made);
     test_questions(&made);
     test_captures(&made);
+    test_numbers(&made);
+    test_ahead(&made);
     program_close_room(&room);
     test_sizes();
     test_rows();

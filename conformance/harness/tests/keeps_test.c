@@ -243,6 +243,18 @@ static void test_lies(enum teller teller, const char *by, enum about of, const c
     liar = NOBODY;
 }
 
+/* A captured program is asked for its launches; one that was put into another graph is not. */
+static void test_captured(void)
+{
+    check(program_captured_right(&made, WAY_CAPTURED) && program_captured_right(&made, WAY_CAPTURED_TO_GRAPH), "a capture that is right");
+    liar = RUNTIME;
+    about = ABOUT_LAUNCH;
+    lie = 0;
+    check(!program_captured_right(&made, WAY_CAPTURED) && !program_captured_right(&made, WAY_CAPTURED_TO_GRAPH), "one with another grid");
+    check(program_captured_right(&made, WAY_CAPTURED_CLONE), "whose nodes are not known");
+    liar = NOBODY;
+}
+
 int main(void)
 {
     void **tells = room.driver.node_call[DRIVER_TELLS];
@@ -268,6 +280,7 @@ int main(void)
     test_lies(RUNTIME, "the runtime", ABOUT_EVENT, "event", 2);
     test_lies(DRIVER, "the driver", ABOUT_EVENT, "event", 2);
     test_lies(DRIVER, "the driver", ABOUT_HOST, "the host's function or its data,", 2);
+    test_captured();
     (void)cudaGraphDestroy(made.inner);
     program_close_room(&room);
     printf("%u passed, %u failed\n", passed, failed);
