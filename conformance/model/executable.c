@@ -283,8 +283,7 @@ static void arc_orders(const struct arc *a)
 {
     bool programmatic = a->data.type == cudaGraphDependencyTypeProgrammatic;
     enum edge_kind kind = EDGE_DONE;
-    bool may_overlap = device.cc >= 90 && !device.faults.never_overlaps;
-    bool takes = may_overlap && (device.faults.early || !once_in(256));
+    bool takes = device.cc >= 90 && takes_overlap();
     bool uncovered = device.faults.edge_becomes_launch_completion || (device.faults.program_event_not_covered && a->of_event);
     if (takes && a->of_event && device.faults.program_event_first_block)
         kind = EDGE_TOUCHED;

@@ -264,6 +264,8 @@ bool takes_overlap(void)
 {
     if (device.faults.never_overlaps)
         return false;
+    if (device.faults.seldom_overlaps)
+        return once_in(8);
     return device.faults.early || !once_in(256);
 }
 

@@ -13,6 +13,7 @@ static const struct variant drawn = {drawn_name, "SAME-01", "drawn from the gram
 
 static const struct variant variants[] = {
     CONFORMING("never-overlaps", never_overlaps, "no dependent ever starts before its predecessor completed"),
+    CONFORMING("seldom-overlaps", seldom_overlaps, "one dependent in eight starts before its predecessor completed"),
     CONFORMING("early", early, "every dependent starts the moment it may"),
     CONFORMING("shared", shared, "others use the GPU, too: any thread may stand still for 60 microseconds"),
     CONFORMING("pageable-later", pageable_later, "asynchronous copies from and to pageable memory go on after their call"),

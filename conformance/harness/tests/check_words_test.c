@@ -41,6 +41,47 @@ static void fill_batch(unsigned round, unsigned wrong)
     }
 }
 
+/* ---- who takes a slot: where the test says so, a member of its own for each, else whoever is free ---- */
+
+static int one_each;
+void __real_crew_work(struct crew *crew, unsigned tasks, unsigned at_once, void (*task)(void *, unsigned, unsigned), void *context);
+void __wrap_crew_work(struct crew *crew, unsigned tasks, unsigned at_once, void (*task)(void *, unsigned, unsigned), void *context);
+
+void __wrap_crew_work(struct crew *crew, unsigned tasks, unsigned at_once, void (*task)(void *, unsigned, unsigned), void *context)
+{
+    unsigned i;
+
+    if (!one_each) {
+        __real_crew_work(crew, tasks, at_once, task, context);
+        return;
+    }
+    for (i = 0; i < tasks; i++)
+        task(context, i, i);
+}
+
+/* Members whose scratch another one has written to. */
+static unsigned share_scratch(unsigned members)
+{
+    static uint32_t want[WORDS];
+    struct word_check *words = word_check_open(WORDS, members);
+    unsigned i, shared = 0;
+
+    if (!words)
+        return members;
+    open_batch(members);
+    fill_batch(1, members);
+    one_each = 1;
+    check_words(words, NULL, &part, &layout, &buffers);
+    one_each = 0;
+    for (i = 0; i < members; i++) {
+        struct oracle_trial trial = slot_trial(&layout, buffers.plan_host, i);
+        (void)oracle_expect(&trial, want);
+        shared += memcmp(words->want + (size_t)i * WORDS, want, trial.words * sizeof(want[0])) != 0;
+    }
+    word_check_close(words);
+    return shared;
+}
+
 /* Slots with an answer that is not theirs. */
 static unsigned misjudged(const struct checked *checked, unsigned wrong, uint32_t *want)
 {
@@ -118,6 +159,7 @@ int main(void)
     check(misjudged_by(1) == 0, "one thread checks every slot of every batch");
     check(misjudged_by(2) == 0, "so do two");
     check(misjudged_by(8) == 0, "and eight");
+    check(share_scratch(8) == 0, "each of them with scratch of its own");
     check(!big_is_misjudged(0) && !big_is_misjudged(1), "a long trial is checked to its last word");
     printf("%u passed, %u failed\n", passed, failed);
     free(buffers.plan_host);

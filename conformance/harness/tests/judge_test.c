@@ -27,13 +27,14 @@ static enum case_status judged(int proving, uint64_t exercised, uint64_t forbidd
 }
 
 /* A PASS, except for this one thing. */
-static enum case_status judged_with(int needs_witness, uint64_t witnessed, uint64_t repeated)
+static enum case_status judged_with(int needs_witness, uint64_t exercised, uint64_t witnessed, uint64_t repeated)
 {
     struct case_evidence e;
     char reason[128];
     memset(&e, 0, sizeof(e));
     e.proving = 1;
-    e.planned = e.run = e.exercised = 1000;
+    e.planned = e.run = 1000;
+    e.exercised = exercised;
     e.needs_witness = needs_witness;
     e.witnessed = witnessed;
     e.repeated = repeated;
@@ -50,10 +51,11 @@ int main(void)
     check(judged(1, 0, 1, 3, 1) == CASE_FAIL, "a FAIL does not need to be exercised");
     check(judged(1, 1000, 0, 1, 0) == CASE_INCONCLUSIVE, "a surviving mutant takes the PASS away");
     check(judged(1, 1000, 0, 0, 1) == CASE_INCONCLUSIVE, "so does the broken wait of the largest X");
-    check(judged_with(1, 500, 0) == CASE_PASS, "half of the trials with a witness are enough");
-    check(judged_with(1, 499, 0) == CASE_INCONCLUSIVE, "fewer are not");
-    check(judged_with(0, 0, 0) == CASE_PASS, "where no witness is planned none is needed");
-    check(judged_with(1, 1000, 1) == CASE_INCONCLUSIVE, "one repeated plan takes the PASS away");
+    check(judged_with(1, 1000, 500, 0) == CASE_PASS, "half of the trials with a witness are enough");
+    check(judged_with(1, 1000, 499, 0) == CASE_INCONCLUSIVE, "fewer are not");
+    check(judged_with(1, 900, 499, 0) == CASE_INCONCLUSIVE, "nor where they are half of those that were exercised");
+    check(judged_with(0, 1000, 0, 0) == CASE_PASS, "where no witness is planned none is needed");
+    check(judged_with(1, 1000, 1000, 1) == CASE_INCONCLUSIVE, "one repeated plan takes the PASS away");
     check(judged(0, 1000, 0, 0, 0) == CASE_INCONCLUSIVE, "an observing case never passes");
     check(judged(0, 1000, 1, 0, 0) == CASE_FAIL, "but it can fail");
     check(judge_variant(11, 1, 0) == VARIANT_SURVIVED, "eleven kills are not enough");

@@ -70,6 +70,10 @@ expect_end(ATTR-02.store.widened.captured model 77)
 expect_end(FWD-05.deep.widened.captured model:large-graph-cut 77) # a finding
 expect_end(COMP-15.lazy.widened.stream model 77) # what the model lacks
 expect_end(FWD-06a.mixes.widened.stream model:never-overlaps 77)
+# Nor has one whose kernels overlapped in some trials, and not in most: floors are halves.
+foreach(case MEM-09.host_end.widened.stream MEM-06a.graphs.widened.stream EDGE-09b.million.widened.built EDGE-09c.two.widened.built)
+  expect_end(${case} model:seldom-overlaps 2)
+endforeach()
 execute_process(COMMAND ${HARNESS} --family room --profile smoke --device model:never-overlaps OUTPUT_QUIET RESULT_VARIABLE got)
 if(NOT got EQUAL 0) # the one case of its family, and pdlkit judges families by their records
   message(FATAL_ERROR "a family whose one case was skipped ended with ${got}")

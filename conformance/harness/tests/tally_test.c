@@ -207,6 +207,7 @@ static void other_threads(struct bench *t) { t->layout.slot[1].shape.threads = 1
 static void other_primary(struct bench *t) { t->layout.slot[1].shape.primary_blocks = 1; }
 static void other_words(struct bench *t) { t->layout.slot[1].shape.words -= 4; }
 static void other_shared(struct bench *t) { t->layout.slot[1].shape.primary_shared_bytes = 1024; }
+static void control_of_more_shared(struct bench *t) { t->layout.slot[SLOTS - 1].shape.primary_shared_bytes = 1024; }
 static void observing(struct bench *t) { t->info.proving = 0; }
 static void control_in_front(struct bench *t)
 {
@@ -236,6 +237,7 @@ static void test_progress_and_start(void)
     check(exercised_after("start", CONTROL_UNORDERED, other_blocks) == 2, "nor for a trial of another grid");
     check(exercised_after("start", CONTROL_UNORDERED, other_threads) == 2, "nor for one of other blocks");
     check(exercised_after("start", CONTROL_UNORDERED, other_shared) == 2, "nor for one of other shared memory");
+    check(exercised_after("start", CONTROL_UNORDERED, control_of_more_shared) == 0, "also where those have less of it");
     check(exercised_after("start", CONTROL_UNORDERED, other_primary) == 2, "nor for one of another primary");
     check(exercised_after("start", CONTROL_UNORDERED, other_words) == 2, "nor for one of other words");
     check(exercised_after("start", CONTROL_UNORDERED, not_held) == 2, "a primary that was not held shows nothing");

@@ -55,6 +55,17 @@ def test_damage_is_named(damage: object, line: int, tmp_path: Path) -> None:
         read_lines(tmp_path / "x")
 
 
+def test_every_digit_of_a_check_counts(tmp_path: Path) -> None:
+    """Of a check that is compared in part, few lines that somebody writes by hand would not fit."""
+    lines = written(tmp_path / "x")
+    end = lines[4].rindex('"}')
+    for place in range(end - 16, end):
+        other = "0" if lines[4][place] != "0" else "1"
+        (tmp_path / "x").write_text("".join([*lines[:4], lines[4][:place] + other + lines[4][place + 1:]]))
+        with pytest.raises(Damaged, match="^line 5 of x is damaged"):
+            read_lines(tmp_path / "x")
+
+
 def test_a_cut_last_line_is_left_out_and_the_file_goes_on(tmp_path: Path) -> None:
     lines = written(tmp_path / "x")
     (tmp_path / "x").write_text("".join(lines)[:-10])

@@ -1,0 +1,254 @@
+/* deep_test.c - what is asked beside the drawn programs is compared to its last byte: one that the host is told otherwise shows. So does an
+ * answer about a stream that captures, or about its event, which has none. */
+#include <stdio.h>
+#include <string.h>
+
+#include <cuda.h>
+
+#include "case.h"
+#include "check.h"
+#include "pair.h"
+#include "programs/program.h"
+
+/* ---- a byte that is told otherwise, in each copy to the host of so many bytes ---- */
+
+static size_t told_bytes, told_at;
+
+cudaError_t __real_cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind);
+cudaError_t __wrap_cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind);
+cudaError_t __wrap_cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind)
+{
+    cudaError_t error = __real_cudaMemcpy(to, from, bytes, kind);
+
+    if (bytes == told_bytes && kind == cudaMemcpyDeviceToHost)
+        ((unsigned char *)to)[told_at] ^= 1;
+    return error;
+}
+
+static struct ask asked;
+
+/* The pair of this name of the programs, with as few of them as can be; bytes: 0 tells the truth. */
+static void put(const char *name, size_t bytes, size_t at)
+{
+    const struct image *image = case_image("programs", "base");
+    unsigned i;
+
+    memset(&asked, 0, sizeof(asked));
+    (void)cudaStreamCreateWithFlags(&asked.stream, cudaStreamNonBlocking);
+    (void)cudaStreamCreateWithFlags(&asked.side, cudaStreamNonBlocking);
+    asked.seed = 1;
+    told_bytes = bytes;
+    told_at = at;
+    for (i = 0; i < image->count; i++)
+        if (strcmp(image->pairs[i].name, name) == 0)
+            image->pairs[i].ask(&asked);
+    told_bytes = 0;
+    (void)cudaStreamDestroy(asked.stream);
+    (void)cudaStreamDestroy(asked.side);
+}
+
+static int says(const char *what) { return strstr(asked.text, what) != NULL; }
+
+static void test_sizes(void)
+{
+    static const char wrong[] = "memsets and copies of graphs that take other bytes";
+    size_t bytes = (size_t)1 << 20 | 4; /* the longest, and one more that nothing may touch */
+
+    put("graphs", 0, 0);
+    check(asked.asked && !asked.wrong, "memsets and copies are right where the truth is told");
+    put("graphs", bytes, 0);
+    check(says(wrong), "their first byte is looked at");
+    put("graphs", bytes, bytes - 1);
+    check(says(wrong), "and the one behind their last");
+}
+
+/* Of four kernels in turn, and of a kernel and what moves its words. */
+static void test_rows(void)
+{
+    put("streams", 0, 0);
+    check(asked.asked && !asked.wrong, "long rows are right where the truth is told");
+    put("streams", 4 * STEP_BYTES, 4 * STEP_BYTES - 1);
+    check(says("chains of launches that end with other words"), "the last word of a chain of launches is looked at");
+    put("streams", 5 * STEP_BYTES, 5 * STEP_BYTES - 1);
+    check(says("rows of copies and memsets that end with other words"), "and that of a row of copies, which nothing writes again");
+}
+
+/* ---- questions about a stream that captures, and about its event: they spoil the capture, and a lie says that all is well ---- */
+
+enum lie { NO_LIE, CAPTURED_ANSWERS, NOTHING_LAUNCHED, LIES };
+static struct program_room room;
+static enum lie lie;
+static unsigned lied;
+
+static cudaError_t answer(cudaError_t error, int is_wrong, enum lie of)
+{
+    lied += lie == of && is_wrong;
+    return lie == of && is_wrong ? cudaSuccess : error;
+}
+
+static int captures(cudaStream_t stream)
+{
+    enum cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+
+    return cudaStreamIsCapturing(stream, &status) == cudaSuccess && status == cudaStreamCaptureStatusActive;
+}
+
+#define ASKED(name, type, is_captured)                                \
+    cudaError_t __real_##name(type of);                               \
+    cudaError_t __wrap_##name(type of);                               \
+    cudaError_t __wrap_##name(type of)                                \
+    {                                                                 \
+        int captured = is_captured;                                   \
+                                                                      \
+        return answer(__real_##name(of), captured, CAPTURED_ANSWERS); \
+    }
+ASKED(cudaStreamQuery, cudaStream_t, captures(of))
+ASKED(cudaStreamSynchronize, cudaStream_t, captures(of))
+ASKED(cudaEventQuery, cudaEvent_t, of == room.captured)
+ASKED(cudaEventSynchronize, cudaEvent_t, of == room.captured)
+
+cudaError_t __real_cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *function, void **args);
+cudaError_t __wrap_cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *function, void **args);
+cudaError_t __wrap_cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *function, void **args)
+{
+    return answer(__real_cudaLaunchKernelExC(config, function, args), config->gridDim.x == 0, NOTHING_LAUNCHED);
+}
+
+static int more_nodes;         /* so many more are counted than there are */
+cudaError_t __real_cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t *nodes, size_t *count);
+cudaError_t __wrap_cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t *nodes, size_t *count);
+cudaError_t __wrap_cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t *nodes, size_t *count)
+{
+    cudaError_t error = __real_cudaGraphGetNodes(graph, nodes, count);
+
+    *count += (size_t)more_nodes;
+    return error;
+}
+
+void programs_few_base(struct kernel_args args);
+
+static void open_room(struct made *made)
+{
+    static const void *kernels[PROGRAM_KERNELS];
+    static struct program program; /* of no steps */
+    unsigned i;
+
+    for (i = 0; i < PROGRAM_KERNELS; i++)
+        kernels[i] = (const void *)programs_few_base;
+    room.kernel = kernels;
+    check(cudaStreamCreateWithFlags(&room.stream, cudaStreamNonBlocking) == cudaSuccess, "there is a stream");
+    check(program_open_room(&room) == cudaSuccess, "there is room");
+    memset(made, 0, sizeof(*made));
+    made->room = &room;
+    made->program = &program;
+}
+
+/* Calls that change nothing, as the dice have them, where some of them are answered that must not be. */
+static void test_questions(struct made *made)
+{
+    unsigned seed, missed = 0, wrong = 0, all[LIES] = { 0 };
+
+    for (seed = 0; seed < 200 * LIES; seed++) {
+        struct dice dice = { seed / LIES };
+        cudaError_t error;
+        lie = (enum lie)(seed % LIES);
+        lied = 0;
+        error = program_change_nothing(made, room.stream, &dice);
+        wrong += !lied && error != cudaSuccess;
+        missed += lied && error == cudaSuccess;
+        all[lie] += lied != 0;
+    }
+    lie = NO_LIE;
+    check(wrong == 0, "calls that change nothing succeed");
+    check(all[CAPTURED_ANSWERS] > 10 && all[NOTHING_LAUNCHED] > 5 && missed == 0,
+          "an answer about what is captured is an error, and so is a launch of no blocks");
+}
+
+static cudaError_t capture_beside(const struct made *made, int more)
+{
+    cudaError_t error = program_begin_other_capture(made);
+
+    more_nodes = more;
+    if (error == cudaSuccess)
+        error = program_end_other_capture(made);
+    more_nodes = 0;
+    return error;
+}
+
+static void test_captures(struct made *made)
+{
+    cudaGraph_t graph = NULL;
+    unsigned i;
+
+    check(capture_beside(made, 0) == cudaSuccess, "a capture beside others has its own nodes");
+    check(capture_beside(made, 1) != cudaSuccess && capture_beside(made, -1) != cudaSuccess, "none of the others', and all of them");
+    for (i = 0; i < 2; i++) {
+        check(cudaStreamBeginCapture(room.stream, cudaStreamCaptureModeRelaxed) == cudaSuccess, "a capture");
+        check(program_is_new_capture(&room, room.stream, NULL), "is new");
+        check(!program_is_new_capture(&room, room.stream, NULL), "and is not, when it has the number of the one before");
+        check(cudaStreamEndCapture(room.stream, &graph) == cudaSuccess && cudaGraphDestroy(graph) == cudaSuccess, "ends");
+    }
+}
+
+/* The number of a capture, as the driver's older call tells it: one more than it is. */
+static void *status_call;
+static int other_number;
+
+static CUresult CUDAAPI tell_status(CUstream stream, CUstreamCaptureStatus *status, cuuint64_t *id)
+{
+    CUresult result = ((CUresult(CUDAAPI *)(CUstream, CUstreamCaptureStatus *, cuuint64_t *))status_call)(stream, status, id);
+
+    *id += (cuuint64_t)other_number;
+    return result;
+}
+
+static void test_numbers(const struct made *made)
+{
+    enum cudaStreamCaptureStatus status;
+    cudaGraph_t graph = NULL;
+    cudaError_t error = cudaSuccess;
+    struct dice dice = { 1 };
+    unsigned i, asked_for = 0, noticed = 0;
+
+    status_call = room.driver.older_call[OLDER_STATUS];
+    if (!status_call) /* before toolkit 12.5 the driver is asked for nothing */
+        return;
+    room.driver.older_call[OLDER_STATUS] = (void *)tell_status;
+    check(cudaStreamBeginCapture(room.stream, cudaStreamCaptureModeRelaxed) == cudaSuccess, "a capture");
+    for (i = 0; i < 100; i++) {
+        other_number = (int)(i % 2);
+        if (!program_status_by_older(made, room.stream, &status, &dice, &error))
+            continue;
+        asked_for++;
+        noticed += (error != cudaSuccess) == (other_number != 0);
+    }
+    check(asked_for > 10 && noticed == asked_for, "has one number by either call");
+    check(cudaStreamEndCapture(room.stream, &graph) == cudaSuccess && cudaGraphDestroy(graph) == cudaSuccess, "ends");
+    room.driver.older_call[OLDER_STATUS] = status_call;
+}
+
+/* What holds in front of a graph holds for longer than the graph's own steps do. */
+static void test_ahead(struct made *made)
+{
+    check(program_prepare_behind(made, room.stream) == cudaSuccess, "there is work in front of a graph");
+    check(room.staging->ahead[0].hold_ns == 3 * room.size.hold_ns && room.staging->ahead[0].flags == STEP_TRIGGERS_FIRST,
+          "that triggers and holds");
+    check(cudaStreamSynchronize(room.stream) == cudaSuccess && room.staging->ahead_mark[0] == (uint32_t)room.key,
+          "and says that it has ended");
+}
+
+int main(void)
+{
+    struct made made;
+
+    open_room(&made);
+    test_questions(&made);
+    test_captures(&made);
+    test_numbers(&made);
+    test_ahead(&made);
+    program_close_room(&room);
+    test_sizes();
+    test_rows();
+    printf("%u passed, %u failed\n", passed, failed);
+    return failed != 0;
+}

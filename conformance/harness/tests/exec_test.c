@@ -1,0 +1,117 @@
+/* exec_test.c - what an executable graph says of a change is held against what was asked for: an update that failed without an error, and
+ * a node that is on or off otherwise. */
+#include <stdio.h>
+#include <string.h>
+
+#include "check.h"
+#include "programs/program_exec.c" /* whole: what compares is static */
+
+#define STEPS 4u
+
+static struct program program;
+static struct program_room room;
+static struct made made;
+
+static cudaError_t update_gives;
+static enum cudaGraphExecUpdateResult update_says;
+cudaError_t __wrap_program_update_exec(const struct made *of, cudaGraphExec_t exec, cudaGraph_t graph, cudaGraphExecUpdateResultInfo *info,
+                                       struct dice *dice);
+cudaError_t __wrap_program_update_exec(const struct made *of, cudaGraphExec_t exec, cudaGraph_t graph, cudaGraphExecUpdateResultInfo *info,
+                                       struct dice *dice)
+{
+    (void)of, (void)exec, (void)graph, (void)dice;
+    info->result = update_says;
+    return update_gives;
+}
+
+static cudaGraphNode_t node_of(unsigned step) { return (cudaGraphNode_t)(void *)((char *)&program + 1 + step); }
+
+static uint64_t on;            /* one bit per step */
+static uint64_t told_on, told_off; /* what is told of these steps, whatever they are */
+cudaError_t __wrap_program_enable(const struct made *of, cudaGraphExec_t exec, cudaGraphNode_t node, unsigned enabled, struct dice *dice);
+cudaError_t __wrap_program_enable(const struct made *of, cudaGraphExec_t exec, cudaGraphNode_t node, unsigned enabled, struct dice *dice)
+{
+    unsigned i;
+
+    (void)of, (void)exec, (void)dice;
+    for (i = 0; i < STEPS; i++)
+        if (node == node_of(i))
+            on = enabled ? on | (uint64_t)1 << i : on & ~((uint64_t)1 << i);
+    return cudaSuccess;
+}
+
+cudaError_t __wrap_program_is_enabled(const struct made *of, cudaGraphExec_t exec, cudaGraphNode_t node, unsigned *enabled,
+                                      struct dice *dice);
+cudaError_t __wrap_program_is_enabled(const struct made *of, cudaGraphExec_t exec, cudaGraphNode_t node, unsigned *enabled,
+                                      struct dice *dice)
+{
+    unsigned i;
+
+    (void)of, (void)exec, (void)dice;
+    for (i = 0; i < STEPS; i++)
+        if (node == node_of(i))
+            *enabled = (unsigned)(((on | told_on) & ~told_off) >> i & 1);
+    return cudaSuccess;
+}
+
+/* Kernels without edges. */
+static void open_program(void)
+{
+    unsigned i;
+
+    memset(&program, 0, sizeof(program));
+    memset(&made, 0, sizeof(made));
+    program.steps = STEPS;
+    made.program = &program;
+    made.room = &room;
+    for (i = 0; i < STEPS; i++)
+        made.node[i] = node_of(i);
+    on = ~(uint64_t)0;
+    told_on = told_off = 0;
+}
+
+static cudaError_t updated(cudaError_t gives, enum cudaGraphExecUpdateResult says)
+{
+    open_program();
+    update_gives = gives;
+    update_says = says;
+    return update_to(&made, &made, NULL);
+}
+
+static void test_updates(void)
+{
+    check(updated(cudaSuccess, cudaGraphExecUpdateSuccess) == cudaSuccess && !made.declined, "an update that succeeds");
+    check(updated(cudaSuccess, cudaGraphExecUpdateError) != cudaSuccess && !made.declined, "one that says success and tells of an error");
+    check(updated(cudaErrorGraphExecUpdateFailure, cudaGraphExecUpdateErrorTopologyChanged) != cudaSuccess && made.declined && made.refused,
+          "one that is refused accuses nobody");
+    check(updated(cudaErrorInvalidValue, cudaGraphExecUpdateSuccess) == cudaErrorInvalidValue && !made.declined,
+          "one that fails otherwise does");
+}
+
+/* The first and the third are to be left out. */
+static cudaError_t left_out(uint64_t also_on, uint64_t also_off)
+{
+    open_program();
+    told_on = also_on;
+    told_off = also_off;
+    return leave_out(&made, NULL, 5);
+}
+
+static void test_left_out(void)
+{
+    unsigned i;
+
+    check(left_out(0, 0) == cudaSuccess && made.left_out == 5 && (on & 15) == 10, "what is to be left out is, and nothing else");
+    for (i = 0; i < STEPS; i++) {
+        check(left_out((uint64_t)1 << i, 0) == (5 >> i & 1 ? cudaErrorUnknown : cudaSuccess), "a node that is off and told to be on");
+        check(left_out(0, (uint64_t)1 << i) == (5 >> i & 1 ? cudaSuccess : cudaErrorUnknown), "a node that is on and told to be off");
+    }
+}
+
+int main(void)
+{
+    test_updates();
+    test_left_out();
+    printf("%u passed, %u failed\n", passed, failed);
+    return failed != 0;
+}

@@ -1,0 +1,77 @@
+/* readback_test.c - lists of nodes and edges that are told are compared to the last entry: an answer that is wrong in one of them differs. */
+#define PDL_MODEL 1
+#define IMAGE_SUFFIX told
+#define IMAGE_TAG "told"
+#include "readback.cu" /* whole: what compares is static */
+
+#include "check.h"
+
+enum lie { NO_LIE, UNCOUNTED, UNREADABLE, COUNT_MORE, TOLD_MORE, TOLD_LESS, TWICE, OTHER_NODE, OTHER_END, OTHER_PORT, OTHER_TYPE, LIES };
+static const char *const lie_name[LIES] = { "no lie", "a number that cannot be had", "a list that cannot be had", "a greater number",
+                                            "an entry more", "an entry less", "an entry twice", "another node", "another end", "another port",
+                                            "another type" };
+static enum lie lie;
+static char names[8];
+
+static cudaGraphNode_t node_of(unsigned i) { return (cudaGraphNode_t)(void *)&names[i]; }
+
+/* Two entries. ends: NULL where one node tells its neighbours. */
+static cudaError_t tell(cudaGraphNode_t *nodes, cudaGraphNode_t *ends, cudaGraphEdgeData *data, size_t *count)
+{
+    static cudaGraphNode_t no_ends[LIST_ROOM];
+    unsigned i;
+
+    ends = ends ? ends : no_ends;
+    if (!nodes) {
+        *count = 2 + (lie == COUNT_MORE);
+        return lie == UNCOUNTED ? cudaErrorInvalidValue : cudaSuccess;
+    }
+    for (i = 0; i < 3; i++) {
+        nodes[i] = node_of(i);
+        ends[i] = node_of(i + 1);
+        data[i] = edges_data(0, 0, 0);
+    }
+    *count = 2 + (lie == TOLD_MORE) - (lie == TOLD_LESS);
+    if (lie == TWICE)
+        nodes[1] = nodes[0], ends[1] = ends[0];
+    if (lie == OTHER_NODE)
+        nodes[1] = node_of(7);
+    if (lie == OTHER_END)
+        ends[1] = node_of(7);
+    data[1].from_port ^= lie == OTHER_PORT;
+    data[1].type ^= lie == OTHER_TYPE;
+    return lie == UNREADABLE ? cudaErrorInvalidValue : cudaSuccess;
+}
+
+cudaError_t WRAPPED(edges_of_graph)(cudaGraph_t graph, cudaGraphNode_t *from, cudaGraphNode_t *to, cudaGraphEdgeData *data, size_t *count);
+cudaError_t WRAPPED(edges_of_graph)(cudaGraph_t graph, cudaGraphNode_t *from, cudaGraphNode_t *to, cudaGraphEdgeData *data, size_t *count)
+{
+    (void)graph;
+    return tell(from, to, data, count);
+}
+
+static cudaError_t CUDARTAPI tell_neighbours(cudaGraphNode_t of, cudaGraphNode_t *nodes, cudaGraphEdgeData *data, size_t *count)
+{
+    (void)of;
+    return tell(nodes, NULL, data, count);
+}
+
+int main(void)
+{
+    const struct pair_of_nodes want[2] = { { node_of(0), node_of(1) }, { node_of(1), node_of(2) } };
+    char text[96];
+    unsigned now;
+
+    for (now = NO_LIE; now < LIES; now++) {
+        lie = (enum lie)now;
+        snprintf(text, sizeof(text), "edges: %s", lie_name[now]);
+        check(edges_differ(NULL, want, 2) == (now != NO_LIE), text);
+        snprintf(text, sizeof(text), "neighbours: %s", lie_name[now]);
+        check(nodes_differ(tell_neighbours, NULL, node_of(0), node_of(1)) == (now != NO_LIE && now != OTHER_END), text);
+        check(nodes_differ(tell_neighbours, NULL, node_of(1), node_of(0)) == (now != NO_LIE && now != OTHER_END), text);
+    }
+    lie = NO_LIE;
+    check(edges_differ(NULL, want, 1) && nodes_differ(tell_neighbours, NULL, node_of(0), NULL), "one entry is not two");
+    printf("%u passed, %u failed\n", passed, failed);
+    return failed != 0;
+}
