@@ -5,7 +5,7 @@
 #ifndef JOINS_VALUES_H_INCLUDED
 #define JOINS_VALUES_H_INCLUDED
 
-#define VALUE_WAYS 9u
+#define VALUE_WAYS 10u
 #define VALUE_PLACE (PLACES - 1) /* no work stores there: the value stands in the middle of it */
 #define THERE 7u
 #define PASSED_ON 8u           /* instead of it, by a batch that waited */
@@ -275,6 +275,47 @@ static cudaError_t value_for_host(struct joins *joins)
     return error;
 }
 
+#define MANY_VALUES 40u
+#define MANY_FIRST 200u        /* what the first wait is for; each next one is for one less */
+
+/* Many writes stand behind the work, and many waits in another stream, of which the first holds the others up: their values are there already.
+ * Each writes a value of its own. */
+static cudaError_t queue_many_values(struct joins *joins)
+{
+    cudaError_t error = some_work(joins, &joins->work[0], joins->stream[0]);
+    uint32_t i;
+
+    for (i = 0; i < MANY_VALUES && error == cudaSuccess; i++)
+        error = queue_value("cuStreamWriteValue32", joins->stream[0], joins->aside + i, MANY_FIRST + i, CU_STREAM_WRITE_VALUE_DEFAULT);
+    for (i = 0; i < MANY_VALUES && error == cudaSuccess; i++)
+        error = queue_value("cuStreamWaitValue32", joins->stream[1], joins->aside + i, MANY_FIRST - i, CU_STREAM_WAIT_VALUE_GEQ);
+    return error == cudaSuccess ? follow(joins, 0, joins->stream[1]) : error;
+}
+
+static cudaError_t many_values(struct joins *joins)
+{
+    uint32_t values[MANY_VALUES], i;
+    cudaError_t error = open_aside(joins);
+
+    prepare(joins, 1, 1);
+    for (i = 0; i < MANY_VALUES; i++)
+        values[i] = MANY_FIRST - i;
+    values[0]--;
+    if (error == cudaSuccess)
+        error = cudaMemcpy(joins->aside, values, sizeof(values), cudaMemcpyHostToDevice);
+    if (error == cudaSuccess)
+        error = cudaDeviceSynchronize();
+    if (error == cudaSuccess)
+        error = queue_many_values(joins);
+    if (error == cudaSuccess)
+        error = cudaDeviceSynchronize();
+    if (error == cudaSuccess)
+        error = cudaMemcpy(values, joins->aside, sizeof(values), cudaMemcpyDeviceToHost);
+    for (i = 0; i < MANY_VALUES && error == cudaSuccess; i++)
+        joins->pinned->host_is_stale |= values[i] != MANY_FIRST + i;
+    return error;
+}
+
 static void ask_values(struct ask *ask)
 {
     static const struct join joins[VALUE_WAYS] = {
@@ -287,6 +328,7 @@ static void ask_values(struct ask *ask)
         { "stale after work and a wait for a value", value_between },
         { "stale after a value that the host writes late", value_of_host },
         { "stale for a host that finds a value", value_for_host },
+        { "stale after many values, or another one written", many_values },
     };
     const char *lack = values_lack(ask->stream);
 

@@ -293,19 +293,38 @@ static uint64_t item_features(const struct op *op)
     return op->kind == OP_SET ? HAS(memset) : op->kind == OP_COPY ? HAS(copy) : op->kind == OP_HOST ? HAS(host) : 0;
 }
 
-/* On a device where the values of memsets lie in one of 16 places until they begin */
+/* On devices where what is queued lies in one of few places until it begins: a later one gives an earlier one its value. */
+static bool has_place(const struct op *op)
+{
+    const struct faults *f = &device.faults;
+    if (op->kind == OP_SET)
+        return op->of_value ? f->written_in_a_ring : f->sets_in_a_ring;
+    return (op->kind == OP_HOST && f->hosts_in_a_ring) || (op->kind == OP_AWAIT && f->awaited_in_a_ring) ||
+           (op->kind == OP_COPY && f->copies_in_a_ring);
+}
+
+static void take_value(struct op *to, const struct op *from)
+{
+    if (to->kind == OP_SET || (to->kind == OP_AWAIT && !to->await.wide))
+        to->move.value = from->move.value;
+    else if (to->kind == OP_HOST && to->host.call == from->host.call)
+        to->host.data = from->host.data;
+    else if (to->kind == OP_COPY && to->move.bytes == from->move.bytes && to->move.rows == from->move.rows)
+        to->move.from = from->move.from;
+}
+
 static void share_value(struct op *op)
 {
     static struct place { /* serial: the device may have given the operation's memory to another one */
         struct op *op;
         uint64_t serial;
-    } places[16];
+    } places[32];
     static unsigned next;
-    if (!device.faults.sets_in_a_ring || op->kind != OP_SET)
+    if (!has_place(op))
         return;
-    struct place *p = &places[next++ % 16];
-    if (p->op != NULL && p->op->serial == p->serial && p->serial < op->serial && p->op->kind == OP_SET && !p->op->done)
-        p->op->move.value = op->move.value;
+    struct place *p = &places[next++ % 32];
+    if (p->op != NULL && p->op->serial == p->serial && p->serial < op->serial && p->op->kind == op->kind && !p->op->done)
+        take_value(p->op, op);
     p->op = op;
     p->serial = op->serial;
 }

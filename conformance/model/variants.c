@@ -1802,7 +1802,11 @@ static const struct variant variants[] = {
     BROKEN("six-read-wide", six_read_wide, "ATTR-05", "attribute 6 counts if its value or the four bytes after that are not 0"),
     BROKEN("cooperative-read-wide", cooperative_read_wide, "ATTR-15", "a launch is cooperative only if the four bytes after the attribute's value are 0"),
     BROKEN("staging-in-a-ring", staging_in_a_ring, "COMP-05e", "what copies take from pageable memory lies in one of eight places until they begin"),
-    BROKEN("sets-in-a-ring", sets_in_a_ring, "COMP-05c", "the values of memsets lie in one of 16 places until they begin"),
+    BROKEN("sets-in-a-ring", sets_in_a_ring, "COMP-05c", "the values of memsets lie in one of 32 places until they begin"),
+    BROKEN("written-in-a-ring", written_in_a_ring, "COMP-17b", "the values that streams write lie in one of 32 places until they are written"),
+    BROKEN("hosts-in-a-ring", hosts_in_a_ring, "COMP-04e", "what host functions are given lies in one of 32 places until they are called"),
+    BROKEN("awaited-in-a-ring", awaited_in_a_ring, "COMP-17b", "the values that streams wait for lie in one of 32 places until they wait"),
+    BROKEN("copies-in-a-ring", copies_in_a_ring, "COMP-05e", "the sources of copies within the device lie in one of 32 places until they begin"),
     BROKEN("ninth-launch-event-lost", ninth_launch_event_lost, "COMP-04e", "the programmatic event of a launch stands for nothing if eight others are under way that a launch records"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
