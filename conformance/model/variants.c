@@ -1799,7 +1799,7 @@ static const struct variant variants[] = {
     BROKEN("urgent-stream-jumps", urgent_stream_jumps, "COMP-03", "a dependent in a stream of high priority starts at the first block's trigger"),
     BROKEN("first-beside-lets-go", first_beside_lets_go, "SAME-01", "a full edge that is the first one into its node lets go at the trigger if another one is programmatic"),
     BROKEN("child-ends-at-trigger", child_ends_at_trigger, "SAME-01", "what follows a child graph begins once the last kernels of that have triggered"),
-    BROKEN("six-read-wide", six_read_wide, "ATTR-05", "attribute 6 counts if its value or the four bytes after that are not 0"),
+    BROKEN("six-read-wide", six_read_wide, "SAME-02", "attribute 6 counts if its value or the four bytes after that are not 0"),
     BROKEN("cooperative-read-wide", cooperative_read_wide, "ATTR-15", "a launch is cooperative only if the four bytes after the attribute's value are 0"),
     BROKEN("staging-in-a-ring", staging_in_a_ring, "COMP-05e", "what copies take from pageable memory lies in one of eight places until they begin"),
     BROKEN("sets-in-a-ring", sets_in_a_ring, "COMP-05c", "the values of memsets lie in one of 32 places until they begin"),
