@@ -101,7 +101,7 @@ static void test_left_out(void)
 {
     unsigned i;
 
-    check(left_out(0, 0) == cudaSuccess && made.left_out == 5 && (on & 15) == 10, "what is to be left out is, and nothing else");
+    check(left_out(0, 0) == cudaSuccess && made.left_out == 5 && (on & 15) == 10, "the steps that are to be left out are off, and no others");
     for (i = 0; i < STEPS; i++) {
         check(left_out((uint64_t)1 << i, 0) == (5 >> i & 1 ? cudaErrorUnknown : cudaSuccess), "a node that is off and told to be on");
         check(left_out(0, (uint64_t)1 << i) == (5 >> i & 1 ? cudaSuccess : cudaErrorUnknown), "a node that is on and told to be off");
