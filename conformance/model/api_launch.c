@@ -362,25 +362,6 @@ static void mix_args(const struct request *r, unsigned char *args)
     memcpy(before, r->args, bytes);
 }
 
-/* On a device where arguments of more than 4,096 bytes lie in one of eight places: a kernel that has not begun takes what came there later. */
-static void share_place(struct op *op)
-{
-    static struct place { /* serial: the device may have given the operation's memory to another one */
-        struct op *op;
-        uint64_t serial;
-    } places[8];
-    static unsigned next;
-    size_t bytes = op->grid->kernel->args_bytes;
-    if (!device.faults.args_in_a_ring || bytes <= 4096)
-        return;
-    struct place *p = &places[next++ % 8];
-    bool waits = p->op != NULL && p->op->serial == p->serial && p->serial < op->serial && p->op->kind == OP_KERNEL && !p->op->turn;
-    if (waits && p->op->grid->kernel == op->grid->kernel)
-        memcpy(p->op->grid->args, op->grid->args, bytes);
-    p->op = op;
-    p->serial = op->serial;
-}
-
 struct op *request_op(const struct request *r)
 {
     struct op *op = op_new(OP_KERNEL);
@@ -413,7 +394,7 @@ struct op *request_op(const struct request *r)
         memset(op->grid->args + 64, 0, r->kernel->args_bytes - 64);
     cut_args(r, op->grid->args);
     mix_args(r, op->grid->args);
-    share_place(op);
+    op_shares_place(op);
     op->by_driver = device.by_driver;
     return op;
 }

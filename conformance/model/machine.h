@@ -263,6 +263,7 @@ void memory_drain_one(unsigned buffer, unsigned nth);
 uint64_t memory_digest(const void *p);
 size_t memory_total(void);
 void staging_ends(char *bytes); /* api_memory.c: frees what a copy has taken */
+void op_shares_place(struct op *op); /* streams.c */
 size_t memory_in_use(void);
 
 /* ops.c: life of an operation */

@@ -297,6 +297,8 @@ static uint64_t item_features(const struct op *op)
 static bool has_place(const struct op *op)
 {
     const struct faults *f = &device.faults;
+    if (op->kind == OP_KERNEL)
+        return f->args_in_a_ring && op->grid->kernel->args_bytes > 4096;
     if (op->kind == OP_SET)
         return op->of_value ? f->written_in_a_ring : f->sets_in_a_ring;
     return (op->kind == OP_HOST && f->hosts_in_a_ring) || (op->kind == OP_AWAIT && f->awaited_in_a_ring) ||
@@ -305,7 +307,9 @@ static bool has_place(const struct op *op)
 
 static void take_value(struct op *to, const struct op *from)
 {
-    if (to->kind == OP_SET || (to->kind == OP_AWAIT && !to->await.wide))
+    if (to->kind == OP_KERNEL && to->grid->kernel == from->grid->kernel)
+        memcpy(to->grid->args, from->grid->args, from->grid->kernel->args_bytes);
+    else if (to->kind == OP_SET || (to->kind == OP_AWAIT && !to->await.wide))
         to->move.value = from->move.value;
     else if (to->kind == OP_HOST && to->host.call == from->host.call)
         to->host.data = from->host.data;
@@ -313,7 +317,7 @@ static void take_value(struct op *to, const struct op *from)
         to->move.from = from->move.from;
 }
 
-static void share_value(struct op *op)
+void op_shares_place(struct op *op)
 {
     static struct place { /* serial: the device may have given the operation's memory to another one */
         struct op *op;
@@ -322,8 +326,9 @@ static void share_value(struct op *op)
     static unsigned next;
     if (!has_place(op))
         return;
-    struct place *p = &places[next++ % 32];
-    if (p->op != NULL && p->op->serial == p->serial && p->serial < op->serial && p->op->kind == op->kind && !p->op->done)
+    struct place *p = &places[next++ % (op->kind == OP_KERNEL ? 8 : 32)];
+    bool is_there = p->op != NULL && p->op->serial == p->serial && p->serial < op->serial && p->op->kind == op->kind;
+    if (is_there && !(op->kind == OP_KERNEL ? p->op->turn : p->op->done))
         take_value(p->op, op);
     p->op = op;
     p->serial = op->serial;
@@ -339,7 +344,8 @@ void stream_append(struct stream *s, struct op *op, bool programmatic)
     bool passes_copy = device.faults.kernel_passes_long_copy && op->kind == OP_KERNEL && s->tail != NULL && s->tail->kind == OP_COPY &&
                        s->tail->move.bytes > 65536;
     bool forgets = passes_graph(s, op) || passes_copy || passes_first_thread(s, op);
-    share_value(op);
+    if (op->kind != OP_KERNEL) /* whose place is taken where it is made, also by a graph */
+        op_shares_place(op);
     s->idle = false;
     s->items = op->kind == OP_KERNEL ? s->items : s->items + 1;
     if (!forgets)
