@@ -141,10 +141,10 @@ static void ask_ended(struct ask *ask)
 /* ---- many of them at once ---- */
 
 #define MANY_WAYS 8u
-#define MANY_HOSTS 100u
+#define MANY_HOSTS 300u
 #define MANY_STREAMS 64u
 #define MANY_EVENTS 1024u
-#define MANY_RECORDERS 40u
+#define MANY_RECORDERS 300u
 #define MANY_EXECS 70u
 #define MANY_LAUNCHES 130u
 #define MANY_ATTRIBUTES 17u

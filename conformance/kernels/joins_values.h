@@ -275,8 +275,8 @@ static cudaError_t value_for_host(struct joins *joins)
     return error;
 }
 
-#define MANY_VALUES 40u
-#define MANY_FIRST 200u        /* what the first wait is for; each next one is for one less */
+#define MANY_VALUES 180u
+#define MANY_FIRST 1000u       /* what the first wait is for; each next one is for one less */
 
 /* Many writes stand behind the work, and many waits in another stream, of which the first holds the others up: their values are there already.
  * Each writes a value of its own. */

@@ -5,11 +5,11 @@
  *                     cudaLaunchKernel, by cuLaunchKernel and cuLaunchKernelEx with all arguments in one piece, cooperative, by
  *                     cudaLaunchCooperativeKernel, in clusters, with a priority or a domain of its own, of two layers, each with attribute 6
  *                     or without; the same captured, also in a stream that joined the capture; and with a programmatic event, which comes
- *                     after the launch has triggered; also by another host thread; and 32 of one kernel behind a slow one, each with
+ *                     after the launch has triggered; also by another host thread; and many of one kernel behind a slow one, each with
  *                     arguments of its own (long_args_queued.h)
  * nodes     ATTR-15f  long_args_nodes.h: the second of two nodes with a programmatic edge between them: added; given parameters in the graph,
  *                     in a clone, in the executable graph, and there while it is disabled; cloned, updated, in a child graph, a child of a
- *                     child or a body, disabled and enabled; each also with all arguments in one piece; and 32 launches of one graph
+ *                     child or a body, disabled and enabled; each also with all arguments in one piece; and many launches of one graph
  *                     behind a slow kernel, with other arguments each (long_args_queued.h)
  *
  * "the parameters must be less than 4096 bytes" was the limit before toolkit 12.1; now it is 32,764 bytes, for drivers of 12.1 or later.
@@ -27,7 +27,7 @@
 #endif
 #define MOST_WORDS ((unsigned)((MOST_BYTES - sizeof(struct kernel_args)) / 4)) /* beside the first ones */
 #define TOLD_WORDS 1024u
-#define QUEUED 32u             /* launches that stand behind a slow kernel */
+#define QUEUED 1100u           /* launches that stand behind a slow kernel */
 
 KERNEL(long_args_work) { slow_stores(&args); }
 

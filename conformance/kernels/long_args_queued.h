@@ -2,7 +2,8 @@
 #ifndef LONG_ARGS_QUEUED_H_INCLUDED
 #define LONG_ARGS_QUEUED_H_INCLUDED
 
-#define QUEUED_HOLD_NS 200000u /* the host launches that many meanwhile */
+/* So many stand behind the slow kernel: fewer of the long ones. */
+static unsigned queued_launches(const struct long_ask *l) { return l->taker->words <= TOLD_WORDS ? QUEUED : QUEUED / 16; }
 
 /* The arguments of the nth launch, and where it tells them. */
 static void queued_args(struct long_ask *l, uint32_t *told, unsigned nth)
@@ -19,7 +20,7 @@ static cudaError_t launch_queued(struct long_ask *l, uint32_t *told)
     cudaError_t error = cudaSuccess;
     unsigned nth;
 
-    for (nth = 0; nth < QUEUED && error == cudaSuccess; nth++) {
+    for (nth = 0; nth < queued_launches(l) && error == cudaSuccess; nth++) {
         struct way way = { MANNER_PLAIN, CATCHING_NOTHING, (int)(nth % 2), 0, 0, nth % 3 == 1, nth % 4 < 2 };
         queued_args(l, told, nth);
         error = launch_long(l, &way);
@@ -36,7 +37,7 @@ static cudaError_t launch_queued_graph(struct long_ask *l, uint32_t *told, cudaG
     cudaError_t error = cudaSuccess;
     unsigned nth;
 
-    for (nth = 0; nth < QUEUED && error == cudaSuccess; nth++) {
+    for (nth = 0; nth < queued_launches(l) && error == cudaSuccess; nth++) {
         queued_args(l, told, nth);
         params = params_of(l, &l->args, 0, &given);
         if (node) {
@@ -58,7 +59,7 @@ static cudaError_t look_at_queued(struct long_ask *l, uint32_t *told)
     unsigned nth, differs = 0;
     uint32_t i;
 
-    for (nth = 0; nth < QUEUED && error == cudaSuccess; nth++) {
+    for (nth = 0; nth < queued_launches(l) && error == cudaSuccess; nth++) {
         queued_args(l, told, nth);
         for (i = 0; i < TOLD_WORDS; i++)
             differs |= ((volatile const uint32_t *)l->told)[nth * TOLD_WORDS + i] != told_word(l, i);

@@ -2,9 +2,8 @@
 #ifndef PAGEABLE_QUEUED_H_INCLUDED
 #define PAGEABLE_QUEUED_H_INCLUDED
 
-#define QUEUED_ITEMS 96u
+#define QUEUED_ITEMS 1100u
 #define QUEUED_BYTES 64u
-#define QUEUED_HOLD_NS 200000u /* the host queues that many meanwhile */
 
 static int queued_value(unsigned nth) { return (int)(nth * 37 + 1) & 255; }
 
@@ -24,20 +23,24 @@ static cudaError_t next_copy(struct pageable *p, unsigned nth)
     unsigned char *to = p->device + nth * QUEUED_BYTES, *from = p->host + nth * QUEUED_BYTES;
     size_t row = QUEUED_BYTES / 4;
 
-    if (nth % 3 == 2)
+    switch (nth % 3) {
+    case 0:
+        return cudaMemcpyAsync(to, from, QUEUED_BYTES, cudaMemcpyHostToDevice, p->ask->stream);
+    case 1:
+        return cudaMemcpyAsync(to, to + MOST_BYTES, QUEUED_BYTES, cudaMemcpyDeviceToDevice, p->ask->stream);
+    default:
         return cudaMemcpy2DAsync(to, row, from, row, row, 4, cudaMemcpyHostToDevice, p->ask->stream);
-    return cudaMemcpyAsync(to, nth % 3 ? p->device + MOST_BYTES + nth * QUEUED_BYTES : from, QUEUED_BYTES,
-                           nth % 3 ? cudaMemcpyDeviceToDevice : cudaMemcpyHostToDevice, p->ask->stream);
+    }
 }
 
 /* The sources of copies lie in the host's memory and, the same bytes, in the device's. */
-static cudaError_t prepare_queued(struct pageable *p, unsigned trial)
+static cudaError_t prepare_queued(struct pageable *p)
 {
     unsigned nth;
 
     for (nth = 0; nth < QUEUED_ITEMS; nth++)
         fill(p->host + nth * QUEUED_BYTES, QUEUED_BYTES, nth * 5 + 1);
-    prepare_trial(p->room, trial);
+    prepare_trial(p->room, 0);
     p->room->plan.hold_ns = QUEUED_HOLD_NS;
     return cudaMemcpy(p->device + MOST_BYTES, p->host, QUEUED_ITEMS * QUEUED_BYTES, cudaMemcpyHostToDevice);
 }
@@ -56,7 +59,7 @@ static unsigned is_queued_one(const unsigned char *found, unsigned nth, int sets
 static void ask_queued(struct pageable *p, int sets)
 {
     unsigned nth, wrong = 0;
-    cudaError_t error = prepare_queued(p, 0);
+    cudaError_t error = prepare_queued(p);
 
     if (error == cudaSuccess)
         error = launch_one((const void *)SYMBOL(pageable_work), &p->args, ASK_WORDS / 2, p->ask->stream, NULL, 0);
