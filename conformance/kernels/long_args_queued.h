@@ -5,14 +5,14 @@
 /* So many stand behind the slow kernel: fewer of the long ones. */
 static unsigned queued_launches(const struct long_ask *l) { return l->taker->words <= TOLD_WORDS ? QUEUED : QUEUED / 16; }
 
-/* The arguments of the nth launch, and where it tells them. */
+/* The arguments of the nth launch, which differ from those of each other one in every word, and where it tells them. */
 static void queued_args(struct long_ask *l, uint32_t *told, unsigned nth)
 {
     uint32_t i;
 
     l->args.head.seen = told + nth * TOLD_WORDS;
     for (i = 0; i < l->taker->words; i++)
-        l->args.more[i] = word_of(l->trial * QUEUED + nth + 0x10000, i);
+        l->args.more[i] = l->other.more[i] + nth;
 }
 
 static cudaError_t launch_queued(struct long_ask *l, uint32_t *told)
@@ -61,7 +61,7 @@ static cudaError_t look_at_queued(struct long_ask *l, uint32_t *told)
 
     for (nth = 0; nth < queued_launches(l) && error == cudaSuccess; nth++) {
         queued_args(l, told, nth);
-        for (i = 0; i < TOLD_WORDS; i++)
+        for (i = 0; i < TOLD_WORDS && i < l->taker->words; i++)
             differs |= ((volatile const uint32_t *)l->told)[nth * TOLD_WORDS + i] != told_word(l, i);
     }
     l->wrong += differs;
@@ -77,7 +77,7 @@ static cudaError_t run_queued(struct long_ask *l, int in_graphs)
     uint32_t *told = l->args.head.seen;
     cudaError_t error = cudaGraphCreate(&graph, 0);
 
-    prepare_trial(l->room, l->trial);
+    next_args(l);
     l->room->plan.hold_ns = QUEUED_HOLD_NS;
     memset(l->told, 0, QUEUED * TOLD_WORDS * 4);
     if (error == cudaSuccess)
