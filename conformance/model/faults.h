@@ -379,6 +379,7 @@ struct faults {
     bool args_in_a_ring, ignored_value_overlaps, urgent_stream_jumps, first_beside_lets_go, child_ends_at_trigger;
     bool six_read_wide, cooperative_read_wide, staging_in_a_ring, sets_in_a_ring, ninth_launch_event_lost;
     bool written_in_a_ring, hosts_in_a_ring, awaited_in_a_ring, copies_in_a_ring;
+    bool fifth_round_lets_go, later_round_copy_passed, later_round_inner_body_idle, loop_of_16_rounds; /* of the body of a loop */
     bool never_overlaps, seldom_overlaps, early, shared, late_copies, pageable_later; /* these conform */
 };
 
