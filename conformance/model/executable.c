@@ -331,6 +331,7 @@ static void arc_orders(const struct arc *a)
     unsigned level = level_of(in);
     full_lets_go |= device.faults.fourth_level_unordered && level >= 4;
     full_lets_go |= (device.faults.level_8_unordered && level >= 8) || is_first_beside(a);
+    full_lets_go |= device.faults.chosen_full_edge_lets_go && queued.chosen;
     full_lets_go |= device.faults.fifth_round_lets_go && queued.rounds >= 4;
     full_lets_go |= device.faults.many_blocks_in_body_let_go && is_many(a->from) && graph_is_inside(in, cudaGraphNodeTypeConditional);
     bool mixed = false;
@@ -345,6 +346,7 @@ static void arc_orders(const struct arc *a)
     bool ranked = (queued.flags & cudaGraphInstantiateFlagUseNodePriority) != 0 && has_priority(a->from);
     ignored |= device.faults.ranked_unordered && ranked && edge_is_default(a->data);
     ignored |= device.faults.start_edges_ignored && !programmatic && a->data.from_port == 2;
+    ignored |= device.faults.chosen_copy_passed && queued.chosen && a->from->type == cudaGraphNodeTypeMemcpy;
     ignored |= device.faults.later_round_copy_passed && later_round && a->from->type == cudaGraphNodeTypeMemcpy;
     if (!ignored)
         op_after(a->to->op, from, kind);
@@ -395,6 +397,8 @@ static void queue_undecided(struct node *n)
 static void node_queue(struct node *n, struct op *start)
 {
     bool undecided = n->undecided && !device.faults.chosen_at_launch;
+    if (device.faults.inner_loop_runs_once && n->choice == BODY_LOOP && queued.rounds != 0)
+        undecided = false;
     const struct graph *body = undecided ? NULL : n->undecided ? node_body_by(n, condition_now(n->handle)) : node_body(n);
     n->op = n->last = node_op(n);
     n->op->features |= node_features(n);
