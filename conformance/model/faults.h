@@ -382,6 +382,7 @@ struct faults {
     bool fifth_round_lets_go, later_round_copy_passed, later_round_inner_body_idle, loop_of_16_rounds; /* of the body of a loop */
     bool per_thread_set_passes_row, blocking_words_pass_row, legacy_layers_pass_row; /* of what the kernel before had overlapped */
     bool inner_loop_runs_once, chosen_full_edge_lets_go, chosen_copy_passed; /* of the body of a loop, or one that a kernel chooses */
+    bool exec_params_lose_cooperative;
     bool never_overlaps, seldom_overlaps, early, shared, late_copies, pageable_later; /* these conform */
 };
 

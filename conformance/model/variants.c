@@ -1721,6 +1721,7 @@ static const struct variant variants[] = {
     BROKEN("window-drops-attribute", window_drops_attribute, "EDGE-11", "the attribute of a window makes a launch forget attribute 6 before it"),
     BROKEN("lent-cooperative-told-only", lent_cooperative_told_only, "EDGE-38", "a node that has the attributes of a cooperative one tells that it is, and is not"),
     BROKEN("lent-clusters-told-only", lent_clusters_told_only, "ATTR-15c", "a node that has the attributes of another one tells its clusters, and runs without"),
+    BROKEN("exec-params-lose-cooperative", exec_params_lose_cooperative, "ATTR-15c", "new parameters in an executable graph make a cooperative node an ordinary one"),
     BROKEN("readded-edge-keeps-data", readded_edge_keeps_data, "EDGE-44a", "an edge that is added where one was removed gets the data of that one"),
     BROKEN("new-node-takes-lost-edge", new_node_takes_lost_edge, "EDGE-44a", "the node that is made after one was destroyed comes after what that one came after"),
     BROKEN("second-waiter-full", second_waiter_full, "EDGE-41", "the second stream that waits for a captured programmatic event gets a full edge"),
