@@ -540,6 +540,12 @@ cudaError_t graph_queue(struct graph_exec *exec, struct stream *s)
         bool first = (exec->features & HAS(secondexec)) == 0 && (s->tail == NULL || s->tail->retired);
         bool forgets = (device.faults.second_exec_forgets_events && second) || (device.faults.first_exec_forgets_events && first);
         forgets |= device.faults.running_graph_forgets_events && running;
+        if (device.faults.graph_keeps_last_event && s->waits > 1) {
+            s->wait[0] = s->wait[s->waits - 1];
+            s->waits = 1;
+        }
+        if (device.faults.graph_keeps_first_event && s->waits > 1)
+            s->waits = 1;
         s->waits = device.faults.graph_forgets_events || forgets ? 0 : s->waits;
         stream_append(s, start, false);
     }

@@ -383,6 +383,7 @@ struct faults {
     bool per_thread_set_passes_row, blocking_words_pass_row, legacy_layers_pass_row; /* of what the kernel before had overlapped */
     bool inner_loop_runs_once, chosen_full_edge_lets_go, chosen_copy_passed; /* of the body of a loop, or one that a kernel chooses */
     bool exec_params_lose_cooperative;
+    bool graph_keeps_last_event, graph_keeps_first_event; /* that its stream waits for */
     bool never_overlaps, seldom_overlaps, early, shared, late_copies, pageable_later; /* these conform */
 };
 

@@ -1550,6 +1550,8 @@ static const struct variant variants[] = {
     BROKEN("external-wait-passes-overlapped", external_wait_passes_overlapped, "MEM-06c", "a captured external wait comes after the last of several overlapped kernels only"),
     BROKEN("copies-end-no-body", copies_end_no_body, "EDGE-25a", "a conditional node is complete before the copies that its body ends with"),
     BROKEN("exec-end-frees-stream", exec_end_frees_stream, "COMP-12a", "a stream forgets the events that it is to wait for when an executable graph is destroyed that runs in it"),
+    BROKEN("graph-keeps-last-event", graph_keeps_last_event, "COMP-12a", "of several events that its stream waits for a graph waits for the last one"),
+    BROKEN("graph-keeps-first-event", graph_keeps_first_event, "COMP-12a", "of several events that its stream waits for a graph waits for the first one"),
     BROKEN("refusal-names-first-dependency", refusal_names_first_dependency, "EDGE-38a", "an update that is refused for a third dependency names the first one"),
     BROKEN("body-cuts-arguments", body_cuts_arguments, "ATTR-15f", "a kernel in a body gets zeros for its arguments after the first 64 bytes"),
     BROKEN("inner-else-ignored", inner_else_ignored, "EDGE-43b", "of two bodies of a node in a body the first one runs whatever the condition is"),
