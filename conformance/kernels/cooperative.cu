@@ -6,7 +6,8 @@
  *                    static; with attributes of each kind, or one that records an event, behind a memset, in streams of high priority, by
  *                    another host thread, or with many arguments. Every block waits, for a bounded time, until all blocks of its grid have
  *                    begun. So do the grids of two streams that joined a capture, of a graph or of a conditional node's body; also in a
- *                    clone of that graph, in its second executable graph, and in one that was updated from another such capture.
+ *                    clone of that graph, in its second executable graph, and in one that was updated from another such capture; and once
+ *                    their nodes were left out, taken in again and given parameters.
  *
  * Mutant `crowded`: a plain kernel of one block more than fit. Its first blocks wait in vain.
  */
@@ -271,7 +272,18 @@ static cudaError_t make_executable(const struct meeting *m, cudaGraphExec_t *exe
     return error;
 }
 
-/* Leaves each kernel of the graph itself out, and takes it in again. */
+/* The parameters that it has. Whether a driver may refuse them is not asked here, either. */
+static cudaError_t give_anew(cudaGraphExec_t exec, cudaGraphNode_t node)
+{
+    struct cudaKernelNodeParams params = PDL_ZERO;
+    cudaError_t error = cudaGraphKernelNodeGetParams(node, &params);
+
+    if (error == cudaSuccess && cudaGraphExecKernelNodeSetParams(exec, node, &params) != cudaSuccess)
+        (void)cudaGetLastError();
+    return error;
+}
+
+/* Leaves each kernel of the graph itself out, takes it in again, and gives it parameters. */
 static cudaError_t enable_anew(cudaGraphExec_t exec, cudaGraph_t graph)
 {
     cudaGraphNode_t node[2 * GRIDS_MADE + 2];
@@ -286,6 +298,8 @@ static cudaError_t enable_anew(cudaGraphExec_t exec, cudaGraph_t graph)
         error = cudaGraphNodeSetEnabled(exec, node[i], 0);
         if (error == cudaSuccess)
             error = cudaGraphNodeSetEnabled(exec, node[i], 1);
+        if (error == cudaSuccess)
+            error = give_anew(exec, node[i]);
     }
     return error;
 }

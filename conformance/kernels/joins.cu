@@ -39,6 +39,7 @@
  *                    ones, in a stream that began the capture or joined it; events and streams that were made while another one captured;
  *                    dependents behind a row of host functions or copies
  * row_manners MEM-06c such rows, eight manners of launching, each with each: of what comes after the row, of its silent kernel, of its work
+ * row_streams MEM-06c such rows in a stream of each kind, launched and captured, and after them each kind of copy and memset, a kernel, a graph, the host
  * await_manners ATTR-17a dependents in a stream that still waits for an event, or a launch's: they or their primary, in two manners at once
  * threads  ATTR-17a dependents in streams of each kind that another host thread launches than their primary, or the driver, in two
  *                    manners at once; with the words read before the wait
@@ -418,6 +419,7 @@ static cudaError_t join_zero(struct joins *joins)
 #include "joins_legacy.h"
 #include "joins_default.h"
 #include "joins_driver.h"
+#include "joins_row_streams.h"
 #include "joins_layers.h"
 #include "joins_moves.h"
 #include "joins_lent.h"
@@ -476,6 +478,7 @@ static const struct pair joins_pairs[] = {
     PAIR_ASK("beside", ask_beside),
     PAIR_ASK("awaiting", ask_awaiting),
     PAIR_ASK("row_manners", ask_row_manners),
+    PAIR_ASK("row_streams", ask_row_streams),
     PAIR_ASK("await_manners", ask_await_manners),
     PAIR_ASK("threads", ask_threads),
     PAIR_ASK("layers", ask_layers),

@@ -224,22 +224,39 @@ static cudaError_t meddle(struct launches *l, struct repeated *r, enum meddle ho
 
 /* ---- launches ---- */
 
-/* The stream waits for the writer; the event lives until it is awaited: the wait outlives it. */
-static cudaError_t await_writer(struct nested *n, int timed, cudaStream_t stream)
+/* The stream waits for the writer, in every second row of six trials also for an event before it, and again for that one then. */
+static cudaError_t await_events(cudaStream_t stream, cudaEvent_t event, cudaEvent_t other, unsigned trial)
+{
+    int others = trial / 6 % 2 != 0;
+    cudaError_t error = others ? cudaStreamWaitEvent(stream, other, 0) : cudaSuccess;
+
+    if (error == cudaSuccess)
+        error = cudaStreamWaitEvent(stream, event, 0);
+    return error == cudaSuccess && others ? cudaStreamWaitEvent(stream, other, 0) : error;
+}
+
+/* The events live until they are awaited: the wait outlives them. */
+static cudaError_t await_writer(struct nested *n, unsigned trial, cudaStream_t stream)
 {
     struct ask *ask = n->ask;
-    cudaEvent_t event;
-    cudaError_t error = cudaEventCreateWithFlags(&event, timed ? cudaEventDefault : cudaEventDisableTiming), end;
+    cudaEvent_t event = NULL, other = NULL;
+    cudaError_t error = cudaEventCreateWithFlags(&event, trial % 2 ? cudaEventDefault : cudaEventDisableTiming);
 
-    if (error != cudaSuccess)
-        return error;
-    error = launch_one((const void *)SYMBOL(nested_writer), &n->args, PART, ask->side, NULL, 0);
+    if (error == cudaSuccess)
+        error = cudaEventCreateWithFlags(&other, cudaEventDisableTiming);
+    if (error == cudaSuccess)
+        error = cudaEventRecord(other, ask->side);
+    if (error == cudaSuccess)
+        error = launch_one((const void *)SYMBOL(nested_writer), &n->args, PART, ask->side, NULL, 0);
     if (error == cudaSuccess)
         error = cudaEventRecord(event, ask->side);
     if (error == cudaSuccess && EDGES_KEPT)
-        error = cudaStreamWaitEvent(stream, event, 0);
-    end = cudaEventDestroy(event);
-    return error == cudaSuccess ? end : error;
+        error = await_events(stream, event, other, trial);
+    if (event)
+        (void)cudaEventDestroy(event);
+    if (other)
+        (void)cudaEventDestroy(other);
+    return error;
 }
 
 /* The reader's graph after an event, in streams of each kind. */
@@ -249,7 +266,7 @@ static cudaError_t launch_after_writer(struct launches *l, unsigned trial)
     cudaError_t error = prepare_nested(&l->n, trial);
 
     if (error == cudaSuccess)
-        error = await_writer(&l->n, trial % 2 != 0, stream);
+        error = await_writer(&l->n, trial, stream);
     if (error == cudaSuccess)
         error = cudaGraphLaunch(l->reader, stream);
     if (error == cudaSuccess)
@@ -307,7 +324,7 @@ static cudaError_t launch_again(struct launches *l, unsigned trial)
     if (error == cudaSuccess)
         error = cudaGraphLaunch(l->again.exec[0], place == 1 ? ask->stream : l->elsewhere);
     if (error == cudaSuccess && place < 2)
-        error = await_writer(n, trial % 2 != 0, ask->stream);
+        error = await_writer(n, trial, ask->stream);
     else if (error == cudaSuccess)
         error = launch_one((const void *)SYMBOL(nested_writer), &n->args, PART, EDGES_KEPT ? ask->stream : ask->side, NULL, 0);
     if (error == cudaSuccess)
@@ -337,7 +354,7 @@ static cudaError_t launch_and_go(struct launches *l, unsigned trial)
     if (error == cudaSuccess)
         error = cudaGraphLaunch(exec, stream);
     if (error == cudaSuccess)
-        error = await_writer(n, trial % 2 != 0, stream);
+        error = await_writer(n, trial, stream);
     if (error == cudaSuccess && trial / 2 % 2)
         error = cudaGraphExecDestroy(exec);
     else if (error == cudaSuccess)

@@ -79,6 +79,7 @@ cudaError_t CUDARTAPI cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec, cud
     n->given = true;
     unsigned grid_y = n->kernel->grid[1];
     cudaError_t error = kernel_replace(n->kernel, p);
+    n->kernel->cooperative &= !device.faults.exec_params_lose_cooperative;
     if (device.faults.refused_params_free_exec && error != cudaSuccess)
         exec_of(exec)->running = NULL;
     if (device.faults.exec_params_keep_grid_y)

@@ -331,6 +331,8 @@ static void arc_orders(const struct arc *a)
     unsigned level = level_of(in);
     full_lets_go |= device.faults.fourth_level_unordered && level >= 4;
     full_lets_go |= (device.faults.level_8_unordered && level >= 8) || is_first_beside(a);
+    full_lets_go |= device.faults.chosen_full_edge_lets_go && queued.chosen;
+    full_lets_go |= device.faults.fifth_round_lets_go && queued.rounds >= 4;
     full_lets_go |= device.faults.many_blocks_in_body_let_go && is_many(a->from) && graph_is_inside(in, cudaGraphNodeTypeConditional);
     bool mixed = false;
     for (size_t i = 0; device.faults.eighth_launch_mixed_lost && i < in->arcs; i++)
@@ -344,6 +346,8 @@ static void arc_orders(const struct arc *a)
     bool ranked = (queued.flags & cudaGraphInstantiateFlagUseNodePriority) != 0 && has_priority(a->from);
     ignored |= device.faults.ranked_unordered && ranked && edge_is_default(a->data);
     ignored |= device.faults.start_edges_ignored && !programmatic && a->data.from_port == 2;
+    ignored |= device.faults.chosen_copy_passed && queued.chosen && a->from->type == cudaGraphNodeTypeMemcpy;
+    ignored |= device.faults.later_round_copy_passed && later_round && a->from->type == cudaGraphNodeTypeMemcpy;
     if (!ignored)
         op_after(a->to->op, from, kind);
     uncovered |= (device.faults.later_round_uncovered && later_round) || (device.faults.chosen_uncovered && queued.chosen);
@@ -383,7 +387,7 @@ static void queue_undecided(struct node *n)
     struct queued outside = queued;
     queued.features |= HAS(body);
     n->last = op_new(OP_JOIN);
-    n->op->loop = loop_new(n, n->last);
+    n->op->loop = device.faults.later_round_inner_body_idle && queued.rounds != 0 ? NULL : loop_new(n, n->last);
     if (n->choice == BODY_LOOP)
         n->last->loop = loop_new(n, NULL);
     queued = outside;
@@ -393,6 +397,8 @@ static void queue_undecided(struct node *n)
 static void node_queue(struct node *n, struct op *start)
 {
     bool undecided = n->undecided && !device.faults.chosen_at_launch;
+    if (device.faults.inner_loop_runs_once && n->choice == BODY_LOOP && queued.rounds != 0)
+        undecided = false;
     const struct graph *body = undecided ? NULL : n->undecided ? node_body_by(n, condition_now(n->handle)) : node_body(n);
     n->op = n->last = node_op(n);
     n->op->features |= node_features(n);
@@ -534,6 +540,12 @@ cudaError_t graph_queue(struct graph_exec *exec, struct stream *s)
         bool first = (exec->features & HAS(secondexec)) == 0 && (s->tail == NULL || s->tail->retired);
         bool forgets = (device.faults.second_exec_forgets_events && second) || (device.faults.first_exec_forgets_events && first);
         forgets |= device.faults.running_graph_forgets_events && running;
+        if (device.faults.graph_keeps_last_event && s->waits > 1) {
+            s->wait[0] = s->wait[s->waits - 1];
+            s->waits = 1;
+        }
+        if (device.faults.graph_keeps_first_event && s->waits > 1)
+            s->waits = 1;
         s->waits = device.faults.graph_forgets_events || forgets ? 0 : s->waits;
         stream_append(s, start, false);
     }

@@ -379,6 +379,11 @@ struct faults {
     bool args_in_a_ring, ignored_value_overlaps, urgent_stream_jumps, first_beside_lets_go, child_ends_at_trigger;
     bool six_read_wide, cooperative_read_wide, staging_in_a_ring, sets_in_a_ring, ninth_launch_event_lost;
     bool written_in_a_ring, hosts_in_a_ring, awaited_in_a_ring, copies_in_a_ring;
+    bool fifth_round_lets_go, later_round_copy_passed, later_round_inner_body_idle, loop_of_16_rounds; /* of the body of a loop */
+    bool per_thread_set_passes_row, blocking_words_pass_row, legacy_layers_pass_row; /* of what the kernel before had overlapped */
+    bool inner_loop_runs_once, chosen_full_edge_lets_go, chosen_copy_passed; /* of the body of a loop, or one that a kernel chooses */
+    bool exec_params_lose_cooperative;
+    bool graph_keeps_last_event, graph_keeps_first_event; /* that its stream waits for */
     bool never_overlaps, seldom_overlaps, early, shared, late_copies, pageable_later; /* these conform */
 };
 

@@ -54,7 +54,7 @@ static bool has_another_round(const struct loop *loop)
     if (rounds == MOST_ROUNDS)
         device_fails(cudaErrorLaunchTimeout);
     return condition_now(loop->node->handle) != 0 && rounds < MOST_ROUNDS && !(device.faults.loop_runs_once && rounds >= 1) &&
-           !(device.faults.loop_of_four_rounds && rounds >= 4);
+           !(device.faults.loop_of_four_rounds && rounds >= 4) && !(device.faults.loop_of_16_rounds && rounds >= 16);
 }
 
 static void queue_body(const struct loop *loop, struct op *start, struct op *end)

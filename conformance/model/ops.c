@@ -162,6 +162,12 @@ static bool passes_row(const struct op *op, const struct op *pred)
 {
     const struct faults *f = &device.faults;
     bool is_kernel = op->kind == OP_KERNEL, large = is_kernel && op->grid->blocks > 32, behind_large = pred->grid->blocks > 32;
+    if (f->legacy_layers_pass_row && op->kind == OP_COPY && op->move.layers > 1 && (op->features & HAS(legacy)))
+        return true;
+    if (f->blocking_words_pass_row && op->kind == OP_SET && op->move.width == 4 && (op->features & HAS(blocking)))
+        return true;
+    if (f->per_thread_set_passes_row && op->kind == OP_SET && (op->features & HAS(perthread)))
+        return true;
     if ((f->large_passes_row && large && !behind_large) || (f->large_passes_large_row && large && behind_large) ||
         (f->rows_of_layers_pass_row && is_kernel && op->grid->shape[1] > 1 && op->grid->shape[2] > 1) ||
         (f->long_args_hide_row && is_kernel && has_long_args(pred->grid)))
