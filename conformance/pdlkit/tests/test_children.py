@@ -17,6 +17,7 @@ from pathlib import Path
 
 import pytest
 
+from conformance.pdlkit import children
 from conformance.pdlkit.children import Ending, HeldChild, Kept, Stopper, run_child, run_silent, run_tool
 from conformance.pdlkit.exits import SetupImpossible
 from conformance.pdlkit.keeper import descendants
@@ -113,6 +114,21 @@ def test_a_hang_that_ignores_signals_is_killed() -> None:
     assert ending.hung and ending.exit_code is None and ending.signal is None and ending.reaped
     assert ending.wall_s >= LIMIT_S
     assert not alive(int(lines[0]))
+
+
+KEEPER = """import os, sys
+channel, said = int(sys.argv[sys.argv.index("--") - 1]), {said!r}
+os.write(channel, b"started 1\\n" + said)
+"""
+
+
+@pytest.mark.parametrize(("said", "leftovers", "reaped"), [
+    (b"ended 0 1\n", 0, True), (b"ended 3 1\n", 3, True), (b"ended 0 0\n", 0, False), (b"ended 2 0\n", 2, False),
+])
+def test_what_the_keeper_says_of_the_end_is_kept(said: bytes, leftovers: int, reaped: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(children, "_keeper", lambda: [sys.executable, "-c", KEEPER.format(said=said)])
+    ending = run_child(["program"], Watch(HANG_S), Stopper())
+    assert (ending.leftovers, ending.reaped) == (leftovers, reaped) and (ending.words() == "could not be killed") != reaped
 
 
 def test_a_busy_hang_is_killed() -> None:
