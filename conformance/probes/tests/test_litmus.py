@@ -43,6 +43,13 @@ def test_one_program_outside_is_a_failure_beside_others(bad: tuple[str, ...], tm
     assert litmus.main([allowed, str(seen)]) == 1
 
 
+def test_a_second_run_does_not_hide_the_first(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    allowed, seen = pair(tmp_path, {"9": 1})
+    Path(seen).write_text(Path(seen).read_text() + GOOD + "\n")
+    assert litmus.main([allowed, seen]) == 64
+    assert "line 2: a second one of mp" in capsys.readouterr().err
+
+
 def test_a_program_without_an_enumeration_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     allowed = write(tmp_path / "a", [{"program": "mp", "allowed": ["0"]}])
     seen = write(tmp_path / "o", [{"program": "unknown", "source": "", "runs": 1, "observed": {"0": 1}}])
