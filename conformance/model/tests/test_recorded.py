@@ -10,6 +10,7 @@ import pytest
 
 from conformance.model import golden, on_model, random_devices, recorded, watched
 from conformance.model.on_model import Device
+from conformance.model.tests import check_records
 from conformance.pdlkit import places
 from conformance.pdlkit.drawn_devices import Grammar, draw
 from conformance.pdlkit.exits import BAD_ARGUMENTS, FAILED, OK, InvalidRun
@@ -123,6 +124,30 @@ def test_a_difference_decides_the_exit_code(now: int, arguments: list[str], code
 
     assert compare(1, "--write") == OK and compare(now, *arguments) == code
     assert json.loads(file.read_text()) == 1, "a comparison records nothing"
+
+
+BUILT = """#!/bin/sh
+if [ "$1" = --list ]; then
+    for case in one two; do echo '{"record":"listed","family":"f","case":"'$case'"}'; done
+else
+    echo '{"case":"WAIT-01a.x","n":'$$'}'
+    %s
+fi
+"""
+
+
+@pytest.mark.parametrize(("says", "wrong"), [
+    ("echo same; exit 1", ""), ("echo other; exit 1", "exit 1 for 1, other records"), ("echo same", "exit 0 for 1, the same records"),
+    ("exit 1", "exit 1 for 1, other records"), ("echo same; echo overflow >&2; exit 1", "exit 1 for 1, the same records: overflow\n"),
+])
+def test_another_build_says_the_same_and_upsets_nobody(says: str, wrong: str, tmp_path: Path) -> None:
+    reference, other = tmp_path / "reference", tmp_path / "other"
+    for harness, words in ((reference, "echo same; exit 1"), (other, says)):
+        harness.write_text(BUILT % words)
+        harness.chmod(0o755)
+    found = check_records.compare(reference, other, 1, 1, ())
+    assert found == [f"--family f, {device}, seed 1: {wrong}" for device in check_records.DEVICES if wrong]
+    assert check_records.parts(reference, ("two",)) == [("--family", "f", "--case", "one")], "what is left out leaves the others"
 
 
 def as_it_ends(monkeypatch: pytest.MonkeyPatch, ends: dict[str, tuple[Case, str]]) -> None:
