@@ -49,7 +49,7 @@ OBSERVED: dict[str, Callable[[Any], bool]] = {
 
 
 def read_lines(path: Path, keys: Mapping[str, Callable[[Any], bool]]) -> dict[str, dict[str, Any]]:
-    """JSON lines by program; a line that does not hold these keys is refused by its number."""
+    """JSON lines by program; a line that does not hold these keys, or speaks of a program again, is refused by its number."""
     rows: dict[str, dict[str, Any]] = {}
     for number, line in enumerate(read_text(path).splitlines(), 1):
         try:
@@ -59,6 +59,8 @@ def read_lines(path: Path, keys: Mapping[str, Callable[[Any], bool]]) -> dict[st
         wrong = [key for key, right in keys.items() if not isinstance(row, dict) or key not in row or not right(row[key])]
         if wrong:
             raise Unreadable(f"line {number}: no `{wrong[0]}`, or one of another type; is this the right file?")
+        if row["program"] in rows:
+            raise Unreadable(f"line {number}: a second one of {row['program']}, which would hide the first; compare each run by itself")
         rows[row["program"]] = row
     return rows
 

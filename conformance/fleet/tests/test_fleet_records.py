@@ -188,3 +188,10 @@ def test_the_script_quotes_what_a_shell_would_read(tmp_path: Path, capsys: pytes
     assert str(place.resolve()) in shlex.split(lines[0])
     assert not json.loads((place / "plan.json").read_text())["harness"]
     assert records.Plan.read(place).tasks == 2
+
+
+def test_only_what_a_lost_task_claimed_is_free_again(folder: Path) -> None:
+    for task in (1, 2, 12):
+        records.claim_file(folder, f"n{task}").write_text(str(task), encoding="utf-8")
+    submit._free_claims(folder, [2, 3])
+    assert {path.name for path in (folder / "records").glob("*.claim")} == {"node-n1.claim", "node-n12.claim"}

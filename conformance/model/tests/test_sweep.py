@@ -69,14 +69,15 @@ for name in cases:
         sys.exit(1)
 if {closes!r}:
     say(record="done")
+sys.exit({code})
 '''
 
 
-def run_fake(folder: Path, cases: list[Case], hung: str = "", closes: bool = True) -> list[str]:
-    """The verdicts of a harness that calls one case a HANG and does not support the others."""
+def run_fake(folder: Path, cases: list[Case], hung: str = "", closes: bool = True, code: int = 0) -> list[str]:
+    """The verdicts of a harness that calls one case a HANG, does not support the others, and ends with this code."""
     harness = folder / "harness"
     names = [case.name for case in cases]
-    harness.write_text(FAKE.format(python=sys.executable, names=names, hung=hung, closes=closes))
+    harness.write_text(FAKE.format(python=sys.executable, names=names, hung=hung, closes=closes, code=code))
     harness.chmod(0o755)
     return [r.status for r in on_model.run_family(harness, BOOK, on_model.CONFORMING, "smoke", 1, cases)]
 
@@ -92,6 +93,30 @@ def test_another_process_goes_on_behind_a_hang(tmp_path: Path) -> None:
 
 def test_a_process_that_does_not_close_is_the_kit_s_error(tmp_path: Path) -> None:
     assert run_fake(tmp_path, family(), closes=False)[-1] == "KIT_ERROR"
+
+
+def test_a_process_that_ends_with_an_error_is_the_kit_s_error(tmp_path: Path) -> None:
+    assert run_fake(tmp_path, family(), code=70)[-1] == "KIT_ERROR"
+    assert run_fake(tmp_path, family()[:1], code=77) == ["NOT_SUPPORTED"], "of one case the code is its verdict's"
+
+
+@pytest.mark.parametrize(("proving", "status", "caught"), [
+    (True, "FAIL", True), (True, "HANG", True), (False, "FAIL", True), (False, "CRASH", True), (True, "CRASH", True), (True, "PASS", False),
+    (True, "INCONCLUSIVE", False), (True, "KIT_ERROR", False), (True, "NOT_RUN", False), (True, "NOT_SUPPORTED", False),
+])
+def test_only_what_its_own_rule_calls_wrong_catches_a_device(
+    proving: bool, status: str, caught: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that is merely not proven escapes."""
+    monkeypatch.setattr(on_model, "run_family", lambda harness, book, device, profile, seed, cases: [
+        CaseResult(dataclasses.replace(case, proving=proving), status, None) for case in cases])
+    why = sweep.escapes(Path(), BOOK, Device("sleepy", "WAIT-01", False), 1)
+    assert (why is None) == caught and (caught or str(why).startswith("model:sleepy, seed 1: WAIT-01 is "))
+
+
+def test_a_device_without_a_case_escapes() -> None:
+    rule = next(rule.id for rule in BOOK.rules if rule.untestable)
+    assert "no case that the model can run" in str(sweep.escapes(Path(), BOOK, Device("sleepy", rule, False), 1))
 
 
 def list_fake(folder: Path, *names: str) -> list[str]:
@@ -125,6 +150,7 @@ def test_a_rule_without_a_device_or_a_reason_is_a_problem() -> None:
     hit = {"WAIT-01": {"sleepy": ["store"]}}
     assert not devices.problems(small_book("WAIT-01", "ATTR-01"), broken, hit)
     assert len(devices.problems(small_book("WAIT-01"), broken, {})) == 2  # the rule, and the device that escapes it
+    assert len(devices.problems(small_book("WAIT-01"), [Device("sleepy", "ATTR-03", False)], hit)) == 1  # noticed, not by its own rule
     stale = {**hit, "ATTR-01": {"sleepy": ["layout"]}}
     assert len(devices.problems(small_book("WAIT-01", "ATTR-01"), broken, stale)) == 1
 

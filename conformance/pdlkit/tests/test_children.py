@@ -17,6 +17,7 @@ from pathlib import Path
 
 import pytest
 
+from conformance.pdlkit import children, keeper
 from conformance.pdlkit.children import Ending, HeldChild, Kept, Stopper, run_child, run_silent, run_tool
 from conformance.pdlkit.exits import SetupImpossible
 from conformance.pdlkit.keeper import descendants
@@ -113,6 +114,39 @@ def test_a_hang_that_ignores_signals_is_killed() -> None:
     assert ending.hung and ending.exit_code is None and ending.signal is None and ending.reaped
     assert ending.wall_s >= LIMIT_S
     assert not alive(int(lines[0]))
+
+
+KEEPER = """import os, sys
+channel, said = int(sys.argv[sys.argv.index("--") - 1]), {said!r}
+os.write(channel, b"started 1\\n" + said)
+"""
+
+
+@pytest.mark.parametrize(("said", "leftovers", "reaped"), [
+    (b"ended 0 1\n", 0, True), (b"ended 3 1\n", 3, True), (b"ended 0 0\n", 0, False), (b"ended 2 0\n", 2, False),
+])
+def test_what_the_keeper_says_of_the_end_is_kept(said: bytes, leftovers: int, reaped: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(children, "_keeper", lambda: [sys.executable, "-c", KEEPER.format(said=said)])
+    ending = run_child(["program"], Watch(HANG_S), Stopper())
+    assert (ending.leftovers, ending.reaped) == (leftovers, reaped) and (ending.words() == "could not be killed") != reaped
+
+
+@pytest.mark.parametrize(("left", "found"), [
+    ([{}], (0, True)), ([{7: "Z"}], (0, True)), ([{7: "S"}, {}], (0, True)), ([{7: "S", 8: "R"}, {8: "R"}, {}], (1, True)),
+    ([{7: "D"}] * 3, (0, False)), ([{7: "D", 8: "D", 9: "X"}] * 3, (1, False)), ([{8: "S"}, {9: "D"}, {9: "D"}], (2, False)),
+])
+def test_what_no_signal_ends_is_told(left: list[dict[int, str]], found: tuple[int, bool], monkeypatch: pytest.MonkeyPatch) -> None:
+    """As /proc has it, time by time, until the patience is over; 7 is the program itself."""
+    kept, killed, now = object.__new__(keeper.Keeper), list[int](), iter([0.0] * len(left) + [keeper.PATIENCE_S + 1.0] * 2)
+    times = iter(left)
+    kept.child = 7
+    monkeypatch.setattr(kept, "reap", lambda: True)
+    monkeypatch.setattr(keeper, "descendants", lambda root: next(times))
+    monkeypatch.setattr(os, "kill", lambda pid, number: killed.append(pid))
+    monkeypatch.setattr(time, "monotonic", lambda: next(now))
+    monkeypatch.setattr(time, "sleep", lambda seconds: None)
+    assert kept.kill_all() == found
+    assert killed == [pid for states in left for pid, state in states.items() if state not in "ZX"]
 
 
 def test_a_busy_hang_is_killed() -> None:

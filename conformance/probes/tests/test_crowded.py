@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from conformance.pdlkit.exits import BadArguments
+from conformance.pdlkit.exits import FAILED, OK, BadArguments
 from conformance.probes import crowded
 
 
@@ -19,6 +19,7 @@ def report(*tests: tuple[str, str]) -> dict[str, Any]:
     ([("A-01", "PASS"), ("A-02", "INCONCLUSIVE")], True), ([("A-03", "PASS"), ("A-01", "FAIL")], True),
     ([("A-03", "PASS"), ("A-04", "CRASH")], True), ([("A-03", "PASS"), ("A-04", "FAIL")], False),
     ([("A-03", "PASS"), ("A-02", "FAIL")], False), ([("A-03", "PASS"), ("A-01", "HANG")], False),
+    *(([("A-03", "PASS"), ("A-02", status)], False) for status in ("HANG", "CRASH", "KIT_ERROR", "DEVICE_LOST")),
     ([("A-01", "NOT_SUPPORTED")], False), ([], False)])
 def test_only_a_status_that_is_known_of_its_rule_is_good(tests: list[tuple[str, str]], good: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[list[str]] = []
@@ -31,6 +32,25 @@ def test_only_a_status_that_is_known_of_its_rule_is_good(tests: list[tuple[str, 
     row = crowded.measure("nice 19", ["run"], 2, 2, Path("none"), {("A-01", "FAIL"), ("A-04", "CRASH")})
     assert [run["good"] for run in row["runs"]] == [good, good] and seen[0] == ["nice", "-n", "19", "run"]
     assert f"{2 * good} of 2 good; 2 VIOLATES" in crowded.line(row)
+
+
+def test_a_run_that_is_invalid_proves_nothing() -> None:
+    passed = report(("A-01", "PASS"))
+    assert crowded.proves_something(passed) and not crowded.proves_something({**passed, "verdict": "INVALID"})
+
+
+@pytest.mark.parametrize(("rows", "code"), [
+    ([{"runs": [{"good": True}]}, {"runs": [{"good": True}, {"good": True}]}], OK),
+    ([{"runs": [{"good": True}]}, {"runs": [{"good": True}, {"good": False}]}], FAILED),
+    ([{"runs": [{"good": False}]}, {"runs": [{"good": True}]}], FAILED),
+    ([{"runs": [{"good": True}], "why": "it ended"}, {"runs": [{"good": True}]}], FAILED),
+])
+def test_every_run_of_every_surrounding_has_to_be_good(rows: list[dict[str, Any]], code: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    left = iter(rows)
+    monkeypatch.setattr(crowded, "compile_for_this_gpu", lambda *_: None)
+    monkeypatch.setattr(crowded, "measure", lambda *_: next(left))
+    monkeypatch.setattr(crowded, "line", lambda row: "")
+    assert crowded.main([word for name in crowded.SURROUNDINGS[:len(rows)] for word in ("--only", name)]) == code
 
 
 def test_all_rules_but_those_left_out_are_asked() -> None:

@@ -35,6 +35,21 @@ def test_one_outcome_outside_is_a_failure(tmp_path: Path) -> None:
     assert json.loads(result.read_text())[0]["outside"] == ["hang"]
 
 
+@pytest.mark.parametrize("bad", [("mp",), ("other",), ("mp", "other")])
+def test_one_program_outside_is_a_failure_beside_others(bad: tuple[str, ...], tmp_path: Path) -> None:
+    allowed, _ = pair(tmp_path, {"1": 1})
+    seen = write(tmp_path / "o", [{"program": name, "source": "", "runs": 10, "observed": {"1": 9, "9": 1} if name in bad else {"1": 10}}
+                                  for name in ("mp", "other")])
+    assert litmus.main([allowed, str(seen)]) == 1
+
+
+def test_a_second_run_does_not_hide_the_first(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    allowed, seen = pair(tmp_path, {"9": 1})
+    Path(seen).write_text(Path(seen).read_text() + GOOD + "\n")
+    assert litmus.main([allowed, seen]) == 64
+    assert "line 2: a second one of mp" in capsys.readouterr().err
+
+
 def test_a_program_without_an_enumeration_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     allowed = write(tmp_path / "a", [{"program": "mp", "allowed": ["0"]}])
     seen = write(tmp_path / "o", [{"program": "unknown", "source": "", "runs": 1, "observed": {"0": 1}}])

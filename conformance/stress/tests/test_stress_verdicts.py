@@ -246,6 +246,8 @@ def floats(*values: float) -> bytes:
     (FILES, ran(f=b"1", g=None), ran(f=b"1", g=None), True), (FILES, ran(f=b"1.0", g=b""), ran(f=b"1.00", g=b""), False),
     (NEAR, ran(f=b"1.0 2", g=b""), ran(f=b"1.0005 2", g=b""), True), (NEAR, ran(f=b"1.0 2", g=b""), ran(f=b"1.05 2", g=b""), False),
     (NEAR, ran(f=b"1 2", g=b""), ran(f=b"1 2 3", g=b""), False), (NEAR, ran(f=b"1 2", g=b""), ran(f=b"1 two", g=b""), False),
+    (NEAR, ran(f=b"10", g=b""), ran(f=b"10.0105", g=b""), False), (NEAR, ran(f=b"0", g=b""), ran(f=b"0.0011", g=b""), False),
+    (NEAR, ran(f=b"0", g=b""), ran(f=b"0.0009", g=b""), True),
     (NEAR, ran(f=b"1000", g=b""), ran(f=b"1000.9", g=b""), True), (NEAR, ran(f=b"1 nan", g=b""), ran(f=b"1 2", g=b""), False),
     (NEAR, ran(f=b"1 2", g=b""), ran(f=b"1 nan", g=b""), False), (NEAR, ran(f=b"NaN", g=b""), ran(f=b"nan", g=b""), True),
     (FLOATS, ran(f=floats(1, 2)), ran(f=floats(1, 2.001)), True), (FLOATS, ran(f=floats(1, 2)), ran(f=floats(1, 3)), False),

@@ -1,0 +1,102 @@
+/* joins_test.c - what joins.cu asks in turn is asked of each: of every stream, mode and policy that its trials name. */
+#define PDL_MODEL 1
+#define IMAGE_SUFFIX told
+#define IMAGE_TAG "told"
+#include "joins.cu" /* whole: what is asked is static */
+
+#include "check.h"
+
+#define TURNS 64u              /* as many as a smoke run has, or more */
+#define MOST 64u
+
+static struct joins joins;
+static unsigned modes, policies;
+static cudaStream_t worked_in[MOST];
+static unsigned streams;       /* different ones among those */
+
+cudaError_t __real_cudaStreamBeginCapture(cudaStream_t stream, enum cudaStreamCaptureMode mode);
+cudaError_t __wrap_cudaStreamBeginCapture(cudaStream_t stream, enum cudaStreamCaptureMode mode);
+cudaError_t __wrap_cudaStreamBeginCapture(cudaStream_t stream, enum cudaStreamCaptureMode mode)
+{
+    if (stream == cudaStreamLegacy)
+        modes |= 1u << mode;
+    return __real_cudaStreamBeginCapture(stream, mode);
+}
+
+cudaError_t __real_cudaStreamSetAttribute(cudaStream_t stream, cudaLaunchAttributeID id, const cudaLaunchAttributeValue *value);
+cudaError_t __wrap_cudaStreamSetAttribute(cudaStream_t stream, cudaLaunchAttributeID id, const cudaLaunchAttributeValue *value);
+cudaError_t __wrap_cudaStreamSetAttribute(cudaStream_t stream, cudaLaunchAttributeID id, const cudaLaunchAttributeValue *value)
+{
+    if (id == cudaLaunchAttributeSynchronizationPolicy)
+        policies |= 1u << value->syncPolicy;
+    return __real_cudaStreamSetAttribute(stream, id, value);
+}
+
+cudaError_t __real_cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *function, void **args);
+cudaError_t __wrap_cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *function, void **args);
+cudaError_t __wrap_cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *function, void **args)
+{
+    unsigned i;
+
+    for (i = 0; i < streams && worked_in[i] != config->stream; i++)
+        ;
+    if (function == (const void *)SYMBOL(joins_work) && i == streams && streams < MOST)
+        worked_in[streams++] = config->stream;
+    return __real_cudaLaunchKernelExC(config, function, args);
+}
+
+static int worked(cudaStream_t stream)
+{
+    unsigned i;
+
+    for (i = 0; i < streams && worked_in[i] != stream; i++)
+        ;
+    return i < streams;
+}
+
+/* This question in all of its turns, of so many that are asked by turns. Are all answers right? */
+static int ask_turns(cudaError_t (*make)(struct joins *), unsigned count)
+{
+    cudaError_t error = cudaSuccess;
+    int right = 1;
+
+    modes = policies = streams = 0;
+    for (joins.round = 0; joins.round < TURNS && error == cudaSuccess; joins.round++) {
+        joins.trial = joins.round * count;
+        error = make(&joins);
+        if (error == cudaSuccess)
+            error = cudaDeviceSynchronize();
+        right &= !is_stale(&joins);
+    }
+    return error == cudaSuccess && right;
+}
+
+static unsigned own_streams(void)
+{
+    unsigned i, found = 0;
+
+    for (i = 0; i < PLACES; i++)
+        found += (unsigned)worked(joins.stream[i]);
+    return found;
+}
+
+int main(void)
+{
+    static const unsigned all_policies = 1u << cudaSyncPolicySpin | 1u << cudaSyncPolicyYield | 1u << cudaSyncPolicyBlockingSync;
+    struct ask ask = PDL_ZERO;
+
+    if (cudaStreamCreateWithFlags(&ask.stream, cudaStreamNonBlocking) != cudaSuccess ||
+        open_joins(&joins, &ask, cudaStreamNonBlocking) != cudaSuccess)
+        return 1;
+    check(ask_turns(refused_legacy_capture, REFUSED_JOINS) && modes == 7, "the legacy stream is captured in each of the three modes");
+    check(ask_turns(end_by_policy, 8) && policies == all_policies, "a stream that is waited for has each policy");
+    check(ask_turns(end_stream, 1) && own_streams() == PLACES, "the device is waited for with work in each stream");
+    close_joins(&joins);
+    memset(&joins, 0, sizeof(joins));
+    if (open_joins(&joins, &ask, cudaStreamDefault) != cudaSuccess)
+        return 1;
+    check(ask_turns(join_host, 1) && own_streams() == PLACES && worked(cudaStreamPerThread), "a host function follows each stream");
+    close_joins(&joins);
+    printf("%u passed, %u failed\n", passed, failed);
+    return failed != 0;
+}
