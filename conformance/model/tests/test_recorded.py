@@ -90,10 +90,10 @@ def saying(folder: Path, *records: Said, code: int = 0, number: int = 0) -> Path
 def test_a_digest_is_of_all_that_was_said_of_cases_in_its_order(tmp_path: Path) -> None:
     one, other, threaded = (Said(record="case", case=name, status="PASS") for name in ("A-01.x", "A-02.x", "WAIT-01a.x"))
     start = Said(record="start", seed="1")
-    whole = golden._digest([start, one, other, threaded])
-    assert golden._digest([one, other]) == whole
+    whole = golden.digest([start, one, other, threaded])
+    assert golden.digest([one, other]) == whole
     others: list[list[Said]] = [[one], [other, one], [{**one, "status": "FAIL"}, other], [one, {**other, "kills": 1}], []]
-    assert len({whole, *map(golden._digest, others)}) == 6
+    assert len({whole, *map(golden.digest, others)}) == 6
     asked = golden.questions()
     for device in golden.DEVICES:
         assert asked[f"{device} wait"] == ["--device", device, "--profile", "smoke", "--family", "wait"]
@@ -130,6 +130,7 @@ BUILT = """#!/bin/sh
 if [ "$1" = --list ]; then
     for case in one two; do echo '{"record":"listed","family":"f","case":"'$case'"}'; done
 else
+    SAID='{"record":"case","case":"A-01.x"}'
     echo '{"case":"WAIT-01a.x","n":'$$'}'
     %s
 fi
@@ -137,17 +138,21 @@ fi
 
 
 @pytest.mark.parametrize(("says", "wrong"), [
-    ("echo same; exit 1", ""), ("echo other; exit 1", "exit 1 for 1, other records"), ("echo same", "exit 0 for 1, the same records"),
-    ("exit 1", "exit 1 for 1, other records"), ("echo same; echo overflow >&2; exit 1", "exit 1 for 1, the same records: overflow\n"),
+    ("echo $SAID; exit 1", ""), ("echo $SAID; echo $SAID; exit 1", "exit 1, other records"), ("echo $SAID", "exit 0, the same records"),
+    ("exit 1", "exit 1, other records"), ("echo $SAID; echo overflow >&2; exit 1", "exit 1, the same records: overflow\n"),
 ])
 def test_another_build_says_the_same_and_upsets_nobody(says: str, wrong: str, tmp_path: Path) -> None:
     reference, other = tmp_path / "reference", tmp_path / "other"
-    for harness, words in ((reference, "echo same; exit 1"), (other, says)):
+    for harness, words in ((reference, "echo $SAID; exit 1"), (other, says)):
         harness.write_text(BUILT % words)
         harness.chmod(0o755)
     found = check_records.compare(reference, other, 1, 1, ())
     assert found == [f"--family f, {device}, seed 1: {wrong}" for device in check_records.DEVICES if wrong]
     assert check_records.parts(reference, ("two",)) == [("--family", "f", "--case", "one")], "what is left out leaves the others"
+    kept = {"model f": "kept"}
+    assert check_records.expected(Path("none"), ("--family", "f"), "model", golden.SEED, kept) == ("kept", (0, 1, 77))
+    for part, seed in ((("--family", "f"), golden.SEED + 1), (("--family", "f", "--case", "one"), golden.SEED)):
+        assert check_records.expected(reference, part, "model", seed, kept)[1] == (1,), "nothing is recorded of that"
 
 
 def as_it_ends(monkeypatch: pytest.MonkeyPatch, ends: dict[str, tuple[Case, str]]) -> None:
