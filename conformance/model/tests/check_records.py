@@ -87,7 +87,7 @@ def said(harness: Path, part: tuple[str, ...], device: str, seed: int) -> tuple[
     return golden.digest(records), done.returncode, done.stderr
 
 
-def expected(reference: Path, part: tuple[str, ...], device: str, seed: int, recorded: golden.Digests) -> tuple[str, tuple[int, ...]]:
+def expected(recorded: golden.Digests, reference: Path, part: tuple[str, ...], device: str, seed: int) -> tuple[str, tuple[int, ...]]:
     """The digest that was recorded of this part, and each exit code of an answer; else those of the reference."""
     whole = f"{device} {part[1]}" if len(part) == 2 and seed == golden.SEED else ""
     if whole in recorded:
@@ -103,7 +103,7 @@ def compare(reference: Path, other: Path, seeds: int, every: int, without: tuple
     failing = [part for part in named if HOST_THREADS not in part][::every]
     jobs = [(p, d, s) for s in range(1, seeds + 1) for d, those in zip(DEVICES, (named, failing), strict=True) for p in those]
     with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
-        want = list(pool.map(lambda job: expected(reference, *job, recorded), jobs))
+        want = list(pool.map(lambda job: expected(recorded, reference, *job), jobs))
         got = list(pool.map(lambda job: said(other, *job), jobs))
     wrong = []
     for (part, device, seed), (digest, codes), (its, code, complaint) in zip(jobs, want, got, strict=True):

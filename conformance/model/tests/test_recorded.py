@@ -150,9 +150,9 @@ def test_another_build_says_the_same_and_upsets_nobody(says: str, wrong: str, tm
     assert found == [f"--family f, {device}, seed 1: {wrong}" for device in check_records.DEVICES if wrong]
     assert check_records.parts(reference, ("two",)) == [("--family", "f", "--case", "one")], "what is left out leaves the others"
     kept = {"model f": "kept"}
-    assert check_records.expected(Path("none"), ("--family", "f"), "model", golden.SEED, kept) == ("kept", (0, 1, 77))
+    assert check_records.expected(kept, Path("none"), ("--family", "f"), "model", golden.SEED) == ("kept", (0, 1, 77))
     for part, seed in ((("--family", "f"), golden.SEED + 1), (("--family", "f", "--case", "one"), golden.SEED)):
-        assert check_records.expected(reference, part, "model", seed, kept)[1] == (1,), "nothing is recorded of that"
+        assert check_records.expected(kept, reference, part, "model", seed)[1] == (1,), "nothing is recorded of that"
 
 
 def as_it_ends(monkeypatch: pytest.MonkeyPatch, ends: dict[str, tuple[Case, str]]) -> None:
