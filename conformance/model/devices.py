@@ -27,7 +27,8 @@ from conformance.pdlkit.rules import Case, Rule, RuleBook
 
 TABLE = places.KIT / "model" / "devices.md"
 SEED = 1
-LATE = {"told-memory-uncovers": 2, "made-graph-uncovers": 2}  # of smoke's programs with seed 1 none shows these; of quick's 15 and 19 do
+# Of the programs that smoke draws with seed 1 none shows these; of those that quick draws 15 and 19 do.
+LATE = {"told-memory-uncovers": 2, "made-graph-uncovers": 2}
 # Devices whose fault shows in many rules: between them they violate each rule that no device was made for and that can be violated.
 GENERAL = ("wait-some-blocks", "exit-not-trigger", "plain-overlaps", "event-at-launch", "copy-does-not-wait",
            "edge-becomes-launch-completion", "ordinary-primary-not-covered", "legal-edge-refused", "illegal-edge-accepted",
