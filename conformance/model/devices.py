@@ -5,9 +5,9 @@
     python3 conformance dev devices --check --sample 20   # the same for one of twenty of the runs
 
 Every broken device runs the cases of the rule that it was made for, and a few general ones run every case that the model can
-run; profile smoke, one seed, and another one for the few that this one does not show (LATE). A rule that no device violates has to say why in
-rules.toml (`no_device`; `untestable`, or cases for a GPU only, say it too), and a reason must not outlive its device. A device that its
-own rule does not notice is a problem.
+run; profile smoke, one seed, and another one for the few that this one does not show (LATE). A rule that no device violates has to
+say why in rules.toml (`no_device`; `untestable`, or cases for a GPU only, say it too), and a reason must not outlive its device. A
+device that its own rule does not notice is a problem.
 """
 
 from __future__ import annotations
