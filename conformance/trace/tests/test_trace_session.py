@@ -32,9 +32,16 @@ def command(note: Path, seconds: float) -> list[str]:
     return [sys.executable, "-c", PROGRAM, str(note), str(seconds)]
 
 
+def runs(pid: str) -> bool:
+    try:
+        return Path("/proc", pid, "stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:  # it has ended, perhaps between the opening of the file and its reading
+        return False
+
+
 def wait_until_gone(note: Path) -> None:
-    stat, until = Path("/proc", note.read_text(), "stat"), time.monotonic() + HANG_S
-    while stat.exists() and stat.read_text().rpartition(")")[2].split()[0] != "Z":
+    pid, until = note.read_text(), time.monotonic() + HANG_S
+    while runs(pid):
         assert time.monotonic() < until, "it survived"
         time.sleep(0.01)
 
