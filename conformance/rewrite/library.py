@@ -118,7 +118,8 @@ def compression() -> tuple[list[str | Path], str]:
     try:
         place = _sources()
         headers = sorted(place.glob("*.h"))
-        flags = ["-O2", "-fPIC", "-fvisibility=hidden", "-DZSTD_DISABLE_ASM", *HIDDEN, "-c"]
+        # -O2 takes 32 s to compile instead of 9 s, and an image is read at 1 GB/s instead of half of that
+        flags = ["-Og", "-fPIC", "-fvisibility=hidden", "-DZSTD_DISABLE_ASM", *HIDDEN, "-c"]
         recipes = [Recipe(f"{Path(name).stem}.o", [place / name, *headers], [*flags, place / name], name) for name in LIBRARIES]
         objects = [compiled_files.compiled(recipe, compiler()) for recipe in recipes]
     except (SetupImpossible, OSError, tarfile.TarError) as error:
