@@ -22,6 +22,7 @@ from conformance.pdlkit.children import Ending, HeldChild, Kept, Stopper, run_ch
 from conformance.pdlkit.exits import SetupImpossible
 from conformance.pdlkit.keeper import descendants
 from conformance.pdlkit.places import ROOT
+from conformance.pdlkit.tests.processes import alive
 
 LIMIT_S = 0.5
 HANG_S = 600.0
@@ -53,13 +54,6 @@ def run(source: str, watch: Watch | None = None, stopper: Stopper | None = None)
             own.close()
     assert ending.wall_s < HANG_S
     return ending, watch.lines
-
-
-def alive(pid: int) -> bool:
-    try:
-        return Path("/proc", str(pid), "stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
 
 
 def wait_until_gone(pids: list[int]) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from conformance.pdlkit.mps import mps_server
+from conformance.pdlkit.tests.processes import alive
 
 CONTROL = '#!/bin/sh\necho "$1 ${CUDA_VISIBLE_DEVICES-unset} $CUDA_MPS_PIPE_DIRECTORY" >> "$CUDA_MPS_LOG_DIRECTORY/called"\n'
 
@@ -54,14 +55,6 @@ exec sleep 600
         server = int((Path(variables["CUDA_MPS_PIPE_DIRECTORY"]) / "nvidia-cuda-mps-control.pid").read_text())
         os.kill(server, 0)
     until = time.monotonic() + 1200
-    while time.monotonic() < until and _lives(server):
+    while time.monotonic() < until and alive(server):
         time.sleep(0.02)
-    assert not _lives(server)
-
-
-def _lives(pid: int) -> bool:
-    """A process that has ended and that nobody has waited for counts as ended."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
-    except OSError:
-        return False
+    assert not alive(server)

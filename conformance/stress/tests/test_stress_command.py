@@ -20,6 +20,7 @@ import pytest
 
 from conformance.pdlkit.exits import BadArguments
 from conformance.pdlkit.places import KIT
+from conformance.pdlkit.tests.processes import alive
 from conformance.rewrite.tests.images import EXIT, STACK, Kernel, cubin
 from conformance.stress import command, main
 from conformance.stress.detector import Effort, Result, hold_lengths, sentence
@@ -258,13 +259,6 @@ def test_what_is_kept_stays_and_the_folder_of_a_session_goes(blocking: str, told
         assert main([*more, "--json", "--lazy-loading", "--", "true"]) == 0
         assert any("CUDA_LAUNCH_BLOCKING" in note for note in json.loads(capsys.readouterr().out)["notes"]) is told
     assert folders[0] == tmp_path / "mine" and (folders[0] / "plan").is_file() and not folders[1].exists()
-
-
-def alive(pid: int) -> bool:
-    try:
-        return Path("/proc", str(pid), "stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
-    except OSError:
-        return False
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGHUP, signal.SIGINT])

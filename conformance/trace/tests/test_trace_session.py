@@ -12,6 +12,7 @@ import pytest
 
 from conformance.pdlkit.exits import BadArguments
 from conformance.pdlkit.places import ROOT
+from conformance.pdlkit.tests.processes import alive
 from conformance.trace import session
 
 HANG_S = 600.0
@@ -32,16 +33,9 @@ def command(note: Path, seconds: float) -> list[str]:
     return [sys.executable, "-c", PROGRAM, str(note), str(seconds)]
 
 
-def runs(pid: str) -> bool:
-    try:
-        return Path("/proc", pid, "stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:  # it has ended, perhaps between the opening of the file and its reading
-        return False
-
-
 def wait_until_gone(note: Path) -> None:
-    pid, until = note.read_text(), time.monotonic() + HANG_S
-    while runs(pid):
+    pid, until = int(note.read_text()), time.monotonic() + HANG_S
+    while alive(pid):
         assert time.monotonic() < until, "it survived"
         time.sleep(0.01)
 
