@@ -272,7 +272,7 @@ static cudaError_t make_executable(const struct meeting *m, cudaGraphExec_t *exe
     return error;
 }
 
-/* The parameters that it has. Whether a driver may refuse them is not asked here, either. */
+/* The node gets the parameters that it has. Whether a driver may refuse them is not asked here. */
 static cudaError_t give_anew(cudaGraphExec_t exec, cudaGraphNode_t node)
 {
     struct cudaKernelNodeParams params = PDL_ZERO;

@@ -10,7 +10,7 @@
 
 #define ASK_TRIALS 200u
 #define ASK_WORDS 64u
-#define QUEUED_HOLD_NS 4000000u /* of a slow kernel behind which the host queues very many items */
+#define QUEUED_HOLD_NS 4000000u /* so long a slow kernel runs, while the host queues items after it */
 
 /* For kernels with long arguments, and for those of kernel_args, which take the first ones only. */
 struct long_args {

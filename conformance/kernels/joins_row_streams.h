@@ -1,5 +1,5 @@
-/* joins_row_streams.h - the pair of joins.cu with work and silent kernels in a stream of each kind, launched and captured, and behind them what comes
- * after both: a kernel, a copy or memset in each direction and shape, a graph, the host. */
+/* joins_row_streams.h - the pair of joins.cu with work and silent kernels in a stream of each kind, launched and captured. What follows them has
+ * to come after the work: a kernel, a copy or memset of each direction and shape, a graph, or the host. */
 #ifndef JOINS_ROW_STREAMS_H_INCLUDED
 #define JOINS_ROW_STREAMS_H_INCLUDED
 

@@ -3,9 +3,9 @@
  * pair    rules     what is launched
  * chosen  EDGE-26b  an if-node, one of two bodies, or a loop, which a kernel before it decides anew in each launch; in each of them the same
  * bodies  EDGE-26b  a loop whose body is a kernel that triggers and one that waits, added as nodes, captured, inside a child graph of the
- *                   body, inside a body that runs or another loop, or updated; the two by each kind of edge, a copy between them or
- *                   behind them, or a body between them that runs in every second round; 5 rounds or 20; after the loop a kernel, and
- *                   after the graph one in its stream; all of that twice
+ *                   body, inside a body that runs or another loop, or updated. Each kind of edge leads from the one to the other, or
+ *                   a copy stands between or after them, or a body between them that runs in every second round. 5 rounds or 20.
+ *                   After the loop comes a kernel, and after the graph one in its stream; all of that twice
  *
  * Mutant `nowait`: nobody waits.
  */

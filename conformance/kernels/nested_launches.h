@@ -224,7 +224,7 @@ static cudaError_t meddle(struct launches *l, struct repeated *r, enum meddle ho
 
 /* ---- launches ---- */
 
-/* The stream waits for the writer, in every second row of six trials also for an event before it, and again for that one then. */
+/* The stream waits for the writer. In every second row of six trials it also waits for an earlier event, before that and after. */
 static cudaError_t await_events(cudaStream_t stream, cudaEvent_t event, cudaEvent_t other, unsigned trial)
 {
     int others = trial / 6 % 2 != 0;
