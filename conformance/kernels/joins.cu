@@ -15,6 +15,7 @@
  *                    each kind, and a follower in the stream, that are still to come when the graph is destroyed
  * idle     COMP-04c  calls that have nothing to do, between work or a wait for its event and a follower or a dependent that waits: copies and
  *                    memsets of no bytes, an attribute of the stream; a record that is refused, an event that is destroyed
+ * told     COMP-04c  questions, settings, what the host makes for nobody and what it queues elsewhere, at the same places and in a capture
  * refused  COMP-04c  calls that are refused, at the same places; a capture of the legacy stream between its work and its follower
  * hollow   COMP-12c  graphs in which nothing runs, between work and follower: without nodes, all of them disabled, with an empty child graph or
  *                    an empty body
@@ -73,7 +74,7 @@
 #define PLACES 12u             /* streams */
 #define PLACE_WORDS 16u
 #define ALL_WORDS (PLACES * PLACE_WORDS)
-#define JOINS_MAX 16u          /* of a pair */
+#define JOINS_MAX 24u          /* of a pair */
 
 KERNEL(joins_work) { slow_stores(&args); }
 
@@ -168,6 +169,9 @@ struct joins {
     uint32_t *aside;           /* ALL_WORDS of the device, for who opened them */
     void *pooled;              /* of the device's memory pool, for who allocated it */
     cudaGraphExec_t follows;   /* a graph of the first follower, for who made it */
+    cudaGraphExec_t nothing;   /* of a silent kernel, for who made it */
+    cudaEvent_t passed;        /* of nothing that anybody waits for, for who made it */
+    void *made;                /* memory that a call in between allocated */
     const struct condition *condition; /* of a wait for a value, for who set it */
     unsigned trial, works, followers, unasked; /* unasked: this trial put no question */
     unsigned round;            /* of the questions that are asked in turn */
@@ -211,6 +215,10 @@ static void close_joins(struct joins *joins)
     (void)cudaDeviceSynchronize();
     if (joins->follows)
         (void)cudaGraphExecDestroy(joins->follows);
+    if (joins->nothing)
+        (void)cudaGraphExecDestroy(joins->nothing);
+    if (joins->passed)
+        (void)cudaEventDestroy(joins->passed);
     if (joins->aside)
         (void)cudaFree(joins->aside);
     if (joins->pooled)
@@ -222,6 +230,14 @@ static void close_joins(struct joins *joins)
 static cudaError_t open_aside(struct joins *joins)
 {
     return joins->aside ? cudaSuccess : cudaMalloc((void **)&joins->aside, ALL_WORDS * sizeof(uint32_t));
+}
+
+/* Once they are open. */
+static cudaError_t fill_aside(struct joins *joins, const uint32_t *words, unsigned count)
+{
+    cudaError_t error = cudaMemcpy(joins->aside, words, count * sizeof(uint32_t), cudaMemcpyHostToDevice);
+
+    return error == cudaSuccess ? cudaDeviceSynchronize() : error;
 }
 
 /* Makes each of the works the slow one in turn. The turn also counts half the rounds of the question, a quarter of them and so on: whatever else
@@ -339,6 +355,7 @@ static void ask_joins(struct ask *ask, const struct join *join, unsigned count, 
 #include "joins_awaiting.h"
 #include "joins_manners.h"
 #include "joins_refused.h"
+#include "joins_told.h"
 #include "joins_captured.h"
 #include "joins_lanes.h"
 #include "joins_kinds.h"
@@ -462,6 +479,7 @@ static const struct pair joins_pairs[] = {
     PAIR_ASK("sources", ask_sources),
     PAIR_ASK("idle", ask_idle),
     PAIR_ASK("refused", ask_refused),
+    PAIR_ASK("told", ask_told),
     PAIR_ASK("hollow", ask_hollow),
     PAIR_ASK("across", ask_across),
     PAIR_ASK("kinds", ask_kinds),

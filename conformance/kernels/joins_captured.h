@@ -121,7 +121,7 @@ static cudaError_t set_by_no_flag(struct joins *joins, cudaStream_t stream, cuda
     return refused_update(stream, 2);
 }
 
-static const struct refused captured_calls[] = {
+static const struct named_call captured_calls[] = {
     { "stale after a second begin", begin_again },
     { "stale after a dependency of another graph that is set", set_foreign },
     { "stale after a dependency of another graph that is added", add_foreign },
@@ -238,7 +238,7 @@ static void ask_lanes_after(struct joins *joins, idle_call call, const char *nam
     expect_goes_on(joins, &after[in], in, event, text);
 }
 
-static void ask_lanes_of(struct joins *joins, const struct refused *calls, unsigned count, cudaEvent_t event)
+static void ask_lanes_of(struct joins *joins, const struct named_call *calls, unsigned count, cudaEvent_t event)
 {
     unsigned i;
 

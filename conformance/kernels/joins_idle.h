@@ -118,6 +118,25 @@ static cudaError_t call_in_line(struct joins *joins, idle_call call, int depende
     return error == cudaSuccess ? follow_or_depend(joins, stream, dependent) : error;
 }
 
+/* A call, and what it is called wrong with. */
+struct named_call {
+    const char *name;
+    idle_call call;
+};
+
+/* Each of these calls in turn, which `make` puts somewhere. */
+static void ask_calls(struct ask *ask, const struct named_call *calls, unsigned count, join_maker make)
+{
+    struct join joins[JOINS_MAX];
+    unsigned i;
+
+    for (i = 0; i < count; i++) {
+        joins[i].name = calls[i].name;
+        joins[i].make = make;
+    }
+    ask_joins(ask, joins, count, cudaStreamNonBlocking);
+}
+
 /* In each round at another place. */
 static cudaError_t call_between(struct joins *joins, idle_call call)
 {

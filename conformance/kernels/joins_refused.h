@@ -82,11 +82,7 @@ static cudaError_t refused_dependent(struct joins *joins, cudaStream_t stream, c
     return whatever(launch_one((const void *)SYMBOL(joins_waiting_follower), &joins->follower[0], 0, stream, &attribute, 1)); /* no threads */
 }
 
-struct refused {
-    const char *name;
-    idle_call call;
-};
-static const struct refused refused_calls[] = {
+static const struct named_call refused_calls[] = {
     { "stale after a memset of nothing", refused_memset },
     { "stale after a memset of rows that overlap", refused_rows },
     { "stale after no host function", refused_host },
@@ -102,21 +98,15 @@ static const struct refused refused_calls[] = {
     { "stale after a launch of no threads", launch_no_threads },
     { "stale after a plain launch of no threads", launch_no_threads_plainly },
     { "stale after a copy without a direction", copy_nowhere },
+    { "stale after a capture of the legacy stream", NULL }, /* before its follower */
 };
-#define REFUSED (sizeof(refused_calls) / sizeof(refused_calls[0]))
-
-#define REFUSED_JOINS (REFUSED + 1u)
-
-/* Each call in turn, at each place in turn. */
-static cudaError_t refused_between(struct joins *joins)
-{
-    return call_between(joins, refused_calls[joins->trial % REFUSED_JOINS].call);
-}
+#define REFUSED_JOINS (sizeof(refused_calls) / sizeof(refused_calls[0]))
+#define REFUSED (REFUSED_JOINS - 1u) /* without that capture */
 
 /* The legacy stream is never captured, in whatever mode: its follower comes after its work all the same. */
 static cudaError_t refused_legacy_capture(struct joins *joins)
 {
-    enum cudaStreamCaptureMode mode = (enum cudaStreamCaptureMode)(joins->trial / REFUSED_JOINS % 3);
+    enum cudaStreamCaptureMode mode = (enum cudaStreamCaptureMode)(joins->round % 3);
     cudaError_t error;
 
     prepare(joins, 1, 1);
@@ -126,18 +116,14 @@ static cudaError_t refused_legacy_capture(struct joins *joins)
     return error == cudaSuccess ? follow(joins, 0, cudaStreamLegacy) : error;
 }
 
-static void ask_refused(struct ask *ask)
+/* Each call in turn, at each place in turn. */
+static cudaError_t refused_between(struct joins *joins)
 {
-    struct join joins[REFUSED_JOINS];
-    unsigned i;
+    idle_call call = refused_calls[joins->trial % REFUSED_JOINS].call;
 
-    for (i = 0; i < REFUSED; i++) {
-        joins[i].name = refused_calls[i].name;
-        joins[i].make = refused_between;
-    }
-    joins[REFUSED].name = "stale after a capture of the legacy stream";
-    joins[REFUSED].make = refused_legacy_capture;
-    ask_joins(ask, joins, REFUSED_JOINS, cudaStreamNonBlocking);
+    return call ? call_between(joins, call) : refused_legacy_capture(joins);
 }
+
+static void ask_refused(struct ask *ask) { ask_calls(ask, refused_calls, REFUSED_JOINS, refused_between); }
 
 #endif

@@ -52,9 +52,7 @@ static cudaError_t prepare_value(struct joins *joins, unsigned works, unsigned f
 
     prepare(joins, works, followers);
     joins->pinned->words[VALUE_WORD] = values[0];
-    if (error == cudaSuccess)
-        error = cudaMemcpy(joins->aside, values, sizeof(values), cudaMemcpyHostToDevice);
-    return error == cudaSuccess ? cudaDeviceSynchronize() : error;
+    return error == cudaSuccess ? fill_aside(joins, values, 2) : error;
 }
 
 static cudaError_t write_value(struct joins *joins, cudaStream_t stream, uint32_t *at)
@@ -302,9 +300,7 @@ static cudaError_t many_values(struct joins *joins)
         values[i] = MANY_FIRST - i;
     values[0]--;
     if (error == cudaSuccess)
-        error = cudaMemcpy(joins->aside, values, sizeof(values), cudaMemcpyHostToDevice);
-    if (error == cudaSuccess)
-        error = cudaDeviceSynchronize();
+        error = fill_aside(joins, values, MANY_VALUES);
     if (error == cudaSuccess)
         error = queue_many_values(joins);
     if (error == cudaSuccess)

@@ -391,7 +391,8 @@ static void ask_way(struct long_ask *l, struct way *way)
     ask_expect(l->ask, text, error, cudaSuccess);
 }
 
-static void ask_queued(struct long_ask *l, int in_graphs);
+#include "long_args_nodes.h"
+#include "long_args_queued.h"
 
 static void ask_all_launches(struct long_ask *l)
 {
@@ -411,9 +412,6 @@ static void ask_all_launches(struct long_ask *l)
         note_captured_piece(l);
 }
 static void ask_launches(struct ask *ask) { ask_long(ask, ask_all_launches); }
-
-#include "long_args_nodes.h"
-#include "long_args_queued.h"
 
 static void ask_all_nodes(struct long_ask *l)
 {

@@ -386,7 +386,11 @@ struct wanted {
 
 static unsigned rounds_in(const struct loops *l, unsigned trial)
 {
-    return l->lone ? 1 : l->times > 1 ? ROUNDS : trial % 8 == (l->way == BY_TRIGGER ? 7 : 1) ? MANY_ROUNDS : ROUNDS;
+    int many = l->times == 1 && trial % 8 == (l->way == BY_TRIGGER ? 7 : 1);
+
+    if (l->lone)
+        return 1;
+    return many ? MANY_ROUNDS : ROUNDS;
 }
 
 static cudaError_t run_loops(struct loops *l, unsigned trial, const struct wanted *wanted)

@@ -5,9 +5,8 @@
     python3 conformance dev devices --check --sample 20   # the same for one of twenty of the runs
 
 Every broken device runs the cases of the rule that it was made for, and a few general ones run every case that the model can
-run; profile smoke, one seed, and another one for the few that this one does not show (LATE). A rule that no device violates has to
-say why in rules.toml (`no_device`; `untestable`, or cases for a GPU only, say it too), and a reason must not outlive its device. A
-device that its own rule does not notice is a problem.
+run; profile smoke, one seed. A rule that no device violates has to say why in rules.toml (`no_device`; `untestable`, or cases for
+a GPU only, say it too), and a reason must not outlive its device. A device that its own rule does not notice is a problem.
 """
 
 from __future__ import annotations
@@ -27,8 +26,6 @@ from conformance.pdlkit.rules import Case, Rule, RuleBook
 
 TABLE = places.KIT / "model" / "devices.md"
 SEED = 1
-# Of the programs that smoke draws with seed 1 none shows these; of those that quick draws 15 and 19 do.
-LATE = {"told-memory-uncovers": 2, "made-graph-uncovers": 2}
 # Devices whose fault shows in many rules: between them they violate each rule that no device was made for and that can be violated.
 GENERAL = ("wait-some-blocks", "exit-not-trigger", "plain-overlaps", "event-at-launch", "copy-does-not-wait",
            "edge-becomes-launch-completion", "ordinary-primary-not-covered", "legal-edge-refused", "illegal-edge-accepted",
@@ -55,7 +52,7 @@ def notice(harness: Path, book: RuleBook, jobs: Iterable[Job]) -> Found:
     """Which rule's cases notice which device."""
     def work(job: Job) -> list[tuple[str, str, str]]:
         device, cases = job
-        results = on_model.run_family(harness, book, device, "smoke", LATE.get(device.name, SEED), cases)
+        results = on_model.run_family(harness, book, device, "smoke", SEED, cases)
         return [(r.case.rule, device.name, r.case.pair) for r in results if r.status in BROKEN]
 
     found: dict[str, dict[str, list[str]]] = {}
@@ -140,8 +137,7 @@ def page(book: RuleBook, broken: list[Device], found: Found) -> str:
     lines = [
         "# Broken devices of the model", "",
         "Made by `python3 conformance dev devices`; a test compares every twentieth run with what that command would write.",
-        "`model:NAME` is a device that violates one rule, and often others by consequence. Profile smoke, seed 1; "
-        f"{', '.join(f'`{name}` with seed {seed}' for name, seed in LATE.items())}, because it is a drawn program that shows them.",
+        "`model:NAME` is a device that violates one rule, and often others by consequence. Profile smoke, seed 1.",
         "",
         "| device | rule | what is wrong with it |", "|---|---|---|",
         *(f"| {device.name} | {device.rule} | {device.text} |" for device in broken), "",

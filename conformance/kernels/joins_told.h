@@ -1,0 +1,297 @@
+/* joins_told.h - the pair of joins.cu in which the host asks about something, makes something, or queues something elsewhere, between work and its
+ * follower, or a dependent that waits: in their stream, after a wait for an event, or in a capture. */
+#ifndef JOINS_TOLD_H_INCLUDED
+#define JOINS_TOLD_H_INCLUDED
+
+/* stream: of which the call may ask, which is not one that captures. */
+static cudaStream_t elsewhere(const struct joins *joins) { return joins->stream[2]; }
+
+static cudaError_t ready_or_not(cudaError_t error)
+{
+    (void)cudaGetLastError();
+    return error == cudaErrorNotReady ? cudaSuccess : error;
+}
+
+/* ---- questions ---- */
+
+static cudaError_t tell_memory(struct joins *joins, cudaStream_t stream, cudaEvent_t event)
+{
+    size_t left, all;
+
+    (void)joins, (void)stream, (void)event;
+    return cudaMemGetInfo(&left, &all);
+}
+
+static cudaError_t tell_device(struct joins *joins, cudaStream_t stream, cudaEvent_t event)
+{
+    int device, value;
+    cudaError_t error = cudaGetDevice(&device);
+
+    (void)joins, (void)stream, (void)event;
+    if (error == cudaSuccess)
+        error = cudaSetDevice(device);
+    return error == cudaSuccess ? cudaDeviceGetAttribute(&value, cudaDevAttrMultiProcessorCount, device) : error;
+}
+
+static cudaError_t tell_kernel(struct joins *joins, cudaStream_t stream, cudaEvent_t event)
+{
+    struct cudaFuncAttributes attributes;
+
+    (void)joins, (void)stream, (void)event;
+    return cudaFuncGetAttributes(&attributes, (const void *)SYMBOL(joins_follower));
+}
+
+static cudaError_t tell_occupancy(struct joins *joins, cudaStream_t stream, cudaEvent_t event)
+{
+    int blocks;
+
+    (void)joins, (void)stream, (void)event;
+    return cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, (const void *)SYMBOL(AWAITING_FOLLOWER), PLACE_WORDS, 0);
+}
+
+static cudaError_t tell_stream(struct joins *joins, cudaStream_t stream, cudaEvent_t event)
+{
+    enum cudaStreamCaptureStatus status;
+    unsigned flags;
+    int priority;
+    cudaError_t error = cudaStreamGetFlags(stream, &flags);
+
+    (void)joins, (void)event;
+    if (error == cudaSuccess)
+        error = cudaStreamGetPriority(stream, &priority);
+    return error == cudaSuccess ? cudaStreamIsCapturing(stream, &status) : error;
+}
+
+static cudaError_t tell_end(struct joins *joins, cudaStream_t stream, cudaEvent_t event)
+{
+    (void)joins, (void)event;
+    return ready_or_not(cudaStreamQuery(stream));
+}
+
+/* Of the event that is awaited, too, if there is one. */
+static cudaError_t tell_event(struct joins *joins, cudaStream_t stream, cudaEvent_t event)
+{
+    cudaError_t error = event ? ready_or_not(cudaEventQuery(event)) : cudaSuccess;
+
+    (void)stream;
+    return error == cudaSuccess ? ready_or_not(cudaEventQuery(joins->passed)) : error;
+}
+
+/* ---- settings ---- */
+
+/* The kernel keeps the limit that it has. */
+static cudaError_t set_kernel(struct joins *joins, cudaStream_t stream, cudaEvent_t event)
+{
+    const void *kernel = (const void *)SYMBOL(AWAITING_FOLLOWER);
+    struct cudaFuncAttributes attributes;
+    cudaError_t error = cudaFuncGetAttributes(&attributes, kernel);
+
+    (void)joins, (void)stream, (void)event;
+    if (error != cudaSuccess)
+        return error;
+    return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, attributes.maxDynamicSharedSizeBytes);
+}
+
+/* Back and forth. */
+static cudaError_t set_capture_mode(struct joins *joins, cudaStream_t stream, cudaEvent_t event)
+{
+    enum cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
+    cudaError_t error = cudaThreadExchangeStreamCaptureMode(&mode);
+
+    (void)joins, (void)stream, (void)event;
+    return error == cudaSuccess ? cudaThreadExchangeStreamCaptureMode(&mode) : error;
+}
+
+/* ---- what the host makes for nobody ---- */
+
+static cudaError_t add_event(struct joins *joins, cudaStream_t stream, cudaEvent_t event)
+{
+    cudaEvent_t made;
+    cudaError_t error = cudaEventCreateWithFlags(&made, cudaEventDisableTiming);
+
+    (void)joins, (void)stream, (void)event;
+    return error == cudaSuccess ? cudaEventDestroy(made) : error;
+}
+
+static cudaError_t add_stream(struct joins *joins, cudaStream_t stream, cudaEvent_t event)
+{
+    cudaStream_t made;
+    cudaError_t error = cudaStreamCreateWithFlags(&made, cudaStreamNonBlocking);
+
+    (void)joins, (void)stream, (void)event;
+    return error == cudaSuccess ? cudaStreamDestroy(made) : error;
+}
+
+/* The memory is freed once the trial has ended: freeing it waits for the device. */
+static cudaError_t add_memory(struct joins *joins, cudaStream_t stream, cudaEvent_t event)
+{
+    (void)stream, (void)event;
+    return cudaMalloc(&joins->made, ALL_WORDS * sizeof(uint32_t));
+}
+
+static cudaError_t add_graph(struct joins *joins, cudaStream_t stream, cudaEvent_t event)
+{
+    cudaGraphNode_t node;
+    cudaGraph_t graph;
+    cudaError_t error = cudaGraphCreate(&graph, 0), end;
+
+    (void)joins, (void)stream, (void)event;
+    if (error != cudaSuccess)
+        return error;
+    error = cudaGraphAddEmptyNode(&node, graph, NULL, 0);
+    end = cudaGraphDestroy(graph);
+    return error == cudaSuccess ? end : error;
+}
+
+static cudaError_t add_executable(struct joins *joins, cudaStream_t stream, cudaEvent_t event)
+{
+    cudaGraphExec_t exec = NULL;
+    cudaError_t error = ask_graph_of_kernel(&exec, (const void *)SYMBOL(joins_silent), &joins->work[0], 1);
+
+    (void)stream, (void)event;
+    return error == cudaSuccess ? cudaGraphExecDestroy(exec) : error;
+}
+
+/* Captured elsewhere, and never launched. */
+static cudaError_t add_capture(struct joins *joins, cudaStream_t stream, cudaEvent_t event)
+{
+    cudaGraph_t graph = NULL;
+    cudaError_t error = cudaStreamBeginCapture(elsewhere(joins), cudaStreamCaptureModeRelaxed), end;
+
+    (void)stream, (void)event;
+    if (error != cudaSuccess)
+        return error;
+    error = silent(joins, elsewhere(joins));
+    end = cudaStreamEndCapture(elsewhere(joins), &graph);
+    if (graph)
+        (void)cudaGraphDestroy(graph);
+    return error == cudaSuccess ? end : error;
+}
+
+/* ---- elsewhere ---- */
+
+static cudaError_t launch_elsewhere(struct joins *joins, cudaStream_t stream, cudaEvent_t event)
+{
+    (void)stream, (void)event;
+    return silent(joins, elsewhere(joins));
+}
+
+static cudaError_t set_elsewhere(struct joins *joins, cudaStream_t stream, cudaEvent_t event)
+{
+    (void)stream, (void)event;
+    return cudaMemsetAsync(joins->aside, 0, 4, elsewhere(joins));
+}
+
+static cudaError_t copy_elsewhere(struct joins *joins, cudaStream_t stream, cudaEvent_t event)
+{
+    (void)stream, (void)event;
+    return cudaMemcpyAsync(joins->aside, joins->aside + PLACE_WORDS, 4, cudaMemcpyDeviceToDevice, elsewhere(joins));
+}
+
+static cudaError_t call_elsewhere(struct joins *joins, cudaStream_t stream, cudaEvent_t event)
+{
+    (void)stream, (void)event;
+    return cudaLaunchHostFunc(elsewhere(joins), ask_host_nothing, NULL);
+}
+
+static cudaError_t graph_elsewhere(struct joins *joins, cudaStream_t stream, cudaEvent_t event)
+{
+    (void)stream, (void)event;
+    return cudaGraphLaunch(joins->nothing, elsewhere(joins));
+}
+
+static cudaError_t record_elsewhere(struct joins *joins, cudaStream_t stream, cudaEvent_t event)
+{
+    (void)stream, (void)event;
+    return cudaEventRecord(joins->passed, elsewhere(joins));
+}
+
+static cudaError_t await_elsewhere(struct joins *joins, cudaStream_t stream, cudaEvent_t event)
+{
+    (void)stream, (void)event;
+    return cudaStreamWaitEvent(elsewhere(joins), joins->passed, 0);
+}
+
+/* The host waits for a stream, or an event, that has nothing to do with the work. */
+static cudaError_t synchronize_elsewhere(struct joins *joins, cudaStream_t stream, cudaEvent_t event)
+{
+    (void)stream, (void)event;
+    return joins->round % 4 < 2 ? cudaStreamSynchronize(elsewhere(joins)) : cudaEventSynchronize(joins->passed);
+}
+
+static const struct named_call told_calls[] = {
+    { "stale after a question about memory", tell_memory },
+    { "stale after a question about the device", tell_device },
+    { "stale after a question about the kernel", tell_kernel },
+    { "stale after a question about its occupancy", tell_occupancy },
+    { "stale after a question about the stream", tell_stream },
+    { "stale after a question whether the stream has ended", tell_end },
+    { "stale after a question whether an event has passed", tell_event },
+    { "stale after a limit of the kernel", set_kernel },
+    { "stale after an exchange of the capture mode", set_capture_mode },
+    { "stale after another event", add_event },
+    { "stale after another stream", add_stream },
+    { "stale after an allocation", add_memory },
+    { "stale after another graph", add_graph },
+    { "stale after another executable graph", add_executable },
+    { "stale after a capture elsewhere", add_capture },
+    { "stale after a launch elsewhere", launch_elsewhere },
+    { "stale after a memset elsewhere", set_elsewhere },
+    { "stale after a copy elsewhere", copy_elsewhere },
+    { "stale after a host function elsewhere", call_elsewhere },
+    { "stale after a graph elsewhere", graph_elsewhere },
+    { "stale after a record elsewhere", record_elsewhere },
+    { "stale after a wait elsewhere", await_elsewhere },
+    { "stale after the host waited elsewhere", synchronize_elsewhere },
+};
+#define TOLD (sizeof(told_calls) / sizeof(told_calls[0]))
+
+/* Between captured work and what follows it. A relaxed capture forbids none of these calls. */
+static cudaError_t told_captured(struct joins *joins, idle_call call)
+{
+    cudaStream_t stream = joins->stream[0];
+    cudaError_t error;
+
+    prepare(joins, 1, 1);
+    error = cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed);
+    if (error != cudaSuccess)
+        return error;
+    error = work(joins, 0, stream);
+    if (error == cudaSuccess)
+        error = call(joins, elsewhere(joins), NULL);
+    if (error == cudaSuccess)
+        error = follow_or_depend(joins, stream, joins->round % 2 == 0);
+    return ask_run_capture(stream, error);
+}
+
+/* What these calls use. */
+static cudaError_t open_told(struct joins *joins)
+{
+    cudaError_t error = open_aside(joins);
+
+    if (error == cudaSuccess && !joins->nothing)
+        error = ask_graph_of_kernel(&joins->nothing, (const void *)SYMBOL(joins_silent), &joins->work[0], 1);
+    if (error == cudaSuccess && !joins->passed)
+        error = cudaEventCreateWithFlags(&joins->passed, cudaEventDisableTiming);
+    return error;
+}
+
+/* Each call in turn, at each place in turn. */
+static cudaError_t told_between(struct joins *joins)
+{
+    idle_call call = told_calls[joins->trial % TOLD].call;
+    cudaError_t error = open_told(joins);
+
+    if (error == cudaSuccess)
+        error = joins->round / 2 % 3 == 2 ? told_captured(joins, call) : call_between(joins, call);
+    if (!joins->made)
+        return error;
+    error = error == cudaSuccess ? cudaDeviceSynchronize() : error;
+    (void)cudaFree(joins->made);
+    joins->made = NULL;
+    return error;
+}
+
+static void ask_told(struct ask *ask) { ask_calls(ask, told_calls, TOLD, told_between); }
+
+#endif
