@@ -158,10 +158,11 @@ void coroutine_begin(struct coroutine *c, void (*function)(void *), void *argume
     c->function = function;
     c->argument = argument;
     c->fake_stack = NULL;
-    c->finished = 0;
 #ifdef MODEL_ASAN
-    __asan_unpoison_memory_region(c->stack + 4096, STACK_BYTES - 4096); /* frames that were dropped */
+    if (!c->finished) /* new, or its frames were dropped */
+        __asan_unpoison_memory_region(c->stack + 4096, STACK_BYTES - 4096);
 #endif
+    c->finished = 0;
 #ifdef MODEL_UCONTEXT
     getcontext(&c->context);
     c->context.uc_stack.ss_sp = c->stack;

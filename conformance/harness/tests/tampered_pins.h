@@ -300,7 +300,6 @@ static const struct reason reasons[] = {
     { "joins/driver", "cudaLaunchKernelExC", "undone", "a memset leaves what it sets, with work before it or without" },
     { "joins/row_streams", "cudaDeviceGetStreamPriorityRange", "number", "any priority will do" },
     { "joins/row_streams", "cudaLaunchKernelExC", "undone", "silent kernels give no order that is not there without them" },
-    { "joins/row_streams", "cudaGraphLaunch", "undone", "a memset of the same byte stood there before; the order is asked" },
     { "joins/rows", "", "undone", "silent kernels and the join give no order that is not there without them" },
     { "joins/captured", "cudaStreamEndCapture", "", "what a refused call spoiled has no graph" },
     { "joins/captured", "cudaStreamBeginCapture", "undone", "the call has to fail anyway" },
