@@ -240,10 +240,14 @@ STEP_KERNEL_GIVEN(programs_most_holding, struct most_args, 5, MOST_ARGS, run_ste
 #if CUDART_VERSION >= 12040
 KERNEL_OF(programs_goes_on, struct program_round)
 {
-    uint32_t rounds = k_load_relaxed(args.rounds) + 1;
+    uint32_t value = args.value, rounds;
 
-    k_store_relaxed(args.rounds, rounds);
-    k_set_condition(args.handle, rounds % PROGRAM_ROUNDS != 0);
+    if (args.rounds) {
+        rounds = k_load_relaxed(args.rounds) + 1;
+        k_store_relaxed(args.rounds, rounds);
+        value = rounds % PROGRAM_ROUNDS != 0;
+    }
+    k_set_condition(args.handle, value);
 }
 #endif
 

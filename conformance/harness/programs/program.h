@@ -211,6 +211,8 @@ cudaError_t program_add_condition(struct made *made, cudaGraph_t graph, const cu
 /* A loop whose body is to be that of the steps; and, once they are there, what makes it run twice, each time with what the first one found. */
 cudaError_t program_open_loop(struct made *made, cudaGraph_t graph, cudaGraph_t *body);
 cudaError_t program_close_loop(const struct made *made);
+/* A kernel that gives a condition this value. */
+cudaError_t program_add_chooser(const struct made *made, cudaGraph_t graph, uint64_t handle, unsigned value, cudaGraphNode_t *node);
 /* What is wrong with a program that was made in one way. */
 struct difference {
     unsigned count;
@@ -313,11 +315,12 @@ void program_add_event(cudaLaunchAttribute *attrs, unsigned *count, cudaEvent_t 
 /* Whether the node of a step is of its kind, and has them, and the launch or the event that it was given. */
 int program_keeps_node(const struct made *made, unsigned step);
 
-/* What the kernel is given that ends each round of a loop. */
+/* What the kernel is given that ends each round of a loop, or decides about a body. */
 #define PROGRAM_ROUNDS 2u
 struct program_round {
     uint64_t handle;
-    uint32_t *rounds;          /* so many there were */
+    uint32_t *rounds;          /* so many there were; NULL: the value decides */
+    uint32_t value;
 };
 
 struct program_host_step {

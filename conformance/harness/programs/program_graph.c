@@ -501,6 +501,16 @@ static cudaError_t put_into_children(struct made *made)
     return descend(made, outer, deepest, 0);
 }
 
+/* Some of its steps lie in child graphs or bodies. */
+static cudaError_t open_loop(struct made *made)
+{
+    if (dice_below(&made->dice, 2)) {
+        made->wraps = dice_roll(&made->dice);
+        made->bodies |= dice_roll(&made->dice);
+    }
+    return program_open_loop(made, made->graph, &made->inner);
+}
+
 static cudaError_t open_body(struct made *made)
 {
     cudaGraphNode_t node;
@@ -519,8 +529,8 @@ static cudaError_t open_body(struct made *made)
     TRY(cudaGraphCreate(&made->graph, 0));
     if (dice_below(&made->dice, 2))
         TRY(program_add_condition(made, made->graph, NULL, 0, &node, NULL));
-    if (made->room->goes_on && dice_below(&made->dice, 2))
-        return program_open_loop(made, made->graph, &made->inner);
+    if (made->room->goes_on && dice_below(&made->dice, 3))
+        return open_loop(made);
     return program_add_condition(made, made->graph, NULL, 0, &node, &made->inner);
 }
 

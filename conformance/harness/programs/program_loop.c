@@ -53,18 +53,24 @@ static cudaError_t begin_rounds(const struct made *made, cudaGraphNode_t *last)
                                     cudaMemcpyDeviceToDevice);
 }
 
-static cudaError_t end_rounds(const struct made *made, cudaGraphNode_t *last)
+static cudaError_t add_round(const struct made *made, cudaGraph_t graph, struct program_round *round, cudaGraphNode_t *node)
 {
-    struct program_round round = { made->loop, made->room->began + PROGRAM_STEPS + 2 };
     struct cudaKernelNodeParams params = PDL_ZERO;
     void *values[1];
 
-    values[0] = &round;
+    values[0] = round;
     params.func = (void *)(uintptr_t)made->room->goes_on;
     params.gridDim.x = params.gridDim.y = params.gridDim.z = 1;
     params.blockDim.x = params.blockDim.y = params.blockDim.z = 1;
     params.kernelParams = values;
-    return cudaGraphAddKernelNode(last, made->inner, NULL, 0, &params);
+    return cudaGraphAddKernelNode(node, graph, NULL, 0, &params);
+}
+
+cudaError_t program_add_chooser(const struct made *made, cudaGraph_t graph, uint64_t handle, unsigned value, cudaGraphNode_t *node)
+{
+    struct program_round round = { handle, NULL, value };
+
+    return add_round(made, graph, &round, node);
 }
 
 static int is_root(const struct program *p, unsigned step)
@@ -79,11 +85,12 @@ static int is_root(const struct program *p, unsigned step)
 
 cudaError_t program_close_loop(const struct made *made)
 {
+    struct program_round round = { made->loop, made->room->began + PROGRAM_STEPS + 2, 0 };
     cudaGraphNode_t first, last;
     unsigned i;
 
     TRY(begin_rounds(made, &first));
-    TRY(end_rounds(made, &last));
+    TRY(add_round(made, made->inner, &round, &last));
     for (i = 0; i < made->program->steps; i++) {
         if (is_root(made->program, i))
             TRY(add_full_edge(made, first, made->node[i]));
