@@ -14,27 +14,33 @@ static cudaError_t capture_shapes(const struct shapes *s, struct shaped_row *row
 }
 
 #if CUDART_VERSION >= 12040
-/* The body of a conditional node; the last kernel in a loop's one is that which ends a round. */
+/* The body of a conditional node: one that runs, in every other trial because a kernel before it says so, or that of a loop, whose last kernel ends
+ * a round. */
 static cudaError_t open_shaped_body(const struct shapes *s, cudaGraph_t graph, enum shaped_way way, cudaGraph_t *body, cudaGraphNode_t *last)
 {
-    struct shaped_turn turn = { s->args.state, 0 };
+    int loops = way == SHAPED_IN_LOOP;
+    struct shaped_turn turn = { loops ? s->args.state : NULL, 0 };
+    cudaGraphEdgeData full = edges_data(0, 0, 0);
     struct cudaKernelNodeParams params;
     cudaGraphConditionalHandle handle;
-    cudaGraphNode_t node;
+    cudaGraphNode_t node, chooses;
     void *values[1];
     cudaError_t error;
 
-    if (way == SHAPED_IN_BODY)
+    if (!loops && s->trial / 2 % 2)
         return ask_add_if(&node, graph, graph, 1, body);
-    error = cudaGraphConditionalHandleCreate(&handle, graph, 1, cudaGraphCondAssignDefault);
+    error = cudaGraphConditionalHandleCreate(&handle, graph, loops ? 1 : 0, loops ? cudaGraphCondAssignDefault : 0);
     if (error == cudaSuccess)
-        error = ask_add_conditional(&node, graph, handle, cudaGraphCondTypeWhile, 1, body);
+        error = ask_add_conditional(&node, graph, handle, loops ? cudaGraphCondTypeWhile : cudaGraphCondTypeIf, 1, body);
     if (error != cudaSuccess)
         return error;
     turn.handle = handle;
     values[0] = &turn;
     params = one_block_node((const void *)SYMBOL(crowds_turns), 1, values);
-    return cudaGraphAddKernelNode(last, *body, NULL, 0, &params);
+    if (loops)
+        return cudaGraphAddKernelNode(last, *body, NULL, 0, &params);
+    error = cudaGraphAddKernelNode(&chooses, graph, NULL, 0, &params);
+    return error == cudaSuccess ? edges_add(graph, &chooses, &node, &full, 1) : error;
 }
 #endif
 

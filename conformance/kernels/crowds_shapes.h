@@ -178,7 +178,7 @@ struct shaped_long_args {
 KERNEL_OF(crowds_shaped, struct shaped_args) { stands_in_a_row(&args); }
 KERNEL_OF(crowds_shaped_long, struct shaped_long_args) { stands_in_a_row(&args.args); }
 
-/* What the kernel is given that ends each round of a loop. */
+/* What the kernel is given that ends each round of a loop, or lets a body run: without states. */
 struct shaped_turn {
     struct trial_state *state;
     uint64_t handle;
@@ -187,11 +187,14 @@ struct shaped_turn {
 #if CUDART_VERSION >= 12040
 KERNEL_OF(crowds_turns, struct shaped_turn)
 {
-    uint32_t rounds = k_load_relaxed(&args.state[SHAPED].began) + 1, place;
+    uint32_t rounds = 0, place;
 
-    for (place = 0; place < SHAPED; place++)
+    for (place = 0; place < SHAPED && args.state; place++)
         k_store_relaxed(&args.state[place].alive, 0);
-    k_store_relaxed(&args.state[SHAPED].began, rounds);
+    if (args.state) {
+        rounds = k_load_relaxed(&args.state[SHAPED].began) + 1;
+        k_store_relaxed(&args.state[SHAPED].began, rounds);
+    }
     k_set_condition(args.handle, rounds < SHAPED_ROUNDS);
 }
 #endif

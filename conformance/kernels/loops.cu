@@ -1,7 +1,8 @@
 /* loops.cu - loops of conditional nodes whose bodies hold a programmatic edge, or what else may lead from kernel to kernel there.
  *
  * pair    rules     what is launched
- * chosen  EDGE-26b  an if-node, one of two bodies, or a loop, which a kernel before it decides anew in each launch; in each of them the same
+ * chosen  EDGE-26b  an if-node, its second body, the last one of two or four bodies, or a loop, which a kernel before it decides anew in each
+ *                   launch; in each of them the same
  * bodies  EDGE-26b  a loop whose body is a kernel that triggers and one that waits, added as nodes, captured, inside a child graph of the
  *                   body, inside a body that runs or another loop, or updated. Each kind of edge leads from the one to the other, or
  *                   a copy or memset stands between or after them, or between them a child graph, or a body that runs in every second
@@ -38,6 +39,7 @@ IMAGE_WITHOUT_PAIRS(loops)
 #define ROUNDS_AT 36u          /* of a body that runs */
 #define INNER_AT 38u           /* the handle of a body between the two */
 #define OUTER_AT 40u           /* the handle of a loop around the loop */
+#define VALUES_AT 44u          /* of a condition that a kernel decides: the one with which the body does not run, and the one with which it does */
 #define OUTER_BEGUN_AT 42u     /* how many rounds of that one have begun */
 
 /* What leads from the first kernel to the second. A copy, a child graph or a body between hands the words on in args.seen, or from there; a memset
@@ -207,7 +209,7 @@ KERNEL(loops_chooses)
         return;
     k_trigger();
     k_delay(args.state, plan.hold_ns);
-    k_set_condition(k_load64_relaxed(args.data + HANDLE_AT), runs_in(&args, launch_of(&args)));
+    k_set_condition(k_load64_relaxed(args.data + HANDLE_AT), k_load(args.data + VALUES_AT + runs_in(&args, launch_of(&args))));
 }
 
 /* As many rounds have ended as the launches so far were to have. */
@@ -247,6 +249,7 @@ struct loops {
     enum way way;
     unsigned times;            /* that the loop runs in a launch */
     int lone;                  /* a body that runs once */
+    uint32_t values[2];        /* of a condition: see VALUES_AT */
     unsigned stale, early, missing;
 };
 
@@ -283,6 +286,7 @@ static cudaError_t run_loops(struct loops *l, unsigned trial, const struct wante
     l->room->plan.withhold = l->way;
     l->room->plan.repeats = rounds;
     l->room->data[CHOICE_AT] = trial % 2;
+    memcpy(l->room->data + VALUES_AT, l->values, sizeof(l->values));
     l->room->data[ROUNDS_AT] = rounds;
     for (i = 0; i < LOOPS && error == cudaSuccess; i++) {
         if (i && moves)

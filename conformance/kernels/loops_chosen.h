@@ -2,21 +2,26 @@
 #ifndef LOOPS_CHOSEN_H_INCLUDED
 #define LOOPS_CHOSEN_H_INCLUDED
 
-enum chosen { CHOSEN_IF, CHOSEN_LOOP, CHOSEN_OF_TWO, CHOSENS };
-static const char *const chosen_name[CHOSENS] = { "a body that a kernel chooses", "a loop that a kernel begins", "a body of two that a kernel chooses" };
+enum chosen { CHOSEN_IF, CHOSEN_LOOP, CHOSEN_OF_TWO, CHOSEN_ELSE, CHOSEN_OF_FOUR, CHOSENS };
+static const char *const chosen_name[CHOSENS] = { "a body that a kernel chooses", "a loop that a kernel begins", "a body of two that a kernel chooses",
+                                                  "a second body that a kernel chooses", "a body of four that a kernel chooses" };
 
-/* A handle without a value of its own. */
+/* A handle without a value of its own. The last one of several bodies is asked about, the others are empty. */
 static cudaError_t add_chosen(struct loops *l, enum chosen chosen, cudaGraphNode_t *node)
 {
     enum cudaGraphConditionalNodeType type = chosen == CHOSEN_LOOP ? cudaGraphCondTypeWhile : cudaGraphCondTypeIf;
     unsigned bodies = 1;
-    cudaGraph_t body[2];
+    cudaGraph_t body[4];
     cudaError_t error = cudaGraphConditionalHandleCreate(&l->handle, l->graph, 0, 0);
 
+    l->values[0] = 0;
+    l->values[1] = 1;
 #if CUDART_VERSION >= 12080
-    if (chosen == CHOSEN_OF_TWO && has_version(12080)) { /* the first one is empty */
-        type = cudaGraphCondTypeSwitch;
-        bodies = 2;
+    if (chosen >= CHOSEN_OF_TWO && has_version(12080)) {
+        type = chosen == CHOSEN_ELSE ? cudaGraphCondTypeIf : cudaGraphCondTypeSwitch;
+        bodies = chosen == CHOSEN_OF_FOUR ? 4 : 2;
+        l->values[0] = chosen == CHOSEN_ELSE;
+        l->values[1] = chosen == CHOSEN_ELSE ? 0 : bodies - 1;
     }
 #endif
     if (error == cudaSuccess)
