@@ -146,10 +146,11 @@ static void ask_ended(struct ask *ask)
 #define MANY_EVENTS 1024u
 #define MANY_RECORDERS 300u
 #define MANY_WAITS 600u
+#define WAITS_HOLD 2000000u    /* nanoseconds: longer than they take to be queued */
 #define MANY_EXECS 70u
 #define MANY_LAUNCHES 130u
 #define MANY_ATTRIBUTES 17u
-#define LONG_HOLD 4000000u     /* nanoseconds: more than anybody may wait who gives up, or than many calls take */
+#define LONG_HOLD 4000000u     /* nanoseconds: more than anybody may wait who gives up */
 
 /* The followers are in the last streams of many. */
 static cudaError_t many_streams(struct joins *joins)
@@ -280,7 +281,7 @@ static cudaError_t many_waits(struct joins *joins)
     unsigned made = 0, i;
 
     prepare(joins, 2, 1);
-    joins->pinned->plan[0].hold_ns = joins->pinned->plan[1].hold_ns = LONG_HOLD;
+    joins->pinned->plan[0].hold_ns = joins->pinned->plan[1].hold_ns = WAITS_HOLD;
     for (; made < MANY_WAITS && error == cudaSuccess; made += error == cudaSuccess)
         error = cudaEventCreateWithFlags(&event[made], cudaEventDisableTiming);
     if (error == cudaSuccess)
