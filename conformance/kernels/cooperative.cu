@@ -6,8 +6,8 @@
  *                    static; with attributes of each kind, or one that records an event, behind a memset, in streams of high priority, by
  *                    another host thread, or with many arguments. Every block waits, for a bounded time, until all blocks of its grid have
  *                    begun. So do the grids of two streams that joined a capture, of a graph, of a conditional node's body or of a loop
- *                    of two rounds; also in a clone of that graph, in its second executable graph, and in one that was updated from another such capture; and once
- *                    their nodes were left out, taken in again and given parameters.
+ *                    of two rounds; also in a clone of that graph, in its second executable graph, and in one that was updated from another
+ *                    such capture; and once their nodes were left out, taken in again and given parameters.
  *
  * Mutant `crowded`: a plain kernel of one block more than fit. Its first blocks wait in vain.
  */

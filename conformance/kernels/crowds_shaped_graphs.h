@@ -61,6 +61,8 @@ static cudaError_t wrap_shapes(const struct shapes *s, cudaGraph_t *graph, enum 
 #if CUDART_VERSION >= 12040
     if (error == cudaSuccess && way >= SHAPED_IN_BODY)
         error = open_shaped_body(s, *graph, way, &inside, &last);
+#else
+    (void)s;
 #endif
     if (error == cudaSuccess)
         error = cudaGraphAddChildGraphNode(&node, inside, NULL, 0, inner); /* clones it */
