@@ -160,7 +160,7 @@ void program_ask_sizes(struct ask *ask)
     static const size_t sizes[][3] = { /* bytes of a row, rows of all layers, layers */
         { 1, 1, 1 }, { 2, 1, 1 }, { 3, 1, 1 }, { 5, 1, 1 }, { 127, 1, 1 }, { 129, 1, 1 }, { 4093, 1, 1 }, { 4099, 1, 1 }, { 65537, 1, 1 },
         { MOST_BYTES - 1, 1, 1 }, { 3, 9, 1 }, { 1, 255, 1 }, { 7, 4099, 1 }, { 257, 1000, 1 },
-        { 3, 9, 3 }, { 2, 12300, 4100 } };
+        { 3, 9, 3 }, { 2, 1800, 600 } };
     struct item item = { NULL, NULL, 0, 0, 1, 1, 0, 0 };
     unsigned char *host = (unsigned char *)malloc(MOST_BYTES + 1);
     unsigned i, wrong = 0, made = 0;
