@@ -5,9 +5,9 @@
  *                    it: by its blocks, of many threads or of one, in two layers or rows, by its clusters, or by its shared memory, dynamic or
  *                    static; with attributes of each kind, or one that records an event, behind a memset, in streams of high priority, by
  *                    another host thread, or with many arguments. Every block waits, for a bounded time, until all blocks of its grid have
- *                    begun. So do the grids of two streams that joined a capture, of a graph or of a conditional node's body; also in a
- *                    clone of that graph, in its second executable graph, and in one that was updated from another such capture; and once
- *                    their nodes were left out, taken in again and given parameters.
+ *                    begun. So do the grids of two streams that joined a capture, of a graph, of a conditional node's body or of a loop
+ *                    of two rounds; also in a clone of that graph, in its second executable graph, and in one that was updated from another
+ *                    such capture; and once their nodes were left out, taken in again and given parameters.
  *
  * Mutant `crowded`: a plain kernel of one block more than fit. Its first blocks wait in vain.
  */
@@ -63,13 +63,33 @@ KERNEL(cooperative_static)
 }
 #endif
 
+#define LOOP_ROUNDS 2u
+
+/* What the kernel is given that ends each round of a loop: how many blocks of the first grid there are in all rounds. */
+struct turn {
+    struct trial_state *state;
+    uint64_t handle;
+    uint32_t blocks;
+};
+
+#if CUDART_VERSION >= 12040
+KERNEL_OF(cooperative_turns, struct turn)
+{
+    uint32_t grid;
+
+    for (grid = 0; grid < GRIDS; grid++)
+        k_store_relaxed(&args.state[grid].began, 0);
+    k_set_condition(args.handle, k_load_relaxed(&args.state->finished) < args.blocks);
+}
+#endif
+
 #define SHARED_BYTES 40960u    /* which any kernel may have */
 /* LONE: one thread in each block; LONG: 2,000 more bytes of arguments */
 enum kind { KIND_PLAIN, KIND_CLUSTERS, KIND_SHARED, KIND_STATIC, KIND_LONE, KIND_LAYERS, KIND_ROWS, KIND_LONG, KINDS };
 /* How the launches of a round differ from plain ones: another attribute, a memset before them, other streams, or another thread. */
 enum dress { DRESS_NONE, DRESS_DOMAIN, DRESS_URGENT, DRESS_AFTER_MEMSET, DRESS_URGENT_STREAMS, DRESS_BY_THREAD, DRESS_EVENT, DRESSES };
 /* NESTED: a child graph of a child graph; SECOND: the second executable graph of one; UPDATED: an executable graph that got another capture */
-enum place { PLACE_STREAMS, PLACE_GRAPH, PLACE_BODY, PLACE_NESTED, PLACE_CLONE, PLACE_SECOND, PLACE_UPDATED };
+enum place { PLACE_STREAMS, PLACE_GRAPH, PLACE_BODY, PLACE_LOOP, PLACE_NESTED, PLACE_CLONE, PLACE_SECOND, PLACE_UPDATED };
 
 static const void *meeting_of(enum kind kind)
 {
@@ -85,6 +105,7 @@ struct meeting {
     enum kind kind;            /* of the grids of this round */
     enum dress dress;          /* the same */
     enum place place;          /* the same */
+    uint64_t handle;           /* of its loop */
     int again;                 /* its graph is launched a second time */
     unsigned size[GRIDS];      /* its grids' blocks */
     cudaError_t error;         /* of its launches */
@@ -212,6 +233,19 @@ static cudaError_t launch_grids(const struct meeting *m)
     return error;
 }
 
+/* In the body of a loop. */
+static cudaError_t turn(const struct meeting *m)
+{
+#if CUDART_VERSION >= 12040
+    struct turn args = { m->args.state, m->handle, LOOP_ROUNDS * m->size[0] };
+
+    return launch_given((const void *)SYMBOL(cooperative_turns), &args, 1, 1, 0, m->origin, NULL, 0);
+#else
+    (void)m;
+    return cudaErrorNotSupported;
+#endif
+}
+
 /* Both streams join the capture: into a graph of its own, or into this body. */
 static cudaError_t catch_grids(const struct meeting *m, cudaGraph_t body, cudaGraph_t *graph)
 {
@@ -229,6 +263,8 @@ static cudaError_t catch_grids(const struct meeting *m, cudaGraph_t body, cudaGr
         error = record_and_await(m->event, m->stream[0], m->origin);
     if (error == cudaSuccess)
         error = record_and_await(m->event, m->stream[1], m->origin);
+    if (error == cudaSuccess && m->place == PLACE_LOOP)
+        error = turn(m);
     end = cudaStreamEndCapture(m->origin, graph);
     return error == cudaSuccess ? end : error;
 }
@@ -325,7 +361,24 @@ static cudaError_t run_graph(const struct meeting *m, cudaGraph_t graph)
     return error;
 }
 
-static cudaError_t run_grids(const struct meeting *m)
+#if CUDART_VERSION >= 12040
+static cudaError_t open_body(struct meeting *m, cudaGraph_t graph, cudaGraph_t *body)
+{
+    cudaGraphConditionalHandle handle;
+    cudaGraphNode_t node;
+    cudaError_t error;
+
+    if (m->place == PLACE_BODY)
+        return ask_add_if(&node, graph, graph, 1, body);
+    error = cudaGraphConditionalHandleCreate(&handle, graph, 1, cudaGraphCondAssignDefault);
+    if (error != cudaSuccess)
+        return error;
+    m->handle = handle;
+    return ask_add_conditional(&node, graph, handle, cudaGraphCondTypeWhile, 1, body);
+}
+#endif
+
+static cudaError_t run_grids(struct meeting *m)
 {
     cudaGraph_t graph = NULL, body = NULL, same = NULL;
     enum place place = m->place;
@@ -334,11 +387,10 @@ static cudaError_t run_grids(const struct meeting *m)
     if (place == PLACE_STREAMS)
         return launch_grids(m);
 #if CUDART_VERSION >= 12040
-    if (place == PLACE_BODY) {
-        cudaGraphNode_t node;
+    if (place == PLACE_BODY || place == PLACE_LOOP) {
         error = cudaGraphCreate(&graph, 0);
         if (error == cudaSuccess)
-            error = ask_add_if(&node, graph, graph, 1, &body);
+            error = open_body(m, graph, &body);
     }
 #endif
     if (error == cudaSuccess)
@@ -401,7 +453,7 @@ static cudaError_t run_round(struct meeting *m, unsigned round, enum place place
     for (grid = 0; grid < GRIDS_MADE && error == cudaSuccess; grid++) {
         m->blocks += m->size[grid];
         m->alone += state[grid].early;
-        m->missing += m->size[grid] - state[grid].finished;
+        m->missing += (place == PLACE_LOOP ? LOOP_ROUNDS : 1) * m->size[grid] - state[grid].finished;
     }
     return error;
 }
@@ -414,7 +466,7 @@ static enum place place_of(unsigned round)
     switch (round % 4) {
     case 1: return round % 8 == 1 ? PLACE_GRAPH : PLACE_NESTED;
     case 2: return copies[round / 4 % 3];
-    case 3: return has_conditions() ? PLACE_BODY : PLACE_STREAMS;
+    case 3: return !has_conditions() ? PLACE_STREAMS : round % 8 == 3 ? PLACE_LOOP : PLACE_BODY;
     default: return PLACE_STREAMS;
     }
 }

@@ -12,12 +12,12 @@ static void draw_lines(struct shapes *s)
     uint64_t state = s->ask->seed * 1000003 + s->trial;
     unsigned round = s->trial / SHAPED_DRESSES, i, copies;
 
-    row->way = (enum shaped_way)(round % (has_conditions() ? 4 : 3));
+    row->way = (enum shaped_way)(round % (has_conditions() ? 5 : 3));
     row->reads_lines = 1;
     row->asks = 0;
     row->by_thread = draws(&state, 4) == 0;
     row->stream = s->stream[draws(&state, row->way == SHAPED_LAUNCHED ? 4 : 3)];
-    copies = row->way != SHAPED_IN_BODY && (draws(&state, 2) || round < 4); /* a body takes no copies from the host */
+    copies = row->way < SHAPED_IN_BODY && (draws(&state, 2) || round < 4); /* a body takes no copies from the host */
     for (i = 0; i < SHAPED; i++) {
         struct shaped_launch *launch = &row->launch[i];
         struct shaped_args *args = &launch->args;

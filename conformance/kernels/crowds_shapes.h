@@ -10,6 +10,7 @@
 #define SHAPED_WORDS (SHAPED_MOST * SHAPED_EACH)
 #define SHAPED_APART (FAR_BYTES / sizeof(uint32_t) / (SHAPED - 1))
 #define SHAPED_TRIALS 184u
+#define SHAPED_ROUNDS 2u
 #define SHAPED_MUCH 28672u     /* bytes of shared memory of a block: not many fit at once */
 #define SHAPED_RESIDENT 32u    /* blocks: of larger grids some may come late */
 #define DRESS_COOPERATIVE CROWD_DRESSES
@@ -22,7 +23,7 @@ enum shaped_store { STORES_WORDS, STORES_FOUR, STORES_RELAXED, STORES_WIDE, STOR
 
 struct shaped_args {
     const struct trial_plan *plan;
-    struct trial_state *state;   /* one for each kernel */
+    struct trial_state *state;   /* one for each kernel; in one more, `began` counts the rounds of a loop */
     uint32_t *data;              /* SHAPED_WORDS of the last kernel; those of the others come after them, far apart */
     uint32_t place, trigger, wait, store;
     uint32_t last;               /* the block that triggers last, and stores last */
@@ -145,6 +146,7 @@ DEVICE_FN void stands_in_a_row(const struct shaped_args *args)
 
     planned.plan = args->plan;
     plan = k_plan(&planned);
+    plan.key += (uint64_t)k_load_relaxed(&args->state[SHAPED].began) << 8; /* each round has words of its own */
     if (k_thread() == 0)
         k_store_relaxed(&own->alive, 1);
     k_add(&own->finished, 1);
@@ -176,12 +178,33 @@ struct shaped_long_args {
 KERNEL_OF(crowds_shaped, struct shaped_args) { stands_in_a_row(&args); }
 KERNEL_OF(crowds_shaped_long, struct shaped_long_args) { stands_in_a_row(&args.args); }
 
+/* What the kernel is given that ends each round of a loop, or lets a body run: without states. */
+struct shaped_turn {
+    struct trial_state *state;
+    uint64_t handle;
+};
+
+#if CUDART_VERSION >= 12040
+KERNEL_OF(crowds_turns, struct shaped_turn)
+{
+    uint32_t rounds = 0, place;
+
+    for (place = 0; place < SHAPED && args.state; place++)
+        k_store_relaxed(&args.state[place].alive, 0);
+    if (args.state) {
+        rounds = k_load_relaxed(&args.state[SHAPED].began) + 1;
+        k_store_relaxed(&args.state[SHAPED].began, rounds);
+    }
+    k_set_condition(args.handle, rounds < SHAPED_ROUNDS);
+}
+#endif
+
 /* ---- host ---- */
 
 struct shaped_room {             /* pinned */
     struct trial_plan plan, again; /* again: of the second grid that reads lines (crowds_lines.h) */
     uint32_t words[2][SHAPED_WORDS]; /* that are copied, of either plan */
-    struct trial_state state[SHAPED + 1]; /* nobody stands in the last one */
+    struct trial_state state[SHAPED + 1]; /* nobody stands in the last one, which counts rounds */
 };
 
 struct shaped_launch {
@@ -194,7 +217,7 @@ struct shaped_launch {
     const uint32_t *copied;      /* instead of a kernel: the first kernel's words come from there */
 };
 
-enum shaped_way { SHAPED_LAUNCHED, SHAPED_CAPTURED, SHAPED_IN_CHILD, SHAPED_IN_BODY };
+enum shaped_way { SHAPED_LAUNCHED, SHAPED_CAPTURED, SHAPED_IN_CHILD, SHAPED_IN_BODY, SHAPED_IN_LOOP }; /* IN_LOOP: as often as SHAPED_ROUNDS says */
 
 struct shaped_row {
     struct shaped_launch launch[SHAPED];
@@ -251,7 +274,7 @@ static unsigned shaped_blocks(const struct shaped_launch *launch) { return launc
 
 static unsigned shaped_dresses(const struct shaped_row *row)
 {
-    return row->way == SHAPED_IN_BODY ? DRESS_GROUPED : SHAPED_DRESSES; /* those before it are not cooperative */
+    return row->way >= SHAPED_IN_BODY ? DRESS_GROUPED : SHAPED_DRESSES; /* those before it are not cooperative */
 }
 
 static void draw_launch(const struct shapes *s, struct shaped_launch *launch, unsigned place, unsigned dress, uint64_t *state)
@@ -280,7 +303,7 @@ static void draw_row(struct shapes *s)
     unsigned place, of;
 
     (void)draws(&state, 2);
-    row->way = draws(&state, 2) ? SHAPED_LAUNCHED : (enum shaped_way)(SHAPED_CAPTURED + draws(&state, has_conditions() ? 3 : 2));
+    row->way = draws(&state, 2) ? SHAPED_LAUNCHED : (enum shaped_way)(SHAPED_CAPTURED + draws(&state, has_conditions() ? 4 : 2));
     for (place = 0; place < SHAPED; place++)
         draw_launch(s, &row->launch[place], place, draws(&state, shaped_dresses(row)), &state);
     for (place = 0; place < SHAPED; place++) {
@@ -384,7 +407,7 @@ static void prepare_shapes(struct shapes *s, unsigned launch)
 
 static void look_at_shapes(struct shapes *s, const struct shaped_row *row)
 {
-    unsigned early = 0, stale = 0, lost = 0, mixed = 0, place;
+    unsigned early = 0, stale = 0, lost = 0, mixed = 0, rounds = row->way == SHAPED_IN_LOOP ? SHAPED_ROUNDS : 1, place;
 
     if (row->reads_lines) {
         s->kept += s->room->state[SHAPED - 1].left != 0;
@@ -395,7 +418,7 @@ static void look_at_shapes(struct shapes *s, const struct shaped_row *row)
 
         early += state->early;
         stale += place + 1 < SHAPED && state->left;
-        lost += state->finished != row->launch[0].args.threads[place];
+        lost += state->finished != rounds * row->launch[0].args.threads[place];
         mixed += state->done;
     }
     s->early += early != 0;
@@ -405,82 +428,7 @@ static void look_at_shapes(struct shapes *s, const struct shaped_row *row)
     s->mixed += mixed != 0;
 }
 
-static cudaError_t capture_shapes(const struct shapes *s, struct shaped_row *row, cudaGraph_t *graph)
-{
-    cudaError_t end, error = cudaStreamBeginCapture(row->stream, cudaStreamCaptureModeThreadLocal);
-
-    if (error != cudaSuccess)
-        return error;
-    error = launch_shapes(s, row);
-    end = cudaStreamEndCapture(row->stream, graph);
-    return error == cudaSuccess ? end : error;
-}
-
-/* Makes the graph the child graph of another one, or of the body of a conditional node there. */
-static cudaError_t wrap_shapes(cudaGraph_t *graph, enum shaped_way way)
-{
-    cudaGraph_t inner = *graph, inside;
-    cudaGraphNode_t node;
-    cudaError_t error;
-
-    if (way == SHAPED_CAPTURED)
-        return cudaSuccess;
-    *graph = NULL;
-    error = cudaGraphCreate(graph, 0);
-    inside = *graph;
-#if CUDART_VERSION >= 12040
-    if (error == cudaSuccess && way == SHAPED_IN_BODY)
-        error = ask_add_if(&node, *graph, *graph, 1, &inside);
-#endif
-    if (error == cudaSuccess)
-        error = cudaGraphAddChildGraphNode(&node, inside, NULL, 0, inner); /* clones it */
-    (void)cudaGraphDestroy(inner);
-    return error;
-}
-
-/* Gives the executable graph, or its child graph, what it has. Devices may refuse that; it changes nothing. */
-static void renew_shapes(const struct shaped_row *row, cudaGraphExec_t exec, cudaGraph_t graph)
-{
-    cudaGraphExecUpdateResultInfo info = PDL_ZERO;
-    cudaGraph_t child = NULL;
-    cudaGraphNode_t node;
-    size_t one = 1;
-
-    if (row->way != SHAPED_IN_CHILD)
-        (void)cudaGraphExecUpdate(exec, graph, &info);
-    else if (cudaGraphGetNodes(graph, &node, &one) == cudaSuccess && cudaGraphChildGraphNodeGetGraph(node, &child) == cudaSuccess)
-        (void)cudaGraphExecChildGraphNodeSetParams(exec, node, child);
-    (void)cudaGetLastError();
-}
-
-/* Captured, and launched twice, in between now and then renewed. */
-static cudaError_t run_captured_shapes(struct shapes *s, struct shaped_row *row)
-{
-    cudaGraph_t graph = NULL;
-    cudaGraphExec_t exec = NULL;
-    unsigned launch;
-    cudaError_t error = capture_shapes(s, row, &graph);
-
-    if (error == cudaSuccess)
-        error = wrap_shapes(&graph, row->way);
-    if (error == cudaSuccess)
-        error = cudaGraphInstantiate(&exec, graph, 0);
-    for (launch = 0; launch < 2 && error == cudaSuccess; launch++) {
-        prepare_shapes(s, launch);
-        error = cudaGraphLaunch(exec, row->stream);
-        if (error == cudaSuccess)
-            error = cudaStreamSynchronize(row->stream);
-        if (error == cudaSuccess)
-            look_at_shapes(s, row);
-        if (error == cudaSuccess && s->trial % 2)
-            renew_shapes(row, exec, graph);
-    }
-    if (exec)
-        (void)cudaGraphExecDestroy(exec);
-    if (graph)
-        (void)cudaGraphDestroy(graph);
-    return error;
-}
+#include "crowds_shaped_graphs.h"
 
 /* Another thread has another per-thread stream: it also waits. */
 static void run_shapes(void *of)

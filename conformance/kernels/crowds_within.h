@@ -10,7 +10,7 @@ static const char *const within_name[] = { "in an ordinary grid", "in a cluster"
                                            "in a grid of high priority", "in a grid with attribute 6", "in a grid of two layers or rows",
                                            "in a grid that has waited", "in a node",
                                            "in a captured grid", "in a grid with 2,000 bytes of arguments", "in a child graph",
-                                           "in a body of a conditional node" };
+                                           "in a body or a loop of a conditional node" };
 
 static cudaLaunchAttribute within_attribute(const struct crowd *crowd, unsigned how)
 {
@@ -98,13 +98,72 @@ static cudaError_t run_graph(struct crowd *crowd, cudaGraph_t graph, int again)
     return error;
 }
 
+#if CUDART_VERSION >= 12040
+/* After the first round of a loop, in which nothing was handed over: these two blocks meet in the second one. */
+struct within_turn {
+    uint32_t *giver, *taker, *state; /* where the plan has them; all words of the state */
+    uint64_t handle;
+    uint32_t gives, takes, none;
+};
+
+KERNEL_OF(crowds_within_turns, struct within_turn)
+{
+    uint32_t is_first = k_load_relaxed(args.giver) == args.none, i;
+
+    for (i = 0; i < sizeof(struct trial_state) / 4 && is_first; i++)
+        k_store_relaxed(args.state + i, 0);
+    if (is_first) {
+        k_store_relaxed(args.giver, args.gives);
+        k_store_relaxed(args.taker, args.takes);
+    }
+    k_set_condition(args.handle, is_first);
+}
+
+static cudaError_t launch_in_loop(struct crowd *crowd, unsigned blocks, unsigned threads)
+{
+    struct trial_plan *plan = (struct trial_plan *)(uintptr_t)crowd->args.plan; /* as the device has it */
+    struct within_turn turn = { &plan->withhold, &plan->skip, (uint32_t *)(void *)crowd->args.state, 0, 0, 0, crowd->room->plan.words };
+    struct cudaKernelNodeParams params;
+    cudaGraphConditionalHandle handle;
+    cudaGraph_t graph, body = NULL;
+    cudaGraphNode_t loop, node, last;
+    void *values[1];
+    cudaError_t error = cudaGraphCreate(&graph, 0);
+
+    turn.gives = crowd->room->plan.withhold;
+    turn.takes = crowd->room->plan.skip;
+    crowd->room->plan.withhold = crowd->room->plan.skip = turn.none;
+    if (error == cudaSuccess)
+        error = cudaGraphConditionalHandleCreate(&handle, graph, 1, cudaGraphCondAssignDefault);
+    if (error == cudaSuccess)
+        error = ask_add_conditional(&loop, graph, handle, cudaGraphCondTypeWhile, 1, &body);
+    if (error == cudaSuccess)
+        error = ask_add_kernel_after(&node, body, NULL, 0, (const void *)SYMBOL(crowds_both), &crowd->args, blocks, threads);
+    if (error == cudaSuccess) {
+        turn.handle = handle;
+        values[0] = &turn;
+        params = one_block_node((const void *)SYMBOL(crowds_within_turns), 1, values);
+        error = cudaGraphAddKernelNode(&last, body, &node, 1, &params);
+    }
+    if (error == cudaSuccess)
+        error = run_graph(crowd, graph, 0);
+    (void)cudaGraphDestroy(graph);
+    return error;
+}
+#endif
+
 /* As a node of a graph, of a child graph, or of the body of a conditional node. */
 static cudaError_t launch_node(struct crowd *crowd, unsigned blocks, unsigned threads, unsigned how, int again)
 {
     cudaGraph_t graph, inside = NULL;
     cudaGraphNode_t node;
-    cudaError_t error = cudaGraphCreate(&graph, 0);
+    cudaError_t error;
 
+#if CUDART_VERSION >= 12040
+    if (how == WITHIN_BODY && again)
+        return launch_in_loop(crowd, blocks, threads);
+#endif
+    error = cudaGraphCreate(&graph, 0);
     inside = graph;
     if (error == cudaSuccess && how == WITHIN_CHILD)
         error = cudaGraphCreate(&inside, 0);

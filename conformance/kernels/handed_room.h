@@ -43,6 +43,7 @@ struct handed {
     struct pinned *pinned;
     char *device_of_pinned;
     uint32_t *memory;          /* of the device: MEMORY words */
+    uint32_t *by_way;          /* of the host: as many as a long copy takes */
     uint32_t *area[2], *copied; /* as the device sees them: its own cells, the pinned ones; the device's second area */
     void *set_wide, *set_words; /* cuMemsetD16Async, cuMemsetD32Async */
     cudaGraphExec_t node[EVENTS], awaits[EVENTS]; /* that record the event, and that wait for it */
@@ -239,6 +240,8 @@ static cudaError_t open_handed(struct handed *d, struct ask *ask)
     if (error == cudaSuccess)
         error = cudaMalloc((void **)&d->memory, (MEMORY + SCRATCH) * sizeof(uint32_t));
     if (error == cudaSuccess)
+        error = cudaHostAlloc((void **)&d->by_way, (LONG + SPAN) * sizeof(uint32_t), cudaHostAllocDefault);
+    if (error == cudaSuccess)
         error = cudaMemset(d->memory, 0, (MEMORY + SCRATCH) * sizeof(uint32_t));
     if (error == cudaSuccess)
         error = driver_function("cuMemsetD16Async", 3020, &d->set_wide);
@@ -318,6 +321,7 @@ static void close_handed(struct handed *d)
     if (d->kept)
         (void)cudaFree(d->kept);
     (void)cudaFree(d->memory);
+    (void)cudaFreeHost(d->by_way);
     (void)cudaFreeHost(d->pinned);
     (void)cudaGetLastError();
 }

@@ -59,14 +59,26 @@ static cudaError_t step_copy(struct handed *d, enum step step, unsigned end, cud
     return error == cudaSuccess ? copy_words(to, d->copied, words, how, stream) : error;
 }
 
-/* All cells, and much before them, to the second area; as the last step back to what it is to find. */
-static cudaError_t step_long_copy(struct handed *d, unsigned end, cudaStream_t stream)
+/* All cells, and much before them, to the second area: within the device, or by way of the host. */
+static cudaError_t copy_long(const struct handed *d, cudaStream_t stream)
 {
     const uint32_t *from = d->area[0] - LONG;
+    size_t bytes = (LONG + SPAN) * sizeof(uint32_t);
+    cudaError_t error;
+
+    if (d->trial / TURNS % 2 == 0)
+        return copy_words(d->copied - LONG, from, LONG + SPAN, COPIED, stream);
+    error = cudaMemcpyAsync(d->by_way, from, bytes, cudaMemcpyDeviceToHost, stream);
+    return error == cudaSuccess ? cudaMemcpyAsync(d->copied - LONG, d->by_way, bytes, cudaMemcpyHostToDevice, stream) : error;
+}
+
+/* As the last step back to what it is to find. */
+static cudaError_t step_long_copy(struct handed *d, unsigned end, cudaStream_t stream)
+{
     cudaError_t error = cudaSuccess;
 
     if (!end || !d->copies_long)
-        error = copy_words(d->copied - LONG, from, LONG + SPAN, COPIED, stream);
+        error = copy_long(d, stream);
     return error == cudaSuccess && end ? copy_words(d->area[0] + SPAN, d->copied, SPAN, COPIED, stream) : error;
 }
 

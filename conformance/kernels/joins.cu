@@ -24,8 +24,8 @@
  * called   COMP-04d  followers that are queued by the other calls: copies by direction or of many rows, cudaLaunchKernel, cudaLaunchCooperativeKernel
  * driver   COMP-04d  copies, memsets, host functions and waits by the driver's calls for each direction, width and shape; copies and memsets of rows
  *                    and layers that the host waits for
- * many     COMP-04e  the last of 64 streams, an event among 1024, those of 40 launches, one that is recorded a hundred times, the last of
- *                    70 executable graphs, one of 130 launches, a hundred host functions
+ * many     COMP-04e  the last of 64 streams, an event among 1024, those of 300 launches, one that is recorded a hundred times, one of 600
+ *                    that a stream waits for, the last of 70 executable graphs, one of 130 launches, 400 host functions
  * wide     COMP-04b  144 works or primaries before one reader, or one work before 144 readers; 2,100 empty nodes between work and reader
  * captures COMP-04e  a capture of 1,100 nodes, one of 33 streams, and four captures at once
  * rows     MEM-06c   rows of kernels that trigger and neither wait nor store, launched and captured, with a join, in a fork or before one
@@ -40,7 +40,8 @@
  *                    ones, in a stream that began the capture or joined it; events and streams that were made while another one captured;
  *                    dependents behind a row of host functions or copies
  * row_manners MEM-06c such rows, eight manners of launching, each with each: of what comes after the row, of its silent kernel, of its work
- * row_streams MEM-06c such rows in a stream of each kind, launched and captured, and after them each kind of copy and memset, a kernel, a graph, the host
+ * row_streams MEM-06c such rows in a stream of each kind, launched and captured, and after them each kind of copy and memset, short or
+ *                    long, a kernel, a graph, the host
  * await_manners ATTR-17a dependents in a stream that still waits for an event, or a launch's: they or their primary, in two manners at once
  * threads  ATTR-17a dependents in streams of each kind that another host thread launches than their primary, or the driver, in two
  *                    manners at once; with the words read before the wait
@@ -167,6 +168,7 @@ struct joins {
     struct pinned *pinned;
     struct kernel_args work[PLACES], follower[PLACES];
     uint32_t *aside;           /* ALL_WORDS of the device, for who opened them */
+    uint32_t *longer, *longer_host; /* the same of the device and the host, for long copies */
     void *pooled;              /* of the device's memory pool, for who allocated it */
     cudaGraphExec_t follows;   /* a graph of the first follower, for who made it */
     cudaGraphExec_t nothing;   /* of a silent kernel, for who made it */
@@ -221,6 +223,10 @@ static void close_joins(struct joins *joins)
         (void)cudaEventDestroy(joins->passed);
     if (joins->aside)
         (void)cudaFree(joins->aside);
+    if (joins->longer)
+        (void)cudaFree(joins->longer);
+    if (joins->longer_host)
+        (void)cudaFreeHost(joins->longer_host);
     if (joins->pooled)
         (void)cudaFree(joins->pooled);
     (void)cudaFreeHost(joins->pinned);
@@ -232,10 +238,10 @@ static cudaError_t open_aside(struct joins *joins)
     return joins->aside ? cudaSuccess : cudaMalloc((void **)&joins->aside, ALL_WORDS * sizeof(uint32_t));
 }
 
-/* Once they are open. */
-static cudaError_t fill_aside(struct joins *joins, const uint32_t *words, unsigned count)
+/* Words of the device, before anything else finds them. */
+static cudaError_t put_words(uint32_t *to, const uint32_t *words, unsigned count)
 {
-    cudaError_t error = cudaMemcpy(joins->aside, words, count * sizeof(uint32_t), cudaMemcpyHostToDevice);
+    cudaError_t error = cudaMemcpy(to, words, count * sizeof(uint32_t), cudaMemcpyHostToDevice);
 
     return error == cudaSuccess ? cudaDeviceSynchronize() : error;
 }

@@ -140,14 +140,17 @@ static void ask_ended(struct ask *ask)
 
 /* ---- many of them at once ---- */
 
-#define MANY_WAYS 8u
+#define MANY_WAYS 9u
 #define MANY_HOSTS 300u
 #define MANY_STREAMS 64u
 #define MANY_EVENTS 1024u
 #define MANY_RECORDERS 300u
+#define MANY_WAITS 600u
+#define WAITS_HOLD 2000000u    /* nanoseconds: longer than they take to be queued */
 #define MANY_EXECS 70u
 #define MANY_LAUNCHES 130u
 #define MANY_ATTRIBUTES 17u
+#define LONG_HOLD 4000000u     /* nanoseconds: more than anybody may wait who gives up */
 
 /* The followers are in the last streams of many. */
 static cudaError_t many_streams(struct joins *joins)
@@ -254,6 +257,41 @@ static cudaError_t many_records(struct joins *joins)
         error = follow(joins, 0, joins->stream[1]);
     if (event)
         (void)cudaEventDestroy(event);
+    return error;
+}
+
+/* Of the first work, and the last one of the second work. */
+static cudaError_t record_for_waits(struct joins *joins, cudaEvent_t *event)
+{
+    cudaError_t error = work(joins, 0, joins->stream[0]);
+    unsigned i;
+
+    for (i = 0; i + 1 < MANY_WAITS && error == cudaSuccess; i++)
+        error = cudaEventRecord(event[i], joins->stream[0]);
+    if (error == cudaSuccess)
+        error = work(joins, 1, joins->stream[1]);
+    return error == cudaSuccess ? cudaEventRecord(event[MANY_WAITS - 1], joins->stream[1]) : error;
+}
+
+/* A stream that holds nothing is told to wait for many events, in this order or the other one. */
+static cudaError_t many_waits(struct joins *joins)
+{
+    static cudaEvent_t event[MANY_WAITS];
+    cudaError_t error = cudaSuccess;
+    unsigned made = 0, i;
+
+    prepare(joins, 2, 1);
+    joins->pinned->plan[0].hold_ns = joins->pinned->plan[1].hold_ns = WAITS_HOLD;
+    for (; made < MANY_WAITS && error == cudaSuccess; made += error == cudaSuccess)
+        error = cudaEventCreateWithFlags(&event[made], cudaEventDisableTiming);
+    if (error == cudaSuccess)
+        error = record_for_waits(joins, event);
+    for (i = 0; i < MANY_WAITS && error == cudaSuccess; i++)
+        error = cudaStreamWaitEvent(joins->stream[2], event[joins->round % 2 ? MANY_WAITS - 1 - i : i], 0);
+    if (error == cudaSuccess)
+        error = follow(joins, 0, joins->stream[2]);
+    for (i = 0; i < made; i++)
+        (void)cudaEventDestroy(event[i]);
     return error;
 }
 
@@ -379,8 +417,6 @@ static cudaError_t many_hosts(struct joins *joins)
     return error;
 }
 
-#define LONG_HOLD 4000000u     /* nanoseconds: more than anybody may wait who gives up */
-
 /* Until the device, the stream or an event of it has ended. */
 static cudaError_t wait_long(const struct joins *joins, unsigned way)
 {
@@ -427,6 +463,7 @@ static void ask_many(struct ask *ask)
         { "stale after one of many events", many_events },
         { "stale after the events of many launches", many_recorders },
         { "stale after an event that was recorded many times", many_records },
+        { "stale after one of many events that the stream waits for", many_waits },
         { "stale in the last of many executable graphs", many_execs },
         { "stale in one of many launches of one executable graph", many_launches },
         { "another one's turn or data in one of many host functions", many_hosts },

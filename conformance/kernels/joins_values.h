@@ -52,7 +52,7 @@ static cudaError_t prepare_value(struct joins *joins, unsigned works, unsigned f
 
     prepare(joins, works, followers);
     joins->pinned->words[VALUE_WORD] = values[0];
-    return error == cudaSuccess ? fill_aside(joins, values, 2) : error;
+    return error == cudaSuccess ? put_words(joins->aside, values, 2) : error;
 }
 
 static cudaError_t write_value(struct joins *joins, cudaStream_t stream, uint32_t *at)
@@ -300,7 +300,7 @@ static cudaError_t many_values(struct joins *joins)
         values[i] = MANY_FIRST - i;
     values[0]--;
     if (error == cudaSuccess)
-        error = fill_aside(joins, values, MANY_VALUES);
+        error = put_words(joins->aside, values, MANY_VALUES);
     if (error == cudaSuccess)
         error = queue_many_values(joins);
     if (error == cudaSuccess)

@@ -9,7 +9,7 @@
  *                     arguments of its own (long_args_queued.h)
  * nodes     ATTR-15f  long_args_nodes.h: the second of two nodes with a programmatic edge between them: added; given parameters in the graph,
  *                     in a clone, in the executable graph, and there while it is disabled; cloned, updated, in a child graph, a child of a
- *                     child or a body, disabled and enabled; each also with all arguments in one piece; and many launches of one graph
+ *                     child, a body or a loop, disabled and enabled; each also with all arguments in one piece; and many launches of one graph
  *                     behind a slow kernel, with other arguments each (long_args_queued.h)
  *
  * "the parameters must be less than 4096 bytes" was the limit before toolkit 12.1; now it is 32,764 bytes, for drivers of 12.1 or later.

@@ -1,14 +1,15 @@
-/* long_args_nodes.h - kernels with long arguments as nodes of graphs: added, changed, cloned, updated, in child graphs and bodies. */
+/* long_args_nodes.h - kernels with long arguments as nodes of graphs: added, changed, cloned, updated, in child graphs, bodies and
+ * loops. */
 #ifndef LONG_ARGS_NODES_H_INCLUDED
 #define LONG_ARGS_NODES_H_INCLUDED
 
 enum long_way { WAY_ADDED, WAY_SET, WAY_SET_IN_CLONE, WAY_CLONED, WAY_EXEC, WAY_EXEC_DISABLED, WAY_ENABLED, WAY_UPDATE, WAY_CHILD, WAY_GRANDCHILD,
-                WAY_CHILD_UPDATED, WAY_BODY, LONG_WAYS };
+                WAY_CHILD_UPDATED, WAY_BODY, WAY_LOOP, LONG_WAYS };
 static const char *const way_names[LONG_WAYS] = { "a node", "cudaGraphKernelNodeSetParams", "cudaGraphKernelNodeSetParams in a clone",
                                                   "cudaGraphClone", "cudaGraphExecKernelNodeSetParams",
                                                   "cudaGraphExecKernelNodeSetParams of a disabled node", "cudaGraphNodeSetEnabled",
                                                   "cudaGraphExecUpdate", "cudaGraphAddChildGraphNode", "a child of a child",
-                                                  "cudaGraphExecUpdate of a child graph", "a body" };
+                                                  "cudaGraphExecUpdate of a child graph", "a body", "a loop" };
 
 struct given_args {            /* what a call is given: a list of one, or the piece */
     void *values[1];
@@ -58,12 +59,49 @@ static cudaError_t put_inside(cudaGraph_t *graph)
     return error;
 }
 
+#if CUDART_VERSION >= 12040
+#define LOOP_ROUNDS 3u
+
+/* Behind what is told lie the handle of the loop and how many rounds have ended. */
+KERNEL(long_args_goes_on)
+{
+    uint32_t *loop = args.seen + TOLD_WORDS, ended = k_load_relaxed(loop + 2) + 1;
+
+    k_store_relaxed(loop + 2, ended);
+    k_set_condition(k_load64_relaxed(loop), ended < LOOP_ROUNDS);
+}
+
+/* Each round tells all its arguments again, where the one before did. */
+static cudaError_t add_long_in_loop(struct long_ask *l, struct all_args *args, cudaGraph_t graph, cudaGraphNode_t *node)
+{
+    cudaGraphEdgeData full = edges_data(0, 0, 0);
+    cudaGraphConditionalHandle handle;
+    cudaGraphNode_t loop, last;
+    cudaGraph_t body = NULL;
+    cudaError_t error = cudaGraphConditionalHandleCreate(&handle, graph, 1, cudaGraphCondAssignDefault);
+
+    if (error == cudaSuccess)
+        error = ask_add_conditional(&loop, graph, handle, cudaGraphCondTypeWhile, 1, &body);
+    if (error == cudaSuccess)
+        error = add_long(l, args, body, node);
+    if (error == cudaSuccess)
+        error = ask_add_kernel(&last, body, (const void *)SYMBOL(long_args_goes_on), &l->args.head, 1);
+    if (error != cudaSuccess)
+        return error;
+    memcpy(l->told + TOLD_WORDS, &handle, sizeof(handle));
+    l->told[TOLD_WORDS + 2] = 0;
+    return edges_add(body, node, &last, &full, 1);
+}
+#endif
+
 static cudaError_t long_graph(struct long_ask *l, enum long_way way, struct all_args *args, cudaGraph_t *graph, cudaGraphNode_t *node)
 {
     unsigned depth = way == WAY_GRANDCHILD ? 2 : way == WAY_CHILD || way == WAY_CHILD_UPDATED;
     cudaError_t error = cudaGraphCreate(graph, 0);
 
 #if CUDART_VERSION >= 12040
+    if (error == cudaSuccess && way == WAY_LOOP && has_conditions())
+        return add_long_in_loop(l, args, *graph, node);
     if (error == cudaSuccess && way == WAY_BODY && has_conditions()) {
         cudaGraph_t body = NULL;
         cudaGraphNode_t condition;

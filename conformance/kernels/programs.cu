@@ -1,7 +1,7 @@
 /* programs.cu - programs drawn from the seed, made in many ways that must all mean the same (harness/programs).
  *
  * pair      rules    what is made
- * graphs    SAME-01  graphs: nodes and edges in every order, captured, cloned, as child graph and body, updated, enabled again
+ * graphs    SAME-01  graphs: nodes and edges in every order, captured, cloned, as child graph, body and loop, updated, enabled again
  * together  EDGE-33  the same with all edges in one call
  * uploaded  SAME-03  graphs that are uploaded before their launch
  * destroyed SAME-04  graphs of several executable ones, of which one is destroyed while it runs
@@ -237,6 +237,20 @@ STEP_KERNEL_GIVEN(programs_some_holding, struct some_args, 3, SOME_ARGS, run_ste
 STEP_KERNEL_GIVEN(programs_most, struct most_args, 4, MOST_ARGS, run_step)
 STEP_KERNEL_GIVEN(programs_most_holding, struct most_args, 5, MOST_ARGS, run_step_holding)
 
+#if CUDART_VERSION >= 12040
+KERNEL_OF(programs_goes_on, struct program_round)
+{
+    uint32_t value = args.value, rounds;
+
+    if (args.rounds) {
+        rounds = k_load_relaxed(args.rounds) + 1;
+        k_store_relaxed(args.rounds, rounds);
+        value = rounds % PROGRAM_ROUNDS != 0;
+    }
+    k_set_condition(args.handle, value);
+}
+#endif
+
 static void ask_programs(struct ask *ask, enum program_subject subject)
 {
     const void *kernels[PROGRAM_KERNELS] = { (const void *)SYMBOL(programs_few),  (const void *)SYMBOL(programs_few_holding),
@@ -247,6 +261,9 @@ static void ask_programs(struct ask *ask, enum program_subject subject)
 
     memcpy(how.kernel, kernels, sizeof(kernels));
     memcpy(how.more, more, sizeof(more));
+#if CUDART_VERSION >= 12040
+    how.goes_on = (const void *)SYMBOL(programs_goes_on);
+#endif
     how.blind = STEPS_BLIND;
     how.subject = subject;
     ask_expect(ask, "two kernels in a graph", ask_completion_edges(how.kernel[0]), cudaSuccess);

@@ -103,7 +103,7 @@ struct stream {
     struct op *previous_kernel; /* the same, whatever has come since (AMB-16); NULL after a graph with kernels */
     struct op *last_kernel; /* or the end of a graph; for the device event-at-launch */
     struct pending_wait wait[MAX_WAITS];
-    unsigned waits;
+    unsigned waits, told_to_wait; /* told_to_wait: so often since its last work, for the device wait-257-lost */
     bool leaked_attribute; /* for the devices attribute-leaks and refused-attribute-leaks */
     uint64_t behind_graph_of; /* the number of the graph whose executable graph was launched last */
     bool behind_host_graph; /* ... or of one host function */
@@ -324,9 +324,14 @@ struct queued { /* of the graph that is being queued: how it was made and launch
     unsigned rounds;   /* that the loop around these nodes has ended */
     bool in_legacy, chosen; /* chosen: what a kernel has decided to run */
     bool half; /* on the device uploaded-elsewhere-half */
+    bool elsewhere; /* its launch before was in another stream: for the device elsewhere-loop-runs-once */
 };
 extern struct queued queued;
 void queue_between(const struct graph *g, struct op *start, struct op *end);
+
+/* arcs.c: what an edge orders in a launch */
+void arc_orders(const struct arc *a);
+bool in_nested_child(const struct node *n);
 
 /* loops.c: bodies that run again, or that a kernel chooses */
 unsigned long long condition_new(void); /* a handle */

@@ -383,6 +383,9 @@ struct faults {
     bool per_thread_set_passes_row, blocking_words_pass_row, legacy_layers_pass_row; /* of what the kernel before had overlapped */
     bool inner_loop_runs_once, chosen_full_edge_lets_go, chosen_copy_passed; /* of the body of a loop, or one that a kernel chooses */
     bool exec_params_lose_cooperative;
+    bool loop_set_once, later_round_at_touch, later_round_args_cut, later_round_cooperative_is_plain, later_round_fence_lost;
+    bool later_round_large_uncovered, later_round_second_edge_lost, elsewhere_loop_runs_once, chosen_child_passed, chosen_last_idle;
+    bool large_copy_out_early, wait_257_lost, sixteen_layers_copied;
     bool graph_keeps_last_event, graph_keeps_first_event; /* that its stream waits for */
     bool never_overlaps, seldom_overlaps, early, shared, late_copies, pageable_later; /* these conform */
 };

@@ -12,7 +12,7 @@ bool fence_is_lost(const struct thread *t)
 {
     const struct faults *f = &device.faults;
     const struct op *op = t->block->op;
-    if (op_is_hinted(op, &f->fence_lost))
+    if (op_is_hinted(op, &f->fence_lost) || (f->later_round_fence_lost && op->later_round))
         return true;
     return (f->fence_not_in_domains && op->domain != 0) || (f->fence_not_in_clusters && op->grid->cluster > 1) ||
            (f->fence_not_in_cooperative && op->grid->cooperative) || (f->fence_not_in_layers && (op->features & HAS(gridz))) ||

@@ -53,13 +53,18 @@ static bool has_another_round(const struct loop *loop)
     unsigned rounds = loop->queued.rounds;
     if (rounds == MOST_ROUNDS)
         device_fails(cudaErrorLaunchTimeout);
+    if (device.faults.elsewhere_loop_runs_once && loop->queued.elsewhere)
+        return false;
     return condition_now(loop->node->handle) != 0 && rounds < MOST_ROUNDS && !(device.faults.loop_runs_once && rounds >= 1) &&
            !(device.faults.loop_of_four_rounds && rounds >= 4) && !(device.faults.loop_of_16_rounds && rounds >= 16);
 }
 
 static void queue_body(const struct loop *loop, struct op *start, struct op *end)
 {
-    const struct graph *body = node_body_by(loop->node, condition_now(loop->node->handle));
+    const struct node *n = loop->node;
+    const struct graph *body = node_body_by(n, condition_now(n->handle));
+    if (device.faults.chosen_last_idle && loop->last != NULL && n->children > 2 && body == n->child[n->children - 1])
+        body = NULL;
     struct queued outside = queued;
     queued = loop->queued;
     queued.chosen = loop->last != NULL;

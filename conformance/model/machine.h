@@ -82,6 +82,7 @@ struct op {
     uint32_t given; /* the ids of its launch's attributes, a bit each: for the devices of ATTR-17 */
     bool to_host, from_host, in_host, plain_copy; /* a copy out of the device; into it; one that never enters it; one by cudaMemcpy */
     bool timed; /* records an event that keeps time */
+    bool later_round; /* in a loop, after its first round: for devices that break it there */
     bool ready, turn, exited_all, started_all, triggered_any, triggered_all, done, retired;
     uint64_t done_at;
     struct grid *grid;

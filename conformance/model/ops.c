@@ -385,6 +385,8 @@ static void move_memory(struct op *op)
         op->move.bytes = 4096;
     if (op->move.bytes > huge && (op->kind == OP_COPY ? device.faults.huge_copy_cut : device.faults.huge_set_cut))
         op->move.bytes = huge;
+    if (device.faults.sixteen_layers_copied && op->move.layers > 16)
+        op->move.layers = 16;
     if (op->kind == OP_COPY) {
         copy_layers(&op->move, device.faults.copy_takes_words ? op->move.bytes & ~(size_t)3 : op->move.bytes);
         staging_ends(op->move.staging);

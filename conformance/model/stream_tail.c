@@ -86,6 +86,7 @@ static struct op *early_kernel(const struct stream *s, const struct op *op)
         return s->kernel_tail;
     bool copy_goes = op->kind == OP_COPY && ((f->host_copy_early && op->to_host) || (f->host_to_host_early && op->in_host) ||
                                              (f->long_copy_early && op->move.bytes >= 4096));
+    copy_goes |= f->large_copy_out_early && op->to_host && op->move.bytes > 65536 && s->kernel_tail != NULL && s->kernel_tail->attributed;
     bool deep_goes = (f->deep_in_legacy_overlaps && op->depth > 16 && stream_is_legacy(s)) ||
                      (f->deep_plain_overlaps && op->depth > 24) || (f->full_queue_overlaps && op->depth > 1024);
     if (copy_goes || small_move_goes(op) || deep_goes || (f->copy_does_not_wait && moves_memory(op)) || (f->host_call_early && op->kind == OP_HOST))

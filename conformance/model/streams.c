@@ -369,6 +369,7 @@ void stream_append(struct stream *s, struct op *op, bool programmatic)
     if (op->kind != OP_RECORD || device.faults.record_cuts_wait)
         s->waits = 0;
     s->deaf = s->given = s->moved_nothing = false;
+    s->told_to_wait = 0;
     s->tail = op;
 }
 
@@ -435,6 +436,8 @@ void stream_awaits(struct stream *s, struct pending_wait wait)
         s->waits = 0;
         s->deaf = true;
     }
+    if (device.faults.wait_257_lost && ++s->told_to_wait > 256)
+        return;
     if (s->deaf || (device.faults.ninth_wait_lost && is_ninth(s, wait.op)))
         return;
     if (s->waits == MAX_WAITS) { /* fold them into one operation */

@@ -1821,6 +1821,19 @@ static const struct variant variants[] = {
     BROKEN("awaited-in-a-ring", awaited_in_a_ring, "COMP-17b", "the values that streams wait for lie in one of 32 places until they wait"),
     BROKEN("copies-in-a-ring", copies_in_a_ring, "COMP-05e", "the sources of copies within the device lie in one of 32 places until they begin"),
     BROKEN("ninth-launch-event-lost", ninth_launch_event_lost, "COMP-04e", "the programmatic event of a launch stands for nothing if eight others are under way that a launch records"),
+    BROKEN("loop-memset-once", loop_set_once, "EDGE-26b", "a memset in a loop sets in the first round only"),
+    BROKEN("later-round-at-touch", later_round_at_touch, "EDGE-26b", "after the first round of a loop a programmatic edge lets go at the first block's trigger"),
+    BROKEN("elsewhere-loop-runs-once", elsewhere_loop_runs_once, "EDGE-26b", "launched in another stream than before, an executable graph runs its loops once"),
+    BROKEN("chosen-child-passed", chosen_child_passed, "EDGE-26b", "in a body that a kernel chooses nothing waits for a child graph"),
+    BROKEN("chosen-last-of-many-idle", chosen_last_idle, "EDGE-26b", "of three or more bodies the last one does not run if a kernel chooses it"),
+    BROKEN("later-round-second-edge-lost", later_round_second_edge_lost, "SAME-01", "after the first round of a loop only the first edge into a node orders it"),
+    BROKEN("later-round-arguments-cut", later_round_args_cut, "ATTR-15f", "after the first round of a loop kernels get zeros for their arguments after the first 64 bytes"),
+    BROKEN("later-round-cooperative-is-plain", later_round_cooperative_is_plain, "COMP-02c", "after the first round of a loop a cooperative grid starts in parts"),
+    BROKEN("later-round-fence-lost", later_round_fence_lost, "MEM-10a", "after the first round of a loop a fence does nothing"),
+    BROKEN("later-round-large-uncovered", later_round_large_uncovered, "COMP-16", "after the first round of a loop the wait covers no kernel of more than 64 blocks"),
+    BROKEN("large-copy-out-passes-dependent", large_copy_out_early, "MEM-06c", "a copy of more than 64 KiB to the host begins once a kernel with attribute 6 before it has begun"),
+    BROKEN("wait-257-lost", wait_257_lost, "COMP-04e", "of more than 256 events that a stream waits for the later ones are forgotten"),
+    BROKEN("layers-stop-at-16", sixteen_layers_copied, "SAME-01", "a copy of layers ends after 16 of them"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 

@@ -3,9 +3,10 @@
  * A program is a list of steps and links between them. The seed draws it (program_draw.c), program_entitle.c says what each step may read,
  * program_words.c what comes of it, and program_rows.c which rows of the covering array it holds;
  * program_steps.c makes one step a node of a graph, program_graph.c all of them, program_exec.c makes that executable,
- * program_launch.c launches one step into a stream, program_stream.c launches or captures all of them, and program_between.c makes calls
- * between launches that change nothing; the calls that may be the driver's own stand in program_driver.h. program_read.c reads back the graph
- * that was made, program_captured.c the one that was captured; program_around.c launches work before it and after it;
+ * program_loop.c lets it run twice in a loop, program_launch.c launches one step into a stream, program_stream.c launches or captures all of
+ * them, and program_between.c makes calls between launches that change nothing; the calls that may be the driver's own stand in
+ * program_driver.h. program_read.c reads back the graph that was made, program_captured.c the one that was captured; program_around.c launches
+ * work before it and after it;
  * program_judge.c runs it and compares every step's words with those that the host computed; program_room.c holds what all programs share.
  * A step reads only what the documents let it read (program_entitle()), as early as it may, and stores as late as it can: a missing
  * dependency shows as a stale word.
@@ -159,6 +160,8 @@ struct made {                  /* a program made in one way */
     int bare;                  /* decoys carry neither priority nor domain */
     int late;                  /* the executable graph is launched as its decoy first, then as itself, in turn */
     struct made *decoy;        /* what the executable graph was made from, if not from this graph */
+    int loops;                 /* the body that the steps are is that of a loop (program_loop.c) */
+    uint64_t loop;             /* its handle */
     uint64_t wraps, bodies;    /* one bit per step: put into a child graph of its own; if so, into a body instead */
     int eager;                 /* launched, not captured */
     unsigned observed, observed_after[PROGRAM_SEEN], observed_lane[PROGRAM_SEEN]; /* where another stream looked at the words */
@@ -206,6 +209,11 @@ int exec_may_run_twice(const struct made *made, unsigned time);
 cudaError_t program_spoil(struct made *made);
 /* A conditional node whose body runs; without `body`, one of whose bodies none runs. */
 cudaError_t program_add_condition(struct made *made, cudaGraph_t graph, const cudaGraphNode_t *deps, size_t count, cudaGraphNode_t *node, cudaGraph_t *body);
+/* A loop whose body is to be that of the steps; and, once they are there, what makes it run twice, each time with what the first one found. */
+cudaError_t program_open_loop(struct made *made, cudaGraph_t graph, cudaGraph_t *body);
+cudaError_t program_close_loop(const struct made *made);
+/* A kernel that gives a condition this value. */
+cudaError_t program_add_chooser(const struct made *made, cudaGraph_t graph, uint64_t handle, unsigned value, cudaGraphNode_t *node);
 /* What is wrong with a program that was made in one way. */
 struct difference {
     unsigned count;
@@ -308,6 +316,14 @@ void program_add_event(cudaLaunchAttribute *attrs, unsigned *count, cudaEvent_t 
 /* Whether the node of a step is of its kind, and has them, and the launch or the event that it was given. */
 int program_keeps_node(const struct made *made, unsigned step);
 
+/* What the kernel is given that ends each round of a loop, or decides about a body. */
+#define PROGRAM_ROUNDS 2u
+struct program_round {
+    uint64_t handle;
+    uint32_t *rounds;          /* so many there were; NULL: the value decides */
+    uint32_t value;
+};
+
 struct program_host_step {
     struct program_room *room;
     int decoy;                 /* writes no words */
@@ -316,7 +332,7 @@ struct program_host_step {
 #define PROGRAM_OTHER_EVENTS 9u
 /* In device memory, by step: the key once it has begun; then PROGRAM_EARLY; then by step how many of its blocks ran. Then the same of the
  * decoy. */
-#define PROGRAM_EARLY 4u       /* steps that began too early; bodies that ran and must not; two unused */
+#define PROGRAM_EARLY 4u       /* steps that began too early; bodies that ran and must not; rounds of a loop; one unused */
 #define PROGRAM_BEGAN (2u * PROGRAM_STEPS + PROGRAM_EARLY)
 struct program_staging {       /* pinned, mapped */
     struct step_plan plan[PROGRAM_STEPS];
@@ -341,6 +357,7 @@ struct program_driver {        /* the driver's functions, NULL where it has none
 };
 struct program_room {
     const void *const *kernel; /* PROGRAM_KERNELS */
+    const void *goes_on;       /* a kernel that lets a loop go on, or NULL */
     cudaStream_t stream, side, blocking, urgent, relay;
     cudaEvent_t event[PROGRAM_LINKS];
     cudaEvent_t spare_event[SPARE_EVENTS];
@@ -355,6 +372,7 @@ struct program_room {
     char *mapped;              /* staging as the device sees it */
     struct step_plan *plan;    /* in device memory: plans and data, then the decoy's */
     uint32_t *data;
+    uint32_t *kept;            /* the words as a run finds them, for loops */
     uint32_t *seen;            /* the words as each of the first steps that record saw them */
     uint32_t *began;           /* PROGRAM_BEGAN, twice */
     struct step_plan *ahead_plan; /* what is launched ahead of a graph, and its words, in device memory */
@@ -379,6 +397,7 @@ enum program_subject {
 struct program_ask {
     const void *kernel[PROGRAM_KERNELS];
     unsigned more[PROGRAM_KERNELS];
+    const void *goes_on;
     enum program_subject subject;
     int blind;
 };

@@ -70,6 +70,8 @@ static cudaError_t upload(const struct made *made, cudaStream_t stream)
     TRY(cudaMemcpyAsync(room->plan, room->staging->plan, plans, cudaMemcpyHostToDevice, stream));
     TRY(cudaMemcpyAsync(room->plan + PROGRAM_STEPS, room->staging->plan, plans, cudaMemcpyHostToDevice, stream));
     TRY(cudaMemcpyAsync(room->began, room->staging->none, sizeof(room->staging->none), cudaMemcpyHostToDevice, stream));
+    if (made->loops)
+        TRY(cudaMemcpyAsync(room->kept, room->staging->data, words, cudaMemcpyHostToDevice, stream));
     return cudaMemcpyAsync(room->data, room->staging->data, words, cudaMemcpyHostToDevice, stream);
 }
 

@@ -10,7 +10,7 @@ const char *const graph_way_name[GRAPH_WAYS] = {
     "nodes, then edges one by one", "nodes in any order, then edges in any order", "each node with its edges",
     "nodes, then the edges of a kind in one call",
     "each node captured after its edges", "one capture whose dependencies are updated", "a clone", "a child graph",
-    "the body of a conditional node", "edges made otherwise, removed and made again", "nodes and edges too many, destroyed again",
+    "the body of a conditional node or of a loop", "edges made otherwise, removed and made again", "nodes and edges too many, destroyed again",
     "steps between full edges as child graphs", "steps between full edges as bodies or child graphs",
     "nodes, then all edges in one call"
 };
@@ -501,6 +501,16 @@ static cudaError_t put_into_children(struct made *made)
     return descend(made, outer, deepest, 0);
 }
 
+/* Some of its steps lie in child graphs or bodies. */
+static cudaError_t open_loop(struct made *made)
+{
+    if (dice_below(&made->dice, 2)) {
+        made->wraps = dice_roll(&made->dice);
+        made->bodies |= dice_roll(&made->dice);
+    }
+    return program_open_loop(made, made->graph, &made->inner);
+}
+
 static cudaError_t open_body(struct made *made)
 {
     cudaGraphNode_t node;
@@ -519,6 +529,8 @@ static cudaError_t open_body(struct made *made)
     TRY(cudaGraphCreate(&made->graph, 0));
     if (dice_below(&made->dice, 2))
         TRY(program_add_condition(made, made->graph, NULL, 0, &node, NULL));
+    if (made->room->goes_on && dice_below(&made->dice, 3))
+        return open_loop(made);
     return program_add_condition(made, made->graph, NULL, 0, &node, &made->inner);
 }
 

@@ -314,6 +314,8 @@ static cudaError_t try_graph(struct made *made, const struct way *way, struct di
     TRY(graph_make(made, (enum graph_way)way->make));
     if (!made->room->blind)
         graph_compare(made, found);
+    if (made->loops)
+        TRY(program_close_loop(made));
     return found->count ? cudaSuccess : run_graph(made, way, found);
 }
 
@@ -532,6 +534,7 @@ void program_ask(struct ask *ask, const struct program_ask *how)
     memset(&room, 0, sizeof(room));
     room.kernel = how->kernel;
     memcpy(room.size.more, how->more, sizeof(how->more));
+    room.goes_on = how->goes_on;
     room.stream = ask->stream;
     room.side = ask->side;
     error = program_open_room(&room);

@@ -8,7 +8,7 @@
 
 static cudaError_t open_memory(struct program_room *room)
 {
-    size_t plans = 2 * PROGRAM_STEPS * sizeof(struct step_plan), words = (2 + PROGRAM_COPIES) * PROGRAM_STEPS * STEP_BYTES;
+    size_t plans = 2 * PROGRAM_STEPS * sizeof(struct step_plan), words = (3 + PROGRAM_COPIES) * PROGRAM_STEPS * STEP_BYTES;
     size_t began = 2 * PROGRAM_BEGAN * 4, ahead = 64 * 4, ahead_plans = sizeof(room->staging->ahead);
     size_t all = plans + ahead_plans + words + began + ahead + sizeof(struct trial_state);
     char *memory;
@@ -22,6 +22,7 @@ static cudaError_t open_memory(struct program_room *room)
     memory += plans + ahead_plans;
     room->data = (uint32_t *)(void *)memory;
     room->seen = room->data + 2 * PROGRAM_STEPS * PROGRAM_WORDS;
+    room->kept = room->seen + PROGRAM_COPIES * PROGRAM_STEPS * PROGRAM_WORDS;
     room->began = (uint32_t *)(void *)(memory + words);
     room->ahead = (uint32_t *)(void *)(memory + words + began);
     room->state = (struct trial_state *)(void *)(memory + words + began + ahead);

@@ -13,32 +13,41 @@
 
 #define BEFORE 0x33u           /* what the copy's memory holds before */
 
-/* One item of device memory: a memset of one row, or of all but the first of several, then a copy of what it left. */
+/* One item of device memory: a memset of one row, or of all but the first of several, or the first layer of them, then a copy of what it left. */
 struct item {
     unsigned char *set, *copy; /* in device memory, MOST_BYTES and one more */
     size_t bytes, begin;       /* of a row; begin: where both start */
-    size_t rows, pitch, copy_pitch;
+    size_t rows, layers, pitch, copy_pitch; /* rows: of all layers */
 };
 
-static size_t skipped(const struct item *item) { return item->rows > 1; }
+static size_t rows_of_layer(const struct item *item) { return item->rows / item->layers; }
+static size_t skipped(const struct item *item) { return item->rows == 1 ? 0 : item->layers > 1 ? rows_of_layer(item) : 1; }
 
-static cudaError_t build(const struct item *item, cudaGraph_t graph)
+static struct cudaMemcpy3DParms rows_copy(const struct item *item)
 {
-    struct cudaMemsetParams set = PDL_ZERO;
     struct cudaMemcpy3DParms copy = PDL_ZERO;
-    cudaGraphNode_t first, second;
 
     copy.kind = cudaMemcpyDeviceToDevice;
     copy.srcPtr.ptr = item->set;
     copy.srcPtr.pitch = copy.srcPtr.xsize = item->pitch;
     copy.dstPtr.ptr = item->copy;
     copy.dstPtr.pitch = copy.dstPtr.xsize = item->copy_pitch;
-    copy.srcPtr.ysize = copy.dstPtr.ysize = item->rows;
+    copy.srcPtr.ysize = copy.dstPtr.ysize = rows_of_layer(item);
     copy.srcPos.x = copy.dstPos.x = item->begin;
-    copy.srcPos.y = copy.dstPos.y = skipped(item);
+    copy.srcPos.y = copy.dstPos.y = item->layers == 1;
+    copy.srcPos.z = copy.dstPos.z = item->layers > 1;
     copy.extent.width = item->bytes;
-    copy.extent.height = item->rows - skipped(item);
-    copy.extent.depth = 1;
+    copy.extent.height = rows_of_layer(item) - (item->layers == 1);
+    copy.extent.depth = item->layers - (item->layers > 1);
+    return copy;
+}
+
+static cudaError_t build(const struct item *item, cudaGraph_t graph)
+{
+    struct cudaMemsetParams set = PDL_ZERO;
+    struct cudaMemcpy3DParms copy = rows_copy(item);
+    cudaGraphNode_t first, second;
+
     set.dst = item->set + item->begin + skipped(item) * item->pitch;
     set.value = VALUE;
     set.elementSize = 1;
@@ -52,6 +61,18 @@ static cudaError_t build(const struct item *item, cudaGraph_t graph)
                                     cudaMemcpyDeviceToDevice);
 }
 
+static cudaError_t capture_copy(const struct item *item, cudaStream_t stream)
+{
+    struct cudaMemcpy3DParms layers = rows_copy(item);
+
+    if (item->rows == 1)
+        return cudaMemcpyAsync(item->copy + item->begin, item->set + item->begin, item->bytes, cudaMemcpyDeviceToDevice, stream);
+    if (item->layers > 1)
+        return cudaMemcpy3DAsync(&layers, stream);
+    return cudaMemcpy2DAsync(item->copy + item->begin + item->copy_pitch, item->copy_pitch, item->set + item->begin + item->pitch, item->pitch,
+                             item->bytes, item->rows - 1, cudaMemcpyDeviceToDevice, stream);
+}
+
 static cudaError_t capture(const struct item *item, cudaGraph_t graph, cudaStream_t stream)
 {
     cudaGraph_t out = NULL;
@@ -59,12 +80,10 @@ static cudaError_t capture(const struct item *item, cudaGraph_t graph, cudaStrea
 
     TRY(cudaStreamBeginCaptureToGraph(stream, graph, NULL, NULL, 0, cudaStreamCaptureModeThreadLocal));
     error = item->rows == 1 ? cudaMemsetAsync(item->set + item->begin, VALUE, item->bytes, stream)
-                            : cudaMemset2DAsync(item->set + item->begin + item->pitch, item->pitch, VALUE, item->bytes, item->rows - 1, stream);
+                            : cudaMemset2DAsync(item->set + item->begin + skipped(item) * item->pitch, item->pitch, VALUE, item->bytes,
+                                                item->rows - skipped(item), stream);
     if (error == cudaSuccess)
-        error = item->rows == 1 ? cudaMemcpyAsync(item->copy + item->begin, item->set + item->begin, item->bytes, cudaMemcpyDeviceToDevice, stream)
-                                : cudaMemcpy2DAsync(item->copy + item->begin + item->copy_pitch, item->copy_pitch,
-                                                    item->set + item->begin + item->pitch, item->pitch, item->bytes, item->rows - 1,
-                                                    cudaMemcpyDeviceToDevice, stream);
+        error = capture_copy(item, stream);
     end = cudaStreamEndCapture(stream, &out);
     return error == cudaSuccess ? end : error;
 }
@@ -138,10 +157,11 @@ static int is_wrong(const struct item *item, cudaStream_t stream, enum made_by m
 
 void program_ask_sizes(struct ask *ask)
 {
-    static const size_t sizes[][2] = { /* bytes of a row, rows */
-        { 1, 1 }, { 2, 1 }, { 3, 1 }, { 5, 1 }, { 127, 1 }, { 129, 1 }, { 4093, 1 }, { 4099, 1 }, { 65537, 1 }, { MOST_BYTES - 1, 1 },
-        { 3, 9 }, { 1, 255 }, { 7, 4099 }, { 257, 1000 } };
-    struct item item = { NULL, NULL, 0, 0, 1, 0, 0 };
+    static const size_t sizes[][3] = { /* bytes of a row, rows of all layers, layers */
+        { 1, 1, 1 }, { 2, 1, 1 }, { 3, 1, 1 }, { 5, 1, 1 }, { 127, 1, 1 }, { 129, 1, 1 }, { 4093, 1, 1 }, { 4099, 1, 1 }, { 65537, 1, 1 },
+        { MOST_BYTES - 1, 1, 1 }, { 3, 9, 1 }, { 1, 255, 1 }, { 7, 4099, 1 }, { 257, 1000, 1 },
+        { 3, 9, 3 }, { 2, 1800, 600 } };
+    struct item item = { NULL, NULL, 0, 0, 1, 1, 0, 0 };
     unsigned char *host = (unsigned char *)malloc(MOST_BYTES + 1);
     unsigned i, wrong = 0, made = 0;
     cudaError_t error = host ? cudaMalloc((void **)&item.set, MOST_BYTES + 1) : cudaErrorMemoryAllocation;
@@ -152,6 +172,7 @@ void program_ask_sizes(struct ask *ask)
     for (i = 0; error == cudaSuccess && i < ITEM_WAYS * sizeof(sizes) / sizeof(sizes[0]); i++, made++) {
         item.bytes = sizes[i / ITEM_WAYS][0];
         item.rows = sizes[i / ITEM_WAYS][1];
+        item.layers = sizes[i / ITEM_WAYS][2];
         item.pitch = item.bytes + (item.rows > 1 ? 5 : 0);
         item.copy_pitch = item.pitch + (item.rows > 1 ? 4 : 0);
         item.begin = i / ITEM_WAYS % 2;

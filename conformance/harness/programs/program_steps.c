@@ -495,15 +495,19 @@ static cudaError_t must_not_run(const struct made *made, cudaGraph_t body)
 cudaError_t program_add_condition(struct made *made, cudaGraph_t graph, const cudaGraphNode_t *deps, size_t count, cudaGraphNode_t *node, cudaGraph_t *body)
 {
 #if CUDART_VERSION >= 12040
+    int chosen = graph == made->graph && made->way == WAY_BODY && made->room->goes_on && dice_below(&made->dice, 2); /* by a kernel before it */
     cudaGraphConditionalHandle handle;
     struct cudaGraphNodeParams params = PDL_ZERO;
+    cudaGraphNode_t chooser;
     unsigned value = 1, runs, i;
 
     params.type = cudaGraphNodeTypeConditional;
     runs = body ? draw_condition(made, &params.conditional, &value) : draw_idle(made, &params.conditional, &value);
-    TRY(cudaGraphConditionalHandleCreate(&handle, graph, value, cudaGraphCondAssignDefault));
+    TRY(cudaGraphConditionalHandleCreate(&handle, made->graph, chosen ? 0 : value, chosen ? 0 : cudaGraphCondAssignDefault));
     params.conditional.handle = handle;
-    TRY(edges_add_node(node, graph, deps, NULL, count, &params));
+    if (chosen)
+        TRY(program_add_chooser(made, graph, handle, value, &chooser));
+    TRY(edges_add_node(node, graph, chosen ? &chooser : deps, NULL, chosen ? 1 : count, &params));
     for (i = 0; i < params.conditional.size; i++)
         if (i != runs)
             TRY(must_not_run(made, params.conditional.phGraph_out[i]));

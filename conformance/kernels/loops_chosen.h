@@ -1,0 +1,80 @@
+/* loops_chosen.h - the pair of loops.cu with bodies that a kernel decides about. */
+#ifndef LOOPS_CHOSEN_H_INCLUDED
+#define LOOPS_CHOSEN_H_INCLUDED
+
+enum chosen { CHOSEN_IF, CHOSEN_LOOP, CHOSEN_OF_TWO, CHOSEN_ELSE, CHOSEN_OF_FOUR, CHOSENS };
+static const char *const chosen_name[CHOSENS] = { "a body that a kernel chooses", "a loop that a kernel begins", "a body of two that a kernel chooses",
+                                                  "a second body that a kernel chooses", "a body of four that a kernel chooses" };
+
+/* A handle without a value of its own. The last one of several bodies is asked about, the others are empty. */
+static cudaError_t add_chosen(struct loops *l, enum chosen chosen, cudaGraphNode_t *node)
+{
+    enum cudaGraphConditionalNodeType type = chosen == CHOSEN_LOOP ? cudaGraphCondTypeWhile : cudaGraphCondTypeIf;
+    unsigned bodies = 1;
+    cudaGraph_t body[4];
+    cudaError_t error = cudaGraphConditionalHandleCreate(&l->handle, l->graph, 0, 0);
+
+    l->values[0] = 0;
+    l->values[1] = 1;
+#if CUDART_VERSION >= 12080
+    if (chosen >= CHOSEN_OF_TWO && has_version(12080)) {
+        type = chosen == CHOSEN_ELSE ? cudaGraphCondTypeIf : cudaGraphCondTypeSwitch;
+        bodies = chosen == CHOSEN_OF_FOUR ? 4 : 2;
+        l->values[0] = chosen == CHOSEN_ELSE;
+        l->values[1] = chosen == CHOSEN_ELSE ? 0 : bodies - 1;
+    }
+#endif
+    if (error == cudaSuccess)
+        error = ask_add_conditional(node, l->graph, l->handle, type, bodies, body);
+    return error == cudaSuccess ? add_pair(l, body[bodies - 1]) : error;
+}
+
+static cudaError_t make_chosen(struct loops *l, enum chosen chosen)
+{
+    cudaGraphEdgeData full = edges_data(0, 0, 0);
+    cudaGraphNode_t chooses, node = NULL, after;
+    cudaError_t error = cudaGraphCreate(&l->graph, 0);
+
+    l->lone = chosen != CHOSEN_LOOP;
+    l->times = 1;
+    if (error == cudaSuccess)
+        error = add_chosen(l, chosen, &node);
+    if (error == cudaSuccess)
+        error = ask_add_kernel(&chooses, l->graph, (const void *)SYMBOL(loops_chooses), &l->args, THREADS);
+    if (error == cudaSuccess)
+        error = ask_add_kernel(&after, l->graph, (const void *)SYMBOL(loops_after_choice), &l->args, THREADS);
+    if (error == cudaSuccess)
+        error = edges_add(l->graph, &chooses, &node, &full, 1);
+    if (error == cudaSuccess)
+        error = edges_add(l->graph, &node, &after, &full, 1);
+    return error == cudaSuccess ? cudaGraphInstantiate(&l->exec, l->graph, 0) : error;
+}
+
+/* Of two launches one runs the body. */
+static void ask_choice(struct loops *l, enum chosen chosen)
+{
+    struct wanted wanted = { (const void *)SYMBOL(loops_follows_choice), LOOPS / 2, 0 };
+    cudaError_t error = make_chosen(l, chosen);
+    char name[80];
+
+    wanted.trials = l->way == BY_TRIGGER ? l->ask->trials : l->ask->trials / 8;
+    snprintf(name, sizeof(name), "%s%s", chosen_name[chosen], way_name[l->way]);
+    ask_runs(l, name, error, &wanted);
+}
+
+static void ask_chosen(struct ask *ask)
+{
+    struct loops l = PDL_ZERO;
+    unsigned chosen, way;
+
+    if (!may_ask(&l, ask))
+        return;
+    for (chosen = 0; chosen < CHOSENS; chosen++)
+        for (way = 0; way < WAYS; way++) {
+            l.way = (enum way)way;
+            ask_choice(&l, (enum chosen)chosen);
+        }
+    close_loops(&l);
+}
+
+#endif

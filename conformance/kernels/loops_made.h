@@ -1,0 +1,202 @@
+/* loops_made.h - the loops of loops.cu, and the two kernels in their bodies with what stands between them: as nodes, or captured. */
+#ifndef LOOPS_MADE_H_INCLUDED
+#define LOOPS_MADE_H_INCLUDED
+
+enum made { MADE_OF_NODES, MADE_BY_CAPTURE, MADE_IN_CHILD, MADE_IN_BODY, MADE_BY_UPDATE, MADE_IN_LOOP, MADES };
+static const char *const made_name[MADES] = { "a loop", "a loop whose body was captured", "a loop with a child graph", "a loop in a body",
+                                              "an updated loop", "a loop in a loop" };
+
+/* From the first kernel's words or to the second one's. */
+static uint32_t *copies_to(const struct loops *l) { return l->way == AROUND_COPY ? l->args.seen : l->args.data + SECOND_AT; }
+static uint32_t *copies_from(const struct loops *l) { return l->way == AROUND_COPY ? l->args.data : l->args.seen; }
+
+static cudaError_t add_copy(struct loops *l, cudaGraph_t body, cudaGraphNode_t *node, const cudaGraphNode_t *after)
+{
+    return cudaGraphAddMemcpyNode1D(node, body, after, 1, copies_to(l), copies_from(l), THREADS * sizeof(uint32_t), cudaMemcpyDefault);
+}
+
+static cudaError_t add_set(struct loops *l, cudaGraph_t body, cudaGraphNode_t *node, const cudaGraphNode_t *after)
+{
+    struct cudaMemsetParams set = PDL_ZERO;
+
+    set.dst = l->args.seen;
+    set.value = SET_BYTE;
+    set.elementSize = set.height = 1;
+    set.width = THREADS * sizeof(uint32_t);
+    return cudaGraphAddMemsetNode(node, body, after, 1, &set);
+}
+
+/* A child graph of one kernel behind a node of the body. */
+static cudaError_t add_child(struct loops *l, cudaGraph_t body, cudaGraphNode_t *node, const cudaGraphNode_t *after)
+{
+    cudaGraph_t child = NULL;
+    cudaGraphNode_t kernel;
+    cudaError_t error = cudaGraphCreate(&child, 0);
+
+    if (error == cudaSuccess)
+        error = ask_add_kernel(&kernel, child, (const void *)SYMBOL(loops_hands_on), &l->args, THREADS);
+    if (error == cudaSuccess)
+        error = cudaGraphAddChildGraphNode(node, body, after, 1, child);
+    if (child)
+        (void)cudaGraphDestroy(child);
+    return error;
+}
+
+/* A conditional node behind a node of the body: the first kernel decides about it in each round. */
+static cudaError_t add_between(struct loops *l, cudaGraph_t body, cudaGraphNode_t *node, const cudaGraphNode_t *after)
+{
+    cudaGraphEdgeData full = edges_data(0, 0, 0);
+    cudaGraphNode_t kernel;
+    cudaGraph_t inside;
+    cudaError_t error = cudaGraphConditionalHandleCreate(&l->inner, l->graph, 0, 0);
+
+    if (error == cudaSuccess)
+        error = ask_add_conditional(node, body, l->inner, cudaGraphCondTypeIf, 1, &inside);
+    if (error == cudaSuccess)
+        error = ask_add_kernel(&kernel, inside, (const void *)SYMBOL(loops_between), &l->args, THREADS);
+    return error == cudaSuccess ? edges_add(body, after, node, &full, 1) : error;
+}
+
+static int is_by_trigger(enum way way) { return way == BY_TRIGGER || way == BEFORE_COPY || way == BEFORE_SET; }
+
+/* What stands between the two kernels, or else the first one. */
+static cudaError_t add_middle(struct loops *l, cudaGraph_t body, cudaGraphNode_t *last, const cudaGraphNode_t *first)
+{
+    switch (l->way) {
+    case AROUND_COPY: return add_copy(l, body, last, first);
+    case AROUND_SET: return add_set(l, body, last, first);
+    case AROUND_CHILD: return add_child(l, body, last, first);
+    case AROUND_BODY: return add_between(l, body, last, first);
+    default: *last = *first; return cudaSuccess;
+    }
+}
+
+static cudaError_t add_pair(struct loops *l, cudaGraph_t body)
+{
+    cudaGraphEdgeData data = is_by_trigger(l->way) ? edges_data(1, 0, 1) : l->way == BY_STARTS ? edges_data(2, 0, 1) : edges_data(0, 0, 0);
+    cudaGraphNode_t first, second, last = NULL;
+    cudaError_t error = ask_add_kernel_after(&first, body, NULL, 0, (const void *)SYMBOL(loops_first), &l->args, FIRST_BLOCKS, THREADS);
+
+    if (error == cudaSuccess)
+        error = add_middle(l, body, &last, &first);
+    if (error == cudaSuccess)
+        error = ask_add_kernel(&second, body, (const void *)SYMBOL(loops_second), &l->args, THREADS);
+    if (error == cudaSuccess)
+        error = edges_add(body, &last, &second, &data, 1);
+    if (error == cudaSuccess && l->way == BEFORE_SET)
+        error = add_set(l, body, &last, &second);
+    return error == cudaSuccess && l->way == BEFORE_COPY ? add_copy(l, body, &last, &second) : error;
+}
+
+static cudaError_t capture_move(struct loops *l, enum way copy, enum way set)
+{
+    if (l->way == set)
+        return cudaMemsetAsync(l->args.seen, SET_BYTE, THREADS * sizeof(uint32_t), l->ask->stream);
+    if (l->way != copy)
+        return cudaSuccess;
+    return cudaMemcpyAsync(copies_to(l), copies_from(l), THREADS * sizeof(uint32_t), cudaMemcpyDefault, l->ask->stream);
+}
+
+static cudaError_t capture_pair(struct loops *l, cudaGraph_t body)
+{
+    cudaStream_t stream = l->ask->stream;
+    cudaLaunchAttribute attribute = serialization(1);
+    cudaGraph_t same = NULL;
+    cudaError_t error = cudaStreamBeginCaptureToGraph(stream, body, NULL, NULL, 0, cudaStreamCaptureModeThreadLocal), end;
+
+    if (error != cudaSuccess)
+        return error;
+    error = launch_blocks((const void *)SYMBOL(loops_first), &l->args, FIRST_BLOCKS, THREADS, stream, NULL, 0);
+    if (error == cudaSuccess)
+        error = capture_move(l, AROUND_COPY, AROUND_SET);
+    if (error == cudaSuccess)
+        error = launch_one((const void *)SYMBOL(loops_second), &l->args, THREADS, stream, &attribute, is_by_trigger(l->way));
+    if (error == cudaSuccess)
+        error = capture_move(l, BEFORE_COPY, BEFORE_SET);
+    end = cudaStreamEndCapture(stream, &same);
+    return error == cudaSuccess ? end : error;
+}
+
+static cudaError_t nest_pair(struct loops *l, cudaGraph_t body)
+{
+    cudaGraph_t child = NULL;
+    cudaGraphNode_t node;
+    cudaError_t error = cudaGraphCreate(&child, 0);
+
+    if (error == cudaSuccess)
+        error = add_pair(l, child);
+    if (error == cudaSuccess)
+        error = cudaGraphAddChildGraphNode(&node, body, NULL, 0, child);
+    if (child)
+        (void)cudaGraphDestroy(child);
+    return error;
+}
+
+/* A loop around the loop, and in it two kernels before and after that one. */
+static cudaError_t add_around(struct loops *l, cudaGraphNode_t *outermost)
+{
+    cudaGraphEdgeData full[2] = { edges_data(0, 0, 0), edges_data(0, 0, 0) };
+    cudaGraphNode_t node[3]; /* kernel, loop, kernel */
+    cudaGraph_t around, body;
+    cudaError_t error = cudaGraphConditionalHandleCreate(&l->outer, l->graph, 1, cudaGraphCondAssignDefault);
+
+    if (error == cudaSuccess)
+        error = cudaGraphConditionalHandleCreate(&l->handle, l->graph, 0, 0);
+    if (error == cudaSuccess)
+        error = ask_add_conditional(outermost, l->graph, l->outer, cudaGraphCondTypeWhile, 1, &around);
+    if (error == cudaSuccess)
+        error = ask_add_kernel(&node[0], around, (const void *)SYMBOL(loops_begins), &l->args, THREADS);
+    if (error == cudaSuccess)
+        error = ask_add_conditional(&node[1], around, l->handle, cudaGraphCondTypeWhile, 1, &body);
+    if (error == cudaSuccess)
+        error = ask_add_kernel(&node[2], around, (const void *)SYMBOL(loops_ends), &l->args, THREADS);
+    if (error == cudaSuccess)
+        error = edges_add(around, node, node + 1, full, 2);
+    return error == cudaSuccess ? add_pair(l, body) : error;
+}
+
+/* outermost: the loop, or the body around it, as a node of the graph. */
+static cudaError_t add_loop(struct loops *l, enum made made, cudaGraphNode_t *outermost)
+{
+    cudaGraphNode_t loop;
+    cudaGraph_t around = l->graph, body;
+    cudaError_t error = cudaGraphConditionalHandleCreate(&l->handle, l->graph, 1, cudaGraphCondAssignDefault);
+
+    if (error == cudaSuccess && made == MADE_IN_BODY)
+        error = ask_add_if(outermost, l->graph, l->graph, 1, &around);
+    if (error == cudaSuccess)
+        error = ask_add_conditional(&loop, around, l->handle, cudaGraphCondTypeWhile, 1, &body);
+    if (made != MADE_IN_BODY)
+        *outermost = loop;
+    if (error != cudaSuccess)
+        return error;
+    return made == MADE_BY_CAPTURE ? capture_pair(l, body) : made == MADE_IN_CHILD ? nest_pair(l, body) : add_pair(l, body);
+}
+
+/* By the graph that it was made from. */
+static cudaError_t update_loop(struct loops *l)
+{
+    cudaGraphExecUpdateResultInfo info = PDL_ZERO;
+
+    return cudaGraphExecUpdate(l->exec, l->graph, &info);
+}
+
+static cudaError_t make_loop(struct loops *l, enum made made)
+{
+    cudaGraphEdgeData full = edges_data(0, 0, 0);
+    cudaGraphNode_t loop = NULL, after;
+    cudaError_t error = cudaGraphCreate(&l->graph, 0);
+
+    l->times = made == MADE_IN_LOOP ? OUTER_ROUNDS : 1;
+    if (error == cudaSuccess)
+        error = made == MADE_IN_LOOP ? add_around(l, &loop) : add_loop(l, made, &loop);
+    if (error == cudaSuccess)
+        error = ask_add_kernel(&after, l->graph, (const void *)SYMBOL(loops_after), &l->args, THREADS);
+    if (error == cudaSuccess)
+        error = edges_add(l->graph, &loop, &after, &full, 1);
+    if (error == cudaSuccess)
+        error = cudaGraphInstantiate(&l->exec, l->graph, 0);
+    return error == cudaSuccess && made == MADE_BY_UPDATE ? update_loop(l) : error;
+}
+
+#endif

@@ -1,0 +1,258 @@
+/* What the edges of an executable graph mean in a launch, and what broken devices make of them. */
+#include "api.h"
+
+static bool has_priority(const struct node *n)
+{
+    for (unsigned i = 0; n->kernel != NULL && i < n->kernel->num_attrs; i++)
+        if (n->kernel->attrs[i].id == cudaLaunchAttributePriority)
+            return true;
+    return false;
+}
+
+bool in_nested_child(const struct node *n)
+{
+    const struct node *owner = n->graph->owner;
+    return owner != NULL && owner->type == cudaGraphNodeTypeGraph && owner->graph->owner != NULL;
+}
+
+static bool has_programmatic(const struct graph *g)
+{
+    for (size_t i = 0; i < g->arcs; i++)
+        if (g->arc[i].data.type == cudaGraphDependencyTypeProgrammatic)
+            return true;
+    return false;
+}
+
+/* The edges out of a child graph that are lost on devices where it matters what lies inside. */
+static bool children_cut(const struct arc *a)
+{
+    if (device.faults.host_passes_given_child && a->from->given && a->to->type == cudaGraphNodeTypeHost)
+        return true;
+    if (a->from->type != cudaGraphNodeTypeGraph || a->to->type != cudaGraphNodeTypeGraph)
+        return false;
+    return (device.faults.child_of_programs_passed && has_programmatic(a->from->child[0])) || (device.faults.given_child_passes && a->to->given);
+}
+
+/* Whether what holds this graph is a child graph after another one. */
+static bool behind_child(const struct graph *g)
+{
+    for (size_t i = 0; g->owner != NULL && i < g->owner->graph->arcs; i++) {
+        const struct arc *a = &g->owner->graph->arc[i];
+        if (a->to == g->owner && a->to->type == cudaGraphNodeTypeGraph && a->from->type == cudaGraphNodeTypeGraph)
+            return true;
+    }
+    return false;
+}
+
+/* The edges that are lost on devices where several features have to meet. */
+static bool crossing_cuts(const struct arc *a)
+{
+    const struct faults *f = &device.faults;
+    const struct graph *in = a->to->graph, *around = in->owner != NULL ? in->owner->graph : NULL;
+    bool in_body = graph_is_inside(in, cudaGraphNodeTypeConditional), in_child = graph_is_inside(in, cudaGraphNodeTypeGraph);
+    bool body_around = around != NULL && graph_is_inside(around, cudaGraphNodeTypeConditional);
+    bool of_body = a->from->type == cudaGraphNodeTypeConditional, to_child = a->to->type == cudaGraphNodeTypeGraph;
+    bool from_set = a->from->type == cudaGraphNodeTypeMemset, set_to_copy = from_set && a->to->type == cudaGraphNodeTypeMemcpy;
+    bool host_to_set = a->from->type == cudaGraphNodeTypeHost && a->to->type == cudaGraphNodeTypeMemset;
+    return (f->child_in_body_unordered && in_child && body_around) || (f->inner_body_unordered && in_body && body_around) ||
+           (f->child_in_body_early && in_body && to_child) || (f->condition_in_body_passed && in_body && of_body) ||
+           (f->updated_copy_after_set_early && queued.features & HAS(updated) && set_to_copy) ||
+           (a->to->given && ((f->given_host_passes_set && from_set && a->to->type == cudaGraphNodeTypeHost) ||
+                             (f->given_set_passes_host && host_to_set) || (f->given_copy_passes_set && set_to_copy))) ||
+           (f->domain_in_inner_body_passed && in_body && body_around && a->from->op->domain != 0) ||
+           (f->copy_before_child_in_body_lost && in_body && to_child && a->from->type == cudaGraphNodeTypeMemcpy) ||
+           (f->second_edge_in_child_lost && in_child && a->into == 1);
+}
+
+/* The full edges into and out of disabled nodes that are lost on devices where the kind of the other node matters. */
+static bool disabling_cuts(const struct arc *a)
+{
+    const struct faults *f = &device.faults;
+    enum cudaGraphNodeType to = a->to->type;
+    bool set = a->from->disabled && a->from->type == cudaGraphNodeTypeMemset, other = a->from->disabled && !set;
+    bool copy = a->from->disabled && a->from->type == cudaGraphNodeTypeMemcpy;
+    bool to_event = to == cudaGraphNodeTypeEventRecord || to == cudaGraphNodeTypeWaitEvent;
+    bool to_body = to == cudaGraphNodeTypeConditional, to_empty = to == cudaGraphNodeTypeEmpty;
+    return (f->disabled_before_body_lost && other && to_body) || (f->disabled_before_event_lost && copy && to_event) ||
+           (f->disabled_before_empty_lost && other && to_empty) || (f->disabled_set_before_body_lost && set && to_body) ||
+           (f->disabled_set_before_event_lost && set && to_event) ||
+           (f->body_before_disabled_lost && a->to->disabled && a->from->type == cudaGraphNodeTypeConditional) ||
+           (f->wait_before_disabled_lost && a->to->disabled && a->from->type == cudaGraphNodeTypeWaitEvent) ||
+           (f->disabled_after_first_only && a->to->disabled && a->into > 0);
+}
+
+static bool is_many(const struct node *n)
+{
+    return n->type == cudaGraphNodeTypeKernel && n->kernel->grid[0] > 64;
+}
+
+/* The edges that are lost on devices where a graph, or a node, has no room for many. */
+static bool crowd_cuts(const struct arc *a)
+{
+    const struct faults *f = &device.faults;
+    bool to_empty = a->to->type == cudaGraphNodeTypeEmpty;
+    size_t place = (size_t)(a - a->to->graph->arc);
+    return (f->ninth_in_body_lost && a->into >= 8 && graph_is_inside(a->to->graph, cudaGraphNodeTypeConditional)) ||
+           (f->edge_1025_ignored && place >= 1024) || (f->edge_2049_ignored && place >= 2048) || (f->edge_65_into_ignored && a->into >= 64) ||
+           (f->edge_129_into_ignored && a->into >= 128) || (f->edge_65_out_ignored && a->nth >= 64) ||
+           (f->edge_129_out_ignored && a->nth >= 128) || (f->edge_17_into_empty_lost && to_empty && a->into >= 16) ||
+           (f->ninth_after_set_lost && a->nth >= 8 && a->from->type == cudaGraphNodeTypeMemset);
+}
+
+/* How many graphs a graph lies in. */
+static unsigned level_of(const struct graph *g)
+{
+    unsigned level = 0;
+    for (const struct node *owner = g->owner; owner != NULL; owner = owner->graph->owner)
+        level++;
+    return level;
+}
+
+/* The programmatic edges whose start the wait does not cover on broken devices. */
+static bool arc_uncovered(const struct arc *a)
+{
+    const struct faults *f = &device.faults;
+    const struct request *from = a->from->kernel, *to = a->to->kernel;
+    bool updated = (queued.features & HAS(updated)) != 0, in_body = graph_is_inside(a->to->graph, cudaGraphNodeTypeConditional);
+    if ((is_many(a->from) || is_many(a->to)) &&
+        ((f->large_fan_uncovered && a->into > 1) || (f->large_of_event_uncovered && a->of_event) ||
+         (f->large_third_launch_uncovered && queued.launches > 2)))
+        return true;
+    if ((f->updated_cooperative_uncovered && updated && to != NULL && to->cooperative) ||
+        (f->cooperative_in_body_uncovered && in_body && from != NULL && from->cooperative))
+        return true;
+    if ((f->child_behind_child_uncovered && behind_child(a->to->graph)) || (f->rejoined_uncovered && a->rejoins))
+        return true;
+    const struct node *owner = a->to->graph->owner;
+    if (f->else_uncovered && owner != NULL && owner->choice == BODY_IF && a->to->graph != owner->child[0])
+        return true;
+    if (f->later_round_large_uncovered && queued.rounds != 0 && is_many(a->from))
+        return true;
+    if (f->long_args_uncover && a->to->kernel != NULL && a->to->kernel->kernel->args_bytes > 128)
+        return true;
+    if (f->others_graph_uncovers && a->to->graph->made_elsewhere)
+        return true;
+    if ((f->edge_17_uncovered && a->into >= 16) || (f->edge_33_uncovered && a->into >= 32))
+        return true;
+    if (f->third_level_uncovered && level_of(a->to->graph) >= 3)
+        return true;
+    return (f->made_first_uncovered && a->from->index > a->to->index) || (f->ninth_cover_lost && a->into >= 8) ||
+           (f->ninth_dependent_uncovered && a->nth >= 8) || (f->legacy_graph_uncovers && queued.in_legacy && is_many(a->to));
+}
+
+/* The edges from block starts that let go before the first one on broken devices. */
+static bool starts_early(const struct arc *a)
+{
+    const struct faults *f = &device.faults;
+    const struct op *from = a->from->op;
+    bool programmatic = a->data.type == cudaGraphDependencyTypeProgrammatic;
+    if (from->grid == NULL)
+        return false;
+    if ((f->updated_start_edge_early && programmatic && queued.features & HAS(updated)) ||
+        (f->child_start_edge_early && programmatic && graph_is_inside(a->to->graph, cudaGraphNodeTypeGraph)) ||
+        (f->long_args_start_edge_early && has_long_args(from->grid)) || (f->third_start_edge_early && !programmatic && a->into > 1) ||
+        (f->second_exec_start_edge_early && queued.features & HAS(secondexec)) || (f->attributed_start_edge_early && from->attributed))
+        return true;
+    return (f->cluster_start_edge_early && from->grid->cluster > 1) || (f->domain_start_edge_early && from->domain != 0) ||
+           (f->cooperative_start_edge_early && from->grid->cooperative);
+}
+
+/* The programmatic edges that let go at the first block's trigger on broken devices. */
+static bool lets_go_at_touch(const struct arc *a)
+{
+    const struct faults *f = &device.faults;
+    return (f->ninth_edge_at_touch && a->into >= 8) || (f->ninth_dependent_at_touch && a->nth >= 8) ||
+           (f->updated_cooperative_at_touch && queued.features & HAS(updated) && a->from->kernel != NULL && a->from->kernel->cooperative);
+}
+
+/* On a device where a full edge lets go at the trigger, if it is the first of its node and another one is programmatic. */
+static bool is_first_beside(const struct arc *a)
+{
+    const struct graph *in = a->to->graph;
+    for (size_t i = 0; device.faults.first_beside_lets_go && a->first && i < in->arcs; i++)
+        if (in->arc[i].to == a->to && in->arc[i].data.type == cudaGraphDependencyTypeProgrammatic)
+            return true;
+    return false;
+}
+
+/* What an edge means: EDGE-01, EDGE-09, EDGE-10; (2,0,default) is F18's launch completion, which no wait covers. */
+void arc_orders(const struct arc *a)
+{
+    bool programmatic = a->data.type == cudaGraphDependencyTypeProgrammatic;
+    enum edge_kind kind = EDGE_DONE;
+    bool takes = device.cc >= 90 && takes_overlap();
+    bool uncovered = device.faults.edge_becomes_launch_completion || (device.faults.program_event_not_covered && a->of_event);
+    if (takes && a->of_event && device.faults.program_event_first_block)
+        kind = EDGE_TOUCHED;
+    else if (takes && a->data.from_port == 1)
+        kind = lets_go_at_touch(a) ? EDGE_TOUCHED : trigger_for(a->to->op);
+    else if (takes && a->data.from_port == 2)
+        kind = starts_early(a) ? EDGE_TURN : EDGE_STARTED;
+    else if (takes && device.faults.full_becomes_programmatic && a->from->op->kind == OP_KERNEL &&
+             a->to->op->kind == OP_KERNEL)
+        kind = EDGE_TRIGGERED;
+    if (device.faults.later_round_at_touch && queued.rounds != 0 && kind == EDGE_TRIGGERED)
+        kind = EDGE_TOUCHED;
+    a->to->op->features |= a->to->incoming >= 3 ? HAS(fanin) : 0;
+    device.edge_features = (a->to->incoming >= 3 ? HAS(fanin) : 0) | (a->nth >= 2 ? HAS(thirdedge) : 0);
+    bool nested = a->to->last != a->to->op, body = a->to->type == cudaGraphNodeTypeConditional;
+    if (nested && a->from->op->kind == OP_KERNEL && (body ? device.faults.body_begins_early : device.faults.child_begins_early))
+        kind = EDGE_STARTED;
+    bool of_body = a->from->type == cudaGraphNodeTypeConditional;
+    struct op *from = (of_body ? device.faults.body_ends_early : device.faults.child_ends_early) ? a->from->op : a->from->last;
+    const struct graph *in = a->to->graph;
+    if (nested && !body && device.faults.nested_child_begins_early && in->owner != NULL && a->from->op->kind == OP_KERNEL)
+        kind = EDGE_STARTED;
+    bool children = a->from->type == cudaGraphNodeTypeGraph && a->to->type == cudaGraphNodeTypeGraph;
+    bool cut = (device.faults.ninth_dependent_unordered && a->nth >= 8) || (device.faults.seventeenth_edge_ignored && a->into >= 16) ||
+               (device.faults.child_behind_child_early && children) || (device.faults.disabled_cuts && a->from->disabled);
+    bool empties = a->from->type == cudaGraphNodeTypeEmpty && a->to->type == cudaGraphNodeTypeEmpty;
+    cut |= (device.faults.body_before_set_lost && of_body && a->to->type == cudaGraphNodeTypeMemset) ||
+           (device.faults.set_before_body_lost && body && a->from->type == cudaGraphNodeTypeMemset) ||
+           (device.faults.disabled_orders_one && a->from->disabled && a->nth > 0);
+    cut |= (device.faults.second_empty_cuts && empties) || (device.faults.child_before_body_lost && body && a->from->type == cudaGraphNodeTypeGraph);
+    cut |= body && ((device.faults.copy_before_body_lost && a->from->type == cudaGraphNodeTypeMemcpy) ||
+                    (device.faults.host_before_body_lost && a->from->type == cudaGraphNodeTypeHost) ||
+                    (device.faults.empty_before_body_lost && a->from->type == cudaGraphNodeTypeEmpty));
+    cut |= device.faults.fan_of_sixteen_cut && a->nth >= 16;
+    cut |= device.faults.fourth_into_empty_lost && a->into >= 3 && a->to->type == cudaGraphNodeTypeEmpty;
+    cut |= device.faults.idle_condition_cuts && of_body && node_body(a->from) == NULL;
+    cut |= device.faults.second_child_cut && children && a->from->child_of == a->to->child_of;
+    cut |= crossing_cuts(a) || children_cut(a) || disabling_cuts(a) || crowd_cuts(a);
+    bool port_lost = programmatic && ((device.faults.disabled_port_lost && a->from->disabled) ||
+                                      (device.faults.disabled_port_lost_again && a->from->disabled && queued.launches > 1) ||
+                                      (device.faults.port_to_disabled_lost && a->to->disabled));
+    bool later_round = queued.rounds != 0;
+    cut |= device.faults.later_round_edge_lost && later_round && programmatic;
+    bool ignored = cut || port_lost || (device.faults.one_edge_is_enough && !a->first) || (device.faults.sixth_edge_ignored && a->into >= 5);
+    bool full_lets_go = (device.faults.second_exec_full && queued.features & HAS(secondexec)) || (device.faults.third_launch_full && queued.launches > 2) ||
+                        (device.faults.nested_child_unordered && in_nested_child(a->to));
+    unsigned level = level_of(in);
+    full_lets_go |= device.faults.fourth_level_unordered && level >= 4;
+    full_lets_go |= (device.faults.level_8_unordered && level >= 8) || is_first_beside(a);
+    full_lets_go |= device.faults.chosen_full_edge_lets_go && queued.chosen;
+    full_lets_go |= device.faults.fifth_round_lets_go && queued.rounds >= 4;
+    full_lets_go |= device.faults.many_blocks_in_body_let_go && is_many(a->from) && graph_is_inside(in, cudaGraphNodeTypeConditional);
+    bool mixed = false;
+    for (size_t i = 0; device.faults.eighth_launch_mixed_lost && i < in->arcs; i++)
+        mixed |= in->arc[i].to == a->to && in->arc[i].data.type == cudaGraphDependencyTypeProgrammatic;
+    ignored |= mixed && queued.launches >= 8 && a->to->incoming >= 3 && edge_is_default(a->data);
+    if (device.faults.hundredth_launch_lets_go && kind == EDGE_DONE && queued.launches >= 100)
+        kind = EDGE_STARTED;
+    if (full_lets_go && kind == EDGE_DONE)
+        kind = EDGE_TRIGGERED;
+    ignored |= device.faults.start_edge_to_others_lost && !programmatic && a->data.from_port == 2 && a->to->type != cudaGraphNodeTypeKernel;
+    bool ranked = (queued.flags & cudaGraphInstantiateFlagUseNodePriority) != 0 && has_priority(a->from);
+    ignored |= device.faults.ranked_unordered && ranked && edge_is_default(a->data);
+    ignored |= device.faults.start_edges_ignored && !programmatic && a->data.from_port == 2;
+    ignored |= device.faults.chosen_copy_passed && queued.chosen && a->from->type == cudaGraphNodeTypeMemcpy;
+    ignored |= device.faults.later_round_copy_passed && later_round && a->from->type == cudaGraphNodeTypeMemcpy;
+    ignored |= device.faults.chosen_child_passed && queued.chosen && a->from->type == cudaGraphNodeTypeGraph;
+    ignored |= device.faults.later_round_second_edge_lost && later_round && a->into > 0;
+    if (!ignored)
+        op_after(a->to->op, from, kind);
+    uncovered |= (device.faults.later_round_uncovered && later_round) || (device.faults.chosen_uncovered && queued.chosen);
+    if (programmatic && !port_lost && !uncovered && !arc_uncovered(a))
+        op_covers(a->to->op, a->from->last);
+    device.edge_features = 0;
+}
