@@ -1,5 +1,5 @@
 /* deep_test.c - what is asked beside the drawn programs is compared to its last byte: one that the host is told otherwise shows. So does an
- * answer about a stream that captures, or about its event, which has none. */
+ * answer about a stream that captures, or about its event, which has none, and one of a driver's call that denies what another one says. */
 #include <stdio.h>
 #include <string.h>
 
@@ -190,6 +190,20 @@ static void test_captures(struct made *made)
     }
 }
 
+/* A capture into a graph that it was given, and into no other one. */
+static void test_given(void)
+{
+    cudaGraph_t given = NULL, other = NULL, graph = NULL;
+
+    check(cudaGraphCreate(&given, 0) == cudaSuccess && cudaGraphCreate(&other, 0) == cudaSuccess, "two graphs");
+    check(cudaStreamBeginCaptureToGraph(room.stream, given, NULL, NULL, 0, cudaStreamCaptureModeRelaxed) == cudaSuccess, "a capture into one");
+    check(!program_is_new_capture(&room, room.stream, other), "is none into the other one");
+    room.last_capture = 0;
+    check(program_is_new_capture(&room, room.stream, given), "and is one into its own");
+    check(cudaStreamEndCapture(room.stream, &graph) == cudaSuccess && graph == given, "which it gives");
+    check(cudaGraphDestroy(given) == cudaSuccess && cudaGraphDestroy(other) == cudaSuccess, "they end");
+}
+
 /* The number of a capture, as the driver's older call tells it: one more than it is. */
 static void *status_call;
 static int other_number;
@@ -227,6 +241,82 @@ static void test_numbers(const struct made *made)
     room.driver.older_call[OLDER_STATUS] = status_call;
 }
 
+/* The driver's older call says that an answer would lose data. */
+static CUresult CUDAAPI tell_loss(CUstream stream, CUstreamCaptureStatus *status, cuuint64_t *id, CUgraph *graph, const CUgraphNode **nodes,
+                                  size_t *count)
+{
+    (void)stream, (void)status, (void)id, (void)graph, (void)nodes, (void)count;
+    return CUDA_ERROR_LOSSY_QUERY;
+}
+
+/* What the next node of a capture comes after has a full edge, which has no data. */
+static void test_loss(const struct made *made)
+{
+    void *told = room.driver.older_call[OLDER_INFO];
+    const cudaGraphNode_t *nodes = NULL;
+    cudaGraph_t graph = NULL;
+    cudaError_t error = cudaSuccess;
+    struct dice dice = { 1 };
+    unsigned i, asked_for[2] = { 0 }, wrong = 0;
+    size_t count;
+
+    if (!told)
+        return;
+    check(cudaStreamBeginCapture(room.stream, cudaStreamCaptureModeRelaxed) == cudaSuccess &&
+              cudaMemsetAsync(room.ahead, 0, 4, room.stream) == cudaSuccess, "a capture of one memset");
+    for (i = 0; i < 200; i++) {
+        room.driver.older_call[OLDER_INFO] = i % 2 ? (void *)tell_loss : told;
+        error = cudaErrorNotReady;
+        if (!program_told_by_older(made, room.stream, &nodes, &count, &dice, &error) && error == cudaErrorNotReady)
+            continue; /* the dice have it asked otherwise */
+        asked_for[i % 2]++;
+        wrong += (error == cudaSuccess) != (i % 2 == 0);
+    }
+    check(asked_for[0] > 10 && asked_for[1] > 10 && wrong == 0, "has no data to lose: who says so is wrong");
+    check(cudaStreamEndCapture(room.stream, &graph) == cudaSuccess && cudaGraphDestroy(graph) == cudaSuccess, "ends");
+    room.driver.older_call[OLDER_INFO] = told;
+}
+
+/* Who made an executable graph says that it could not, or names a node that was to blame. */
+static void *with_call;
+static int blames;
+
+static CUresult CUDAAPI instantiate_with(CUgraphExec *exec, CUgraph graph, CUDA_GRAPH_INSTANTIATE_PARAMS *params)
+{
+    CUresult result = ((CUresult(CUDAAPI *)(CUgraphExec *, CUgraph, CUDA_GRAPH_INSTANTIATE_PARAMS *))with_call)(exec, graph, params);
+
+    if (blames == 1)
+        params->result_out = CUDA_GRAPH_INSTANTIATE_ERROR;
+    if (blames == 2)
+        params->hErrNode_out = (CUgraphNode)(void *)&blames;
+    return result;
+}
+
+static void test_blame(const struct made *made)
+{
+    cudaGraph_t graph = NULL;
+    unsigned i, wrong = 0, lies = 0;
+    struct dice dice = { 1 };
+
+    with_call = room.driver.graph_call[DRIVER_INSTANTIATE_WITH];
+    if (!with_call)
+        return;
+    check(cudaGraphCreate(&graph, 0) == cudaSuccess, "a graph");
+    for (i = 0; i < 200; i++) {
+        cudaGraphExec_t exec = NULL;
+        struct dice before = dice;
+        blames = (int)(i % 3);
+        room.driver.graph_call[DRIVER_INSTANTIATE_WITH] = (void *)instantiate_with;
+        lied = blames && program_goes_by_driver(made, &before);
+        lies += lied;
+        wrong += (program_instantiate_uploaded(made, &exec, graph, 0, room.stream, &dice) != cudaSuccess) != (lied != 0);
+        wrong += cudaStreamSynchronize(room.stream) != cudaSuccess || cudaGraphExecDestroy(exec) != cudaSuccess;
+    }
+    check(lies > 10 && wrong == 0, "a graph that was made blames no node");
+    check(cudaGraphDestroy(graph) == cudaSuccess, "ends");
+    room.driver.graph_call[DRIVER_INSTANTIATE_WITH] = with_call;
+}
+
 /* What holds in front of a graph holds for longer than the graph's own steps do. */
 static void test_ahead(struct made *made)
 {
@@ -244,7 +334,10 @@ int main(void)
     open_room(&made);
     test_questions(&made);
     test_captures(&made);
+    test_given();
     test_numbers(&made);
+    test_loss(&made);
+    test_blame(&made);
     test_ahead(&made);
     program_close_room(&room);
     test_sizes();
