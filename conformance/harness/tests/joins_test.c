@@ -1,4 +1,5 @@
-/* joins_test.c - what joins.cu asks in turn is asked of each: of every stream, mode and policy that its trials name. */
+/* joins_test.c - what joins.cu asks in turn is asked of each: of every stream, mode and policy that its trials name. And copies that wait, and
+ * memsets, are compared from their first word to their last. */
 #define PDL_MODEL 1
 #define IMAGE_SUFFIX told
 #define IMAGE_TAG "told"
@@ -45,6 +46,32 @@ cudaError_t __wrap_cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const v
     return __real_cudaLaunchKernelExC(config, function, args);
 }
 
+/* Copies that wait leave their last word wrong. */
+static unsigned spoils;
+
+cudaError_t __real_cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t pitch, size_t width, size_t height,
+                                enum cudaMemcpyKind kind);
+cudaError_t __wrap_cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t pitch, size_t width, size_t height,
+                                enum cudaMemcpyKind kind);
+cudaError_t __wrap_cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t pitch, size_t width, size_t height,
+                                enum cudaMemcpyKind kind)
+{
+    cudaError_t error = __real_cudaMemcpy2D(to, to_pitch, from, pitch, width, height, kind);
+
+    joins.pinned->seen[0][PLACE_WORDS - 1] ^= spoils;
+    return error;
+}
+
+cudaError_t __real_cudaMemcpy3D(const struct cudaMemcpy3DParms *copy);
+cudaError_t __wrap_cudaMemcpy3D(const struct cudaMemcpy3DParms *copy);
+cudaError_t __wrap_cudaMemcpy3D(const struct cudaMemcpy3DParms *copy)
+{
+    cudaError_t error = __real_cudaMemcpy3D(copy);
+
+    joins.pinned->seen[0][PLACE_WORDS - 1] ^= spoils;
+    return error;
+}
+
 static int worked(cudaStream_t stream)
 {
     unsigned i;
@@ -69,6 +96,30 @@ static int ask_turns(cudaError_t (*make)(struct joins *), unsigned count)
         right &= !is_stale(&joins);
     }
     return error == cudaSuccess && right;
+}
+
+/* Two turns of copies that wait, of rows and of layers: how many are told to be wrong? */
+static unsigned wrong_copies(unsigned how)
+{
+    unsigned wrong = 0;
+
+    spoils = how;
+    for (joins.round = 0; joins.round < 2; joins.round++) {
+        joins.trial = joins.round;
+        wrong += waiting_copies(&joins) == cudaSuccess && is_stale(&joins);
+    }
+    spoils = 0;
+    return wrong;
+}
+
+/* Words that a memset left, but for one. */
+static int set_is_wrong(unsigned at)
+{
+    unsigned i;
+
+    for (i = 0; i < PLACE_WORDS; i++)
+        joins.pinned->words[i] = SET_BYTE * 0x1010101u ^ (i == at);
+    return look_at_set(&joins, cudaSuccess) == cudaSuccess && joins.pinned->host_is_stale;
 }
 
 static unsigned own_streams(void)
@@ -96,6 +147,8 @@ int main(void)
     if (open_joins(&joins, &ask, cudaStreamDefault) != cudaSuccess)
         return 1;
     check(ask_turns(join_host, 1) && own_streams() == PLACES && worked(cudaStreamPerThread), "a host function follows each stream");
+    check(wrong_copies(0) == 0 && wrong_copies(1) == 2, "copies that wait are compared to their last word");
+    check(set_is_wrong(0) && set_is_wrong(PLACE_WORDS - 1) && !set_is_wrong(PLACE_WORDS), "and what a memset left, from its first word");
     close_joins(&joins);
     printf("%u passed, %u failed\n", passed, failed);
     return failed != 0;
