@@ -27,10 +27,10 @@ cudaError_t __wrap_cudaMemcpy(void *to, const void *from, size_t bytes, enum cud
 
 static struct ask asked;
 
-/* The pair of this name of the programs, with as few of them as can be; bytes: 0 tells the truth. */
-static void put(const char *name, size_t bytes, size_t at)
+/* The pair of this name of a family; bytes: 0 tells the truth. */
+static void put_of(const char *family, const char *name, size_t bytes, size_t at)
 {
-    const struct image *image = case_image("programs", "base");
+    const struct image *image = case_image(family, "base");
     unsigned i;
 
     memset(&asked, 0, sizeof(asked));
@@ -46,6 +46,9 @@ static void put(const char *name, size_t bytes, size_t at)
     (void)cudaStreamDestroy(asked.stream);
     (void)cudaStreamDestroy(asked.side);
 }
+
+/* Of the programs, with as few of them as can be. */
+static void put(const char *name, size_t bytes, size_t at) { put_of("programs", name, bytes, at); }
 
 static int says(const char *what) { return strstr(asked.text, what) != NULL; }
 
@@ -204,6 +207,31 @@ static void test_given(void)
     check(cudaGraphDestroy(given) == cudaSuccess && cudaGraphDestroy(other) == cudaSuccess, "they end");
 }
 
+static int elsewhere;          /* a capture into a graph that it is given is one into a graph of its own */
+
+cudaError_t __real_cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGraph_t graph, const cudaGraphNode_t *after,
+                                                 const cudaGraphEdgeData *data, size_t count, enum cudaStreamCaptureMode mode);
+cudaError_t __wrap_cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGraph_t graph, const cudaGraphNode_t *after,
+                                                 const cudaGraphEdgeData *data, size_t count, enum cudaStreamCaptureMode mode);
+cudaError_t __wrap_cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGraph_t graph, const cudaGraphNode_t *after,
+                                                 const cudaGraphEdgeData *data, size_t count, enum cudaStreamCaptureMode mode)
+{
+    return elsewhere && count == 0 ? cudaStreamBeginCapture(stream, mode) : __real_cudaStreamBeginCaptureToGraph(stream, graph, after, data, count, mode);
+}
+
+/* Captured launches that record events are looked for in the graph that their capture was given. */
+static void test_elsewhere(void)
+{
+    static const char wrong[] = "captured launches without an attribute, an edge or a graph of theirs";
+
+    put_of("capture_calls", "depends", 0, 0);
+    check(asked.asked && !asked.wrong, "captured launches have a graph of theirs where there is one");
+    elsewhere = 1;
+    put_of("capture_calls", "depends", 0, 0);
+    elsewhere = 0;
+    check(says(wrong), "another graph than the given one is none of theirs");
+}
+
 /* The number of a capture, as the driver's older call tells it: one more than it is. */
 static void *status_call;
 static int other_number;
@@ -340,6 +368,7 @@ int main(void)
     test_blame(&made);
     test_ahead(&made);
     program_close_room(&room);
+    test_elsewhere();
     test_sizes();
     test_rows();
     printf("%u passed, %u failed\n", passed, failed);
