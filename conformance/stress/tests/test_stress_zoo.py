@@ -76,8 +76,10 @@ def test_a_candidate_that_never_shows_counts_neither_way(session: Session) -> No
     found = line(session, "layout")
     assert found["impossible_here"] and not found["good"]
     assert "cannot show here: why" in session.stream.getvalue()  # type: ignore[attr-defined]
-    assert not Line("", "", "", "", [], runs=10, shown=1, candidate="why", hold_0_same=True).impossible_here()
-    assert not Line("", "", "", "", [], runs=10, hold_0_same=True).impossible_here()
+    never = Line("", "", "", "", [], runs=10, candidate="why", hold_0_same=True)
+    assert never.impossible_here()
+    for other in ({"shown": 1}, {"candidate": ""}, {"twin_wrong": 1}, {"hold_0_same": False}, {"error": "it fell"}):
+        assert not replace(never, **other).impossible_here()
 
 
 def test_a_program_that_falls_or_hangs_stops_none_of_the_others(session: Session) -> None:
