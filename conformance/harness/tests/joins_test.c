@@ -72,6 +72,22 @@ cudaError_t __wrap_cudaMemcpy3D(const struct cudaMemcpy3DParms *copy)
     return error;
 }
 
+/* What the host finds once it has waited for the device. */
+static enum { SEEN_RIGHT, LAST_BYTE_WRONG, WORK_LEFT } sees;
+
+cudaError_t __real_cudaDeviceSynchronize(void);
+cudaError_t __wrap_cudaDeviceSynchronize(void);
+cudaError_t __wrap_cudaDeviceSynchronize(void)
+{
+    cudaError_t error = __real_cudaDeviceSynchronize();
+
+    if (sees == LAST_BYTE_WRONG)
+        ((unsigned char *)joins.pinned->seen[0])[AREA_BYTES - 1] ^= 1;
+    if (sees == WORK_LEFT)
+        joins.pinned->state.left = 1;
+    return error;
+}
+
 static int worked(cudaStream_t stream)
 {
     unsigned i;
@@ -122,6 +138,30 @@ static int set_is_wrong(unsigned at)
     return look_at_set(&joins, cudaSuccess) == cudaSuccess && joins.pinned->host_is_stale;
 }
 
+/* A short copy in the device, to the end of its area or not. */
+static unsigned wrong_moves(void)
+{
+    static struct areas areas;
+    struct moving m = PDL_ZERO;
+    unsigned wrong = 0;
+
+    areas.joins = &joins;
+    m.mover = MOVER_COPY;
+    m.from = m.to = AREA_DEVICE;
+    m.extent.y = m.extent.z = 1;
+    shape_short(&m);
+    check(cudaMalloc((void **)&areas.device, 2 * AREA_BYTES) == cudaSuccess && try_move(&areas, &m, &wrong) == cudaSuccess, "a short copy");
+    (void)cudaFree(areas.device);
+    return wrong;
+}
+
+/* A row of large kernels, whose last one may have found work left. */
+static int row_is_stale(void)
+{
+    joins.trial = joins.round = 0;
+    return row_of_large(&joins) == cudaSuccess && is_stale(&joins);
+}
+
 static unsigned own_streams(void)
 {
     unsigned i, found = 0;
@@ -142,6 +182,12 @@ int main(void)
     check(ask_turns(refused_legacy_capture, REFUSED_JOINS) && modes == 7, "the legacy stream is captured in each of the three modes");
     check(ask_turns(end_by_policy, 8) && policies == all_policies, "a stream that is waited for has each policy");
     check(ask_turns(end_stream, 1) && own_streams() == PLACES, "the device is waited for with work in each stream");
+    check(wrong_moves() == 0 && !row_is_stale(), "copies and rows are right where the host finds them so");
+    sees = LAST_BYTE_WRONG;
+    check(wrong_moves() == 1, "what a copy left is compared to the area's last byte");
+    sees = WORK_LEFT;
+    check(row_is_stale(), "work that a row left behind is looked for");
+    sees = SEEN_RIGHT;
     close_joins(&joins);
     memset(&joins, 0, sizeof(joins));
     if (open_joins(&joins, &ask, cudaStreamDefault) != cudaSuccess)
