@@ -232,6 +232,30 @@ static void test_elsewhere(void)
     check(says(wrong), "another graph than the given one is none of theirs");
 }
 
+static int shortens;           /* a time between two events is told a third too short */
+
+cudaError_t __real_cudaEventElapsedTime(float *ms, cudaEvent_t from, cudaEvent_t to);
+cudaError_t __wrap_cudaEventElapsedTime(float *ms, cudaEvent_t from, cudaEvent_t to);
+cudaError_t __wrap_cudaEventElapsedTime(float *ms, cudaEvent_t from, cudaEvent_t to)
+{
+    cudaError_t error = __real_cudaEventElapsedTime(ms, from, to);
+
+    if (shortens && error == cudaSuccess)
+        *ms *= 2.0f / 3;
+    return error;
+}
+
+static void test_times(void)
+{
+    put_of("event_answers", "times", 0, 0);
+    check(asked.asked && !asked.wrong, "times between events are right where the truth is told");
+    shortens = 1;
+    put_of("event_answers", "times", 0, 0);
+    shortens = 0;
+    check(says("times between two events that are not those of their last records"), "a time that is a third too short is wrong");
+    check(says("times that are too short since an event of a stream that is gone"), "also where the stream is gone");
+}
+
 /* The number of a capture, as the driver's older call tells it: one more than it is. */
 static void *status_call;
 static int other_number;
@@ -369,6 +393,7 @@ int main(void)
     test_ahead(&made);
     program_close_room(&room);
     test_elsewhere();
+    test_times();
     test_sizes();
     test_rows();
     printf("%u passed, %u failed\n", passed, failed);
