@@ -1,5 +1,5 @@
 /* deep_test.c - what is asked beside the drawn programs is compared to its last byte: one that the host is told otherwise shows. So does an
- * answer about a stream that captures, or about its event, which has none. */
+ * answer about a stream that captures, or about its event, which has none, and one of a driver's call that denies what another one says. */
 #include <stdio.h>
 #include <string.h>
 
@@ -27,10 +27,10 @@ cudaError_t __wrap_cudaMemcpy(void *to, const void *from, size_t bytes, enum cud
 
 static struct ask asked;
 
-/* The pair of this name of the programs, with as few of them as can be; bytes: 0 tells the truth. */
-static void put(const char *name, size_t bytes, size_t at)
+/* The pair of this name of a family; bytes: 0 tells the truth. */
+static void put_of(const char *family, const char *name, size_t bytes, size_t at)
 {
-    const struct image *image = case_image("programs", "base");
+    const struct image *image = case_image(family, "base");
     unsigned i;
 
     memset(&asked, 0, sizeof(asked));
@@ -46,6 +46,9 @@ static void put(const char *name, size_t bytes, size_t at)
     (void)cudaStreamDestroy(asked.stream);
     (void)cudaStreamDestroy(asked.side);
 }
+
+/* Of the programs, with as few of them as can be. */
+static void put(const char *name, size_t bytes, size_t at) { put_of("programs", name, bytes, at); }
 
 static int says(const char *what) { return strstr(asked.text, what) != NULL; }
 
@@ -190,6 +193,69 @@ static void test_captures(struct made *made)
     }
 }
 
+/* A capture into a graph that it was given, and into no other one. */
+static void test_given(void)
+{
+    cudaGraph_t given = NULL, other = NULL, graph = NULL;
+
+    check(cudaGraphCreate(&given, 0) == cudaSuccess && cudaGraphCreate(&other, 0) == cudaSuccess, "two graphs");
+    check(cudaStreamBeginCaptureToGraph(room.stream, given, NULL, NULL, 0, cudaStreamCaptureModeRelaxed) == cudaSuccess, "a capture into one");
+    check(!program_is_new_capture(&room, room.stream, other), "is none into the other one");
+    room.last_capture = 0;
+    check(program_is_new_capture(&room, room.stream, given), "and is one into its own");
+    check(cudaStreamEndCapture(room.stream, &graph) == cudaSuccess && graph == given, "which it gives");
+    check(cudaGraphDestroy(given) == cudaSuccess && cudaGraphDestroy(other) == cudaSuccess, "they end");
+}
+
+static int elsewhere;          /* a capture into a graph that it is given is one into a graph of its own */
+
+cudaError_t __real_cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGraph_t graph, const cudaGraphNode_t *after,
+                                                 const cudaGraphEdgeData *data, size_t count, enum cudaStreamCaptureMode mode);
+cudaError_t __wrap_cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGraph_t graph, const cudaGraphNode_t *after,
+                                                 const cudaGraphEdgeData *data, size_t count, enum cudaStreamCaptureMode mode);
+cudaError_t __wrap_cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGraph_t graph, const cudaGraphNode_t *after,
+                                                 const cudaGraphEdgeData *data, size_t count, enum cudaStreamCaptureMode mode)
+{
+    return elsewhere && count == 0 ? cudaStreamBeginCapture(stream, mode) : __real_cudaStreamBeginCaptureToGraph(stream, graph, after, data, count, mode);
+}
+
+/* Captured launches that record events are looked for in the graph that their capture was given. */
+static void test_elsewhere(void)
+{
+    static const char wrong[] = "captured launches without an attribute, an edge or a graph of theirs";
+
+    put_of("capture_calls", "depends", 0, 0);
+    check(asked.asked && !asked.wrong, "captured launches have a graph of theirs where there is one");
+    elsewhere = 1;
+    put_of("capture_calls", "depends", 0, 0);
+    elsewhere = 0;
+    check(says(wrong), "another graph than the given one is none of theirs");
+}
+
+static int shortens;           /* a time between two events is told a third too short */
+
+cudaError_t __real_cudaEventElapsedTime(float *ms, cudaEvent_t from, cudaEvent_t to);
+cudaError_t __wrap_cudaEventElapsedTime(float *ms, cudaEvent_t from, cudaEvent_t to);
+cudaError_t __wrap_cudaEventElapsedTime(float *ms, cudaEvent_t from, cudaEvent_t to)
+{
+    cudaError_t error = __real_cudaEventElapsedTime(ms, from, to);
+
+    if (shortens && error == cudaSuccess)
+        *ms *= 2.0f / 3;
+    return error;
+}
+
+static void test_times(void)
+{
+    put_of("event_answers", "times", 0, 0);
+    check(asked.asked && !asked.wrong, "times between events are right where the truth is told");
+    shortens = 1;
+    put_of("event_answers", "times", 0, 0);
+    shortens = 0;
+    check(says("times between two events that are not those of their last records"), "a time that is a third too short is wrong");
+    check(says("times that are too short since an event of a stream that is gone"), "also where the stream is gone");
+}
+
 /* The number of a capture, as the driver's older call tells it: one more than it is. */
 static void *status_call;
 static int other_number;
@@ -227,6 +293,82 @@ static void test_numbers(const struct made *made)
     room.driver.older_call[OLDER_STATUS] = status_call;
 }
 
+/* The driver's older call says that an answer would lose data. */
+static CUresult CUDAAPI tell_loss(CUstream stream, CUstreamCaptureStatus *status, cuuint64_t *id, CUgraph *graph, const CUgraphNode **nodes,
+                                  size_t *count)
+{
+    (void)stream, (void)status, (void)id, (void)graph, (void)nodes, (void)count;
+    return CUDA_ERROR_LOSSY_QUERY;
+}
+
+/* What the next node of a capture comes after has a full edge, which has no data. */
+static void test_loss(const struct made *made)
+{
+    void *told = room.driver.older_call[OLDER_INFO];
+    const cudaGraphNode_t *nodes = NULL;
+    cudaGraph_t graph = NULL;
+    cudaError_t error = cudaSuccess;
+    struct dice dice = { 1 };
+    unsigned i, asked_for[2] = { 0 }, wrong = 0;
+    size_t count;
+
+    if (!told)
+        return;
+    check(cudaStreamBeginCapture(room.stream, cudaStreamCaptureModeRelaxed) == cudaSuccess &&
+              cudaMemsetAsync(room.ahead, 0, 4, room.stream) == cudaSuccess, "a capture of one memset");
+    for (i = 0; i < 200; i++) {
+        room.driver.older_call[OLDER_INFO] = i % 2 ? (void *)tell_loss : told;
+        error = cudaErrorNotReady;
+        if (!program_told_by_older(made, room.stream, &nodes, &count, &dice, &error) && error == cudaErrorNotReady)
+            continue; /* the dice have it asked otherwise */
+        asked_for[i % 2]++;
+        wrong += (error == cudaSuccess) != (i % 2 == 0);
+    }
+    check(asked_for[0] > 10 && asked_for[1] > 10 && wrong == 0, "has no data to lose: who says so is wrong");
+    check(cudaStreamEndCapture(room.stream, &graph) == cudaSuccess && cudaGraphDestroy(graph) == cudaSuccess, "ends");
+    room.driver.older_call[OLDER_INFO] = told;
+}
+
+/* Who made an executable graph says that it could not, or names a node that was to blame. */
+static void *with_call;
+static int blames;
+
+static CUresult CUDAAPI instantiate_with(CUgraphExec *exec, CUgraph graph, CUDA_GRAPH_INSTANTIATE_PARAMS *params)
+{
+    CUresult result = ((CUresult(CUDAAPI *)(CUgraphExec *, CUgraph, CUDA_GRAPH_INSTANTIATE_PARAMS *))with_call)(exec, graph, params);
+
+    if (blames == 1)
+        params->result_out = CUDA_GRAPH_INSTANTIATE_ERROR;
+    if (blames == 2)
+        params->hErrNode_out = (CUgraphNode)(void *)&blames;
+    return result;
+}
+
+static void test_blame(const struct made *made)
+{
+    cudaGraph_t graph = NULL;
+    unsigned i, wrong = 0, lies = 0;
+    struct dice dice = { 1 };
+
+    with_call = room.driver.graph_call[DRIVER_INSTANTIATE_WITH];
+    if (!with_call)
+        return;
+    check(cudaGraphCreate(&graph, 0) == cudaSuccess, "a graph");
+    for (i = 0; i < 200; i++) {
+        cudaGraphExec_t exec = NULL;
+        struct dice before = dice;
+        blames = (int)(i % 3);
+        room.driver.graph_call[DRIVER_INSTANTIATE_WITH] = (void *)instantiate_with;
+        lied = blames && program_goes_by_driver(made, &before);
+        lies += lied;
+        wrong += (program_instantiate_uploaded(made, &exec, graph, 0, room.stream, &dice) != cudaSuccess) != (lied != 0);
+        wrong += cudaStreamSynchronize(room.stream) != cudaSuccess || cudaGraphExecDestroy(exec) != cudaSuccess;
+    }
+    check(lies > 10 && wrong == 0, "a graph that was made blames no node");
+    check(cudaGraphDestroy(graph) == cudaSuccess, "ends");
+    room.driver.graph_call[DRIVER_INSTANTIATE_WITH] = with_call;
+}
+
 /* What holds in front of a graph holds for longer than the graph's own steps do. */
 static void test_ahead(struct made *made)
 {
@@ -244,9 +386,14 @@ int main(void)
     open_room(&made);
     test_questions(&made);
     test_captures(&made);
+    test_given();
     test_numbers(&made);
+    test_loss(&made);
+    test_blame(&made);
     test_ahead(&made);
     program_close_room(&room);
+    test_elsewhere();
+    test_times();
     test_sizes();
     test_rows();
     printf("%u passed, %u failed\n", passed, failed);

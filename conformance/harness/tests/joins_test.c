@@ -1,4 +1,5 @@
-/* joins_test.c - what joins.cu asks in turn is asked of each: of every stream, mode and policy that its trials name. */
+/* joins_test.c - what joins.cu asks in turn is asked of each: of every stream, mode and policy that its trials name. And copies that wait, and
+ * memsets, are compared from their first word to their last. */
 #define PDL_MODEL 1
 #define IMAGE_SUFFIX told
 #define IMAGE_TAG "told"
@@ -45,6 +46,48 @@ cudaError_t __wrap_cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const v
     return __real_cudaLaunchKernelExC(config, function, args);
 }
 
+/* Copies that wait leave their last word wrong. */
+static unsigned spoils;
+
+cudaError_t __real_cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t pitch, size_t width, size_t height,
+                                enum cudaMemcpyKind kind);
+cudaError_t __wrap_cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t pitch, size_t width, size_t height,
+                                enum cudaMemcpyKind kind);
+cudaError_t __wrap_cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t pitch, size_t width, size_t height,
+                                enum cudaMemcpyKind kind)
+{
+    cudaError_t error = __real_cudaMemcpy2D(to, to_pitch, from, pitch, width, height, kind);
+
+    joins.pinned->seen[0][PLACE_WORDS - 1] ^= spoils;
+    return error;
+}
+
+cudaError_t __real_cudaMemcpy3D(const struct cudaMemcpy3DParms *copy);
+cudaError_t __wrap_cudaMemcpy3D(const struct cudaMemcpy3DParms *copy);
+cudaError_t __wrap_cudaMemcpy3D(const struct cudaMemcpy3DParms *copy)
+{
+    cudaError_t error = __real_cudaMemcpy3D(copy);
+
+    joins.pinned->seen[0][PLACE_WORDS - 1] ^= spoils;
+    return error;
+}
+
+/* What the host finds once it has waited for the device. */
+static enum { SEEN_RIGHT, LAST_BYTE_WRONG, WORK_LEFT } sees;
+
+cudaError_t __real_cudaDeviceSynchronize(void);
+cudaError_t __wrap_cudaDeviceSynchronize(void);
+cudaError_t __wrap_cudaDeviceSynchronize(void)
+{
+    cudaError_t error = __real_cudaDeviceSynchronize();
+
+    if (sees == LAST_BYTE_WRONG)
+        ((unsigned char *)joins.pinned->seen[0])[AREA_BYTES - 1] ^= 1;
+    if (sees == WORK_LEFT)
+        joins.pinned->state.left = 1;
+    return error;
+}
+
 static int worked(cudaStream_t stream)
 {
     unsigned i;
@@ -71,6 +114,54 @@ static int ask_turns(cudaError_t (*make)(struct joins *), unsigned count)
     return error == cudaSuccess && right;
 }
 
+/* Two turns of copies that wait, of rows and of layers: how many are told to be wrong? */
+static unsigned wrong_copies(unsigned how)
+{
+    unsigned wrong = 0;
+
+    spoils = how;
+    for (joins.round = 0; joins.round < 2; joins.round++) {
+        joins.trial = joins.round;
+        wrong += waiting_copies(&joins) == cudaSuccess && is_stale(&joins);
+    }
+    spoils = 0;
+    return wrong;
+}
+
+/* Words that a memset left, but for one. */
+static int set_is_wrong(unsigned at)
+{
+    unsigned i;
+
+    for (i = 0; i < PLACE_WORDS; i++)
+        joins.pinned->words[i] = SET_BYTE * 0x1010101u ^ (i == at);
+    return look_at_set(&joins, cudaSuccess) == cudaSuccess && joins.pinned->host_is_stale;
+}
+
+/* A short copy in the device, to the end of its area or not. */
+static unsigned wrong_moves(void)
+{
+    static struct areas areas;
+    struct moving m = PDL_ZERO;
+    unsigned wrong = 0;
+
+    areas.joins = &joins;
+    m.mover = MOVER_COPY;
+    m.from = m.to = AREA_DEVICE;
+    m.extent.y = m.extent.z = 1;
+    shape_short(&m);
+    check(cudaMalloc((void **)&areas.device, 2 * AREA_BYTES) == cudaSuccess && try_move(&areas, &m, &wrong) == cudaSuccess, "a short copy");
+    (void)cudaFree(areas.device);
+    return wrong;
+}
+
+/* A row of large kernels, whose last one may have found work left. */
+static int row_is_stale(void)
+{
+    joins.trial = joins.round = 0;
+    return row_of_large(&joins) == cudaSuccess && is_stale(&joins);
+}
+
 static unsigned own_streams(void)
 {
     unsigned i, found = 0;
@@ -91,11 +182,19 @@ int main(void)
     check(ask_turns(refused_legacy_capture, REFUSED_JOINS) && modes == 7, "the legacy stream is captured in each of the three modes");
     check(ask_turns(end_by_policy, 8) && policies == all_policies, "a stream that is waited for has each policy");
     check(ask_turns(end_stream, 1) && own_streams() == PLACES, "the device is waited for with work in each stream");
+    check(wrong_moves() == 0 && !row_is_stale(), "copies and rows are right where the host finds them so");
+    sees = LAST_BYTE_WRONG;
+    check(wrong_moves() == 1, "what a copy left is compared to the area's last byte");
+    sees = WORK_LEFT;
+    check(row_is_stale(), "work that a row left behind is looked for");
+    sees = SEEN_RIGHT;
     close_joins(&joins);
     memset(&joins, 0, sizeof(joins));
     if (open_joins(&joins, &ask, cudaStreamDefault) != cudaSuccess)
         return 1;
     check(ask_turns(join_host, 1) && own_streams() == PLACES && worked(cudaStreamPerThread), "a host function follows each stream");
+    check(wrong_copies(0) == 0 && wrong_copies(1) == 2, "copies that wait are compared to their last word");
+    check(set_is_wrong(0) && set_is_wrong(PLACE_WORDS - 1) && !set_is_wrong(PLACE_WORDS), "and what a memset left, from its first word");
     close_joins(&joins);
     printf("%u passed, %u failed\n", passed, failed);
     return failed != 0;

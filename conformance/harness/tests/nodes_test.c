@@ -10,6 +10,23 @@
 
 extern void wait_store_primary_base(struct kernel_args args);
 
+/* The last node with edges that was made by the call that knows no data of them. */
+static cudaGraphNode_t plain_node;
+
+cudaError_t __real_cudaGraphAddKernelNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after, size_t count,
+                                          const struct cudaKernelNodeParams *params);
+cudaError_t __wrap_cudaGraphAddKernelNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after, size_t count,
+                                          const struct cudaKernelNodeParams *params);
+cudaError_t __wrap_cudaGraphAddKernelNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after, size_t count,
+                                          const struct cudaKernelNodeParams *params)
+{
+    cudaError_t error = __real_cudaGraphAddKernelNode(node, graph, after, count, params);
+
+    if (count)
+        plain_node = *node;
+    return error;
+}
+
 /* What leads to the node from these: ports and types, in their order. */
 static int edges_are(cudaGraphNode_t node, const cudaGraphNode_t *from, const unsigned *kinds, unsigned count)
 {
@@ -49,7 +66,8 @@ static int adds(struct queue *queue, unsigned blocks, unsigned first, unsigned s
         edges[i].kind = kinds[i];
     }
     what.blocks = blocks;
-    return nodes_add(queue, &what, edges, 2, &node) == cudaSuccess && edges_are(node, from, kinds, 2);
+    return nodes_add(queue, &what, edges, 2, &node) == cudaSuccess && edges_are(node, from, kinds, 2) &&
+           (plain_node == node) == (blocks % 2 && first == PDL_EDGE_FULL && second == PDL_EDGE_FULL);
 }
 
 static int has_high_priority(const struct queue *queue, cudaGraphNode_t node)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -15,15 +16,18 @@ from conformance.lint import against_hardware, baseline, command, launches, lint
 from conformance.lint.against_hardware import Comparison, Shown, hold_against, shown_by
 from conformance.lint.cache import Cache
 from conformance.lint.ci import as_annotations, as_junit
+from conformance.lint.declarations import Chain
 from conformance.lint.findings import HINT, RULES, Finding, number_alike
 from conformance.lint.json_text import dump
 from conformance.lint.judged import ALL, GROUPS, JSON, JudgedImage, keep, kept
+from conformance.lint.kernel_rules import KernelRules
 from conformance.lint.launches import Launches, _Seen
 from conformance.lint.linter import KernelVerdict, Options, Report
 from conformance.lint.output import as_json, counts, exit_code
 from conformance.lint.pipeline import Outcome
-from conformance.lint.results import Place
+from conformance.lint.results import Access, KernelResult, Origin, Place
 from conformance.lint.sources import Unreadable
+from conformance.lint.summary import ImageSummary
 from conformance.lint.suppressions import Suppression, allowed_in_source
 from conformance.pdlkit.elf import CorruptFile
 from conformance.pdlkit.exits import BadArguments
@@ -322,6 +326,39 @@ def test_build_servers_get_every_finding_that_counts() -> None:
     assert [line.partition("::")[2].partition("::")[0] for line in as_annotations(said, False).splitlines()] == [
         "error title=read-before-wait", "error title=no-wait", "error title=lint cannot read a file"]
     assert sum(line.startswith("::notice") for line in as_annotations(said, True).splitlines()) == 2
+
+
+# One kernel ----------------------------------------------------------------------------------------------------------
+
+CHAIN = Chain("s", re.compile("k"), "ordered")
+HERE = Place(".text.k", 16, "LDG")
+
+
+def access(readonly: bool = False, reaches_wait: bool = True, origins: frozenset[Origin] = frozenset()) -> Access:
+    return Access(HERE, "LOAD", readonly, frozenset({"FRESH"}), origins, (), reaches_wait, None, None, frozenset())
+
+
+def told_of(*accesses: Access, chains: tuple[Chain, ...] = (), **more: Any) -> list[str]:
+    image = ImageSummary(90, 90, ["k"], initialised_symbols=frozenset({"table"}))
+    rules = KernelRules(image, ("f", None, "sm_90", "k", "k(int)"), None, (), chains)
+    return [one.id for one in rules.judge(KernelResult("k", waits=True, triggers=True, accesses=accesses, **more))]
+
+
+@pytest.mark.parametrize(("reaches_wait", "said"), [(True, "declared-independent"), (False, "path-without-wait")])
+def test_a_chain_is_right_to_read_early_only_where_it_waits_later(reaches_wait: bool, said: str) -> None:
+    assert told_of(access(reaches_wait=reaches_wait), chains=(CHAIN,)) == [said]
+
+
+@pytest.mark.parametrize(("readonly", "name", "said"), [
+    (True, "table", "read-only-variable"), (False, "table", "read-before-wait"), (True, "other", "read-before-wait")])
+def test_a_variable_is_a_constant_only_if_it_is_read_as_one(readonly: bool, name: str, said: str) -> None:
+    assert told_of(access(readonly, origins=frozenset({("symbol", name)}))) == [said]
+
+
+@pytest.mark.parametrize(("states", "said"), [
+    (frozenset({"SIGNALLED"}), ["ordered-by-mbarrier", "exit-without-wait"]), (frozenset({"FRESH"}), ["read-before-wait"])])
+def test_threads_that_end_without_a_wait_are_told_where_nothing_worse_is(states: frozenset[str], said: list[str]) -> None:
+    assert told_of(replace(access(), states=states), exit=HERE) == said
 
 
 # Against hardware ----------------------------------------------------------------------------------------------------

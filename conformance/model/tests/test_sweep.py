@@ -67,17 +67,18 @@ for name in cases:
     say(record="end", case=name)
     if status == "HANG":
         sys.exit(1)
+print({more!r}, end="")
 if {closes!r}:
     say(record="done")
 sys.exit({code})
 '''
 
 
-def run_fake(folder: Path, cases: list[Case], hung: str = "", closes: bool = True, code: int = 0) -> list[str]:
-    """The verdicts of a harness that calls one case a HANG, does not support the others, and ends with this code."""
+def run_fake(folder: Path, cases: list[Case], hung: str = "", closes: bool = True, code: int = 0, more: str = "") -> list[str]:
+    """The verdicts of a harness that calls one case a HANG, does not support the others, says this and ends with this code."""
     harness = folder / "harness"
     names = [case.name for case in cases]
-    harness.write_text(FAKE.format(python=sys.executable, names=names, hung=hung, closes=closes, code=code))
+    harness.write_text(FAKE.format(python=sys.executable, names=names, hung=hung, closes=closes, code=code, more=more))
     harness.chmod(0o755)
     return [r.status for r in on_model.run_family(harness, BOOK, on_model.CONFORMING, "smoke", 1, cases)]
 
@@ -93,6 +94,10 @@ def test_another_process_goes_on_behind_a_hang(tmp_path: Path) -> None:
 
 def test_a_process_that_does_not_close_is_the_kit_s_error(tmp_path: Path) -> None:
     assert run_fake(tmp_path, family(), closes=False)[-1] == "KIT_ERROR"
+
+
+def test_what_a_process_says_outside_of_its_cases_is_held_against_the_last(tmp_path: Path) -> None:
+    assert run_fake(tmp_path, family(), more="no record\n") == [*["NOT_SUPPORTED"] * 3, "KIT_ERROR"]
 
 
 def test_a_process_that_ends_with_an_error_is_the_kit_s_error(tmp_path: Path) -> None:

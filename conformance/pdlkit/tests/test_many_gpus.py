@@ -8,6 +8,7 @@ import os
 import signal
 import threading
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -67,10 +68,11 @@ def test_what_one_gpu_adds() -> None:
         {"model": "G", "driver": "590", "gpus": 1, "rules": {"A": {"exercised": 1, "bound95": bound95(1)}}}]
 
 
-def told(index: int, uuid: str, environment: dict[str, str] | None = None, verdict: str = "CONFORMS") -> Worker:
+def told(index: int, uuid: str, environment: dict[str, str] | None = None, verdict: str = "CONFORMS",
+         reasons: Sequence[str] = ()) -> Worker:
     of = Worker(f"gpu-{index}", f"cuda:{index}", environment or {})
     of.report = {"device": {"name": "G", "uuid_hash": uuid}, "driver": {"version": "580"}, "verdict": verdict, "exit": 0,
-                 "reasons": [], "rules": [], "run": {"id": "r"}}
+                 "reasons": list(reasons), "rules": [], "run": {"id": "r"}}
     return of
 
 
@@ -79,6 +81,8 @@ def test_one_gpu_is_not_judged_twice() -> None:
     rows = report["machine"]["gpus"]
     assert (report["verdict"], report["exit"], rows[0]["verdict"], rows[1]["verdict"]) == ("INVALID", 70, "CONFORMS", "INVALID")
     assert rows[1]["reasons"] == ["it judged the GPU that gpu-0 judged"] and report["reasons"] == [f"gpu-1: {rows[1]['reasons'][0]}"]
+    failed = many_gpus.machine_report([told(0, "a"), told(1, "a", verdict="VIOLATES", reasons=["it failed"])])["machine"]["gpus"][1]
+    assert failed["reasons"] == [*rows[1]["reasons"], "it failed"], "what it found stays"
     assert many_gpus.machine_report([told(0, "a"), told(1, "b")])["verdict"] == "CONFORMS"
     slices = [told(i, "a", {"CUDA_VISIBLE_DEVICES": f"MIG-{i}"}) for i in range(2)]
     assert many_gpus.machine_report(slices)["verdict"] == "CONFORMS"

@@ -254,6 +254,15 @@ def test_a_line_that_comes_twice_is_never_taken(twice: int) -> None:
     assert made["verdict"] == "INVALID"
 
 
+def test_a_case_that_was_not_asked_for_ends_the_one_before_it() -> None:
+    """What comes after its beginning may be of either."""
+    session = Session("f", ["a"])
+    for record in [{"record": "begin", "case": "a"}, {"record": "begin", "case": "c"}, {"record": "end", "case": "a"}]:
+        session.take(json.dumps(record))
+    log = session.logs["a"]
+    assert log.problems == ["a end record of 'a' came outside that case"] and not log.ended
+
+
 def test_an_inconclusive_case_needs_its_counts() -> None:
     session = Session("f", ["a"])
     session.take(json.dumps({"record": "begin", "case": "a"}))

@@ -241,6 +241,16 @@ def test_a_case_of_a_report_has_all_that_its_record_says() -> None:
     assert {key: entry[key] for key in said} == said and "more" not in entry
 
 
+def test_a_planted_bug_keeps_what_was_said_of_the_kernels_that_pdl_h_would_refuse() -> None:
+    case = load(places.RULES).cases[0]
+    refused = {"name": "second", "can_overlap": False, "reason": "why"}
+    variant = {"kind": "mutant", "tag": "a", "status": "KILLED", "kills": 9, "trials": 9}
+    facts: Any = SimpleNamespace(evidence={}, code=None, on_model=False)
+    kernels = [{"name": "first", "can_overlap": True, "reason": None}, refused, {"name": "older"}]
+    entry = case_entry(facts, CaseResult(case, "PASS", None, {}, ({**variant, "kernels": kernels}, {**variant, "kernels": kernels[:1]})))
+    assert entry["mutants"][0]["kernels"] == [refused] and "kernels" not in entry["mutants"][1]
+
+
 def test_a_bound_is_over_the_exercised_trials_not_over_those_that_ran() -> None:
     book = load(places.RULES)
     rule = next(r for r in book.rules if r.kind == "visibility" and r.rule_class == "documented" and any(case.proving for case in r.cases))

@@ -184,10 +184,11 @@ def test_what_a_kept_family_said_of_a_case_is_taken_over_whole(log: CaseLog, tmp
     assert both.logs == {"a": log}
 
 
-def test_a_family_that_was_kept_twice_is_refused_wherever_it_stands(tmp_path: Path) -> None:
+@pytest.mark.parametrize("families", [("wait", "launch", "wait"), ("launch", "wait", "wait"), ("launch", "wait", "edge", "wait")])
+def test_a_family_that_was_kept_twice_is_refused_wherever_it_stands(families: tuple[str, ...], tmp_path: Path) -> None:
     """The later line would replace what the first one found."""
     resume.begin(tmp_path, resume.Identity("model", "smoke", "1", [], None), FAKE)
-    for family in ("wait", "launch", "wait"):
+    for family in families:
         resume.keep(tmp_path, family, Outcome(), [], 1.0, "")
     with pytest.raises(BadArguments, match="holds the family wait twice"):
         resume.take_over(tmp_path, FAKE, Outcome())

@@ -71,6 +71,16 @@ def test_the_digest_is_worked_out_once_for_the_same_files(tree: Path, monkeypatc
     assert digest() != before
 
 
+def test_another_way_to_work_it_out_is_not_answered_by_what_was_kept(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before, other = digest(), tree / "sources.py"
+    monkeypatch.setattr(sources, "digest_of", lambda files: "0123456789abcdef")
+    other.write_bytes(Path(sources.__file__).read_bytes())
+    monkeypatch.setattr(sources, "__file__", str(other))
+    assert digest() == before
+    other.write_bytes(other.read_bytes() + b"\n")
+    assert digest() == "0123456789abcdef"
+
+
 @pytest.mark.parametrize("damage", ["other digest", "cut", "not text", "writable by others", "a link", "a folder", "folder of others"])
 def test_what_was_kept_is_not_believed_if_it_is_damaged_or_others_could_have_written_it(tree: Path, damage: str) -> None:
     before, kept = digest(), tree / "build" / "cache" / "sources" / "digest"

@@ -36,6 +36,14 @@ def test_counts_come_from_the_records(tmp_path: Path) -> None:
     assert rows == [Row("plain", case, None, "PASS", 64, 60, 1, 64, 60) for case in environments.CASES]
 
 
+def test_a_missing_wait_is_that_of_its_own_case() -> None:
+    """Records of another case, and of another planted bug, stand before it."""
+    records = [{"record": "variant", "case": case, "tag": tag, "kills": kills, "trials": 64}
+               for case, tag, kills in (("other", "nowait", 5), ("c", "early", 6), ("c", "nowait", 7))]
+    records.append({"record": "case", "case": "c", "status": "PASS", "trials": {"run": 64}, "outcomes": {}})
+    assert [row.mutant_caught for row in read_rows("e", "\n".join(map(json.dumps, records)))] == [7]
+
+
 def test_variables_reach_the_harness(tmp_path: Path) -> None:
     rows = measure(Environment("blocking", {"CUDA_LAUNCH_BLOCKING": "1"}), harness(tmp_path, RECORDS), "cuda")
     assert [(row.overlapped, row.mutant_caught) for row in rows] == [(0, 0), (0, 0)]

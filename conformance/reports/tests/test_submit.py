@@ -310,6 +310,8 @@ def test_every_part_that_follows_from_the_cases_is_held_against_them(key: str, v
     [
         (lambda r: r["driver"].update(toolkit=12090), "driver.toolkit is 12090, and toolchain.nvcc is 13.0.88"),
         (lambda r: r["driver"].update(toolkit=13010), "driver.toolkit is 13010, and toolchain.nvcc is 13.0.88"),
+        (lambda r: (r["driver"].update(toolkit=13010), r["toolchain"].update(nvcc="13.10.88")),
+         "driver.toolkit is 13010, and toolchain.nvcc is 13.10.88"),
         (lambda r: r.update(processes=r["processes"][1:]), "cases of this family ran, and no process of it is told"),
         (lambda r: r["processes"].append({**r["processes"][0], "family": "odd"}), "a process of this family is told, and no case"),
         (lambda r: r["tests"][0]["kernels"][0].update(binary_version=100), "is of sm_100, which the program does not hold"),

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { PAGE = 4096, BYTES = 64, MOST = 16 };
+enum { PAGE = 4096, BYTES = 64, MOST = 16, ODD_BYTES = 133 };
 
 #ifdef DRIVER
 static struct { void *to; const void *from; size_t bytes; void *stream, *context; } late[MOST];
@@ -110,6 +110,19 @@ static char *copied(void *stream)
     return memory;
 }
 
+/* The same bytes again and again, each time with another one changed, the first time with none. */
+static void copy_each_change(void *stream)
+{
+    static char changed[ODD_BYTES], memory[ODD_BYTES];
+    for (int at = -1; at < ODD_BYTES; at++) {
+        memset(changed, 'a', sizeof changed);
+        if (at >= 0) {
+            changed[at] ^= 1;
+        }
+        cuMemcpyDtoHAsync_v2(memory, (uint64_t)(uintptr_t)changed, sizeof changed, stream);
+    }
+}
+
 int main(int count, char **arguments)
 {
     const char *scene = count > 1 ? arguments[1] : "";
@@ -139,6 +152,8 @@ int main(int count, char **arguments)
         cuMemcpyDtoHAsync_v2(memory + 8, (uint64_t)(uintptr_t)words, BYTES, stream);
         mprotect(memory, PAGE, PROT_NONE);
         cuStreamSynchronize(stream);
+    } else if (strcmp(scene, "changes") == 0) {
+        copy_each_change(stream);
     } else if (strcmp(scene, "asked") == 0) { /* the program asks until the event has ended, and uses the memory again */
         char *memory = copied(stream);
         cuEventQuery(stream);

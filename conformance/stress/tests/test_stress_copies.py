@@ -25,16 +25,26 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+def copies_of(place: Path, scene: str, file: Path) -> Counter[Copy]:
+    environment = injection.environment() | {"LD_LIBRARY_PATH": str(place), "PDL_STRESS_DIGESTS": str(file)}
+    subprocess.run([place / "program", scene], env=environment, check=True, timeout=1200)
+    return read_copies(file)
+
+
+def test_each_byte_of_a_copy_counts_in_one_of_its_parts(place: Path, tmp_path: Path) -> None:
+    plain, *others = sorted(copies_of(place, "changes", tmp_path / "changes"), key=lambda copy: copy.number)
+    assert len(others) == plain.bytes == 133
+    for at, copy in enumerate(others):
+        part = next(part for part in range(16) if at < plain.bytes * (part + 1) // 16)
+        assert [one != other for one, other in zip(copy.digests, plain.digests, strict=True)] == [part == number for number in range(16)]
+
+
 @pytest.mark.parametrize(("scene", "copies"), [("contexts", 1), ("freed", 1), ("destroyed", 1), ("pageable", 1), ("asked", 1),
                                                ("captured", 1)])
 def test_a_copy_is_read_when_it_has_arrived_or_not_at_all(place: Path, tmp_path: Path, scene: str, copies: int) -> None:
-    def run(name: str) -> Counter[Copy]:
-        environment = injection.environment() | {"LD_LIBRARY_PATH": str(place), "PDL_STRESS_DIGESTS": str(tmp_path / name)}
-        subprocess.run([place / "program", name], env=environment, check=True, timeout=1200)
-        return read_copies(tmp_path / name)
-
-    right, = run("pageable")
-    assert run(scene if scene != "pageable" else "contexts") == Counter({right: copies})
+    right, = copies_of(place, "pageable", tmp_path / "pageable")
+    other = scene if scene != "pageable" else "contexts"
+    assert copies_of(place, other, tmp_path / other) == Counter({right: copies})
 
 
 def line(number: int, word: str) -> str:

@@ -11,6 +11,7 @@ import sys
 import time
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -24,8 +25,8 @@ from conformance.stress.detector import LATENT, NOW, PLACE
 from conformance.stress.zoo import command as zoo_command
 from conformance.stress.zoo import server as zoo_server
 from conformance.stress.zoo.command import Session, _resumed
-from conformance.stress.zoo.examine import Amount, Line
-from conformance.stress.zoo.server import SOURCES, Server
+from conformance.stress.zoo.examine import Amount, Examiner, Line
+from conformance.stress.zoo.server import SOURCES, Entry, Runs, Server
 
 FAKE = [sys.executable, str(Path(__file__).parent / "fake_zoo.py")]
 
@@ -72,12 +73,26 @@ def test_a_twin_that_goes_wrong_is_held_against_the_detector(session: Session) -
     assert found["twin_wrong"] > 0 and not found["good"]
 
 
+@pytest.mark.parametrize(("plain", "stressed", "same"), [
+    (Runs(".", 1.0, "77"), Runs("..", 1.0, "77"), True), (Runs(".", 1.0, "77"), Runs("..", 1.0, "78"), False),
+    (Runs("X", 1.0, "77"), Runs("..", 1.0, "77"), False), (Runs(".", 1.0, "77"), Runs(".X", 1.0, "77"), False)])
+def test_a_twin_computes_the_same_with_triggers_alone(plain: Runs, stressed: Runs, same: bool) -> None:
+    entry = Entry("n", "b", "s", "stream", ["a"], ["a"], [])
+    plainly: Any = SimpleNamespace(run=lambda *_: plain)
+    stressing: Any = SimpleNamespace(run=lambda *_: stressed, use=lambda *_: None)
+    examiner = Examiner(plainly, stressing, entry, Amount(1, 2, 1, 1))
+    examiner._twin()
+    assert examiner.line.hold_0_same is same
+
+
 def test_a_candidate_that_never_shows_counts_neither_way(session: Session) -> None:
     found = line(session, "layout")
     assert found["impossible_here"] and not found["good"]
     assert "cannot show here: why" in session.stream.getvalue()  # type: ignore[attr-defined]
-    assert not Line("", "", "", "", [], runs=10, shown=1, candidate="why", hold_0_same=True).impossible_here()
-    assert not Line("", "", "", "", [], runs=10, hold_0_same=True).impossible_here()
+    never = Line("", "", "", "", [], runs=10, candidate="why", hold_0_same=True)
+    assert never.impossible_here()
+    for other in ({"shown": 1}, {"candidate": ""}, {"twin_wrong": 1}, {"hold_0_same": False}, {"error": "it fell"}):
+        assert not replace(never, **other).impossible_here()
 
 
 def test_a_program_that_falls_or_hangs_stops_none_of_the_others(session: Session) -> None:

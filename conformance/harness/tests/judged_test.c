@@ -1,0 +1,93 @@
+/* judged_test.c - what some kernels' files make of what they find: each word, each call and each part counts, whatever comes behind it. */
+#define PDL_MODEL 1
+#define IMAGE_TAG "told"
+#define IMAGE_SUFFIX given_told
+#include "given.cu" /* whole, as the others: what is looked at is static */
+#undef IMAGE_SUFFIX
+#define IMAGE_SUFFIX enabled_told
+#include "enabled.cu"
+#undef IMAGE_SUFFIX
+#define IMAGE_SUFFIX per_thread_told
+#include "per_thread.cu"
+
+#include "check.h"
+
+/* Host functions that were called so often, the others so often, in this order. */
+static int hosts_are_wrong(unsigned calls, unsigned others, unsigned first, int in_line)
+{
+    struct hosts h = PDL_ZERO;
+    unsigned i;
+
+    for (i = 0; i < HOSTS; i++) {
+        h.call[i].calls = 1;
+        h.call[i].order = i;
+    }
+    h.call[0].calls = calls;
+    h.call[0].order = first;
+    h.other[0].calls = others;
+    look_at_hosts(&h, in_line);
+    return h.wrong != 0;
+}
+
+static void test_hosts(void)
+{
+    check(!hosts_are_wrong(1, 0, 0, 1) && !hosts_are_wrong(1, 0, 9, 0), "host functions that were called once, in their order or in any");
+    check(hosts_are_wrong(0, 0, 0, 0) && hosts_are_wrong(2, 0, 0, 0), "never or twice is wrong");
+    check(hosts_are_wrong(1, 1, 0, 0), "and so is a call of one that was replaced");
+    check(hosts_are_wrong(1, 0, 9, 1), "or in another order");
+}
+
+/* A launch with all nodes enabled, one part of whose words is all zeros, or has one word of another kind. */
+static int launch_is_wrong(unsigned enabled, enum part part, int all)
+{
+    static struct host_room room;
+    static uint32_t words[PARTS][PART];
+    struct left_out l = PDL_ZERO;
+    unsigned p, i;
+
+    l.room = &room;
+    room.plan.key = 7;
+    for (p = 0; p < PARTS; p++)
+        for (i = 0; i < PART; i++)
+            words[p][i] = p == PART_SET || p == PART_SEEN_SET ? SET_WORD : words_fresh(room.plan.key, i);
+    for (i = 0; i < (all ? PART : 1u) && part < PARTS; i++)
+        words[part][i] = all ? 0 : ~words[part][i];
+    judge_launch(&l, enabled, words);
+    return l.stale || l.misrun;
+}
+
+static void test_launches(void)
+{
+    const unsigned all = (1u << MIDDLES) - 1;
+    unsigned part, missed = 0;
+
+    check(!launch_is_wrong(all, PARTS, 0), "a launch whose nodes all ran");
+    for (part = PART_KERNEL; part <= PART_COPY; part++)
+        missed += !launch_is_wrong(all, (enum part)part, 0) || !launch_is_wrong(all, (enum part)part, 1);
+    check(missed == 0, "one that did not run is told, and one that ran in part");
+    check(launch_is_wrong(0, PARTS, 0), "and one that ran all the same");
+    check(launch_is_wrong(all, PART_SEEN, 0), "so is what was seen behind them");
+    check(launch_is_wrong(all, PART_SEEN_SET, 0) && launch_is_wrong(all, PART_SEEN_SET, 1), "and what was seen of the memset");
+}
+
+/* Words that a memset left, but for one. */
+static unsigned set_is_stale(unsigned at)
+{
+    static struct host_room room;
+    struct named n = PDL_ZERO;
+    unsigned i;
+
+    n.room = &room;
+    for (i = 0; i < ASK_WORDS / 2; i++)
+        room.data[i] = 0x5A5A5A5Au ^ (i == at);
+    return named_is_stale(&n, NAMED_SET);
+}
+
+int main(void)
+{
+    test_hosts();
+    test_launches();
+    check(!set_is_stale(ASK_WORDS) && set_is_stale(0) && set_is_stale(ASK_WORDS / 2 - 1), "a memset's words are compared from the first to the last");
+    printf("%u passed, %u failed\n", passed, failed);
+    return failed != 0;
+}
