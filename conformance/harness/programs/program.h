@@ -178,7 +178,7 @@ struct made {                  /* a program made in one way */
 
 enum graph_way {
     WAY_ONE_BY_ONE, WAY_ANY_ORDER, WAY_NEW_NODES, WAY_BY_KIND, WAY_BEGUN, WAY_UPDATED_CAPTURE, WAY_CLONE, WAY_CHILD, WAY_BODY,
-    WAY_CORRECTED, WAY_PRUNED, WAY_WRAPPED, WAY_BODIES, WAY_ONE_CALL, GRAPH_WAYS
+    WAY_DECIDED, WAY_CORRECTED, WAY_PRUNED, WAY_WRAPPED, WAY_BODIES, WAY_ONE_CALL, GRAPH_WAYS
 };
 extern const char *const graph_way_name[GRAPH_WAYS];
 enum exec_way {

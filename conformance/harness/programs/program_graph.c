@@ -10,7 +10,8 @@ const char *const graph_way_name[GRAPH_WAYS] = {
     "nodes, then edges one by one", "nodes in any order, then edges in any order", "each node with its edges",
     "nodes, then the edges of a kind in one call",
     "each node captured after its edges", "one capture whose dependencies are updated", "a clone", "a child graph",
-    "the body of a conditional node or of a loop", "edges made otherwise, removed and made again", "nodes and edges too many, destroyed again",
+    "the body of a conditional node", "the body of a loop, or one that a kernel decides about", "edges made otherwise, removed and made again",
+    "nodes and edges too many, destroyed again",
     "steps between full edges as child graphs", "steps between full edges as bodies or child graphs",
     "nodes, then all edges in one call"
 };
@@ -523,13 +524,13 @@ static cudaError_t open_body(struct made *made)
     for (i = 0; i < made->program->links; i++)
         if (made->program->link[i].kind == LINK_LAUNCH)
             return program_declines(made); /* a driver is known whose bodies end too early then: rule EDGE-26d alone asks for it */
-    if (!made->room->size.bodies)
+    if (!made->room->size.bodies || (made->way == WAY_DECIDED && !made->room->goes_on))
         return program_declines(made);
     made->bodies = 1;
     TRY(cudaGraphCreate(&made->graph, 0));
     if (dice_below(&made->dice, 2))
         TRY(program_add_condition(made, made->graph, NULL, 0, &node, NULL));
-    if (made->room->goes_on && dice_below(&made->dice, 3))
+    if (made->way == WAY_DECIDED && dice_below(&made->dice, 3))
         return open_loop(made);
     return program_add_condition(made, made->graph, NULL, 0, &node, &made->inner);
 }
@@ -565,7 +566,7 @@ static enum graph_way any_way(struct dice *dice)
 cudaError_t graph_make(struct made *made, enum graph_way way)
 {
     made->way = way;
-    if (way == WAY_BODY) {
+    if (way == WAY_BODY || way == WAY_DECIDED) {
         TRY(open_body(made));
         return make_inner(made, WAY_ONE_BY_ONE);
     }

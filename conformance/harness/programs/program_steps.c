@@ -495,7 +495,7 @@ static cudaError_t must_not_run(const struct made *made, cudaGraph_t body)
 cudaError_t program_add_condition(struct made *made, cudaGraph_t graph, const cudaGraphNode_t *deps, size_t count, cudaGraphNode_t *node, cudaGraph_t *body)
 {
 #if CUDART_VERSION >= 12040
-    int chosen = graph == made->graph && made->way == WAY_BODY && made->room->goes_on && dice_below(&made->dice, 2); /* by a kernel before it */
+    int chosen = graph == made->graph && made->way == WAY_DECIDED; /* by a kernel before it */
     cudaGraphConditionalHandle handle;
     struct cudaGraphNodeParams params = PDL_ZERO;
     cudaGraphNode_t chooser;

@@ -42,6 +42,15 @@ TEXTS = LAUNCHED | {
 } | {way: program("SAME-01", f"{way}; instantiated: 0>1 was to be 0,0,0 and is 1,0,1: {GRAPH}") for way in programs._GRAPH_WAYS}
 
 
+@pytest.mark.parametrize(("source", "array", "ways"), [("program_graph.c", "graph_way_name", programs._GRAPH_WAYS),
+                                                       ("program_stream.c", "stream_way_name", programs._STREAM_WAYS)])
+def test_each_way_is_one_that_the_harness_names(source: str, array: str, ways: dict[str, str]) -> None:
+    """Else a difference in that way would be described in words only."""
+    text = (places.KIT / "harness" / "programs" / source).read_text(encoding="utf-8")
+    names = re.search(rf"{array}\[\w+\] = \{{(.*?)\}};", text, re.DOTALL)
+    assert names is not None and set(ways) <= set(re.findall(r'"([^"]+)"', names[1]))
+
+
 @pytest.mark.parametrize("name", TEXTS)
 def test_it_is_short_and_stands_alone(name: str) -> None:
     assert len(TEXTS[name].splitlines()) <= 230
