@@ -36,7 +36,7 @@ static cudaError_t make_origin(struct kept *kept, struct kernel_args *late, stru
 static void expect_origin_edges(struct ask *ask, const char *what, cudaGraph_t graph)
 {
     cudaGraphNode_t from[8], to[8];
-    cudaGraphEdgeData data[8];
+    cudaGraphEdgeData data[8] = PDL_ZERO; /* a call that fails tells nothing */
     size_t count = 8, i;
     unsigned programmatic = 0;
 
