@@ -507,9 +507,34 @@ static void test_unmade(void)
     check(skips(1, 0, 0, "") == 0, "one of one is enough");
 }
 
+/* The largest grids of a GPU lie along x: along another dimension a launch of so many blocks would be refused. */
+static void test_largest_grids(void)
+{
+    static struct program p;
+    struct program_size size = PDL_ZERO;
+    unsigned number, i, largest = 0, along_x = 0;
+
+    size.threads = 64;
+    size.blocks = size.many_blocks = 132;
+    size.most_blocks = 66000;
+    size.clusters = 1;
+    size.hold_ns = 100;
+    for (number = 0; number < 2000; number++) {
+        struct dice dice = { number };
+        program_draw_graph(&p, &dice, &size, number);
+        for (i = 0; i < p.steps; i++)
+            if (p.step[i].kind == STEP_KERNEL && program_product(p.step[i].grid) >= size.most_blocks) {
+                largest++;
+                along_x += p.step[i].grid[0] == size.most_blocks && p.step[i].grid[1] == 1 && p.step[i].grid[2] == 1;
+            }
+    }
+    check(largest > 0 && along_x == largest, "the largest grids are drawn, and lie along x");
+}
+
 int main(void)
 {
     test_comparison();
+    test_largest_grids();
     test_clone();
     test_ways();
     test_streams();
