@@ -233,7 +233,7 @@ static cudaError_t launch_grids(const struct meeting *m)
     return error;
 }
 
-/* In the body of a loop. */
+/* Ends each round of the loop. */
 static cudaError_t turn(const struct meeting *m)
 {
 #if CUDART_VERSION >= 12040
@@ -370,11 +370,10 @@ static cudaError_t open_body(struct meeting *m, cudaGraph_t graph, cudaGraph_t *
 
     if (m->place == PLACE_BODY)
         return ask_add_if(&node, graph, graph, 1, body);
-    error = cudaGraphConditionalHandleCreate(&handle, graph, 1, cudaGraphCondAssignDefault);
-    if (error != cudaSuccess)
-        return error;
-    m->handle = handle;
-    return ask_add_conditional(&node, graph, handle, cudaGraphCondTypeWhile, 1, body);
+    error = ask_add_loop(&node, graph, &handle, body);
+    if (error == cudaSuccess)
+        m->handle = handle;
+    return error;
 }
 #endif
 

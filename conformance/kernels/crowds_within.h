@@ -134,9 +134,7 @@ static cudaError_t launch_in_loop(struct crowd *crowd, unsigned blocks, unsigned
     turn.takes = crowd->room->plan.skip;
     crowd->room->plan.withhold = crowd->room->plan.skip = turn.none;
     if (error == cudaSuccess)
-        error = cudaGraphConditionalHandleCreate(&handle, graph, 1, cudaGraphCondAssignDefault);
-    if (error == cudaSuccess)
-        error = ask_add_conditional(&loop, graph, handle, cudaGraphCondTypeWhile, 1, &body);
+        error = ask_add_loop(&loop, graph, &handle, &body);
     if (error == cudaSuccess)
         error = ask_add_kernel_after(&node, body, NULL, 0, (const void *)SYMBOL(crowds_both), &crowd->args, blocks, threads);
     if (error == cudaSuccess) {

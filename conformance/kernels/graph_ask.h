@@ -283,6 +283,14 @@ static cudaError_t ask_add_if(cudaGraphNode_t *node, cudaGraph_t outermost, cuda
 
     return error == cudaSuccess ? ask_add_conditional(node, graph, handle, cudaGraphCondTypeIf, 1, body) : error;
 }
+
+/* A loop in this outermost graph. Its first round runs; a kernel of its body has to end it by its handle. */
+static cudaError_t ask_add_loop(cudaGraphNode_t *node, cudaGraph_t graph, cudaGraphConditionalHandle *handle, cudaGraph_t *body)
+{
+    cudaError_t error = cudaGraphConditionalHandleCreate(handle, graph, 1, cudaGraphCondAssignDefault);
+
+    return error == cudaSuccess ? ask_add_conditional(node, graph, *handle, cudaGraphCondTypeWhile, 1, body) : error;
+}
 #endif
 
 /* Two layers of two rows of a word each: neither rows nor layers lie next to each other, nor does the copy have them where its source does. */

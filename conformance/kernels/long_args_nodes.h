@@ -62,7 +62,7 @@ static cudaError_t put_inside(cudaGraph_t *graph)
 #if CUDART_VERSION >= 12040
 #define LOOP_ROUNDS 3u
 
-/* Behind what is told lie the handle of the loop and how many rounds have ended. */
+/* After what is told stand the handle of the loop and how many rounds have ended. */
 KERNEL(long_args_goes_on)
 {
     uint32_t *loop = args.seen + TOLD_WORDS, ended = k_load_relaxed(loop + 2) + 1;
@@ -78,10 +78,8 @@ static cudaError_t add_long_in_loop(struct long_ask *l, struct all_args *args, c
     cudaGraphConditionalHandle handle;
     cudaGraphNode_t loop, last;
     cudaGraph_t body = NULL;
-    cudaError_t error = cudaGraphConditionalHandleCreate(&handle, graph, 1, cudaGraphCondAssignDefault);
+    cudaError_t error = ask_add_loop(&loop, graph, &handle, &body);
 
-    if (error == cudaSuccess)
-        error = ask_add_conditional(&loop, graph, handle, cudaGraphCondTypeWhile, 1, &body);
     if (error == cudaSuccess)
         error = add_long(l, args, body, node);
     if (error == cudaSuccess)
