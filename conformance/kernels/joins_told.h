@@ -3,7 +3,7 @@
 #ifndef JOINS_TOLD_H_INCLUDED
 #define JOINS_TOLD_H_INCLUDED
 
-/* stream: of which the call may ask, which is not one that captures. */
+/* Where calls are queued that have nothing to do with the work. The stream that each call is given may be asked about: none captures. */
 static cudaStream_t elsewhere(const struct joins *joins) { return joins->stream[2]; }
 
 static cudaError_t ready_or_not(cudaError_t error)

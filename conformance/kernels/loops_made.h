@@ -26,7 +26,7 @@ static cudaError_t add_set(struct loops *l, cudaGraph_t body, cudaGraphNode_t *n
     return cudaGraphAddMemsetNode(node, body, after, 1, &set);
 }
 
-/* A child graph of one kernel behind a node of the body. */
+/* A child graph of one kernel, after a node of the body. */
 static cudaError_t add_child(struct loops *l, cudaGraph_t body, cudaGraphNode_t *node, const cudaGraphNode_t *after)
 {
     cudaGraph_t child = NULL;
@@ -42,7 +42,7 @@ static cudaError_t add_child(struct loops *l, cudaGraph_t body, cudaGraphNode_t 
     return error;
 }
 
-/* A conditional node behind a node of the body: the first kernel decides about it in each round. */
+/* A conditional node after a node of the body: the first kernel decides about it in each round. */
 static cudaError_t add_between(struct loops *l, cudaGraph_t body, cudaGraphNode_t *node, const cudaGraphNode_t *after)
 {
     cudaGraphEdgeData full = edges_data(0, 0, 0);

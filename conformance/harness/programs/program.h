@@ -209,7 +209,8 @@ int exec_may_run_twice(const struct made *made, unsigned time);
 cudaError_t program_spoil(struct made *made);
 /* A conditional node whose body runs; without `body`, one of whose bodies none runs. */
 cudaError_t program_add_condition(struct made *made, cudaGraph_t graph, const cudaGraphNode_t *deps, size_t count, cudaGraphNode_t *node, cudaGraph_t *body);
-/* A loop whose body is to be that of the steps; and, once they are there, what makes it run twice, each time with what the first one found. */
+/* The first one adds a loop, whose body gets the steps. The second one, called once they are there, lets it run twice; each round finds the same
+ * words. */
 cudaError_t program_open_loop(struct made *made, cudaGraph_t graph, cudaGraph_t *body);
 cudaError_t program_close_loop(const struct made *made);
 /* A kernel that gives a condition this value. */

@@ -1,4 +1,4 @@
-/* judged_test.c - what some kernels' files make of what they find: each word, each call and each part counts, whatever comes behind it. */
+/* judged_test.c - what some kernels' files make of what they find: each word, each call and each part counts, whatever comes after it. */
 #define PDL_MODEL 1
 #define IMAGE_TAG "told"
 #define IMAGE_SUFFIX given_told
@@ -66,7 +66,7 @@ static void test_launches(void)
         missed += !launch_is_wrong(all, (enum part)part, 0) || !launch_is_wrong(all, (enum part)part, 1);
     check(missed == 0, "one that did not run is told, and one that ran in part");
     check(launch_is_wrong(0, PARTS, 0), "and one that ran all the same");
-    check(launch_is_wrong(all, PART_SEEN, 0), "so is what was seen behind them");
+    check(launch_is_wrong(all, PART_SEEN, 0), "so is what was seen after them");
     check(launch_is_wrong(all, PART_SEEN_SET, 0) && launch_is_wrong(all, PART_SEEN_SET, 1), "and what was seen of the memset");
 }
 

@@ -6,7 +6,7 @@ import pytest
 
 from conformance.rewrite.check import Change, _examine_one, changed, differences, recording_problems
 
-CODE = ["MOV R0, R1", "IADD R2, R2, R3", "EXIT"]  # 0x30 bytes; what is appended begins behind them
+CODE = ["MOV R0, R1", "IADD R2, R2, R3", "EXIT"]  # 0x30 bytes; what is appended stands after them
 MOVED = ["IADD R2, R2, R3", "NOP", "BRA 0x20"]
 ASTRAY = [  # what stands at 0x10, what is appended, and whether it is told
     ("BRA 0x30", MOVED, ""), ("BRA 0x30", ["@P0 NANOSLEEP 0x10", *MOVED], ""),
