@@ -200,6 +200,27 @@ int ask_goes_on(struct ask *ask, unsigned long long done, unsigned long long pla
     return done < planned;
 }
 
+/* Work that takes microseconds takes neither so long, nor so many times the longest that it took so far, where others use the device. */
+#define ENDLESS_S 2.0
+#define ENDLESS_TIMES 100.0
+
+cudaError_t ask_await(struct ask *ask, cudaStream_t stream)
+{
+    double begin = run_now_s(), most = ask->usual_s * ENDLESS_TIMES > ENDLESS_S ? ask->usual_s * ENDLESS_TIMES : ENDLESS_S, took;
+    cudaError_t error;
+
+    do {
+        error = cudaStreamQuery(stream);
+        took = run_now_s() - begin;
+    } while (error == cudaErrorNotReady && (ask->usual_s <= 0 || took <= most));
+    if (error == cudaErrorNotReady) {
+        ask->endless = 1;
+        return cudaErrorLaunchTimeout;
+    }
+    ask->usual_s = took > ask->usual_s ? took : ask->usual_s;
+    return error;
+}
+
 struct sign_context {
     struct record *record;
     const char *case_name;
@@ -247,7 +268,7 @@ static void ask_pair(void *of)
     put->pair->ask(put->ask);
 }
 
-static void put(const struct run *run, const struct case_info *info, const struct pair *pair, enum circumstance circumstance, struct ask *ask)
+static void put(struct run *run, const struct case_info *info, const struct pair *pair, enum circumstance circumstance, struct ask *ask)
 {
     struct put put;
     struct sign_context context;
@@ -268,6 +289,7 @@ static void put(const struct run *run, const struct case_info *info, const struc
     put.pair = pair;
     put.ask = ask;
     circumstances_run(ask_pair, &put);
+    run->endless |= ask->endless;
     ask->sign = NULL;
 }
 
@@ -275,7 +297,7 @@ static void put(const struct run *run, const struct case_info *info, const struc
 #define CIRCUMSTANCES_ON_GPU 1u
 
 /* The same questions in circumstances that suit. What is wrong in one of them is wrong with the case. */
-static void put_in_circumstances(const struct run *run, const struct case_info *info, const struct pair *pair, unsigned calls, struct ask *told)
+static void put_in_circumstances(struct run *run, const struct case_info *info, const struct pair *pair, unsigned calls, struct ask *told)
 {
     unsigned kinds = CIRCUMSTANCES - 1, first = (unsigned)(told->seed % kinds), puts = 0, i;
     unsigned most = run->device->is_model || run->profile == PROFILE_FULL ? kinds : CIRCUMSTANCES_ON_GPU;
@@ -298,7 +320,7 @@ static void put_in_circumstances(const struct run *run, const struct case_info *
 }
 
 /* The same questions put to each of the case's mutants: its answers have to be wrong. Returns how many survived. */
-static unsigned put_to_mutants(const struct run *run, const struct case_info *info, const char **survivor)
+static unsigned put_to_mutants(struct run *run, const struct case_info *info, const char **survivor)
 {
     struct variant variants[VARIANTS_MAX];
     unsigned count = variants_of_case(variants, info, run->profile), survived = 0, i;

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "device.h"
 #include "model_select.h"
@@ -320,7 +321,8 @@ static int open_and_run(const struct options *o, struct run *run, int ordinal, i
         return code_of_failed_open(&driver, &count);
     }
     code = o->repeated.repeats ? replay_cases(o, run) : run_cases(o, run);
-    device_close(&device);
+    if (!run->endless)
+        device_close(&device);
     return code;
 }
 
@@ -361,5 +363,7 @@ int main(int argc, char **argv)
     /* Each record is flushed when it is written: what is lost then shows here, not when the file is closed. */
     if (ferror(file) || (file != stdout && fclose(file) != 0))
         return EXIT_INTERNAL;
+    if (run.endless)
+        _exit(code); /* what is called at an ordinary exit waits for the device */
     return code;
 }

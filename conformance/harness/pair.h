@@ -121,6 +121,8 @@ struct ask {
     double told_s;             /* when ask_goes_on() last said so */
     unsigned accused;          /* wrong answers so far, of which the first one was said at once */
     unsigned long long kills, tried; /* wrong trials, of how many: what a mutant of the case is judged by */
+    double usual_s;            /* the longest that ask_await() waited for what ended */
+    int endless;               /* what it launched never ends: every call that waits for the device would wait for ever */
 };
 /* An error that says nothing of the device: others have its memory, or the driver is older than the toolkit. */
 int ask_lacks_means(cudaError_t error);
@@ -138,6 +140,9 @@ void ask_note_number(struct ask *ask, const char *what, long got);
 void ask_says(const struct ask *ask, const char *what, unsigned long long done, unsigned long long planned);
 /* For a loop over trials: says now and then how far it is, so that a slow case is not taken for one that hangs. 1 while a trial is due. */
 int ask_goes_on(struct ask *ask, unsigned long long done, unsigned long long planned);
+/* Waits for the stream. The first time this takes what it takes; later, cudaErrorLaunchTimeout says that like work has not ended by far: then
+ * the question has to return without another call. */
+cudaError_t ask_await(struct ask *ask, cudaStream_t stream);
 /* What will be counted as wrong later, said before anything else is tried. */
 void ask_accuse(struct ask *ask, const char *what, const char *got);
 /* No code is promised, only that the call does not succeed. */

@@ -26,6 +26,7 @@ struct run {
     enum plant plant;
     uint32_t plant_x_ns;         /* of PLANT_BROKEN_WAIT; 0: returns at the trigger */
     struct repeated repeated;
+    int endless;                 /* work was launched that never ends: the process can neither wait for the device nor close it */
 };
 
 /* Runs and records one case. Returns 1, or 0 if the device failed: then a record says so and the process should end. */

@@ -43,6 +43,20 @@ static double now_s = 1000.0;
 
 double run_now_s(void) { return now_s; }
 
+/* Each look at the stream takes a hundredth of a second; after so many of them its work has ended. */
+static unsigned looks_left;
+static cudaError_t ended_with;
+
+cudaError_t cudaStreamQuery(cudaStream_t stream)
+{
+    (void)stream;
+    now_s += 0.01;
+    if (looks_left == 0)
+        return ended_with;
+    looks_left--;
+    return cudaErrorNotReady;
+}
+
 static void ask_wrongly(struct ask *ask);
 
 static void (*mutant_asks)(struct ask *ask) = ask_wrongly;
@@ -186,6 +200,7 @@ static int timeless;
 
 static int on_model;
 static uint64_t run_seed;
+static int endless;
 static int has_mutants = 1;
 static enum profile run_profile;
 
@@ -202,6 +217,7 @@ static void ask_it(void (*questions)(struct ask *ask), int proving)
     recorded = &record;
     said_so_far[0] = '\0';
     ask_case(&run, &info, &pair, &status);
+    endless = run.endless;
     read_record();
     fclose(record.file);
 }
@@ -249,6 +265,43 @@ static void test_signs(void)
     ask_it(ask_long, 0);
     check(signs() == 2 && strstr(said_so_far, "\"done\":2048,\"planned\":3000"), "but that 1,024 trials more are done");
     timeless = 0;
+}
+
+/* ---- work that never ends ---- */
+
+static cudaError_t awaited(struct ask *ask, unsigned looks)
+{
+    looks_left = looks;
+    return ask_await(ask, NULL);
+}
+
+static void ask_for_ever(struct ask *ask)
+{
+    (void)awaited(ask, 1);
+    ask_expect(ask, "work", awaited(ask, 1000000), cudaSuccess);
+}
+
+static void test_endless(void)
+{
+    struct ask ask;
+
+    memset(&ask, 0, sizeof(ask));
+    check(awaited(&ask, 1000) == cudaSuccess && !ask.endless, "the first work of a case may take ten seconds");
+    check(awaited(&ask, 50000) == cudaSuccess && !ask.endless, "then others may take fifty times as long");
+    check(awaited(&ask, 1000 * 50000) == cudaErrorLaunchTimeout && ask.endless, "but not for ever");
+    memset(&ask, 0, sizeof(ask));
+    ended_with = cudaErrorLaunchFailure;
+    check(awaited(&ask, 1) == cudaErrorLaunchFailure && !ask.endless, "work that failed has ended");
+    ended_with = cudaSuccess;
+    check(awaited(&ask, 190) == cudaSuccess && !ask.endless, "after short work other work may take almost two seconds");
+    memset(&ask, 0, sizeof(ask));
+    check(awaited(&ask, 1) == cudaSuccess && awaited(&ask, 2) == cudaSuccess, "short work ends");
+    check(awaited(&ask, 400) == cudaErrorLaunchTimeout && ask.endless, "and what then takes four seconds never ends");
+    mutants = 0;
+    ask_it(ask_for_ever, 1);
+    check(verdict == CASE_FAIL && endless, "which is wrong, and the run knows that it cannot wait for the device");
+    ask_it(ask_rightly, 1);
+    check(verdict == CASE_PASS && !endless, "as it can after others");
 }
 
 /* ---- each answer that is not the wanted one is wrong, by however little ---- */
@@ -508,6 +561,7 @@ int main(void)
     test_means();
     test_circumstances();
     test_signs();
+    test_endless();
     mutant_asks = ask_wrongly;
     mutants = 0;
     check(seed_of(1, "A-01.pair.widened.built") != seed_of(2, "A-01.pair.widened.built"), "another seed draws other questions");

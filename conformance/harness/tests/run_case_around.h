@@ -73,6 +73,8 @@ static unsigned script_count;
 static unsigned parts_run, no_part_at; /* parts that ran, and the one of them that fails */
 static int pin_fits = 1;
 static cudaError_t sync_error;
+static unsigned syncs;
+static int never_ends;           /* what such a case launches */
 static enum case_status answered; /* by a case of kind api */
 
 static const struct pair base_pairs[] = { { .name = "other" }, { .name = "pair", .flags = PAIR_LINES } };
@@ -185,6 +187,7 @@ void ask_case(struct run *of, const struct case_info *asked, const struct pair *
 {
     check(of == &run && asked == &info && pair == &base_pairs[1], "questions are put to the case's own pair");
     *status = answered;
+    of->endless = never_ends;
     note("asked; ");
 }
 
@@ -234,7 +237,11 @@ void record_replayed(struct record *record, const struct case_info *of, const st
 }
 
 const char *cudaGetErrorName(cudaError_t error) { return error == cudaErrorLaunchTimeout ? "timeout" : "error"; }
-cudaError_t cudaDeviceSynchronize(void) { return sync_error; }
+cudaError_t cudaDeviceSynchronize(void)
+{
+    syncs++;
+    return sync_error;
+}
 cudaError_t cudaGetLastError(void) { return cudaSuccess; }
 
 /* ---- a case and a device ---- */

@@ -205,8 +205,13 @@ static void test_unsupported(void)
     answered = CASE_FAIL;
     expect(call('r'), 0, "asked; ", "whatever the answers were");
     check(status == CASE_FAIL && times("\"record\":\"end\"") == 1, "but a failure that was told stays one");
-    answered = CASE_PASS;
     sync_error = cudaSuccess;
+    never_ends = 1;
+    syncs = 0;
+    expect(call('r'), 0, "asked; ", "and so does one whose work never ends");
+    check(syncs == 0 && times("\"record\":\"end\"") == 1, "for which nobody waits");
+    never_ends = run.endless = 0;
+    answered = CASE_PASS;
     info.trials[0] = 10000;
     (void)call('r');
     check(recorded("\"deadline_s\":30"), "a question may take two milliseconds");
