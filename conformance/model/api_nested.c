@@ -8,6 +8,8 @@ const struct graph *node_body_by(const struct node *n, unsigned value)
 {
     bool by_condition = n->choice == BODY_IF || n->choice == BODY_LOOP;
     unsigned which = by_condition ? value == 0 : n->choice == BODY_SWITCH && !device.faults.switch_runs_first ? value : 0;
+    if (device.faults.later_round_switch_first && n->choice == BODY_SWITCH && queued.rounds != 0)
+        which = 0;
     if (device.faults.inner_condition_ignored && n->type == cudaGraphNodeTypeConditional && graph_is_inside(n->graph, cudaGraphNodeTypeConditional))
         which = 0;
     if (device.faults.inner_else_ignored && n->choice == BODY_IF && n->children == 2 && n->graph->owner != NULL)

@@ -249,6 +249,9 @@ void arc_orders(const struct arc *a)
     ignored |= device.faults.later_round_copy_passed && later_round && a->from->type == cudaGraphNodeTypeMemcpy;
     ignored |= device.faults.chosen_child_passed && queued.chosen && a->from->type == cudaGraphNodeTypeGraph;
     ignored |= device.faults.later_round_second_edge_lost && later_round && a->into > 0;
+    ignored |= device.faults.later_round_body_passed && later_round && of_body;
+    if (device.faults.loop_join_lost && in->owner != NULL && in->owner->choice == BODY_LOOP && of_body && a->from->incoming != 0 && a->into > 0)
+        op_after(a->to->op, op_new(OP_JOIN), EDGE_DONE); /* which never comes */
     if (!ignored)
         op_after(a->to->op, from, kind);
     uncovered |= (device.faults.later_round_uncovered && later_round) || (device.faults.chosen_uncovered && queued.chosen);
