@@ -502,11 +502,27 @@ static cudaError_t put_into_children(struct made *made)
     return descend(made, outer, deepest, 0);
 }
 
-/* Some of its steps lie in child graphs. Loops that hold several conditional nodes hung on a device, at times and without a reason known. */
+/* Whether each of its steps can be the body of a conditional node. */
+static int may_be_conditions(const struct made *made)
+{
+    const struct program *p = made->program;
+    unsigned i;
+
+    for (i = 0; i < p->steps; i++)
+        if (p->step[i].kind > STEP_COPY || !program_has_full_edges(p, i))
+            return 0;
+    return 1;
+}
+
+/* Some of its steps lie in child graphs, or all of them in conditional nodes: a driver is known whose loops do not end if those stand beside
+ * other steps, and rule EDGE-26e alone asks for it. */
 static cudaError_t open_loop(struct made *made)
 {
-    if (dice_below(&made->dice, 2))
-        made->wraps = dice_roll(&made->dice) & ~(uint64_t)made->bodies;
+    if (dice_below(&made->dice, 2)) {
+        int conditions = may_be_conditions(made);
+        made->wraps = conditions ? ~(uint64_t)0 : dice_roll(&made->dice) & ~(uint64_t)made->bodies;
+        made->bodies = conditions ? ~(uint64_t)0 : made->bodies;
+    }
     return program_open_loop(made, made->graph, &made->inner);
 }
 
