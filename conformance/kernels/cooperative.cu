@@ -65,21 +65,21 @@ KERNEL(cooperative_static)
 
 #define LOOP_ROUNDS 2u
 
-/* What the kernel is given that ends each round of a loop: how many blocks of the first grid there are in all rounds. */
+/* What the kernel is given that ends each round of a loop. */
 struct turn {
     struct trial_state *state;
     uint64_t handle;
-    uint32_t blocks;
 };
 
 #if CUDART_VERSION >= 12040
 KERNEL_OF(cooperative_turns, struct turn)
 {
-    uint32_t grid;
+    uint32_t grid, rounds = k_load_relaxed(&args.state->alive) + 1;
 
     for (grid = 0; grid < GRIDS; grid++)
         k_store_relaxed(&args.state[grid].began, 0);
-    k_set_condition(args.handle, k_load_relaxed(&args.state->finished) < args.blocks);
+    k_store_relaxed(&args.state->alive, rounds);
+    k_set_condition(args.handle, rounds % LOOP_ROUNDS != 0);
 }
 #endif
 
@@ -237,7 +237,7 @@ static cudaError_t launch_grids(const struct meeting *m)
 static cudaError_t turn(const struct meeting *m)
 {
 #if CUDART_VERSION >= 12040
-    struct turn args = { m->args.state, m->handle, LOOP_ROUNDS * m->size[0] };
+    struct turn args = { m->args.state, m->handle };
 
     return launch_given((const void *)SYMBOL(cooperative_turns), &args, 1, 1, 0, m->origin, NULL, 0);
 #else
