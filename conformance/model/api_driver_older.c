@@ -19,7 +19,12 @@ static unsigned remove_edges(cudaGraph_t graph, const cudaGraphNode_t *from, con
 static cudaError_t tell_edges_as_told(cudaGraph_t graph, cudaGraphNode_t *from, cudaGraphNode_t *to, size_t *count)
 {
     static edge_data lost[4096];
-    return graph_get_edges(graph, from, to, device.faults.older_loses_data ? lost : NULL, count);
+    cudaError_t error = graph_get_edges(graph, from, to, device.faults.older_loses_data ? lost : NULL, count);
+    if (device.faults.older_tells_edge_twice && error == cudaSuccess && to != NULL && *count > 1) {
+        from[*count - 1] = from[0];
+        to[*count - 1] = to[0];
+    }
+    return error;
 }
 
 static unsigned tell_edges(cudaGraph_t graph, cudaGraphNode_t *from, cudaGraphNode_t *to, size_t *count)

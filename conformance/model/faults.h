@@ -385,7 +385,7 @@ struct faults {
     bool exec_params_lose_cooperative;
     bool loop_set_once, later_round_at_touch, later_round_args_cut, later_round_cooperative_is_plain, later_round_fence_lost;
     bool later_round_large_uncovered, later_round_second_edge_lost, elsewhere_loop_runs_once, chosen_child_passed, chosen_last_idle;
-    bool loop_join_lost, later_round_body_passed, later_round_switch_first;
+    bool older_tells_edge_twice, loop_join_lost, later_round_body_passed, later_round_switch_first;
     bool large_copy_out_early, wait_257_lost, sixteen_layers_copied;
     bool graph_keeps_last_event, graph_keeps_first_event; /* that its stream waits for */
     bool never_overlaps, seldom_overlaps, early, shared, late_copies, pageable_later; /* these conform */

@@ -170,6 +170,21 @@ static int tells_neighbours(const struct made *made, enum driver_older_call call
     return result == CUDA_SUCCESS && room == 0;
 }
 
+/* Whether each of these edges is among those that were told. */
+static int has_edges(const cudaGraphNode_t *told_from, const cudaGraphNode_t *told_to, const cudaGraphNode_t *from, const cudaGraphNode_t *to,
+                     size_t count)
+{
+    size_t e, k;
+
+    for (e = 0; e < count; e++) {
+        for (k = 0; k < count && (told_from[k] != from[e] || told_to[k] != to[e]); k++)
+            ;
+        if (k == count)
+            return 0;
+    }
+    return 1;
+}
+
 int program_older_tells(const struct made *made, const cudaGraphNode_t *from, const cudaGraphNode_t *to, const cudaGraphEdgeData *data,
                         size_t count)
 {
@@ -182,6 +197,7 @@ int program_older_tells(const struct made *made, const cudaGraphNode_t *from, co
     if (!function || count == 0)
         return 1;
     result = ((edges_fn)function)(made->inner, told_from, told_to, &room);
-    return (are_full(data, count) ? result == CUDA_SUCCESS && room == count : result == CUDA_ERROR_LOSSY_QUERY) &&
+    return (are_full(data, count) ? result == CUDA_SUCCESS && room == count && has_edges(told_from, told_to, from, to, count)
+                                  : result == CUDA_ERROR_LOSSY_QUERY) &&
            tells_neighbours(made, OLDER_INTO, to, from, data, count) && tells_neighbours(made, OLDER_OUT_OF, from, to, data, count);
 }
