@@ -8,7 +8,7 @@
  *                   a copy or memset stands between or after them, or between them a child graph, or a body that runs in every second
  *                   round. 5 rounds or 20. After the loop comes a kernel, and after the graph one in its stream; all of that twice, in
  *                   one stream or in two
- * inner   EDGE-26e  a loop of three rounds whose body holds up to eight kernels, child graphs and conditional nodes, with edges as drawn,
+ * mixed   EDGE-26e  a loop of three rounds whose body holds up to eight kernels, child graphs and conditional nodes, with edges as drawn,
  *                   and after all of them a kernel that ends the round; launched twice
  *
  * Mutant `nowait`: nobody waits.
@@ -395,12 +395,12 @@ static void ask_loops(struct ask *ask)
 }
 
 #include "loops_chosen.h"
-#include "loops_inner.h"
+#include "loops_mixed.h"
 
 static const struct pair loops_pairs[] = {
     PAIR_ASK("bodies", ask_loops),
     PAIR_ASK("chosen", ask_chosen),
-    PAIR_ASK("inner", ask_inner),
+    PAIR_ASK("mixed", ask_mixed),
 };
 IMAGE(loops, loops_pairs)
 #endif

@@ -1,14 +1,14 @@
-/* loops_inner.h - the pair of loops.cu whose loops hold kernels, child graphs and conditional nodes, as drawn from the seed. */
-#ifndef LOOPS_INNER_H_INCLUDED
-#define LOOPS_INNER_H_INCLUDED
+/* loops_mixed.h - the pair of loops.cu whose loops hold kernels, child graphs and conditional nodes, as drawn from the seed. */
+#ifndef LOOPS_MIXED_H_INCLUDED
+#define LOOPS_MIXED_H_INCLUDED
 
-#define INNERS 8u              /* nodes at most, before the last one */
-#define FEWEST_INNERS 2u
-#define BEFORE_AT INNERS       /* among the words, after the rounds of each node: which nodes come before it, one bit each */
+#define MIXED_NODES 8u         /* nodes at most, before the last one */
+#define FEWEST_MIXED 2u
+#define BEFORE_AT MIXED_NODES  /* among the words, after the rounds of each node: which nodes come before it, one bit each */
 #define AFTER_SET 0x80000000u  /* the bit of the memset that each round begins with */
-#define INNER_ROUNDS 3u
+#define MIXED_ROUNDS 3u
 
-enum inner { INNER_KERNEL, INNER_CHILD, INNER_IF, INNER_ELSE, INNER_SWITCH, INNER_KINDS };
+enum mixed_kind { MIXED_KERNEL, MIXED_CHILD, MIXED_IF, MIXED_ELSE, MIXED_SWITCH };
 
 /* Once in each round, after the nodes that come before it; input: its own rounds. */
 KERNEL(loops_node)
@@ -19,7 +19,7 @@ KERNEL(loops_node)
     k_trigger();
     if (WAITS)
         k_wait_device();
-    for (i = 0; i < INNERS; i++)
+    for (i = 0; i < MIXED_NODES; i++)
         if ((before >> i & 1) && k_load(args.data + i) != round + 1)
             k_add(&args.state->witnessed, 1);
     if ((before & AFTER_SET) && k_load(args.seen) != SET_BYTE * 0x1010101u)
@@ -44,23 +44,23 @@ KERNEL(loops_last)
             k_add(&args.state->witnessed, 1);
     k_store(args.seen, 0);
     k_store_relaxed(&args.state->finished, ended);
-    k_set_condition(k_load64_relaxed(args.data + HANDLE_AT), ended % INNER_ROUNDS != 0 && ended < LOOPS * INNER_ROUNDS);
+    k_set_condition(k_load64_relaxed(args.data + HANDLE_AT), ended % MIXED_ROUNDS != 0 && ended < LOOPS * MIXED_ROUNDS);
 }
 
-struct inners {
+struct mixed {
     struct loops l;
     cudaGraph_t body;
-    cudaGraphNode_t set, node[INNERS];
-    enum inner kind[INNERS];
-    uint32_t before[INNERS];
+    cudaGraphNode_t set, node[MIXED_NODES];
+    enum mixed_kind kind[MIXED_NODES];
+    uint32_t before[MIXED_NODES];
     unsigned count, drawn, kernels; /* kernels: whether there are many */
     uint64_t key;
     unsigned long long stale, others;
 };
 
-static unsigned draw_inner(struct inners *n, unsigned limit) { return words_fresh(n->key, n->drawn++) % limit; }
+static unsigned draw_mixed(struct mixed *n, unsigned limit) { return words_fresh(n->key, n->drawn++) % limit; }
 
-static cudaError_t add_inner_kernel(struct inners *n, cudaGraph_t graph, const void *function, unsigned i, cudaGraphNode_t *node)
+static cudaError_t add_mixed_kernel(struct mixed *n, cudaGraph_t graph, const void *function, unsigned i, cudaGraphNode_t *node)
 {
     struct kernel_args args = n->l.args;
 
@@ -69,7 +69,7 @@ static cudaError_t add_inner_kernel(struct inners *n, cudaGraph_t graph, const v
 }
 
 /* Of its bodies one runs, by the value that the handle has in every round. */
-static cudaError_t add_inner_condition(struct inners *n, unsigned i)
+static cudaError_t add_mixed_condition(struct mixed *n, unsigned i)
 {
     enum cudaGraphConditionalNodeType type = cudaGraphCondTypeIf;
     unsigned bodies = 1, runs = 0, value = 1, b;
@@ -79,11 +79,11 @@ static cudaError_t add_inner_condition(struct inners *n, unsigned i)
     cudaError_t error;
 
 #if CUDART_VERSION >= 12080
-    if (n->kind[i] != INNER_IF && has_version(12080)) {
-        int one_of_three = n->kind[i] == INNER_SWITCH;
+    if (n->kind[i] != MIXED_IF && has_version(12080)) {
+        int one_of_three = n->kind[i] == MIXED_SWITCH;
         type = one_of_three ? cudaGraphCondTypeSwitch : cudaGraphCondTypeIf;
         bodies = one_of_three ? 3 : 2;
-        runs = one_of_three ? draw_inner(n, bodies) : 1;
+        runs = one_of_three ? draw_mixed(n, bodies) : 1;
         value = one_of_three ? runs : 0;
     }
 #endif
@@ -91,18 +91,18 @@ static cudaError_t add_inner_condition(struct inners *n, unsigned i)
     if (error == cudaSuccess)
         error = ask_add_conditional(&n->node[i], n->body, handle, type, bodies, body);
     for (b = 0; b < bodies && error == cudaSuccess; b++)
-        error = add_inner_kernel(n, body[b], (const void *)(b == runs ? SYMBOL(loops_node) : SYMBOL(loops_forbidden)), i, &inside);
+        error = add_mixed_kernel(n, body[b], (const void *)(b == runs ? SYMBOL(loops_node) : SYMBOL(loops_forbidden)), i, &inside);
     return error;
 }
 
-static cudaError_t add_inner_child(struct inners *n, unsigned i)
+static cudaError_t add_mixed_child(struct mixed *n, unsigned i)
 {
     cudaGraph_t child = NULL;
     cudaGraphNode_t inside;
     cudaError_t error = cudaGraphCreate(&child, 0);
 
     if (error == cudaSuccess)
-        error = add_inner_kernel(n, child, (const void *)SYMBOL(loops_node), i, &inside);
+        error = add_mixed_kernel(n, child, (const void *)SYMBOL(loops_node), i, &inside);
     if (error == cudaSuccess)
         error = cudaGraphAddChildGraphNode(&n->node[i], n->body, NULL, 0, child);
     if (child)
@@ -111,15 +111,15 @@ static cudaError_t add_inner_child(struct inners *n, unsigned i)
 }
 
 /* From one kernel to another one a programmatic edge may lead, too. */
-static cudaError_t add_inner_edges(struct inners *n, unsigned to)
+static cudaError_t add_mixed_edges(struct mixed *n, unsigned to)
 {
-    unsigned from, of = 2 + draw_inner(n, 3);
+    unsigned from, of = 2 + draw_mixed(n, 3);
     cudaError_t error = cudaSuccess;
 
     for (from = 0; from < to && error == cudaSuccess; from++) {
-        int kernels = n->kind[from] == INNER_KERNEL && n->kind[to] == INNER_KERNEL;
-        cudaGraphEdgeData data = kernels && draw_inner(n, 4) ? edges_data(1, 0, 1) : edges_data(0, 0, 0);
-        if (draw_inner(n, of))
+        int kernels = n->kind[from] == MIXED_KERNEL && n->kind[to] == MIXED_KERNEL;
+        cudaGraphEdgeData data = kernels && draw_mixed(n, 4) ? edges_data(1, 0, 1) : edges_data(0, 0, 0);
+        if (draw_mixed(n, of))
             continue;
         n->before[to] |= 1u << from;
         error = edges_add(n->body, &n->node[from], &n->node[to], &data, 1);
@@ -127,7 +127,7 @@ static cudaError_t add_inner_edges(struct inners *n, unsigned to)
     return error;
 }
 
-static cudaError_t add_inner_set(struct inners *n)
+static cudaError_t add_mixed_set(struct mixed *n)
 {
     struct cudaMemsetParams set = PDL_ZERO;
 
@@ -139,24 +139,24 @@ static cudaError_t add_inner_set(struct inners *n)
 }
 
 /* In some loops there are many kernels, in others many conditional nodes. */
-static enum inner draw_inner_kind(struct inners *n)
+static enum mixed_kind draw_mixed_kind(struct mixed *n)
 {
-    if (n->count == 1 || draw_inner(n, 2 + 2 * n->kernels) == 0)
-        return (enum inner)(INNER_IF + draw_inner(n, 3));
-    return draw_inner(n, 4) ? INNER_KERNEL : INNER_CHILD;
+    if (n->count == 1 || draw_mixed(n, 2 + 2 * n->kernels) == 0)
+        return (enum mixed_kind)(MIXED_IF + draw_mixed(n, 3));
+    return draw_mixed(n, 4) ? MIXED_KERNEL : MIXED_CHILD;
 }
 
-static cudaError_t add_inner_node(struct inners *n, unsigned i, int after_set)
+static cudaError_t add_mixed_node(struct mixed *n, unsigned i, int after_set)
 {
     cudaGraphEdgeData full = edges_data(0, 0, 0);
     cudaError_t error;
 
-    n->kind[i] = draw_inner_kind(n);
+    n->kind[i] = draw_mixed_kind(n);
     n->before[i] = 0;
-    error = n->kind[i] == INNER_KERNEL ? add_inner_kernel(n, n->body, (const void *)SYMBOL(loops_node), i, &n->node[i])
-          : n->kind[i] == INNER_CHILD ? add_inner_child(n, i) : add_inner_condition(n, i);
+    error = n->kind[i] == MIXED_KERNEL ? add_mixed_kernel(n, n->body, (const void *)SYMBOL(loops_node), i, &n->node[i])
+          : n->kind[i] == MIXED_CHILD ? add_mixed_child(n, i) : add_mixed_condition(n, i);
     if (error == cudaSuccess)
-        error = add_inner_edges(n, i);
+        error = add_mixed_edges(n, i);
     if (error != cudaSuccess || !after_set || n->before[i])
         return error;
     n->before[i] = AFTER_SET;
@@ -164,22 +164,22 @@ static cudaError_t add_inner_node(struct inners *n, unsigned i, int after_set)
 }
 
 /* few: a conditional node alone, whose loop is known to end. */
-static cudaError_t make_inners(struct inners *n, int few)
+static cudaError_t make_mixed(struct mixed *n, int few)
 {
     cudaGraphEdgeData full = edges_data(0, 0, 0);
     cudaGraphNode_t loop, last;
-    int after_set = draw_inner(n, 2) != 0;
+    int after_set = draw_mixed(n, 2) != 0;
     unsigned i;
     cudaError_t error = cudaGraphCreate(&n->l.graph, 0);
 
-    n->kernels = draw_inner(n, 2);
-    n->count = few ? 1 : FEWEST_INNERS + draw_inner(n, INNERS - FEWEST_INNERS + 1);
+    n->kernels = draw_mixed(n, 2);
+    n->count = few ? 1 : FEWEST_MIXED + draw_mixed(n, MIXED_NODES - FEWEST_MIXED + 1);
     if (error == cudaSuccess)
         error = ask_add_loop(&loop, n->l.graph, &n->l.handle, &n->body);
     if (error == cudaSuccess && after_set)
-        error = add_inner_set(n);
+        error = add_mixed_set(n);
     for (i = 0; i < n->count && error == cudaSuccess; i++)
-        error = add_inner_node(n, i, after_set);
+        error = add_mixed_node(n, i, after_set);
     if (error == cudaSuccess)
         error = ask_add_kernel(&last, n->body, (const void *)SYMBOL(loops_last), &n->l.args, 1);
     for (i = 0; i < n->count && error == cudaSuccess; i++)
@@ -187,45 +187,45 @@ static cudaError_t make_inners(struct inners *n, int few)
     return error == cudaSuccess ? cudaGraphInstantiate(&n->l.exec, n->l.graph, 0) : error;
 }
 
-static void prepare_inners(struct inners *n, unsigned trial)
+static void prepare_mixed(struct mixed *n, unsigned trial)
 {
     uint32_t *data = n->l.room->data;
 
     prepare_trial(n->l.room, trial);
     n->l.room->plan.hold_ns = trial % 3 * 2000;
     n->l.room->plan.words = n->count;
-    memset(data, 0, INNERS * sizeof(*data));
+    memset(data, 0, MIXED_NODES * sizeof(*data));
     memcpy(data + BEFORE_AT, n->before, sizeof(n->before));
     memcpy(data + HANDLE_AT, &n->l.handle, sizeof(n->l.handle));
 }
 
 /* Twice. */
-static cudaError_t run_inners(struct inners *n, unsigned trial)
+static cudaError_t run_mixed(struct mixed *n, unsigned trial)
 {
     volatile const struct trial_state *state = &n->l.room->state;
     cudaStream_t stream = n->l.ask->stream;
     cudaError_t error = cudaSuccess;
     unsigned i;
 
-    prepare_inners(n, trial);
+    prepare_mixed(n, trial);
     for (i = 0; i < LOOPS && error == cudaSuccess; i++)
         error = cudaGraphLaunch(n->l.exec, stream);
     if (error == cudaSuccess)
         error = ask_await(n->l.ask, stream);
     n->stale += error == cudaSuccess && state->witnessed != 0;
-    n->others += error == cudaSuccess && (state->early != 0 || state->finished != LOOPS * INNER_ROUNDS);
+    n->others += error == cudaSuccess && (state->early != 0 || state->finished != LOOPS * MIXED_ROUNDS);
     return error;
 }
 
-static cudaError_t ask_inner_trial(struct inners *n, unsigned trial)
+static cudaError_t ask_mixed_loop(struct mixed *n, unsigned trial)
 {
     cudaError_t error;
 
     n->key = n->l.ask->seed + trial;
     n->drawn = 0;
-    error = make_inners(n, trial == 0);
+    error = make_mixed(n, trial == 0);
     if (error == cudaSuccess)
-        error = run_inners(n, trial);
+        error = run_mixed(n, trial);
     if (n->l.ask->endless)
         return error;
     if (n->l.exec)
@@ -237,16 +237,16 @@ static cudaError_t ask_inner_trial(struct inners *n, unsigned trial)
     return error;
 }
 
-static void ask_inner(struct ask *ask)
+static void ask_mixed(struct ask *ask)
 {
-    struct inners n = PDL_ZERO;
+    struct mixed n = PDL_ZERO;
     cudaError_t error = cudaSuccess;
     unsigned trial;
 
     if (!may_ask(&n.l, ask))
         return;
     for (trial = 0; ask_goes_on(ask, trial, ask->trials) && error == cudaSuccess; trial++)
-        error = ask_inner_trial(&n, trial);
+        error = ask_mixed_loop(&n, trial);
     ask_expect_none(ask, "loops that never ended", error == cudaErrorLaunchTimeout, trial);
     if (error != cudaErrorLaunchTimeout)
         ask_expect(ask, "loops with conditional nodes in them", error, cudaSuccess);
