@@ -8,8 +8,8 @@
  *                   a copy or memset stands between or after them, or between them a child graph, or a body that runs in every second
  *                   round. 5 rounds or 20. After the loop comes a kernel, and after the graph one in its stream; all of that twice, in
  *                   one stream or in two
- * mixed   EDGE-26e  a loop of three rounds whose body holds up to eight kernels, child graphs and conditional nodes, with edges as drawn,
- *                   and after all of them a kernel that ends the round; launched twice
+ * mixed   EDGE-26e  a loop of three rounds, or a body that runs once, which holds up to eight kernels, child graphs and conditional nodes,
+ *                   with edges as drawn, and after all of them a kernel that ends the round; launched twice
  *
  * Mutant `nowait`: nobody waits.
  */

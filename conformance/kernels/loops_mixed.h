@@ -1,4 +1,4 @@
-/* loops_mixed.h - the pair of loops.cu whose loops hold kernels, child graphs and conditional nodes, as drawn from the seed. */
+/* loops_mixed.h - the pair of loops.cu whose loops and bodies hold kernels, child graphs and conditional nodes, as drawn from the seed. */
 #ifndef LOOPS_MIXED_H_INCLUDED
 #define LOOPS_MIXED_H_INCLUDED
 
@@ -33,7 +33,7 @@ KERNEL(loops_node)
 /* In a body that must not run. */
 KERNEL(loops_forbidden) { k_add(&args.state->early, 1); }
 
-/* After all nodes. Never more rounds than all launches have. */
+/* After all nodes; ends each round of a loop. Never more rounds than all launches have. */
 KERNEL(loops_last)
 {
     struct trial_plan plan = k_plan(&args);
@@ -44,7 +44,8 @@ KERNEL(loops_last)
             k_add(&args.state->witnessed, 1);
     k_store(args.seen, 0);
     k_store_relaxed(&args.state->finished, ended);
-    k_set_condition(k_load64_relaxed(args.data + HANDLE_AT), ended % MIXED_ROUNDS != 0 && ended < LOOPS * MIXED_ROUNDS);
+    if (rounds_of(&plan) > 1)
+        k_set_condition(k_load64_relaxed(args.data + HANDLE_AT), ended % rounds_of(&plan) != 0 && ended < LOOPS * rounds_of(&plan));
 }
 
 struct mixed {
@@ -53,7 +54,7 @@ struct mixed {
     cudaGraphNode_t set, node[MIXED_NODES];
     enum mixed_kind kind[MIXED_NODES];
     uint32_t before[MIXED_NODES];
-    unsigned count, drawn, kernels; /* kernels: whether there are many */
+    unsigned count, rounds, drawn, kernels; /* kernels: whether there are many */
     uint64_t key;
     unsigned long long stale, others;
 };
@@ -167,15 +168,17 @@ static cudaError_t add_mixed_node(struct mixed *n, unsigned i, int after_set)
 static cudaError_t make_mixed(struct mixed *n, int few)
 {
     cudaGraphEdgeData full = edges_data(0, 0, 0);
-    cudaGraphNode_t loop, last;
+    cudaGraphNode_t outer, last;
     int after_set = draw_mixed(n, 2) != 0;
     unsigned i;
     cudaError_t error = cudaGraphCreate(&n->l.graph, 0);
 
     n->kernels = draw_mixed(n, 2);
+    n->rounds = draw_mixed(n, 4) ? MIXED_ROUNDS : 1;
     n->count = few ? 1 : FEWEST_MIXED + draw_mixed(n, MIXED_NODES - FEWEST_MIXED + 1);
     if (error == cudaSuccess)
-        error = ask_add_loop(&loop, n->l.graph, &n->l.handle, &n->body);
+        error = n->rounds == 1 ? ask_add_if(&outer, n->l.graph, n->l.graph, 1, &n->body)
+                               : ask_add_loop(&outer, n->l.graph, &n->l.handle, &n->body);
     if (error == cudaSuccess && after_set)
         error = add_mixed_set(n);
     for (i = 0; i < n->count && error == cudaSuccess; i++)
@@ -194,6 +197,7 @@ static void prepare_mixed(struct mixed *n, unsigned trial)
     prepare_trial(n->l.room, trial);
     n->l.room->plan.hold_ns = trial % 3 * 2000;
     n->l.room->plan.words = n->count;
+    n->l.room->plan.repeats = n->rounds;
     memset(data, 0, MIXED_NODES * sizeof(*data));
     memcpy(data + BEFORE_AT, n->before, sizeof(n->before));
     memcpy(data + HANDLE_AT, &n->l.handle, sizeof(n->l.handle));
@@ -213,7 +217,7 @@ static cudaError_t run_mixed(struct mixed *n, unsigned trial)
     if (error == cudaSuccess)
         error = ask_await(n->l.ask, stream);
     n->stale += error == cudaSuccess && state->witnessed != 0;
-    n->others += error == cudaSuccess && (state->early != 0 || state->finished != LOOPS * MIXED_ROUNDS);
+    n->others += error == cudaSuccess && (state->early != 0 || state->finished != LOOPS * n->rounds);
     return error;
 }
 
@@ -247,11 +251,11 @@ static void ask_mixed(struct ask *ask)
         return;
     for (trial = 0; ask_goes_on(ask, trial, ask->trials) && error == cudaSuccess; trial++)
         error = ask_mixed_loop(&n, trial);
-    ask_expect_none(ask, "loops that never ended", error == cudaErrorLaunchTimeout, trial);
+    ask_expect_none(ask, "loops and bodies that never ended", error == cudaErrorLaunchTimeout, trial);
     if (error != cudaErrorLaunchTimeout)
-        ask_expect(ask, "loops with conditional nodes in them", error, cudaSuccess);
-    ask_expect_none(ask, "loops of which a node did not come after what it follows", n.stale, trial);
-    ask_expect_none(ask, "loops with other rounds, or nodes that ran more or less than once in each", n.others, trial);
+        ask_expect(ask, "loops and bodies with conditional nodes in them", error, cudaSuccess);
+    ask_expect_none(ask, "loops and bodies with a node that did not come after what it follows", n.stale, trial);
+    ask_expect_none(ask, "loops and bodies with other rounds, or with a node that did not run once in each", n.others, trial);
     if (!ask->endless)
         close_loops(&n.l);
 }
