@@ -75,7 +75,7 @@
 #define PLACES 12u             /* streams */
 #define PLACE_WORDS 16u
 #define ALL_WORDS (PLACES * PLACE_WORDS)
-#define JOINS_MAX 24u          /* of a pair */
+#define JOINS_MAX 28u          /* of a pair */
 
 KERNEL(joins_work) { slow_stores(&args); }
 
@@ -173,7 +173,7 @@ struct joins {
     cudaGraphExec_t follows;   /* a graph of the first follower, for who made it */
     cudaGraphExec_t nothing;   /* of a silent kernel, for who made it */
     cudaEvent_t passed;        /* of nothing that anybody waits for, for who made it */
-    void *made;                /* memory that a call in between allocated */
+    void *made, *made_pinned;  /* memory that a call in between allocated */
     const struct condition *condition; /* of a wait for a value, for who set it */
     unsigned trial, works, followers, unasked; /* unasked: this trial put no question */
     unsigned round;            /* of the questions that are asked in turn */
