@@ -16,10 +16,12 @@ static cudaError_t add_chosen(struct loops *l, enum chosen chosen, cudaGraphNode
 
     l->values[0] = 0;
     l->values[1] = 1;
+    l->exact = 0;
 #if CUDART_VERSION >= 12080
     if (chosen >= CHOSEN_OF_TWO && has_version(12080)) {
         type = chosen == CHOSEN_ELSE ? cudaGraphCondTypeIf : cudaGraphCondTypeSwitch;
         bodies = chosen == CHOSEN_OF_FOUR ? 4 : 2;
+        l->exact = chosen != CHOSEN_ELSE;
         l->values[0] = chosen == CHOSEN_ELSE;
         l->values[1] = chosen == CHOSEN_ELSE ? 0 : bodies - 1;
     }
@@ -57,6 +59,7 @@ static void ask_choice(struct loops *l, enum chosen chosen)
     cudaError_t error = make_chosen(l, chosen);
     char name[80];
 
+    l->most = MANY_ROUNDS;
     wanted.trials = l->way == BY_TRIGGER ? l->ask->trials : l->ask->trials / 8;
     snprintf(name, sizeof(name), "%s%s", chosen_name[chosen], way_name[l->way]);
     ask_runs(l, name, error, &wanted);

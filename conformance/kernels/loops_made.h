@@ -2,9 +2,9 @@
 #ifndef LOOPS_MADE_H_INCLUDED
 #define LOOPS_MADE_H_INCLUDED
 
-enum made { MADE_OF_NODES, MADE_BY_CAPTURE, MADE_IN_CHILD, MADE_IN_BODY, MADE_BY_UPDATE, MADE_IN_LOOP, MADES };
+enum made { MADE_OF_NODES, MADE_BY_CAPTURE, MADE_IN_CHILD, MADE_IN_BODY, MADE_BY_UPDATE, MADE_IN_LOOP, MADE_TWICE, MADES };
 static const char *const made_name[MADES] = { "a loop", "a loop whose body was captured", "a loop with a child graph", "a loop in a body",
-                                              "an updated loop", "a loop in a loop" };
+                                              "an updated loop", "a loop in a loop", "two loops in a row" };
 
 /* From the first kernel's words or to the second one's. */
 static uint32_t *copies_to(const struct loops *l) { return l->way == AROUND_COPY ? l->args.seen : l->args.data + SECOND_AT; }
@@ -155,6 +155,29 @@ static cudaError_t add_around(struct loops *l, cudaGraphNode_t *outermost)
     return error == cudaSuccess ? add_pair(l, body) : error;
 }
 
+/* Two loops, and before each of them a kernel that lets it run. */
+static cudaError_t add_two(struct loops *l, cudaGraphNode_t *last)
+{
+    cudaGraphEdgeData full[3] = { edges_data(0, 0, 0), edges_data(0, 0, 0), edges_data(0, 0, 0) };
+    cudaGraphConditionalHandle *const handle[2] = { &l->outer, &l->handle };
+    cudaGraphNode_t node[4];
+    cudaGraph_t body;
+    cudaError_t error = cudaSuccess;
+    unsigned i;
+
+    for (i = 0; i < 2 && error == cudaSuccess; i++) {
+        error = ask_add_kernel(&node[2 * i], l->graph, (const void *)SYMBOL(loops_next), &l->args, THREADS);
+        if (error == cudaSuccess)
+            error = cudaGraphConditionalHandleCreate(handle[i], l->graph, 0, 0);
+        if (error == cudaSuccess)
+            error = ask_add_conditional(&node[2 * i + 1], l->graph, *handle[i], cudaGraphCondTypeWhile, 1, &body);
+        if (error == cudaSuccess)
+            error = add_pair(l, body);
+    }
+    *last = node[3];
+    return error == cudaSuccess ? edges_add(l->graph, node, node + 1, full, 3) : error;
+}
+
 /* outermost: the loop, or the body around it, as a node of the graph. */
 static cudaError_t add_loop(struct loops *l, enum made made, cudaGraphNode_t *outermost)
 {
@@ -187,9 +210,9 @@ static cudaError_t make_loop(struct loops *l, enum made made)
     cudaGraphNode_t loop = NULL, after;
     cudaError_t error = cudaGraphCreate(&l->graph, 0);
 
-    l->times = made == MADE_IN_LOOP ? OUTER_ROUNDS : 1;
+    l->times = made == MADE_IN_LOOP ? OUTER_ROUNDS : made == MADE_TWICE ? 2 : 1;
     if (error == cudaSuccess)
-        error = made == MADE_IN_LOOP ? add_around(l, &loop) : add_loop(l, made, &loop);
+        error = made == MADE_IN_LOOP ? add_around(l, &loop) : made == MADE_TWICE ? add_two(l, &loop) : add_loop(l, made, &loop);
     if (error == cudaSuccess)
         error = ask_add_kernel(&after, l->graph, (const void *)SYMBOL(loops_after), &l->args, THREADS);
     if (error == cudaSuccess)
