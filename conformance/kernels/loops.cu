@@ -7,8 +7,8 @@
  *                   body, inside a body that runs or another loop, updated, or two such loops in a row. Each kind of edge leads from the
  *                   one to the other, or a copy or memset stands between or after them, or between them a child graph, or a body that
  *                   runs in every second round. 5 rounds, 20, or 260. After the loop comes a kernel, and after the graph one in its
- *                   stream; all of that twice, in one stream or in two, of each kind. Some are uploaded before. In each pair any value
- *                   but 0 lets a loop go on, or a body run
+ *                   stream; all of that twice, in one stream or in two, of each kind. Some are uploaded before, and in every other trial
+ *                   a loop of another graph runs beside them. In each pair any value but 0 lets a loop go on, or a body run
  *
  * Mutant `nowait`: nobody waits.
  */
@@ -29,6 +29,7 @@ IMAGE_WITHOUT_PAIRS(loops)
 #define ROUNDS 5u              /* of each loop, in most trials */
 #define MANY_ROUNDS 20u
 #define MOST_ROUNDS 260u       /* more than a byte counts */
+#define BESIDE_ROUNDS 24u      /* of the loop of another graph */
 #define SHORT_HOLD_NS 2000u    /* where there are so many rounds */
 #define LOOPS 2u               /* one after the other: launches of the graph */
 #define OUTER_ROUNDS 2u        /* of a loop around the loop */
@@ -218,6 +219,16 @@ KERNEL(loops_next)
     k_set_condition(next, value_to_go(&args, 1));
 }
 
+/* The loop of another graph. */
+KERNEL(loops_beside)
+{
+    uint32_t ended = k_load_relaxed(&args.state->finished) + 1;
+
+    k_delay(args.state, SHORT_HOLD_NS);
+    k_store_relaxed(&args.state->finished, ended);
+    k_set_condition(k_load64_relaxed(args.data + HANDLE_AT), value_to_go(&args, ended < BESIDE_ROUNDS));
+}
+
 KERNEL(loops_after) { comes_after(&args); }
 
 /* In every second launch the body runs. Two kernels of each launch come after it, and say so in alive. */
@@ -270,7 +281,12 @@ struct loops {
     cudaGraphExec_t exec;
     cudaEvent_t event;         /* between two launches in two streams */
     cudaGraphConditionalHandle handle, inner, outer; /* of the loop, a body between the two kernels, a loop around the loop or a second one */
-    cudaStream_t stream[LOOP_STREAMS];
+    struct host_room *room_beside; /* of a loop of another graph */
+    struct kernel_args args_beside;
+    cudaGraph_t graph_beside;
+    cudaGraphExec_t exec_beside;
+    cudaGraphConditionalHandle beside;
+    cudaStream_t apart, stream[LOOP_STREAMS]; /* apart: where that one runs */
     enum way way;
     unsigned turn;             /* of the questions of a pair */
     unsigned most;             /* rounds of the trials with many */
@@ -324,15 +340,23 @@ static unsigned prepare_loops(struct loops *l, unsigned trial)
     return rounds;
 }
 
-/* In every other trial the launches stand in two streams. */
+static cudaError_t launch_beside(struct loops *l, unsigned trial)
+{
+    prepare_trial(l->room_beside, trial);
+    l->room_beside->data[GO_AT] = l->room->data[GO_AT];
+    memcpy(l->room_beside->data + HANDLE_AT, &l->beside, sizeof(l->beside));
+    return cudaGraphLaunch(l->exec_beside, l->apart);
+}
+
+/* In every other trial the launches stand in two streams, and in every other one a loop of another graph runs beside them. */
 static cudaError_t run_loops(struct loops *l, unsigned trial, const struct wanted *wanted)
 {
-    unsigned moves = trial % 2, place = trial / 2 + l->turn;
+    unsigned moves = trial % 2, beside = (trial / 2 + l->turn) % 2, place = trial / 2 + l->turn;
     cudaStream_t stream[] = { l->stream[place % LOOP_STREAMS], l->stream[(place + 1) % LOOP_STREAMS] };
     cudaLaunchAttribute attribute = serialization(1);
     volatile const struct trial_state *state = &l->room->state;
     unsigned rounds = prepare_loops(l, trial), all = wanted->bodies * l->times * rounds, i;
-    cudaError_t error = cudaSuccess;
+    cudaError_t error = beside ? launch_beside(l, trial) : cudaSuccess;
 
     for (i = 0; i < LOOPS && error == cudaSuccess; i++) {
         if (i && moves)
@@ -344,8 +368,11 @@ static cudaError_t run_loops(struct loops *l, unsigned trial, const struct wante
     }
     if (error == cudaSuccess)
         error = cudaStreamSynchronize(stream[moves]);
+    if (error == cudaSuccess)
+        error = cudaStreamSynchronize(l->apart);
     if (error != cudaSuccess)
         return error;
+    l->missing += beside && l->room_beside->state.finished != BESIDE_ROUNDS;
     l->stale += state->witnessed != 0;
     l->early += state->early != 0;
     l->missing += state->finished != all || state->left != all || state->alive != 2 * LOOPS;
@@ -379,6 +406,19 @@ static void ask_runs(struct loops *l, const char *name, cudaError_t error, const
     l->turn++;
 }
 
+static cudaError_t make_beside(struct loops *l)
+{
+    cudaGraphNode_t loop, node;
+    cudaGraph_t body;
+    cudaError_t error = cudaGraphCreate(&l->graph_beside, 0);
+
+    if (error == cudaSuccess)
+        error = ask_add_loop(&loop, l->graph_beside, &l->beside, &body);
+    if (error == cudaSuccess)
+        error = ask_add_kernel(&node, body, (const void *)SYMBOL(loops_beside), &l->args_beside, 1);
+    return error == cudaSuccess ? cudaGraphInstantiate(&l->exec_beside, l->graph_beside, 0) : error;
+}
+
 static cudaError_t open_streams(struct loops *l)
 {
     int least, greatest = 0;
@@ -390,7 +430,7 @@ static cudaError_t open_streams(struct loops *l)
     l->stream[3] = cudaStreamPerThread;
     if (error == cudaSuccess)
         error = cudaStreamCreateWithPriority(&l->stream[4], cudaStreamDefault, greatest);
-    return error;
+    return error == cudaSuccess ? cudaStreamCreateWithFlags(&l->apart, cudaStreamNonBlocking) : error;
 }
 
 static int may_ask(struct loops *l, struct ask *ask)
@@ -398,7 +438,7 @@ static int may_ask(struct loops *l, struct ask *ask)
     l->ask = ask;
     if (!has_conditions())
         ask_skip(ask, "loops", "the driver is older than they are");
-    else if (!open_room(&l->room, &l->args))
+    else if (!open_room(&l->room, &l->args) || !open_room(&l->room_beside, &l->args_beside))
         ask_skip(ask, "pinned host memory", "not given");
     else
         ask_expect(ask, "memory for copies", cudaMalloc((void **)&l->args.seen, THREADS * sizeof(uint32_t)), cudaSuccess);
@@ -406,15 +446,21 @@ static int may_ask(struct loops *l, struct ask *ask)
         ask_expect(ask, "an event", cudaEventCreateWithFlags(&l->event, cudaEventDisableTiming), cudaSuccess);
     if (l->event)
         ask_expect(ask, "streams", open_streams(l), cudaSuccess);
-    return l->stream[4] != NULL;
+    if (l->apart)
+        ask_expect(ask, "a loop of another graph", make_beside(l), cudaSuccess);
+    return l->exec_beside != NULL;
 }
 
 static void close_loops(struct loops *l)
 {
     (void)cudaEventDestroy(l->event);
+    (void)cudaGraphExecDestroy(l->exec_beside);
+    (void)cudaGraphDestroy(l->graph_beside);
     (void)cudaStreamDestroy(l->stream[4]);
+    (void)cudaStreamDestroy(l->apart);
     (void)cudaFree(l->args.seen);
     (void)cudaFreeHost(l->room);
+    (void)cudaFreeHost(l->room_beside);
 }
 
 /* No child graph holds a conditional node; a capture makes neither of them, and no edge from block starts without an event. */
