@@ -7,8 +7,11 @@
  *                   body, inside a body that runs or another loop, updated, or two such loops in a row. Each kind of edge leads from the
  *                   one to the other, or a copy or memset stands between or after them, or between them a child graph, or a body that
  *                   runs in every second round. 5 rounds, 20, or 260. After the loop comes a kernel, and after the graph one in its
- *                   stream; all of that twice, in one stream or in two, of each kind. Some are uploaded before, and in every other trial
- *                   a loop of another graph runs beside them. In each pair any value but 0 lets a loop go on, or a body run
+ *                   stream; all of that twice, in one stream or in two, of each kind. A loop of another graph runs beside them, or
+ *                   before them, in two trials of three
+ *
+ * In each pair a kernel that is left out stands before the loop or body; some graphs are made executable again, uploaded, or given parameters that
+ * they have; any value but 0 lets a loop go on, or a body run, whichever thread of whichever block sets it.
  *
  * Mutant `nowait`: nobody waits.
  */
@@ -46,6 +49,7 @@ IMAGE_WITHOUT_PAIRS(loops)
 #define VALUES_AT 44u          /* of a condition that a kernel decides: the one with which the body does not run, and the one with which it does */
 #define OUTER_BEGUN_AT 42u     /* how many rounds of that one have begun */
 #define GO_AT 46u              /* the value with which a loop goes on */
+#define NO_BODY 0x100u         /* a value beyond all bodies, whatever is added */
 #define LOOP_STREAMS 5u        /* of each kind */
 
 /* What leads from the first kernel to the second. A copy, a child graph or a body between hands the words on in args.seen, or from there; a memset
@@ -145,7 +149,7 @@ KERNEL(loops_second)
         k_delay(args.state, plan.hold_ns);
     k_barrier();
     k_store(stored + k_thread(), word_of(&plan, round));
-    if (k_thread() != 0)
+    if (k_thread() != round % k_threads()) /* any of them may */
         return;
     k_store_relaxed(&args.state->finished, ended);
     k_set_condition(k_load64_relaxed(args.data + HANDLE_AT),
@@ -219,6 +223,8 @@ KERNEL(loops_next)
     k_set_condition(next, value_to_go(&args, 1));
 }
 
+KERNEL(loops_idle) { k_add(&args.state->early, 1); }
+
 /* The loop of another graph. */
 KERNEL(loops_beside)
 {
@@ -235,12 +241,12 @@ KERNEL(loops_after) { comes_after(&args); }
 DEVICE_FN uint32_t launch_of(const struct kernel_args *args) { return k_load_relaxed(&args->state->alive) / 2; }
 DEVICE_FN uint32_t runs_in(const struct kernel_args *args, uint32_t launch) { return (k_load(args->data + CHOICE_AT) + launch) % 2; }
 
-/* Decides late. */
+/* The last thread of all blocks decides, late. */
 KERNEL(loops_chooses)
 {
     struct trial_plan plan = k_plan(&args);
 
-    if (k_thread() != 0)
+    if (k_block() + 1 != k_blocks() || k_thread() + 1 != k_threads())
         return;
     k_trigger();
     k_delay(args.state, plan.hold_ns);
@@ -279,6 +285,7 @@ struct loops {
     struct kernel_args args;
     cudaGraph_t graph;
     cudaGraphExec_t exec;
+    cudaGraphNode_t idle, after; /* before the loop or body, and left out; after it */
     cudaEvent_t event;         /* between two launches in two streams */
     cudaGraphConditionalHandle handle, inner, outer; /* of the loop, a body between the two kernels, a loop around the loop or a second one */
     struct host_room *room_beside; /* of a loop of another graph */
@@ -336,27 +343,29 @@ static unsigned prepare_loops(struct loops *l, unsigned trial)
     l->room->data[GO_AT] = go;
     for (i = 0; i < 2; i++)
         l->room->data[VALUES_AT + i] = l->exact || !l->values[i] ? l->values[i] : go;
+    if (l->exact && trial / 2 % 2)
+        l->room->data[VALUES_AT] = NO_BODY + l->values[1];
     l->room->data[ROUNDS_AT] = rounds;
     return rounds;
 }
 
-static cudaError_t launch_beside(struct loops *l, unsigned trial)
+static cudaError_t launch_beside(struct loops *l, unsigned trial, cudaStream_t stream)
 {
     prepare_trial(l->room_beside, trial);
     l->room_beside->data[GO_AT] = l->room->data[GO_AT];
     memcpy(l->room_beside->data + HANDLE_AT, &l->beside, sizeof(l->beside));
-    return cudaGraphLaunch(l->exec_beside, l->apart);
+    return cudaGraphLaunch(l->exec_beside, stream);
 }
 
-/* In every other trial the launches stand in two streams, and in every other one a loop of another graph runs beside them. */
+/* In every other trial the launches stand in two streams. beside: 1, a loop of another graph stands before them; 2, it runs beside them. */
 static cudaError_t run_loops(struct loops *l, unsigned trial, const struct wanted *wanted)
 {
-    unsigned moves = trial % 2, beside = (trial / 2 + l->turn) % 2, place = trial / 2 + l->turn;
+    unsigned moves = trial % 2, place = trial / 2 + l->turn, beside = place % 3;
     cudaStream_t stream[] = { l->stream[place % LOOP_STREAMS], l->stream[(place + 1) % LOOP_STREAMS] };
     cudaLaunchAttribute attribute = serialization(1);
     volatile const struct trial_state *state = &l->room->state;
     unsigned rounds = prepare_loops(l, trial), all = wanted->bodies * l->times * rounds, i;
-    cudaError_t error = beside ? launch_beside(l, trial) : cudaSuccess;
+    cudaError_t error = beside ? launch_beside(l, trial, beside == 1 ? stream[0] : l->apart) : cudaSuccess;
 
     for (i = 0; i < LOOPS && error == cudaSuccess; i++) {
         if (i && moves)
@@ -386,8 +395,8 @@ static void ask_runs(struct loops *l, const char *name, cudaError_t error, const
     unsigned trial;
 
     l->stale = l->early = l->missing = 0;
-    if (error == cudaSuccess && l->turn % 2)
-        error = cudaGraphUpload(l->exec, l->ask->stream);
+    if (error == cudaSuccess)
+        error = dress_executable(l);
     for (trial = 0; ask_goes_on(ask, trial, wanted->trials) && error == cudaSuccess; trial++)
         error = run_loops(l, trial, wanted);
     ask_expect(ask, name, error, cudaSuccess);

@@ -2,6 +2,8 @@
 #ifndef LOOPS_CHOSEN_H_INCLUDED
 #define LOOPS_CHOSEN_H_INCLUDED
 
+#define CHOOSING_BLOCKS 3u
+
 enum chosen { CHOSEN_IF, CHOSEN_LOOP, CHOSEN_OF_TWO, CHOSEN_ELSE, CHOSEN_OF_FOUR, CHOSENS };
 static const char *const chosen_name[CHOSENS] = { "a body that a kernel chooses", "a loop that a kernel begins", "a body of two that a kernel chooses",
                                                   "a second body that a kernel chooses", "a body of four that a kernel chooses" };
@@ -34,7 +36,7 @@ static cudaError_t add_chosen(struct loops *l, enum chosen chosen, cudaGraphNode
 static cudaError_t make_chosen(struct loops *l, enum chosen chosen)
 {
     cudaGraphEdgeData full = edges_data(0, 0, 0);
-    cudaGraphNode_t chooses, node = NULL, after;
+    cudaGraphNode_t chooses, node = NULL;
     cudaError_t error = cudaGraphCreate(&l->graph, 0);
 
     l->lone = chosen != CHOSEN_LOOP;
@@ -42,13 +44,15 @@ static cudaError_t make_chosen(struct loops *l, enum chosen chosen)
     if (error == cudaSuccess)
         error = add_chosen(l, chosen, &node);
     if (error == cudaSuccess)
-        error = ask_add_kernel(&chooses, l->graph, (const void *)SYMBOL(loops_chooses), &l->args, THREADS);
+        error = ask_add_kernel_after(&chooses, l->graph, NULL, 0, (const void *)SYMBOL(loops_chooses), &l->args, CHOOSING_BLOCKS, THREADS);
     if (error == cudaSuccess)
-        error = ask_add_kernel(&after, l->graph, (const void *)SYMBOL(loops_after_choice), &l->args, THREADS);
+        error = ask_add_kernel(&l->after, l->graph, (const void *)SYMBOL(loops_after_choice), &l->args, THREADS);
     if (error == cudaSuccess)
         error = edges_add(l->graph, &chooses, &node, &full, 1);
     if (error == cudaSuccess)
-        error = edges_add(l->graph, &node, &after, &full, 1);
+        error = edges_add(l->graph, &node, &l->after, &full, 1);
+    if (error == cudaSuccess)
+        error = add_idle(l, &node);
     return error == cudaSuccess ? cudaGraphInstantiate(&l->exec, l->graph, 0) : error;
 }
 

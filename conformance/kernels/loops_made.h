@@ -204,19 +204,58 @@ static cudaError_t update_loop(struct loops *l)
     return cudaGraphExecUpdate(l->exec, l->graph, &info);
 }
 
+/* A kernel before the loop or body, which dress_executable() leaves out. */
+static cudaError_t add_idle(struct loops *l, const cudaGraphNode_t *node)
+{
+    cudaGraphEdgeData full = edges_data(0, 0, 0);
+    cudaError_t error = ask_add_kernel(&l->idle, l->graph, (const void *)SYMBOL(loops_idle), &l->args, 1);
+
+    return error == cudaSuccess ? edges_add(l->graph, &l->idle, node, &full, 1) : error;
+}
+
+/* Its last kernel gets the parameters that it has. */
+static cudaError_t give_same(struct loops *l)
+{
+    struct cudaKernelNodeParams params = PDL_ZERO;
+    cudaError_t error = cudaGraphKernelNodeGetParams(l->after, &params);
+
+    return error == cudaSuccess ? cudaGraphExecKernelNodeSetParams(l->exec, l->after, &params) : error;
+}
+
+/* Leaves out what is not to run. In some turns it is another executable graph, which a call with parameters makes, or it is given some, or uploaded. */
+static cudaError_t dress_executable(struct loops *l)
+{
+    cudaGraphInstantiateParams params = PDL_ZERO;
+    cudaError_t error = cudaSuccess;
+
+    if (l->turn / 2 % 2) {
+        error = cudaGraphExecDestroy(l->exec); /* of a graph with a conditional node there is only one at a time */
+        l->exec = NULL;
+        if (error == cudaSuccess)
+            error = cudaGraphInstantiateWithParams(&l->exec, l->graph, &params);
+    }
+    if (error == cudaSuccess)
+        error = cudaGraphNodeSetEnabled(l->exec, l->idle, 0);
+    if (error == cudaSuccess && l->turn / 4 % 2)
+        error = give_same(l);
+    return error == cudaSuccess && l->turn % 2 ? cudaGraphUpload(l->exec, l->ask->stream) : error;
+}
+
 static cudaError_t make_loop(struct loops *l, enum made made)
 {
     cudaGraphEdgeData full = edges_data(0, 0, 0);
-    cudaGraphNode_t loop = NULL, after;
+    cudaGraphNode_t loop = NULL;
     cudaError_t error = cudaGraphCreate(&l->graph, 0);
 
     l->times = made == MADE_IN_LOOP ? OUTER_ROUNDS : made == MADE_TWICE ? 2 : 1;
     if (error == cudaSuccess)
         error = made == MADE_IN_LOOP ? add_around(l, &loop) : made == MADE_TWICE ? add_two(l, &loop) : add_loop(l, made, &loop);
     if (error == cudaSuccess)
-        error = ask_add_kernel(&after, l->graph, (const void *)SYMBOL(loops_after), &l->args, THREADS);
+        error = ask_add_kernel(&l->after, l->graph, (const void *)SYMBOL(loops_after), &l->args, THREADS);
     if (error == cudaSuccess)
-        error = edges_add(l->graph, &loop, &after, &full, 1);
+        error = edges_add(l->graph, &loop, &l->after, &full, 1);
+    if (error == cudaSuccess)
+        error = add_idle(l, &loop);
     if (error == cudaSuccess)
         error = cudaGraphInstantiate(&l->exec, l->graph, 0);
     return error == cudaSuccess && made == MADE_BY_UPDATE ? update_loop(l) : error;
