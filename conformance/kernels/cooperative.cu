@@ -7,7 +7,8 @@
  *                    another host thread, or with many arguments. Every block waits, for a bounded time, until all blocks of its grid have
  *                    begun. So do the grids of two streams that joined a capture, of a graph, of a conditional node's body or of a loop
  *                    of two rounds; also in a clone of that graph, in its second executable graph, and in one that was updated from another
- *                    such capture; and once their nodes were left out, taken in again and given parameters.
+ *                    such capture; and once their nodes were left out, taken in again and given parameters, or given the priority and
+ *                    memory-sync domain that they have. A kernel decides about some of the bodies.
  *
  * Mutant `crowded`: a plain kernel of one block more than fit. Its first blocks wait in vain.
  */
@@ -65,7 +66,7 @@ KERNEL(cooperative_static)
 
 #define LOOP_ROUNDS 2u
 
-/* What the kernel is given that ends each round of a loop. */
+/* What the kernel is given that ends each round of a loop, or lets a body run. */
 struct turn {
     struct trial_state *state;
     uint64_t handle;
@@ -81,6 +82,8 @@ KERNEL_OF(cooperative_turns, struct turn)
     k_store_relaxed(&args.state->alive, rounds);
     k_set_condition(args.handle, rounds % LOOP_ROUNDS != 0);
 }
+
+KERNEL_OF(cooperative_chooses, struct turn) { k_set_condition(args.handle, 1); }
 #endif
 
 #define SHARED_BYTES 40960u    /* which any kernel may have */
@@ -361,13 +364,58 @@ static cudaError_t run_graph(const struct meeting *m, cudaGraph_t graph)
     return error;
 }
 
+/* The nodes of the grids get the attributes that they have: this changes nothing, least of all that they are cooperative. */
+static cudaError_t dress_anew(cudaGraph_t graph)
+{
+    static const cudaLaunchAttributeID ids[] = { cudaLaunchAttributePriority, cudaLaunchAttributeMemSyncDomain };
+    cudaGraphNode_t node[2 * GRIDS_MADE + 2];
+    cudaLaunchAttributeValue value;
+    enum cudaGraphNodeType type;
+    size_t count = sizeof(node) / sizeof(node[0]), i, k;
+    cudaError_t error = cudaGraphGetNodes(graph, node, &count);
+
+    for (i = 0; i < 2 * count && error == cudaSuccess; i++) {
+        k = i / 2;
+        error = cudaGraphNodeGetType(node[k], &type);
+        if (error != cudaSuccess || type != cudaGraphNodeTypeKernel)
+            continue;
+        error = cudaGraphKernelNodeGetAttribute(node[k], ids[i % 2], &value);
+        if (error == cudaSuccess)
+            error = cudaGraphKernelNodeSetAttribute(node[k], ids[i % 2], &value);
+    }
+    return error;
+}
+
 #if CUDART_VERSION >= 12040
+/* A body that runs because a kernel before it says so. */
+static cudaError_t open_chosen(const struct meeting *m, cudaGraph_t graph, cudaGraph_t *body)
+{
+    struct turn args = { m->args.state, 0 };
+    void *values[1];
+    struct cudaKernelNodeParams params = one_block_node((const void *)SYMBOL(cooperative_chooses), 1, values);
+    cudaGraphEdgeData full = edges_data(0, 0, 0);
+    cudaGraphConditionalHandle handle;
+    cudaGraphNode_t chooses, node;
+    cudaError_t error = cudaGraphConditionalHandleCreate(&handle, graph, 0, 0);
+
+    if (error != cudaSuccess)
+        return error;
+    args.handle = handle;
+    values[0] = &args;
+    error = cudaGraphAddKernelNode(&chooses, graph, NULL, 0, &params);
+    if (error == cudaSuccess)
+        error = ask_add_conditional(&node, graph, handle, cudaGraphCondTypeIf, 1, body);
+    return error == cudaSuccess ? edges_add(graph, &chooses, &node, &full, 1) : error;
+}
+
 static cudaError_t open_body(struct meeting *m, cudaGraph_t graph, cudaGraph_t *body)
 {
     cudaGraphConditionalHandle handle;
     cudaGraphNode_t node;
     cudaError_t error;
 
+    if (m->place == PLACE_BODY && m->again)
+        return open_chosen(m, graph, body);
     if (m->place == PLACE_BODY)
         return ask_add_if(&node, graph, graph, 1, body);
     error = ask_add_loop(&node, graph, &handle, body);
@@ -394,6 +442,8 @@ static cudaError_t run_grids(struct meeting *m)
 #endif
     if (error == cudaSuccess)
         error = catch_grids(m, body, body ? &same : &graph);
+    if (error == cudaSuccess && !body && !m->again)
+        error = dress_anew(graph);
     if (error == cudaSuccess && place == PLACE_NESTED)
         error = wrap_once(&graph);
     if (error == cudaSuccess && place == PLACE_NESTED)

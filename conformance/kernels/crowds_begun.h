@@ -233,6 +233,47 @@ static cudaError_t run_begun(struct begun *b, unsigned blocks, int control, unsi
     return look_at_begun(b, error, blocks, control ? &b->seen : &b->early);
 }
 
+#if CUDART_VERSION >= 12040
+struct begun_turn {
+    struct trial_state *state;
+    uint64_t handle;           /* of the loop */
+};
+
+/* Ends each of two rounds of a loop. The second one is as the first; of both is counted whether the waiter was early. */
+KERNEL_OF(crowds_begun_turns, struct begun_turn)
+{
+    uint32_t is_first = k_load_relaxed(&args.state->finished) == 0;
+
+    if (is_first) {
+        k_store_relaxed(&args.state->alive, 0);
+        k_store_relaxed(&args.state->left, 0);
+    }
+    k_store_relaxed(&args.state->finished, 1);
+    k_set_condition(args.handle, is_first);
+}
+
+static cudaError_t open_begun_loop(cudaGraph_t graph, cudaGraph_t *body, uint64_t *loop)
+{
+    cudaGraphConditionalHandle handle = 0;
+    cudaGraphNode_t node;
+    cudaError_t error = ask_add_loop(&node, graph, &handle, body);
+
+    *loop = handle;
+    return error;
+}
+
+static cudaError_t end_round(const struct begun *b, cudaGraph_t body, uint64_t handle, const cudaGraphNode_t *after, size_t count)
+{
+    struct begun_turn turn = { b->args.state, handle };
+    void *values[1];
+    struct cudaKernelNodeParams params = one_block_node((const void *)SYMBOL(crowds_begun_turns), 1, values);
+    cudaGraphNode_t node;
+
+    values[0] = &turn;
+    return cudaGraphAddKernelNode(&node, body, after, count, &params);
+}
+#endif
+
 /* A node of so many blocks, of which an SM has room for one. */
 static cudaError_t add_large(const struct begun *b, cudaGraph_t graph, const void *function, const struct kernel_args *args, unsigned blocks,
                              cudaGraphNode_t *node)
@@ -254,9 +295,9 @@ static const void *busy_kernel(unsigned has_long_args)
 }
 
 /* The same with nodes: an edge of either type from block starts leads from the grid to the waiter, in some turns after full edges. A body has no
- * launch-completion edge, and ends with an empty node after both: rule EDGE-26d alone asks what its end waits for. For a grid with such an edge
- * driver 580.159.04 does not wait at the end of a body, not even where that node comes after the grid. */
-static cudaError_t add_begun(struct begun *b, cudaGraph_t graph, unsigned blocks, unsigned turn, int is_body)
+ * launch-completion edge, and ends with an empty node after both, or the kernel that ends its round: rule EDGE-26d alone asks what its end waits
+ * for. For a grid with such an edge driver 580.159.04 does not wait at the end of a body, not even where that node comes after the grid. */
+static cudaError_t add_begun(struct begun *b, cudaGraph_t graph, unsigned blocks, unsigned turn, int is_body, uint64_t loop)
 {
     cudaLaunchAttribute urgent = of_priority(b->greatest);
     cudaGraphEdgeData full = edges_data(0, 0, 0), starts = is_body || turn % 2 ? edges_data(2, 0, 1) : edges_completion();
@@ -277,6 +318,12 @@ static cudaError_t add_begun(struct begun *b, cudaGraph_t graph, unsigned blocks
         error = edges_add(graph, &busy, &waiter, &starts, 1);
     both[0] = busy;
     both[1] = waiter;
+#if CUDART_VERSION >= 12040
+    if (error == cudaSuccess && loop)
+        return end_round(b, graph, loop, both, 2);
+#else
+    (void)loop;
+#endif
     return error == cudaSuccess && is_body ? cudaGraphAddEmptyNode(&empty, graph, both, 2) : error;
 }
 
@@ -303,7 +350,7 @@ static cudaError_t capture_begun(struct begun *b, unsigned blocks, unsigned turn
 enum begun_place {
     BEGUN_IN_GRAPH, BEGUN_IN_CHILD, BEGUN_CAPTURED,
 #if CUDART_VERSION >= 12040
-    BEGUN_IN_BODY,
+    BEGUN_IN_BODY, BEGUN_IN_LOOP,
 #endif
     BEGUN_PLACES
 };
@@ -315,6 +362,7 @@ static cudaError_t make_begun(struct begun *b, unsigned blocks, enum begun_place
     cudaGraph_t child = NULL, inside;
     cudaGraphNode_t node;
     cudaEvent_t back = NULL;
+    uint64_t loop = 0;
     cudaError_t error;
     int is_body = 0;
 
@@ -329,12 +377,14 @@ static cudaError_t make_begun(struct begun *b, unsigned blocks, enum begun_place
         error = cudaGraphCreate(&child, 0);
     inside = child ? child : *graph;
 #if CUDART_VERSION >= 12040
-    is_body = place == BEGUN_IN_BODY;
-    if (error == cudaSuccess && is_body)
+    is_body = place == BEGUN_IN_BODY || place == BEGUN_IN_LOOP;
+    if (error == cudaSuccess && place == BEGUN_IN_BODY)
         error = ask_add_if(&node, *graph, *graph, 1, &inside);
+    if (error == cudaSuccess && place == BEGUN_IN_LOOP)
+        error = open_begun_loop(*graph, &inside, &loop);
 #endif
     if (error == cudaSuccess)
-        error = add_begun(b, inside, blocks, turn, is_body);
+        error = add_begun(b, inside, blocks, turn, is_body, loop);
     if (error == cudaSuccess && child)
         error = cudaGraphAddChildGraphNode(&node, *graph, NULL, 0, child); /* a copy of it */
     if (child)
@@ -478,7 +528,7 @@ static void ask_begun(struct crowd *crowd)
                                       513, 1025, BEGUN_MOST
 #endif
     };
-    unsigned count = sizeof(sizes) / sizeof(sizes[0]), i, places = BEGUN_CAPTURED + 1u + (unsigned)has_conditions();
+    unsigned count = sizeof(sizes) / sizeof(sizes[0]), i, places = BEGUN_CAPTURED + 1u + 2u * (unsigned)has_conditions();
     struct begun b = PDL_ZERO;
     cudaError_t error;
 

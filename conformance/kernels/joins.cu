@@ -24,9 +24,9 @@
  * called   COMP-04d  followers that are queued by the other calls: copies by direction or of many rows, cudaLaunchKernel, cudaLaunchCooperativeKernel
  * driver   COMP-04d  copies, memsets, host functions and waits by the driver's calls for each direction, width and shape; copies and memsets of rows
  *                    and layers that the host waits for
- * many     COMP-04e  the last of 64 streams, an event among 1024, those of 300 launches, one that is recorded a hundred times, one of 600
- *                    that a stream waits for, the last of 70 executable graphs, one of 130 launches, 400 host functions
- * wide     COMP-04b  144 works or primaries before one reader, or one work before 144 readers; 2,100 empty nodes between work and reader
+ * many     COMP-04e  the last of 64 streams, an event among 1024, those of 300 launches, one that is recorded 260 times, one of 600
+ *                    that a stream waits for, the last of 70 executable graphs, one of 260 launches, 400 host functions
+ * wide     COMP-04b  144 works or primaries, and 120 kernels that do nothing, before one reader, or one work before that many; 2,100 empty nodes between work and reader
  * captures COMP-04e  a capture of 1,100 nodes, one of 33 streams, and four captures at once
  * rows     MEM-06c   rows of kernels that trigger and neither wait nor store, launched and captured, with a join, in a fork or before one
  * large_rows MEM-06c rows whose silent kernels have 33 blocks or 4,096 bytes of arguments, or whose follower has 33 blocks
@@ -75,7 +75,7 @@
 #define PLACES 12u             /* streams */
 #define PLACE_WORDS 16u
 #define ALL_WORDS (PLACES * PLACE_WORDS)
-#define JOINS_MAX 24u          /* of a pair */
+#define JOINS_MAX 28u          /* of a pair */
 
 KERNEL(joins_work) { slow_stores(&args); }
 
@@ -173,7 +173,7 @@ struct joins {
     cudaGraphExec_t follows;   /* a graph of the first follower, for who made it */
     cudaGraphExec_t nothing;   /* of a silent kernel, for who made it */
     cudaEvent_t passed;        /* of nothing that anybody waits for, for who made it */
-    void *made;                /* memory that a call in between allocated */
+    void *made, *made_pinned;  /* memory that a call in between allocated */
     const struct condition *condition; /* of a wait for a value, for who set it */
     unsigned trial, works, followers, unasked; /* unasked: this trial put no question */
     unsigned round;            /* of the questions that are asked in turn */

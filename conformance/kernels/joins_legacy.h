@@ -2,6 +2,8 @@
 #ifndef JOINS_LEGACY_H_INCLUDED
 #define JOINS_LEGACY_H_INCLUDED
 
+#define LEGACY_TURN 24u        /* trials, after which questions are asked in their other manner */
+
 /* Work in the second place, in a stream that nobody waits for but by the event. */
 static cudaError_t work_aside(struct joins *joins, cudaEvent_t *event)
 {
@@ -97,7 +99,7 @@ static cudaError_t join_forty(struct joins *joins)
 static cudaError_t join_recorded(struct joins *joins)
 {
     static const unsigned flags[] = { cudaEventDefault, cudaEventDisableTiming, cudaEventBlockingSync };
-    unsigned round = joins->trial / JOINS_MAX, place = joins->trial % (PLACES + 1);
+    unsigned round = joins->trial / LEGACY_TURN, place = joins->trial % (PLACES + 1);
     cudaEvent_t event;
     cudaError_t error = cudaEventCreateWithFlags(&event, flags[round % 3]);
 
@@ -118,7 +120,7 @@ static cudaError_t join_recorded(struct joins *joins)
 /* Stream 0 waits for the event of another stream, or records one itself. */
 static cudaError_t join_zero_by_driver(struct joins *joins)
 {
-    cudaStream_t side = joins->ask->side, from = joins->trial / JOINS_MAX % 2 ? side : 0, to = from == side ? 0 : side;
+    cudaStream_t side = joins->ask->side, from = joins->trial / LEGACY_TURN % 2 ? side : 0, to = from == side ? 0 : side;
     cudaEvent_t event = NULL;
     cudaError_t error = cudaEventCreateWithFlags(&event, cudaEventDisableTiming);
 
@@ -149,7 +151,7 @@ static cudaError_t launch_in_zero(const void *kernel, const struct kernel_args *
 static cudaError_t join_launched_by_driver(struct joins *joins)
 {
     cudaStream_t blocking = joins->stream[joins->trial % PLACES], zero = NULL;
-    int works = joins->trial / JOINS_MAX % 2 != 0;
+    int works = joins->trial / LEGACY_TURN % 2 != 0;
     cudaError_t error;
 
     prepare(joins, 1, 1);

@@ -241,18 +241,19 @@ static cudaError_t pool_between(struct joins *joins)
     return error == cudaSuccess ? follow_by(joins, ways[joins->trial / POOL_WAYS % (sizeof(ways) / sizeof(ways[0]))], stream) : error;
 }
 
-#define APART 12u              /* allocations at once */
+#define APART 12u              /* allocations at once, in most trials */
+#define MANY_APART 80u
 
 struct apart {
-    char *memory[APART];
-    size_t bytes[APART];
+    char *memory[MANY_APART];
+    size_t bytes[MANY_APART];
 };
 
 static int lie_apart(const struct apart *a, unsigned i)
 {
     unsigned k;
 
-    for (k = 0; k < APART; k++)
+    for (k = 0; k < MANY_APART; k++)
         if (k != i && a->memory[k] && a->memory[i] < a->memory[k] + a->bytes[k] && a->memory[k] < a->memory[i] + a->bytes[i])
             return 0;
     return 1;
@@ -264,19 +265,19 @@ static cudaError_t allocate_apart(struct joins *joins)
     static const unsigned unit[3] = { 4096, 256, 1001 }; /* bytes: pages, what devices align to, and neither */
     struct apart a = PDL_ZERO;
     cudaError_t error = cudaSuccess;
-    unsigned i, place;
+    unsigned turn = joins->trial / POOL_WAYS, apart = turn % 4 == 1 ? MANY_APART : APART, i, place;
 
     prepare(joins, 1, 0);
-    for (i = 0; i < 4 * APART && error == cudaSuccess; i++) {
+    for (i = 0; i < 4 * apart && error == cudaSuccess; i++) {
         cudaStream_t stream = joins->stream[i % 2];
-        place = i % APART;
+        place = i % apart;
         if (a.memory[place])
             error = cudaFreeAsync(a.memory[place], stream);
         a.memory[place] = NULL;
         if (i % 5 == 0 && error == cudaSuccess)
             error = cudaStreamSynchronize(stream);
-        a.bytes[place] = (1 + (joins->trial / POOL_WAYS + i / APART + place) % 6) * unit[i % 3];
-        if (error == cudaSuccess && i < 3 * APART)
+        a.bytes[place] = (1 + (turn + i / apart + place) % 6) * unit[i % 3];
+        if (error == cudaSuccess && i < 3 * apart)
             error = cudaMallocAsync((void **)&a.memory[place], a.bytes[place], stream);
         if (error == cudaSuccess && a.memory[place])
             joins->pinned->host_is_stale |= !lie_apart(&a, place);

@@ -77,6 +77,40 @@ static cudaError_t tell_event(struct joins *joins, cudaStream_t stream, cudaEven
     return error == cudaSuccess ? ready_or_not(cudaEventQuery(joins->passed)) : error;
 }
 
+/* Whatever the last error is, it is reset. */
+static cudaError_t tell_error(struct joins *joins, cudaStream_t stream, cudaEvent_t event)
+{
+    (void)joins, (void)stream, (void)event;
+    (void)cudaPeekAtLastError();
+    (void)cudaGetLastError();
+    return cudaSuccess;
+}
+
+/* From an event that has passed to another one. */
+static cudaError_t tell_time(struct joins *joins, cudaStream_t stream, cudaEvent_t event)
+{
+    cudaEvent_t from = NULL, to = NULL;
+    cudaError_t error = cudaEventCreate(&from);
+    float ms;
+
+    (void)stream, (void)event;
+    if (error == cudaSuccess)
+        error = cudaEventCreate(&to);
+    if (error == cudaSuccess)
+        error = cudaEventRecord(from, elsewhere(joins));
+    if (error == cudaSuccess)
+        error = cudaEventRecord(to, elsewhere(joins));
+    if (error == cudaSuccess)
+        error = cudaEventSynchronize(to);
+    if (error == cudaSuccess)
+        error = cudaEventElapsedTime(&ms, from, to);
+    if (from)
+        (void)cudaEventDestroy(from);
+    if (to)
+        (void)cudaEventDestroy(to);
+    return error;
+}
+
 /* ---- settings ---- */
 
 /* The kernel keeps the limit that it has. */
@@ -129,6 +163,12 @@ static cudaError_t add_memory(struct joins *joins, cudaStream_t stream, cudaEven
     return cudaMalloc(&joins->made, ALL_WORDS * sizeof(uint32_t));
 }
 
+static cudaError_t add_pinned(struct joins *joins, cudaStream_t stream, cudaEvent_t event)
+{
+    (void)stream, (void)event;
+    return cudaHostAlloc(&joins->made_pinned, ALL_WORDS * sizeof(uint32_t), cudaHostAllocDefault);
+}
+
 static cudaError_t add_graph(struct joins *joins, cudaStream_t stream, cudaEvent_t event)
 {
     cudaGraphNode_t node;
@@ -150,6 +190,40 @@ static cudaError_t add_executable(struct joins *joins, cudaStream_t stream, cuda
 
     (void)stream, (void)event;
     return error == cudaSuccess ? cudaGraphExecDestroy(exec) : error;
+}
+
+/* Its kernel is given parameters, left out and taken in again, then all of it is updated, and uploaded elsewhere. */
+static cudaError_t change_executable(struct joins *joins, cudaStream_t stream, cudaEvent_t event)
+{
+    void *values[1];
+    struct cudaKernelNodeParams params = one_block_node((const void *)SYMBOL(joins_silent), 2, values);
+    cudaGraphExecUpdateResultInfo info = PDL_ZERO;
+    cudaGraphExec_t exec = NULL;
+    cudaGraphNode_t node;
+    cudaGraph_t graph;
+    cudaError_t error = cudaGraphCreate(&graph, 0);
+
+    (void)stream, (void)event;
+    if (error != cudaSuccess)
+        return error;
+    values[0] = &joins->work[0];
+    error = ask_add_kernel(&node, graph, (const void *)SYMBOL(joins_silent), &joins->work[0], 1);
+    if (error == cudaSuccess)
+        error = cudaGraphInstantiate(&exec, graph, 0);
+    if (error == cudaSuccess)
+        error = cudaGraphExecKernelNodeSetParams(exec, node, &params);
+    if (error == cudaSuccess)
+        error = cudaGraphNodeSetEnabled(exec, node, 0);
+    if (error == cudaSuccess)
+        error = cudaGraphNodeSetEnabled(exec, node, 1);
+    if (error == cudaSuccess)
+        error = cudaGraphExecUpdate(exec, graph, &info);
+    if (error == cudaSuccess)
+        error = cudaGraphUpload(exec, elsewhere(joins));
+    if (exec)
+        (void)cudaGraphExecDestroy(exec);
+    (void)cudaGraphDestroy(graph);
+    return error;
 }
 
 /* Captured elsewhere, and never launched. */
@@ -194,6 +268,14 @@ static cudaError_t call_elsewhere(struct joins *joins, cudaStream_t stream, cuda
     return cudaLaunchHostFunc(elsewhere(joins), ask_host_nothing, NULL);
 }
 
+static void CUDART_CB told_nothing(cudaStream_t stream, cudaError_t status, void *opaque) { (void)stream, (void)status, (void)opaque; }
+
+static cudaError_t call_back_elsewhere(struct joins *joins, cudaStream_t stream, cudaEvent_t event)
+{
+    (void)stream, (void)event;
+    return cudaStreamAddCallback(elsewhere(joins), told_nothing, NULL, 0);
+}
+
 static cudaError_t graph_elsewhere(struct joins *joins, cudaStream_t stream, cudaEvent_t event)
 {
     (void)stream, (void)event;
@@ -227,18 +309,23 @@ static const struct named_call told_calls[] = {
     { "stale after a question about the stream", tell_stream },
     { "stale after a question whether the stream has ended", tell_end },
     { "stale after a question whether an event has passed", tell_event },
+    { "stale after a question about the last error", tell_error },
+    { "stale after a question about the time between two events", tell_time },
     { "stale after a limit of the kernel", set_kernel },
     { "stale after an exchange of the capture mode", set_capture_mode },
     { "stale after another event", add_event },
     { "stale after another stream", add_stream },
     { "stale after an allocation", add_memory },
+    { "stale after an allocation of pinned memory", add_pinned },
     { "stale after another graph", add_graph },
     { "stale after another executable graph", add_executable },
+    { "stale after changes of another executable graph", change_executable },
     { "stale after a capture elsewhere", add_capture },
     { "stale after a launch elsewhere", launch_elsewhere },
     { "stale after a memset elsewhere", set_elsewhere },
     { "stale after a copy elsewhere", copy_elsewhere },
     { "stale after a host function elsewhere", call_elsewhere },
+    { "stale after a callback elsewhere", call_back_elsewhere },
     { "stale after a graph elsewhere", graph_elsewhere },
     { "stale after a record elsewhere", record_elsewhere },
     { "stale after a wait elsewhere", await_elsewhere },
@@ -284,11 +371,12 @@ static cudaError_t told_between(struct joins *joins)
 
     if (error == cudaSuccess)
         error = joins->round / 2 % 3 == 2 ? told_captured(joins, call) : call_between(joins, call);
-    if (!joins->made)
+    if (!joins->made && !joins->made_pinned)
         return error;
     error = error == cudaSuccess ? cudaDeviceSynchronize() : error;
     (void)cudaFree(joins->made);
-    joins->made = NULL;
+    (void)cudaFreeHost(joins->made_pinned);
+    joins->made = joins->made_pinned = NULL;
     return error;
 }
 

@@ -4,12 +4,16 @@
  * chosen  EDGE-26b  an if-node, its second body, the last one of two or four bodies, or a loop, which a kernel before it decides anew in each
  *                   launch; in each of them the same
  * bodies  EDGE-26b  a loop whose body is a kernel that triggers and one that waits, added as nodes, captured, inside a child graph of the
- *                   body, inside a body that runs or another loop, or updated. Each kind of edge leads from the one to the other, or
- *                   a copy or memset stands between or after them, or between them a child graph, or a body that runs in every second
- *                   round. 5 rounds or 20. After the loop comes a kernel, and after the graph one in its stream; all of that twice, in
- *                   one stream or in two
+ *                   body, inside a body that runs or another loop, updated, or two such loops in a row. Each kind of edge leads from the
+ *                   one to the other, or a copy or memset stands between or after them, or between them a child graph, or a body that
+ *                   runs in every second round. 5 rounds, 20, or 260. After the loop comes a kernel, and after the graph one in its
+ *                   stream; all of that twice, in one stream or in two, of each kind. A loop of another graph runs beside them, or
+ *                   before them, in two trials of three
  * mixed   EDGE-26e  a loop of three rounds, or a body that runs once, which holds up to eight kernels, child graphs and conditional nodes,
  *                   with edges as drawn, and after all of them a kernel that ends the round; launched twice
+ *
+ * In `bodies` and `chosen` a kernel that is left out stands before the loop or body; some graphs are made executable again, uploaded, or given
+ * parameters that they have; any value but 0 lets a loop go on, or a body run, whichever thread of whichever block sets it.
  *
  * Mutant `nowait`: nobody waits.
  */
@@ -29,6 +33,9 @@ IMAGE_WITHOUT_PAIRS(loops)
 
 #define ROUNDS 5u              /* of each loop, in most trials */
 #define MANY_ROUNDS 20u
+#define MOST_ROUNDS 260u       /* more than a byte counts */
+#define BESIDE_ROUNDS 24u      /* of the loop of another graph */
+#define SHORT_HOLD_NS 2000u    /* where there are so many rounds */
 #define LOOPS 2u               /* one after the other: launches of the graph */
 #define OUTER_ROUNDS 2u        /* of a loop around the loop */
 #define THREADS 16u            /* of each kernel in a loop, a word each */
@@ -40,9 +47,12 @@ IMAGE_WITHOUT_PAIRS(loops)
 #define CHOICE_AT 35u          /* the first launch's: 1 if the body is to run */
 #define ROUNDS_AT 36u          /* of a body that runs */
 #define INNER_AT 38u           /* the handle of a body between the two */
-#define OUTER_AT 40u           /* the handle of a loop around the loop */
+#define OUTER_AT 40u           /* the handle of a loop around the loop, or of the other one of two */
 #define VALUES_AT 44u          /* of a condition that a kernel decides: the one with which the body does not run, and the one with which it does */
 #define OUTER_BEGUN_AT 42u     /* how many rounds of that one have begun */
+#define GO_AT 46u              /* the value with which a loop goes on */
+#define NO_BODY 0x100u         /* a value beyond all bodies, whatever is added */
+#define LOOP_STREAMS 5u        /* of each kind */
 
 /* What leads from the first kernel to the second. A copy, a child graph or a body between hands the words on in args.seen, or from there; a memset
  * stores over what the kernel before it stored there. */
@@ -54,6 +64,7 @@ static const char *const way_name[WAYS] = { "", " by a full edge", " by an edge 
 DEVICE_FN uint32_t way_of(const struct trial_plan *plan) { return plan->withhold; }
 DEVICE_FN uint32_t rounds_of(const struct trial_plan *plan) { return plan->repeats; }
 DEVICE_FN uint32_t times_of(const struct trial_plan *plan) { return plan->skip; }
+DEVICE_FN uint32_t value_to_go(const struct kernel_args *args, int goes_on) { return goes_on ? k_load(args->data + GO_AT) : 0; }
 DEVICE_FN uint32_t all_rounds_of(const struct trial_plan *plan) { return LOOPS * times_of(plan) * rounds_of(plan); }
 
 /* Whether a memset has come since a kernel stored there. */
@@ -140,10 +151,11 @@ KERNEL(loops_second)
         k_delay(args.state, plan.hold_ns);
     k_barrier();
     k_store(stored + k_thread(), word_of(&plan, round));
-    if (k_thread() != 0)
+    if (k_thread() != round % k_threads()) /* any of them may */
         return;
     k_store_relaxed(&args.state->finished, ended);
-    k_set_condition(k_load64_relaxed(args.data + HANDLE_AT), ended % rounds_of(&plan) != 0 && ended < all_rounds_of(&plan));
+    k_set_condition(k_load64_relaxed(args.data + HANDLE_AT),
+                    value_to_go(&args, ended % rounds_of(&plan) != 0 && ended < all_rounds_of(&plan)));
 }
 
 /* as_wanted: whether that many rounds had ended when this kernel began. */
@@ -183,7 +195,7 @@ KERNEL(loops_begins)
     k_trigger();
     k_store_relaxed(args.data + OUTER_BEGUN_AT, k_load_relaxed(args.data + OUTER_BEGUN_AT) + 1);
     k_delay(args.state, plan.hold_ns);
-    k_set_condition(k_load64_relaxed(args.data + HANDLE_AT), 1);
+    k_set_condition(k_load64_relaxed(args.data + HANDLE_AT), value_to_go(&args, 1));
 }
 
 KERNEL(loops_ends)
@@ -193,7 +205,36 @@ KERNEL(loops_ends)
 
     find_rounds(&args, ended, ended != 0 && ended % rounds_of(&plan) == 0);
     if (k_thread() == 0)
-        k_set_condition(k_load64_relaxed(args.data + OUTER_AT), begun % times_of(&plan) != 0);
+        k_set_condition(k_load64_relaxed(args.data + OUTER_AT), value_to_go(&args, begun % times_of(&plan) != 0));
+}
+
+/* Before each of two loops: lets that one run, late, and names it to the kernel that ends its rounds. */
+KERNEL(loops_next)
+{
+    struct trial_plan plan = k_plan(&args);
+    uint32_t ended = k_load_relaxed(&args.state->finished);
+    uint64_t before = k_load64_relaxed(args.data + HANDLE_AT), next = k_load64_relaxed(args.data + OUTER_AT);
+
+    find_rounds(&args, ended, ended % rounds_of(&plan) == 0);
+    if (k_thread() != 0)
+        return;
+    k_trigger();
+    k_delay(args.state, plan.hold_ns);
+    k_store64_relaxed(args.data + HANDLE_AT, next);
+    k_store64_relaxed(args.data + OUTER_AT, before);
+    k_set_condition(next, value_to_go(&args, 1));
+}
+
+KERNEL(loops_idle) { k_add(&args.state->early, 1); }
+
+/* The loop of another graph. */
+KERNEL(loops_beside)
+{
+    uint32_t ended = k_load_relaxed(&args.state->finished) + 1;
+
+    k_delay(args.state, SHORT_HOLD_NS);
+    k_store_relaxed(&args.state->finished, ended);
+    k_set_condition(k_load64_relaxed(args.data + HANDLE_AT), value_to_go(&args, ended < BESIDE_ROUNDS));
 }
 
 KERNEL(loops_after) { comes_after(&args); }
@@ -202,12 +243,12 @@ KERNEL(loops_after) { comes_after(&args); }
 DEVICE_FN uint32_t launch_of(const struct kernel_args *args) { return k_load_relaxed(&args->state->alive) / 2; }
 DEVICE_FN uint32_t runs_in(const struct kernel_args *args, uint32_t launch) { return (k_load(args->data + CHOICE_AT) + launch) % 2; }
 
-/* Decides late. */
+/* The last thread of all blocks decides, late. */
 KERNEL(loops_chooses)
 {
     struct trial_plan plan = k_plan(&args);
 
-    if (k_thread() != 0)
+    if (k_block() + 1 != k_blocks() || k_thread() + 1 != k_threads())
         return;
     k_trigger();
     k_delay(args.state, plan.hold_ns);
@@ -246,12 +287,22 @@ struct loops {
     struct kernel_args args;
     cudaGraph_t graph;
     cudaGraphExec_t exec;
+    cudaGraphNode_t idle, after; /* before the loop or body, and left out; after it */
     cudaEvent_t event;         /* between two launches in two streams */
-    cudaGraphConditionalHandle handle, inner, outer; /* of the loop, a body between the two kernels, a loop around the loop */
+    cudaGraphConditionalHandle handle, inner, outer; /* of the loop, a body between the two kernels, a loop around the loop or a second one */
+    struct host_room *room_beside; /* of a loop of another graph */
+    struct kernel_args args_beside;
+    cudaGraph_t graph_beside;
+    cudaGraphExec_t exec_beside;
+    cudaGraphConditionalHandle beside;
+    cudaStream_t apart, stream[LOOP_STREAMS]; /* apart: where that one runs */
     enum way way;
+    unsigned turn;             /* of the questions of a pair */
+    unsigned most;             /* rounds of the trials with many */
     unsigned times;            /* that the loop runs in a launch */
     int lone;                  /* a body that runs once */
     uint32_t values[2];        /* of a condition: see VALUES_AT */
+    int exact;                 /* ... they name bodies, else 1 stands for any value but 0 */
     unsigned stale, early, missing;
 };
 
@@ -270,20 +321,19 @@ static unsigned rounds_in(const struct loops *l, unsigned trial)
 
     if (l->lone)
         return 1;
-    return many ? MANY_ROUNDS : ROUNDS;
+    return many ? l->most : ROUNDS;
 }
 
-/* In every other trial the launches stand in two streams. */
-static cudaError_t run_loops(struct loops *l, unsigned trial, const struct wanted *wanted)
+/* What the kernels are told; how many rounds a loop has. */
+static unsigned prepare_loops(struct loops *l, unsigned trial)
 {
-    cudaStream_t stream[] = { l->ask->stream, l->ask->side };
-    unsigned moves = trial % 2;
-    cudaLaunchAttribute attribute = serialization(1);
-    volatile const struct trial_state *state = &l->room->state;
-    cudaError_t error = cudaSuccess;
-    unsigned rounds = rounds_in(l, trial), all = wanted->bodies * l->times * rounds, i;
+    static const uint32_t values[] = { 1, 0x100, 0x80000000u, 2, 0x10000 };
+    uint32_t go = values[(trial + l->turn) % (sizeof(values) / sizeof(values[0]))];
+    unsigned rounds = rounds_in(l, trial), i;
 
     prepare_trial(l->room, trial);
+    if (rounds == MOST_ROUNDS)
+        l->room->plan.hold_ns = SHORT_HOLD_NS;
     memcpy(l->room->data + HANDLE_AT, &l->handle, sizeof(l->handle));
     l->room->data[BEGUN_AT] = l->room->data[OUTER_BEGUN_AT] = 0;
     memcpy(l->room->data + INNER_AT, &l->inner, sizeof(l->inner));
@@ -292,8 +342,33 @@ static cudaError_t run_loops(struct loops *l, unsigned trial, const struct wante
     l->room->plan.withhold = l->way;
     l->room->plan.repeats = rounds;
     l->room->data[CHOICE_AT] = trial % 2;
-    memcpy(l->room->data + VALUES_AT, l->values, sizeof(l->values));
+    l->room->data[GO_AT] = go;
+    for (i = 0; i < 2; i++)
+        l->room->data[VALUES_AT + i] = l->exact || !l->values[i] ? l->values[i] : go;
+    if (l->exact && trial / 2 % 2)
+        l->room->data[VALUES_AT] = NO_BODY + l->values[1];
     l->room->data[ROUNDS_AT] = rounds;
+    return rounds;
+}
+
+static cudaError_t launch_beside(struct loops *l, unsigned trial, cudaStream_t stream)
+{
+    prepare_trial(l->room_beside, trial);
+    l->room_beside->data[GO_AT] = l->room->data[GO_AT];
+    memcpy(l->room_beside->data + HANDLE_AT, &l->beside, sizeof(l->beside));
+    return cudaGraphLaunch(l->exec_beside, stream);
+}
+
+/* In every other trial the launches stand in two streams. beside: 1, a loop of another graph stands before them; 2, it runs beside them. */
+static cudaError_t run_loops(struct loops *l, unsigned trial, const struct wanted *wanted)
+{
+    unsigned moves = trial % 2, place = trial / 2 + l->turn, beside = place % 3;
+    cudaStream_t stream[] = { l->stream[place % LOOP_STREAMS], l->stream[(place + 1) % LOOP_STREAMS] };
+    cudaLaunchAttribute attribute = serialization(1);
+    volatile const struct trial_state *state = &l->room->state;
+    unsigned rounds = prepare_loops(l, trial), all = wanted->bodies * l->times * rounds, i;
+    cudaError_t error = beside ? launch_beside(l, trial, beside == 1 ? stream[0] : l->apart) : cudaSuccess;
+
     for (i = 0; i < LOOPS && error == cudaSuccess; i++) {
         if (i && moves)
             error = record_and_await(l->event, stream[0], stream[1]);
@@ -304,8 +379,11 @@ static cudaError_t run_loops(struct loops *l, unsigned trial, const struct wante
     }
     if (error == cudaSuccess)
         error = cudaStreamSynchronize(stream[moves]);
+    if (error == cudaSuccess)
+        error = cudaStreamSynchronize(l->apart);
     if (error != cudaSuccess)
         return error;
+    l->missing += beside && l->room_beside->state.finished != BESIDE_ROUNDS;
     l->stale += state->witnessed != 0;
     l->early += state->early != 0;
     l->missing += state->finished != all || state->left != all || state->alive != 2 * LOOPS;
@@ -319,6 +397,8 @@ static void ask_runs(struct loops *l, const char *name, cudaError_t error, const
     unsigned trial;
 
     l->stale = l->early = l->missing = 0;
+    if (error == cudaSuccess)
+        error = dress_executable(l);
     for (trial = 0; ask_goes_on(ask, trial, wanted->trials) && error == cudaSuccess; trial++)
         error = run_loops(l, trial, wanted);
     ask_expect(ask, name, error, cudaSuccess);
@@ -334,6 +414,34 @@ static void ask_runs(struct loops *l, const char *name, cudaError_t error, const
         (void)cudaGraphDestroy(l->graph);
     l->exec = NULL;
     l->graph = NULL;
+    l->turn++;
+}
+
+static cudaError_t make_beside(struct loops *l)
+{
+    cudaGraphNode_t loop, node;
+    cudaGraph_t body;
+    cudaError_t error = cudaGraphCreate(&l->graph_beside, 0);
+
+    if (error == cudaSuccess)
+        error = ask_add_loop(&loop, l->graph_beside, &l->beside, &body);
+    if (error == cudaSuccess)
+        error = ask_add_kernel(&node, body, (const void *)SYMBOL(loops_beside), &l->args_beside, 1);
+    return error == cudaSuccess ? cudaGraphInstantiate(&l->exec_beside, l->graph_beside, 0) : error;
+}
+
+static cudaError_t open_streams(struct loops *l)
+{
+    int least, greatest = 0;
+    cudaError_t error = cudaDeviceGetStreamPriorityRange(&least, &greatest);
+
+    l->stream[0] = l->ask->stream;
+    l->stream[1] = cudaStreamLegacy;
+    l->stream[2] = l->ask->side;
+    l->stream[3] = cudaStreamPerThread;
+    if (error == cudaSuccess)
+        error = cudaStreamCreateWithPriority(&l->stream[4], cudaStreamDefault, greatest);
+    return error == cudaSuccess ? cudaStreamCreateWithFlags(&l->apart, cudaStreamNonBlocking) : error;
 }
 
 static int may_ask(struct loops *l, struct ask *ask)
@@ -341,20 +449,29 @@ static int may_ask(struct loops *l, struct ask *ask)
     l->ask = ask;
     if (!has_conditions())
         ask_skip(ask, "loops", "the driver is older than they are");
-    else if (!open_room(&l->room, &l->args))
+    else if (!open_room(&l->room, &l->args) || !open_room(&l->room_beside, &l->args_beside))
         ask_skip(ask, "pinned host memory", "not given");
     else
         ask_expect(ask, "memory for copies", cudaMalloc((void **)&l->args.seen, THREADS * sizeof(uint32_t)), cudaSuccess);
     if (l->args.seen)
         ask_expect(ask, "an event", cudaEventCreateWithFlags(&l->event, cudaEventDisableTiming), cudaSuccess);
-    return l->event != NULL;
+    if (l->event)
+        ask_expect(ask, "streams", open_streams(l), cudaSuccess);
+    if (l->apart)
+        ask_expect(ask, "a loop of another graph", make_beside(l), cudaSuccess);
+    return l->exec_beside != NULL;
 }
 
 static void close_loops(struct loops *l)
 {
     (void)cudaEventDestroy(l->event);
+    (void)cudaGraphExecDestroy(l->exec_beside);
+    (void)cudaGraphDestroy(l->graph_beside);
+    (void)cudaStreamDestroy(l->stream[4]);
+    (void)cudaStreamDestroy(l->apart);
     (void)cudaFree(l->args.seen);
     (void)cudaFreeHost(l->room);
+    (void)cudaFreeHost(l->room_beside);
 }
 
 /* No child graph holds a conditional node; a capture makes neither of them, and no edge from block starts without an event. */
@@ -362,7 +479,7 @@ static int can_make(enum made made, enum way way)
 {
     if (made == MADE_BY_CAPTURE)
         return way != AROUND_BODY && way != AROUND_CHILD && way != BY_STARTS;
-    return way != AROUND_BODY || made != MADE_IN_CHILD;
+    return way != AROUND_BODY || (made != MADE_IN_CHILD && made != MADE_TWICE);
 }
 
 static unsigned long long trials_of(const struct loops *l) { return l->ask->trials / (l->way == BY_TRIGGER && l->times == 1 ? 2 : 8); }
@@ -374,6 +491,7 @@ static void ask_loop(struct loops *l, enum made made)
     char name[80];
 
     wanted.trials = trials_of(l);
+    l->most = made == MADE_OF_NODES ? MOST_ROUNDS : MANY_ROUNDS;
     snprintf(name, sizeof(name), "%s%s", made_name[made], way_name[l->way]);
     ask_runs(l, name, error, &wanted);
 }

@@ -2,6 +2,8 @@
 #ifndef LOOPS_CHOSEN_H_INCLUDED
 #define LOOPS_CHOSEN_H_INCLUDED
 
+#define CHOOSING_BLOCKS 3u
+
 enum chosen { CHOSEN_IF, CHOSEN_LOOP, CHOSEN_OF_TWO, CHOSEN_ELSE, CHOSEN_OF_FOUR, CHOSENS };
 static const char *const chosen_name[CHOSENS] = { "a body that a kernel chooses", "a loop that a kernel begins", "a body of two that a kernel chooses",
                                                   "a second body that a kernel chooses", "a body of four that a kernel chooses" };
@@ -16,10 +18,12 @@ static cudaError_t add_chosen(struct loops *l, enum chosen chosen, cudaGraphNode
 
     l->values[0] = 0;
     l->values[1] = 1;
+    l->exact = 0;
 #if CUDART_VERSION >= 12080
     if (chosen >= CHOSEN_OF_TWO && has_version(12080)) {
         type = chosen == CHOSEN_ELSE ? cudaGraphCondTypeIf : cudaGraphCondTypeSwitch;
         bodies = chosen == CHOSEN_OF_FOUR ? 4 : 2;
+        l->exact = chosen != CHOSEN_ELSE;
         l->values[0] = chosen == CHOSEN_ELSE;
         l->values[1] = chosen == CHOSEN_ELSE ? 0 : bodies - 1;
     }
@@ -32,7 +36,7 @@ static cudaError_t add_chosen(struct loops *l, enum chosen chosen, cudaGraphNode
 static cudaError_t make_chosen(struct loops *l, enum chosen chosen)
 {
     cudaGraphEdgeData full = edges_data(0, 0, 0);
-    cudaGraphNode_t chooses, node = NULL, after;
+    cudaGraphNode_t chooses, node = NULL;
     cudaError_t error = cudaGraphCreate(&l->graph, 0);
 
     l->lone = chosen != CHOSEN_LOOP;
@@ -40,13 +44,15 @@ static cudaError_t make_chosen(struct loops *l, enum chosen chosen)
     if (error == cudaSuccess)
         error = add_chosen(l, chosen, &node);
     if (error == cudaSuccess)
-        error = ask_add_kernel(&chooses, l->graph, (const void *)SYMBOL(loops_chooses), &l->args, THREADS);
+        error = ask_add_kernel_after(&chooses, l->graph, NULL, 0, (const void *)SYMBOL(loops_chooses), &l->args, CHOOSING_BLOCKS, THREADS);
     if (error == cudaSuccess)
-        error = ask_add_kernel(&after, l->graph, (const void *)SYMBOL(loops_after_choice), &l->args, THREADS);
+        error = ask_add_kernel(&l->after, l->graph, (const void *)SYMBOL(loops_after_choice), &l->args, THREADS);
     if (error == cudaSuccess)
         error = edges_add(l->graph, &chooses, &node, &full, 1);
     if (error == cudaSuccess)
-        error = edges_add(l->graph, &node, &after, &full, 1);
+        error = edges_add(l->graph, &node, &l->after, &full, 1);
+    if (error == cudaSuccess)
+        error = add_idle(l, &node);
     return error == cudaSuccess ? cudaGraphInstantiate(&l->exec, l->graph, 0) : error;
 }
 
@@ -57,6 +63,7 @@ static void ask_choice(struct loops *l, enum chosen chosen)
     cudaError_t error = make_chosen(l, chosen);
     char name[80];
 
+    l->most = MANY_ROUNDS;
     wanted.trials = l->way == BY_TRIGGER ? l->ask->trials : l->ask->trials / 8;
     snprintf(name, sizeof(name), "%s%s", chosen_name[chosen], way_name[l->way]);
     ask_runs(l, name, error, &wanted);

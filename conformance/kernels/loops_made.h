@@ -2,9 +2,9 @@
 #ifndef LOOPS_MADE_H_INCLUDED
 #define LOOPS_MADE_H_INCLUDED
 
-enum made { MADE_OF_NODES, MADE_BY_CAPTURE, MADE_IN_CHILD, MADE_IN_BODY, MADE_BY_UPDATE, MADE_IN_LOOP, MADES };
+enum made { MADE_OF_NODES, MADE_BY_CAPTURE, MADE_IN_CHILD, MADE_IN_BODY, MADE_BY_UPDATE, MADE_IN_LOOP, MADE_TWICE, MADES };
 static const char *const made_name[MADES] = { "a loop", "a loop whose body was captured", "a loop with a child graph", "a loop in a body",
-                                              "an updated loop", "a loop in a loop" };
+                                              "an updated loop", "a loop in a loop", "two loops in a row" };
 
 /* From the first kernel's words or to the second one's. */
 static uint32_t *copies_to(const struct loops *l) { return l->way == AROUND_COPY ? l->args.seen : l->args.data + SECOND_AT; }
@@ -155,6 +155,29 @@ static cudaError_t add_around(struct loops *l, cudaGraphNode_t *outermost)
     return error == cudaSuccess ? add_pair(l, body) : error;
 }
 
+/* Two loops, and before each of them a kernel that lets it run. */
+static cudaError_t add_two(struct loops *l, cudaGraphNode_t *last)
+{
+    cudaGraphEdgeData full[3] = { edges_data(0, 0, 0), edges_data(0, 0, 0), edges_data(0, 0, 0) };
+    cudaGraphConditionalHandle *const handle[2] = { &l->outer, &l->handle };
+    cudaGraphNode_t node[4];
+    cudaGraph_t body;
+    cudaError_t error = cudaSuccess;
+    unsigned i;
+
+    for (i = 0; i < 2 && error == cudaSuccess; i++) {
+        error = ask_add_kernel(&node[2 * i], l->graph, (const void *)SYMBOL(loops_next), &l->args, THREADS);
+        if (error == cudaSuccess)
+            error = cudaGraphConditionalHandleCreate(handle[i], l->graph, 0, 0);
+        if (error == cudaSuccess)
+            error = ask_add_conditional(&node[2 * i + 1], l->graph, *handle[i], cudaGraphCondTypeWhile, 1, &body);
+        if (error == cudaSuccess)
+            error = add_pair(l, body);
+    }
+    *last = node[3];
+    return error == cudaSuccess ? edges_add(l->graph, node, node + 1, full, 3) : error;
+}
+
 /* outermost: the loop, or the body around it, as a node of the graph. */
 static cudaError_t add_loop(struct loops *l, enum made made, cudaGraphNode_t *outermost)
 {
@@ -181,19 +204,59 @@ static cudaError_t update_loop(struct loops *l)
     return cudaGraphExecUpdate(l->exec, l->graph, &info);
 }
 
+/* A kernel before the loop or body, which dress_executable() leaves out. */
+static cudaError_t add_idle(struct loops *l, const cudaGraphNode_t *node)
+{
+    cudaGraphEdgeData full = edges_data(0, 0, 0);
+    cudaError_t error = ask_add_kernel(&l->idle, l->graph, (const void *)SYMBOL(loops_idle), &l->args, 1);
+
+    return error == cudaSuccess ? edges_add(l->graph, &l->idle, node, &full, 1) : error;
+}
+
+/* Its last kernel gets the parameters that it has. */
+static cudaError_t give_same(struct loops *l)
+{
+    struct cudaKernelNodeParams params = PDL_ZERO;
+    cudaError_t error = cudaGraphKernelNodeGetParams(l->after, &params);
+
+    return error == cudaSuccess ? cudaGraphExecKernelNodeSetParams(l->exec, l->after, &params) : error;
+}
+
+/* Leaves out what is not to run. In some turns a call with parameters makes the executable graph anew, or its node gets parameters, or it is
+ * uploaded. */
+static cudaError_t dress_executable(struct loops *l)
+{
+    cudaGraphInstantiateParams params = PDL_ZERO;
+    cudaError_t error = cudaSuccess;
+
+    if (l->turn / 2 % 2) {
+        error = cudaGraphExecDestroy(l->exec); /* of a graph with a conditional node there is only one at a time */
+        l->exec = NULL;
+        if (error == cudaSuccess)
+            error = cudaGraphInstantiateWithParams(&l->exec, l->graph, &params);
+    }
+    if (error == cudaSuccess)
+        error = cudaGraphNodeSetEnabled(l->exec, l->idle, 0);
+    if (error == cudaSuccess && l->turn / 4 % 2)
+        error = give_same(l);
+    return error == cudaSuccess && l->turn % 2 ? cudaGraphUpload(l->exec, l->ask->stream) : error;
+}
+
 static cudaError_t make_loop(struct loops *l, enum made made)
 {
     cudaGraphEdgeData full = edges_data(0, 0, 0);
-    cudaGraphNode_t loop = NULL, after;
+    cudaGraphNode_t loop = NULL;
     cudaError_t error = cudaGraphCreate(&l->graph, 0);
 
-    l->times = made == MADE_IN_LOOP ? OUTER_ROUNDS : 1;
+    l->times = made == MADE_IN_LOOP ? OUTER_ROUNDS : made == MADE_TWICE ? 2 : 1;
     if (error == cudaSuccess)
-        error = made == MADE_IN_LOOP ? add_around(l, &loop) : add_loop(l, made, &loop);
+        error = made == MADE_IN_LOOP ? add_around(l, &loop) : made == MADE_TWICE ? add_two(l, &loop) : add_loop(l, made, &loop);
     if (error == cudaSuccess)
-        error = ask_add_kernel(&after, l->graph, (const void *)SYMBOL(loops_after), &l->args, THREADS);
+        error = ask_add_kernel(&l->after, l->graph, (const void *)SYMBOL(loops_after), &l->args, THREADS);
     if (error == cudaSuccess)
-        error = edges_add(l->graph, &loop, &after, &full, 1);
+        error = edges_add(l->graph, &loop, &l->after, &full, 1);
+    if (error == cudaSuccess)
+        error = add_idle(l, &loop);
     if (error == cudaSuccess)
         error = cudaGraphInstantiate(&l->exec, l->graph, 0);
     return error == cudaSuccess && made == MADE_BY_UPDATE ? update_loop(l) : error;
