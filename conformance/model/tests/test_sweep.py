@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
@@ -43,6 +44,19 @@ def test_the_model_can_run_what_is_not_for_a_gpu_only() -> None:
 def test_what_has_to_be_reached(allowed: tuple[str, ...], serial: str | None, outcomes: dict[str, int], problems: int) -> None:
     case = dataclasses.replace(CASE, allowed=allowed, serial=serial)
     assert len(sweep.reach_problems(case, Counter(outcomes))) == problems
+
+
+@pytest.mark.parametrize(("window", "seeds", "problems"), [
+    ("widened", 1, 1), ("widened", sweep.RARE_SEEDS, 1), ("natural", sweep.RARE_SEEDS - 1, 0), ("natural", sweep.RARE_SEEDS, 1),
+])
+def test_only_few_seeds_of_a_natural_window_need_not_show_everything(
+    window: str, seeds: int, problems: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    case = dataclasses.replace(CASE, window=window)
+    monkeypatch.setattr(on_model, "capable", lambda book: [case])
+    monkeypatch.setattr(on_model, "run_family", lambda *asked: [CaseResult(case, "PASS", None)])
+    seen = sweep.sweep_conforming(Path(), BOOK, range(seeds), lambda text: None)
+    assert seen.problems == [f"{case.name}: overlap was never reached"] * problems and seen.statuses == {"PASS": seeds}
 
 
 @pytest.mark.parametrize(("proving", "status", "problems"), [
@@ -122,6 +136,13 @@ def test_only_what_its_own_rule_calls_wrong_catches_a_device(
 def test_a_device_without_a_case_escapes() -> None:
     rule = next(rule.id for rule in BOOK.rules if rule.untestable)
     assert "no case that the model can run" in str(sweep.escapes(Path(), BOOK, Device("sleepy", rule, False), 1))
+
+
+@pytest.mark.parametrize("code", [0, 1, 2, 70, 77])
+def test_a_run_catches_a_device_if_it_says_that_the_device_violates_a_rule(code: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(subprocess, "run", lambda argv, **_: subprocess.CompletedProcess(argv, code))
+    why = sweep.escapes_run(Path("harness"), Device("sleepy", "WAIT-01", False), 10)
+    assert why == (None if code == 1 else f"model:sleepy, seed a: `run --only WAIT-01` exits with {code}")
 
 
 def list_fake(folder: Path, *names: str) -> list[str]:
