@@ -72,8 +72,24 @@ cudaError_t __wrap_cudaMemcpy3D(const struct cudaMemcpy3DParms *copy)
     return error;
 }
 
-/* What the host finds once it has waited for the device. */
-static enum { SEEN_RIGHT, LAST_BYTE_WRONG, WORK_LEFT } sees;
+/* What the host finds once it has waited for the device, or for a stream. */
+static enum { SEEN_RIGHT, LAST_BYTE_WRONG, WORK_LEFT, LAST_BLOCK_WRONG } sees;
+
+static void spoil_last_block(void)
+{
+    if (sees == LAST_BLOCK_WRONG)
+        joins.pinned->seen[0][ROW_BLOCKS * PLACE_WORDS - 1] = 0;
+}
+
+cudaError_t __real_cudaStreamSynchronize(cudaStream_t stream);
+cudaError_t __wrap_cudaStreamSynchronize(cudaStream_t stream);
+cudaError_t __wrap_cudaStreamSynchronize(cudaStream_t stream)
+{
+    cudaError_t error = __real_cudaStreamSynchronize(stream);
+
+    spoil_last_block();
+    return error;
+}
 
 cudaError_t __real_cudaDeviceSynchronize(void);
 cudaError_t __wrap_cudaDeviceSynchronize(void);
@@ -85,6 +101,7 @@ cudaError_t __wrap_cudaDeviceSynchronize(void)
         ((unsigned char *)joins.pinned->seen[0])[AREA_BYTES - 1] ^= 1;
     if (sees == WORK_LEFT)
         joins.pinned->state.left = 1;
+    spoil_last_block();
     return error;
 }
 
@@ -162,6 +179,14 @@ static int row_is_stale(void)
     return row_of_large(&joins) == cudaSuccess && is_stale(&joins);
 }
 
+/* A captured kernel that a large grid follows. */
+static int lanes_are_stale(void)
+{
+    joins.round = 1;
+    joins.trial = LANE_WAYS;
+    return lanes_bare(&joins) == cudaSuccess && is_stale(&joins);
+}
+
 static unsigned own_streams(void)
 {
     unsigned i, found = 0;
@@ -182,11 +207,13 @@ int main(void)
     check(ask_turns(refused_legacy_capture, REFUSED_JOINS) && modes == 7, "the legacy stream is captured in each of the three modes");
     check(ask_turns(end_by_policy, 8) && policies == all_policies, "a stream that is waited for has each policy");
     check(ask_turns(end_stream, 1) && own_streams() == PLACES, "the device is waited for with work in each stream");
-    check(wrong_moves() == 0 && !row_is_stale(), "copies and rows are right where the host finds them so");
+    check(wrong_moves() == 0 && !row_is_stale() && !lanes_are_stale(), "copies and rows are right where the host finds them so");
     sees = LAST_BYTE_WRONG;
     check(wrong_moves() == 1, "what a copy left is compared to the area's last byte");
     sees = WORK_LEFT;
     check(row_is_stale(), "work that a row left behind is looked for");
+    sees = LAST_BLOCK_WRONG;
+    check(row_is_stale() && lanes_are_stale(), "and what the last block of a large follower saw, also where it was captured");
     sees = SEEN_RIGHT;
     close_joins(&joins);
     memset(&joins, 0, sizeof(joins));
