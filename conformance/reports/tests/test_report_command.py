@@ -335,6 +335,7 @@ def test_a_report_with_a_part_removed_is_told_not_shown(tmp_path: Path) -> None:
         lambda report: report.update(verdict="FINE"),
         lambda report: report["tests"][1].update(status="FINE"),
         lambda report: report["tests"][1]["trials"].update(run=True),
+        lambda report: report["tests"][1].update(wall_s=True),
         lambda report: report["tests"][1]["trials"].update(run="64"),
         lambda report: report["device"].update(name=5),
     ],
