@@ -1,4 +1,5 @@
-/* readback_test.c - lists of nodes and edges that are told are compared to the last entry: an answer that is wrong in one of them differs. */
+/* readback_test.c - lists of nodes and edges that are told are compared to the last entry: an answer that is wrong in one of them differs. So are
+ * the flags of executable graphs, to each that they may have, and what a device is to have, also where nothing is told of it. */
 #define PDL_MODEL 1
 #define IMAGE_SUFFIX told
 #define IMAGE_TAG "told"
@@ -56,6 +57,67 @@ static cudaError_t CUDARTAPI tell_neighbours(cudaGraphNode_t of, cudaGraphNode_t
     return tell(nodes, NULL, data, count);
 }
 
+static unsigned long long more_flags; /* than an executable graph was made with */
+static int untold = -1;        /* an attribute of the device that is left as the caller has it */
+
+cudaError_t __real_cudaGraphExecGetFlags(cudaGraphExec_t exec, unsigned long long *flags);
+cudaError_t __wrap_cudaGraphExecGetFlags(cudaGraphExec_t exec, unsigned long long *flags);
+cudaError_t __wrap_cudaGraphExecGetFlags(cudaGraphExec_t exec, unsigned long long *flags)
+{
+    cudaError_t error = __real_cudaGraphExecGetFlags(exec, flags);
+
+    *flags |= more_flags;
+    return error;
+}
+
+cudaError_t __real_cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, int device);
+cudaError_t __wrap_cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, int device);
+cudaError_t __wrap_cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, int device)
+{
+    return (int)attribute == untold ? cudaSuccess : __real_cudaDeviceGetAttribute(value, attribute, device);
+}
+
+static unsigned wrong_flags(struct ask *ask, unsigned which, unsigned long long more)
+{
+    cudaGraph_t graph = NULL;
+    cudaGraphExec_t exec = NULL;
+    unsigned before = ask->wrong;
+
+    check(cudaGraphCreate(&graph, 0) == cudaSuccess && cudaGraphInstantiate(&exec, graph, exec_flags[which]) == cudaSuccess, "an executable graph");
+    more_flags = more;
+    expect_flags(ask, "now", exec, which);
+    more_flags = 0;
+    (void)cudaGraphExecDestroy(exec);
+    (void)cudaGraphDestroy(graph);
+    return ask->wrong - before;
+}
+
+static unsigned wrong_abilities(struct ask *ask, int without)
+{
+    unsigned before = ask->wrong;
+
+    untold = without;
+    ask_abilities(ask, 0);
+    untold = -1;
+    return ask->wrong - before;
+}
+
+static void test_device(void)
+{
+    static const int abilities[] = { cudaDevAttrClusterLaunch, cudaDevAttrCooperativeLaunch, cudaDevAttrConcurrentKernels,
+                                     cudaDevAttrStreamPrioritiesSupported, cudaDevAttrMemSyncDomainCount };
+    struct ask ask = PDL_ZERO;
+    unsigned i, missed = 0;
+
+    check(wrong_flags(&ask, 0, 0) == 0 && wrong_flags(&ask, 1, 0) == 0, "flags that are told as they were given");
+    check(wrong_flags(&ask, 0, cudaGraphInstantiateFlagAutoFreeOnLaunch) != 0 && wrong_flags(&ask, 1, cudaGraphInstantiateFlagUpload) != 0,
+          "one more is wrong");
+    check(wrong_abilities(&ask, -1) == 0, "a device that has what it is to have");
+    for (i = 0; i < sizeof(abilities) / sizeof(abilities[0]); i++)
+        missed += wrong_abilities(&ask, abilities[i]) != 1;
+    check(missed == 0, "it has none of which nothing is told");
+}
+
 int main(void)
 {
     const struct pair_of_nodes want[2] = { { node_of(0), node_of(1) }, { node_of(1), node_of(2) } };
@@ -71,6 +133,7 @@ int main(void)
         check(nodes_differ(tell_neighbours, NULL, node_of(1), node_of(0)) == (now != NO_LIE && now != OTHER_END), text);
     }
     lie = NO_LIE;
+    test_device();
     check(edges_differ(NULL, want, 1) && nodes_differ(tell_neighbours, NULL, node_of(0), NULL), "one entry is not two");
     printf("%u passed, %u failed\n", passed, failed);
     return failed != 0;
