@@ -181,6 +181,30 @@ def test_a_rule_without_a_device_or_a_reason_is_a_problem() -> None:
     assert len(devices.problems(small_book("WAIT-01", "ATTR-01"), broken, stale)) == 1
 
 
+def test_only_a_rule_whose_cases_are_all_for_a_gpu_needs_no_device() -> None:
+    rule = next(rule for rule in BOOK.rules if rule.id == "WAIT-01")
+    on_gpu = [tuple(dataclasses.replace(case, gpu_only=place < most) for place, case in enumerate(rule.cases))
+              for most in (0, 1, len(rule.cases) - 1, len(rule.cases))]
+    said = [devices.reason(dataclasses.replace(rule, cases=cases)) for cases in on_gpu]
+    assert said == [None, None, None, "its kernels exist on a GPU only"]
+
+
+@pytest.mark.parametrize("sample", [[], ["--sample", "2"]])
+def test_a_page_that_says_something_else_is_stale(sample: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    book, broken = small_book("WAIT-01"), [Device("sleepy", "WAIT-01", False, "never wakes")]
+    found = {"WAIT-01": {"sleepy": ["store"]}}
+    monkeypatch.setattr(on_model, "load_book", lambda: book)
+    monkeypatch.setattr(on_model, "devices", lambda harness: broken)
+    monkeypatch.setattr(devices, "notice", lambda harness, book, jobs: found)
+    monkeypatch.setattr(devices, "TABLE", tmp_path / "devices.md")
+    argv = ["--harness", sys.executable, "--check", *sample]
+    text = devices.page(book, broken, found)
+    devices.TABLE.write_text(text)
+    assert devices.main(argv) == 0
+    devices.TABLE.write_text(text.replace("never wakes", "wakes"))
+    assert devices.main(argv) == 1
+
+
 def test_a_sample_compares_what_it_ran_with_what_the_page_says() -> None:
     one = devices.GENERAL[0]
     broken = [Device(one, "WAIT-01", False), Device("two", "ATTR-03", False)]
