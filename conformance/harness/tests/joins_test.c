@@ -73,12 +73,14 @@ cudaError_t __wrap_cudaMemcpy3D(const struct cudaMemcpy3DParms *copy)
 }
 
 /* What the host finds once it has waited for the device, or for a stream. */
-static enum { SEEN_RIGHT, LAST_BYTE_WRONG, WORK_LEFT, LAST_BLOCK_WRONG } sees;
+static enum { SEEN_RIGHT, LAST_BYTE_WRONG, WORK_LEFT, LAST_BLOCK_WRONG, WORD_BEFORE_WRONG, WORD_BEHIND_WRONG } sees;
 
-static void spoil_last_block(void)
+static void spoil_words(void)
 {
     if (sees == LAST_BLOCK_WRONG)
         joins.pinned->seen[0][ROW_BLOCKS * PLACE_WORDS - 1] = 0;
+    if (sees == WORD_BEFORE_WRONG || sees == WORD_BEHIND_WRONG)
+        joins.pinned->words[sees == WORD_BEFORE_WRONG ? VALUE_WORD - 1 : VALUE_WORD + 1] ^= 1;
 }
 
 cudaError_t __real_cudaStreamSynchronize(cudaStream_t stream);
@@ -87,7 +89,7 @@ cudaError_t __wrap_cudaStreamSynchronize(cudaStream_t stream)
 {
     cudaError_t error = __real_cudaStreamSynchronize(stream);
 
-    spoil_last_block();
+    spoil_words();
     return error;
 }
 
@@ -101,7 +103,7 @@ cudaError_t __wrap_cudaDeviceSynchronize(void)
         ((unsigned char *)joins.pinned->seen[0])[AREA_BYTES - 1] ^= 1;
     if (sees == WORK_LEFT)
         joins.pinned->state.left = 1;
-    spoil_last_block();
+    spoil_words();
     return error;
 }
 
@@ -187,6 +189,13 @@ static int lanes_are_stale(void)
     return lanes_bare(&joins) == cudaSuccess && is_stale(&joins);
 }
 
+/* A value that the host finds, as it found what stands beside it. */
+static int value_is_wrong(void)
+{
+    joins.trial = joins.round = 0;
+    return value_for_host(&joins) == cudaSuccess && joins.pinned->host_is_stale;
+}
+
 static unsigned own_streams(void)
 {
     unsigned i, found = 0;
@@ -214,6 +223,12 @@ int main(void)
     check(row_is_stale(), "work that a row left behind is looked for");
     sees = LAST_BLOCK_WRONG;
     check(row_is_stale() && lanes_are_stale(), "and what the last block of a large follower saw, also where it was captured");
+    sees = SEEN_RIGHT;
+    check(!value_is_wrong(), "a value with the words beside it that were there");
+    sees = WORD_BEFORE_WRONG;
+    check(value_is_wrong(), "a word before it that was written as well is wrong");
+    sees = WORD_BEHIND_WRONG;
+    check(value_is_wrong(), "and so is one behind it");
     sees = SEEN_RIGHT;
     close_joins(&joins);
     memset(&joins, 0, sizeof(joins));
