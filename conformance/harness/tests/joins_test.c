@@ -107,6 +107,21 @@ cudaError_t __wrap_cudaDeviceSynchronize(void)
     return error;
 }
 
+/* What is told of a graph that was made executable: all, or less. */
+static enum { TELLS_ALL, NODE_LEFT, RESULT_LEFT } tells;
+
+cudaError_t __real_cudaGraphInstantiateWithParams(cudaGraphExec_t *exec, cudaGraph_t graph, cudaGraphInstantiateParams *params);
+cudaError_t __wrap_cudaGraphInstantiateWithParams(cudaGraphExec_t *exec, cudaGraph_t graph, cudaGraphInstantiateParams *params);
+cudaError_t __wrap_cudaGraphInstantiateWithParams(cudaGraphExec_t *exec, cudaGraph_t graph, cudaGraphInstantiateParams *params)
+{
+    cudaGraphInstantiateParams before = *params;
+    cudaError_t error = __real_cudaGraphInstantiateWithParams(exec, graph, params);
+
+    params->errNode_out = tells == NODE_LEFT ? before.errNode_out : params->errNode_out;
+    params->result_out = tells == RESULT_LEFT ? before.result_out : params->result_out;
+    return error;
+}
+
 static int worked(cudaStream_t stream)
 {
     unsigned i;
@@ -196,6 +211,31 @@ static int value_is_wrong(void)
     return value_for_host(&joins) == cudaSuccess && joins.pinned->host_is_stale;
 }
 
+/* A graph that is made executable by the call that tells how it went. */
+static int instance_is_wrong(unsigned told)
+{
+    struct lent lent = PDL_ZERO;
+    cudaGraphExec_t exec = NULL;
+
+    tells = told;
+    prepare(&joins, 1, 0);
+    check(make_lent(&joins, 0, &lent) == cudaSuccess && instantiate_with(&joins, &lent, 0, joins.stream[0], &exec) == cudaSuccess, "an instance");
+    tells = TELLS_ALL;
+    (void)cudaGraphExecDestroy(exec);
+    (void)cudaGraphDestroy(lent.graph);
+    return joins.pinned->host_is_stale != 0;
+}
+
+/* A callback that finds the work's words, and is called for this stream with this status. */
+static unsigned call_is_wrong(cudaStream_t stream, cudaError_t status)
+{
+    struct called called = { &joins, joins.stream[0], 1, 0, 0 };
+
+    prepare(&joins, 1, 0);
+    call_back(stream, status, &called);
+    return called.wrong;
+}
+
 static unsigned own_streams(void)
 {
     unsigned i, found = 0;
@@ -224,6 +264,10 @@ int main(void)
     sees = LAST_BLOCK_WRONG;
     check(row_is_stale() && lanes_are_stale(), "and what the last block of a large follower saw, also where it was captured");
     sees = SEEN_RIGHT;
+    check(!instance_is_wrong(TELLS_ALL), "an instance of which all is told");
+    check(instance_is_wrong(NODE_LEFT) && instance_is_wrong(RESULT_LEFT), "a node that is named without an error is wrong, as is no result");
+    check(!call_is_wrong(joins.stream[0], cudaSuccess), "a callback of its stream");
+    check(call_is_wrong(joins.stream[1], cudaSuccess) && call_is_wrong(joins.stream[0], cudaErrorUnknown), "another stream or an error is wrong");
     check(!value_is_wrong(), "a value with the words beside it that were there");
     sees = WORD_BEFORE_WRONG;
     check(value_is_wrong(), "a word before it that was written as well is wrong");
