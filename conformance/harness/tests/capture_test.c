@@ -1,10 +1,14 @@
-/* capture_test.c - a capture into a graph that is given makes that graph, whatever else it tells of itself. */
+/* capture_test.c - a capture into a graph that is given makes that graph, whatever else it tells of itself; what is told of a capture stays the
+ * same as long as it goes on, and is that of no other one. */
 #define PDL_MODEL 1
 #define IMAGE_TAG "told"
 #define IMAGE_SUFFIX told
 #include "capture_calls.cu" /* whole: what is asked is static */
 
 #include "check.h"
+
+#define REAL(name) REAL_(name)
+#define REAL_(name) __real_##name
 
 static int goes_elsewhere;     /* a capture makes a graph of its own, not the one that it was given */
 
@@ -17,6 +21,45 @@ cudaError_t __wrap_cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGraph_
 {
     return goes_elsewhere ? cudaStreamBeginCapture(stream, mode)
                           : __real_cudaStreamBeginCaptureToGraph(stream, graph, nodes, data, count, mode);
+}
+
+/* What is told of captures: of one as of the first that was asked for, or as of the one before. */
+enum lie { NO_LIE, ID_OF_FIRST, GRAPH_OF_BEFORE };
+static enum lie lie;
+static unsigned asked_for, lies_at; /* the captures so far; the one that is told so */
+
+cudaError_t REAL(edges_of_capture)(cudaStream_t stream, enum cudaStreamCaptureStatus *status, unsigned long long *id, cudaGraph_t *graph,
+                                   const cudaGraphNode_t **nodes, const cudaGraphEdgeData **data, size_t *count);
+cudaError_t WRAPPED(edges_of_capture)(cudaStream_t stream, enum cudaStreamCaptureStatus *status, unsigned long long *id, cudaGraph_t *graph,
+                                      const cudaGraphNode_t **nodes, const cudaGraphEdgeData **data, size_t *count);
+cudaError_t WRAPPED(edges_of_capture)(cudaStream_t stream, enum cudaStreamCaptureStatus *status, unsigned long long *id, cudaGraph_t *graph,
+                                      const cudaGraphNode_t **nodes, const cudaGraphEdgeData **data, size_t *count)
+{
+    static unsigned long long first;
+    static cudaGraph_t before;
+    cudaError_t error = REAL(edges_of_capture)(stream, status, id, graph, nodes, data, count);
+    cudaGraph_t is = graph ? *graph : NULL;
+
+    first = asked_for++ || !id ? first : *id;
+    if (asked_for == lies_at && lie == ID_OF_FIRST && id)
+        *id = first;
+    if (asked_for == lies_at && lie == GRAPH_OF_BEFORE && graph)
+        *graph = before;
+    before = is;
+    return error;
+}
+
+/* How many answers about captures are wrong, where one is told so. */
+static unsigned wrong_of(const struct capture *c, void (*asks)(const struct capture *), enum lie now, unsigned at)
+{
+    unsigned wrong = c->ask->wrong;
+
+    asked_for = 0;
+    lie = now;
+    lies_at = at;
+    asks(c);
+    lie = NO_LIE;
+    return c->ask->wrong - wrong;
 }
 
 /* Whether a captured launch is found wrong, in the first stream and mode; place: as in enum place. */
@@ -37,18 +80,20 @@ int main(void)
     struct settings s = PDL_ZERO;
     unsigned i;
 
-    c.ask = &ask;
+    check(cudaStreamCreateWithFlags(&ask.stream, cudaStreamNonBlocking) == cudaSuccess &&
+              cudaStreamCreateWithFlags(&ask.side, cudaStreamNonBlocking) == cudaSuccess && open_capture(&c, &ask) == cudaSuccess,
+          "streams and an event");
     s.capture = &c;
     for (i = 0; i < 2; i++)
         check(cudaEventCreateWithFlags(&s.event[i], cudaEventDisableTiming) == cudaSuccess, "an event of a launch");
-    check(cudaStreamCreateWithFlags(&c.stream, cudaStreamNonBlocking) == cudaSuccess &&
-              cudaStreamCreateWithFlags(&c.side, cudaStreamNonBlocking) == cudaSuccess &&
-              cudaEventCreateWithFlags(&c.event, cudaEventDisableTiming) == cudaSuccess,
-          "two streams and an event");
     s.stream[0] = c.stream;
     check(!is_wrong(&s, PLACE_OWN, 0) && !is_wrong(&s, PLACE_OWN, 1), "a capture that is given no graph makes one");
     for (i = PLACE_GIVEN; i <= PLACE_CHILD; i++)
         check(!is_wrong(&s, (enum place)i, 0) && is_wrong(&s, (enum place)i, 1), "one that is given a graph makes that, and no other");
+    check(wrong_of(&c, ask_ids, NO_LIE, 0) == 0 && wrong_of(&c, ask_two_told, NO_LIE, 0) == 0, "captures that are told as what they are");
+    check(wrong_of(&c, ask_ids, ID_OF_FIRST, 3) == 1 && wrong_of(&c, ask_ids, ID_OF_FIRST, 4) == 1, "no capture has the id of an earlier one");
+    check(wrong_of(&c, ask_two_told, GRAPH_OF_BEFORE, 2) != 0 && wrong_of(&c, ask_two_told, GRAPH_OF_BEFORE, 3) == 1,
+          "nor the graph of another one, at first or later");
     printf("%u passed, %u failed\n", passed, failed);
     return failed != 0;
 }
