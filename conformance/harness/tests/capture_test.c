@@ -1,5 +1,5 @@
 /* capture_test.c - a capture into a graph that is given makes that graph, whatever else it tells of itself; what is told of a capture stays the
- * same as long as it goes on, and is that of no other one. */
+ * same as long as it goes on, and is that of no other one; and a captured launch has its attributes to the last byte. */
 #define PDL_MODEL 1
 #define IMAGE_TAG "told"
 #define IMAGE_SUFFIX told
@@ -62,6 +62,43 @@ static unsigned wrong_of(const struct capture *c, void (*asks)(const struct capt
     return c->ask->wrong - wrong;
 }
 
+/* What a node tells of its attributes, the same but for one byte. */
+static const cudaLaunchAttribute *tells;
+static size_t spoilt;          /* no byte of it: beyond it */
+
+cudaError_t __real_cudaGraphKernelNodeGetAttribute(cudaGraphNode_t node, cudaLaunchAttributeID id, cudaLaunchAttributeValue *value);
+cudaError_t __wrap_cudaGraphKernelNodeGetAttribute(cudaGraphNode_t node, cudaLaunchAttributeID id, cudaLaunchAttributeValue *value);
+cudaError_t __wrap_cudaGraphKernelNodeGetAttribute(cudaGraphNode_t node, cudaLaunchAttributeID id, cudaLaunchAttributeValue *value)
+{
+    if (!tells)
+        return __real_cudaGraphKernelNodeGetAttribute(node, id, value);
+    *value = tells->val;
+    if (spoilt < sizeof(*value))
+        ((unsigned char *)value)[spoilt] ^= 1;
+    return cudaSuccess;
+}
+
+static void test_attributes(void)
+{
+    const struct {
+        cudaLaunchAttribute is;
+        size_t bytes;
+    } rows[] = { { cooperatively(), sizeof(int) }, { in_clusters(2), 3 * sizeof(unsigned) }, { in_remote_domain(), sizeof(cudaLaunchMemSyncDomain) },
+                 { of_priority(-3), sizeof(int) } };
+    unsigned i, wrong = 0, missed = 0;
+
+    for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        tells = &rows[i].is;
+        spoilt = sizeof(tells->val);
+        wrong += !has_attribute(NULL, tells);
+        for (spoilt = 0; spoilt < rows[i].bytes; spoilt++)
+            missed += has_attribute(NULL, tells);
+    }
+    tells = NULL;
+    check(wrong == 0, "attributes that a node has");
+    check(missed == 0, "it has none of which any byte is another one");
+}
+
 /* Whether a captured launch is found wrong, in the first stream and mode; place: as in enum place. */
 static int is_wrong(const struct settings *settings, enum place place, int elsewhere)
 {
@@ -87,6 +124,7 @@ int main(void)
     for (i = 0; i < 2; i++)
         check(cudaEventCreateWithFlags(&s.event[i], cudaEventDisableTiming) == cudaSuccess, "an event of a launch");
     s.stream[0] = c.stream;
+    test_attributes();
     check(!is_wrong(&s, PLACE_OWN, 0) && !is_wrong(&s, PLACE_OWN, 1), "a capture that is given no graph makes one");
     for (i = PLACE_GIVEN; i <= PLACE_CHILD; i++)
         check(!is_wrong(&s, (enum place)i, 0) && is_wrong(&s, (enum place)i, 1), "one that is given a graph makes that, and no other");
