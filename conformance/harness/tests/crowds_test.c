@@ -1,4 +1,5 @@
-/* crowds_test.c - of a grid whose threads are counted, one thread more or less shows, and each word that it leaves. */
+/* crowds_test.c - of a grid whose threads are counted, one thread more or less shows, and each word that it leaves; of a graph that is launched
+ * twice, what its blocks found in either launch. */
 #define PDL_MODEL 1
 #define IMAGE_SUFFIX told
 #define IMAGE_TAG "told"
@@ -10,6 +11,7 @@ static struct crowd crowd;
 static uint32_t words[COUNTED_WORDS];
 static int more_threads;       /* than ran */
 static unsigned told_at;       /* a word that is told otherwise; COUNTED_WORDS: none */
+static unsigned waits, early_at; /* so far; the one after which a block found others' words, 0: none */
 
 cudaError_t __real_cudaStreamSynchronize(cudaStream_t stream);
 cudaError_t __wrap_cudaStreamSynchronize(cudaStream_t stream);
@@ -18,6 +20,8 @@ cudaError_t __wrap_cudaStreamSynchronize(cudaStream_t stream)
     cudaError_t error = __real_cudaStreamSynchronize(stream);
 
     crowd.room->state.finished += (uint32_t)more_threads;
+    if (++waits == early_at)
+        crowd.room->state.early++;
     if (told_at < COUNTED_WORDS)
         words[told_at] ^= 1;
     return error;
@@ -35,6 +39,19 @@ static unsigned wrong_of(const struct kernel_args *args, int later, int more, un
     more_threads = 0;
     told_at = COUNTED_WORDS;
     return wrong;
+}
+
+/* A graph that is launched twice, in one of whose launches a block found others' words in its shared memory. */
+static unsigned early_of_two(unsigned launch)
+{
+    cudaError_t error;
+
+    waits = 0;
+    early_at = launch;
+    prepare_trial(crowd.room, 0);
+    error = launch_kept_twice(&crowd, 0, 0);
+    early_at = 0;
+    return error == cudaSuccess ? crowd.room->state.early : ~0u;
 }
 
 int main(void)
@@ -60,6 +77,7 @@ int main(void)
     for (i = 0; i < sizeof(places) / sizeof(places[0]); i++)
         missed += wrong_of(&args, (int)(i % 2), 0, places[i]) != 1;
     check(missed == 0, "each word that is another one shows");
+    check(early_of_two(0) == 0 && early_of_two(1) == 1 && early_of_two(2) == 1, "what a block found in either launch of a graph counts");
     printf("%u passed, %u failed\n", passed, failed);
     return failed != 0;
 }

@@ -72,8 +72,26 @@ cudaError_t __wrap_cudaMemcpy3D(const struct cudaMemcpy3DParms *copy)
     return error;
 }
 
-/* What the host finds once it has waited for the device. */
-static enum { SEEN_RIGHT, LAST_BYTE_WRONG, WORK_LEFT } sees;
+/* What the host finds once it has waited for the device, or for a stream. */
+static enum { SEEN_RIGHT, LAST_BYTE_WRONG, WORK_LEFT, LAST_BLOCK_WRONG, WORD_BEFORE_WRONG, WORD_BEHIND_WRONG } sees;
+
+static void spoil_words(void)
+{
+    if (sees == LAST_BLOCK_WRONG)
+        joins.pinned->seen[0][ROW_BLOCKS * PLACE_WORDS - 1] = 0;
+    if (sees == WORD_BEFORE_WRONG || sees == WORD_BEHIND_WRONG)
+        joins.pinned->words[sees == WORD_BEFORE_WRONG ? VALUE_WORD - 1 : VALUE_WORD + 1] ^= 1;
+}
+
+cudaError_t __real_cudaStreamSynchronize(cudaStream_t stream);
+cudaError_t __wrap_cudaStreamSynchronize(cudaStream_t stream);
+cudaError_t __wrap_cudaStreamSynchronize(cudaStream_t stream)
+{
+    cudaError_t error = __real_cudaStreamSynchronize(stream);
+
+    spoil_words();
+    return error;
+}
 
 cudaError_t __real_cudaDeviceSynchronize(void);
 cudaError_t __wrap_cudaDeviceSynchronize(void);
@@ -85,6 +103,22 @@ cudaError_t __wrap_cudaDeviceSynchronize(void)
         ((unsigned char *)joins.pinned->seen[0])[AREA_BYTES - 1] ^= 1;
     if (sees == WORK_LEFT)
         joins.pinned->state.left = 1;
+    spoil_words();
+    return error;
+}
+
+/* What is told of a graph that was made executable: all, or less. */
+static enum { TELLS_ALL, NODE_LEFT, RESULT_LEFT } tells;
+
+cudaError_t __real_cudaGraphInstantiateWithParams(cudaGraphExec_t *exec, cudaGraph_t graph, cudaGraphInstantiateParams *params);
+cudaError_t __wrap_cudaGraphInstantiateWithParams(cudaGraphExec_t *exec, cudaGraph_t graph, cudaGraphInstantiateParams *params);
+cudaError_t __wrap_cudaGraphInstantiateWithParams(cudaGraphExec_t *exec, cudaGraph_t graph, cudaGraphInstantiateParams *params)
+{
+    cudaGraphInstantiateParams before = *params;
+    cudaError_t error = __real_cudaGraphInstantiateWithParams(exec, graph, params);
+
+    params->errNode_out = tells == NODE_LEFT ? before.errNode_out : params->errNode_out;
+    params->result_out = tells == RESULT_LEFT ? before.result_out : params->result_out;
     return error;
 }
 
@@ -162,6 +196,46 @@ static int row_is_stale(void)
     return row_of_large(&joins) == cudaSuccess && is_stale(&joins);
 }
 
+/* A captured kernel that a large grid follows. */
+static int lanes_are_stale(void)
+{
+    joins.round = 1;
+    joins.trial = LANE_WAYS;
+    return lanes_bare(&joins) == cudaSuccess && is_stale(&joins);
+}
+
+/* A value that the host finds, as it found what stands beside it. */
+static int value_is_wrong(void)
+{
+    joins.trial = joins.round = 0;
+    return value_for_host(&joins) == cudaSuccess && joins.pinned->host_is_stale;
+}
+
+/* A graph that is made executable by the call that tells how it went. */
+static int instance_is_wrong(unsigned told)
+{
+    struct lent lent = PDL_ZERO;
+    cudaGraphExec_t exec = NULL;
+
+    tells = told;
+    prepare(&joins, 1, 0);
+    check(make_lent(&joins, 0, &lent) == cudaSuccess && instantiate_with(&joins, &lent, 0, joins.stream[0], &exec) == cudaSuccess, "an instance");
+    tells = TELLS_ALL;
+    (void)cudaGraphExecDestroy(exec);
+    (void)cudaGraphDestroy(lent.graph);
+    return joins.pinned->host_is_stale != 0;
+}
+
+/* A callback that finds the work's words, and is called for this stream with this status. */
+static unsigned call_is_wrong(cudaStream_t stream, cudaError_t status)
+{
+    struct called called = { &joins, joins.stream[0], 1, 0, 0 };
+
+    prepare(&joins, 1, 0);
+    call_back(stream, status, &called);
+    return called.wrong;
+}
+
 static unsigned own_streams(void)
 {
     unsigned i, found = 0;
@@ -182,11 +256,23 @@ int main(void)
     check(ask_turns(refused_legacy_capture, REFUSED_JOINS) && modes == 7, "the legacy stream is captured in each of the three modes");
     check(ask_turns(end_by_policy, 8) && policies == all_policies, "a stream that is waited for has each policy");
     check(ask_turns(end_stream, 1) && own_streams() == PLACES, "the device is waited for with work in each stream");
-    check(wrong_moves() == 0 && !row_is_stale(), "copies and rows are right where the host finds them so");
+    check(wrong_moves() == 0 && !row_is_stale() && !lanes_are_stale(), "copies and rows are right where the host finds them so");
     sees = LAST_BYTE_WRONG;
     check(wrong_moves() == 1, "what a copy left is compared to the area's last byte");
     sees = WORK_LEFT;
     check(row_is_stale(), "work that a row left behind is looked for");
+    sees = LAST_BLOCK_WRONG;
+    check(row_is_stale() && lanes_are_stale(), "and what the last block of a large follower saw, also where it was captured");
+    sees = SEEN_RIGHT;
+    check(!instance_is_wrong(TELLS_ALL), "an instance of which all is told");
+    check(instance_is_wrong(NODE_LEFT) && instance_is_wrong(RESULT_LEFT), "a node that is named without an error is wrong, as is no result");
+    check(!call_is_wrong(joins.stream[0], cudaSuccess), "a callback of its stream");
+    check(call_is_wrong(joins.stream[1], cudaSuccess) && call_is_wrong(joins.stream[0], cudaErrorUnknown), "another stream or an error is wrong");
+    check(!value_is_wrong(), "a value with the words beside it that were there");
+    sees = WORD_BEFORE_WRONG;
+    check(value_is_wrong(), "a word before it that was written as well is wrong");
+    sees = WORD_BEHIND_WRONG;
+    check(value_is_wrong(), "and so is one behind it");
     sees = SEEN_RIGHT;
     close_joins(&joins);
     memset(&joins, 0, sizeof(joins));

@@ -70,6 +70,74 @@ static void test_launches(void)
     check(launch_is_wrong(all, PART_SEEN_SET, 0) && launch_is_wrong(all, PART_SEEN_SET, 1), "and what was seen of the memset");
 }
 
+/* A number of a kernel node that is told otherwise: six sizes, its shared memory, then those of its attributes. */
+enum told { TOLD_SHARED = 6, TOLD_CLUSTER, TOLD_DOMAIN = TOLD_CLUSTER + 3, TOLD_PRIORITY, TOLD_RIGHT };
+static unsigned told_otherwise = TOLD_RIGHT;
+
+cudaError_t __real_cudaGraphKernelNodeGetParams(cudaGraphNode_t node, struct cudaKernelNodeParams *params);
+cudaError_t __wrap_cudaGraphKernelNodeGetParams(cudaGraphNode_t node, struct cudaKernelNodeParams *params);
+cudaError_t __wrap_cudaGraphKernelNodeGetParams(cudaGraphNode_t node, struct cudaKernelNodeParams *params)
+{
+    cudaError_t error = __real_cudaGraphKernelNodeGetParams(node, params);
+    unsigned *const size[] = { &params->gridDim.x, &params->gridDim.y, &params->gridDim.z, &params->blockDim.x, &params->blockDim.y,
+                               &params->blockDim.z, &params->sharedMemBytes };
+
+    if (told_otherwise <= TOLD_SHARED)
+        ++*size[told_otherwise];
+    return error;
+}
+
+cudaError_t __real_cudaGraphKernelNodeGetAttribute(cudaGraphNode_t node, cudaLaunchAttributeID id, cudaLaunchAttributeValue *value);
+cudaError_t __wrap_cudaGraphKernelNodeGetAttribute(cudaGraphNode_t node, cudaLaunchAttributeID id, cudaLaunchAttributeValue *value);
+cudaError_t __wrap_cudaGraphKernelNodeGetAttribute(cudaGraphNode_t node, cudaLaunchAttributeID id, cudaLaunchAttributeValue *value)
+{
+    cudaError_t error = __real_cudaGraphKernelNodeGetAttribute(node, id, value);
+
+    if (id == cudaLaunchAttributeClusterDimension) {
+        value->clusterDim.x += told_otherwise == TOLD_CLUSTER;
+        value->clusterDim.y += told_otherwise == TOLD_CLUSTER + 1;
+        value->clusterDim.z += told_otherwise == TOLD_CLUSTER + 2;
+    }
+    if (id == cudaLaunchAttributeMemSyncDomain && told_otherwise == TOLD_DOMAIN)
+        value->memSyncDomain = cudaLaunchMemSyncDomainDefault;
+    if (id == cudaLaunchAttributePriority)
+        value->priority += told_otherwise == TOLD_PRIORITY;
+    return error;
+}
+
+/* How many answers about a node that was refused something are wrong. */
+static unsigned wrong_of_node(struct given *g, cudaGraphNode_t node, unsigned told)
+{
+    unsigned wrong = g->ask->wrong;
+
+    told_otherwise = told;
+    expect_params(g, node, 1);
+    expect_attributes(g, node, 1, 0);
+    told_otherwise = TOLD_RIGHT;
+    return g->ask->wrong - wrong;
+}
+
+static void test_refused(void)
+{
+    struct ask ask = PDL_ZERO;
+    struct given g = PDL_ZERO;
+    cudaGraph_t graph = NULL;
+    cudaGraphNode_t node = NULL;
+    unsigned told, missed = 0;
+
+    g.clusters = 1;
+    if (!open_given(&g, &ask) || graph_of(&g, &shape_subject, 1, 0, 0, &graph, &node) != cudaSuccess || give_attributes(node, 1, 0) != cudaSuccess) {
+        check(0, "a kernel node");
+        return;
+    }
+    check(wrong_of_node(&g, node, TOLD_RIGHT) == 0, "a node that was refused something is as it was");
+    for (told = 0; told < TOLD_RIGHT; told++)
+        missed += wrong_of_node(&g, node, told) != 1;
+    check(missed == 0, "each of its numbers that is told otherwise is wrong");
+    (void)cudaGraphDestroy(graph);
+    (void)cudaFreeHost(g.room);
+}
+
 /* Words that a memset left, but for one. */
 static unsigned set_is_stale(unsigned at)
 {
@@ -87,6 +155,7 @@ int main(void)
 {
     test_hosts();
     test_launches();
+    test_refused();
     check(!set_is_stale(ASK_WORDS) && set_is_stale(0) && set_is_stale(ASK_WORDS / 2 - 1), "a memset's words are compared from the first to the last");
     printf("%u passed, %u failed\n", passed, failed);
     return failed != 0;

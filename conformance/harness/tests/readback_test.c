@@ -1,4 +1,5 @@
-/* readback_test.c - lists of nodes and edges that are told are compared to the last entry: an answer that is wrong in one of them differs. */
+/* readback_test.c - lists of nodes and edges that are told are compared to the last entry: an answer that is wrong in one of them differs. So are
+ * the flags of executable graphs, to each that they may have, and what a device is to have, also where nothing is told of it. */
 #define PDL_MODEL 1
 #define IMAGE_SUFFIX told
 #define IMAGE_TAG "told"
@@ -56,6 +57,177 @@ static cudaError_t CUDARTAPI tell_neighbours(cudaGraphNode_t of, cudaGraphNode_t
     return tell(nodes, NULL, data, count);
 }
 
+static unsigned long long more_flags; /* than an executable graph was made with */
+static int untold = -1;        /* an attribute of the device that is left as the caller has it */
+
+cudaError_t __real_cudaGraphExecGetFlags(cudaGraphExec_t exec, unsigned long long *flags);
+cudaError_t __wrap_cudaGraphExecGetFlags(cudaGraphExec_t exec, unsigned long long *flags);
+cudaError_t __wrap_cudaGraphExecGetFlags(cudaGraphExec_t exec, unsigned long long *flags)
+{
+    cudaError_t error = __real_cudaGraphExecGetFlags(exec, flags);
+
+    *flags |= more_flags;
+    return error;
+}
+
+cudaError_t __real_cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, int device);
+cudaError_t __wrap_cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, int device);
+cudaError_t __wrap_cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, int device)
+{
+    return (int)attribute == untold ? cudaSuccess : __real_cudaDeviceGetAttribute(value, attribute, device);
+}
+
+/* Of a node with one neighbour: what is told otherwise, in one direction. */
+static enum lie out_lie, in_lie;
+
+static cudaError_t tell_one(enum lie now, cudaGraphNode_t *nodes, cudaGraphEdgeData *data, size_t *count, unsigned other)
+{
+    nodes[0] = node_of(now == OTHER_NODE ? 7 : other);
+    nodes[1] = node_of(6);
+    data[0] = edges_data(now == OTHER_PORT ? 2 : 1, 0, now != OTHER_TYPE);
+    *count = now == TOLD_MORE ? 2 : now == TOLD_LESS ? 0 : 1;
+    return now == UNREADABLE ? cudaErrorInvalidValue : cudaSuccess;
+}
+
+cudaError_t WRAPPED(edges_out_of_node)(cudaGraphNode_t node, cudaGraphNode_t *nodes, cudaGraphEdgeData *data, size_t *count);
+cudaError_t WRAPPED(edges_out_of_node)(cudaGraphNode_t node, cudaGraphNode_t *nodes, cudaGraphEdgeData *data, size_t *count)
+{
+    (void)node;
+    return tell_one(out_lie, nodes, data, count, 1);
+}
+
+cudaError_t WRAPPED(edges_into_node)(cudaGraphNode_t node, cudaGraphNode_t *nodes, cudaGraphEdgeData *data, size_t *count);
+cudaError_t WRAPPED(edges_into_node)(cudaGraphNode_t node, cudaGraphNode_t *nodes, cudaGraphEdgeData *data, size_t *count)
+{
+    (void)node;
+    return tell_one(in_lie, nodes, data, count, 0);
+}
+
+static void test_neighbours(void)
+{
+    static const enum lie lies[] = { UNREADABLE, TOLD_MORE, TOLD_LESS, OTHER_NODE, OTHER_PORT, OTHER_TYPE };
+    cudaGraphEdgeData data = edges_data(1, 0, 1);
+    unsigned i, missed = 0;
+
+    check(!data_differs(node_of(0), node_of(1), data), "two nodes that are each other's only neighbours");
+    for (i = 0; i < sizeof(lies) / sizeof(lies[0]); i++) {
+        out_lie = lies[i];
+        missed += !data_differs(node_of(0), node_of(1), data);
+        out_lie = NO_LIE;
+        in_lie = lies[i];
+        missed += !data_differs(node_of(0), node_of(1), data);
+        in_lie = NO_LIE;
+    }
+    check(missed == 0, "whatever is told otherwise of either is a difference");
+}
+
+/* What more is told of a copy; and which call for the graph of a child gives the one before. */
+static unsigned more_rows, more_layers, as_before, child_calls;
+
+cudaError_t __real_cudaGraphMemcpyNodeGetParams(cudaGraphNode_t node, struct cudaMemcpy3DParms *params);
+cudaError_t __wrap_cudaGraphMemcpyNodeGetParams(cudaGraphNode_t node, struct cudaMemcpy3DParms *params);
+cudaError_t __wrap_cudaGraphMemcpyNodeGetParams(cudaGraphNode_t node, struct cudaMemcpy3DParms *params)
+{
+    cudaError_t error = __real_cudaGraphMemcpyNodeGetParams(node, params);
+
+    params->extent.height += more_rows;
+    params->extent.depth += more_layers;
+    return error;
+}
+
+cudaError_t __real_cudaGraphChildGraphNodeGetGraph(cudaGraphNode_t node, cudaGraph_t *graph);
+cudaError_t __wrap_cudaGraphChildGraphNodeGetGraph(cudaGraphNode_t node, cudaGraph_t *graph);
+cudaError_t __wrap_cudaGraphChildGraphNodeGetGraph(cudaGraphNode_t node, cudaGraph_t *graph)
+{
+    static cudaGraph_t before;
+    cudaError_t error = __real_cudaGraphChildGraphNodeGetGraph(node, graph);
+
+    if (++child_calls == as_before)
+        *graph = before;
+    before = *graph;
+    return error;
+}
+
+static unsigned wrong_copy(struct told *told, unsigned rows, unsigned layers)
+{
+    cudaGraph_t graph = NULL;
+    cudaGraphNode_t node = NULL;
+    unsigned before = told->ask->wrong;
+
+    check(cudaGraphCreate(&graph, 0) == cudaSuccess && add_teller(told, TELLS_COPY, graph, &node) == cudaSuccess, "a copy");
+    more_rows = rows;
+    more_layers = layers;
+    expect_copy(told, "a copy", node, 0);
+    more_rows = more_layers = 0;
+    (void)cudaGraphDestroy(graph);
+    return told->ask->wrong - before;
+}
+
+static unsigned wrong_child(struct told *told, unsigned call)
+{
+    unsigned before = told->ask->wrong;
+
+    child_calls = 0;
+    as_before = call;
+    ask_child(told, TELLS_COPY);
+    as_before = 0;
+    return told->ask->wrong - before;
+}
+
+static void test_told(void)
+{
+    struct ask ask = PDL_ZERO;
+    struct told told = PDL_ZERO;
+
+    told.ask = &ask;
+    check(cudaMalloc((void **)&told.words, 2 * TOLD_BYTES) == cudaSuccess, "memory");
+    check(wrong_copy(&told, 0, 0) == 0 && wrong_child(&told, 0) == 0, "copies and child graphs that are told as they are");
+    check(wrong_copy(&told, 2, 0) == 1 && wrong_copy(&told, 0, 2) == 1, "rows or layers of a copy that has none are wrong");
+    check(wrong_child(&told, 3) != 0 && wrong_child(&told, 4) != 0, "so is the graph of a child that is another one's, also in a clone");
+    (void)cudaFree(told.words);
+}
+
+static unsigned wrong_flags(struct ask *ask, unsigned which, unsigned long long more)
+{
+    cudaGraph_t graph = NULL;
+    cudaGraphExec_t exec = NULL;
+    unsigned before = ask->wrong;
+
+    check(cudaGraphCreate(&graph, 0) == cudaSuccess && cudaGraphInstantiate(&exec, graph, exec_flags[which]) == cudaSuccess, "an executable graph");
+    more_flags = more;
+    expect_flags(ask, "now", exec, which);
+    more_flags = 0;
+    (void)cudaGraphExecDestroy(exec);
+    (void)cudaGraphDestroy(graph);
+    return ask->wrong - before;
+}
+
+static unsigned wrong_abilities(struct ask *ask, int without)
+{
+    unsigned before = ask->wrong;
+
+    untold = without;
+    ask_abilities(ask, 0);
+    untold = -1;
+    return ask->wrong - before;
+}
+
+static void test_device(void)
+{
+    static const int abilities[] = { cudaDevAttrClusterLaunch, cudaDevAttrCooperativeLaunch, cudaDevAttrConcurrentKernels,
+                                     cudaDevAttrStreamPrioritiesSupported, cudaDevAttrMemSyncDomainCount };
+    struct ask ask = PDL_ZERO;
+    unsigned i, missed = 0;
+
+    check(wrong_flags(&ask, 0, 0) == 0 && wrong_flags(&ask, 1, 0) == 0, "flags that are told as they were given");
+    check(wrong_flags(&ask, 0, cudaGraphInstantiateFlagAutoFreeOnLaunch) != 0 && wrong_flags(&ask, 1, cudaGraphInstantiateFlagUpload) != 0,
+          "one more is wrong");
+    check(wrong_abilities(&ask, -1) == 0, "a device that has what it is to have");
+    for (i = 0; i < sizeof(abilities) / sizeof(abilities[0]); i++)
+        missed += wrong_abilities(&ask, abilities[i]) != 1;
+    check(missed == 0, "it has none of which nothing is told");
+}
+
 int main(void)
 {
     const struct pair_of_nodes want[2] = { { node_of(0), node_of(1) }, { node_of(1), node_of(2) } };
@@ -71,6 +243,9 @@ int main(void)
         check(nodes_differ(tell_neighbours, NULL, node_of(1), node_of(0)) == (now != NO_LIE && now != OTHER_END), text);
     }
     lie = NO_LIE;
+    test_neighbours();
+    test_told();
+    test_device();
     check(edges_differ(NULL, want, 1) && nodes_differ(tell_neighbours, NULL, node_of(0), NULL), "one entry is not two");
     printf("%u passed, %u failed\n", passed, failed);
     return failed != 0;

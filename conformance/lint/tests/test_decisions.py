@@ -16,7 +16,7 @@ from conformance.lint import against_hardware, baseline, command, launches, lint
 from conformance.lint.against_hardware import Comparison, Shown, hold_against, shown_by
 from conformance.lint.cache import Cache
 from conformance.lint.ci import as_annotations, as_junit
-from conformance.lint.declarations import Chain
+from conformance.lint.declarations import Chain, Declaration
 from conformance.lint.findings import HINT, RULES, Finding, number_alike
 from conformance.lint.json_text import dump
 from conformance.lint.judged import ALL, GROUPS, JSON, JudgedImage, keep, kept
@@ -334,19 +334,27 @@ CHAIN = Chain("s", re.compile("k"), "ordered")
 HERE = Place(".text.k", 16, "LDG")
 
 
-def access(readonly: bool = False, reaches_wait: bool = True, origins: frozenset[Origin] = frozenset()) -> Access:
-    return Access(HERE, "LOAD", readonly, frozenset({"FRESH"}), origins, (), reaches_wait, None, None, frozenset())
+def access(readonly: bool = False, reaches_wait: bool = True, origins: frozenset[Origin] = frozenset(), kind: str = "LOAD") -> Access:
+    return Access(HERE, kind, readonly, frozenset({"FRESH"}), origins, (), reaches_wait, None, None, frozenset())
 
 
-def told_of(*accesses: Access, chains: tuple[Chain, ...] = (), **more: Any) -> list[str]:
+def told_of(*accesses: Access, declared: tuple[Declaration, ...] = (), chains: tuple[Chain, ...] = (), **more: Any) -> list[str]:
     image = ImageSummary(90, 90, ["k"], initialised_symbols=frozenset({"table"}))
-    rules = KernelRules(image, ("f", None, "sm_90", "k", "k(int)"), None, (), chains)
+    rules = KernelRules(image, ("f", None, "sm_90", "k", "k(int)"), None, declared, chains)
     return [one.id for one in rules.judge(KernelResult("k", waits=True, triggers=True, accesses=accesses, **more))]
 
 
 @pytest.mark.parametrize(("reaches_wait", "said"), [(True, "declared-independent"), (False, "path-without-wait")])
 def test_a_chain_is_right_to_read_early_only_where_it_waits_later(reaches_wait: bool, said: str) -> None:
     assert told_of(access(reaches_wait=reaches_wait), chains=(CHAIN,)) == [said]
+
+
+@pytest.mark.parametrize(("kind", "writes", "said"), [
+    ("LOAD", False, "declared-independent"), ("STORE", True, "declared-independent"), ("STORE", False, "write-before-wait"),
+    ("ATOMIC", False, "atomic-before-wait"), ("ASYNC_STORE", False, "async-copy-before-wait")])
+def test_a_declaration_covers_what_stores_only_if_it_says_so(kind: str, writes: bool, said: str) -> None:
+    declared = Declaration("s", re.compile("k"), frozenset(), frozenset({"other"}), "nobody reads it", writes)
+    assert told_of(access(kind=kind, origins=frozenset({("symbol", "other")})), declared=(declared,)) == [said]
 
 
 @pytest.mark.parametrize(("readonly", "name", "said"), [

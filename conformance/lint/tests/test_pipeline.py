@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from pathlib import Path
 from threading import Event
 
@@ -11,6 +12,7 @@ from conformance.lint import analyser, disassembly, pipeline, words
 from conformance.lint.cache import Cache
 from conformance.lint.containers import Damaged, Entry, Mapped, containers, entries
 from conformance.lint.ptx import Contents, Ptx, chosen, contents_of
+from conformance.lint.scan import SCANNED, may_wait_or_trigger
 from conformance.lint.sources import load_cubin
 from conformance.rewrite.tests.images import EXIT, WAIT, Kernel, container, cubin, entry
 
@@ -41,6 +43,12 @@ def test_images_after_a_large_one_are_analysed_meanwhile(tmp_path: Path) -> None
         return number, number > 0 or done.wait(60)
 
     assert list(images._each(lambda number: None, analysed, range(60))) == [(number, True) for number in range(60)]
+
+
+@pytest.mark.parametrize("sm", [*sorted(SCANNED), 70, 89, 91, 106, 130])
+def test_only_where_the_opcodes_are_known_is_an_image_taken_for_one_without_them(sm: int) -> None:
+    assert may_wait_or_trigger(bytes(64), sm) == (sm not in SCANNED)
+    assert may_wait_or_trigger(bytes(16) + struct.pack("<QQ", *WAIT) + bytes(32), sm)
 
 
 def test_only_wanted_functions_are_disassembled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

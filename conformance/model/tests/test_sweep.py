@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
@@ -43,6 +44,19 @@ def test_the_model_can_run_what_is_not_for_a_gpu_only() -> None:
 def test_what_has_to_be_reached(allowed: tuple[str, ...], serial: str | None, outcomes: dict[str, int], problems: int) -> None:
     case = dataclasses.replace(CASE, allowed=allowed, serial=serial)
     assert len(sweep.reach_problems(case, Counter(outcomes))) == problems
+
+
+@pytest.mark.parametrize(("window", "seeds", "problems"), [
+    ("widened", 1, 1), ("widened", sweep.RARE_SEEDS, 1), ("natural", sweep.RARE_SEEDS - 1, 0), ("natural", sweep.RARE_SEEDS, 1),
+])
+def test_only_few_seeds_of_a_natural_window_need_not_show_everything(
+    window: str, seeds: int, problems: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    case = dataclasses.replace(CASE, window=window)
+    monkeypatch.setattr(on_model, "capable", lambda book: [case])
+    monkeypatch.setattr(on_model, "run_family", lambda *asked: [CaseResult(case, "PASS", None)])
+    seen = sweep.sweep_conforming(Path(), BOOK, range(seeds), lambda text: None)
+    assert seen.problems == [f"{case.name}: overlap was never reached"] * problems and seen.statuses == {"PASS": seeds}
 
 
 @pytest.mark.parametrize(("proving", "status", "problems"), [
@@ -124,6 +138,13 @@ def test_a_device_without_a_case_escapes() -> None:
     assert "no case that the model can run" in str(sweep.escapes(Path(), BOOK, Device("sleepy", rule, False), 1))
 
 
+@pytest.mark.parametrize("code", [0, 1, 2, 70, 77])
+def test_a_run_catches_a_device_if_it_says_that_the_device_violates_a_rule(code: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(subprocess, "run", lambda argv, **_: subprocess.CompletedProcess(argv, code))
+    why = sweep.escapes_run(Path("harness"), Device("sleepy", "WAIT-01", False), 10)
+    assert why == (None if code == 1 else f"model:sleepy, seed a: `run --only WAIT-01` exits with {code}")
+
+
 def list_fake(folder: Path, *names: str) -> list[str]:
     """The devices that a harness with these lists."""
     harness = folder / "harness"
@@ -158,6 +179,30 @@ def test_a_rule_without_a_device_or_a_reason_is_a_problem() -> None:
     assert len(devices.problems(small_book("WAIT-01"), [Device("sleepy", "ATTR-03", False)], hit)) == 1  # noticed, not by its own rule
     stale = {**hit, "ATTR-01": {"sleepy": ["layout"]}}
     assert len(devices.problems(small_book("WAIT-01", "ATTR-01"), broken, stale)) == 1
+
+
+def test_only_a_rule_whose_cases_are_all_for_a_gpu_needs_no_device() -> None:
+    rule = next(rule for rule in BOOK.rules if rule.id == "WAIT-01")
+    on_gpu = [tuple(dataclasses.replace(case, gpu_only=place < most) for place, case in enumerate(rule.cases))
+              for most in (0, 1, len(rule.cases) - 1, len(rule.cases))]
+    said = [devices.reason(dataclasses.replace(rule, cases=cases)) for cases in on_gpu]
+    assert said == [None, None, None, "its kernels exist on a GPU only"]
+
+
+@pytest.mark.parametrize("sample", [[], ["--sample", "2"]])
+def test_a_page_that_says_something_else_is_stale(sample: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    book, broken = small_book("WAIT-01"), [Device("sleepy", "WAIT-01", False, "never wakes")]
+    found = {"WAIT-01": {"sleepy": ["store"]}}
+    monkeypatch.setattr(on_model, "load_book", lambda: book)
+    monkeypatch.setattr(on_model, "devices", lambda harness: broken)
+    monkeypatch.setattr(devices, "notice", lambda harness, book, jobs: found)
+    monkeypatch.setattr(devices, "TABLE", tmp_path / "devices.md")
+    argv = ["--harness", sys.executable, "--check", *sample]
+    text = devices.page(book, broken, found)
+    devices.TABLE.write_text(text)
+    assert devices.main(argv) == 0
+    devices.TABLE.write_text(text.replace("never wakes", "wakes"))
+    assert devices.main(argv) == 1
 
 
 def test_a_sample_compares_what_it_ran_with_what_the_page_says() -> None:

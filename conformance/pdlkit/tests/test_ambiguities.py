@@ -38,6 +38,15 @@ def test_every_ambiguity_has_its_question() -> None:
     assert [f"AMB-{number:02d}" for number in range(1, 24) if f"AMB-{number:02d}" not in asked] == ["AMB-18", "AMB-21"]
 
 
+def test_recorded_pages_are_what_their_reports_give() -> None:
+    pages = sorted((places.KIT / "results").glob("*-ambiguities.md"))
+    for page in pages:
+        report = json.loads(page.with_name(page.name.replace("-ambiguities.md", "-full.json")).read_text(encoding="utf-8"))
+        assert page.read_text(encoding="utf-8") == ambiguities.text(report), f"{page.name}: `dev ambiguities` writes it anew"
+        assert json.loads(page.with_suffix(".json").read_text(encoding="utf-8")) == ambiguities.contested(report["tests"]), page.name
+    assert pages
+
+
 @pytest.mark.parametrize(("question", "test", "follows"), [
     (QUESTION, entry(fresh=100, overlap=90), "A"),
     (QUESTION, entry(fresh=99, poison=1, overlap=90), "B"),

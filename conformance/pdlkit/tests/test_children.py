@@ -153,6 +153,11 @@ def test_a_hang_that_floods_its_pipes_is_killed() -> None:
     assert ending.hung and lines and len(ending.stderr) <= 8192
 
 
+def test_the_last_words_of_a_child_are_kept() -> None:
+    ending, _ = run("import sys; print('warning\\n' * 4000 + 'the reason', file=sys.stderr); sys.exit(3)")
+    assert ending.exit_code == 3 and ending.stderr.endswith("warning\nthe reason")
+
+
 def test_signs_of_life_move_the_deadline() -> None:
     ending, lines = run("import time\nfor i in range(6): print(i, flush=True); time.sleep(0.6)", Watch(3, extend=True))
     assert not ending.hung and len(lines) == 6 and ending.wall_s > 3

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
+import sys
 import time
 from pathlib import Path
 from types import SimpleNamespace
@@ -101,6 +103,17 @@ def test_usual_times_are_those_of_the_long_tests(tmp_path: Path, monkeypatch: py
     (tmp_path / "seconds.json").write_text(json.dumps({"long": 61.4, "short": 0.2, "gone": 9.0}))
     ctest.keep_typical(tmp_path, ["long", "short"])
     assert json.loads((tmp_path / "typical.json").read_text()) == {"long": 61}
+
+
+def test_a_choice_of_no_test_is_no_pass(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = shutil.which("ctest")
+    if program is None:
+        pytest.skip("CTest is not here")
+    (tmp_path / "CTestTestfile.cmake").write_text(f"add_test(pdlkit.a {sys.executable} -c pass)\n")
+    monkeypatch.setattr(selftest, "_environment", lambda folder: dict(os.environ))
+    tools: Any = SimpleNamespace(cmake=SimpleNamespace(path=Path(program).with_name("cmake")))
+    assert selftest._run_tests(tools, tmp_path, 1, "kit.a", keep_times=False) == OK
+    assert selftest._run_tests(tools, tmp_path, 1, "no such", keep_times=False) == FAILED
 
 
 def test_two_tests_of_one_name_are_refused(tmp_path: Path) -> None:

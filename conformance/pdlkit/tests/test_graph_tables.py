@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from conformance.pdlkit import graph_tables, places
@@ -46,3 +47,11 @@ def test_what_is_answered_alike_stands_there_once() -> None:
 def test_the_page_names_cases_of_the_rule_book() -> None:
     known = {f"{case.rule}.{case.pair}" for case in load(places.KIT / "rules.toml").cases}
     assert {*graph_tables.CAPTURED, graph_tables.MATRIX, *graph_tables.ANSWERS} <= known
+
+
+def test_recorded_pages_are_what_their_reports_give() -> None:
+    pages = sorted((places.KIT / "results").glob("*-graphs.md"))
+    for page in pages:
+        report = json.loads(page.with_name(page.name.replace("-graphs.md", "-full.json")).read_text(encoding="utf-8"))
+        assert page.read_text(encoding="utf-8") == graph_tables.page(report), f"{page.name}: `dev graph-tables` writes it anew"
+    assert pages

@@ -41,9 +41,10 @@ def case_lines(name: str, status: str = "PASS", close: bool = True) -> list[dict
 
 
 class Children:
-    """Answers run_child(): one script per start; a probe answers with its own exit codes."""
+    """Answers run_child(): one script per start; a probe ends with its own exit codes, or as it is said to."""
 
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, *scripts: tuple[list[dict[str, Any]], Ending], probes: Sequence[int] = ()) -> None:
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, *scripts: tuple[list[dict[str, Any]], Ending],
+                 probes: Sequence[int | Ending] = ()) -> None:
         self.scripts, self.probes = list(scripts), list(probes)
         self.started: list[list[str]] = []
         self.given: list[Any] = []  # children that ran already
@@ -55,7 +56,8 @@ class Children:
             assert argv == ["harness", "--probe", "--device", "cuda:1"]
             self.probed += 1
             watch.line("probed")
-            return ending(exit_code=self.probes.pop(0))
+            end = self.probes.pop(0)
+            return end if isinstance(end, Ending) else ending(exit_code=end)
         self.started.append(argv)
         self.given.append(kept)
         lines, end = self.scripts.pop(0)
@@ -210,8 +212,8 @@ def test_a_device_is_asked_twice_and_then_lost(monkeypatch: pytest.MonkeyPatch) 
     assert outcome_of(plan_of())[0].device_lost
 
 
-@pytest.mark.parametrize("codes", [(1, 1), (69, 69), (70, 71), (64, 77)])
-def test_a_device_lost_right_after_a_case_is_lost_to_it(codes: tuple[int, int], monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("codes", [(1, 1), (69, 69), (70, 71), (64, 77), (HUNG, HUNG), (KILLED, KILLED)])
+def test_a_device_lost_right_after_a_case_is_lost_to_it(codes: tuple[int | Ending, ...], monkeypatch: pytest.MonkeyPatch) -> None:
     """Only a probe that ends with 0 has found the device."""
     Children(monkeypatch, ([START, *case_lines("a")], KILLED), probes=codes)
     outcome, _, finished = outcome_of(plan_of())

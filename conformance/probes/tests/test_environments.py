@@ -44,6 +44,12 @@ def test_a_missing_wait_is_that_of_its_own_case() -> None:
     assert [row.mutant_caught for row in read_rows("e", "\n".join(map(json.dumps, records)))] == [7]
 
 
+def test_each_kind_of_wrong_words_is_counted() -> None:
+    outcomes = {"fresh": 100, "stale": 1, "poison": 2, "misplaced": 4, "torn": 8, "foreign": 16, "overlap": 50}
+    record = {"record": "case", "case": "c", "status": "FAIL", "trials": {"run": 131}, "outcomes": outcomes}
+    assert read_rows("e", json.dumps(record)) == [Row("e", "c", None, "FAIL", 131, 50, 31)]
+
+
 def test_variables_reach_the_harness(tmp_path: Path) -> None:
     rows = measure(Environment("blocking", {"CUDA_LAUNCH_BLOCKING": "1"}), harness(tmp_path, RECORDS), "cuda")
     assert [(row.overlapped, row.mutant_caught) for row in rows] == [(0, 0), (0, 0)]

@@ -15,6 +15,7 @@ from xml.etree import ElementTree
 import pytest
 
 from conformance.pdlkit.exits import BadArguments
+from conformance.pdlkit.verdicts import CASE_VERDICTS
 from conformance.reports import complete
 from conformance.reports import report as command
 from conformance.reports.complete import report_schema, shape_problem
@@ -208,6 +209,9 @@ def test_cases_are_counted_apart_from_findings() -> None:
     classes = [("documented", "FAIL"), ("derived", "FAIL"), ("derived", "CRASH"), ("measured", "FAIL"), ("documented", "PASS")]
     report["tests"] = [{**report["tests"][0], "class": name, "status": status} for name, status in classes]
     assert status_words(report) == "2 FAIL, 1 CRASH, 1 PASS; in measured rules 1 FAIL"
+    for status in CASE_VERDICTS:
+        report["tests"] = [{**report["tests"][0], "class": "derived", "status": status}]
+        assert status_words(report) == f"1 {status}"
 
 
 @pytest.mark.parametrize("verdict", VERDICTS)
@@ -335,6 +339,7 @@ def test_a_report_with_a_part_removed_is_told_not_shown(tmp_path: Path) -> None:
         lambda report: report.update(verdict="FINE"),
         lambda report: report["tests"][1].update(status="FINE"),
         lambda report: report["tests"][1]["trials"].update(run=True),
+        lambda report: report["tests"][1].update(wall_s=True),
         lambda report: report["tests"][1]["trials"].update(run="64"),
         lambda report: report["device"].update(name=5),
     ],
