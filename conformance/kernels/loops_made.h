@@ -222,7 +222,7 @@ static cudaError_t give_same(struct loops *l)
     return error == cudaSuccess ? cudaGraphExecKernelNodeSetParams(l->exec, l->after, &params) : error;
 }
 
-/* Leaves out what is not to run. In some turns it is another executable graph, which a call with parameters makes, or it is given some, or uploaded. */
+/* Leaves out what is not to run. In some turns a call with parameters makes it executable again, or it is given some, or uploaded. */
 static cudaError_t dress_executable(struct loops *l)
 {
     cudaGraphInstantiateParams params = PDL_ZERO;
