@@ -3,7 +3,7 @@
  * pair     rules     what is asked
  * events   COMP-04a  eight streams that wait for one record; an event that is destroyed once it is awaited; one of the stream's own
  *                    that is awaited as well; one that a refused launch was to record; a stream that is given an attribute; a capture
- *                    that leads through ten streams
+ *                    that leads through ten streams; copies, memsets, host functions, records, values and frees after a launch's event
  * fans     COMP-04b  a node with twelve programmatic edges, into it or out of it; a full edge in a child graph up to 24 deep; large grids after
  *                    several ones, or after a captured event, in a graph that is launched three times
  * legacy   COMP-06d  twelve and forty blocking streams; one that is destroyed; a host function; a wait in the legacy stream for an event of another
@@ -349,6 +349,7 @@ static void ask_joins(struct ask *ask, const struct join *join, unsigned count, 
     close_joins(&joins);
 }
 
+#include "joins_released.h"
 #include "joins_events.h"
 #include "joins_in_graphs.h"
 #include "joins_sources.h"

@@ -213,7 +213,7 @@ static cudaError_t capture_aside(struct joins *joins, cudaEvent_t fork, cudaEven
 /* By events without timing, or with it. */
 static cudaError_t join_captured_streams(struct joins *joins, unsigned followers, cudaError_t (*captures)(struct joins *, cudaEvent_t, cudaEvent_t))
 {
-    unsigned flags = joins->trial / 11 % 2 ? cudaEventDefault : cudaEventDisableTiming;
+    unsigned flags = joins->round % 2 ? cudaEventDefault : cudaEventDisableTiming;
     cudaEvent_t fork, back;
     cudaError_t error = cudaEventCreateWithFlags(&fork, flags);
 
@@ -247,6 +247,7 @@ static void ask_events(struct ask *ask)
         { "stale in a captured stream after one that had joined it first", join_aside },
         { "stale after a programmatic event in its own stream", join_launched_own },
         { "stale after an event that the host had asked for", join_polled },
+        { "work of another kind that began before a launch's event", join_released },
     };
 
     ask_joins(ask, joins, sizeof(joins) / sizeof(joins[0]), cudaStreamNonBlocking);

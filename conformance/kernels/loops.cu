@@ -12,8 +12,8 @@
  * mixed   EDGE-26e  a loop of three rounds, or a body that runs once, which holds up to eight kernels, child graphs and conditional nodes,
  *                   with edges as drawn, and after all of them a kernel that ends the round; launched twice
  *
- * In `bodies` and `chosen` a kernel that is left out stands before the loop or body; some graphs are made executable again, uploaded, or given
- * parameters that they have; any value but 0 lets a loop go on, or a body run, whichever thread of whichever block sets it.
+ * In `bodies` and `chosen` a kernel that is left out stands before the loop or body; some graphs are updated, made executable again, uploaded,
+ * or given parameters that they have; any value but 0 lets a loop go on, or a body run, whichever thread of whichever block sets it.
  *
  * Mutant `nowait`: nobody waits.
  */
@@ -287,7 +287,8 @@ struct loops {
     struct kernel_args args;
     cudaGraph_t graph;
     cudaGraphExec_t exec;
-    cudaGraphNode_t idle, after; /* before the loop or body, and left out; after it */
+    cudaGraphNode_t first, idle, after; /* the first kernel of the two; before the loop or body, and left out; after it */
+    int updates;               /* the executable graph is updated before its launches */
     cudaEvent_t event;         /* between two launches in two streams */
     cudaGraphConditionalHandle handle, inner, outer; /* of the loop, a body between the two kernels, a loop around the loop or a second one */
     struct host_room *room_beside; /* of a loop of another graph */

@@ -39,6 +39,7 @@ static cudaError_t make_chosen(struct loops *l, enum chosen chosen)
     cudaGraphNode_t chooses, node = NULL;
     cudaError_t error = cudaGraphCreate(&l->graph, 0);
 
+    l->updates = l->turn % 3 == 1;
     l->lone = chosen != CHOSEN_LOOP;
     l->times = 1;
     if (error == cudaSuccess)
@@ -53,7 +54,9 @@ static cudaError_t make_chosen(struct loops *l, enum chosen chosen)
         error = edges_add(l->graph, &node, &l->after, &full, 1);
     if (error == cudaSuccess)
         error = add_idle(l, &node);
-    return error == cudaSuccess ? cudaGraphInstantiate(&l->exec, l->graph, 0) : error;
+    if (error == cudaSuccess)
+        error = cudaGraphInstantiate(&l->exec, l->graph, 0);
+    return error == cudaSuccess && l->updates ? update_loop(l) : error;
 }
 
 /* Of two launches one runs the body. */

@@ -75,8 +75,13 @@ static cudaError_t add_pair(struct loops *l, cudaGraph_t body)
 {
     cudaGraphEdgeData data = is_by_trigger(l->way) ? edges_data(1, 0, 1) : l->way == BY_STARTS ? edges_data(2, 0, 1) : edges_data(0, 0, 0);
     cudaGraphNode_t first, second, last = NULL;
-    cudaError_t error = ask_add_kernel_after(&first, body, NULL, 0, (const void *)SYMBOL(loops_first), &l->args, FIRST_BLOCKS, THREADS);
+    struct kernel_args args = l->args;
+    cudaError_t error;
 
+    if (l->updates)
+        args.data = l->args_beside.data;
+    error = ask_add_kernel_after(&first, body, NULL, 0, (const void *)SYMBOL(loops_first), &args, FIRST_BLOCKS, THREADS);
+    l->first = first;
     if (error == cudaSuccess)
         error = add_middle(l, body, &last, &first);
     if (error == cudaSuccess)
@@ -196,12 +201,18 @@ static cudaError_t add_loop(struct loops *l, enum made made, cudaGraphNode_t *ou
     return made == MADE_BY_CAPTURE ? capture_pair(l, body) : made == MADE_IN_CHILD ? nest_pair(l, body) : add_pair(l, body);
 }
 
-/* By the graph that it was made from. */
+/* By the graph that it was made from, whose first kernel stores elsewhere until now. */
 static cudaError_t update_loop(struct loops *l)
 {
     cudaGraphExecUpdateResultInfo info = PDL_ZERO;
+    void *values[1];
+    struct cudaKernelNodeParams params = one_block_node((const void *)SYMBOL(loops_first), THREADS, values);
+    cudaError_t error;
 
-    return cudaGraphExecUpdate(l->exec, l->graph, &info);
+    values[0] = &l->args;
+    params.gridDim.x = FIRST_BLOCKS;
+    error = cudaGraphKernelNodeSetParams(l->first, &params);
+    return error == cudaSuccess ? cudaGraphExecUpdate(l->exec, l->graph, &info) : error;
 }
 
 /* A kernel before the loop or body, which dress_executable() leaves out. */
@@ -222,8 +233,7 @@ static cudaError_t give_same(struct loops *l)
     return error == cudaSuccess ? cudaGraphExecKernelNodeSetParams(l->exec, l->after, &params) : error;
 }
 
-/* Leaves out what is not to run. In some turns a call with parameters makes the executable graph anew, or its node gets parameters, or it is
- * uploaded. */
+/* Leaves out what is not to run. In some turns a call with parameters makes it executable again, or it is given some, or uploaded. */
 static cudaError_t dress_executable(struct loops *l)
 {
     cudaGraphInstantiateParams params = PDL_ZERO;
@@ -248,6 +258,7 @@ static cudaError_t make_loop(struct loops *l, enum made made)
     cudaGraphNode_t loop = NULL;
     cudaError_t error = cudaGraphCreate(&l->graph, 0);
 
+    l->updates = made == MADE_BY_UPDATE;
     l->times = made == MADE_IN_LOOP ? OUTER_ROUNDS : made == MADE_TWICE ? 2 : 1;
     if (error == cudaSuccess)
         error = made == MADE_IN_LOOP ? add_around(l, &loop) : made == MADE_TWICE ? add_two(l, &loop) : add_loop(l, made, &loop);
@@ -259,7 +270,7 @@ static cudaError_t make_loop(struct loops *l, enum made made)
         error = add_idle(l, &loop);
     if (error == cudaSuccess)
         error = cudaGraphInstantiate(&l->exec, l->graph, 0);
-    return error == cudaSuccess && made == MADE_BY_UPDATE ? update_loop(l) : error;
+    return error == cudaSuccess && l->updates ? update_loop(l) : error;
 }
 
 #endif

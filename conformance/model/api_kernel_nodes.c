@@ -133,6 +133,7 @@ cudaError_t CUDARTAPI cudaGraphKernelNodeSetAttribute(cudaGraphNode_t handle, cu
     if (error != cudaSuccess && device.faults.refused_attribute_drops_others)
         r->num_attrs = 0;
     FAIL_IF(error != cudaSuccess, error);
+    r->cooperative &= !(device.faults.node_priority_drops_cooperative && id == cudaLaunchAttributePriority);
     if (device.faults.nested_attribute_ignored && graph_is_inside(node_of(handle)->graph, cudaGraphNodeTypeGraph))
         return cudaSuccess;
     if (device.faults.source_attribute_changes_copies)

@@ -52,6 +52,7 @@ cudaError_t CUDARTAPI cudaMallocHost(void **out, size_t bytes)
 cudaError_t CUDARTAPI cudaHostAlloc(void **out, size_t bytes, unsigned flags)
 {
     CALL(cudaHostAlloc);
+    device.pinned_memory_at = device.serial;
     (void)flags;
     return allocate(out, bytes, true);
 }

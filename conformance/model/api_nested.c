@@ -76,6 +76,7 @@ static void memsets_follow(const struct graph *g, bool enabled)
 cudaError_t CUDARTAPI cudaGraphNodeSetEnabled(cudaGraphExec_t exec, cudaGraphNode_t node, unsigned enabled)
 {
     CALL(cudaGraphNodeSetEnabled);
+    device.changed_graph_at = device.serial;
     struct node *n = node_in(exec, node);
     if (n == NULL && exec_of(exec) != NULL && exec_of(exec)->copy->nodes != 0 && device.faults.refused_disabling_takes_first)
         exec_of(exec)->copy->node[0]->disabled = true;

@@ -62,13 +62,24 @@ static bool may_be_given(const struct pooled *m, const struct stream *s)
            (f->freed_given_at_trigger && m->last_kernel != NULL && m->last_kernel->triggered_all);
 }
 
+/* The first of 64 pieces, if it is large enough */
+static struct pooled *first_of_many(size_t bytes)
+{
+    unsigned others = 0;
+    for (struct pooled *m = pool; m != NULL; m = m->next)
+        if (++others >= 64 && m->next == NULL && m->bytes >= bytes)
+            return m;
+    return NULL;
+}
+
 static struct pooled *pooled_new(size_t bytes)
 {
+    struct pooled *first = first_of_many(bytes);
     struct pooled *m = calloc(1, sizeof *m);
     if (m == NULL)
         return NULL;
     bool ends = device.faults.pooled_end_at_page && bytes > 4096 && bytes < 8192;
-    m->p = memory_allocate(ends ? 4096 : device.faults.large_pooled_halved && bytes > 1024 ? bytes / 2 : bytes, false);
+    m->p = device.faults.allocation_65_shares && first != NULL ? first->p : memory_allocate(ends ? 4096 : device.faults.large_pooled_halved && bytes > 1024 ? bytes / 2 : bytes, false);
     if (m->p == NULL) {
         free(m);
         return NULL;

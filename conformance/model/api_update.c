@@ -182,6 +182,9 @@ static void node_keeps(struct node *n, const struct node *old)
         for (size_t i = 0; i < n->child[c]->nodes; i++)
             if (n->child[c]->node[i]->type == cudaGraphNodeTypeMemset)
                 n->child[c]->node[i]->move = old->child[c]->node[i]->move;
+    for (size_t i = 0; device.faults.update_keeps_loop_kernels && (n->choice == BODY_LOOP || n->undecided) && i < n->child[0]->nodes; i++)
+        if (n->child[0]->node[i]->kernel != NULL)
+            request_copy(n->child[0]->node[i]->kernel, old->child[0]->node[i]->kernel);
     for (size_t i = 1; device.faults.update_keeps_later_inside && n->children != 0 && i < n->child[0]->nodes; i++)
         if (n->child[0]->node[i]->kernel != NULL)
             request_copy(n->child[0]->node[i]->kernel, old->child[0]->node[i]->kernel);

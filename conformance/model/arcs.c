@@ -94,7 +94,7 @@ static bool crowd_cuts(const struct arc *a)
     size_t place = (size_t)(a - a->to->graph->arc);
     return (f->ninth_in_body_lost && a->into >= 8 && graph_is_inside(a->to->graph, cudaGraphNodeTypeConditional)) ||
            (f->edge_1025_ignored && place >= 1024) || (f->edge_2049_ignored && place >= 2048) || (f->edge_65_into_ignored && a->into >= 64) ||
-           (f->edge_129_into_ignored && a->into >= 128) || (f->edge_65_out_ignored && a->nth >= 64) ||
+           (f->edge_129_into_ignored && a->into >= 128) || (f->edge_257_into_ignored && a->into >= 256) || (f->edge_65_out_ignored && a->nth >= 64) ||
            (f->edge_129_out_ignored && a->nth >= 128) || (f->edge_17_into_empty_lost && to_empty && a->into >= 16) ||
            (f->ninth_after_set_lost && a->nth >= 8 && a->from->type == cudaGraphNodeTypeMemset);
 }
@@ -148,6 +148,8 @@ static bool starts_early(const struct arc *a)
     bool programmatic = a->data.type == cudaGraphDependencyTypeProgrammatic;
     if (from->grid == NULL)
         return false;
+    if (f->later_round_start_edge_early && queued.rounds != 0)
+        return true;
     if ((f->updated_start_edge_early && programmatic && queued.features & HAS(updated)) ||
         (f->child_start_edge_early && programmatic && graph_is_inside(a->to->graph, cudaGraphNodeTypeGraph)) ||
         (f->long_args_start_edge_early && has_long_args(from->grid)) || (f->third_start_edge_early && !programmatic && a->into > 1) ||
@@ -231,6 +233,7 @@ void arc_orders(const struct arc *a)
     full_lets_go |= device.faults.fourth_level_unordered && level >= 4;
     full_lets_go |= (device.faults.level_8_unordered && level >= 8) || is_first_beside(a);
     full_lets_go |= device.faults.chosen_full_edge_lets_go && queued.chosen;
+    full_lets_go |= device.faults.launch_257_lets_go && queued.launches > 256;
     full_lets_go |= device.faults.fifth_round_lets_go && queued.rounds >= 4;
     full_lets_go |= device.faults.many_blocks_in_body_let_go && is_many(a->from) && graph_is_inside(in, cudaGraphNodeTypeConditional);
     bool mixed = false;

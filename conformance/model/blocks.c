@@ -292,7 +292,8 @@ static bool has_dependencies(const struct thread *t)
 void model_set_condition(unsigned long long handle, unsigned value)
 {
     thread_yields();
-    condition_set(handle, value);
+    if (!device.faults.set_by_later_block_lost || self()->block->index == 0)
+        condition_set(handle, value);
 }
 
 /* TRIG-01, TRIG-05 */

@@ -9,7 +9,9 @@ struct loop { /* one that a launch has queued, or a node that is still to be dec
     const struct node *node;
     struct queued queued;
     struct op *last; /* the end of a node that is still to be decided; NULL: this is a loop */
+    struct loop *next;
 };
+static struct loop *open_loops; /* all of them: for the device loop-beside-loop-once */
 
 static unsigned long long condition_handles, value_room;
 static unsigned *condition_value; /* of each handle: one for all executable graphs that have it */
@@ -45,7 +47,51 @@ struct loop *loop_new(const struct node *n, struct op *last)
     loop->node = n;
     loop->queued = queued;
     loop->last = last;
+    loop->next = open_loops;
+    open_loops = loop;
     return loop;
+}
+
+void loops_reset(void)
+{
+    while (open_loops != NULL) {
+        struct loop *next = open_loops->next;
+        free(open_loops);
+        open_loops = next;
+    }
+}
+
+static bool is_beside_another(const struct loop *loop)
+{
+    const struct loop *other = open_loops;
+    while (other != NULL && (other->last != NULL || other->node->graph == loop->node->graph || other->node->graph->owner != NULL))
+        other = other->next;
+    return other != NULL && loop->node->graph->owner == NULL;
+}
+
+static bool is_behind_another(const struct loop *loop)
+{
+    for (size_t i = 0; i < loop->node->index; i++)
+        if (loop->node->graph->node[i]->choice == BODY_LOOP)
+            return true;
+    return false;
+}
+
+static bool has_given(const struct graph *g)
+{
+    for (size_t i = 0; i < g->nodes; i++)
+        if (g->node[i]->given)
+            return true;
+    return false;
+}
+
+/* Devices on which some loops run once */
+static bool runs_once(const struct loop *loop)
+{
+    const struct faults *f = &device.faults;
+    return (f->elsewhere_loop_runs_once && loop->queued.elsewhere) || (f->legacy_loop_once && loop->queued.in_legacy) ||
+           (f->loop_beside_loop_once && is_beside_another(loop)) || (f->loop_behind_loop_once && is_behind_another(loop)) ||
+           (f->given_loop_once && has_given(loop->node->graph));
 }
 
 static bool has_another_round(const struct loop *loop)
@@ -53,10 +99,20 @@ static bool has_another_round(const struct loop *loop)
     unsigned rounds = loop->queued.rounds;
     if (rounds == MOST_ROUNDS)
         device_fails(cudaErrorLaunchTimeout);
-    if (device.faults.elsewhere_loop_runs_once && loop->queued.elsewhere)
+    if (runs_once(loop))
+        return false;
+    if ((device.faults.loop_by_low_byte && (condition_now(loop->node->handle) & 255) == 0) || (device.faults.loop_of_256_rounds && rounds >= 256))
         return false;
     return condition_now(loop->node->handle) != 0 && rounds < MOST_ROUNDS && !(device.faults.loop_runs_once && rounds >= 1) &&
            !(device.faults.loop_of_four_rounds && rounds >= 4) && !(device.faults.loop_of_16_rounds && rounds >= 16);
+}
+
+static bool is_behind_disabled(const struct node *n)
+{
+    for (size_t i = 0; i < n->graph->arcs; i++)
+        if (n->graph->arc[i].to == n && n->graph->arc[i].from->disabled)
+            return true;
+    return false;
 }
 
 static void queue_body(const struct loop *loop, struct op *start, struct op *end)
@@ -64,6 +120,10 @@ static void queue_body(const struct loop *loop, struct op *start, struct op *end
     const struct node *n = loop->node;
     const struct graph *body = node_body_by(n, condition_now(n->handle));
     if (device.faults.chosen_last_idle && loop->last != NULL && n->children > 2 && body == n->child[n->children - 1])
+        body = NULL;
+    if (device.faults.chosen_switch_by_low_byte && loop->last != NULL && n->choice == BODY_SWITCH)
+        body = node_body_by(n, condition_now(n->handle) & 255);
+    if (device.faults.chosen_behind_disabled_idle && loop->last != NULL && is_behind_disabled(n))
         body = NULL;
     struct queued outside = queued;
     queued = loop->queued;
@@ -75,6 +135,10 @@ static void queue_body(const struct loop *loop, struct op *start, struct op *end
 
 static void loop_ends(struct op *op)
 {
+    struct loop **at = &open_loops;
+    while (*at != op->loop)
+        at = &(*at)->next;
+    *at = op->loop->next;
     free(op->loop);
     op->loop = NULL;
 }

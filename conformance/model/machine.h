@@ -204,7 +204,8 @@ struct device {
     unsigned lazy, hit, drain; /* of 256: store is buffered, cached line is believed, buffer drains at a step */
     struct model_counts counts;
     uint64_t trace, serial, order;
-    uint64_t told_function_at, told_memory_at, made_graph_at; /* the serial then: for the devices told-function-uncovers and such */
+    /* the serial then: for the devices told-function-uncovers and such */
+    uint64_t told_function_at, told_memory_at, made_graph_at, pinned_memory_at, changed_graph_at;
     bool by_driver, in_piece; /* the driver is called to launch; and is given the arguments in one piece */
 
     unsigned sms, slots; /* slots for blocks on each SM */
@@ -278,6 +279,7 @@ void op_submit(struct op *op);
 void op_starts(struct op *op);
 void op_flushes(struct op *op);
 bool loop_goes_on(struct op *op); /* loops.c; false: op is done */
+void loops_reset(void);
 void condition_set(unsigned long long handle, unsigned value);
 void op_block_started(struct op *op);
 void op_block_triggered(struct op *op);

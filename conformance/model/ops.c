@@ -67,8 +67,10 @@ void ops_reset(void)
 {
     while (chunks != NULL)
         chunk_spare(&chunks);
+    loops_reset();
     device.live_ops = 0;
     device.serial = device.told_function_at = device.told_memory_at = device.made_graph_at = 0;
+    device.pinned_memory_at = device.changed_graph_at = 0;
 }
 
 /* Gives back the chunks that nothing needs any more; not while a caller still holds an operation. */

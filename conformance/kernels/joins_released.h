@@ -1,0 +1,176 @@
+/* joins_released.h - work that is no kernel, in streams that wait for the event of a launch: none of it begins before the event may come. That is
+ * when all blocks have triggered, or when the launch's turn has come at least. */
+#ifndef JOINS_RELEASED_H_INCLUDED
+#define JOINS_RELEASED_H_INCLUDED
+
+#define RELEASED_HOLD 200000u  /* nanoseconds: as long as it takes to queue what waits */
+#define RELEASED_BYTE 0x5A
+
+/* At its end nothing has been stored yet of what waits, each in a place of its own. */
+KERNEL(joins_looks)
+{
+    struct trial_plan plan = k_plan(&args);
+    uint32_t place;
+
+    k_delay(args.state, plan.hold_ns);
+    for (place = 0; place < PLACES; place++)
+        if (k_load_relaxed(args.seen + place * ALL_WORDS) != 0)
+            k_add(&args.state->early, 1);
+    k_trigger();
+}
+
+/* Work of a kind that stores to its place, whose first word was 0. */
+typedef cudaError_t (*released_call)(struct joins *joins, unsigned place, cudaStream_t stream);
+
+static uint32_t *released_word(const struct joins *joins, unsigned place) { return joins->follower[place].seen; }
+
+static cudaError_t release_set(struct joins *joins, unsigned place, cudaStream_t stream)
+{
+    return cudaMemsetAsync(released_word(joins, place), RELEASED_BYTE, sizeof(uint32_t), stream);
+}
+
+static cudaError_t release_rows_set(struct joins *joins, unsigned place, cudaStream_t stream)
+{
+    return cudaMemset2DAsync(released_word(joins, place), 8, RELEASED_BYTE, 4, 2, stream);
+}
+
+static cudaError_t release_copy(struct joins *joins, unsigned place, cudaStream_t stream)
+{
+    return cudaMemcpyAsync(released_word(joins, place), joins->aside, sizeof(uint32_t), cudaMemcpyDefault, stream);
+}
+
+static cudaError_t release_rows_copy(struct joins *joins, unsigned place, cudaStream_t stream)
+{
+    return cudaMemcpy2DAsync(released_word(joins, place), 8, joins->aside, 8, 4, 2, cudaMemcpyDefault, stream);
+}
+
+static cudaError_t release_driver_copy(struct joins *joins, unsigned place, cudaStream_t stream)
+{
+    return copy_by_driver(released_word(joins, place), joins->aside, sizeof(uint32_t), stream);
+}
+
+static void CUDART_CB release_word(void *opaque) { *(volatile uint32_t *)opaque = RELEASED_BYTE; }
+
+static void CUDART_CB release_in_callback(cudaStream_t stream, cudaError_t status, void *opaque)
+{
+    (void)stream, (void)status;
+    release_word(opaque);
+}
+
+static cudaError_t release_host(struct joins *joins, unsigned place, cudaStream_t stream)
+{
+    return cudaLaunchHostFunc(stream, release_word, joins->pinned->seen[place]);
+}
+
+static cudaError_t release_callback(struct joins *joins, unsigned place, cudaStream_t stream)
+{
+    return cudaStreamAddCallback(stream, release_in_callback, joins->pinned->seen[place], 0);
+}
+
+/* By an ordinary event that is recorded there, to another stream. */
+static cudaError_t release_record(struct joins *joins, unsigned place, cudaStream_t stream)
+{
+    cudaEvent_t event;
+    cudaError_t error = cudaEventCreateWithFlags(&event, cudaEventDisableTiming);
+
+    if (error == cudaSuccess)
+        error = record_and_await(event, stream, joins->ask->side);
+    (void)cudaEventDestroy(event);
+    return error == cudaSuccess ? release_set(joins, place, joins->ask->side) : error;
+}
+
+static cudaError_t release_value(struct joins *joins, unsigned place, cudaStream_t stream)
+{
+    return queue_value("cuStreamWriteValue32", stream, released_word(joins, place), RELEASED_BYTE, CU_STREAM_WRITE_VALUE_DEFAULT);
+}
+
+/* After the wait for a value that is there. */
+static cudaError_t release_awaited(struct joins *joins, unsigned place, cudaStream_t stream)
+{
+    cudaError_t error = queue_value("cuStreamWaitValue32", stream, released_word(joins, place), 0, CU_STREAM_WAIT_VALUE_EQ);
+
+    return error == cudaSuccess ? release_set(joins, place, stream) : error;
+}
+
+/* After memory is freed there that another stream, in which nothing is left, has allocated. */
+static cudaError_t release_freed(struct joins *joins, unsigned place, cudaStream_t stream)
+{
+    void *memory = NULL;
+    cudaError_t error = cudaMallocAsync(&memory, PLACE_WORDS, joins->loose);
+
+    if (error == cudaSuccess)
+        error = cudaStreamSynchronize(joins->loose);
+    if (error == cudaSuccess)
+        error = cudaFreeAsync(memory, stream);
+    return error == cudaSuccess ? release_set(joins, place, stream) : error;
+}
+
+/* Not every driver and device offers the last ones: the one for which there have to be pools, and those with values. */
+static const released_call released_calls[PLACES - 1] = { release_set,         release_rows_set, release_copy,     release_rows_copy,
+                                                          release_driver_copy, release_host,     release_callback, release_record,
+                                                          release_freed,       release_value,    release_awaited };
+#define RELEASED_BY_POOLS 8u
+#define RELEASED_BY_VALUES 9u
+
+static unsigned count_released(const struct joins *joins)
+{
+    static unsigned counted;
+
+    if (!counted)
+        counted = pools_lack() ? RELEASED_BY_POOLS : values_lack(joins->loose) ? RELEASED_BY_VALUES : PLACES - 1;
+    return counted;
+}
+
+/* The kernel that looks records the event, or a silent one behind it does: with its trigger, its block starts, or as its launch completes. */
+static cudaError_t launch_looks(struct joins *joins, cudaEvent_t event)
+{
+    cudaStream_t stream = joins->stream[0];
+    unsigned way = joins->round % 4, own = way == 0;
+    cudaLaunchAttribute attribute = way == 3 ? recording_begin(event) : recording_at(event, way == 2);
+    struct kernel_args args = joins->work[0];
+    cudaError_t error;
+
+    args.seen = joins->follower[0].seen;
+    error = launch_one((const void *)SYMBOL(joins_looks), &args, 1, stream, &attribute, own);
+    if (error != cudaSuccess || own)
+        return error;
+    error = launch_one((const void *)SYMBOL(joins_silent), &args, 1, stream, &attribute, 1);
+    if (way != 3 || error == cudaSuccess)
+        return error;
+    (void)cudaGetLastError(); /* launches need not offer this event: then the other one is asked about */
+    attribute = recording(event);
+    return launch_one((const void *)SYMBOL(joins_silent), &args, 1, stream, &attribute, 1);
+}
+
+static cudaError_t join_released(struct joins *joins)
+{
+    unsigned count = count_released(joins), place;
+    cudaEvent_t event;
+    cudaError_t error = cudaEventCreateWithFlags(&event, cudaEventDisableTiming);
+
+    prepare(joins, 1, 0);
+    joins->pinned->plan[0].hold_ns = RELEASED_HOLD;
+    if (error == cudaSuccess)
+        error = open_aside(joins);
+    if (error == cudaSuccess) /* what is copied: from host memory a copy's call would wait */
+        error = cudaMemset(joins->aside, RELEASED_BYTE, PLACE_WORDS * sizeof(uint32_t));
+    if (error == cudaSuccess)
+        error = cudaDeviceSynchronize();
+    if (error == cudaSuccess)
+        error = launch_looks(joins, event);
+    for (place = 1; place <= count && error == cudaSuccess; place++) {
+        cudaStream_t stream = FOLLOWS_IN(joins, joins->stream[place]);
+        error = cudaStreamWaitEvent(stream, event, 0);
+        if (error == cudaSuccess)
+            error = released_calls[place - 1](joins, place, stream);
+    }
+    if (error == cudaSuccess)
+        error = cudaDeviceSynchronize();
+    (void)cudaEventDestroy(event);
+    joins->pinned->host_is_stale = joins->pinned->state.early != 0;
+    for (place = 1; place <= count; place++)
+        joins->pinned->host_is_stale |= *(volatile uint32_t *)joins->pinned->seen[place] == 0;
+    return error;
+}
+
+#endif
