@@ -151,12 +151,27 @@ static unsigned set_is_stale(unsigned at)
     return named_is_stale(&n, NAMED_SET);
 }
 
+static int is_same_shape(unsigned x, unsigned y, unsigned z)
+{
+    dim3 is, want;
+
+    is.x = x;
+    is.y = y;
+    is.z = z;
+    want.x = 2;
+    want.y = 3;
+    want.z = 4;
+    return is_shape(is, want);
+}
+
 int main(void)
 {
     test_hosts();
     test_launches();
     test_refused();
     check(!set_is_stale(ASK_WORDS) && set_is_stale(0) && set_is_stale(ASK_WORDS / 2 - 1), "a memset's words are compared from the first to the last");
+    check(is_same_shape(2, 3, 4), "a launch's shape");
+    check(!is_same_shape(1, 3, 4) && !is_same_shape(2, 1, 4) && !is_same_shape(2, 3, 1), "is another one along each axis");
     printf("%u passed, %u failed\n", passed, failed);
     return failed != 0;
 }

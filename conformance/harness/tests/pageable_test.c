@@ -1,4 +1,5 @@
-/* pageable_test.c - memory that a call has set is compared to its last byte once the call has returned. */
+/* pageable_test.c - memory that a call has set is compared to its last byte once the call has returned, and a copy within the host both then and
+ * once all work has ended. */
 #define PDL_MODEL 1
 #define IMAGE_TAG "told"
 #define IMAGE_SUFFIX told
@@ -22,6 +23,45 @@ cudaError_t __wrap_cudaMemset(void *to, int value, size_t bytes)
     return error;
 }
 
+/* A copy that comes when the host waits: as its source was at the call, or as it is then; or at the call, and then once more. */
+static enum { IN_TIME, LATE, LATE_AS_THEN, TWICE } comes;
+static unsigned char *late_to, as_it_was[BYTES];
+static const unsigned char *late_from;
+
+cudaError_t __real_cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind);
+cudaError_t __wrap_cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind);
+cudaError_t __wrap_cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind)
+{
+    if (comes != IN_TIME && bytes == BYTES) {
+        late_to = (unsigned char *)to;
+        late_from = (const unsigned char *)from;
+        memcpy(as_it_was, from, BYTES);
+    }
+    return comes == IN_TIME || comes == TWICE ? __real_cudaMemcpy(to, from, bytes, kind) : cudaSuccess;
+}
+
+cudaError_t __real_cudaStreamSynchronize(cudaStream_t stream);
+cudaError_t __wrap_cudaStreamSynchronize(cudaStream_t stream);
+cudaError_t __wrap_cudaStreamSynchronize(cudaStream_t stream)
+{
+    cudaError_t error = __real_cudaStreamSynchronize(stream);
+
+    if (late_to)
+        memcpy(late_to, comes == LATE ? as_it_was : late_from, BYTES);
+    late_to = NULL;
+    return error;
+}
+
+static unsigned wrong_copies(struct pageable *p, unsigned how)
+{
+    unsigned wrong = 0;
+
+    comes = how;
+    check(copy_within(p, p->back, p->host, BYTES, 0, &wrong) == cudaSuccess, "a copy within the host");
+    comes = IN_TIME;
+    return wrong;
+}
+
 static unsigned wrong_sets(struct pageable *p, unsigned leaves)
 {
     unsigned wrong = 0;
@@ -40,6 +80,8 @@ int main(void)
     check(open_pageable(&p, &ask) && cudaHostAlloc((void **)&p.pinned[0], BYTES, cudaHostAllocDefault) == cudaSuccess, "memory");
     check(wrong_sets(&p, BYTES) == 0, "pinned memory is set when the call returns");
     check(wrong_sets(&p, 0) == 1 && wrong_sets(&p, BYTES - 1) == 1, "its first byte and its last one, too");
+    check(wrong_copies(&p, IN_TIME) == 0, "a copy within the host is complete when the call returns");
+    check(wrong_copies(&p, LATE) == 1 && wrong_copies(&p, LATE_AS_THEN) == 1 && wrong_copies(&p, TWICE) == 1, "it comes neither later nor again");
     (void)cudaFreeHost(p.pinned[0]);
     close_pageable(&p);
     printf("%u passed, %u failed\n", passed, failed);

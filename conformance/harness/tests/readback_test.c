@@ -163,6 +163,45 @@ static unsigned wrong_copy(struct told *told, unsigned rows, unsigned layers)
     return told->ask->wrong - before;
 }
 
+/* A kernel's argument, told otherwise in one byte; beyond it: told as it is. */
+static size_t spoilt = sizeof(struct kernel_args);
+
+cudaError_t __real_cudaGraphKernelNodeGetParams(cudaGraphNode_t node, struct cudaKernelNodeParams *params);
+cudaError_t __wrap_cudaGraphKernelNodeGetParams(cudaGraphNode_t node, struct cudaKernelNodeParams *params);
+cudaError_t __wrap_cudaGraphKernelNodeGetParams(cudaGraphNode_t node, struct cudaKernelNodeParams *params)
+{
+    static struct kernel_args args;
+    static void *values[1] = { &args };
+    cudaError_t error = __real_cudaGraphKernelNodeGetParams(node, params);
+
+    if (spoilt < sizeof(args)) {
+        memcpy(&args, params->kernelParams[0], sizeof(args));
+        ((unsigned char *)&args)[spoilt] ^= 1;
+        params->kernelParams = values;
+    }
+    return error;
+}
+
+/* How many bytes of a kernel's argument may be other ones without being wrong. */
+static unsigned missed_bytes(struct told *told)
+{
+    cudaGraph_t graph = NULL;
+    cudaGraphNode_t node = NULL;
+    unsigned missed = 0, before;
+
+    check(cudaGraphCreate(&graph, 0) == cudaSuccess && add_teller(told, TELLS_KERNEL, graph, &node) == cudaSuccess, "a kernel");
+    before = told->ask->wrong;
+    expect_kernel(told, "a kernel", node, 0);
+    check(told->ask->wrong == before, "a kernel that is told as it is");
+    for (spoilt = 0; spoilt < sizeof(struct kernel_args); spoilt++) {
+        before = told->ask->wrong;
+        expect_kernel(told, "a kernel", node, 0);
+        missed += told->ask->wrong != before + 1;
+    }
+    (void)cudaGraphDestroy(graph);
+    return missed;
+}
+
 static unsigned wrong_child(struct told *told, unsigned call)
 {
     unsigned before = told->ask->wrong;
@@ -184,6 +223,7 @@ static void test_told(void)
     check(wrong_copy(&told, 0, 0) == 0 && wrong_child(&told, 0) == 0, "copies and child graphs that are told as they are");
     check(wrong_copy(&told, 2, 0) == 1 && wrong_copy(&told, 0, 2) == 1, "rows or layers of a copy that has none are wrong");
     check(wrong_child(&told, 3) != 0 && wrong_child(&told, 4) != 0, "so is the graph of a child that is another one's, also in a clone");
+    check(missed_bytes(&told) == 0, "each byte of a kernel's argument counts");
     (void)cudaFree(told.words);
 }
 

@@ -1,4 +1,5 @@
-/* updates_test.c - what an update says of itself is asked whole: its result, and which node it names, or that it names none. */
+/* updates_test.c - what an update says of itself is asked whole: its result, and which node it names, or that it names none. So is whether a graph
+ * that is made executable is said to be. */
 #define PDL_MODEL 1
 #define IMAGE_TAG "told"
 #define IMAGE_SUFFIX kept_told
@@ -82,6 +83,51 @@ static void test_results(struct ask *ask)
     check(missed == 0, "a result that is not told is wrong, also where the update was taken");
 }
 
+static cudaGraphInstantiateResult told_result;
+static int tells_result;       /* that one, whatever came of it */
+
+cudaError_t __real_cudaGraphInstantiateWithParams(cudaGraphExec_t *exec, cudaGraph_t graph, cudaGraphInstantiateParams *params);
+cudaError_t __wrap_cudaGraphInstantiateWithParams(cudaGraphExec_t *exec, cudaGraph_t graph, cudaGraphInstantiateParams *params);
+cudaError_t __wrap_cudaGraphInstantiateWithParams(cudaGraphExec_t *exec, cudaGraph_t graph, cudaGraphInstantiateParams *params)
+{
+    cudaError_t error = __real_cudaGraphInstantiateWithParams(exec, graph, params);
+
+    params->result_out = tells_result ? told_result : params->result_out;
+    return error;
+}
+
+/* Of a graph of nothing, or of two nodes in a circle, which is refused. */
+static unsigned wrong_instance(struct ask *ask, int circle, int tells, cudaGraphInstantiateResult result)
+{
+    cudaGraph_t graph = NULL;
+    cudaGraphExec_t exec = NULL;
+    cudaGraphNode_t node[2];
+    cudaGraphEdgeData full = edges_data(0, 0, 0);
+    unsigned i, before = ask->wrong;
+
+    check(cudaGraphCreate(&graph, 0) == cudaSuccess, "a graph");
+    for (i = 0; i < 2; i++)
+        check(cudaGraphAddEmptyNode(&node[i], graph, NULL, 0) == cudaSuccess, "a node");
+    for (i = 0; circle && i < 2; i++)
+        check(edges_add(graph, &node[i], &node[1 - i], &full, 1) == cudaSuccess, "an edge");
+    tells_result = tells;
+    told_result = result;
+    check((instantiate_told(ask, &exec, graph) == cudaSuccess) != circle, "made executable, but for a circle");
+    tells_result = 0;
+    if (exec)
+        (void)cudaGraphExecDestroy(exec);
+    (void)cudaGraphDestroy(graph);
+    return ask->wrong - before;
+}
+
+static void test_instances(struct ask *ask)
+{
+    check(wrong_instance(ask, 0, 0, cudaGraphInstantiateSuccess) == 0 && wrong_instance(ask, 1, 0, cudaGraphInstantiateSuccess) == 0,
+          "what came of it is what is said");
+    check(wrong_instance(ask, 0, 1, cudaGraphInstantiateError) == 1 && wrong_instance(ask, 1, 1, cudaGraphInstantiateSuccess) == 1,
+          "another result is wrong");
+}
+
 int main(void)
 {
     struct ask ask = PDL_ZERO;
@@ -90,6 +136,7 @@ int main(void)
         return 1;
     test_named(&ask);
     test_results(&ask);
+    test_instances(&ask);
     printf("%u passed, %u failed\n", passed, failed);
     return failed != 0;
 }

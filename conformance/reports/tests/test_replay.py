@@ -89,7 +89,9 @@ def test_a_failing_report_has_a_token_per_forbidden_trial() -> None:
     case = next(test for test in report["tests"] if test["status"] == "FAIL" and test["forbidden"])
     (made,) = tokens(report, case)
     assert (made.case, made.batch, made.slot, made.sms, made.device) == (case["name"], 3, 5, 132, "cuda")
-    assert made.seed == int(report["run"]["seed"], 16)
+    assert made.seed == int(report["run"]["seed"], 16) and made.plant is None
+    report["run"]["plant"] = "broken-wait:500"
+    assert [told.plant for told in tokens(report, case)] == ["broken-wait:500"], "without it, another wait is repeated"
 
 
 def test_k_of_n_is_what_the_harness_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

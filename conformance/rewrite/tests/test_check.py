@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from conformance.rewrite import check
 from conformance.rewrite.check import Change, _examine_one, changed, differences, recording_problems
+from conformance.rewrite.tests.images import EXIT, WAIT, Kernel, cubin
 
 CODE = ["MOV R0, R1", "IADD R2, R2, R3", "EXIT"]  # 0x30 bytes; what is appended stands after them
 MOVED = ["IADD R2, R2, R3", "NOP", "BRA 0x20"]
@@ -46,3 +50,23 @@ def recording(keeps: int, clock: int, stamp: int, address: int) -> list[str]:
 def test_code_that_records_keeps_to_registers_of_its_own(appended: list[str], before: int, now: int, said: str) -> None:
     wrong = recording_problems(appended, before, now)
     assert len(wrong) == bool(said) and all(said in text for text in wrong)
+
+
+@pytest.mark.parametrize(("clock", "said"), [(10, ""), (12, "uses other registers")])
+def test_code_that_records_is_examined_where_it_was_appended(
+    clock: int, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A listing counts from the pieces' beginning: the code that is appended stands 16 bytes further in the kernel."""
+    appended = [*recording(8, clock, 10, 8), CODE[1], "BRA 0x10"]
+    monkeypatch.setattr(check, "_raw_listing", lambda *_: [CODE[1], "BRA 0x70", *appended])
+    change = Change("k", 48, [16], [bytes(16)], [bytes(16)], bytes(16 * len(appended)), (8, 14))
+    wrong = check.examine(Path("nvdisasm"), "sm_90", [change], tmp_path)
+    assert len(wrong) == bool(said) and all(said in text for text in wrong)
+
+
+def test_images_with_other_sections_cannot_be_compared() -> None:
+    one, both = cubin([Kernel("a", [WAIT, EXIT])]), cubin([Kernel("a", [WAIT, EXIT]), Kernel("b", [EXIT])])
+    assert check.changes(one, both) == check.changes(both, one) == "the code sections are not the same"
+    assert check.changes(one, one) == check.changes(both, both) == []
+    found = check.changes(both, cubin([Kernel("a", [WAIT, EXIT]), Kernel("b", [WAIT])]))
+    assert isinstance(found, list) and [change.section for change in found] == ["b"]
