@@ -173,8 +173,8 @@ static cudaError_t make_mixed(struct mixed *n, int few)
     unsigned i;
     cudaError_t error = cudaGraphCreate(&n->l.graph, 0);
 
-    n->kernels = draw_mixed(n, 2);
-    n->rounds = draw_mixed(n, 4) ? MIXED_ROUNDS : 1;
+    n->kernels = draw_mixed(n, 4) == 0;
+    n->rounds = draw_mixed(n, 8) ? MIXED_ROUNDS : 1;
     n->count = few ? 1 : FEWEST_MIXED + draw_mixed(n, MIXED_NODES - FEWEST_MIXED + 1);
     if (error == cudaSuccess)
         error = n->rounds == 1 ? ask_add_if(&outer, n->l.graph, n->l.graph, 1, &n->body)
@@ -249,7 +249,7 @@ static void ask_mixed(struct ask *ask)
 
     if (!may_ask(&n.l, ask))
         return;
-    for (trial = 0; ask_goes_on(ask, trial, ask->trials) && error == cudaSuccess; trial++)
+    for (trial = 0; ask_goes_on(ask, trial, ask->trials) && n.stale < ASK_WRONG_ENOUGH && error == cudaSuccess; trial++)
         error = ask_mixed_loop(&n, trial);
     ask_expect_none(ask, "loops and bodies that never ended", error == cudaErrorLaunchTimeout, trial);
     if (error != cudaErrorLaunchTimeout)
