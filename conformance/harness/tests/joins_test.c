@@ -7,6 +7,9 @@
 
 #include "check.h"
 
+#define REAL(name) REAL_(name)
+#define REAL_(name) __real_##name
+
 #define TURNS 64u              /* as many as a smoke run has, or more */
 #define MOST 64u
 
@@ -122,6 +125,23 @@ cudaError_t __wrap_cudaGraphInstantiateWithParams(cudaGraphExec_t *exec, cudaGra
     return error;
 }
 
+/* A stream that is told another graph than the one that is captured, at this question for it. */
+static unsigned asked_for, lies_at;
+
+cudaError_t REAL(edges_of_capture)(cudaStream_t stream, enum cudaStreamCaptureStatus *status, unsigned long long *id, cudaGraph_t *graph,
+                                   const cudaGraphNode_t **nodes, const cudaGraphEdgeData **data, size_t *count);
+cudaError_t WRAPPED(edges_of_capture)(cudaStream_t stream, enum cudaStreamCaptureStatus *status, unsigned long long *id, cudaGraph_t *graph,
+                                      const cudaGraphNode_t **nodes, const cudaGraphEdgeData **data, size_t *count);
+cudaError_t WRAPPED(edges_of_capture)(cudaStream_t stream, enum cudaStreamCaptureStatus *status, unsigned long long *id, cudaGraph_t *graph,
+                                      const cudaGraphNode_t **nodes, const cudaGraphEdgeData **data, size_t *count)
+{
+    cudaError_t error = REAL(edges_of_capture)(stream, status, id, graph, nodes, data, count);
+
+    if (++asked_for == lies_at && graph)
+        *graph = (cudaGraph_t)(void *)&asked_for;
+    return error;
+}
+
 static int worked(cudaStream_t stream)
 {
     unsigned i;
@@ -204,6 +224,18 @@ static int lanes_are_stale(void)
     return lanes_bare(&joins) == cudaSuccess && is_stale(&joins);
 }
 
+/* How many answers about a stream that waits for a captured launch's event are wrong. */
+static unsigned wrong_told(unsigned at)
+{
+    unsigned wrong = joins.ask->wrong;
+
+    joins.trial = joins.round = asked_for = 0;
+    lies_at = at;
+    check(captured_events(&joins, 1) == cudaSuccess, "a captured launch with an event");
+    lies_at = 0;
+    return joins.ask->wrong - wrong;
+}
+
 /* A value that the host finds, as it found what stands beside it. */
 static int value_is_wrong(void)
 {
@@ -268,6 +300,7 @@ int main(void)
     check(instance_is_wrong(NODE_LEFT) && instance_is_wrong(RESULT_LEFT), "a node that is named without an error is wrong, as is no result");
     check(!call_is_wrong(joins.stream[0], cudaSuccess), "a callback of its stream");
     check(call_is_wrong(joins.stream[1], cudaSuccess) && call_is_wrong(joins.stream[0], cudaErrorUnknown), "another stream or an error is wrong");
+    check(wrong_told(0) == 0 && wrong_told(2) == 1, "a stream that joins a capture is told its graph, and another one is wrong");
     check(!value_is_wrong(), "a value with the words beside it that were there");
     sees = WORD_BEFORE_WRONG;
     check(value_is_wrong(), "a word before it that was written as well is wrong");
