@@ -56,8 +56,8 @@ int main(void)
 {
     struct ask ask = PDL_ZERO;
 
-    if (cudaStreamCreateWithFlags(&ask.stream, cudaStreamNonBlocking) != cudaSuccess || cudaStreamCreateWithFlags(&ask.side, cudaStreamNonBlocking) != cudaSuccess ||
-        open_nested(&n, &ask) != cudaSuccess)
+    if (cudaStreamCreateWithFlags(&ask.stream, cudaStreamNonBlocking) != cudaSuccess ||
+        cudaStreamCreateWithFlags(&ask.side, cudaStreamNonBlocking) != cudaSuccess || open_nested(&n, &ask) != cudaSuccess)
         return 1;
     check(wrong_of(0) == 0, "each kernel of both child graphs runs once");
     check(wrong_of(-1) == 1 && wrong_of(1) == 1, "one run less or more is wrong");
