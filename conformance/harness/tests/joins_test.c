@@ -125,6 +125,32 @@ cudaError_t __wrap_cudaGraphInstantiateWithParams(cudaGraphExec_t *exec, cudaGra
     return error;
 }
 
+/* Memory that nobody uses, of which one allocation may be the one before, too. */
+static int lends;
+static unsigned lent_so_far, shared_at;
+
+cudaError_t __real_cudaMallocAsync(void **memory, size_t bytes, cudaStream_t stream);
+cudaError_t __wrap_cudaMallocAsync(void **memory, size_t bytes, cudaStream_t stream);
+cudaError_t __wrap_cudaMallocAsync(void **memory, size_t bytes, cudaStream_t stream)
+{
+    static char room[4 * APART * 6 * 4096];
+    static char *last;
+    static size_t used;
+
+    if (!lends)
+        return __real_cudaMallocAsync(memory, bytes, stream);
+    if (++lent_so_far == 1)
+        used = 0;
+    *memory = lent_so_far == shared_at ? last : room + used;
+    last = (char *)*memory;
+    used += bytes;
+    return cudaSuccess;
+}
+
+cudaError_t __real_cudaFreeAsync(void *memory, cudaStream_t stream);
+cudaError_t __wrap_cudaFreeAsync(void *memory, cudaStream_t stream);
+cudaError_t __wrap_cudaFreeAsync(void *memory, cudaStream_t stream) { return lends ? cudaSuccess : __real_cudaFreeAsync(memory, stream); }
+
 /* A stream that is told another graph than the one that is captured, at this question for it. */
 static unsigned asked_for, lies_at;
 
@@ -236,6 +262,17 @@ static unsigned wrong_told(unsigned at)
     return joins.ask->wrong - wrong;
 }
 
+/* Allocations, of which this one shares its memory with the one before. */
+static int memory_is_shared(unsigned at)
+{
+    joins.trial = joins.round = lent_so_far = 0;
+    shared_at = at;
+    lends = 1;
+    check(allocate_apart(&joins) == cudaSuccess && lent_so_far == 3 * APART, "allocations in turn");
+    lends = 0;
+    return joins.pinned->host_is_stale != 0;
+}
+
 /* A value that the host finds, as it found what stands beside it. */
 static int value_is_wrong(void)
 {
@@ -277,6 +314,15 @@ static unsigned own_streams(void)
     return found;
 }
 
+static unsigned missed_sharing(void)
+{
+    unsigned at, missed = 0;
+
+    for (at = 2; at <= 3 * APART; at++)
+        missed += !memory_is_shared(at);
+    return missed;
+}
+
 int main(void)
 {
     static const unsigned all_policies = 1u << cudaSyncPolicySpin | 1u << cudaSyncPolicyYield | 1u << cudaSyncPolicyBlockingSync;
@@ -301,6 +347,7 @@ int main(void)
     check(!call_is_wrong(joins.stream[0], cudaSuccess), "a callback of its stream");
     check(call_is_wrong(joins.stream[1], cudaSuccess) && call_is_wrong(joins.stream[0], cudaErrorUnknown), "another stream or an error is wrong");
     check(wrong_told(0) == 0 && wrong_told(2) == 1, "a stream that joins a capture is told its graph, and another one is wrong");
+    check(!memory_is_shared(0) && missed_sharing() == 0, "memory that two allocations share is told, whatever comes after it");
     check(!value_is_wrong(), "a value with the words beside it that were there");
     sees = WORD_BEFORE_WRONG;
     check(value_is_wrong(), "a word before it that was written as well is wrong");
