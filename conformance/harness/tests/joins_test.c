@@ -96,6 +96,20 @@ cudaError_t __wrap_cudaStreamSynchronize(cudaStream_t stream)
     return error;
 }
 
+/* Of whatever case has had pinned memory last: launches that ran more often than they did. */
+static struct pinned *latest;
+static int more_flights;
+
+cudaError_t __real_cudaHostAlloc(void **memory, size_t bytes, unsigned flags);
+cudaError_t __wrap_cudaHostAlloc(void **memory, size_t bytes, unsigned flags);
+cudaError_t __wrap_cudaHostAlloc(void **memory, size_t bytes, unsigned flags)
+{
+    cudaError_t error = __real_cudaHostAlloc(memory, bytes, flags);
+
+    latest = bytes == sizeof(*latest) ? (struct pinned *)*memory : latest;
+    return error;
+}
+
 cudaError_t __real_cudaDeviceSynchronize(void);
 cudaError_t __wrap_cudaDeviceSynchronize(void);
 cudaError_t __wrap_cudaDeviceSynchronize(void)
@@ -106,6 +120,8 @@ cudaError_t __wrap_cudaDeviceSynchronize(void)
         ((unsigned char *)joins.pinned->seen[0])[AREA_BYTES - 1] ^= 1;
     if (sees == WORK_LEFT)
         joins.pinned->state.left = 1;
+    if (more_flights)
+        latest->state.finished += (uint32_t)more_flights;
     spoil_words();
     return error;
 }
@@ -262,6 +278,19 @@ static unsigned wrong_told(unsigned at)
     return joins.ask->wrong - wrong;
 }
 
+/* One trial of four launches of one executable graph, of which so many more ran. */
+static unsigned wrong_flights(int more)
+{
+    struct ask ask = *joins.ask;
+
+    ask.trials = 1;
+    ask.wrong = 0;
+    more_flights = more;
+    ask_flights(&ask);
+    more_flights = 0;
+    return ask.wrong;
+}
+
 /* Allocations, of which this one shares its memory with the one before. */
 static int memory_is_shared(unsigned at)
 {
@@ -347,6 +376,7 @@ int main(void)
     check(!call_is_wrong(joins.stream[0], cudaSuccess), "a callback of its stream");
     check(call_is_wrong(joins.stream[1], cudaSuccess) && call_is_wrong(joins.stream[0], cudaErrorUnknown), "another stream or an error is wrong");
     check(wrong_told(0) == 0 && wrong_told(2) == 1, "a stream that joins a capture is told its graph, and another one is wrong");
+    check(wrong_flights(0) == 0 && wrong_flights(-1) == 1 && wrong_flights(1) == 1, "four launches run four times");
     check(!memory_is_shared(0) && missed_sharing() == 0, "memory that two allocations share is told, whatever comes after it");
     check(!value_is_wrong(), "a value with the words beside it that were there");
     sees = WORD_BEFORE_WRONG;
