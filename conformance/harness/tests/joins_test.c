@@ -7,6 +7,9 @@
 
 #include "check.h"
 
+#define REAL(name) REAL_(name)
+#define REAL_(name) __real_##name
+
 #define TURNS 64u              /* as many as a smoke run has, or more */
 #define MOST 64u
 
@@ -93,6 +96,20 @@ cudaError_t __wrap_cudaStreamSynchronize(cudaStream_t stream)
     return error;
 }
 
+/* Of whatever case has had pinned memory last: launches that ran more often than they did. */
+static struct pinned *latest;
+static int more_flights;
+
+cudaError_t __real_cudaHostAlloc(void **memory, size_t bytes, unsigned flags);
+cudaError_t __wrap_cudaHostAlloc(void **memory, size_t bytes, unsigned flags);
+cudaError_t __wrap_cudaHostAlloc(void **memory, size_t bytes, unsigned flags)
+{
+    cudaError_t error = __real_cudaHostAlloc(memory, bytes, flags);
+
+    latest = bytes == sizeof(*latest) ? (struct pinned *)*memory : latest;
+    return error;
+}
+
 cudaError_t __real_cudaDeviceSynchronize(void);
 cudaError_t __wrap_cudaDeviceSynchronize(void);
 cudaError_t __wrap_cudaDeviceSynchronize(void)
@@ -103,6 +120,8 @@ cudaError_t __wrap_cudaDeviceSynchronize(void)
         ((unsigned char *)joins.pinned->seen[0])[AREA_BYTES - 1] ^= 1;
     if (sees == WORK_LEFT)
         joins.pinned->state.left = 1;
+    if (more_flights)
+        latest->state.finished += (uint32_t)more_flights;
     spoil_words();
     return error;
 }
@@ -119,6 +138,49 @@ cudaError_t __wrap_cudaGraphInstantiateWithParams(cudaGraphExec_t *exec, cudaGra
 
     params->errNode_out = tells == NODE_LEFT ? before.errNode_out : params->errNode_out;
     params->result_out = tells == RESULT_LEFT ? before.result_out : params->result_out;
+    return error;
+}
+
+/* Memory that nobody uses, of which one allocation may be the one before, too. */
+static int lends;
+static unsigned lent_so_far, shared_at;
+
+cudaError_t __real_cudaMallocAsync(void **memory, size_t bytes, cudaStream_t stream);
+cudaError_t __wrap_cudaMallocAsync(void **memory, size_t bytes, cudaStream_t stream);
+cudaError_t __wrap_cudaMallocAsync(void **memory, size_t bytes, cudaStream_t stream)
+{
+    static char room[4 * APART * 6 * 4096];
+    static char *last;
+    static size_t used;
+
+    if (!lends)
+        return __real_cudaMallocAsync(memory, bytes, stream);
+    if (++lent_so_far == 1)
+        used = 0;
+    *memory = lent_so_far == shared_at ? last : room + used;
+    last = (char *)*memory;
+    used += bytes;
+    return cudaSuccess;
+}
+
+cudaError_t __real_cudaFreeAsync(void *memory, cudaStream_t stream);
+cudaError_t __wrap_cudaFreeAsync(void *memory, cudaStream_t stream);
+cudaError_t __wrap_cudaFreeAsync(void *memory, cudaStream_t stream) { return lends ? cudaSuccess : __real_cudaFreeAsync(memory, stream); }
+
+/* A stream that is told another graph than the one that is captured, at this question for it. */
+static unsigned asked_for, lies_at;
+
+cudaError_t REAL(edges_of_capture)(cudaStream_t stream, enum cudaStreamCaptureStatus *status, unsigned long long *id, cudaGraph_t *graph,
+                                   const cudaGraphNode_t **nodes, const cudaGraphEdgeData **data, size_t *count);
+cudaError_t WRAPPED(edges_of_capture)(cudaStream_t stream, enum cudaStreamCaptureStatus *status, unsigned long long *id, cudaGraph_t *graph,
+                                      const cudaGraphNode_t **nodes, const cudaGraphEdgeData **data, size_t *count);
+cudaError_t WRAPPED(edges_of_capture)(cudaStream_t stream, enum cudaStreamCaptureStatus *status, unsigned long long *id, cudaGraph_t *graph,
+                                      const cudaGraphNode_t **nodes, const cudaGraphEdgeData **data, size_t *count)
+{
+    cudaError_t error = REAL(edges_of_capture)(stream, status, id, graph, nodes, data, count);
+
+    if (++asked_for == lies_at && graph)
+        *graph = (cudaGraph_t)(void *)&asked_for;
     return error;
 }
 
@@ -204,6 +266,42 @@ static int lanes_are_stale(void)
     return lanes_bare(&joins) == cudaSuccess && is_stale(&joins);
 }
 
+/* How many answers about a stream that waits for a captured launch's event are wrong. */
+static unsigned wrong_told(unsigned at)
+{
+    unsigned wrong = joins.ask->wrong;
+
+    joins.trial = joins.round = asked_for = 0;
+    lies_at = at;
+    check(captured_events(&joins, 1) == cudaSuccess, "a captured launch with an event");
+    lies_at = 0;
+    return joins.ask->wrong - wrong;
+}
+
+/* One trial of four launches of one executable graph, of which so many more ran. */
+static unsigned wrong_flights(int more)
+{
+    struct ask ask = *joins.ask;
+
+    ask.trials = 1;
+    ask.wrong = 0;
+    more_flights = more;
+    ask_flights(&ask);
+    more_flights = 0;
+    return ask.wrong;
+}
+
+/* Allocations, of which this one shares its memory with the one before. */
+static int memory_is_shared(unsigned at)
+{
+    joins.trial = joins.round = lent_so_far = 0;
+    shared_at = at;
+    lends = 1;
+    check(allocate_apart(&joins) == cudaSuccess && lent_so_far == 3 * APART, "allocations in turn");
+    lends = 0;
+    return joins.pinned->host_is_stale != 0;
+}
+
 /* A value that the host finds, as it found what stands beside it. */
 static int value_is_wrong(void)
 {
@@ -245,6 +343,15 @@ static unsigned own_streams(void)
     return found;
 }
 
+static unsigned missed_sharing(void)
+{
+    unsigned at, missed = 0;
+
+    for (at = 2; at <= 3 * APART; at++)
+        missed += !memory_is_shared(at);
+    return missed;
+}
+
 int main(void)
 {
     static const unsigned all_policies = 1u << cudaSyncPolicySpin | 1u << cudaSyncPolicyYield | 1u << cudaSyncPolicyBlockingSync;
@@ -268,6 +375,9 @@ int main(void)
     check(instance_is_wrong(NODE_LEFT) && instance_is_wrong(RESULT_LEFT), "a node that is named without an error is wrong, as is no result");
     check(!call_is_wrong(joins.stream[0], cudaSuccess), "a callback of its stream");
     check(call_is_wrong(joins.stream[1], cudaSuccess) && call_is_wrong(joins.stream[0], cudaErrorUnknown), "another stream or an error is wrong");
+    check(wrong_told(0) == 0 && wrong_told(2) == 1, "a stream that joins a capture is told its graph, and another one is wrong");
+    check(wrong_flights(0) == 0 && wrong_flights(-1) == 1 && wrong_flights(1) == 1, "four launches run four times");
+    check(!memory_is_shared(0) && missed_sharing() == 0, "memory that two allocations share is told, whatever comes after it");
     check(!value_is_wrong(), "a value with the words beside it that were there");
     sees = WORD_BEFORE_WRONG;
     check(value_is_wrong(), "a word before it that was written as well is wrong");

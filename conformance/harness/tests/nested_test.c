@@ -1,4 +1,4 @@
-/* nested_test.c - the kernels of a graph that is a child graph twice run twice each: one run more or less shows. */
+/* nested_test.c - the kernels of a graph that is a child graph twice, or that is launched twice, run twice each: one run more or less shows. */
 #define PDL_MODEL 1
 #define IMAGE_TAG "told"
 #define IMAGE_SUFFIX told
@@ -7,6 +7,7 @@
 #include "check.h"
 
 static struct nested n;
+static struct launches l;
 static int more;               /* kernels than began */
 
 cudaError_t __real_cudaStreamSynchronize(cudaStream_t stream);
@@ -17,6 +18,27 @@ cudaError_t __wrap_cudaStreamSynchronize(cudaStream_t stream)
 
     n.room->state.began += (uint32_t)more;
     return error;
+}
+
+cudaError_t __real_cudaDeviceSynchronize(void);
+cudaError_t __wrap_cudaDeviceSynchronize(void);
+cudaError_t __wrap_cudaDeviceSynchronize(void)
+{
+    cudaError_t error = __real_cudaDeviceSynchronize();
+
+    if (l.n.room)
+        l.n.room->state.began += (uint32_t)more;
+    return error;
+}
+
+/* Of one executable graph in two streams, or of two of one graph in one stream. */
+static unsigned wrong_launches(cudaError_t (*launch)(struct launches *of, unsigned trial), int more_began)
+{
+    l.lost = l.passed = 0;
+    more = more_began;
+    check(launch(&l, 0) == cudaSuccess, "two launches");
+    more = 0;
+    return l.lost + l.passed;
 }
 
 static unsigned wrong_of(int more_began)
@@ -34,10 +56,15 @@ int main(void)
 {
     struct ask ask = PDL_ZERO;
 
-    if (cudaStreamCreateWithFlags(&ask.stream, cudaStreamNonBlocking) != cudaSuccess || open_nested(&n, &ask) != cudaSuccess)
+    if (cudaStreamCreateWithFlags(&ask.stream, cudaStreamNonBlocking) != cudaSuccess ||
+        cudaStreamCreateWithFlags(&ask.side, cudaStreamNonBlocking) != cudaSuccess || open_nested(&n, &ask) != cudaSuccess)
         return 1;
     check(wrong_of(0) == 0, "each kernel of both child graphs runs once");
     check(wrong_of(-1) == 1 && wrong_of(1) == 1, "one run less or more is wrong");
+    check(open_launches(&l, &ask) == cudaSuccess, "graphs that are launched twice");
+    check(wrong_launches(launch_twice, 0) == 0 && wrong_launches(launch_siblings, 0) == 0, "two launches of a graph run it twice");
+    check(wrong_launches(launch_twice, -1) == 1 && wrong_launches(launch_twice, 1) == 1, "neither once nor three times, by one executable graph");
+    check(wrong_launches(launch_siblings, -1) == 1 && wrong_launches(launch_siblings, 1) == 1, "or by two");
     printf("%u passed, %u failed\n", passed, failed);
     return failed != 0;
 }

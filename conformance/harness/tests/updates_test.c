@@ -66,6 +66,43 @@ static void test_named(struct ask *ask)
     close_kept(&kept);
 }
 
+static struct kept orders;     /* whose words a wait spoils */
+static unsigned waits, spoilt_at; /* so far; the one after which a word more is set, 0: none */
+
+cudaError_t __real_cudaStreamSynchronize(cudaStream_t stream);
+cudaError_t __wrap_cudaStreamSynchronize(cudaStream_t stream);
+cudaError_t __wrap_cudaStreamSynchronize(cudaStream_t stream)
+{
+    cudaError_t error = __real_cudaStreamSynchronize(stream);
+    static const unsigned cells[] = { 0, 2, 6, 8 };
+    unsigned i;
+
+    if (++waits == spoilt_at)
+        for (i = 0; i < 4; i++)
+            orders.words[(WORDS - 1) * CELLS + cells[i]] = 1;
+    return error;
+}
+
+/* Three launches of a kernel, and one more. */
+static unsigned wrong_order(unsigned spoils)
+{
+    unsigned wrong = 0, order = CALL_LAUNCH + CALLS * (CALL_LAUNCH + CALLS * CALL_LAUNCH);
+
+    waits = 0;
+    spoilt_at = spoils;
+    check(run_order(&orders, 0, order, &wrong) == cudaSuccess, "launches in their order");
+    spoilt_at = 0;
+    return wrong;
+}
+
+static void test_orders(struct ask *ask)
+{
+    check(open_kept(&orders, ask), "words that kernels set");
+    check(wrong_order(0) == 0 && waits == 3, "launches do what they were, and the host looks twice");
+    check(wrong_order(2) == 1 && wrong_order(3) == 1, "a word more than they were to set is wrong, whenever it is");
+    close_kept(&orders);
+}
+
 static void test_results(struct ask *ask)
 {
     unsigned i, before = ask->wrong, wrong, missed = 0;
@@ -135,6 +172,7 @@ int main(void)
     if (cudaStreamCreateWithFlags(&ask.stream, cudaStreamNonBlocking) != cudaSuccess)
         return 1;
     test_named(&ask);
+    test_orders(&ask);
     test_results(&ask);
     test_instances(&ask);
     printf("%u passed, %u failed\n", passed, failed);

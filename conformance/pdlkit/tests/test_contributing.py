@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +13,10 @@ import pytest
 
 from conformance import dev
 from conformance.pdlkit import reasons
-from conformance.pdlkit.places import KIT, ROOT
+from conformance.pdlkit.places import KIT, ROOT, RULES
 from conformance.pdlkit.read_report import read_report
+from conformance.pdlkit.rules import load
+from conformance.pdlkit.verdicts import CASE_VERDICTS, CaseResult, judge_run
 
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", KIT / "README.md", KIT / "ARCHITECTURE.md",
          KIT / "GLOSSARY.md", KIT / "references.md", *sorted(ROOT.glob("examples/*.md")), *sorted(KIT.glob("*/README.md"))]
@@ -91,6 +94,15 @@ def test_reasons_name_what_stands_in_the_way() -> None:
     assert "A-04.weak  INCONCLUSIVE\n  because of A-04.weak\n  survived: nowait\n" in said and "A-05.lost  NOT_RUN" in said
     assert said.splitlines()[1] == "reason: A-04.weak: INCONCLUSIVE"
     assert not re.search("A-0[123]", said) and "no case stands in the way" not in said
+
+
+@pytest.mark.parametrize("status", CASE_VERDICTS)
+@pytest.mark.parametrize(("name", "proving"), [("documented", True), ("documented", False), ("measured", False)])
+def test_in_the_way_is_what_keeps_a_run_from_conforms(status: str, name: str, proving: bool) -> None:
+    case = replace(next(case for case in load(RULES).cases if case.proving), rule_class=name, proving=proving)
+    good = CaseResult(replace(case, rule_class="documented", proving=True), "PASS", None)
+    verdict = judge_run([good, CaseResult(case, status, None)]).verdict
+    assert reasons.in_the_way(_case(case.name, status, proving, **{"class": name})) == (verdict != "CONFORMS")
 
 
 def test_findings_and_waived_failures_are_not_in_the_way() -> None:
