@@ -239,7 +239,7 @@ struct begun_turn {
     uint64_t handle;           /* of the loop */
 };
 
-/* Ends each of two rounds of a loop. The second one is as the first; of both is counted whether the waiter was early. */
+/* Ends each of two rounds of a loop, or lets a body run. The second one is as the first; of both is counted whether the waiter was early. */
 KERNEL_OF(crowds_begun_turns, struct begun_turn)
 {
     uint32_t is_first = k_load_relaxed(&args.state->finished) == 0;
@@ -262,15 +262,33 @@ static cudaError_t open_begun_loop(cudaGraph_t graph, cudaGraph_t *body, uint64_
     return error;
 }
 
-static cudaError_t end_round(const struct begun *b, cudaGraph_t body, uint64_t handle, const cudaGraphNode_t *after, size_t count)
+static cudaError_t add_turn(const struct begun *b, cudaGraph_t graph, uint64_t handle, const cudaGraphNode_t *after, size_t count,
+                            cudaGraphNode_t *node)
 {
     struct begun_turn turn = { b->args.state, handle };
     void *values[1];
     struct cudaKernelNodeParams params = one_block_node((const void *)SYMBOL(crowds_begun_turns), 1, values);
-    cudaGraphNode_t node;
 
     values[0] = &turn;
-    return cudaGraphAddKernelNode(&node, body, after, count, &params);
+    return cudaGraphAddKernelNode(node, graph, after, count, &params);
+}
+
+/* Runs in any case, or because a kernel before it says so. */
+static cudaError_t open_begun_body(const struct begun *b, cudaGraph_t graph, cudaGraph_t *body, int chosen)
+{
+    cudaGraphEdgeData full = edges_data(0, 0, 0);
+    cudaGraphConditionalHandle handle;
+    cudaGraphNode_t node, chooses;
+    cudaError_t error;
+
+    if (!chosen)
+        return ask_add_if(&node, graph, graph, 1, body);
+    error = cudaGraphConditionalHandleCreate(&handle, graph, 0, 0);
+    if (error == cudaSuccess)
+        error = ask_add_conditional(&node, graph, handle, cudaGraphCondTypeIf, 1, body);
+    if (error == cudaSuccess)
+        error = add_turn(b, graph, handle, NULL, 0, &chooses);
+    return error == cudaSuccess ? edges_add(graph, &chooses, &node, &full, 1) : error;
 }
 #endif
 
@@ -320,7 +338,7 @@ static cudaError_t add_begun(struct begun *b, cudaGraph_t graph, unsigned blocks
     both[1] = waiter;
 #if CUDART_VERSION >= 12040
     if (error == cudaSuccess && loop)
-        return end_round(b, graph, loop, both, 2);
+        return add_turn(b, graph, loop, both, 2, &empty);
 #else
     (void)loop;
 #endif
@@ -350,7 +368,7 @@ static cudaError_t capture_begun(struct begun *b, unsigned blocks, unsigned turn
 enum begun_place {
     BEGUN_IN_GRAPH, BEGUN_IN_CHILD, BEGUN_CAPTURED,
 #if CUDART_VERSION >= 12040
-    BEGUN_IN_BODY, BEGUN_IN_LOOP,
+    BEGUN_IN_BODY, BEGUN_IN_LOOP, BEGUN_IN_CHOSEN,
 #endif
     BEGUN_PLACES
 };
@@ -377,11 +395,11 @@ static cudaError_t make_begun(struct begun *b, unsigned blocks, enum begun_place
         error = cudaGraphCreate(&child, 0);
     inside = child ? child : *graph;
 #if CUDART_VERSION >= 12040
-    is_body = place == BEGUN_IN_BODY || place == BEGUN_IN_LOOP;
-    if (error == cudaSuccess && place == BEGUN_IN_BODY)
-        error = ask_add_if(&node, *graph, *graph, 1, &inside);
+    is_body = place >= BEGUN_IN_BODY;
     if (error == cudaSuccess && place == BEGUN_IN_LOOP)
         error = open_begun_loop(*graph, &inside, &loop);
+    else if (error == cudaSuccess && is_body)
+        error = open_begun_body(b, *graph, &inside, place == BEGUN_IN_CHOSEN);
 #endif
     if (error == cudaSuccess)
         error = add_begun(b, inside, blocks, turn, is_body, loop);
@@ -528,7 +546,7 @@ static void ask_begun(struct crowd *crowd)
                                       513, 1025, BEGUN_MOST
 #endif
     };
-    unsigned count = sizeof(sizes) / sizeof(sizes[0]), i, places = BEGUN_CAPTURED + 1u + 2u * (unsigned)has_conditions();
+    unsigned count = sizeof(sizes) / sizeof(sizes[0]), i, places = has_conditions() ? (unsigned)BEGUN_PLACES : BEGUN_CAPTURED + 1u;
     struct begun b = PDL_ZERO;
     cudaError_t error;
 

@@ -1,5 +1,6 @@
-/* joins_released.h - work that is no kernel, in streams that wait for the event of a launch: none of it begins before the event may come. That is
- * when all blocks have triggered, or when the launch's turn has come at least. */
+/* joins_released.h - work that is no kernel, in streams that wait for the event of a launch, and before or after that for an ordinary one that
+ * comes sooner. None of it begins before the launch's event may come: when all blocks have triggered, or at least when the launch's turn has
+ * come. Nor has a stream ended before that which only waits for the event. */
 #ifndef JOINS_RELEASED_H_INCLUDED
 #define JOINS_RELEASED_H_INCLUDED
 
@@ -16,6 +17,8 @@ KERNEL(joins_looks)
     for (place = 0; place < PLACES; place++)
         if (k_load_relaxed(args.seen + place * ALL_WORDS) != 0)
             k_add(&args.state->early, 1);
+    k_store_relaxed(&args.state->finished, 1);
+    k_fence_system();
     k_trigger();
 }
 
@@ -142,14 +145,48 @@ static cudaError_t launch_looks(struct joins *joins, cudaEvent_t event)
     return launch_one((const void *)SYMBOL(joins_silent), &args, 1, stream, &attribute, 1);
 }
 
+/* In this order, or the other one. */
+static cudaError_t await_two_events(cudaStream_t stream, cudaEvent_t first, cudaEvent_t second, int turned)
+{
+    cudaError_t error = cudaStreamWaitEvent(stream, turned ? second : first, 0);
+
+    return error == cudaSuccess ? cudaStreamWaitEvent(stream, turned ? first : second, 0) : error;
+}
+
+/* The ordinary event comes after shorter work in another stream. */
+static cudaError_t record_sooner(struct joins *joins, cudaEvent_t sooner)
+{
+    cudaError_t error = work(joins, 1, joins->ask->side);
+
+    return error == cudaSuccess ? cudaEventRecord(sooner, joins->ask->side) : error;
+}
+
+/* The host waits for a stream that only waits for the event, or asks until it has ended: then that kernel has looked. */
+static cudaError_t await_on_host(struct joins *joins, cudaEvent_t event)
+{
+    cudaError_t error = cudaStreamWaitEvent(joins->loose, event, 0);
+
+    if (error == cudaSuccess && joins->round / 4 % 2 == 0)
+        error = cudaStreamSynchronize(joins->loose);
+    else if (error == cudaSuccess)
+        do
+            error = cudaStreamQuery(joins->loose);
+        while (error == cudaErrorNotReady);
+    joins->pinned->host_is_stale |= *(volatile uint32_t *)&joins->pinned->state.finished == 0;
+    return error;
+}
+
 static cudaError_t join_released(struct joins *joins)
 {
     unsigned count = count_released(joins), place;
-    cudaEvent_t event;
+    cudaEvent_t event, sooner = NULL;
     cudaError_t error = cudaEventCreateWithFlags(&event, cudaEventDisableTiming);
 
-    prepare(joins, 1, 0);
+    prepare(joins, 2, 0);
     joins->pinned->plan[0].hold_ns = RELEASED_HOLD;
+    joins->pinned->plan[1].hold_ns = RELEASED_HOLD / 4;
+    if (error == cudaSuccess)
+        error = cudaEventCreateWithFlags(&sooner, cudaEventDisableTiming);
     if (error == cudaSuccess)
         error = open_aside(joins);
     if (error == cudaSuccess) /* what is copied: from host memory a copy's call would wait */
@@ -158,16 +195,22 @@ static cudaError_t join_released(struct joins *joins)
         error = cudaDeviceSynchronize();
     if (error == cudaSuccess)
         error = launch_looks(joins, event);
+    if (error == cudaSuccess)
+        error = record_sooner(joins, sooner);
     for (place = 1; place <= count && error == cudaSuccess; place++) {
         cudaStream_t stream = FOLLOWS_IN(joins, joins->stream[place]);
-        error = cudaStreamWaitEvent(stream, event, 0);
+        error = await_two_events(stream, event, sooner, (place + joins->round / 4) % 2);
         if (error == cudaSuccess)
             error = released_calls[place - 1](joins, place, stream);
     }
     if (error == cudaSuccess)
+        error = await_on_host(joins, event);
+    if (error == cudaSuccess)
         error = cudaDeviceSynchronize();
     (void)cudaEventDestroy(event);
-    joins->pinned->host_is_stale = joins->pinned->state.early != 0;
+    if (sooner)
+        (void)cudaEventDestroy(sooner);
+    joins->pinned->host_is_stale |= joins->pinned->state.early != 0;
     for (place = 1; place <= count; place++)
         joins->pinned->host_is_stale |= *(volatile uint32_t *)joins->pinned->seen[place] == 0;
     return error;

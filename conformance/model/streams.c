@@ -253,6 +253,8 @@ static void order_behind_waits(struct stream *s, struct op *op)
     unsigned first = device.faults.second_wait_lost && s->waits > 1 ? 1 : 0;
     if (device.faults.dependent_keeps_last_event && op->attributed && s->waits > 1)
         first = s->waits - 1;
+    if (device.faults.value_keeps_last_event && op->of_value && s->waits > 1)
+        first = s->waits - 1;
     for (unsigned i = first; i < s->waits; i++) {
         if (device.faults.copy_forgets_launch_events && op->kind == OP_COPY && s->wait[i].op->kind == OP_KERNEL)
             continue;

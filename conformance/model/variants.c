@@ -1857,6 +1857,8 @@ static const struct variant variants[] = {
     BROKEN("edge-257-into-ignored", edge_257_into_ignored, "COMP-04b", "of more than 256 edges into a node the later ones order nothing"),
     BROKEN("allocation-65-shares", allocation_65_shares, "COMP-17a", "of more than 64 pieces of memory that streams allocate the later ones lie where the first one lies"),
     BROKEN("copy-forgets-launch-events", copy_forgets_launch_events, "COMP-04a", "a copy does not wait for the events of launches that its stream waits for"),
+    BROKEN("value-keeps-last-event", value_keeps_last_event, "COMP-04a", "of several events a value that a stream writes waits for the last one only"),
+    BROKEN("sync-forgets-launch-event", sync_forgets_launch_event, "COMP-04a", "a host does not wait for a stream that only waits for the event of a launch"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
