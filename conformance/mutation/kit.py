@@ -24,7 +24,7 @@ from conformance.mutation.draw import Change, changes_of, choose
 from conformance.mutation.programs import TEST_S, Build, Unit, limited, quiet
 from conformance.mutation.trying import parser_of, run, try_all
 from conformance.pdlkit import places
-from conformance.pdlkit.exits import BadArguments, InvalidRun
+from conformance.pdlkit.exits import NOT_APPLICABLE, OK, BadArguments, InvalidRun
 from conformance.pdlkit.selftest import test_python
 
 PROGRAMS = "programs"  # the folder, and the family of kernels, of what is made in many ways
@@ -184,9 +184,14 @@ class Scripted:
                                   preexec_fn=limited(PYTEST_CPU_S))
         except subprocess.TimeoutExpired:
             return False
-        if done.returncode > 2:  # below 0: a signal ended it
-            raise InvalidRun(f"pytest cannot run {name}: {done.stdout.decode()[-400:]}")
-        return done.returncode == 0
+        return passed(done.returncode, name, done.stdout.decode())
+
+
+def passed(code: int, name: str, said: str) -> bool:
+    """Whether nothing failed in a file of tests that ended with this code of pytest's; below 0: a signal ended it."""
+    if code > 2 and code != NOT_APPLICABLE:  # with that one ends a file of which a test was skipped
+        raise InvalidRun(f"pytest cannot run {name}: {said[-400:]}")
+    return code in (OK, NOT_APPLICABLE)
 
 
 def _files(only: str | None) -> list[str]:

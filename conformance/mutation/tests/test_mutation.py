@@ -9,8 +9,9 @@ import pytest
 from conformance.mutation import trying
 from conformance.mutation.draw import Change, changes_of, choose
 from conformance.mutation.explained import Explained
-from conformance.mutation.kit import C_FILES, PYTHON_FILES
+from conformance.mutation.kit import C_FILES, PYTHON_FILES, passed
 from conformance.pdlkit import places
+from conformance.pdlkit.exits import InvalidRun
 
 C = """/* a == b */
 static int f(int a)
@@ -105,3 +106,9 @@ def test_every_reason_is_of_a_line_that_is_there() -> None:
     explained = Explained()
     assert explained.entries and not explained.stale(places.ROOT)
     assert all(entry["why"] for entry in explained.entries)
+
+
+def test_a_skipped_test_notices_nothing_and_stops_nothing() -> None:
+    assert {code for code in (0, 77, 1, 2, -11) if passed(code, "test_x", "")} == {0, 77}
+    with pytest.raises(InvalidRun, match="cannot run test_x: no such file"):
+        passed(4, "test_x", "no such file")
