@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from conformance.pdlkit import places
 from conformance.probes import environments
-from conformance.probes.environments import Environment, Row, line, measure, read_rows
+from conformance.probes.environments import Environment, Row, heading, line, measure, read_rows
 
 SERIAL = "import os\noverlap = 0 if os.environ.get('CUDA_LAUNCH_BLOCKING') == '1' else 60\n"
 RECORDS = SERIAL + '''
@@ -92,3 +93,13 @@ def test_records_without_counts_are_no_rows() -> None:
 def test_bad_harness_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert environments.main([str(tmp_path / "none")]) == 69
     assert "no such executable" in capsys.readouterr().err
+
+
+def test_the_recorded_page_is_that_of_its_rows() -> None:
+    pages = sorted((places.KIT / "results").glob("*-environments.md"))
+    assert pages
+    for page in pages:
+        text = page.read_text(encoding="utf-8")
+        rows = [Row(**row) for row in json.loads(page.with_suffix(".json").read_text(encoding="utf-8"))]
+        device = text.split("Device ", 1)[1].split(". Made by", 1)[0]
+        assert text.rstrip("\n") == "\n".join((heading(device), *map(line, rows)))

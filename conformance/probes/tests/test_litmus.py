@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from conformance.pdlkit import places
 from conformance.probes import litmus
 
 
@@ -82,3 +83,13 @@ def test_a_pipe_is_refused_at_once(tmp_path: Path, capsys: pytest.CaptureFixture
     os.mkfifo(tmp_path / "pipe")
     assert litmus.main([allowed, str(tmp_path / "pipe")]) == 64
     assert "it is not a plain file" in capsys.readouterr().err
+
+
+def test_the_recorded_page_is_that_of_its_outcomes() -> None:
+    pages = sorted((places.KIT / "results").glob("*-litmus.md"))
+    assert pages
+    for page in pages:
+        text = page.read_text(encoding="utf-8")
+        rows = [litmus.Compared(**row) for row in json.loads(page.with_suffix(".json").read_text(encoding="utf-8"))]
+        gpu = text.splitlines()[0].removeprefix("# Litmus programs: what is allowed, and what ").removesuffix(" did")
+        assert text == litmus.markdown(rows, gpu)
