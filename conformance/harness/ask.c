@@ -200,7 +200,7 @@ int ask_goes_on(struct ask *ask, unsigned long long done, unsigned long long pla
     return done < planned;
 }
 
-/* Work that takes microseconds takes neither so long, nor so many times the longest that it took so far, where others use the device. */
+/* Work is endless once it has taken this long, and this many times as long as the longest so far: others may use the device. */
 #define ENDLESS_S 2.0
 #define ENDLESS_TIMES 100.0
 

@@ -140,8 +140,8 @@ void ask_note_number(struct ask *ask, const char *what, long got);
 void ask_says(const struct ask *ask, const char *what, unsigned long long done, unsigned long long planned);
 /* For a loop over trials: says now and then how far it is, so that a slow case is not taken for one that hangs. 1 while a trial is due. */
 int ask_goes_on(struct ask *ask, unsigned long long done, unsigned long long planned);
-/* Waits for the stream. The first time this takes what it takes; later, cudaErrorLaunchTimeout says that like work has not ended by far: then
- * the question has to return without another call. */
+/* Waits for the stream: the first time for as long as it takes. Later, work that takes far longer than what ended before counts as endless,
+ * and the answer is cudaErrorLaunchTimeout: then the question has to return without another call that waits. */
 cudaError_t ask_await(struct ask *ask, cudaStream_t stream);
 /* What will be counted as wrong later, said before anything else is tried. */
 void ask_accuse(struct ask *ask, const char *what, const char *got);

@@ -1,14 +1,15 @@
 /* cooperative.cu - cooperative grids beside each other: each has all its blocks on the device at once.
  *
  * pair     rules     what is launched
- * at_once  COMP-02c  two cooperative grids in each of two streams, the second with the attribute; each fills the device, or more than half of
- *                    it: by its blocks, of many threads or of one, in two layers or rows, by its clusters, or by its shared memory, dynamic or
- *                    static; with attributes of each kind, or one that records an event, behind a memset, in streams of high priority, by
- *                    another host thread, or with many arguments. Every block waits, for a bounded time, until all blocks of its grid have
- *                    begun. So do the grids of two streams that joined a capture, of a graph, of a conditional node's body or of a loop
- *                    of two rounds; also in a clone of that graph, in its second executable graph, and in one that was updated from another
- *                    such capture; and once their nodes were left out, taken in again and given parameters, or given the priority and
- *                    memory-sync domain that they have. A kernel decides about some of the bodies.
+ * at_once  COMP-02c  two cooperative grids in each of two streams, the second with the attribute; each fills the device, or more than half
+ *                    of it: by its blocks, of many threads or of one, in two layers or rows, by its clusters, or by its shared memory,
+ *                    dynamic or static; with attributes of each kind, or one that records an event, after a memset, in streams of high
+ *                    priority, by another host thread, or with many arguments. Every block waits, for a bounded time, until all blocks
+ *                    of its grid have begun. So do the grids of two streams that joined a capture, of a graph, of a conditional node's
+ *                    body, which runs in any case or because a kernel says so, or of a loop of two rounds; also in a clone of that
+ *                    graph, in its second executable graph, and in one that was updated from another such capture; and once their
+ *                    nodes were left out, taken in again and given parameters, or were given the priority and memory-sync domain that
+ *                    they have.
  *
  * Mutant `crowded`: a plain kernel of one block more than fit. Its first blocks wait in vain.
  */
@@ -66,7 +67,7 @@ KERNEL(cooperative_static)
 
 #define LOOP_ROUNDS 2u
 
-/* What the kernel is given that ends each round of a loop, or lets a body run. */
+/* The arguments of the kernel that ends each round of a loop, or lets a body run. */
 struct turn {
     struct trial_state *state;
     uint64_t handle;
@@ -91,7 +92,7 @@ KERNEL_OF(cooperative_chooses, struct turn) { k_set_condition(args.handle, 1); }
 enum kind { KIND_PLAIN, KIND_CLUSTERS, KIND_SHARED, KIND_STATIC, KIND_LONE, KIND_LAYERS, KIND_ROWS, KIND_LONG, KINDS };
 /* How the launches of a round differ from plain ones: another attribute, a memset before them, other streams, or another thread. */
 enum dress { DRESS_NONE, DRESS_DOMAIN, DRESS_URGENT, DRESS_AFTER_MEMSET, DRESS_URGENT_STREAMS, DRESS_BY_THREAD, DRESS_EVENT, DRESSES };
-/* NESTED: a child graph of a child graph; SECOND: the second executable graph of one; UPDATED: an executable graph that got another capture */
+/* NESTED: a child graph of a child graph; SECOND: the second executable graph of one; UPDATED: one that was updated from another */
 enum place { PLACE_STREAMS, PLACE_GRAPH, PLACE_BODY, PLACE_LOOP, PLACE_NESTED, PLACE_CLONE, PLACE_SECOND, PLACE_UPDATED };
 
 static const void *meeting_of(enum kind kind)
@@ -364,7 +365,7 @@ static cudaError_t run_graph(const struct meeting *m, cudaGraph_t graph)
     return error;
 }
 
-/* The nodes of the grids get the attributes that they have: this changes nothing, least of all that they are cooperative. */
+/* Gives the grids' nodes two attributes that they have. This changes nothing: they stay cooperative. */
 static cudaError_t dress_anew(cudaGraph_t graph)
 {
     static const cudaLaunchAttributeID ids[] = { cudaLaunchAttributePriority, cudaLaunchAttributeMemSyncDomain };
@@ -387,7 +388,7 @@ static cudaError_t dress_anew(cudaGraph_t graph)
 }
 
 #if CUDART_VERSION >= 12040
-/* A body that runs because a kernel before it says so. */
+/* A body that runs because the kernel before it says so. */
 static cudaError_t open_chosen(const struct meeting *m, cudaGraph_t graph, cudaGraph_t *body)
 {
     struct turn args = { m->args.state, 0 };

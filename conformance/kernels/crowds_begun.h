@@ -1,6 +1,7 @@
-/* crowds_begun.h - what crowds.cu asks of events at block starts: in grids of which a few blocks have room at a time, the waiter begins after
- * the last one has begun, and the host is told of it no sooner. A launch-completion event is released "once all blocks of the kernel have begun
- * execution", which "is a best effort": of that one it is only asked that it is not released while its kernel waits for its turn. */
+/* crowds_begun.h - what crowds.cu asks of events and edges at block starts, in grids of which a few blocks have room at a time: the waiter
+ * begins after the last block has begun, and the host is told of it no sooner. Edges stand in graphs, child graphs, bodies and loops, or
+ * are captured. A launch-completion event is released "once all blocks of the kernel have begun execution", which "is a best effort": it is
+ * only asked that this one is not released while its kernel waits for its turn. */
 #ifndef CROWDS_BEGUN_H_INCLUDED
 #define CROWDS_BEGUN_H_INCLUDED
 
@@ -188,9 +189,9 @@ static cudaStream_t recorder_stream(const struct begun *b, unsigned round)
     }
 }
 
-/* A grid that records the event at its block starts; one in clusters, of two rows or of two layers has a number of blocks that it takes. Some
- * have long arguments, or are in streams of other kinds; those that are given nothing more have the nth hint of so many, where it is offered, and
- * those that need no more memory than others a completion event. By a carve-out no more blocks have room. */
+/* A grid that records the event at its block starts; one in clusters, of two rows or of two layers has a number of blocks that it takes.
+ * Some have long arguments, or are in streams of other kinds; those that are given nothing more have the nth hint of so many, where it is
+ * offered, and those that need no more memory than others a completion event. By a carve-out no more blocks have room. */
 static cudaError_t launch_recorder(struct begun *b, const void *const functions[2], const struct kernel_args *args, unsigned *blocks, unsigned dress,
                                    unsigned hints)
 {
@@ -239,7 +240,7 @@ struct begun_turn {
     uint64_t handle;           /* of the loop */
 };
 
-/* Ends each of two rounds of a loop, or lets a body run. The second one is as the first; of both is counted whether the waiter was early. */
+/* Ends each of two rounds of a loop, or lets a body run. The second round counts all anew, but for waiters that were early. */
 KERNEL_OF(crowds_begun_turns, struct begun_turn)
 {
     uint32_t is_first = k_load_relaxed(&args.state->finished) == 0;
@@ -273,7 +274,7 @@ static cudaError_t add_turn(const struct begun *b, cudaGraph_t graph, uint64_t h
     return cudaGraphAddKernelNode(node, graph, after, count, &params);
 }
 
-/* Runs in any case, or because a kernel before it says so. */
+/* A body that runs in any case, or because the kernel before it says so. */
 static cudaError_t open_begun_body(const struct begun *b, cudaGraph_t graph, cudaGraph_t *body, int chosen)
 {
     cudaGraphEdgeData full = edges_data(0, 0, 0);
@@ -312,9 +313,10 @@ static const void *busy_kernel(unsigned has_long_args)
     return has_long_args ? (const void *)SYMBOL(crowds_busy_long) : (const void *)SYMBOL(crowds_busy);
 }
 
-/* The same with nodes: an edge of either type from block starts leads from the grid to the waiter, in some turns after full edges. A body has no
- * launch-completion edge, and ends with an empty node after both, or the kernel that ends its round: rule EDGE-26d alone asks what its end waits
- * for. For a grid with such an edge driver 580.159.04 does not wait at the end of a body, not even where that node comes after the grid. */
+/* The same with nodes: an edge of either type from block starts leads from the grid to the waiter, in some turns after full edges. A body
+ * has no launch-completion edge: at its end driver 580.159.04 does not wait for a grid with such an edge, not even where another node comes
+ * after the grid, and rule EDGE-26d alone asks for that. After both nodes of a body comes an empty node, or the kernel that ends a loop's
+ * round. */
 static cudaError_t add_begun(struct begun *b, cudaGraph_t graph, unsigned blocks, unsigned turn, int is_body, uint64_t loop)
 {
     cudaLaunchAttribute urgent = of_priority(b->greatest);
@@ -422,8 +424,8 @@ static cudaError_t instantiate_begun(cudaGraphExec_t *exec, cudaGraph_t graph)
     return cudaSuccess;
 }
 
-/* Each graph is launched three times: as it was made, again once it was renewed, and then as another executable graph. Of a graph with a body
- * there is only one at a time. */
+/* Each graph is launched three times: as it was made, again once it was renewed, and then as another executable graph. Of a graph with a
+ * body there is only one at a time. */
 static cudaError_t run_begun_nodes(struct begun *b, unsigned blocks, enum begun_place place, unsigned turn)
 {
     cudaGraphExec_t exec[2] = { NULL, NULL };

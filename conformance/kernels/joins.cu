@@ -26,7 +26,8 @@
  *                    and layers that the host waits for
  * many     COMP-04e  the last of 64 streams, an event among 1024, those of 300 launches, one that is recorded 260 times, one of 600
  *                    that a stream waits for, the last of 70 executable graphs, one of 260 launches, 400 host functions
- * wide     COMP-04b  144 works or primaries, and 120 kernels that do nothing, before one reader, or one work before that many; 2,100 empty nodes between work and reader
+ * wide     COMP-04b  144 works or primaries and 120 kernels that do nothing, before one reader; one work before 120 such kernels and 144
+ *                    readers; 2,100 empty nodes between work and reader
  * captures COMP-04e  a capture of 1,100 nodes, one of 33 streams, and four captures at once
  * rows     MEM-06c   rows of kernels that trigger and neither wait nor store, launched and captured, with a join, in a fork or before one
  * large_rows MEM-06c rows whose silent kernels have 33 blocks or 4,096 bytes of arguments, or whose follower has 33 blocks
@@ -38,7 +39,7 @@
  * beside   ATTR-17   followers that wait, launched with other attributes beside attribute 6; an event that is the last of many attributes
  * awaiting ATTR-17a  followers with the attribute in a stream that still waits for an event, or was given an attribute; a launch after captured
  *                    ones, in a stream that began the capture or joined it; events and streams that were made while another one captured;
- *                    dependents behind a row of host functions or copies
+ *                    dependents after a row of host functions or copies
  * row_manners MEM-06c such rows, eight manners of launching, each with each: of what comes after the row, of its silent kernel, of its work
  * row_streams MEM-06c such rows in a stream of each kind, launched and captured, and after them each kind of copy and memset, short or
  *                    long, a kernel, a graph, the host
@@ -53,7 +54,8 @@
  * values   COMP-17b values that streams write and wait for: after work, an event or a silent kernel, before work of each kind and dependents
  * conditions COMP-17b waits for zero, for one of several bits, for a bit that is not set, for 64 bits, with a flush: a value that does not
  *                    end it, and one that does, written by a stream, a kernel or the host; batches of a wait and a write, and of two waits
- * pools    COMP-17a memory that is freed in a stream and allocated again, in that stream or another one
+ * pools    COMP-17a memory that is freed in a stream and allocated again, in that stream or another one; up to 80 pieces at
+ *                    once, no two of which share memory
  * ended    MEM-09b   what the host finds once it has waited for the device: work in streams of each kind, in a graph
  *
  * Work is a kernel that triggers first thing and stores late; a follower is a kernel without the attribute that copies what it finds.
@@ -246,8 +248,8 @@ static cudaError_t put_words(uint32_t *to, const uint32_t *words, unsigned count
     return error == cudaSuccess ? cudaDeviceSynchronize() : error;
 }
 
-/* Makes each of the works the slow one in turn. The turn also counts half the rounds of the question, a quarter of them and so on: whatever else
- * alternates from round to round does not keep step with it. */
+/* Makes each of the works the slow one in turn. The turn also counts half the rounds of the question, a quarter of them and so on: whatever
+ * else alternates from round to round does not keep step with it. */
 static void slow_in_turn(struct joins *joins, unsigned works)
 {
     struct trial_plan *plan = joins->pinned->plan;

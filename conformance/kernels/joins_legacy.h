@@ -1,8 +1,9 @@
-/* joins_legacy.h - the pairs of joins.cu in which a blocking stream that also waits for an event, or another thread, meets the legacy stream. */
+/* joins_legacy.h - the pairs of joins.cu in which a blocking stream that also waits for an event, or another thread, meets the legacy
+ * stream. */
 #ifndef JOINS_LEGACY_H_INCLUDED
 #define JOINS_LEGACY_H_INCLUDED
 
-#define LEGACY_TURN 24u        /* trials, after which questions are asked in their other manner */
+#define LEGACY_TURN 24u        /* trials; after so many, questions change their manner */
 
 /* Work in the second place, in a stream that nobody waits for but by the event. */
 static cudaError_t work_aside(struct joins *joins, cudaEvent_t *event)

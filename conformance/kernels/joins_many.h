@@ -1,4 +1,5 @@
-/* joins_many.h - the pairs of joins.cu in which the host waits for the whole device, and in which there are many streams, events or graphs. */
+/* joins_many.h - the pairs of joins.cu in which the host waits for the whole device, and in which there are many streams, events or
+ * graphs. */
 #ifndef JOINS_MANY_H_INCLUDED
 #define JOINS_MANY_H_INCLUDED
 
@@ -150,7 +151,7 @@ static void ask_ended(struct ask *ask)
 #define WAITS_HOLD 2000000u    /* nanoseconds: longer than they take to be queued */
 #define MANY_EXECS 70u
 #define MANY_LAUNCHES 130u
-#define LAUNCHES_BEFORE 130u   /* of the same, which nobody looks at: all together, more than a byte counts */
+#define LAUNCHES_BEFORE 130u   /* of the same, which nobody looks at: with them more than a byte counts */
 #define MANY_ATTRIBUTES 17u
 #define LONG_HOLD 4000000u     /* nanoseconds: more than anybody may wait who gives up */
 

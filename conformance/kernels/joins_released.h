@@ -1,13 +1,13 @@
-/* joins_released.h - work that is no kernel, in streams that wait for the event of a launch, and before or after that for an ordinary one that
- * comes sooner. None of it begins before the launch's event may come: when all blocks have triggered, or at least when the launch's turn has
- * come. Nor has a stream ended before that which only waits for the event. */
+/* joins_released.h - what waits for the event of a launch. Streams wait for it and for an ordinary event that comes sooner, in either
+ * order, and then do work that is no kernel. None of that work begins before the launch's event may come: when all blocks have triggered,
+ * or, for an event of another kind, when the launch's turn has come. A stream that only waits for the event ends no sooner. */
 #ifndef JOINS_RELEASED_H_INCLUDED
 #define JOINS_RELEASED_H_INCLUDED
 
 #define RELEASED_HOLD 200000u  /* nanoseconds: as long as it takes to queue what waits */
 #define RELEASED_BYTE 0x5A
 
-/* At its end nothing has been stored yet of what waits, each in a place of its own. */
+/* Looks before it triggers: none of the works that wait, each with a place of its own, may have stored its word by then. */
 KERNEL(joins_looks)
 {
     struct trial_plan plan = k_plan(&args);
@@ -22,7 +22,7 @@ KERNEL(joins_looks)
     k_trigger();
 }
 
-/* Work of a kind that stores to its place, whose first word was 0. */
+/* Queues work of one kind that changes the first word of its place, which was 0. */
 typedef cudaError_t (*released_call)(struct joins *joins, unsigned place, cudaStream_t stream);
 
 static uint32_t *released_word(const struct joins *joins, unsigned place) { return joins->follower[place].seen; }
@@ -70,7 +70,7 @@ static cudaError_t release_callback(struct joins *joins, unsigned place, cudaStr
     return cudaStreamAddCallback(stream, release_in_callback, joins->pinned->seen[place], 0);
 }
 
-/* By an ordinary event that is recorded there, to another stream. */
+/* Records an ordinary event, for which another stream waits that stores. */
 static cudaError_t release_record(struct joins *joins, unsigned place, cudaStream_t stream)
 {
     cudaEvent_t event;
@@ -87,7 +87,7 @@ static cudaError_t release_value(struct joins *joins, unsigned place, cudaStream
     return queue_value("cuStreamWriteValue32", stream, released_word(joins, place), RELEASED_BYTE, CU_STREAM_WRITE_VALUE_DEFAULT);
 }
 
-/* After the wait for a value that is there. */
+/* Waits for the value that the word has, then stores. */
 static cudaError_t release_awaited(struct joins *joins, unsigned place, cudaStream_t stream)
 {
     cudaError_t error = queue_value("cuStreamWaitValue32", stream, released_word(joins, place), 0, CU_STREAM_WAIT_VALUE_EQ);
@@ -95,7 +95,7 @@ static cudaError_t release_awaited(struct joins *joins, unsigned place, cudaStre
     return error == cudaSuccess ? release_set(joins, place, stream) : error;
 }
 
-/* After memory is freed there that another stream, in which nothing is left, has allocated. */
+/* Frees memory that another stream has allocated, in which nothing is left; then stores. */
 static cudaError_t release_freed(struct joins *joins, unsigned place, cudaStream_t stream)
 {
     void *memory = NULL;
@@ -108,7 +108,8 @@ static cudaError_t release_freed(struct joins *joins, unsigned place, cudaStream
     return error == cudaSuccess ? release_set(joins, place, stream) : error;
 }
 
-/* Not every driver and device offers the last ones: the one for which there have to be pools, and those with values. */
+/* Not every driver and device offers the last three: the first of them needs pools, the others need values that streams write or wait
+ * for. */
 static const released_call released_calls[PLACES - 1] = { release_set,         release_rows_set, release_copy,     release_rows_copy,
                                                           release_driver_copy, release_host,     release_callback, release_record,
                                                           release_freed,       release_value,    release_awaited };
@@ -124,7 +125,8 @@ static unsigned count_released(const struct joins *joins)
     return counted;
 }
 
-/* The kernel that looks records the event, or a silent one behind it does: with its trigger, its block starts, or as its launch completes. */
+/* The kernel that looks records the event at its trigger; or a silent one after it does: at its trigger, at its block starts,
+ * or as its launch completes. */
 static cudaError_t launch_looks(struct joins *joins, cudaEvent_t event)
 {
     cudaStream_t stream = joins->stream[0];
@@ -140,12 +142,12 @@ static cudaError_t launch_looks(struct joins *joins, cudaEvent_t event)
     error = launch_one((const void *)SYMBOL(joins_silent), &args, 1, stream, &attribute, 1);
     if (way != 3 || error == cudaSuccess)
         return error;
-    (void)cudaGetLastError(); /* launches need not offer this event: then the other one is asked about */
+    (void)cudaGetLastError(); /* not every launch may record this event: then one at the trigger is asked about */
     attribute = recording(event);
     return launch_one((const void *)SYMBOL(joins_silent), &args, 1, stream, &attribute, 1);
 }
 
-/* In this order, or the other one. */
+/* In this order, or turned. */
 static cudaError_t await_two_events(cudaStream_t stream, cudaEvent_t first, cudaEvent_t second, int turned)
 {
     cudaError_t error = cudaStreamWaitEvent(stream, turned ? second : first, 0);
@@ -161,7 +163,7 @@ static cudaError_t record_sooner(struct joins *joins, cudaEvent_t sooner)
     return error == cudaSuccess ? cudaEventRecord(sooner, joins->ask->side) : error;
 }
 
-/* The host waits for a stream that only waits for the event, or asks until it has ended: then that kernel has looked. */
+/* The host waits for a stream that only waits for the event, or asks it until it has ended: by then the kernel has looked. */
 static cudaError_t await_on_host(struct joins *joins, cudaEvent_t event)
 {
     cudaError_t error = cudaStreamWaitEvent(joins->loose, event, 0);
@@ -189,7 +191,7 @@ static cudaError_t join_released(struct joins *joins)
         error = cudaEventCreateWithFlags(&sooner, cudaEventDisableTiming);
     if (error == cudaSuccess)
         error = open_aside(joins);
-    if (error == cudaSuccess) /* what is copied: from host memory a copy's call would wait */
+    if (error == cudaSuccess) /* the source of copies: if it were host memory, the call would wait */
         error = cudaMemset(joins->aside, RELEASED_BYTE, PLACE_WORDS * sizeof(uint32_t));
     if (error == cudaSuccess)
         error = cudaDeviceSynchronize();

@@ -1,5 +1,5 @@
-/* joins_told.h - the pair of joins.cu in which the host asks about something, makes something, or queues something elsewhere, between work and its
- * follower, or a dependent that waits: in their stream, after a wait for an event, or in a capture. */
+/* joins_told.h - the pair of joins.cu in which the host asks about something, makes something, or queues something elsewhere, between work
+ * and its follower, or a dependent that waits: in their stream, after a wait for an event, or in a capture. */
 #ifndef JOINS_TOLD_H_INCLUDED
 #define JOINS_TOLD_H_INCLUDED
 
@@ -86,7 +86,7 @@ static cudaError_t tell_error(struct joins *joins, cudaStream_t stream, cudaEven
     return cudaSuccess;
 }
 
-/* From an event that has passed to another one. */
+/* Between two events that have passed. */
 static cudaError_t tell_time(struct joins *joins, cudaStream_t stream, cudaEvent_t event)
 {
     cudaEvent_t from = NULL, to = NULL;
@@ -192,7 +192,8 @@ static cudaError_t add_executable(struct joins *joins, cudaStream_t stream, cuda
     return error == cudaSuccess ? cudaGraphExecDestroy(exec) : error;
 }
 
-/* Its kernel is given parameters, left out and taken in again, then all of it is updated, and uploaded elsewhere. */
+/* Another executable graph: its kernel is given parameters, left out and taken in again; then the graph is updated, and uploaded
+ * elsewhere. */
 static cudaError_t change_executable(struct joins *joins, cudaStream_t stream, cudaEvent_t event)
 {
     void *values[1];

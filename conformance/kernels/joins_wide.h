@@ -1,16 +1,18 @@
-/* joins_wide.h - the pairs of joins.cu with graphs of very many edges, and with captures of very many nodes or streams, or several at once. */
+/* joins_wide.h - the pairs of joins.cu with graphs of very many edges, and with captures of very many nodes or streams, or several at
+ * once. */
 #ifndef JOINS_WIDE_H_INCLUDED
 #define JOINS_WIDE_H_INCLUDED
 
 #define WIDE_PLACES 9u
 #define WIDE_NODES (WIDE_PLACES * PLACE_WORDS)
-#define WIDE_SILENT 120u       /* kernels beside them that do nothing: with them there are more edges than a byte counts */
+#define WIDE_SILENT 120u       /* kernels that do nothing: with theirs there are more edges than a byte counts */
 #define WIDE_ALL (WIDE_SILENT + WIDE_NODES)
 #define FAR_NODES 2100u
 #define WIDE_WAYS 5u
 #define WIDE_HOLD 40000u       /* nanoseconds */
 
-/* One of many works: its last thread's word. plan.withhold is the thread number, counted from 1, whose word comes much later than all others. */
+/* One of many works: its last thread's word. plan.withhold is the thread number, counted from 1, whose word comes much later than all
+ * others. */
 KERNEL(joins_word)
 {
     struct trial_plan plan = k_plan(&args);
@@ -56,7 +58,7 @@ static cudaError_t add_words(struct joins *joins, cudaGraph_t graph, cudaGraphNo
     return error;
 }
 
-/* Their edges are the first ones. */
+/* Kernels that do nothing. They are added before the others, so their edges are the first ones. */
 static cudaError_t add_silent(struct joins *joins, cudaGraph_t graph, const cudaGraphNode_t *after, size_t afters, cudaGraphNode_t *node)
 {
     cudaError_t error = cudaSuccess;
@@ -79,7 +81,8 @@ static cudaError_t add_reader_after(struct joins *joins, cudaGraph_t graph, cons
 
 enum wide { WIDE_BARE, WIDE_FULL, WIDE_PROGRAMMATIC, WIDE_THROUGH };
 
-/* From many works into one reader: by full edges, by programmatic ones, or through a node of another kind, which is an empty one most often. */
+/* From many works into one reader: by full edges, by programmatic ones, or through a node of another kind, which is an empty one most
+ * often. */
 static cudaError_t wide_in(struct joins *joins, enum wide wide)
 {
     cudaGraphNode_t node[WIDE_ALL], between;

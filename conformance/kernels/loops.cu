@@ -2,18 +2,18 @@
  *
  * pair    rules     what is launched
  * chosen  EDGE-26b  an if-node, its second body, the last one of two or four bodies, or a loop, which a kernel before it decides anew in each
- *                   launch; in each of them the same
+ *                   launch; in each of them the two kernels of `bodies`, with each kind of edge or node between them
  * bodies  EDGE-26b  a loop whose body is a kernel that triggers and one that waits, added as nodes, captured, inside a child graph of the
  *                   body, inside a body that runs or another loop, updated, or two such loops in a row. Each kind of edge leads from the
  *                   one to the other, or a copy or memset stands between or after them, or between them a child graph, or a body that
  *                   runs in every second round. 5 rounds, 20, or 260. After the loop comes a kernel, and after the graph one in its
- *                   stream; all of that twice, in one stream or in two, of each kind. A loop of another graph runs beside them, or
- *                   before them, in two trials of three
+ *                   stream; all of that twice, in one stream or in two, and in streams of each kind
  * mixed   EDGE-26e  a loop of three rounds, or a body that runs once, which holds up to eight kernels, child graphs and conditional nodes,
  *                   with edges as drawn, and after all of them a kernel that ends the round; launched twice
  *
- * In `bodies` and `chosen` a kernel that is left out stands before the loop or body; some graphs are updated, made executable again, uploaded,
- * or given parameters that they have; any value but 0 lets a loop go on, or a body run, whichever thread of whichever block sets it.
+ * In `bodies` and `chosen` a disabled kernel stands before the loop or body, and in two trials of three a loop of another graph runs before
+ * the launches or beside them. Some executable graphs are updated, made anew, uploaded, or given parameters that they have. Any value but 0
+ * lets a loop go on, or a body run, whichever thread of whichever block sets it.
  *
  * Mutant `nowait`: nobody waits.
  */
@@ -35,7 +35,7 @@ IMAGE_WITHOUT_PAIRS(loops)
 #define MANY_ROUNDS 20u
 #define MOST_ROUNDS 260u       /* more than a byte counts */
 #define BESIDE_ROUNDS 24u      /* of the loop of another graph */
-#define SHORT_HOLD_NS 2000u    /* where there are so many rounds */
+#define SHORT_HOLD_NS 2000u    /* where there are more rounds than a byte counts, and in the loop of another graph */
 #define LOOPS 2u               /* one after the other: launches of the graph */
 #define OUTER_ROUNDS 2u        /* of a loop around the loop */
 #define THREADS 16u            /* of each kernel in a loop, a word each */
@@ -47,15 +47,15 @@ IMAGE_WITHOUT_PAIRS(loops)
 #define CHOICE_AT 35u          /* the first launch's: 1 if the body is to run */
 #define ROUNDS_AT 36u          /* of a body that runs */
 #define INNER_AT 38u           /* the handle of a body between the two */
-#define OUTER_AT 40u           /* the handle of a loop around the loop, or of the other one of two */
+#define OUTER_AT 40u           /* the handle of a loop around the loop, or of the other one of two loops */
 #define VALUES_AT 44u          /* of a condition that a kernel decides: the one with which the body does not run, and the one with which it does */
-#define OUTER_BEGUN_AT 42u     /* how many rounds of that one have begun */
+#define OUTER_BEGUN_AT 42u     /* how many rounds of a loop around the loop have begun */
 #define GO_AT 46u              /* the value with which a loop goes on */
-#define NO_BODY 0x100u         /* a value beyond all bodies, whatever is added */
-#define LOOP_STREAMS 5u        /* of each kind */
+#define NO_BODY 0x100u         /* a value that names no body, whatever is added; its lowest byte is 0 */
+#define LOOP_STREAMS 5u        /* one of each kind */
 
-/* What leads from the first kernel to the second. A copy, a child graph or a body between hands the words on in args.seen, or from there; a memset
- * stores over what the kernel before it stored there. */
+/* What leads from the first kernel to the second. A copy, a child graph or a body between hands the words on in args.seen, or from there; a
+ * memset stores over what the kernel before it stored there. */
 enum way { BY_TRIGGER, BY_FULL_EDGE, BY_STARTS, AROUND_COPY, BEFORE_COPY, AROUND_BODY, AROUND_SET, BEFORE_SET, AROUND_CHILD, WAYS };
 static const char *const way_name[WAYS] = { "", " by a full edge", " by an edge from block starts", " around a copy", " before a copy",
                                             " around a body", " around a memset", " before a memset", " around a child graph" };
@@ -130,7 +130,7 @@ DEVICE_FN int reads_copy(const struct trial_plan *plan, uint32_t round)
     return way_of(plan) == AROUND_COPY || way_of(plan) == AROUND_CHILD || (way_of(plan) == AROUND_BODY && round % 2);
 }
 
-/* Ends the round late, and decides whether there is another one; never more than all loops have. witnessed: words that were not the round's. */
+/* Ends the round late, and decides whether there is another one; never more than all loops have. witnessed: wrong words. */
 KERNEL(loops_second)
 {
     struct trial_plan plan = k_plan(&args);
@@ -151,7 +151,7 @@ KERNEL(loops_second)
         k_delay(args.state, plan.hold_ns);
     k_barrier();
     k_store(stored + k_thread(), word_of(&plan, round));
-    if (k_thread() != round % k_threads()) /* any of them may */
+    if (k_thread() != round % k_threads()) /* any thread may set it */
         return;
     k_store_relaxed(&args.state->finished, ended);
     k_set_condition(k_load64_relaxed(args.data + HANDLE_AT),
@@ -208,7 +208,7 @@ KERNEL(loops_ends)
         k_set_condition(k_load64_relaxed(args.data + OUTER_AT), value_to_go(&args, begun % times_of(&plan) != 0));
 }
 
-/* Before each of two loops: lets that one run, late, and names it to the kernel that ends its rounds. */
+/* Before each of two loops: lets the next one run, late, and hands its handle to the kernel that ends the rounds. */
 KERNEL(loops_next)
 {
     struct trial_plan plan = k_plan(&args);
@@ -225,6 +225,7 @@ KERNEL(loops_next)
     k_set_condition(next, value_to_go(&args, 1));
 }
 
+/* Its node is disabled: it must not run. */
 KERNEL(loops_idle) { k_add(&args.state->early, 1); }
 
 /* The loop of another graph. */
@@ -287,23 +288,24 @@ struct loops {
     struct kernel_args args;
     cudaGraph_t graph;
     cudaGraphExec_t exec;
-    cudaGraphNode_t first, idle, after; /* the first kernel of the two; before the loop or body, and left out; after it */
+    cudaGraphNode_t first, idle, after; /* the first kernel of the two; the disabled one before the loop or body; the one after */
     int updates;               /* the executable graph is updated before its launches */
     cudaEvent_t event;         /* between two launches in two streams */
-    cudaGraphConditionalHandle handle, inner, outer; /* of the loop, a body between the two kernels, a loop around the loop or a second one */
-    struct host_room *room_beside; /* of a loop of another graph */
+    /* of the loop, of a body between the two kernels, and of a loop around the loop or of the other one of two */
+    cudaGraphConditionalHandle handle, inner, outer;
+    struct host_room *room_beside; /* this and the next four: of the loop of another graph */
     struct kernel_args args_beside;
     cudaGraph_t graph_beside;
     cudaGraphExec_t exec_beside;
     cudaGraphConditionalHandle beside;
-    cudaStream_t apart, stream[LOOP_STREAMS]; /* apart: where that one runs */
+    cudaStream_t apart, stream[LOOP_STREAMS]; /* apart: where that loop runs beside the launches */
     enum way way;
-    unsigned turn;             /* of the questions of a pair */
-    unsigned most;             /* rounds of the trials with many */
+    unsigned turn;             /* how many questions of the pair were asked before */
+    unsigned most;             /* rounds, in the trials that have many */
     unsigned times;            /* that the loop runs in a launch */
     int lone;                  /* a body that runs once */
     uint32_t values[2];        /* of a condition: see VALUES_AT */
-    int exact;                 /* ... they name bodies, else 1 stands for any value but 0 */
+    int exact;                 /* the values name bodies; else 1 stands for any value but 0 */
     unsigned stale, early, missing;
 };
 
@@ -325,7 +327,7 @@ static unsigned rounds_in(const struct loops *l, unsigned trial)
     return many ? l->most : ROUNDS;
 }
 
-/* What the kernels are told; how many rounds a loop has. */
+/* Fills in what the kernels are told. Returns how many rounds a loop has. */
 static unsigned prepare_loops(struct loops *l, unsigned trial)
 {
     static const uint32_t values[] = { 1, 0x100, 0x80000000u, 2, 0x10000 };
@@ -360,7 +362,8 @@ static cudaError_t launch_beside(struct loops *l, unsigned trial, cudaStream_t s
     return cudaGraphLaunch(l->exec_beside, stream);
 }
 
-/* In every other trial the launches stand in two streams. beside: 1, a loop of another graph stands before them; 2, it runs beside them. */
+/* In every other trial the launches stand in two streams. A loop of another graph stands before them, runs beside them, or is not launched:
+ * `beside` is 1, 2 or 0. */
 static cudaError_t run_loops(struct loops *l, unsigned trial, const struct wanted *wanted)
 {
     unsigned moves = trial % 2, place = trial / 2 + l->turn, beside = place % 3;

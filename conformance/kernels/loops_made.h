@@ -160,7 +160,7 @@ static cudaError_t add_around(struct loops *l, cudaGraphNode_t *outermost)
     return error == cudaSuccess ? add_pair(l, body) : error;
 }
 
-/* Two loops, and before each of them a kernel that lets it run. */
+/* Two loops in a row, and before each of them a kernel that lets it run. */
 static cudaError_t add_two(struct loops *l, cudaGraphNode_t *last)
 {
     cudaGraphEdgeData full[3] = { edges_data(0, 0, 0), edges_data(0, 0, 0), edges_data(0, 0, 0) };
@@ -201,7 +201,7 @@ static cudaError_t add_loop(struct loops *l, enum made made, cudaGraphNode_t *ou
     return made == MADE_BY_CAPTURE ? capture_pair(l, body) : made == MADE_IN_CHILD ? nest_pair(l, body) : add_pair(l, body);
 }
 
-/* By the graph that it was made from, whose first kernel stores elsewhere until now. */
+/* Updates the executable graph by the graph that it was made from, whose first kernel stored elsewhere until now. */
 static cudaError_t update_loop(struct loops *l)
 {
     cudaGraphExecUpdateResultInfo info = PDL_ZERO;
@@ -215,7 +215,7 @@ static cudaError_t update_loop(struct loops *l)
     return error == cudaSuccess ? cudaGraphExecUpdate(l->exec, l->graph, &info) : error;
 }
 
-/* A kernel before the loop or body, which dress_executable() leaves out. */
+/* A kernel before the loop or body, which dress_executable() disables. */
 static cudaError_t add_idle(struct loops *l, const cudaGraphNode_t *node)
 {
     cudaGraphEdgeData full = edges_data(0, 0, 0);
@@ -224,7 +224,7 @@ static cudaError_t add_idle(struct loops *l, const cudaGraphNode_t *node)
     return error == cudaSuccess ? edges_add(l->graph, &l->idle, node, &full, 1) : error;
 }
 
-/* Its last kernel gets the parameters that it has. */
+/* The executable graph's last kernel gets the parameters that it has. */
 static cudaError_t give_same(struct loops *l)
 {
     struct cudaKernelNodeParams params = PDL_ZERO;
@@ -233,7 +233,8 @@ static cudaError_t give_same(struct loops *l)
     return error == cudaSuccess ? cudaGraphExecKernelNodeSetParams(l->exec, l->after, &params) : error;
 }
 
-/* Leaves out what is not to run. In some turns a call with parameters makes it executable again, or it is given some, or uploaded. */
+/* Disables what is not to run. In some turns the graph is made executable anew, by the call with parameters; in some its last kernel gets
+ * the parameters that it has; in some it is uploaded. */
 static cudaError_t dress_executable(struct loops *l)
 {
     cudaGraphInstantiateParams params = PDL_ZERO;

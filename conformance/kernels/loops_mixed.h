@@ -2,15 +2,15 @@
 #ifndef LOOPS_MIXED_H_INCLUDED
 #define LOOPS_MIXED_H_INCLUDED
 
-#define MIXED_NODES 8u         /* nodes at most, before the last one */
+#define MIXED_NODES 8u         /* at most, before the last node of a body */
 #define FEWEST_MIXED 2u
-#define BEFORE_AT MIXED_NODES  /* among the words, after the rounds of each node: which nodes come before it, one bit each */
-#define AFTER_SET 0x80000000u  /* the bit of the memset that each round begins with */
+#define BEFORE_AT MIXED_NODES  /* after the words in which nodes count their rounds: for each, a bit for every node that comes before it */
+#define AFTER_SET 0x80000000u  /* the bit of a memset with which each round begins */
 #define MIXED_ROUNDS 3u
 
 enum mixed_kind { MIXED_KERNEL, MIXED_CHILD, MIXED_IF, MIXED_ELSE, MIXED_SWITCH };
 
-/* Once in each round, after the nodes that come before it; input: its own rounds. */
+/* Runs once in each round, after the nodes that come before it. args.input: the word in which it counts its rounds. */
 KERNEL(loops_node)
 {
     struct trial_plan plan = k_plan(&args);
@@ -33,7 +33,7 @@ KERNEL(loops_node)
 /* In a body that must not run. */
 KERNEL(loops_forbidden) { k_add(&args.state->early, 1); }
 
-/* After all nodes; ends each round of a loop. Never more rounds than all launches have. */
+/* Comes after all nodes, and ends each round of a loop. Once all launches together have had their rounds, no loop goes on. */
 KERNEL(loops_last)
 {
     struct trial_plan plan = k_plan(&args);
@@ -54,7 +54,7 @@ struct mixed {
     cudaGraphNode_t set, node[MIXED_NODES];
     enum mixed_kind kind[MIXED_NODES];
     uint32_t before[MIXED_NODES];
-    unsigned count, rounds, drawn, kernels; /* kernels: whether there are many */
+    unsigned count, rounds, drawn, kernels; /* of nodes, of rounds, and of draws so far; whether most nodes are kernels */
     uint64_t key;
     unsigned long long stale, others;
 };
@@ -69,7 +69,7 @@ static cudaError_t add_mixed_kernel(struct mixed *n, cudaGraph_t graph, const vo
     return ask_add_kernel(node, graph, function, &args, 1);
 }
 
-/* Of its bodies one runs, by the value that the handle has in every round. */
+/* One of its bodies runs: the one that the handle's default value names, in every round. */
 static cudaError_t add_mixed_condition(struct mixed *n, unsigned i)
 {
     enum cudaGraphConditionalNodeType type = cudaGraphCondTypeIf;
@@ -111,7 +111,7 @@ static cudaError_t add_mixed_child(struct mixed *n, unsigned i)
     return error;
 }
 
-/* From one kernel to another one a programmatic edge may lead, too. */
+/* Edges to this node from nodes before it, as drawn; programmatic ones only from kernel to kernel. */
 static cudaError_t add_mixed_edges(struct mixed *n, unsigned to)
 {
     unsigned from, of = 2 + draw_mixed(n, 3);
@@ -164,7 +164,7 @@ static cudaError_t add_mixed_node(struct mixed *n, unsigned i, int after_set)
     return edges_add(n->body, &n->set, &n->node[i], &full, 1);
 }
 
-/* few: a conditional node alone, whose loop is known to end. */
+/* few: one conditional node and the last kernel, a body that is known to end. */
 static cudaError_t make_mixed(struct mixed *n, int few)
 {
     cudaGraphEdgeData full = edges_data(0, 0, 0);
@@ -203,7 +203,7 @@ static void prepare_mixed(struct mixed *n, unsigned trial)
     memcpy(data + HANDLE_AT, &n->l.handle, sizeof(n->l.handle));
 }
 
-/* Twice. */
+/* Launches the graph twice, and does not wait for ever. */
 static cudaError_t run_mixed(struct mixed *n, unsigned trial)
 {
     volatile const struct trial_state *state = &n->l.room->state;

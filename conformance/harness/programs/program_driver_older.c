@@ -1,4 +1,5 @@
-/* program_driver_older.c - the driver's calls as they were before edges had data and calls took flags. Programs that older toolkits built make them. */
+/* program_driver_older.c - the driver's calls as they were before edges had data and calls took flags. Programs that older toolkits built
+ * make them. */
 #include "program.h"
 
 #include <cuda.h>
@@ -170,7 +171,7 @@ static int tells_neighbours(const struct made *made, enum driver_older_call call
     return result == CUDA_SUCCESS && room == 0;
 }
 
-/* Whether each of these edges is among those that were told. */
+/* Whether each of these edges, `from` and `to`, is among those that were told. */
 static int has_edges(const cudaGraphNode_t *told_from, const cudaGraphNode_t *told_to, const cudaGraphNode_t *from, const cudaGraphNode_t *to,
                      size_t count)
 {

@@ -502,7 +502,7 @@ static cudaError_t put_into_children(struct made *made)
     return descend(made, outer, deepest, 0);
 }
 
-/* Whether each of its steps can be the body of a conditional node. */
+/* Whether each step of its program can be the body of a conditional node. */
 static int may_be_conditions(const struct made *made)
 {
     const struct program *p = made->program;
@@ -514,8 +514,8 @@ static int may_be_conditions(const struct made *made)
     return 1;
 }
 
-/* Some of its steps lie in child graphs, or all of them in conditional nodes: a driver is known whose loops do not end if those stand beside
- * other steps, and rule EDGE-26e alone asks for it. */
+/* In every other loop some steps lie in child graphs, or all of them in conditional nodes where they can: a driver is known whose loops do
+ * not end if conditional nodes stand beside other steps, and rule EDGE-26e alone asks for it. */
 static cudaError_t open_loop(struct made *made)
 {
     if (dice_below(&made->dice, 2)) {
