@@ -7,9 +7,6 @@
 
 #include "check.h"
 
-#define REAL(name) REAL_(name)
-#define REAL_(name) __real_##name
-
 static int goes_elsewhere;     /* a capture makes a graph of its own, not the one that it was given */
 
 cudaError_t __real_cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGraph_t graph, const cudaGraphNode_t *nodes,

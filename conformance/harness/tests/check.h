@@ -7,6 +7,9 @@
 /* What the linker calls instead of this function, whose name may be a macro that stands for one of a version. */
 #define WRAPPED(name) WRAPPED_(name)
 #define WRAPPED_(name) __wrap_##name
+/* The function itself. */
+#define REAL(name) REAL_(name)
+#define REAL_(name) __real_##name
 
 static unsigned passed, failed;
 

@@ -7,9 +7,6 @@
 
 #include "check.h"
 
-#define REAL(name) REAL_(name)
-#define REAL_(name) __real_##name
-
 #define TURNS 64u              /* as many as a smoke run has, or more */
 #define MOST 64u
 
