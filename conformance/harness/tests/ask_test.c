@@ -287,8 +287,9 @@ static void test_endless(void)
 
     memset(&ask, 0, sizeof(ask));
     check(awaited(&ask, 1000) == cudaSuccess && !ask.endless, "the first work of a case may take ten seconds");
-    check(awaited(&ask, 50000) == cudaSuccess && !ask.endless, "then others may take fifty times as long");
-    check(awaited(&ask, 1000 * 50000) == cudaErrorLaunchTimeout && ask.endless, "but not for ever");
+    check(awaited(&ask, 50000) == cudaSuccess && !ask.endless, "later work may take fifty times as long");
+    check(awaited(&ask, 1000 * 50000) == cudaErrorLaunchTimeout && ask.endless,
+          "work that takes a thousand times as long as the longest never ends");
     memset(&ask, 0, sizeof(ask));
     ended_with = cudaErrorLaunchFailure;
     check(awaited(&ask, 1) == cudaErrorLaunchFailure && !ask.endless, "work that failed has ended");
@@ -296,12 +297,12 @@ static void test_endless(void)
     check(awaited(&ask, 190) == cudaSuccess && !ask.endless, "after short work other work may take almost two seconds");
     memset(&ask, 0, sizeof(ask));
     check(awaited(&ask, 1) == cudaSuccess && awaited(&ask, 2) == cudaSuccess, "short work ends");
-    check(awaited(&ask, 400) == cudaErrorLaunchTimeout && ask.endless, "and what then takes four seconds never ends");
+    check(awaited(&ask, 400) == cudaErrorLaunchTimeout && ask.endless, "after short work what takes four seconds never ends");
     mutants = 0;
     ask_it(ask_for_ever, 1);
-    check(verdict == CASE_FAIL && endless, "which is wrong, and the run knows that it cannot wait for the device");
+    check(verdict == CASE_FAIL && endless, "work that never ends is wrong, and the run knows that it cannot wait for the device");
     ask_it(ask_rightly, 1);
-    check(verdict == CASE_PASS && !endless, "as it can after others");
+    check(verdict == CASE_PASS && !endless, "after a case whose work ends the run can wait for the device");
 }
 
 /* ---- each answer that is not the wanted one is wrong, by however little ---- */

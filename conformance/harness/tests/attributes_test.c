@@ -1,4 +1,5 @@
-/* attributes_test.c - of attributes that another thread's own default stream tells, each counts, whichever is told right after it. */
+/* attributes_test.c - another thread's own default stream tells its attributes: each that is told
+ * otherwise is counted, whatever comes after it. */
 #define PDL_MODEL 1
 #define IMAGE_SUFFIX told
 #define IMAGE_TAG "told"
@@ -6,7 +7,7 @@
 
 #include "check.h"
 
-static unsigned told_otherwise; /* a bit for each of the stream's kinds */
+static unsigned told_otherwise; /* a bit for each of its attributes */
 
 cudaError_t __real_cudaStreamGetAttribute(cudaStream_t stream, cudaLaunchAttributeID id, cudaLaunchAttributeValue *value);
 cudaError_t __wrap_cudaStreamGetAttribute(cudaStream_t stream, cudaLaunchAttributeID id, cudaLaunchAttributeValue *value);
@@ -43,7 +44,7 @@ int main(void)
     for (i = 0; i < STREAM_ATTRIBUTES; i++)
         missed += not_kept(&ask, 1u << i) != 1;
     check(missed == 0, "each that is told otherwise is counted");
-    check(not_kept(&ask, (1u << STREAM_ATTRIBUTES) - 1) == STREAM_ATTRIBUTES, "and so are all of them");
+    check(not_kept(&ask, (1u << STREAM_ATTRIBUTES) - 1) == STREAM_ATTRIBUTES, "all that are told otherwise are counted");
     printf("%u passed, %u failed\n", passed, failed);
     return failed != 0;
 }

@@ -1,5 +1,5 @@
-/* capture_test.c - a capture into a graph that is given makes that graph, whatever else it tells of itself; what is told of a capture stays the
- * same as long as it goes on, and is that of no other one; and a captured launch has its attributes to the last byte. */
+/* capture_test.c - that captures are judged by all that they tell. A capture into a given graph makes that graph. The id and graph that are
+ * told of a capture are its own, and stay the same as long as it goes on. A captured launch has its attributes to the last byte. */
 #define PDL_MODEL 1
 #define IMAGE_TAG "told"
 #define IMAGE_SUFFIX told
@@ -20,10 +20,10 @@ cudaError_t __wrap_cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGraph_
                           : __real_cudaStreamBeginCaptureToGraph(stream, graph, nodes, data, count, mode);
 }
 
-/* What is told of captures: of one as of the first that was asked for, or as of the one before. */
+/* What is told of one capture: the id of the first one that was asked for, or the graph of the one that was asked for before. */
 enum lie { NO_LIE, ID_OF_FIRST, GRAPH_OF_BEFORE };
 static enum lie lie;
-static unsigned asked_for, lies_at; /* the captures so far; the one that is told so */
+static unsigned asked_for, lies_at; /* questions so far; the one that is answered so */
 
 cudaError_t REAL(edges_of_capture)(cudaStream_t stream, enum cudaStreamCaptureStatus *status, unsigned long long *id, cudaGraph_t *graph,
                                    const cudaGraphNode_t **nodes, const cudaGraphEdgeData **data, size_t *count);
@@ -46,7 +46,7 @@ cudaError_t WRAPPED(edges_of_capture)(cudaStream_t stream, enum cudaStreamCaptur
     return error;
 }
 
-/* How many answers about captures are wrong, where one is told so. */
+/* How many answers about captures are wrong, if the question of this number is answered so. */
 static unsigned wrong_of(const struct capture *c, void (*asks)(const struct capture *), enum lie now, unsigned at)
 {
     unsigned wrong = c->ask->wrong;
@@ -61,7 +61,7 @@ static unsigned wrong_of(const struct capture *c, void (*asks)(const struct capt
 
 /* What a node tells of its attributes, the same but for one byte. */
 static const cudaLaunchAttribute *tells;
-static size_t spoilt;          /* no byte of it: beyond it */
+static size_t spoilt;          /* which byte; beyond the value: none */
 
 cudaError_t __real_cudaGraphKernelNodeGetAttribute(cudaGraphNode_t node, cudaLaunchAttributeID id, cudaLaunchAttributeValue *value);
 cudaError_t __wrap_cudaGraphKernelNodeGetAttribute(cudaGraphNode_t node, cudaLaunchAttributeID id, cudaLaunchAttributeValue *value);
@@ -92,8 +92,8 @@ static void test_attributes(void)
             missed += has_attribute(NULL, tells);
     }
     tells = NULL;
-    check(wrong == 0, "attributes that a node has");
-    check(missed == 0, "it has none of which any byte is another one");
+    check(wrong == 0, "a node has the attributes that it tells");
+    check(missed == 0, "a node has no attribute of which it tells another byte");
 }
 
 /* Whether a captured launch is found wrong, in the first stream and mode; place: as in enum place. */
@@ -124,11 +124,13 @@ int main(void)
     test_attributes();
     check(!is_wrong(&s, PLACE_OWN, 0) && !is_wrong(&s, PLACE_OWN, 1), "a capture that is given no graph makes one");
     for (i = PLACE_GIVEN; i <= PLACE_CHILD; i++)
-        check(!is_wrong(&s, (enum place)i, 0) && is_wrong(&s, (enum place)i, 1), "one that is given a graph makes that, and no other");
-    check(wrong_of(&c, ask_ids, NO_LIE, 0) == 0 && wrong_of(&c, ask_two_told, NO_LIE, 0) == 0, "captures that are told as what they are");
+        check(!is_wrong(&s, (enum place)i, 0) && is_wrong(&s, (enum place)i, 1),
+              "a capture that is given a graph makes that one, and no other");
+    check(wrong_of(&c, ask_ids, NO_LIE, 0) == 0 && wrong_of(&c, ask_two_told, NO_LIE, 0) == 0,
+          "captures of which the truth is told are right");
     check(wrong_of(&c, ask_ids, ID_OF_FIRST, 3) == 1 && wrong_of(&c, ask_ids, ID_OF_FIRST, 4) == 1, "no capture has the id of an earlier one");
     check(wrong_of(&c, ask_two_told, GRAPH_OF_BEFORE, 2) != 0 && wrong_of(&c, ask_two_told, GRAPH_OF_BEFORE, 3) == 1,
-          "nor the graph of another one, at first or later");
+          "no capture has the graph of another one, at first or later");
     printf("%u passed, %u failed\n", passed, failed);
     return failed != 0;
 }

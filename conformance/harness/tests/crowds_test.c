@@ -1,5 +1,5 @@
-/* crowds_test.c - of a grid whose threads are counted, one thread more or less shows, and each word that it leaves; of a graph that is launched
- * twice, what its blocks found in either launch. */
+/* crowds_test.c - where a grid's threads are counted, one thread more or less shows, and so does each word that it leaves; where a graph is
+ * launched twice, what its blocks found in either launch shows. */
 #define PDL_MODEL 1
 #define IMAGE_SUFFIX told
 #define IMAGE_TAG "told"
@@ -11,7 +11,7 @@ static struct crowd crowd;
 static uint32_t words[COUNTED_WORDS];
 static int more_threads;       /* than ran */
 static unsigned told_at;       /* a word that is told otherwise; COUNTED_WORDS: none */
-static unsigned waits, early_at; /* so far; the one after which a block found others' words, 0: none */
+static unsigned waits, early_at; /* so far; the wait that finds that a block found others' words, 0: none */
 
 cudaError_t __real_cudaStreamSynchronize(cudaStream_t stream);
 cudaError_t __wrap_cudaStreamSynchronize(cudaStream_t stream);

@@ -70,11 +70,11 @@ int main(void)
             check(has_dependencies(&made, &list) == right, text);
         }
     }
-    list.data[1] = program_edge(LINK_LAUNCH); /* by its port alone another one than a full edge */
+    list.data[1] = program_edge(LINK_LAUNCH); /* only its port tells it from a full edge */
     lie = NO_LIE;
-    check(has_dependencies(&made, &list), "an edge by which a launch completes is what was to be");
+    check(has_dependencies(&made, &list), "a launch-completion edge is told rightly");
     lie = NO_DATA;
-    check(!has_dependencies(&made, &list), "no data where it has some is noticed");
+    check(!has_dependencies(&made, &list), "a launch-completion edge without its data is noticed");
     printf("%u passed, %u failed\n", passed, failed);
     return failed != 0;
 }

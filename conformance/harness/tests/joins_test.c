@@ -1,5 +1,6 @@
-/* joins_test.c - what joins.cu asks in turn is asked of each: of every stream, mode and policy that its trials name. And copies that wait, and
- * memsets, are compared from their first word to their last. */
+/* joins_test.c - what joins.cu asks in turn is asked of every stream, mode and policy that its trials name. And what the host finds or is
+ * told is judged whole: the words of copies, memsets and followers, values and the words beside them, allocations, callbacks, how often
+ * launches ran, the graph of a capture that a stream joins, and executable graphs. */
 #define PDL_MODEL 1
 #define IMAGE_SUFFIX told
 #define IMAGE_TAG "told"
@@ -73,13 +74,13 @@ cudaError_t __wrap_cudaMemcpy3D(const struct cudaMemcpy3DParms *copy)
 }
 
 /* What the host finds once it has waited for the device, or for a stream. */
-static enum { SEEN_RIGHT, LAST_BYTE_WRONG, WORK_LEFT, LAST_BLOCK_WRONG, WORD_BEFORE_WRONG, WORD_BEHIND_WRONG } sees;
+static enum { SEEN_RIGHT, LAST_BYTE_WRONG, WORK_LEFT, LAST_BLOCK_WRONG, WORD_BEFORE_WRONG, WORD_AFTER_WRONG } sees;
 
 static void spoil_words(void)
 {
     if (sees == LAST_BLOCK_WRONG)
         joins.pinned->seen[0][ROW_BLOCKS * PLACE_WORDS - 1] = 0;
-    if (sees == WORD_BEFORE_WRONG || sees == WORD_BEHIND_WRONG)
+    if (sees == WORD_BEFORE_WRONG || sees == WORD_AFTER_WRONG)
         joins.pinned->words[sees == WORD_BEFORE_WRONG ? VALUE_WORD - 1 : VALUE_WORD + 1] ^= 1;
 }
 
@@ -93,9 +94,8 @@ cudaError_t __wrap_cudaStreamSynchronize(cudaStream_t stream)
     return error;
 }
 
-/* Of whatever case has had pinned memory last: launches that ran more often than they did. */
-static struct pinned *latest;
-static int more_flights;
+static struct pinned *latest;  /* of the case that got its memory last */
+static int more_flights;       /* launches that are counted there beyond those that ran */
 
 cudaError_t __real_cudaHostAlloc(void **memory, size_t bytes, unsigned flags);
 cudaError_t __wrap_cudaHostAlloc(void **memory, size_t bytes, unsigned flags);
@@ -123,7 +123,7 @@ cudaError_t __wrap_cudaDeviceSynchronize(void)
     return error;
 }
 
-/* What is told of a graph that was made executable: all, or less. */
+/* What is told of a graph that was made executable: all, or without the node or the result, which stay as the caller had them. */
 static enum { TELLS_ALL, NODE_LEFT, RESULT_LEFT } tells;
 
 cudaError_t __real_cudaGraphInstantiateWithParams(cudaGraphExec_t *exec, cudaGraph_t graph, cudaGraphInstantiateParams *params);
@@ -138,9 +138,9 @@ cudaError_t __wrap_cudaGraphInstantiateWithParams(cudaGraphExec_t *exec, cudaGra
     return error;
 }
 
-/* Memory that nobody uses, of which one allocation may be the one before, too. */
+/* Allocations of memory that nobody uses. One of them may be given the memory of the one before. */
 static int lends;
-static unsigned lent_so_far, shared_at;
+static unsigned lent_so_far, shared_at; /* allocations; the one that shares, 0: none */
 
 cudaError_t __real_cudaMallocAsync(void **memory, size_t bytes, cudaStream_t stream);
 cudaError_t __wrap_cudaMallocAsync(void **memory, size_t bytes, cudaStream_t stream);
@@ -164,8 +164,7 @@ cudaError_t __real_cudaFreeAsync(void *memory, cudaStream_t stream);
 cudaError_t __wrap_cudaFreeAsync(void *memory, cudaStream_t stream);
 cudaError_t __wrap_cudaFreeAsync(void *memory, cudaStream_t stream) { return lends ? cudaSuccess : __real_cudaFreeAsync(memory, stream); }
 
-/* A stream that is told another graph than the one that is captured, at this question for it. */
-static unsigned asked_for, lies_at;
+static unsigned asked_for, lies_at; /* questions about captures; the one that is answered with another graph, 0: none */
 
 cudaError_t REAL(edges_of_capture)(cudaStream_t stream, enum cudaStreamCaptureStatus *status, unsigned long long *id, cudaGraph_t *graph,
                                    const cudaGraphNode_t **nodes, const cudaGraphEdgeData **data, size_t *count);
@@ -263,7 +262,7 @@ static int lanes_are_stale(void)
     return lanes_bare(&joins) == cudaSuccess && is_stale(&joins);
 }
 
-/* How many answers about a stream that waits for a captured launch's event are wrong. */
+/* How many answers about a stream that waits for a captured launch's event are wrong, if this question is answered with another graph. */
 static unsigned wrong_told(unsigned at)
 {
     unsigned wrong = joins.ask->wrong;
@@ -275,7 +274,7 @@ static unsigned wrong_told(unsigned at)
     return joins.ask->wrong - wrong;
 }
 
-/* One trial of four launches of one executable graph, of which so many more ran. */
+/* One trial of four launches of one executable graph, if so many more are counted. */
 static unsigned wrong_flights(int more)
 {
     struct ask ask = *joins.ask;
@@ -288,7 +287,7 @@ static unsigned wrong_flights(int more)
     return ask.wrong;
 }
 
-/* Allocations, of which this one shares its memory with the one before. */
+/* Whether it is found that the allocation of this number shares the memory of the one before. */
 static int memory_is_shared(unsigned at)
 {
     joins.trial = joins.round = lent_so_far = 0;
@@ -299,14 +298,14 @@ static int memory_is_shared(unsigned at)
     return joins.pinned->host_is_stale != 0;
 }
 
-/* A value that the host finds, as it found what stands beside it. */
+/* Whether a value that a stream writes for the host is found wrong, or a word beside it. */
 static int value_is_wrong(void)
 {
     joins.trial = joins.round = 0;
     return value_for_host(&joins) == cudaSuccess && joins.pinned->host_is_stale;
 }
 
-/* A graph that is made executable by the call that tells how it went. */
+/* Whether what is told of a graph that is made executable is found wrong. */
 static int instance_is_wrong(unsigned told)
 {
     struct lent lent = PDL_ZERO;
@@ -321,7 +320,7 @@ static int instance_is_wrong(unsigned told)
     return joins.pinned->host_is_stale != 0;
 }
 
-/* A callback that finds the work's words, and is called for this stream with this status. */
+/* How many wrong things a callback finds that is called for this stream with this status, once the work's words are there. */
 static unsigned call_is_wrong(cudaStream_t stream, cudaError_t status)
 {
     struct called called = { &joins, joins.stream[0], 1, 0, 0 };
@@ -366,20 +365,22 @@ int main(void)
     sees = WORK_LEFT;
     check(row_is_stale(), "work that a row left behind is looked for");
     sees = LAST_BLOCK_WRONG;
-    check(row_is_stale() && lanes_are_stale(), "and what the last block of a large follower saw, also where it was captured");
+    check(row_is_stale() && lanes_are_stale(), "what the last block of a large follower saw counts, also where it was captured");
     sees = SEEN_RIGHT;
-    check(!instance_is_wrong(TELLS_ALL), "an instance of which all is told");
-    check(instance_is_wrong(NODE_LEFT) && instance_is_wrong(RESULT_LEFT), "a node that is named without an error is wrong, as is no result");
-    check(!call_is_wrong(joins.stream[0], cudaSuccess), "a callback of its stream");
-    check(call_is_wrong(joins.stream[1], cudaSuccess) && call_is_wrong(joins.stream[0], cudaErrorUnknown), "another stream or an error is wrong");
+    check(!instance_is_wrong(TELLS_ALL), "an executable graph of which all is told is right");
+    check(instance_is_wrong(NODE_LEFT) && instance_is_wrong(RESULT_LEFT),
+          "a node that is named without an error is wrong, and so is an executable graph without a result");
+    check(!call_is_wrong(joins.stream[0], cudaSuccess), "a callback is called for its stream without an error");
+    check(call_is_wrong(joins.stream[1], cudaSuccess) && call_is_wrong(joins.stream[0], cudaErrorUnknown),
+          "a callback for another stream or with an error is wrong");
     check(wrong_told(0) == 0 && wrong_told(2) == 1, "a stream that joins a capture is told its graph, and another one is wrong");
     check(wrong_flights(0) == 0 && wrong_flights(-1) == 1 && wrong_flights(1) == 1, "four launches run four times");
     check(!memory_is_shared(0) && missed_sharing() == 0, "memory that two allocations share is told, whatever comes after it");
-    check(!value_is_wrong(), "a value with the words beside it that were there");
+    check(!value_is_wrong(), "a value is right if the words beside it are what they were");
     sees = WORD_BEFORE_WRONG;
-    check(value_is_wrong(), "a word before it that was written as well is wrong");
-    sees = WORD_BEHIND_WRONG;
-    check(value_is_wrong(), "and so is one behind it");
+    check(value_is_wrong(), "the word before the value counts");
+    sees = WORD_AFTER_WRONG;
+    check(value_is_wrong(), "the word after the value counts");
     sees = SEEN_RIGHT;
     close_joins(&joins);
     memset(&joins, 0, sizeof(joins));

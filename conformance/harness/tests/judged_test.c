@@ -1,4 +1,5 @@
-/* judged_test.c - what some kernels' files make of what they find: each word, each call and each part counts, whatever comes after it. */
+/* judged_test.c - what some kernels' files make of what they find: each word, call, part, size and attribute counts,
+ * whatever comes after it. */
 #define PDL_MODEL 1
 #define IMAGE_TAG "told"
 #define IMAGE_SUFFIX given_told
@@ -70,7 +71,7 @@ static void test_launches(void)
     check(launch_is_wrong(all, PART_SEEN_SET, 0) && launch_is_wrong(all, PART_SEEN_SET, 1), "and what was seen of the memset");
 }
 
-/* A number of a kernel node that is told otherwise: six sizes, its shared memory, then those of its attributes. */
+/* Which number of a kernel node is told otherwise: one of six sizes, its shared memory, or one of its attributes' numbers. */
 enum told { TOLD_SHARED = 6, TOLD_CLUSTER, TOLD_DOMAIN = TOLD_CLUSTER + 3, TOLD_PRIORITY, TOLD_RIGHT };
 static unsigned told_otherwise = TOLD_RIGHT;
 
@@ -127,13 +128,13 @@ static void test_refused(void)
 
     g.clusters = 1;
     if (!open_given(&g, &ask) || graph_of(&g, &shape_subject, 1, 0, 0, &graph, &node) != cudaSuccess || give_attributes(node, 1, 0) != cudaSuccess) {
-        check(0, "a kernel node");
+        check(0, "a kernel node is made");
         return;
     }
     check(wrong_of_node(&g, node, TOLD_RIGHT) == 0, "a node that was refused something is as it was");
     for (told = 0; told < TOLD_RIGHT; told++)
         missed += wrong_of_node(&g, node, told) != 1;
-    check(missed == 0, "each of its numbers that is told otherwise is wrong");
+    check(missed == 0, "each number of a node that is told otherwise is wrong");
     (void)cudaGraphDestroy(graph);
     (void)cudaFreeHost(g.room);
 }
@@ -170,8 +171,9 @@ int main(void)
     test_launches();
     test_refused();
     check(!set_is_stale(ASK_WORDS) && set_is_stale(0) && set_is_stale(ASK_WORDS / 2 - 1), "a memset's words are compared from the first to the last");
-    check(is_same_shape(2, 3, 4), "a launch's shape");
-    check(!is_same_shape(1, 3, 4) && !is_same_shape(2, 1, 4) && !is_same_shape(2, 3, 1), "is another one along each axis");
+    check(is_same_shape(2, 3, 4), "a shape is that of the launch");
+    check(!is_same_shape(1, 3, 4) && !is_same_shape(2, 1, 4) && !is_same_shape(2, 3, 1),
+          "a shape that differs along one axis is another one");
     printf("%u passed, %u failed\n", passed, failed);
     return failed != 0;
 }

@@ -6,7 +6,7 @@
 
 #include "check.h"
 
-static int renamed, reworded;  /* whether one code is told so: by this name, in these words */
+static int renamed, reworded;  /* whether one code has `told` for its name, or for its text */
 static const char *told;
 
 const char *__real_cudaGetErrorName(cudaError_t error);
@@ -36,7 +36,7 @@ int main(void)
     const char *const texts[] = { NULL, "", "unrecognized error code", __real_cudaGetErrorString(cudaSuccess) };
     unsigned i, names = 0, words = 0;
 
-    check(wrong_names() == 0, "each code by its name and in words of its own");
+    check(wrong_names() == 0, "each code has its name, and a text of its own");
     for (i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
         told = texts[i];
         renamed = 1;
@@ -46,8 +46,8 @@ int main(void)
         words += wrong_names() != 1;
         reworded = 0;
     }
-    check(names == 0, "another name is wrong");
-    check(words == 0, "and so are words that are none, or another code's");
+    check(names == 0, "no name, an empty one or another one is wrong");
+    check(words == 0, "no text, an empty one or another code's is wrong");
     printf("%u passed, %u failed\n", passed, failed);
     return failed != 0;
 }

@@ -1,4 +1,4 @@
-/* nested_test.c - the kernels of a graph that is a child graph twice, or that is launched twice, run twice each: one run more or less shows. */
+/* nested_test.c - each kernel of a graph that is a child graph twice, or that is launched twice, runs twice: one run more or less shows. */
 #define PDL_MODEL 1
 #define IMAGE_TAG "told"
 #define IMAGE_SUFFIX told
@@ -8,7 +8,7 @@
 
 static struct nested n;
 static struct launches l;
-static int more;               /* kernels than began */
+static int more;               /* kernels that are counted beyond those that began */
 
 cudaError_t __real_cudaStreamSynchronize(cudaStream_t stream);
 cudaError_t __wrap_cudaStreamSynchronize(cudaStream_t stream);
@@ -31,7 +31,7 @@ cudaError_t __wrap_cudaDeviceSynchronize(void)
     return error;
 }
 
-/* Of one executable graph in two streams, or of two of one graph in one stream. */
+/* Two launches: of one executable graph in two streams, or of two executable graphs of one graph in one stream. */
 static unsigned wrong_launches(cudaError_t (*launch)(struct launches *of, unsigned trial), int more_began)
 {
     l.lost = l.passed = 0;
@@ -63,8 +63,10 @@ int main(void)
     check(wrong_of(-1) == 1 && wrong_of(1) == 1, "one run less or more is wrong");
     check(open_launches(&l, &ask) == cudaSuccess, "graphs that are launched twice");
     check(wrong_launches(launch_twice, 0) == 0 && wrong_launches(launch_siblings, 0) == 0, "two launches of a graph run it twice");
-    check(wrong_launches(launch_twice, -1) == 1 && wrong_launches(launch_twice, 1) == 1, "neither once nor three times, by one executable graph");
-    check(wrong_launches(launch_siblings, -1) == 1 && wrong_launches(launch_siblings, 1) == 1, "or by two");
+    check(wrong_launches(launch_twice, -1) == 1 && wrong_launches(launch_twice, 1) == 1,
+          "one executable graph runs neither once nor three times");
+    check(wrong_launches(launch_siblings, -1) == 1 && wrong_launches(launch_siblings, 1) == 1,
+          "two executable graphs of one graph run neither once nor three times");
     printf("%u passed, %u failed\n", passed, failed);
     return failed != 0;
 }

@@ -1,5 +1,5 @@
-/* pageable_test.c - memory that a call has set is compared to its last byte once the call has returned, and a copy within the host both then and
- * once all work has ended. */
+/* pageable_test.c - memory that a call has set is compared to its last byte once the call has returned. So is a copy within the host, and
+ * again once all work has ended. */
 #define PDL_MODEL 1
 #define IMAGE_TAG "told"
 #define IMAGE_SUFFIX told
@@ -9,7 +9,7 @@
 
 #define BYTES 512u
 
-static unsigned left = BYTES;  /* a byte that a memset leaves; BYTES: none */
+static unsigned left = BYTES;  /* the byte that a memset leaves as it was; BYTES: none */
 
 cudaError_t __real_cudaMemset(void *to, int value, size_t bytes);
 cudaError_t __wrap_cudaMemset(void *to, int value, size_t bytes);
@@ -23,7 +23,7 @@ cudaError_t __wrap_cudaMemset(void *to, int value, size_t bytes)
     return error;
 }
 
-/* A copy that comes when the host waits: as its source was at the call, or as it is then; or at the call, and then once more. */
+/* When a copy is made: at the call; when the host waits, of what the source held at the call or holds then; or at both times. */
 static enum { IN_TIME, LATE, LATE_AS_THEN, TWICE } comes;
 static unsigned char *late_to, as_it_was[BYTES];
 static const unsigned char *late_from;
@@ -79,9 +79,10 @@ int main(void)
 
     check(open_pageable(&p, &ask) && cudaHostAlloc((void **)&p.pinned[0], BYTES, cudaHostAllocDefault) == cudaSuccess, "memory");
     check(wrong_sets(&p, BYTES) == 0, "pinned memory is set when the call returns");
-    check(wrong_sets(&p, 0) == 1 && wrong_sets(&p, BYTES - 1) == 1, "its first byte and its last one, too");
+    check(wrong_sets(&p, 0) == 1 && wrong_sets(&p, BYTES - 1) == 1, "a first or last byte of pinned memory that is not set is wrong");
     check(wrong_copies(&p, IN_TIME) == 0, "a copy within the host is complete when the call returns");
-    check(wrong_copies(&p, LATE) == 1 && wrong_copies(&p, LATE_AS_THEN) == 1 && wrong_copies(&p, TWICE) == 1, "it comes neither later nor again");
+    check(wrong_copies(&p, LATE) == 1 && wrong_copies(&p, LATE_AS_THEN) == 1 && wrong_copies(&p, TWICE) == 1,
+          "a copy within the host that comes later, or again, is wrong");
     (void)cudaFreeHost(p.pinned[0]);
     close_pageable(&p);
     printf("%u passed, %u failed\n", passed, failed);

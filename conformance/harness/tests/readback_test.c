@@ -1,5 +1,6 @@
-/* readback_test.c - lists of nodes and edges that are told are compared to the last entry: an answer that is wrong in one of them differs. So are
- * the flags of executable graphs, to each that they may have, and what a device is to have, also where nothing is told of it. */
+/* readback_test.c - what is told of graphs is compared whole: lists of nodes and edges to the last entry, copies, child graphs, and
+ * kernels' arguments to the last byte. Each flag of an executable graph counts, and each thing that a device is to have, also where nothing
+ * is told of it. */
 #define PDL_MODEL 1
 #define IMAGE_SUFFIX told
 #define IMAGE_TAG "told"
@@ -77,7 +78,7 @@ cudaError_t __wrap_cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attrib
     return (int)attribute == untold ? cudaSuccess : __real_cudaDeviceGetAttribute(value, attribute, device);
 }
 
-/* Of a node with one neighbour: what is told otherwise, in one direction. */
+/* What is told otherwise of a node with one neighbour: of its edges out, and of its edges in. */
 static enum lie out_lie, in_lie;
 
 static cudaError_t tell_one(enum lie now, cudaGraphNode_t *nodes, cudaGraphEdgeData *data, size_t *count, unsigned other)
@@ -109,7 +110,7 @@ static void test_neighbours(void)
     cudaGraphEdgeData data = edges_data(1, 0, 1);
     unsigned i, missed = 0;
 
-    check(!data_differs(node_of(0), node_of(1), data), "two nodes that are each other's only neighbours");
+    check(!data_differs(node_of(0), node_of(1), data), "two nodes are told as each other's only neighbours");
     for (i = 0; i < sizeof(lies) / sizeof(lies[0]); i++) {
         out_lie = lies[i];
         missed += !data_differs(node_of(0), node_of(1), data);
@@ -118,11 +119,11 @@ static void test_neighbours(void)
         missed += !data_differs(node_of(0), node_of(1), data);
         in_lie = NO_LIE;
     }
-    check(missed == 0, "whatever is told otherwise of either is a difference");
+    check(missed == 0, "whatever is told otherwise of either node is a difference");
 }
 
-/* What more is told of a copy; and which call for the graph of a child gives the one before. */
-static unsigned more_rows, more_layers, as_before, child_calls;
+static unsigned more_rows, more_layers; /* that are told of a copy beyond those that it has */
+static unsigned child_calls, as_before; /* calls for a child's graph so far; the one that gives the graph of the call before, 0: none */
 
 cudaError_t __real_cudaGraphMemcpyNodeGetParams(cudaGraphNode_t node, struct cudaMemcpy3DParms *params);
 cudaError_t __wrap_cudaGraphMemcpyNodeGetParams(cudaGraphNode_t node, struct cudaMemcpy3DParms *params);
@@ -163,8 +164,7 @@ static unsigned wrong_copy(struct told *told, unsigned rows, unsigned layers)
     return told->ask->wrong - before;
 }
 
-/* A kernel's argument, told otherwise in one byte; beyond it: told as it is. */
-static size_t spoilt = sizeof(struct kernel_args);
+static size_t spoilt = sizeof(struct kernel_args); /* the byte of a kernel's argument that is told otherwise; beyond it: none */
 
 cudaError_t __real_cudaGraphKernelNodeGetParams(cudaGraphNode_t node, struct cudaKernelNodeParams *params);
 cudaError_t __wrap_cudaGraphKernelNodeGetParams(cudaGraphNode_t node, struct cudaKernelNodeParams *params);
@@ -182,7 +182,7 @@ cudaError_t __wrap_cudaGraphKernelNodeGetParams(cudaGraphNode_t node, struct cud
     return error;
 }
 
-/* How many bytes of a kernel's argument may be other ones without being wrong. */
+/* How many bytes of a kernel's argument may be told otherwise without being found wrong. */
 static unsigned missed_bytes(struct told *told)
 {
     cudaGraph_t graph = NULL;
@@ -192,7 +192,7 @@ static unsigned missed_bytes(struct told *told)
     check(cudaGraphCreate(&graph, 0) == cudaSuccess && add_teller(told, TELLS_KERNEL, graph, &node) == cudaSuccess, "a kernel");
     before = told->ask->wrong;
     expect_kernel(told, "a kernel", node, 0);
-    check(told->ask->wrong == before, "a kernel that is told as it is");
+    check(told->ask->wrong == before, "a kernel is told rightly");
     for (spoilt = 0; spoilt < sizeof(struct kernel_args); spoilt++) {
         before = told->ask->wrong;
         expect_kernel(told, "a kernel", node, 0);
@@ -220,9 +220,9 @@ static void test_told(void)
 
     told.ask = &ask;
     check(cudaMalloc((void **)&told.words, 2 * TOLD_BYTES) == cudaSuccess, "memory");
-    check(wrong_copy(&told, 0, 0) == 0 && wrong_child(&told, 0) == 0, "copies and child graphs that are told as they are");
-    check(wrong_copy(&told, 2, 0) == 1 && wrong_copy(&told, 0, 2) == 1, "rows or layers of a copy that has none are wrong");
-    check(wrong_child(&told, 3) != 0 && wrong_child(&told, 4) != 0, "so is the graph of a child that is another one's, also in a clone");
+    check(wrong_copy(&told, 0, 0) == 0 && wrong_child(&told, 0) == 0, "copies and child graphs are told rightly");
+    check(wrong_copy(&told, 2, 0) == 1 && wrong_copy(&told, 0, 2) == 1, "rows or layers that a copy does not have are wrong");
+    check(wrong_child(&told, 3) != 0 && wrong_child(&told, 4) != 0, "the graph of another child is wrong, also in a clone");
     check(missed_bytes(&told) == 0, "each byte of a kernel's argument counts");
     (void)cudaFree(told.words);
 }
@@ -259,13 +259,13 @@ static void test_device(void)
     struct ask ask = PDL_ZERO;
     unsigned i, missed = 0;
 
-    check(wrong_flags(&ask, 0, 0) == 0 && wrong_flags(&ask, 1, 0) == 0, "flags that are told as they were given");
+    check(wrong_flags(&ask, 0, 0) == 0 && wrong_flags(&ask, 1, 0) == 0, "flags are told as they were given");
     check(wrong_flags(&ask, 0, cudaGraphInstantiateFlagAutoFreeOnLaunch) != 0 && wrong_flags(&ask, 1, cudaGraphInstantiateFlagUpload) != 0,
-          "one more is wrong");
-    check(wrong_abilities(&ask, -1) == 0, "a device that has what it is to have");
+          "one flag more is wrong");
+    check(wrong_abilities(&ask, -1) == 0, "a device has what it is to have");
     for (i = 0; i < sizeof(abilities) / sizeof(abilities[0]); i++)
         missed += wrong_abilities(&ask, abilities[i]) != 1;
-    check(missed == 0, "it has none of which nothing is told");
+    check(missed == 0, "a device of which nothing is told has not what it is to have");
 }
 
 int main(void)

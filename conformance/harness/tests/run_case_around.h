@@ -74,7 +74,7 @@ static unsigned parts_run, no_part_at; /* parts that ran, and the one of them th
 static int pin_fits = 1;
 static cudaError_t sync_error;
 static unsigned syncs;
-static int never_ends;           /* what such a case launches */
+static int never_ends;           /* what a case of kind api launches */
 static enum case_status answered; /* by a case of kind api */
 
 static const struct pair base_pairs[] = { { .name = "other" }, { .name = "pair", .flags = PAIR_LINES } };

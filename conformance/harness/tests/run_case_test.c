@@ -208,8 +208,8 @@ static void test_unsupported(void)
     sync_error = cudaSuccess;
     never_ends = 1;
     syncs = 0;
-    expect(call('r'), 0, "asked; ", "and so does one whose work never ends");
-    check(syncs == 0 && times("\"record\":\"end\"") == 1, "for which nobody waits");
+    expect(call('r'), 0, "asked; ", "and so does the failure of a case whose work never ends");
+    check(syncs == 0 && times("\"record\":\"end\"") == 1, "nobody waits for the device after work that never ends");
     never_ends = run.endless = 0;
     answered = CASE_PASS;
     info.trials[0] = 10000;

@@ -1,7 +1,6 @@
-/* tampered_pins.h - what tampered_test.c found when it was last recorded. A change of the cases' host code, of the model or of what is sampled
- * changes it: `tampered_test --pins` prints the rows anew. Look at what `tampered_test --missed` says before they are taken over: a lie
- * that is missed anew is a comparison that was lost.
- */
+/* tampered_pins.h - what tampered_test.c found when it was last recorded. A change of the cases' host code, of the model or of what is
+ * sampled changes it: `tampered_test --pins` prints the rows anew. Look at what `tampered_test --missed` says before they are taken over: a
+ * lie that is missed anew is a comparison that was lost. */
 
 /* pair, its calls, { lies, of them missed, skipped, ended by a crash; answers called wrong, kills and questions of all lies together } */
 static const struct case_pin pins[] = {
@@ -176,12 +175,12 @@ static const struct reason reasons[] = {
     { "limits/updates", "cudaGraphKernelNodeGetAttribute", "", "each number but 0 says that the kernel is cooperative" },
     { "capture_calls/forbidden", "cudaStreamGetCaptureInfo", "", "only the state is asked here; capture_calls/told and depends ask the rest" },
     { "cooperative/at_once", "cudaGraphExecUpdate", "", "an update may be refused, and then nothing is changed" },
-    { "loops/", "cudaGraphExecUpdate", "number", "an update with what the graph has; what runs after it is asked" },
+    { "loops/", "cudaGraphExecUpdate", "number", "an update that is taken; what runs after it is asked" },
     { "loops/", "cudaDeviceGetStreamPriorityRange", "number", "which priority a stream has is not asked here" },
     { "loops/", "cudaGraphExecKernelNodeSetParams", "undone", "the parameters are what they were" },
     { "loops/", "cudaGraphUpload", "undone", "a launch uploads what was not uploaded" },
-    { "joins/many", "cudaGraphLaunch", "undone", "the launches that only count are not looked at" },
-    { "cooperative/at_once", "cudaGraphKernelNodeGetAttribute", "", "a node is given what it is told to have" },
+    { "joins/many", "cudaGraphLaunch", "undone", "of many launches the first ones are not looked at" },
+    { "cooperative/at_once", "cudaGraphKernelNodeGetAttribute", "", "a node is given what is told, whatever that is" },
     { "cooperative/at_once", "cudaGraphKernelNodeSetAttribute", "undone", "the attributes are what they were" },
     { "loops/", "cudaEventRecord", "undone", "launches of one executable graph follow each other in whatever streams" },
     { "loops/", "cudaStreamWaitEvent", "undone", "launches of one executable graph follow each other in whatever streams" },

@@ -1,9 +1,9 @@
-/* updates_test.c - what an update says of itself is asked whole: its result, and which node it names, or that it names none. So is whether a graph
- * that is made executable is said to be. */
+/* updates_test.c - what an update tells is judged whole: its result, and which node it names, or that it names none. So is the result that
+ * is told of a graph that is made executable, and what the launches between changes set. */
 #define PDL_MODEL 1
 #define IMAGE_TAG "told"
 #define IMAGE_SUFFIX kept_told
-#include "kept.cu" /* whole, as the other: what is asked is static */
+#include "kept.cu" /* this and the next one whole: what is asked is static */
 #undef IMAGE_SUFFIX
 #define IMAGE_SUFFIX limits_told
 #include "limits.cu"
@@ -60,14 +60,14 @@ static void test_named(struct ask *ask)
         for (node = 0; node < shape->nodes; node++)
             other += wrong_of_named(&kept, shape, NODE_NAMED, node) != !(shape->may_be >> node & 1);
     }
-    check(wrong == 0, "refused updates that name a node as they may");
-    check(missed == 0, "a node that is not told is wrong, as is one before it that was to be told");
-    check(other == 0, "and so is one that it may not be, or one where there is none");
+    check(wrong == 0, "refused updates name a node that they may name");
+    check(missed == 0, "a refused update that does not tell its node, or the one before that was to be told, is wrong");
+    check(other == 0, "a refused update that names a node that it may not name is wrong");
     close_kept(&kept);
 }
 
 static struct kept orders;     /* whose words a wait spoils */
-static unsigned waits, spoilt_at; /* so far; the one after which a word more is set, 0: none */
+static unsigned waits, spoilt_at; /* so far; the wait after which a word more is set, 0: none */
 
 cudaError_t __real_cudaStreamSynchronize(cudaStream_t stream);
 cudaError_t __wrap_cudaStreamSynchronize(cudaStream_t stream);
@@ -83,7 +83,7 @@ cudaError_t __wrap_cudaStreamSynchronize(cudaStream_t stream)
     return error;
 }
 
-/* Three launches of a kernel, and one more. */
+/* How often three launches in a row are found wrong, if a word more is set after this wait. */
 static unsigned wrong_order(unsigned spoils)
 {
     unsigned wrong = 0, order = CALL_LAUNCH + CALLS * (CALL_LAUNCH + CALLS * CALL_LAUNCH);
@@ -98,8 +98,8 @@ static unsigned wrong_order(unsigned spoils)
 static void test_orders(struct ask *ask)
 {
     check(open_kept(&orders, ask), "words that kernels set");
-    check(wrong_order(0) == 0 && waits == 3, "launches do what they were, and the host looks twice");
-    check(wrong_order(2) == 1 && wrong_order(3) == 1, "a word more than they were to set is wrong, whenever it is");
+    check(wrong_order(0) == 0 && waits == 3, "launches set their words, and the host waits three times");
+    check(wrong_order(2) == 1 && wrong_order(3) == 1, "a word more than launches were to set is wrong, whichever wait it comes after");
     close_kept(&orders);
 }
 
@@ -109,7 +109,7 @@ static void test_results(struct ask *ask)
 
     for (i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++)
         ask_update(ask, &shapes[i], 0, IN_GRAPH);
-    check(ask->wrong == before, "updates that have the results that they are to have");
+    check(ask->wrong == before, "updates have the results that they are to have");
     lie = RESULT_LEFT;
     for (i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
         wrong = ask->wrong;
@@ -121,7 +121,7 @@ static void test_results(struct ask *ask)
 }
 
 static cudaGraphInstantiateResult told_result;
-static int tells_result;       /* that one, whatever came of it */
+static int tells_result;       /* told_result is told, whatever came of it */
 
 cudaError_t __real_cudaGraphInstantiateWithParams(cudaGraphExec_t *exec, cudaGraph_t graph, cudaGraphInstantiateParams *params);
 cudaError_t __wrap_cudaGraphInstantiateWithParams(cudaGraphExec_t *exec, cudaGraph_t graph, cudaGraphInstantiateParams *params);
@@ -133,7 +133,7 @@ cudaError_t __wrap_cudaGraphInstantiateWithParams(cudaGraphExec_t *exec, cudaGra
     return error;
 }
 
-/* Of a graph of nothing, or of two nodes in a circle, which is refused. */
+/* How many answers are wrong about two nodes that are made executable, or are refused as a circle, if this result is told. */
 static unsigned wrong_instance(struct ask *ask, int circle, int tells, cudaGraphInstantiateResult result)
 {
     cudaGraph_t graph = NULL;
@@ -149,7 +149,7 @@ static unsigned wrong_instance(struct ask *ask, int circle, int tells, cudaGraph
         check(edges_add(graph, &node[i], &node[1 - i], &full, 1) == cudaSuccess, "an edge");
     tells_result = tells;
     told_result = result;
-    check((instantiate_told(ask, &exec, graph) == cudaSuccess) != circle, "made executable, but for a circle");
+    check((instantiate_told(ask, &exec, graph) == cudaSuccess) != circle, "a graph is made executable unless it is a circle");
     tells_result = 0;
     if (exec)
         (void)cudaGraphExecDestroy(exec);
@@ -160,7 +160,7 @@ static unsigned wrong_instance(struct ask *ask, int circle, int tells, cudaGraph
 static void test_instances(struct ask *ask)
 {
     check(wrong_instance(ask, 0, 0, cudaGraphInstantiateSuccess) == 0 && wrong_instance(ask, 1, 0, cudaGraphInstantiateSuccess) == 0,
-          "what came of it is what is said");
+          "the result is what came of it");
     check(wrong_instance(ask, 0, 1, cudaGraphInstantiateError) == 1 && wrong_instance(ask, 1, 1, cudaGraphInstantiateSuccess) == 1,
           "another result is wrong");
 }
