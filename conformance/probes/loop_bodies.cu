@@ -1,13 +1,13 @@
-/* loop_bodies.cu - looks which bodies of a conditional node never end.
+/* loop_bodies.cu - looks for bodies of a conditional node that never end.
  *
  *     nvcc -arch=sm_90 -o loop_bodies loop_bodies.cu && ./loop_bodies [SECONDS]
  *
- * Stand-alone. The body of a while-node, or of an if-node for comparison, holds up to four nodes: kernels (k), and if-nodes (i) with one
- * kernel each, whose condition holds. All sets of full edges between them are tried, written as `0>1`. A last kernel follows all of them;
- * in a while-node it ends the loop in its second round. Each shape is instantiated and launched once. One that has not ended after two
- * seconds is told, with how often each node ran; a fresh process goes on with the next one. SECONDS: how long to try shapes of four nodes
- * (default 30); those of fewer are all tried.
- * Exit code: 0 all ended; 1 some did not; 64 bad arguments; 69 a call of CUDA failed.
+ * Stand-alone. The body of a while-node, or of an if-node for comparison, holds up to four nodes: kernels (k), and if-nodes (i) whose
+ * condition holds, with one kernel each. Full edges between them are written as `0>1`. A last kernel follows all of them; in a while-node
+ * it ends the loop in its second round. Each shape is instantiated and launched once. One that has not ended after two seconds is told,
+ * with how often each node ran; a fresh process goes on with the next one. All shapes of up to three nodes are tried, and those of four
+ * nodes for so many SECONDS (default 30).
+ * Exit code: 0 all ended; 1 some did not; 64 bad arguments; 69 a call of CUDA failed or a process died.
  */
 #include <cuda_runtime.h>
 #include <stdio.h>
@@ -58,7 +58,7 @@ __global__ void goes_on(volatile unsigned *rounds, cudaGraphConditionalHandle ha
         cudaGraphSetConditional(handle, round % ROUNDS != 0);
 }
 
-/* The shape of that number: those of few nodes first. 0: there is none. */
+/* The shape of this number: those of few nodes come first. 0: there is none. */
 static int find_shape(unsigned long number, struct shape *shape)
 {
     shape->loops = number % 2 == 0;
@@ -67,7 +67,7 @@ static int find_shape(unsigned long number, struct shape *shape)
         unsigned pairs = shape->nodes * (shape->nodes - 1) / 2;
         unsigned long count = 1ul << (shape->nodes + pairs);
         if (number < count) {
-            number = number * 677 % count; /* an odd factor: each comes once, and those tried in a short time differ */
+            number = number * 677 % count; /* an odd factor: each shape comes once, and those that are tried in a short time differ */
             shape->inner = (unsigned)number & ((1u << shape->nodes) - 1);
             shape->edges = (unsigned)(number >> shape->nodes);
             return 1;
@@ -161,7 +161,7 @@ static int ends(cudaStream_t stream, cudaError_t *error)
     return *error != cudaErrorNotReady;
 }
 
-/* 0: it ended; 1: it did not, and this process can do no more; 69. */
+/* 0: it ended; 1: it did not, and this process can do no more; 69: a call failed. */
 static int run(const struct shape *shape, cudaStream_t stream, unsigned *runs)
 {
     cudaGraph_t graph;
@@ -194,7 +194,7 @@ static int run(const struct shape *shape, cudaStream_t stream, unsigned *runs)
     return 0;
 }
 
-/* From where the last process stopped. */
+/* Goes on where the last process stopped. The codes are those of run(). */
 static int try_shapes(struct progress *progress, double seconds)
 {
     struct shape shape;
@@ -232,7 +232,7 @@ int main(int argc, char **argv)
         if (child == 0) {
             int code = try_shapes(progress, seconds);
             fflush(stdout);
-            _exit(code); /* waits for nothing */
+            _exit(code); /* an ordinary exit would wait for the device */
         }
         if (child < 0 || waitpid(child, &status, 0) != child || !WIFEXITED(status))
             return 69;
