@@ -188,8 +188,8 @@ class Scripted:
 
 
 def passed(code: int, name: str, said: str) -> bool:
-    """Whether nothing failed in a file of tests that ended with this code of pytest's; below 0: a signal ended it."""
-    if code > 2 and code != NOT_APPLICABLE:  # with that one ends a file of which a test was skipped
+    """Whether nothing failed in a file of tests for which pytest ended with this code. A code below 0: a signal ended it."""
+    if code > 2 and code != NOT_APPLICABLE:  # the code of a file of which a test was skipped
         raise InvalidRun(f"pytest cannot run {name}: {said[-400:]}")
     return code in (OK, NOT_APPLICABLE)
 

@@ -183,7 +183,7 @@ def test_a_wait_that_was_erased_is_told_where_the_image_says_compute_90(
     linked = _as_linked_by_device_lto(built / "old.cubin", tmp_path / "linked.cubin")
     code, content = _json(capsys, "--overlapping", "^right$", str(linked))
     assert code == 1 and _ids(content, "right") == {"erased-wait"} and content["notes"] == []
-    for _ in range(2):  # no kernel is said to overlap; the second time what was found out at the first may be of use
+    for _ in range(2):  # no kernel is said to overlap; the second time the cache may answer
         code, content = _json(capsys, str(linked))
         assert code == 3 and content["findings"] == [] and any("pdl_wait_erased" in note for note in content["notes"])
     code, content = _json(capsys, "--overlapping", "^never$", str(built / "k.cubin"))  # no wait was erased there

@@ -46,7 +46,7 @@ def test_images_after_a_large_one_are_analysed_meanwhile(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("sm", [*sorted(SCANNED), 70, 89, 91, 106, 130])
-def test_only_where_the_opcodes_are_known_is_an_image_taken_for_one_without_them(sm: int) -> None:
+def test_an_image_may_wait_whatever_it_holds_unless_its_opcodes_are_known(sm: int) -> None:
     assert may_wait_or_trigger(bytes(64), sm) == (sm not in SCANNED)
     assert may_wait_or_trigger(bytes(16) + struct.pack("<QQ", *WAIT) + bytes(32), sm)
 

@@ -97,12 +97,12 @@ def test_reasons_name_what_stands_in_the_way() -> None:
 
 
 @pytest.mark.parametrize("status", CASE_VERDICTS)
-@pytest.mark.parametrize(("name", "proving"), [("documented", True), ("documented", False), ("measured", False)])
-def test_in_the_way_is_what_keeps_a_run_from_conforms(status: str, name: str, proving: bool) -> None:
-    case = replace(next(case for case in load(RULES).cases if case.proving), rule_class=name, proving=proving)
+@pytest.mark.parametrize(("rule_class", "proving"), [("documented", True), ("documented", False), ("measured", False)])
+def test_in_the_way_is_what_keeps_a_run_from_conforms(status: str, rule_class: str, proving: bool) -> None:
+    case = replace(next(case for case in load(RULES).cases if case.proving), rule_class=rule_class, proving=proving)
     good = CaseResult(replace(case, rule_class="documented", proving=True), "PASS", None)
     verdict = judge_run([good, CaseResult(case, status, None)]).verdict
-    assert reasons.in_the_way(_case(case.name, status, proving, **{"class": name})) == (verdict != "CONFORMS")
+    assert reasons.in_the_way(_case(case.name, status, proving, **{"class": rule_class})) == (verdict != "CONFORMS")
 
 
 def test_findings_and_waived_failures_are_not_in_the_way() -> None:

@@ -41,7 +41,7 @@ def case_lines(name: str, status: str = "PASS", close: bool = True) -> list[dict
 
 
 class Children:
-    """Answers run_child(): one script per start; a probe ends with its own exit codes, or as it is said to."""
+    """Answers run_child(): one script per start; each probe ends as the next of `probes` says."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, *scripts: tuple[list[dict[str, Any]], Ending],
                  probes: Sequence[int | Ending] = ()) -> None:

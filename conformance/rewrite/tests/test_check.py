@@ -56,7 +56,7 @@ def test_code_that_records_keeps_to_registers_of_its_own(appended: list[str], be
 def test_code_that_records_is_examined_where_it_was_appended(
     clock: int, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A listing counts from the pieces' beginning: the code that is appended stands 16 bytes further in the kernel."""
+    """Appended code stands 16 bytes further on in the kernel than in the listing, which begins with the changed pieces."""
     appended = [*recording(8, clock, 10, 8), CODE[1], "BRA 0x10"]
     monkeypatch.setattr(check, "_raw_listing", lambda *_: [CODE[1], "BRA 0x70", *appended])
     change = Change("k", 48, [16], [bytes(16)], [bytes(16)], bytes(16 * len(appended)), (8, 14))
