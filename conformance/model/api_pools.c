@@ -62,7 +62,7 @@ static bool may_be_given(const struct pooled *m, const struct stream *s)
            (f->freed_given_at_trigger && m->last_kernel != NULL && m->last_kernel->triggered_all);
 }
 
-/* The first of 64 pieces, if it is large enough */
+/* The oldest piece, if there are 64 or more and it is large enough */
 static struct pooled *first_of_many(size_t bytes)
 {
     unsigned others = 0;

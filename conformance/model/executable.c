@@ -132,7 +132,7 @@ static bool only_awaits(const struct node *n)
     return n->incoming != 0 || n->type == cudaGraphNodeTypeWaitEvent;
 }
 
-/* What broken devices make of a node after the first round of a loop, or in a body that a kernel chooses. */
+/* What broken devices make of a kernel after the first round of a loop, or in a body that a kernel chooses. */
 static void later_round_changes(struct op *op)
 {
     if (device.faults.chosen_cooperative_is_plain && queued.chosen && op->grid != NULL)

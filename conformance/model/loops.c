@@ -11,7 +11,7 @@ struct loop { /* one that a launch has queued, or a node that is still to be dec
     struct op *last; /* the end of a node that is still to be decided; NULL: this is a loop */
     struct loop *next;
 };
-static struct loop *open_loops; /* all of them: for the device loop-beside-loop-once */
+static struct loop *open_loops; /* all that have not ended: for the device loop-beside-loop-once */
 
 static unsigned long long condition_handles, value_room;
 static unsigned *condition_value; /* of each handle: one for all executable graphs that have it */

@@ -204,7 +204,7 @@ struct device {
     unsigned lazy, hit, drain; /* of 256: store is buffered, cached line is believed, buffer drains at a step */
     struct model_counts counts;
     uint64_t trace, serial, order;
-    /* the serial then: for the devices told-function-uncovers and such */
+    /* the serial at the last call of this kind: for the devices told-function-uncovers and such */
     uint64_t told_function_at, told_memory_at, made_graph_at, pinned_memory_at, changed_graph_at;
     bool by_driver, in_piece; /* the driver is called to launch; and is given the arguments in one piece */
 
