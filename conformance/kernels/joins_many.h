@@ -212,8 +212,8 @@ static cudaError_t launch_recorder(struct joins *joins, cudaEvent_t *event, unsi
     return launch_one((const void *)SYMBOL(joins_silent), &joins->work[1], 1, joins->stream[1], &attribute, 1);
 }
 
-/* Many launches with events of their own stand behind the second work when the first one is launched with its event; the follower waits for
- * that and for the last of theirs. */
+/* Many launches with events of their own stand after the second work when the first work is launched with its event. The follower waits for
+ * that event and for the last one of those launches. */
 static cudaError_t many_recorders(struct joins *joins)
 {
     cudaEvent_t event[MANY_RECORDERS + 1] = { 0 };

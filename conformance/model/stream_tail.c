@@ -122,7 +122,7 @@ static bool launch_uncovered(const struct stream *s, const struct op *op, const 
                                    (f->large_primary_by_thread_uncovered && pred->grid->blocks > 64));
 }
 
-/* Devices whose wait does not cover a primary that this stands behind */
+/* Devices whose wait does not cover a primary that comes before this item */
 static bool item_hides(const struct op *item)
 {
     const struct faults *f = &device.faults;
