@@ -5,30 +5,14 @@
 #define IMAGE_SUFFIX told
 #include "capture_calls.cu" /* whole: what is asked is static */
 
-#include "check.h"
-
-static int goes_elsewhere;     /* a capture makes a graph of its own, not the one that it was given */
-
-cudaError_t __real_cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGraph_t graph, const cudaGraphNode_t *nodes,
-                                                 const cudaGraphEdgeData *data, size_t count, enum cudaStreamCaptureMode mode);
-cudaError_t __wrap_cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGraph_t graph, const cudaGraphNode_t *nodes,
-                                                 const cudaGraphEdgeData *data, size_t count, enum cudaStreamCaptureMode mode);
-cudaError_t __wrap_cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGraph_t graph, const cudaGraphNode_t *nodes,
-                                                 const cudaGraphEdgeData *data, size_t count, enum cudaStreamCaptureMode mode)
-{
-    return goes_elsewhere ? cudaStreamBeginCapture(stream, mode)
-                          : __real_cudaStreamBeginCaptureToGraph(stream, graph, nodes, data, count, mode);
-}
+#include "capture_elsewhere.h"
+#include "edges_of_capture.h"
 
 /* What is told of one capture: the id of the first one that was asked for, or the graph of the one that was asked for before. */
 enum lie { NO_LIE, ID_OF_FIRST, GRAPH_OF_BEFORE };
 static enum lie lie;
 static unsigned asked_for, lies_at; /* questions so far; the one that is answered so */
 
-cudaError_t REAL(edges_of_capture)(cudaStream_t stream, enum cudaStreamCaptureStatus *status, unsigned long long *id, cudaGraph_t *graph,
-                                   const cudaGraphNode_t **nodes, const cudaGraphEdgeData **data, size_t *count);
-cudaError_t WRAPPED(edges_of_capture)(cudaStream_t stream, enum cudaStreamCaptureStatus *status, unsigned long long *id, cudaGraph_t *graph,
-                                      const cudaGraphNode_t **nodes, const cudaGraphEdgeData **data, size_t *count);
 cudaError_t WRAPPED(edges_of_capture)(cudaStream_t stream, enum cudaStreamCaptureStatus *status, unsigned long long *id, cudaGraph_t *graph,
                                       const cudaGraphNode_t **nodes, const cudaGraphEdgeData **data, size_t *count)
 {
@@ -93,7 +77,7 @@ static void test_attributes(void)
     }
     tells = NULL;
     check(wrong == 0, "a node has the attributes that it tells");
-    check(missed == 0, "a node has no attribute of which it tells another byte");
+    check(missed == 0, "an attribute that is told with one byte changed is another one");
 }
 
 /* Whether a captured launch is found wrong, in the first stream and mode; place: as in enum place. */
@@ -101,9 +85,9 @@ static int is_wrong(const struct settings *settings, enum place place, int elsew
 {
     struct settings s = *settings;
 
-    goes_elsewhere = elsewhere;
+    captures_elsewhere = elsewhere;
     check(capture_setting(&s, SETTING_STREAMS * place) == cudaSuccess, "a capture");
-    goes_elsewhere = 0;
+    captures_elsewhere = 0;
     return s.wrong != 0;
 }
 

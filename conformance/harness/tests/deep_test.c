@@ -5,6 +5,7 @@
 
 #include <cuda.h>
 
+#include "capture_elsewhere.h"
 #include "case.h"
 #include "check.h"
 #include "pair.h"
@@ -207,18 +208,6 @@ static void test_given(void)
     check(cudaGraphDestroy(given) == cudaSuccess && cudaGraphDestroy(other) == cudaSuccess, "they end");
 }
 
-static int elsewhere;          /* a capture into a graph that it is given is one into a graph of its own */
-
-cudaError_t __real_cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGraph_t graph, const cudaGraphNode_t *after,
-                                                 const cudaGraphEdgeData *data, size_t count, enum cudaStreamCaptureMode mode);
-cudaError_t __wrap_cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGraph_t graph, const cudaGraphNode_t *after,
-                                                 const cudaGraphEdgeData *data, size_t count, enum cudaStreamCaptureMode mode);
-cudaError_t __wrap_cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGraph_t graph, const cudaGraphNode_t *after,
-                                                 const cudaGraphEdgeData *data, size_t count, enum cudaStreamCaptureMode mode)
-{
-    return elsewhere && count == 0 ? cudaStreamBeginCapture(stream, mode) : __real_cudaStreamBeginCaptureToGraph(stream, graph, after, data, count, mode);
-}
-
 /* Captured launches that record events are looked for in the graph that their capture was given. */
 static void test_elsewhere(void)
 {
@@ -226,9 +215,9 @@ static void test_elsewhere(void)
 
     put_of("capture_calls", "depends", 0, 0);
     check(asked.asked && !asked.wrong, "captured launches have a graph of theirs where there is one");
-    elsewhere = 1;
+    captures_elsewhere = 1;
     put_of("capture_calls", "depends", 0, 0);
-    elsewhere = 0;
+    captures_elsewhere = 0;
     check(says(wrong), "another graph than the given one is none of theirs");
 }
 

@@ -7,6 +7,7 @@
 #include "joins.cu" /* whole: what is asked is static */
 
 #include "check.h"
+#include "edges_of_capture.h"
 
 #define TURNS 64u              /* as many as a smoke run has, or more */
 #define MOST 64u
@@ -166,10 +167,6 @@ cudaError_t __wrap_cudaFreeAsync(void *memory, cudaStream_t stream) { return len
 
 static unsigned asked_for, lies_at; /* questions about captures; the one that is answered with another graph, 0: none */
 
-cudaError_t REAL(edges_of_capture)(cudaStream_t stream, enum cudaStreamCaptureStatus *status, unsigned long long *id, cudaGraph_t *graph,
-                                   const cudaGraphNode_t **nodes, const cudaGraphEdgeData **data, size_t *count);
-cudaError_t WRAPPED(edges_of_capture)(cudaStream_t stream, enum cudaStreamCaptureStatus *status, unsigned long long *id, cudaGraph_t *graph,
-                                      const cudaGraphNode_t **nodes, const cudaGraphEdgeData **data, size_t *count);
 cudaError_t WRAPPED(edges_of_capture)(cudaStream_t stream, enum cudaStreamCaptureStatus *status, unsigned long long *id, cudaGraph_t *graph,
                                       const cudaGraphNode_t **nodes, const cudaGraphEdgeData **data, size_t *count)
 {
