@@ -74,12 +74,12 @@ static struct pooled *first_of_many(size_t bytes)
 
 static struct pooled *pooled_new(size_t bytes)
 {
-    struct pooled *first = first_of_many(bytes);
-    struct pooled *m = calloc(1, sizeof *m);
+    struct pooled *first = device.faults.allocation_65_shares ? first_of_many(bytes) : NULL, *m = calloc(1, sizeof *m);
     if (m == NULL)
         return NULL;
     bool ends = device.faults.pooled_end_at_page && bytes > 4096 && bytes < 8192;
-    m->p = device.faults.allocation_65_shares && first != NULL ? first->p : memory_allocate(ends ? 4096 : device.faults.large_pooled_halved && bytes > 1024 ? bytes / 2 : bytes, false);
+    bool halved = device.faults.large_pooled_halved && bytes > 1024;
+    m->p = first != NULL ? first->p : memory_allocate(ends ? 4096 : halved ? bytes / 2 : bytes, false);
     if (m->p == NULL) {
         free(m);
         return NULL;
