@@ -6,7 +6,7 @@
  *                    dynamic or static; with attributes of each kind, or one that records an event, after a memset, in streams of high
  *                    priority, by another host thread, or with many arguments. Every block waits, for a bounded time, until all blocks
  *                    of its grid have begun. So do the grids of two streams that joined a capture, of a graph, of a conditional node's
- *                    body, which runs in any case or because a kernel says so, or of a loop of two rounds; also in a clone of that
+ *                    body, which always runs or which a kernel lets run, or of a loop of two rounds; also in a clone of that
  *                    graph, in its second executable graph, and in one that was updated from another such capture; and once their
  *                    nodes were left out, taken in again and given parameters, or were given the priority and memory-sync domain that
  *                    they have.

@@ -274,7 +274,7 @@ static cudaError_t add_turn(const struct begun *b, cudaGraph_t graph, uint64_t h
     return cudaGraphAddKernelNode(node, graph, after, count, &params);
 }
 
-/* A body that runs in any case, or because the kernel before it says so. */
+/* A body that always runs, or one that the kernel before it lets run. */
 static cudaError_t open_begun_body(const struct begun *b, cudaGraph_t graph, cudaGraph_t *body, int chosen)
 {
     cudaGraphEdgeData full = edges_data(0, 0, 0);
