@@ -397,15 +397,13 @@ static cudaError_t open_chosen(const struct meeting *m, cudaGraph_t graph, cudaG
     cudaGraphEdgeData full = edges_data(0, 0, 0);
     cudaGraphConditionalHandle handle;
     cudaGraphNode_t chooses, node;
-    cudaError_t error = cudaGraphConditionalHandleCreate(&handle, graph, 0, 0);
+    cudaError_t error = ask_add_chosen(&node, graph, graph, &handle, cudaGraphCondTypeIf, 1, body);
 
     if (error != cudaSuccess)
         return error;
     args.handle = handle;
     values[0] = &args;
     error = cudaGraphAddKernelNode(&chooses, graph, NULL, 0, &params);
-    if (error == cudaSuccess)
-        error = ask_add_conditional(&node, graph, handle, cudaGraphCondTypeIf, 1, body);
     return error == cudaSuccess ? edges_add(graph, &chooses, &node, &full, 1) : error;
 }
 

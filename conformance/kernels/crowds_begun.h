@@ -284,9 +284,7 @@ static cudaError_t open_begun_body(const struct begun *b, cudaGraph_t graph, cud
 
     if (!chosen)
         return ask_add_if(&node, graph, graph, 1, body);
-    error = cudaGraphConditionalHandleCreate(&handle, graph, 0, 0);
-    if (error == cudaSuccess)
-        error = ask_add_conditional(&node, graph, handle, cudaGraphCondTypeIf, 1, body);
+    error = ask_add_chosen(&node, graph, graph, &handle, cudaGraphCondTypeIf, 1, body);
     if (error == cudaSuccess)
         error = add_turn(b, graph, handle, NULL, 0, &chooses);
     return error == cudaSuccess ? edges_add(graph, &chooses, &node, &full, 1) : error;

@@ -275,7 +275,17 @@ static cudaError_t ask_add_conditional(cudaGraphNode_t *node, cudaGraph_t graph,
     return error;
 }
 
-/* A conditional node in `graph`, whose body runs or does not. A handle belongs to the outermost graph. */
+/* The same in `graph`, with a new handle that has no value of its own: a kernel that comes before the node decides. A handle belongs to the
+ * outermost graph. */
+static cudaError_t ask_add_chosen(cudaGraphNode_t *node, cudaGraph_t outermost, cudaGraph_t graph, cudaGraphConditionalHandle *handle,
+                                  enum cudaGraphConditionalNodeType type, unsigned size, cudaGraph_t *bodies)
+{
+    cudaError_t error = cudaGraphConditionalHandleCreate(handle, outermost, 0, 0);
+
+    return error == cudaSuccess ? ask_add_conditional(node, graph, *handle, type, size, bodies) : error;
+}
+
+/* A conditional node in `graph`, whose body runs or does not. */
 static cudaError_t ask_add_if(cudaGraphNode_t *node, cudaGraph_t outermost, cudaGraph_t graph, unsigned runs, cudaGraph_t *body)
 {
     cudaGraphConditionalHandle handle;

@@ -394,6 +394,16 @@ static cudaError_t run_loops(struct loops *l, unsigned trial, const struct wante
     return cudaSuccess;
 }
 
+static void drop_graphs(struct loops *l)
+{
+    if (l->exec)
+        (void)cudaGraphExecDestroy(l->exec);
+    if (l->graph)
+        (void)cudaGraphDestroy(l->graph);
+    l->exec = NULL;
+    l->graph = NULL;
+}
+
 static void ask_runs(struct loops *l, const char *name, cudaError_t error, const struct wanted *wanted)
 {
     struct ask *ask = l->ask;
@@ -402,7 +412,7 @@ static void ask_runs(struct loops *l, const char *name, cudaError_t error, const
 
     l->stale = l->early = l->missing = 0;
     if (error == cudaSuccess)
-        error = dress_executable(l);
+        error = make_executable(l);
     for (trial = 0; ask_goes_on(ask, trial, wanted->trials) && error == cudaSuccess; trial++)
         error = run_loops(l, trial, wanted);
     ask_expect(ask, name, error, cudaSuccess);
@@ -412,12 +422,7 @@ static void ask_runs(struct loops *l, const char *name, cudaError_t error, const
     ask_expect_none(ask, text, l->early, wanted->trials);
     snprintf(text, sizeof(text), "%s: other rounds or kernels than there should be", name);
     ask_expect_none(ask, text, l->missing, wanted->trials);
-    if (l->exec)
-        (void)cudaGraphExecDestroy(l->exec);
-    if (l->graph)
-        (void)cudaGraphDestroy(l->graph);
-    l->exec = NULL;
-    l->graph = NULL;
+    drop_graphs(l);
     l->turn++;
 }
 

@@ -14,7 +14,7 @@ static cudaError_t add_chosen(struct loops *l, enum chosen chosen, cudaGraphNode
     enum cudaGraphConditionalNodeType type = chosen == CHOSEN_LOOP ? cudaGraphCondTypeWhile : cudaGraphCondTypeIf;
     unsigned bodies = 1;
     cudaGraph_t body[4];
-    cudaError_t error = cudaGraphConditionalHandleCreate(&l->handle, l->graph, 0, 0);
+    cudaError_t error;
 
     l->values[0] = 0;
     l->values[1] = 1;
@@ -28,8 +28,7 @@ static cudaError_t add_chosen(struct loops *l, enum chosen chosen, cudaGraphNode
         l->values[1] = chosen == CHOSEN_ELSE ? 0 : bodies - 1;
     }
 #endif
-    if (error == cudaSuccess)
-        error = ask_add_conditional(node, l->graph, l->handle, type, bodies, body);
+    error = ask_add_chosen(node, l->graph, l->graph, &l->handle, type, bodies, body);
     return error == cudaSuccess ? add_pair(l, body[bodies - 1]) : error;
 }
 
@@ -47,16 +46,8 @@ static cudaError_t make_chosen(struct loops *l, enum chosen chosen)
     if (error == cudaSuccess)
         error = ask_add_kernel_after(&chooses, l->graph, NULL, 0, (const void *)SYMBOL(loops_chooses), &l->args, CHOOSING_BLOCKS, THREADS);
     if (error == cudaSuccess)
-        error = ask_add_kernel(&l->after, l->graph, (const void *)SYMBOL(loops_after_choice), &l->args, THREADS);
-    if (error == cudaSuccess)
         error = edges_add(l->graph, &chooses, &node, &full, 1);
-    if (error == cudaSuccess)
-        error = edges_add(l->graph, &node, &l->after, &full, 1);
-    if (error == cudaSuccess)
-        error = add_idle(l, &node);
-    if (error == cudaSuccess)
-        error = cudaGraphInstantiate(&l->exec, l->graph, 0);
-    return error == cudaSuccess && l->updates ? update_loop(l) : error;
+    return error == cudaSuccess ? add_around_loop(l, &node, (const void *)SYMBOL(loops_after_choice)) : error;
 }
 
 /* Of two launches one runs the body. */

@@ -26,17 +26,18 @@ static cudaError_t add_set(struct loops *l, cudaGraph_t body, cudaGraphNode_t *n
     return cudaGraphAddMemsetNode(node, body, after, 1, &set);
 }
 
-/* A child graph of one kernel, after a node of the body. */
-static cudaError_t add_child(struct loops *l, cudaGraph_t body, cudaGraphNode_t *node, const cudaGraphNode_t *after)
+/* A child graph of one kernel. */
+static cudaError_t add_child(cudaGraphNode_t *node, cudaGraph_t body, const cudaGraphNode_t *after, size_t count, const void *function,
+                             struct kernel_args *args, unsigned threads)
 {
     cudaGraph_t child = NULL;
     cudaGraphNode_t kernel;
     cudaError_t error = cudaGraphCreate(&child, 0);
 
     if (error == cudaSuccess)
-        error = ask_add_kernel(&kernel, child, (const void *)SYMBOL(loops_hands_on), &l->args, THREADS);
+        error = ask_add_kernel(&kernel, child, function, args, threads);
     if (error == cudaSuccess)
-        error = cudaGraphAddChildGraphNode(node, body, after, 1, child);
+        error = cudaGraphAddChildGraphNode(node, body, after, count, child);
     if (child)
         (void)cudaGraphDestroy(child);
     return error;
@@ -48,10 +49,8 @@ static cudaError_t add_between(struct loops *l, cudaGraph_t body, cudaGraphNode_
     cudaGraphEdgeData full = edges_data(0, 0, 0);
     cudaGraphNode_t kernel;
     cudaGraph_t inside;
-    cudaError_t error = cudaGraphConditionalHandleCreate(&l->inner, l->graph, 0, 0);
+    cudaError_t error = ask_add_chosen(node, l->graph, body, &l->inner, cudaGraphCondTypeIf, 1, &inside);
 
-    if (error == cudaSuccess)
-        error = ask_add_conditional(node, body, l->inner, cudaGraphCondTypeIf, 1, &inside);
     if (error == cudaSuccess)
         error = ask_add_kernel(&kernel, inside, (const void *)SYMBOL(loops_between), &l->args, THREADS);
     return error == cudaSuccess ? edges_add(body, after, node, &full, 1) : error;
@@ -65,7 +64,7 @@ static cudaError_t add_middle(struct loops *l, cudaGraph_t body, cudaGraphNode_t
     switch (l->way) {
     case AROUND_COPY: return add_copy(l, body, last, first);
     case AROUND_SET: return add_set(l, body, last, first);
-    case AROUND_CHILD: return add_child(l, body, last, first);
+    case AROUND_CHILD: return add_child(last, body, first, 1, (const void *)SYMBOL(loops_hands_on), &l->args, THREADS);
     case AROUND_BODY: return add_between(l, body, last, first);
     default: *last = *first; return cudaSuccess;
     }
@@ -143,16 +142,12 @@ static cudaError_t add_around(struct loops *l, cudaGraphNode_t *outermost)
     cudaGraphEdgeData full[2] = { edges_data(0, 0, 0), edges_data(0, 0, 0) };
     cudaGraphNode_t node[3]; /* kernel, loop, kernel */
     cudaGraph_t around, body;
-    cudaError_t error = cudaGraphConditionalHandleCreate(&l->outer, l->graph, 1, cudaGraphCondAssignDefault);
+    cudaError_t error = ask_add_loop(outermost, l->graph, &l->outer, &around);
 
-    if (error == cudaSuccess)
-        error = cudaGraphConditionalHandleCreate(&l->handle, l->graph, 0, 0);
-    if (error == cudaSuccess)
-        error = ask_add_conditional(outermost, l->graph, l->outer, cudaGraphCondTypeWhile, 1, &around);
     if (error == cudaSuccess)
         error = ask_add_kernel(&node[0], around, (const void *)SYMBOL(loops_begins), &l->args, THREADS);
     if (error == cudaSuccess)
-        error = ask_add_conditional(&node[1], around, l->handle, cudaGraphCondTypeWhile, 1, &body);
+        error = ask_add_chosen(&node[1], l->graph, around, &l->handle, cudaGraphCondTypeWhile, 1, &body);
     if (error == cudaSuccess)
         error = ask_add_kernel(&node[2], around, (const void *)SYMBOL(loops_ends), &l->args, THREADS);
     if (error == cudaSuccess)
@@ -173,9 +168,7 @@ static cudaError_t add_two(struct loops *l, cudaGraphNode_t *last)
     for (i = 0; i < 2 && error == cudaSuccess; i++) {
         error = ask_add_kernel(&node[2 * i], l->graph, (const void *)SYMBOL(loops_next), &l->args, THREADS);
         if (error == cudaSuccess)
-            error = cudaGraphConditionalHandleCreate(handle[i], l->graph, 0, 0);
-        if (error == cudaSuccess)
-            error = ask_add_conditional(&node[2 * i + 1], l->graph, *handle[i], cudaGraphCondTypeWhile, 1, &body);
+            error = ask_add_chosen(&node[2 * i + 1], l->graph, l->graph, handle[i], cudaGraphCondTypeWhile, 1, &body);
         if (error == cudaSuccess)
             error = add_pair(l, body);
     }
@@ -215,13 +208,24 @@ static cudaError_t update_loop(struct loops *l)
     return error == cudaSuccess ? cudaGraphExecUpdate(l->exec, l->graph, &info) : error;
 }
 
-/* A kernel before the loop or body, which dress_executable() disables. */
+/* A kernel before the loop or body that make_executable() disables. */
 static cudaError_t add_idle(struct loops *l, const cudaGraphNode_t *node)
 {
     cudaGraphEdgeData full = edges_data(0, 0, 0);
     cudaError_t error = ask_add_kernel(&l->idle, l->graph, (const void *)SYMBOL(loops_idle), &l->args, 1);
 
     return error == cudaSuccess ? edges_add(l->graph, &l->idle, node, &full, 1) : error;
+}
+
+/* After the loop or body comes one kernel more. */
+static cudaError_t add_around_loop(struct loops *l, const cudaGraphNode_t *loop, const void *after)
+{
+    cudaGraphEdgeData full = edges_data(0, 0, 0);
+    cudaError_t error = ask_add_kernel(&l->after, l->graph, after, &l->args, THREADS);
+
+    if (error == cudaSuccess)
+        error = edges_add(l->graph, loop, &l->after, &full, 1);
+    return error == cudaSuccess ? add_idle(l, loop) : error;
 }
 
 /* The executable graph's last kernel gets the parameters that it has. */
@@ -233,19 +237,27 @@ static cudaError_t give_same(struct loops *l)
     return error == cudaSuccess ? cudaGraphExecKernelNodeSetParams(l->exec, l->after, &params) : error;
 }
 
-/* Disables what is not to run. In some turns the graph is made executable anew, by the call with parameters; in some its last kernel gets
- * the parameters that it has; in some it is uploaded. */
-static cudaError_t dress_executable(struct loops *l)
+/* In some turns again, by the call with parameters. */
+static cudaError_t instantiate_loop(struct loops *l)
 {
     cudaGraphInstantiateParams params = PDL_ZERO;
-    cudaError_t error = cudaSuccess;
+    cudaError_t error = cudaGraphInstantiate(&l->exec, l->graph, 0);
 
-    if (l->turn / 2 % 2) {
-        error = cudaGraphExecDestroy(l->exec); /* of a graph with a conditional node there is only one at a time */
-        l->exec = NULL;
-        if (error == cudaSuccess)
-            error = cudaGraphInstantiateWithParams(&l->exec, l->graph, &params);
-    }
+    if (error != cudaSuccess || l->turn / 2 % 2 == 0)
+        return error;
+    error = cudaGraphExecDestroy(l->exec); /* of a graph with a conditional node there is only one at a time */
+    l->exec = NULL;
+    return error == cudaSuccess ? cudaGraphInstantiateWithParams(&l->exec, l->graph, &params) : error;
+}
+
+/* Updates the executable graph where that is asked about, and disables what is not to run. In some turns its last kernel gets the
+ * parameters that it has; in some it is uploaded. */
+static cudaError_t make_executable(struct loops *l)
+{
+    cudaError_t error = instantiate_loop(l);
+
+    if (error == cudaSuccess && l->updates)
+        error = update_loop(l);
     if (error == cudaSuccess)
         error = cudaGraphNodeSetEnabled(l->exec, l->idle, 0);
     if (error == cudaSuccess && l->turn / 4 % 2)
@@ -255,7 +267,6 @@ static cudaError_t dress_executable(struct loops *l)
 
 static cudaError_t make_loop(struct loops *l, enum made made)
 {
-    cudaGraphEdgeData full = edges_data(0, 0, 0);
     cudaGraphNode_t loop = NULL;
     cudaError_t error = cudaGraphCreate(&l->graph, 0);
 
@@ -263,15 +274,7 @@ static cudaError_t make_loop(struct loops *l, enum made made)
     l->times = made == MADE_IN_LOOP ? OUTER_ROUNDS : made == MADE_TWICE ? 2 : 1;
     if (error == cudaSuccess)
         error = made == MADE_IN_LOOP ? add_around(l, &loop) : made == MADE_TWICE ? add_two(l, &loop) : add_loop(l, made, &loop);
-    if (error == cudaSuccess)
-        error = ask_add_kernel(&l->after, l->graph, (const void *)SYMBOL(loops_after), &l->args, THREADS);
-    if (error == cudaSuccess)
-        error = edges_add(l->graph, &loop, &l->after, &full, 1);
-    if (error == cudaSuccess)
-        error = add_idle(l, &loop);
-    if (error == cudaSuccess)
-        error = cudaGraphInstantiate(&l->exec, l->graph, 0);
-    return error == cudaSuccess && l->updates ? update_loop(l) : error;
+    return error == cudaSuccess ? add_around_loop(l, &loop, (const void *)SYMBOL(loops_after)) : error;
 }
 
 #endif

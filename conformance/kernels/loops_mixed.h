@@ -61,18 +61,19 @@ struct mixed {
 
 static unsigned draw_mixed(struct mixed *n, unsigned limit) { return words_fresh(n->key, n->drawn++) % limit; }
 
-static cudaError_t add_mixed_kernel(struct mixed *n, cudaGraph_t graph, const void *function, unsigned i, cudaGraphNode_t *node)
+static struct kernel_args mixed_args(const struct mixed *n, unsigned i)
 {
     struct kernel_args args = n->l.args;
 
     args.input = args.data + i;
-    return ask_add_kernel(node, graph, function, &args, 1);
+    return args;
 }
 
 /* One of its bodies runs: the one that the handle's default value names, in every round. */
 static cudaError_t add_mixed_condition(struct mixed *n, unsigned i)
 {
     enum cudaGraphConditionalNodeType type = cudaGraphCondTypeIf;
+    struct kernel_args args = mixed_args(n, i);
     unsigned bodies = 1, runs = 0, value = 1, b;
     cudaGraphConditionalHandle handle;
     cudaGraphNode_t inside;
@@ -92,22 +93,7 @@ static cudaError_t add_mixed_condition(struct mixed *n, unsigned i)
     if (error == cudaSuccess)
         error = ask_add_conditional(&n->node[i], n->body, handle, type, bodies, body);
     for (b = 0; b < bodies && error == cudaSuccess; b++)
-        error = add_mixed_kernel(n, body[b], (const void *)(b == runs ? SYMBOL(loops_node) : SYMBOL(loops_forbidden)), i, &inside);
-    return error;
-}
-
-static cudaError_t add_mixed_child(struct mixed *n, unsigned i)
-{
-    cudaGraph_t child = NULL;
-    cudaGraphNode_t inside;
-    cudaError_t error = cudaGraphCreate(&child, 0);
-
-    if (error == cudaSuccess)
-        error = add_mixed_kernel(n, child, (const void *)SYMBOL(loops_node), i, &inside);
-    if (error == cudaSuccess)
-        error = cudaGraphAddChildGraphNode(&n->node[i], n->body, NULL, 0, child);
-    if (child)
-        (void)cudaGraphDestroy(child);
+        error = ask_add_kernel(&inside, body[b], (const void *)(b == runs ? SYMBOL(loops_node) : SYMBOL(loops_forbidden)), &args, 1);
     return error;
 }
 
@@ -150,12 +136,14 @@ static enum mixed_kind draw_mixed_kind(struct mixed *n)
 static cudaError_t add_mixed_node(struct mixed *n, unsigned i, int after_set)
 {
     cudaGraphEdgeData full = edges_data(0, 0, 0);
+    const void *function = (const void *)SYMBOL(loops_node);
+    struct kernel_args args = mixed_args(n, i);
     cudaError_t error;
 
     n->kind[i] = draw_mixed_kind(n);
     n->before[i] = 0;
-    error = n->kind[i] == MIXED_KERNEL ? add_mixed_kernel(n, n->body, (const void *)SYMBOL(loops_node), i, &n->node[i])
-          : n->kind[i] == MIXED_CHILD ? add_mixed_child(n, i) : add_mixed_condition(n, i);
+    error = n->kind[i] == MIXED_KERNEL ? ask_add_kernel(&n->node[i], n->body, function, &args, 1)
+          : n->kind[i] == MIXED_CHILD ? add_child(&n->node[i], n->body, NULL, 0, function, &args, 1) : add_mixed_condition(n, i);
     if (error == cudaSuccess)
         error = add_mixed_edges(n, i);
     if (error != cudaSuccess || !after_set || n->before[i])
@@ -232,12 +220,7 @@ static cudaError_t ask_mixed_loop(struct mixed *n, unsigned trial)
         error = run_mixed(n, trial);
     if (n->l.ask->endless)
         return error;
-    if (n->l.exec)
-        (void)cudaGraphExecDestroy(n->l.exec);
-    if (n->l.graph)
-        (void)cudaGraphDestroy(n->l.graph);
-    n->l.exec = NULL;
-    n->l.graph = NULL;
+    drop_graphs(&n->l);
     return error;
 }
 
