@@ -311,7 +311,8 @@ static void put_in_circumstances(struct run *run, const struct case_info *info, 
         puts++;
         circumstances_begin(circumstance);
         put(run, info, pair, circumstance, &ask);
-        (void)circumstances_end();
+        if (!ask.endless) /* else it would wait for ever */
+            (void)circumstances_end();
         if (ask.wrong || ask.starved)
             tell(told, circumstance_name[circumstance], ask.text, NULL);
         told->wrong += ask.wrong;
@@ -319,13 +320,15 @@ static void put_in_circumstances(struct run *run, const struct case_info *info, 
     }
 }
 
-/* The same questions put to each of the case's mutants: its answers have to be wrong. Returns how many survived. */
-static unsigned put_to_mutants(struct run *run, const struct case_info *info, const char **survivor)
+/* The same questions put to each of the case's mutants: its answers have to be wrong. Returns how many survived. After one whose work never
+ * ends no other can be asked. */
+static unsigned put_to_mutants(struct run *run, const struct case_info *info, struct ask *after)
 {
     struct variant variants[VARIANTS_MAX];
+    const char *survivor = NULL;
     unsigned count = variants_of_case(variants, info, run->profile), survived = 0, i;
 
-    for (i = 0; i < count; i++) {
+    for (i = 0; i < count && !run->endless; i++) {
         struct variant_result result = PDL_ZERO;
         struct ask ask;
 
@@ -338,8 +341,12 @@ static unsigned put_to_mutants(struct run *run, const struct case_info *info, co
         if (result.status != VARIANT_SURVIVED)
             continue;
         survived++;
-        *survivor = variants[i].name;
+        survivor = variants[i].name;
     }
+    if (survived)
+        tell(after, "mutant-survived", survivor, NULL);
+    if (i < count)
+        ask_skip(after, variants[i].name, "not asked, for the work of the mutant before it never ends");
     return survived;
 }
 
@@ -347,7 +354,6 @@ void ask_case(struct run *run, const struct case_info *info, const struct pair *
 {
     struct ask ask, after;
     unsigned survived = 0, calls;
-    const char *survivor = NULL;
 
     circumstances_begin(ALONE);
     put(run, info, pair, ALONE, &ask);
@@ -365,12 +371,10 @@ void ask_case(struct run *run, const struct case_info *info, const struct pair *
     after = ask;
     if (info->proving && info->mutants[0] && !ask.wrong && !ask.skipped) {
         keeps_rows = 0;
-        survived = put_to_mutants(run, info, &survivor);
+        survived = put_to_mutants(run, info, &after);
         keeps_rows = 1;
-        if (survived)
-            tell(&after, "mutant-survived", survivor, NULL);
     }
-    *status = judge_answers(info->proving, ask.asked, ask.wrong, ask.skipped, survived);
+    *status = judge_answers(info->proving, after.asked, after.wrong, after.skipped, survived);
     record_asked(run->record, info, *status, after.text, ask.asked, rows, row_count);
     forget_rows();
 }

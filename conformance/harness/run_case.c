@@ -316,7 +316,7 @@ int run_case(struct run *run, const struct case_info *info, enum case_status *st
     } else if (strcmp(info->kind, "api") == 0) {
         ask_case(run, info, run_find_pair(info, "base"), status);
         lost = run->endless || cudaDeviceSynchronize() != cudaSuccess; /* by this case, so the next one gets a child of its own */
-        done = !lost || *status == CASE_FAIL;
+        done = !lost || run->endless || *status == CASE_FAIL;
     } else if (!plant(&c, &fault) || !run_supported(&c, &base, status, &fault)) {
         if ((why = refusal(info, &base, &fault)) != NULL) {
             *status = CASE_NOT_SUPPORTED;

@@ -281,6 +281,43 @@ static void ask_for_ever(struct ask *ask)
     ask_expect(ask, "work", awaited(ask, 1000000), cudaSuccess);
 }
 
+static void ask_second_for_ever(struct ask *ask)
+{
+    if (around == SECOND)
+        ask_for_ever(ask);
+    else
+        ask_rightly(ask);
+}
+
+static void ask_for_ever_and_kill(struct ask *ask)
+{
+    ask_for_ever(ask);
+    ask_expect_none(ask, "trials", JUDGE_KILLS, 64);
+}
+
+/* Where the work of the case alone ends. */
+static void test_endless_elsewhere(void)
+{
+    on_model = 1;
+    open_ones = 0;
+    ask_it(ask_second_for_ever, 1);
+    check(verdict == CASE_FAIL && endless, "work that never ends in a circumstance is wrong, too");
+    check(open_ones == 1, "and the circumstance is left open, for its end waits for the device");
+    on_model = 0;
+    open_ones = 0;
+    mutants = 2;
+    variants_judged = 0;
+    mutant_asks = ask_for_ever_and_kill;
+    ask_it(ask_rightly, 1);
+    check(verdict == CASE_INCONCLUSIVE && endless && variants_judged == 1, "after a mutant whose work never ends no other is asked");
+    check(strstr(told, "nowait: not asked") != NULL && strstr(told, "survived") == NULL, "which is told of the others");
+    mutants = 1;
+    ask_it(ask_rightly, 1);
+    check(verdict == CASE_PASS && endless && judged == VARIANT_KILLED, "the last one may die by it");
+    mutant_asks = ask_wrongly;
+    mutants = 0;
+}
+
 static void test_endless(void)
 {
     struct ask ask;
@@ -563,6 +600,7 @@ int main(void)
     test_circumstances();
     test_signs();
     test_endless();
+    test_endless_elsewhere();
     mutant_asks = ask_wrongly;
     mutants = 0;
     check(seed_of(1, "A-01.pair.widened.built") != seed_of(2, "A-01.pair.widened.built"), "another seed draws other questions");
