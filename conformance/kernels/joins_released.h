@@ -1,6 +1,6 @@
-/* joins_released.h - what waits for the event of a launch. Streams wait for it and for an ordinary event that comes sooner, in either
- * order, and then do work that is no kernel. None of that work begins before the launch's event may come: when all blocks have triggered,
- * or, for an event of another kind, when the launch's turn has come. A stream that only waits for the event ends no sooner. */
+/* joins_released.h - what waits for the event of a launch, or of a graph's node. Streams wait for it and for an ordinary event that comes
+ * sooner, in either order, and then do work that is no kernel. None of that work begins before the launch's event may come: when all blocks
+ * have triggered, or, for an event of another kind, when the launch's turn has come. A stream that only waits for the event ends no sooner. */
 #ifndef JOINS_RELEASED_H_INCLUDED
 #define JOINS_RELEASED_H_INCLUDED
 
@@ -76,8 +76,9 @@ static cudaError_t release_record(struct joins *joins, unsigned place, cudaStrea
     cudaEvent_t event;
     cudaError_t error = cudaEventCreateWithFlags(&event, cudaEventDisableTiming);
 
-    if (error == cudaSuccess)
-        error = record_and_await(event, stream, joins->ask->side);
+    if (error != cudaSuccess)
+        return error;
+    error = record_and_await(event, stream, joins->ask->side);
     (void)cudaEventDestroy(event);
     return error == cudaSuccess ? release_set(joins, place, joins->ask->side) : error;
 }
@@ -125,22 +126,47 @@ static unsigned count_released(const struct joins *joins)
     return counted;
 }
 
-/* The kernel that looks records the event at its trigger; or a silent one after it does: at its trigger, at its block starts,
- * or as its launch completes. */
-static cudaError_t launch_looks(struct joins *joins, cudaEvent_t event)
+/* Who records the event: the kernel that looks, at its trigger; or a silent one after it, at its trigger, at its block starts, or as its launch
+ * completes; or a node after it in a graph. */
+enum looks { LOOKS_ITSELF, LOOKS_BEFORE_TRIGGER, LOOKS_BEFORE_STARTS, LOOKS_BEFORE_LAUNCH, LOOKS_BEFORE_NODE, LOOKS };
+
+/* exec: for the caller to destroy once it has ended. */
+static cudaError_t launch_looks_in_graph(struct joins *joins, struct kernel_args *args, cudaEvent_t event, cudaGraphExec_t *exec)
+{
+    cudaGraph_t graph = NULL;
+    cudaGraphNode_t kernel, record;
+    cudaError_t error = cudaGraphCreate(&graph, 0);
+
+    if (error == cudaSuccess)
+        error = ask_add_kernel(&kernel, graph, (const void *)SYMBOL(joins_looks), args, 1);
+    if (error == cudaSuccess)
+        error = cudaGraphAddEventRecordNode(&record, graph, &kernel, 1, event);
+    if (error == cudaSuccess)
+        error = cudaGraphInstantiate(exec, graph, 0);
+    if (error == cudaSuccess)
+        error = cudaGraphLaunch(*exec, joins->stream[0]);
+    if (graph)
+        (void)cudaGraphDestroy(graph);
+    return error;
+}
+
+static cudaError_t launch_looks(struct joins *joins, cudaEvent_t event, cudaGraphExec_t *exec)
 {
     cudaStream_t stream = joins->stream[0];
-    unsigned way = joins->round % 4, own = way == 0;
-    cudaLaunchAttribute attribute = way == 3 ? recording_begin(event) : recording_at(event, way == 2);
+    enum looks way = (enum looks)(joins->round % LOOKS);
+    int own = way == LOOKS_ITSELF;
+    cudaLaunchAttribute attribute = way == LOOKS_BEFORE_LAUNCH ? recording_begin(event) : recording_at(event, way == LOOKS_BEFORE_STARTS);
     struct kernel_args args = joins->work[0];
     cudaError_t error;
 
     args.seen = joins->follower[0].seen;
+    if (way == LOOKS_BEFORE_NODE)
+        return launch_looks_in_graph(joins, &args, event, exec);
     error = launch_one((const void *)SYMBOL(joins_looks), &args, 1, stream, &attribute, own);
     if (error != cudaSuccess || own)
         return error;
     error = launch_one((const void *)SYMBOL(joins_silent), &args, 1, stream, &attribute, 1);
-    if (way != 3 || error == cudaSuccess)
+    if (way != LOOKS_BEFORE_LAUNCH || error == cudaSuccess)
         return error;
     (void)cudaGetLastError(); /* not every launch may record this event: then one at the trigger is asked about */
     attribute = recording(event);
@@ -168,7 +194,7 @@ static cudaError_t await_on_host(struct joins *joins, cudaEvent_t event)
 {
     cudaError_t error = cudaStreamWaitEvent(joins->loose, event, 0);
 
-    if (error == cudaSuccess && joins->round / 4 % 2 == 0)
+    if (error == cudaSuccess && joins->round % 2 == 0)
         error = cudaStreamSynchronize(joins->loose);
     else if (error == cudaSuccess)
         do
@@ -181,7 +207,8 @@ static cudaError_t await_on_host(struct joins *joins, cudaEvent_t event)
 static cudaError_t join_released(struct joins *joins)
 {
     unsigned count = count_released(joins), place;
-    cudaEvent_t event, sooner = NULL;
+    cudaEvent_t event = NULL, sooner = NULL;
+    cudaGraphExec_t exec = NULL;
     cudaError_t error = cudaEventCreateWithFlags(&event, cudaEventDisableTiming);
 
     prepare(joins, 2, 0);
@@ -196,12 +223,12 @@ static cudaError_t join_released(struct joins *joins)
     if (error == cudaSuccess)
         error = cudaDeviceSynchronize();
     if (error == cudaSuccess)
-        error = launch_looks(joins, event);
+        error = launch_looks(joins, event, &exec);
     if (error == cudaSuccess)
         error = record_sooner(joins, sooner);
     for (place = 1; place <= count && error == cudaSuccess; place++) {
         cudaStream_t stream = FOLLOWS_IN(joins, joins->stream[place]);
-        error = await_two_events(stream, event, sooner, (place + joins->round / 4) % 2);
+        error = await_two_events(stream, event, sooner, (place + joins->round) % 2);
         if (error == cudaSuccess)
             error = released_calls[place - 1](joins, place, stream);
     }
@@ -209,7 +236,10 @@ static cudaError_t join_released(struct joins *joins)
         error = await_on_host(joins, event);
     if (error == cudaSuccess)
         error = cudaDeviceSynchronize();
-    (void)cudaEventDestroy(event);
+    if (exec)
+        (void)cudaGraphExecDestroy(exec);
+    if (event)
+        (void)cudaEventDestroy(event);
     if (sooner)
         (void)cudaEventDestroy(sooner);
     joins->pinned->host_is_stale |= joins->pinned->state.early != 0;

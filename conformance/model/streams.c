@@ -258,6 +258,8 @@ static void order_behind_waits(struct stream *s, struct op *op)
     for (unsigned i = first; i < s->waits; i++) {
         if (device.faults.copy_forgets_launch_events && op->kind == OP_COPY && s->wait[i].op->kind == OP_KERNEL)
             continue;
+        if (device.faults.free_forgets_node_events && op->kind == OP_POOL && s->wait[i].op->kind == OP_RECORD)
+            continue;
         op_after(op, s->wait[i].op, s->wait[i].kind);
         if (s->wait[i].covered && !awaited_uncovers(s, op) && (i + 1 == s->waits || !device.faults.last_event_covered))
             op_covers(op, s->wait[i].op);

@@ -1859,6 +1859,7 @@ static const struct variant variants[] = {
     BROKEN("copy-forgets-launch-events", copy_forgets_launch_events, "COMP-04a", "a copy does not wait for the events of launches that its stream waits for"),
     BROKEN("value-keeps-last-event", value_keeps_last_event, "COMP-04a", "of several events a value that a stream writes waits for the last one only"),
     BROKEN("sync-forgets-launch-event", sync_forgets_launch_event, "COMP-04a", "a host does not wait for a stream that only waits for the event of a launch"),
+    BROKEN("free-forgets-node-events", free_forgets_node_events, "COMP-04a", "memory is freed before the events of a graph's nodes that its stream waits for"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
