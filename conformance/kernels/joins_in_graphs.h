@@ -474,7 +474,7 @@ static void ask_flights(struct ask *ask)
     }
     ask_expect(ask, "four launches of one executable graph", error, cudaSuccess);
     ask_expect_none(ask, "trials in which it ran beside itself", beside, joins.trial);
-    ask_expect_number(ask, "trials in which a launch did not run", (long)lost, 0);
+    ask_expect_number(ask, "trials in which a launch did not run once", (long)lost, 0);
     for (i = 0; i < FLIGHTS; i++)
         if (exec[i] && (i == 0 || exec[i] != exec[0]))
             (void)cudaGraphExecDestroy(exec[i]);

@@ -58,7 +58,7 @@ static void ask_abilities(struct ask *ask, int device)
                  { "kernels beside each other", cudaDevAttrConcurrentKernels },
                  { "priorities of streams", cudaDevAttrStreamPrioritiesSupported } };
     unsigned i;
-    int is, major = 0, minor = 0;
+    int is, major = -1, minor = -1;
 
     for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         is = -1;
@@ -68,6 +68,7 @@ static void ask_abilities(struct ask *ask, int device)
     is = -1;
     ask_expect(ask, "the compute capability", cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device), cudaSuccess);
     ask_expect(ask, "the compute capability", cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device), cudaSuccess);
+    ask_expect_number(ask, "parts of the compute capability that are not told", (major < 0) + (minor < 0), 0);
     ask_expect(ask, "memory-sync domains", cudaDeviceGetAttribute(&is, cudaDevAttrMemSyncDomainCount, device), cudaSuccess);
     if (major == 9 && minor == 0) /* "Hopper has 4 domains." */
         ask_expect_number(ask, "memory-sync domains", is, 4);
