@@ -42,6 +42,8 @@ static const struct {
     { "limits", NULL, BIT(DRESSED) },
     { "cooperative", NULL, BIT(DRESSED) },
     { "last_error", NULL, BIT(ASKED) | BIT(AGED) }, /* refusals would be its last errors */
+    { "joins", "allocations", BIT(SECOND) | BIT(CLONED) | BIT(UPDATED) | BIT(REFUSED_UPDATE) | BIT(EARLY) | BIT(IN_CLONE) | BIT(GIVEN) },
+    /* ... where graphs cannot be copied, have one executable graph, and lose no node */
     { "kept", NULL, BIT(LAYERED) }, /* what has layers takes no new parameters, which are given there and in the next one */
     { "nested", "launches", BIT(LAYERED) },
     { "readback", "nodes", BIT(LAYERED) }, /* what is told of nodes are their layers */

@@ -452,6 +452,7 @@ static cudaError_t join_zero(struct joins *joins)
 #include "joins_values.h"
 #include "joins_conditions.h"
 #include "joins_pools.h"
+#include "joins_allocations.h"
 #include "joins_threads.h"
 
 static void ask_legacy(struct ask *ask)
@@ -516,5 +517,6 @@ static const struct pair joins_pairs[] = {
     PAIR_ASK("values", ask_values),
     PAIR_ASK("conditions", ask_conditions),
     PAIR_ASK("pools", ask_pools),
+    PAIR_ASK("allocations", ask_allocations),
 };
 IMAGE(joins, joins_pairs)

@@ -186,6 +186,13 @@ cudaError_t stream_await_value(cudaStream_t stream, const uint32_t *at, uint64_t
 void pools_reset(void);
 void pools_forget_retired(void);
 void pool_forgets(const void *p); /* it is freed by cudaFree */
+struct graph;
+void graph_memories_reset(void);
+bool graph_has_memory(const struct graph *g); /* allocates or frees it: nothing of it can be deleted then, and it is copied once only */
+cudaError_t capture_memory(struct stream *s, void **p, size_t bytes);
+cudaError_t capture_end_of_memory(struct stream *s, const void *p);
+bool graph_memory_may_launch(const struct graph *g, unsigned long long flags);
+bool graph_memory_freed(const void *p); /* it was held since a launch */
 bool takes_overlap(void); /* the seed decides whether a permitted overlap is taken */
 enum edge_kind trigger_for(const struct op *op); /* what a programmatic dependency of op waits for */
 bool reads_boldly(void); /* ... and how a question is answered that the documents leave open */
@@ -230,6 +237,8 @@ struct node {
     unsigned condition;       /* its value at launch */
     bool undecided;           /* ... it has none: a kernel before it sets one */
     bool disabled;            /* in an executable graph */
+    struct graph_memory *memory; /* of a node that allocates it; or frees it */
+    bool frees;
     const struct node *original; /* the node that it was copied from */
     struct op *op, *last;     /* while a launch is being put together: where it begins and ends */
     unsigned index, incoming, outgoing; /* place in its graph; edges that end and begin here */

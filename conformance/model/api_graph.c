@@ -63,6 +63,7 @@ cudaError_t CUDARTAPI cudaGraphClone(cudaGraph_t *out, cudaGraph_t handle)
     CALL(cudaGraphClone);
     struct graph *g = graph_of(handle);
     FAIL_IF(out == NULL || g == NULL || graph_has_condition(g), cudaErrorInvalidValue);
+    FAIL_IF(graph_has_memory(g) && !device.faults.memory_cloned, cudaErrorNotSupported);
     struct graph *copy = graph_copy(g);
     g->clones++;
     g->cloned = true;
@@ -448,6 +449,7 @@ cudaError_t graph_remove_dependencies(cudaGraph_t graph, const cudaGraphNode_t *
 {
     struct graph *g = graph_of(graph);
     FAIL_IF(g == NULL || (count != 0 && (from == NULL || to == NULL)), cudaErrorInvalidValue);
+    FAIL_IF(count != 0 && graph_has_memory(g), cudaErrorNotSupported);
     for (size_t i = 0; i < count; i++) {
         bool there = (device.faults.gone_edges_removed && i != 0) || arc_find(g, node_of(from[i]), node_of(to[i]), data_at(data, i)) != g->arcs;
         if (there || device.faults.absent_edge_removed)

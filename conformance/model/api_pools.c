@@ -94,22 +94,17 @@ static bool fits(const struct pooled *m, size_t bytes)
     return m->bytes == bytes || (device.faults.freed_given_for_more && m->bytes < bytes && m->bytes + 256 >= bytes);
 }
 
-/* Captured, both calls would be nodes: not modelled. */
-static cudaError_t takes_pool_calls(struct stream *s)
-{
-    cudaError_t error = stream_may_queue(s);
-    return error == cudaSuccess && s->capture != NULL ? cudaErrorStreamCaptureUnsupported : error;
-}
-
 /* Queues nothing: whoever had the memory before has ended, or stands before this in the stream. */
 cudaError_t CUDARTAPI cudaMallocAsync(void **out, size_t bytes, cudaStream_t stream)
 {
     CALL(cudaMallocAsync);
     struct stream *s = stream_of(stream);
     struct pooled *m = pool;
-    cudaError_t error = takes_pool_calls(s);
+    cudaError_t error = stream_may_queue(s);
     FAIL_IF(error != cudaSuccess, error);
     FAIL_IF(out == NULL || bytes == 0, cudaErrorInvalidValue);
+    if (s->capture != NULL)
+        return call_result(capture_memory(s, out, bytes));
     if (device.faults.allocation_eats_waits || (device.faults.pool_beside_capture_eats_waits && capture_is_active()))
         s->waits = 0;
     while (m != NULL && (m->freed_in == NULL || !fits(m, bytes) || !may_be_given(m, s)))
@@ -128,13 +123,19 @@ cudaError_t CUDARTAPI cudaFreeAsync(void *p, cudaStream_t stream)
     CALL(cudaFreeAsync);
     struct stream *s = stream_of(stream);
     struct pooled **at = pooled_at(p), *m = *at;
-    cudaError_t error = takes_pool_calls(s);
+    cudaError_t error = stream_may_queue(s);
     FAIL_IF(error != cudaSuccess, error);
-    FAIL_IF(m == NULL || m->freed_in != NULL, cudaErrorInvalidValue);
-    m->last_kernel = s->kernel_tail;
+    if (s->capture != NULL)
+        return call_result(capture_end_of_memory(s, p));
+    bool of_graph = graph_memory_freed(p);
+    FAIL_IF(!of_graph && (m == NULL || m->freed_in != NULL), cudaErrorInvalidValue);
     struct op *op = op_new(OP_POOL);
+    if (m != NULL)
+        m->last_kernel = s->kernel_tail;
     stream_append(s, op, false);
     op_submit(op);
+    if (of_graph)
+        return cudaSuccess;
     m->freed_in = s;
     m->freed_by = op;
     *at = m->next;

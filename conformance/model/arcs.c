@@ -225,6 +225,7 @@ void arc_orders(const struct arc *a)
                                       (device.faults.disabled_port_lost_again && a->from->disabled && queued.launches > 1) ||
                                       (device.faults.port_to_disabled_lost && a->to->disabled));
     bool later_round = queued.rounds != 0;
+    cut |= device.faults.alloc_node_unordered && a->to->type == cudaGraphNodeTypeMemAlloc;
     cut |= device.faults.later_round_edge_lost && later_round && programmatic;
     bool ignored = cut || port_lost || (device.faults.one_edge_is_enough && !a->first) || (device.faults.sixth_edge_ignored && a->into >= 5);
     bool full_lets_go = (device.faults.second_exec_full && queued.features & HAS(secondexec)) || (device.faults.third_launch_full && queued.launches > 2) ||
@@ -240,6 +241,10 @@ void arc_orders(const struct arc *a)
     for (size_t i = 0; device.faults.eighth_launch_mixed_lost && i < in->arcs; i++)
         mixed |= in->arc[i].to == a->to && in->arc[i].data.type == cudaGraphDependencyTypeProgrammatic;
     ignored |= mixed && queued.launches >= 8 && a->to->incoming >= 3 && edge_is_default(a->data);
+    if (kind == EDGE_DONE && a->from->op->kind == OP_KERNEL &&
+        ((device.faults.alloc_node_at_trigger && a->to->type == cudaGraphNodeTypeMemAlloc) ||
+         (device.faults.free_node_at_trigger && a->to->type == cudaGraphNodeTypeMemFree)))
+        kind = EDGE_TRIGGERED;
     if (device.faults.hundredth_launch_lets_go && kind == EDGE_DONE && queued.launches >= 100)
         kind = EDGE_STARTED;
     if (full_lets_go && kind == EDGE_DONE)

@@ -270,6 +270,7 @@ cudaError_t CUDARTAPI cudaGraphDestroyNode(cudaGraphNode_t handle)
     CALL(cudaGraphDestroyNode);
     struct node *n = node_of(handle);
     FAIL_IF(n == NULL, cudaErrorInvalidValue);
+    FAIL_IF(graph_has_memory(n->graph), cudaErrorNotSupported);
     if ((device.faults.captured_nodes_stay && n->captured) || (device.faults.other_thread_node_stays && device.other_thread))
         return cudaSuccess;
     if ((device.faults.child_nodes_stay && graph_is_inside(n->graph, cudaGraphNodeTypeGraph)) ||
@@ -428,6 +429,8 @@ static void node_copy(struct graph *into, const struct node *from)
     n->handle = from->handle;
     n->undecided = from->undecided;
     n->condition = from->condition;
+    n->memory = from->memory;
+    n->frees = from->frees;
     n->original = from;
     if (from->kernel != NULL) {
         n->kernel = malloc(sizeof *n->kernel);

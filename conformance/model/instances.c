@@ -217,6 +217,8 @@ cudaError_t graph_instantiate(cudaGraphExec_t *out, cudaGraph_t handle, unsigned
     }
     FAIL_IF(out == NULL || g == NULL || (graph_has_cycle(g) && !device.faults.cycles_accepted), cudaErrorInvalidValue);
     FAIL_IF(!bodies_hold_the_allowed(g, false), cudaErrorNotSupported);
+    for (const struct graph_exec *o = execs; graph_has_memory(g) && !device.faults.memory_made_twice && o != NULL; o = o->next)
+        FAIL_IF(o->made_from == g->number, cudaErrorNotSupported);
     struct graph_exec *e = calloc(1, sizeof *e);
     FAIL_IF(e == NULL, cudaErrorMemoryAllocation);
     e->magic = EXEC_MAGIC;
@@ -302,6 +304,7 @@ cudaError_t CUDARTAPI cudaGraphLaunch(cudaGraphExec_t handle, cudaStream_t strea
     FAIL_IF(s == NULL, cudaErrorInvalidResourceHandle);
     FAIL_IF(legacy_use_spoils(s), cudaErrorStreamCaptureImplicit);
     FAIL_IF(s->capture != NULL, cudaErrorStreamCaptureUnsupported);
+    FAIL_IF(!graph_memory_may_launch(e->copy, e->flags), cudaErrorInvalidValue);
     return call_result(graph_queue(e, s));
 }
 

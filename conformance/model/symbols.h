@@ -38,7 +38,8 @@
     X(cudaLaunchCooperativeKernel) X(cudaGetLastError) X(cudaPeekAtLastError)                                     \
     X(cudaGraphMemsetNodeGetParams) X(cudaGraphMemcpyNodeGetParams) X(cudaGraphHostNodeGetParams) X(cudaGraphExecGetFlags)        \
     X(cudaGetFuncBySymbol) X(cudaGetDriverEntryPoint) X(cudaMemcpy3DAsync) X(cudaStreamAddCallback) X(cudaStreamCopyAttributes)   \
-    X(cudaGraphKernelNodeCopyAttributes) X(cudaGraphInstantiateWithParams) X(cudaMallocAsync) X(cudaFreeAsync)
+    X(cudaGraphKernelNodeCopyAttributes) X(cudaGraphInstantiateWithParams) X(cudaMallocAsync) X(cudaFreeAsync)        \
+    X(cudaGraphAddMemAllocNode) X(cudaGraphAddMemFreeNode) X(cudaGraphMemAllocNodeGetParams) X(cudaGraphMemFreeNodeGetParams)
 
 #define MODEL_SYMBOL_ID(name) SYMBOL_##name,
 enum symbol { MODEL_SYMBOLS(MODEL_SYMBOL_ID) SYMBOL_COUNT };

@@ -1860,6 +1860,15 @@ static const struct variant variants[] = {
     BROKEN("value-keeps-last-event", value_keeps_last_event, "COMP-04a", "of several events a value that a stream writes waits for the last one only"),
     BROKEN("sync-forgets-launch-event", sync_forgets_launch_event, "COMP-04a", "a host does not wait for a stream that only waits for the event of a launch"),
     BROKEN("free-forgets-node-events", free_forgets_node_events, "COMP-04a", "memory is freed before the events of a graph's nodes that its stream waits for"),
+    BROKEN("alloc-nodes-share", alloc_nodes_share, "COMP-17c", "a node that allocates is given memory of a node that frees it and that need not come before"),
+    BROKEN("graphs-share-allocations", graphs_share_allocations, "COMP-17c", "a graph is given memory that another one frees, and that may run beside it"),
+    BROKEN("alloc-node-unordered", alloc_node_unordered, "COMP-17c", "a node that allocates comes after nothing"),
+    BROKEN("alloc-node-at-trigger", alloc_node_at_trigger, "COMP-17c", "a node that allocates comes after the triggers of kernels, not after their end"),
+    BROKEN("free-node-at-trigger", free_node_at_trigger, "COMP-17c", "a node that frees comes after the triggers of kernels, not after their end"),
+    BROKEN("second-free-node-taken", second_free_node_taken, "COMP-17c", "memory that a node frees may be freed by a second one"),
+    BROKEN("held-allocation-launched", held_allocation_launched, "COMP-17c", "a graph whose last launch left memory allocated is launched again"),
+    BROKEN("memory-made-twice", memory_made_twice, "COMP-17c", "of a graph that allocates there may be two executable ones"),
+    BROKEN("memory-cloned", memory_cloned, "COMP-17c", "a graph that allocates can be cloned"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
