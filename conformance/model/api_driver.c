@@ -62,7 +62,8 @@ static bool piece_ends(const struct driver_config *c)
 
 static unsigned launch(const struct driver_config *c, cudaFunction_t function, void **args, void **extra)
 {
-    const struct function *f = (const struct function *)function;
+    const struct function *f = (const struct function *)((uintptr_t)function & ~(uintptr_t)1);
+    bool by_handle = ((uintptr_t)function & 1) != 0;
     unsigned char bytes[MODEL_ARGS_MAX];
     void *piece[1] = {bytes};
     cudaLaunchConfig_t config;
@@ -81,6 +82,11 @@ static unsigned launch(const struct driver_config *c, cudaFunction_t function, v
     config.attrs = c->attrs;
     config.numAttrs = device.faults.driver_launch_loses_attributes ? 0
                       : device.faults.driver_launch_keeps_one_attribute && c->num_attrs > 1 ? 1 : c->num_attrs;
+    config.numAttrs = by_handle && device.faults.handle_loses_attributes ? 0 : config.numAttrs;
+    if (by_handle && device.faults.handle_loses_shared)
+        config.dynamicSmemBytes = 0;
+    if (by_handle && device.faults.handle_in_legacy)
+        config.stream = cudaStreamLegacy;
     if (device.faults.driver_config_in_zero_elsewhere && config.stream == NULL)
         config.stream = cudaStreamPerThread;
     change_launch(&config);
@@ -141,6 +147,17 @@ cudaError_t CUDARTAPI cudaGetFuncBySymbol(cudaFunction_t *function, const void *
     struct function *f = function_find(func);
     FAIL_IF(f == NULL, cudaErrorInvalidDeviceFunction);
     *function = (cudaFunction_t)f;
+    return cudaSuccess;
+}
+
+/* A kernel's handle is its function's, with the lowest bit set. */
+cudaError_t CUDARTAPI cudaGetKernel(cudaKernel_t *kernel, const void *func)
+{
+    CALL_QUERY(cudaGetKernel);
+    FAIL_IF(kernel == NULL, cudaErrorInvalidValue);
+    struct function *f = function_find(func);
+    FAIL_IF(f == NULL, cudaErrorInvalidDeviceFunction);
+    *kernel = (cudaKernel_t)((uintptr_t)f | 1);
     return cudaSuccess;
 }
 

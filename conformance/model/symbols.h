@@ -37,7 +37,7 @@
     X(cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags) X(cudaOccupancyMaxActiveClusters) X(cudaLaunchKernel) X(cudaLaunchKernelExC) \
     X(cudaLaunchCooperativeKernel) X(cudaGetLastError) X(cudaPeekAtLastError)                                     \
     X(cudaGraphMemsetNodeGetParams) X(cudaGraphMemcpyNodeGetParams) X(cudaGraphHostNodeGetParams) X(cudaGraphExecGetFlags)        \
-    X(cudaGetFuncBySymbol) X(cudaGetDriverEntryPoint) X(cudaMemcpy3DAsync) X(cudaStreamAddCallback) X(cudaStreamCopyAttributes)   \
+    X(cudaGetFuncBySymbol) X(cudaGetKernel) X(cudaGetDriverEntryPoint) X(cudaMemcpy3DAsync) X(cudaStreamAddCallback) X(cudaStreamCopyAttributes)   \
     X(cudaGraphKernelNodeCopyAttributes) X(cudaGraphInstantiateWithParams) X(cudaMallocAsync) X(cudaFreeAsync)        \
     X(cudaGraphAddMemAllocNode) X(cudaGraphAddMemFreeNode) X(cudaGraphMemAllocNodeGetParams) X(cudaGraphMemFreeNodeGetParams)
 

@@ -1869,6 +1869,9 @@ static const struct variant variants[] = {
     BROKEN("held-allocation-launched", held_allocation_launched, "COMP-17c", "a graph whose last launch left memory allocated is launched again"),
     BROKEN("memory-made-twice", memory_made_twice, "COMP-17c", "of a graph that allocates there may be two executable ones"),
     BROKEN("memory-cloned", memory_cloned, "COMP-17c", "a graph that allocates can be cloned"),
+    BROKEN("handle-loses-attributes", handle_loses_attributes, "SAME-02", "a launch that names its kernel by a handle forgets its attributes"),
+    BROKEN("handle-loses-shared", handle_loses_shared, "SAME-02", "a launch that names its kernel by a handle has no dynamic shared memory"),
+    BROKEN("handle-in-legacy", handle_in_legacy, "SAME-02", "a launch that names its kernel by a handle goes into the legacy stream"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 

@@ -351,6 +351,7 @@ struct program_staging {       /* pinned, mapped */
 enum program_spare { SPARE_RELAYED, SPARE_LAST, SPARE_MOVED, SPARE_OBSERVED, SPARE_EVENTS = SPARE_OBSERVED + PROGRAM_SEEN };
 struct program_driver {        /* the driver's functions, NULL where it has none; the kernels as it knows them */
     cudaFunction_t kernel[PROGRAM_KERNELS];
+    cudaKernel_t handle[PROGRAM_KERNELS]; /* of the same kernels, which belong to no context */
     void *launch, *launch_cooperative, *launch_ex, *launch_graph, *copy, *set_bytes, *set_words, *record, *await, *add_edges, *remove_edges;
     void *graph_call[DRIVER_GRAPH_CALLS], *older_call[DRIVER_OLDER_CALLS];
     void *node_call[DRIVER_NODE_CALLS][STEP_KINDS + 1]; /* the last one: for nodes of every kind */

@@ -31,8 +31,10 @@ cudaError_t program_open_driver(struct program_room *room)
     struct program_driver *driver = &room->driver;
     unsigned i;
 
-    for (i = 0; i < PROGRAM_KERNELS; i++)
+    for (i = 0; i < PROGRAM_KERNELS; i++) {
         TRY(cudaGetFuncBySymbol(&driver->kernel[i], room->kernel[i]));
+        TRY(cudaGetKernel(&driver->handle[i], room->kernel[i]));
+    }
     find("cuLaunchKernel", 4000, &driver->launch);
     find("cuLaunchCooperativeKernel", 9000, &driver->launch_cooperative);
     find("cuLaunchKernelEx", 11060, &driver->launch_ex);
@@ -88,19 +90,27 @@ static cudaError_t launch_with_attributes(const struct program_driver *driver, C
     return (cudaError_t)((launch_ex_fn)driver->launch_ex)(&config, kernel, values, NULL);
 }
 
-cudaFunction_t program_driver_kernel(const struct program_room *room, const void *kernel)
+static unsigned index_of(const struct program_room *room, const void *kernel)
 {
     unsigned which = 0;
 
     while (which + 1 < PROGRAM_KERNELS && room->kernel[which] != kernel)
         which++;
-    return room->driver.kernel[which];
+    return which;
+}
+
+cudaFunction_t program_driver_kernel(const struct program_room *room, const void *kernel) { return room->driver.kernel[index_of(room, kernel)]; }
+
+/* Launches take a kernel's handle as well, "by casting to CUfunction". */
+static CUfunction function_or_handle(const struct program_room *room, const void *kernel, struct dice *dice)
+{
+    return dice_below(dice, 2) ? (CUfunction)room->driver.handle[index_of(room, kernel)] : program_driver_kernel(room, kernel);
 }
 
 cudaError_t program_launch_by_driver(const struct made *made, const void *kernel, const cudaLaunchConfig_t *config, void **values, struct dice *dice)
 {
     const struct program_driver *driver = &made->room->driver;
-    CUfunction function = program_driver_kernel(made->room, kernel);
+    CUfunction function = function_or_handle(made->room, kernel, dice);
 
     if (config->numAttrs == 0 && driver->launch && dice_below(dice, 3))
         return launch_plainly(driver, function, config, values);
