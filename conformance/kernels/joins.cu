@@ -450,6 +450,7 @@ static cudaError_t join_zero(struct joins *joins)
 #include "joins_moves.h"
 #include "joins_lent.h"
 #include "joins_values.h"
+#include "joins_value_nodes.h"
 #include "joins_conditions.h"
 #include "joins_pools.h"
 #include "joins_allocations.h"
@@ -515,6 +516,7 @@ static const struct pair joins_pairs[] = {
     PAIR_ASK("callbacks", ask_callbacks),
     PAIR_ASK("lent", ask_lent),
     PAIR_ASK("values", ask_values),
+    PAIR_ASK("value_nodes", ask_value_nodes),
     PAIR_ASK("conditions", ask_conditions),
     PAIR_ASK("pools", ask_pools),
     PAIR_ASK("allocations", ask_allocations),

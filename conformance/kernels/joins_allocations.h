@@ -211,6 +211,8 @@ static cudaError_t lend_again(struct joins *joins)
     if (error == cudaSuccess)
         error = copy_and_end(&l, 0, fresh);
     error = run_lending(&l, error);
+    if (joins->round == 0)
+        ask_row(joins->ask, "what a graph allocated after it had freed", fresh == old ? "the same memory" : "other memory");
     expect_words(joins, 0, 1);
     if (dependent)
         expect_words(joins, 1, 0);

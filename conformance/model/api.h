@@ -180,13 +180,15 @@ void event_takes(struct event *e, enum recorded how, struct op *op, bool at_bloc
 bool event_fired_for_host(struct event *e);
 cudaError_t stream_move(struct stream *s, struct op *op, bool wait);
 cudaError_t stream_may_queue(struct stream *s); /* no stream, or one that is captured in vain, takes nothing */
+struct graph;
+struct value;
 /* As the driver writes a value and waits for one. */
 cudaError_t stream_write_value(cudaStream_t stream, uint32_t *to, uint32_t value);
-cudaError_t stream_await_value(cudaStream_t stream, const uint32_t *at, uint64_t value, unsigned flags, bool wide);
+cudaError_t stream_await_value(cudaStream_t stream, uint32_t *at, uint64_t value, unsigned flags, bool wide);
+struct op *value_op(const struct value *v);
 void pools_reset(void);
 void pools_forget_retired(void);
 void pool_forgets(const void *p); /* it is freed by cudaFree */
-struct graph;
 void graph_memories_reset(void);
 bool graph_has_memory(const struct graph *g); /* allocates or frees it: nothing of it can be deleted then, and it is copied once only */
 cudaError_t capture_memory(struct stream *s, void **p, size_t bytes);
@@ -221,6 +223,8 @@ struct arc {
     unsigned nth, into;  /* how many edges left its first node and entered its second before it was made */
 };
 
+#define NODE_OF_VALUE ((enum cudaGraphNodeType)12) /* CU_GRAPH_NODE_TYPE_BATCH_MEM_OP */
+
 struct node {
     uint32_t magic;
     enum cudaGraphNodeType type;
@@ -237,6 +241,12 @@ struct node {
     unsigned condition;       /* its value at launch */
     bool undecided;           /* ... it has none: a kernel before it sets one */
     bool disabled;            /* in an executable graph */
+    struct value {            /* of a node that writes it or waits for it */
+        uint32_t *at;
+        uint64_t value;
+        unsigned flags;
+        bool wide, awaited;
+    } value;
     struct graph_memory *memory; /* of a node that allocates it; or frees it */
     bool frees;
     const struct node *original; /* the node that it was copied from */

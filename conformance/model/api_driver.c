@@ -229,12 +229,12 @@ static unsigned write_value(cudaStream_t stream, uint32_t *to, uint32_t value, u
     BY_DRIVER(stream_write_value(stream, to, value));
 }
 
-static unsigned wait_for_value(cudaStream_t stream, const uint32_t *at, uint32_t value, unsigned flags)
+static unsigned wait_for_value(cudaStream_t stream, uint32_t *at, uint32_t value, unsigned flags)
 {
     BY_DRIVER(stream_await_value(stream, at, value, flags, false));
 }
 
-static unsigned wait_for_wide_value(cudaStream_t stream, const uint32_t *at, uint64_t value, unsigned flags)
+static unsigned wait_for_wide_value(cudaStream_t stream, uint32_t *at, uint64_t value, unsigned flags)
 {
     if ((uintptr_t)at % sizeof value != 0)
         return cudaErrorInvalidValue;
@@ -283,6 +283,8 @@ static unsigned operate_batch(cudaStream_t stream, unsigned count, const struct 
         return cudaErrorInvalidValue;
     if (device.faults.batch_per_thread_in_legacy && stream == cudaStreamPerThread)
         stream = cudaStreamLegacy;
+    if (device.faults.captured_batch_does_one && stream_of(stream) != NULL && stream_of(stream)->capture != NULL)
+        count = 1;
     if (device.faults.batch_does_three && count > 3)
         count = 3;
     if (device.faults.batch_does_eight && count > 8)

@@ -435,22 +435,13 @@ cudaError_t stream_set(void *to, uint32_t value, size_t width, size_t bytes, cud
     return set_rows((struct move){.to = to, .bytes = bytes, .width = width, .rows = 1, .value = value}, stream_of(stream), false);
 }
 
-/* ---- values: a word that is written in the order of a stream, and a wait for one; in captures they are not modelled ---- */
-
-static cudaError_t value_queue(struct stream *s, struct op *op)
-{
-    stream_append(s, op, false);
-    op_submit(op);
-    return cudaSuccess;
-}
+/* ---- values: a word that is written in the order of a stream, and a wait for one ---- */
 
 static cudaError_t value_fits(struct stream *s, const uint32_t *at)
 {
     cudaError_t error = stream_may_queue(s);
     if (error != cudaSuccess)
         return error;
-    if (s->capture != NULL)
-        return cudaErrorStreamCaptureUnsupported;
     if (memory_contains(at, sizeof *at) && (uintptr_t)at % sizeof *at == 0)
         return cudaSuccess;
     if (device.faults.refused_value_cuts)
@@ -458,29 +449,47 @@ static cudaError_t value_fits(struct stream *s, const uint32_t *at)
     return cudaErrorInvalidValue;
 }
 
-cudaError_t stream_write_value(cudaStream_t stream, uint32_t *to, uint32_t value)
+struct op *value_op(const struct value *v)
 {
-    struct stream *s = stream_of(stream);
-    cudaError_t error = value_fits(s, to);
-    FAIL_IF(error != cudaSuccess, error);
-    struct op *op = op_new(OP_SET);
-    op->of_value = true;
-    op->move = (struct move){.to = to, .bytes = device.faults.value_written_twice ? 8 : 4, .width = 4, .rows = 1, .value = value};
-    return value_queue(s, op);
+    struct op *op = op_new(v->awaited ? OP_AWAIT : OP_SET);
+    if (!v->awaited) {
+        op->of_value = true;
+        op->move = (struct move){.to = v->at, .bytes = device.faults.value_written_twice ? 8 : 4, .width = 4, .rows = 1, .value = (uint32_t)v->value};
+        return op;
+    }
+    op->await.flags = v->flags;
+    op->await.wide = v->wide;
+    op->await.wanted = v->value;
+    memcpy(&op->await.before, v->at, sizeof op->await.before);
+    op->move = (struct move){.from = v->at, .value = (uint32_t)v->value};
+    return op;
 }
 
-cudaError_t stream_await_value(cudaStream_t stream, const uint32_t *at, uint64_t value, unsigned flags, bool wide)
+/* Captured, each is a node. */
+static cudaError_t value_queue(cudaStream_t stream, const struct value *v)
 {
     struct stream *s = stream_of(stream);
-    cudaError_t error = value_fits(s, at);
+    cudaError_t error = value_fits(s, v->at);
     FAIL_IF(error != cudaSuccess, error);
-    struct op *op = op_new(OP_AWAIT);
-    op->await.flags = flags;
-    op->await.wide = wide;
-    op->await.wanted = value;
-    memcpy(&op->await.before, at, sizeof op->await.before);
-    op->move = (struct move){.from = at, .value = (uint32_t)value};
-    return value_queue(s, op);
+    if (s->capture != NULL) {
+        struct node *n = node_new(capture_graph(s), NODE_OF_VALUE);
+        n->value = *v;
+        return capture_node(s, n);
+    }
+    struct op *op = value_op(v);
+    stream_append(s, op, false);
+    op_submit(op);
+    return cudaSuccess;
+}
+
+cudaError_t stream_write_value(cudaStream_t stream, uint32_t *to, uint32_t value)
+{
+    return value_queue(stream, &(struct value){.at = to, .value = value});
+}
+
+cudaError_t stream_await_value(cudaStream_t stream, uint32_t *at, uint64_t value, unsigned flags, bool wide)
+{
+    return value_queue(stream, &(struct value){.at = at, .value = value, .flags = flags, .wide = wide, .awaited = true});
 }
 
 cudaError_t CUDARTAPI cudaMemset(void *to, int value, size_t bytes)

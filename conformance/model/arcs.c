@@ -225,6 +225,8 @@ void arc_orders(const struct arc *a)
                                       (device.faults.disabled_port_lost_again && a->from->disabled && queued.launches > 1) ||
                                       (device.faults.port_to_disabled_lost && a->to->disabled));
     bool later_round = queued.rounds != 0;
+    cut |= device.faults.captured_value_unordered && a->to->type == NODE_OF_VALUE;
+    cut |= device.faults.captured_await_passed && a->from->type == NODE_OF_VALUE && a->from->value.awaited;
     cut |= device.faults.alloc_node_unordered && a->to->type == cudaGraphNodeTypeMemAlloc;
     cut |= device.faults.later_round_edge_lost && later_round && programmatic;
     bool ignored = cut || port_lost || (device.faults.one_edge_is_enough && !a->first) || (device.faults.sixth_edge_ignored && a->into >= 5);
@@ -243,6 +245,7 @@ void arc_orders(const struct arc *a)
     ignored |= mixed && queued.launches >= 8 && a->to->incoming >= 3 && edge_is_default(a->data);
     if (kind == EDGE_DONE && a->from->op->kind == OP_KERNEL &&
         ((device.faults.alloc_node_at_trigger && a->to->type == cudaGraphNodeTypeMemAlloc) ||
+         (device.faults.captured_value_at_trigger && a->to->type == NODE_OF_VALUE) ||
          (device.faults.free_node_at_trigger && a->to->type == cudaGraphNodeTypeMemFree)))
         kind = EDGE_TRIGGERED;
     if (device.faults.hundredth_launch_lets_go && kind == EDGE_DONE && queued.launches >= 100)

@@ -58,6 +58,12 @@ static bool records_nothing(const struct node *n)
            (device.faults.record_node_in_child_lost && n->graph->owner != NULL);
 }
 
+/* Devices on which a node that writes a value, or waits for one, does nothing. */
+static bool captured_value_lost(const struct node *n)
+{
+    return n->value.awaited ? device.faults.captured_await_lost : device.faults.captured_value_lost;
+}
+
 /* What a host function is called with: on some devices another's. */
 static void *host_data_of(const struct node *n)
 {
@@ -99,6 +105,7 @@ struct op *node_op(const struct node *n)
         return op;
     case cudaGraphNodeTypeEventRecord: return records_nothing(n) ? op_new(OP_JOIN) : record_op(n);
     case cudaGraphNodeTypeWaitEvent: return wait_op(n);
+    case NODE_OF_VALUE: return captured_value_lost(n) ? op_new(OP_JOIN) : value_op(&n->value);
     default: return op_new(OP_JOIN);
     }
     op->move = n->move;

@@ -395,6 +395,7 @@ struct faults {
     /* memory that graphs allocate */
     bool alloc_nodes_share, graphs_share_allocations, second_free_node_taken, held_allocation_launched, memory_made_twice, memory_cloned,
         alloc_node_unordered, alloc_node_at_trigger, free_node_at_trigger;
+    bool captured_value_lost, captured_await_lost, captured_value_unordered, captured_value_at_trigger, captured_await_passed, captured_batch_does_one;
     bool handle_loses_attributes, handle_loses_shared, handle_in_legacy; /* launches that name a kernel by its handle */
     bool never_overlaps, seldom_overlaps, early, shared, late_copies, pageable_later; /* these conform */
 };

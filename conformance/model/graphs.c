@@ -431,6 +431,7 @@ static void node_copy(struct graph *into, const struct node *from)
     n->condition = from->condition;
     n->memory = from->memory;
     n->frees = from->frees;
+    n->value = from->value;
     n->original = from;
     if (from->kernel != NULL) {
         n->kernel = malloc(sizeof *n->kernel);
