@@ -40,7 +40,7 @@ cudaError_t CUDARTAPI cudaMalloc(void **out, size_t bytes)
 cudaError_t CUDARTAPI cudaFree(void *p)
 {
     CALL(cudaFree);
-    return graph_memory_freed(p) ? cudaDeviceSynchronize() : release(p);
+    return graph_memory_freed(p) ? run_until_idle() : release(p);
 }
 
 cudaError_t CUDARTAPI cudaMallocHost(void **out, size_t bytes)
