@@ -429,7 +429,7 @@ static const struct reason reasons[] = {
     { "joins/allocations", "", "undone, always", "then the second branch runs beside the graph, in memory of its own" },
     { "joins/value_nodes", "cudaDeviceGetStreamPriorityRange", "number", "any priority will do" },
     { "joins/value_nodes", "cudaLaunchKernelExC", "undone", "a silent kernel gives no order that is not there without it" },
-    { "joins/value_nodes", "cudaMemcpyAsync", "undone", "it has nothing to do" },
+    { "joins/value_nodes", "cudaMemcpyAsync", "undone", "it comes after work whose words it leaves, and nobody reads its own" },
     { "joins/value_nodes", "cudaMemsetAsync", "undone", "it comes after work whose words it leaves, and nobody reads its own" },
     { "joins/value_nodes", "cudaStreamSynchronize", "code", "belongs to a probe" },
     { "joins/value_nodes", "cudaMalloc", "code", "a probe without memory was refused nothing" },
