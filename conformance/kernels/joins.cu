@@ -454,6 +454,7 @@ static cudaError_t join_zero(struct joins *joins)
 #include "joins_conditions.h"
 #include "joins_pools.h"
 #include "joins_allocations.h"
+#include "joins_batches.h"
 #include "joins_threads.h"
 
 static void ask_legacy(struct ask *ask)
@@ -520,5 +521,6 @@ static const struct pair joins_pairs[] = {
     PAIR_ASK("conditions", ask_conditions),
     PAIR_ASK("pools", ask_pools),
     PAIR_ASK("allocations", ask_allocations),
+    PAIR_ASK("batches", ask_batches),
 };
 IMAGE(joins, joins_pairs)

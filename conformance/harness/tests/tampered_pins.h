@@ -168,6 +168,7 @@ static const struct case_pin pins[] = {
     { "joins/pools", 4094, { 159, 51, 0, 0, 127, 565, 720 } },
     { "joins/allocations", 1238, { 119, 19, 0, 0, 119, 209, 1368 } },
     { "joins/values", 26717, { 41, 4, 0, 0, 100, 398, 242 } },
+    { "joins/batches", 519, { 67, 11, 0, 0, 64, 252, 324 } },
     { "joins/value_nodes", 1518, { 140, 19, 0, 0, 135, 243, 420 } },
     { "joins/conditions", 22807, { 41, 14, 0, 0, 63, 90, 216 } },
 };
@@ -423,6 +424,7 @@ static const struct reason reasons[] = {
     { "refused/values", "cudaGraphGetNodes", "node", "an edge to any node of another graph is refused" },
     { "refused/values", "cudaGraphGetNodes", "no node", "an edge to no node is refused as well" },
     { "joins/default", "cudaDeviceGetStreamPriorityRange", "number", "any priority will do" },
+    { "joins/batches", "cudaDeviceGetStreamPriorityRange", "number", "any priority will do" },
     { "joins/allocations", "cudaDeviceGetAttribute", "", "a device without pools is asked nothing" },
     { "joins/allocations", "cudaGraphLaunch", "undone", "one of two launches stores the words" },
     { "joins/allocations", "cudaLaunchKernelExC", "undone", "a kernel before the branches does nothing" },

@@ -1,0 +1,214 @@
+/* joins_batches.h - the pair of joins.cu with copies that one call queues, each with a source, a target and a size of its own: "the batch as a
+ * whole executes in stream order". */
+#ifndef JOINS_BATCHES_H_INCLUDED
+#define JOINS_BATCHES_H_INCLUDED
+
+#define PIECES_WAYS 5u
+#define PIECES_MOST 24u         /* copies */
+
+#if CUDART_VERSION >= 12080
+
+struct pieces {                 /* copies, and for whom the attributes are that count from each of these on */
+    void *to[PIECES_MOST];
+    const void *from[PIECES_MOST];
+    size_t bytes[PIECES_MOST], first[2];
+    struct cudaMemcpyAttributes attribute[2];
+    unsigned count;
+};
+
+static cudaError_t queue_copies(struct pieces *b, unsigned attributes, cudaStream_t stream)
+{
+#if CUDART_VERSION >= 13000
+    return cudaMemcpyBatchAsync(b->to, b->from, b->bytes, b->count, b->attribute, b->first, attributes, stream);
+#else
+    size_t failed = 0;
+
+    return cudaMemcpyBatchAsync(b->to, (void **)b->from, b->bytes, b->count, b->attribute, b->first, attributes, &failed, stream);
+#endif
+}
+
+/* The words of a work in pieces of different sizes, in an order that is drawn; some with a hint. Another cut draws others. */
+static void cut_words(const struct joins *joins, unsigned cut, uint32_t *to, const uint32_t *from, enum cudaMemcpySrcAccessOrder order,
+                      struct pieces *b)
+{
+    size_t end = PLACE_WORDS * sizeof(uint32_t), at;
+    unsigned longest = 3 + drawn(joins, 100 * cut + 20, 20), i, k;
+
+    memset(b, 0, sizeof(*b));
+    for (at = 0; at < end; at += b->bytes[b->count++]) {
+        size_t bytes = b->count + 1 == PIECES_MOST ? end : 1 + drawn(joins, 100 * cut + 21 + b->count, longest);
+        b->bytes[b->count] = bytes < end - at ? bytes : end - at;
+        b->to[b->count] = (char *)to + at;
+        b->from[b->count] = (const char *)from + at;
+    }
+    for (i = b->count; i > 1; i--) {
+        struct pieces was = *b;
+        k = drawn(joins, 100 * cut + 50 + i, i);
+        b->to[k] = was.to[i - 1], b->to[i - 1] = was.to[k];
+        b->from[k] = was.from[i - 1], b->from[i - 1] = was.from[k];
+        b->bytes[k] = was.bytes[i - 1], b->bytes[i - 1] = was.bytes[k];
+    }
+    b->attribute[0].srcAccessOrder = b->attribute[1].srcAccessOrder = order;
+    b->attribute[1].flags = cudaMemcpyFlagPreferOverlapWithCompute;
+    b->first[1] = b->count > 1 ? 1 + drawn(joins, 100 * cut + 19, b->count - 1) : 1;
+}
+
+static cudaError_t move_in_pieces(struct joins *joins, unsigned cut, uint32_t *to, const uint32_t *from, enum cudaMemcpySrcAccessOrder order,
+                                  cudaStream_t stream)
+{
+    struct pieces b;
+
+    cut_words(joins, cut, to, from, order, &b);
+    return queue_copies(&b, b.count > 1 ? 2 : 1, FOLLOWS_IN(joins, stream));
+}
+
+/* In the device's memory, and late. */
+static cudaError_t work_into_aside(struct joins *joins, unsigned place, cudaStream_t stream)
+{
+    struct kernel_args args = joins->work[place];
+
+    args.data = joins->aside;
+    return launch_one((const void *)SYMBOL(joins_work), &args, PLACE_WORDS, stream, NULL, 0);
+}
+
+static uint32_t *words_aside(const struct joins *joins, unsigned place) { return joins->aside + place * PLACE_WORDS; }
+
+/* Out of the device, after work in the stream, or after an event of that. */
+static cudaError_t pieces_out(struct joins *joins, cudaStream_t stream, int after_event)
+{
+    cudaEvent_t event = NULL;
+    cudaError_t error = open_aside(joins);
+
+    prepare(joins, 1, 1);
+    if (error == cudaSuccess && after_event)
+        error = cudaEventCreateWithFlags(&event, cudaEventDisableTiming);
+    if (error == cudaSuccess)
+        error = work_into_aside(joins, 0, after_event ? joins->stream[1] : stream);
+    if (error == cudaSuccess && after_event)
+        error = record_and_await(event, joins->stream[1], stream);
+    if (event)
+        (void)cudaEventDestroy(event);
+    return error == cudaSuccess ? move_in_pieces(joins, 0, joins->pinned->seen[0], joins->aside, cudaMemcpySrcAccessOrderStream, stream) : error;
+}
+
+static cudaError_t pieces_in_line(struct joins *joins, cudaStream_t stream) { return pieces_out(joins, stream, 0); }
+static cudaError_t pieces_after_event(struct joins *joins, cudaStream_t stream) { return pieces_out(joins, stream, 1); }
+
+/* Over late work's words; the follower finds those that came in. */
+static cudaError_t pieces_in(struct joins *joins, cudaStream_t stream)
+{
+    struct kernel_args reads = joins->follower[0];
+    uint32_t i, *words = joins->pinned->seen[1];
+    cudaError_t error = open_aside(joins);
+
+    prepare(joins, 1, 1);
+    reads.data = joins->aside;
+    for (i = 0; i < PLACE_WORDS; i++)
+        words[i] = words_fresh(joins->pinned->plan[0].key, i);
+    if (error == cudaSuccess)
+        error = work_into_aside(joins, 1, stream);
+    if (error == cudaSuccess)
+        error = move_in_pieces(joins, 0, joins->aside, words, cudaMemcpySrcAccessOrderAny, stream);
+    if (error != cudaSuccess)
+        return error;
+    return launch_one((const void *)SYMBOL(joins_follower), &reads, PLACE_WORDS, FOLLOWS_IN(joins, stream), NULL, 0);
+}
+
+/* Other words, between work and a dependent or plain follower. */
+static cudaError_t pieces_between(struct joins *joins, cudaStream_t stream)
+{
+    cudaError_t error = open_aside(joins);
+
+    prepare(joins, 1, 1);
+    if (error == cudaSuccess)
+        error = work(joins, 0, stream);
+    if (error == cudaSuccess)
+        error = move_in_pieces(joins, 0, words_aside(joins, 1), words_aside(joins, 2), cudaMemcpySrcAccessOrderStream, stream);
+    return error == cudaSuccess ? follow_or_depend(joins, stream, joins->round / 2 % 2) : error;
+}
+
+/* One batch after the other, in other pieces. */
+static cudaError_t pieces_twice(struct joins *joins, cudaStream_t stream)
+{
+    cudaError_t error = open_aside(joins);
+
+    prepare(joins, 1, 1);
+    if (error == cudaSuccess)
+        error = work_into_aside(joins, 0, stream);
+    if (error == cudaSuccess)
+        error = move_in_pieces(joins, 0, words_aside(joins, 1), joins->aside, cudaMemcpySrcAccessOrderStream, stream);
+    if (error == cudaSuccess)
+        error = move_in_pieces(joins, 1, joins->pinned->seen[0], words_aside(joins, 1), cudaMemcpySrcAccessOrderStream, stream);
+    return error;
+}
+
+/* In a stream of each kind that such a batch may go to. */
+static cudaError_t join_pieces(struct joins *joins)
+{
+    static cudaError_t (*const ways[PIECES_WAYS])(struct joins *, cudaStream_t) = { pieces_in_line, pieces_after_event, pieces_in, pieces_between,
+                                                                                   pieces_twice };
+    cudaStream_t stream = NULL;
+    cudaError_t error = open_kind((enum stream_kind)(joins->round % STREAM_LEGACY), &stream);
+
+    if (error == cudaSuccess)
+        error = ways[joins->trial % PIECES_WAYS](joins, stream);
+    if (error == cudaSuccess)
+        error = cudaDeviceSynchronize();
+    close_kind(&stream);
+    return error;
+}
+
+/* "Each entry must be greater than the previous entry", the first one 0, and there are no more of them than copies. */
+static void ask_wrong_batches(struct ask *ask)
+{
+    static const struct {
+        const char *what;
+        size_t first[2];
+        unsigned attributes;
+    } rows[] = { { "copies of which the first has no attributes", { 1, 2 }, 2 },
+                 { "copies with attributes in the wrong order", { 0, 0 }, 2 },
+                 { "copies with attributes for one that is not there", { 0, 2 }, 2 },
+                 { "copies without attributes", { 0, 0 }, 0 } };
+    uint32_t *memory = NULL;
+    struct pieces b;
+    unsigned i;
+
+    ask_expect(ask, "memory for copies", cudaMalloc((void **)&memory, 64), cudaSuccess);
+    for (i = 0; i < sizeof(rows) / sizeof(rows[0]) && memory; i++) {
+        memset(&b, 0, sizeof(b));
+        b.count = 2;
+        b.to[0] = memory, b.to[1] = memory + 1;
+        b.from[0] = memory + 2, b.from[1] = memory + 3;
+        b.bytes[0] = b.bytes[1] = 4;
+        b.first[0] = rows[i].first[0], b.first[1] = rows[i].first[1];
+        b.attribute[0].srcAccessOrder = b.attribute[1].srcAccessOrder = cudaMemcpySrcAccessOrderStream;
+        ask_expect(ask, rows[i].what, queue_copies(&b, rows[i].attributes, ask->stream), cudaErrorInvalidValue);
+    }
+    ask_expect(ask, "the host waits", cudaStreamSynchronize(ask->stream), cudaSuccess);
+    if (memory)
+        (void)cudaFree(memory);
+}
+
+static void ask_batches(struct ask *ask)
+{
+    static const struct join joins[PIECES_WAYS] = {
+        { "stale in copies at once, after work", join_pieces },
+        { "stale in copies at once, after an event", join_pieces },
+        { "stale after copies at once that store words", join_pieces },
+        { "stale after copies at once of other words", join_pieces },
+        { "stale in copies at once, after others", join_pieces },
+    };
+
+    if (!has_version(12080)) {
+        ask_unsupported(ask, "the driver is older than cudaMemcpyBatchAsync");
+        return;
+    }
+    ask_wrong_batches(ask);
+    ask_joins(ask, joins, PIECES_WAYS, cudaStreamNonBlocking);
+}
+
+#else
+static void ask_batches(struct ask *ask) { ask_unsupported(ask, "the toolkit is older than cudaMemcpyBatchAsync"); }
+#endif
+
+#endif
