@@ -127,7 +127,34 @@ static cudaError_t await_both(struct joins *joins, int for_two)
 }
 
 static cudaError_t value_awaited(struct joins *joins) { return await_both(joins, 0); }
-static cudaError_t two_values_awaited(struct joins *joins) { return await_both(joins, 1); }
+
+/* Two values that are written as one of eight bytes: another stream waits for each of them. */
+static cudaError_t wide_value(struct joins *joins)
+{
+    static const uint32_t before[2] = { 0, 0 };
+    cudaStream_t stream = joins->stream[1];
+    cudaError_t error = open_aside(joins);
+
+    prepare(joins, 1, 1);
+    if (error == cudaSuccess)
+        error = put_words(joins->aside, before, 2);
+    if (error == cudaSuccess)
+        error = some_work(joins, &joins->work[0], joins->stream[0]);
+    if (error == cudaSuccess)
+        error = write_wide_value(joins->stream[0], joins->aside, (uint64_t)THERE << 32 | PASSED_ON);
+    if (error == cudaSuccess)
+        error = queue_value("cuStreamWaitValue32", stream, joins->aside, PASSED_ON, CU_STREAM_WAIT_VALUE_EQ);
+    if (error == cudaSuccess)
+        error = await_there(joins, stream);
+    return error == cudaSuccess ? follow_value(joins, stream) : error;
+}
+
+static cudaError_t two_values_awaited(struct joins *joins)
+{
+    int wide = drawn(joins, 56, 2) && driver_tells(CU_DEVICE_ATTRIBUTE_CAN_USE_64_BIT_STREAM_MEM_OPS);
+
+    return wide ? wide_value(joins) : await_both(joins, 1);
+}
 
 /* A stream that only waits for an event writes the value, for which a third one waits; or it waits for one that is there. */
 static cudaError_t after_event(struct joins *joins, int writes)

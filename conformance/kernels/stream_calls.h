@@ -93,6 +93,17 @@ static inline cudaError_t await_wide_value(cudaStream_t stream, const uint32_t *
     return error == cudaSuccess ? (cudaError_t)((wide_fn)wait)((CUstream)stream, (CUdeviceptr)(uintptr_t)at, value, flags) : error;
 }
 
+/* Two words at once, of which the first one is at that address. */
+static inline cudaError_t write_wide_value(cudaStream_t stream, const uint32_t *at, uint64_t value)
+{
+    typedef CUresult(CUDAAPI * wide_fn)(CUstream, CUdeviceptr, cuuint64_t, unsigned);
+    void *write = NULL;
+    cudaError_t error = driver_function("cuStreamWriteValue64", 11070, &write);
+
+    return error == cudaSuccess ? (cudaError_t)((wide_fn)write)((CUstream)stream, (CUdeviceptr)(uintptr_t)at, value, CU_STREAM_WRITE_VALUE_DEFAULT)
+                                : error;
+}
+
 /* One operation of a batch: a wait for a value or the write of one. */
 static inline CUstreamBatchMemOpParams value_operation(CUstreamBatchMemOpType type, const uint32_t *at, uint32_t value, unsigned flags)
 {

@@ -183,7 +183,7 @@ cudaError_t stream_may_queue(struct stream *s); /* no stream, or one that is cap
 struct graph;
 struct value;
 /* As the driver writes a value and waits for one. */
-cudaError_t stream_write_value(cudaStream_t stream, uint32_t *to, uint32_t value);
+cudaError_t stream_write_value(cudaStream_t stream, uint32_t *to, uint64_t value, bool wide);
 cudaError_t stream_await_value(cudaStream_t stream, uint32_t *at, uint64_t value, unsigned flags, bool wide);
 struct op *value_op(const struct value *v);
 void pools_reset(void);

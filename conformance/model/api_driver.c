@@ -226,7 +226,15 @@ static unsigned write_value(cudaStream_t stream, uint32_t *to, uint32_t value, u
     (void)flags;
     if (device.faults.driver_value_in_zero_elsewhere && stream == NULL)
         stream = cudaStreamPerThread;
-    BY_DRIVER(stream_write_value(stream, to, value));
+    BY_DRIVER(stream_write_value(stream, to, value, false));
+}
+
+static unsigned write_wide_value(cudaStream_t stream, uint32_t *to, uint64_t value, unsigned flags)
+{
+    (void)flags;
+    if ((uintptr_t)to % sizeof value != 0)
+        return cudaErrorInvalidValue;
+    BY_DRIVER(stream_write_value(stream, to, value, true));
 }
 
 static unsigned wait_for_value(cudaStream_t stream, uint32_t *at, uint32_t value, unsigned flags)
@@ -256,7 +264,7 @@ static cudaError_t operate(cudaStream_t stream, const struct memory_operation *o
     uint32_t *at = (uint32_t *)(uintptr_t)o->address;
     switch (o->type) {
     case OPERATION_WAIT: return stream_await_value(stream, at, (uint32_t)o->value, o->flags, false);
-    case OPERATION_WRITE: return stream_write_value(stream, at, (uint32_t)o->value);
+    case OPERATION_WRITE: return stream_write_value(stream, at, (uint32_t)o->value, false);
     default: return cudaErrorInvalidValue;
     }
 }
@@ -327,6 +335,7 @@ static const struct { const char *name; unsigned since; int driver; any_function
     { "cuStreamWaitEvent", 3020, 0, (any_function)wait_for },
     { "cuGraphLaunch", 10000, 0, (any_function)launch_graph },
     { "cuStreamWriteValue32", 11070, 0, (any_function)write_value },
+    { "cuStreamWriteValue64", 11070, 0, (any_function)write_wide_value },
     { "cuStreamWaitValue32", 11070, 0, (any_function)wait_for_value },
     { "cuStreamWaitValue64", 11070, 0, (any_function)wait_for_wide_value },
     { "cuStreamBatchMemOp", 11070, 0, (any_function)operate_batch },

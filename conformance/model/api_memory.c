@@ -500,7 +500,11 @@ struct op *value_op(const struct value *v)
     struct op *op = op_new(v->awaited ? OP_AWAIT : OP_SET);
     if (!v->awaited) {
         op->of_value = true;
-        op->move = (struct move){.to = v->at, .bytes = device.faults.value_written_twice ? 8 : 4, .width = 4, .rows = 1, .value = (uint32_t)v->value};
+        bool eight = v->wide && !device.faults.wide_value_halved;
+        op->move = (struct move){.to = v->at, .bytes = eight || device.faults.value_written_twice ? 8 : 4, .width = eight ? 8 : 4, .rows = 1,
+                                 .value = (uint32_t)v->value, .upper = (uint32_t)(v->value >> 32)};
+        if (v->wide && device.faults.wide_value_turned)
+            op->move.value = (uint32_t)(v->value >> 32), op->move.upper = (uint32_t)v->value;
         return op;
     }
     op->await.flags = v->flags;
@@ -528,9 +532,11 @@ static cudaError_t value_queue(cudaStream_t stream, const struct value *v)
     return cudaSuccess;
 }
 
-cudaError_t stream_write_value(cudaStream_t stream, uint32_t *to, uint32_t value)
+cudaError_t stream_write_value(cudaStream_t stream, uint32_t *to, uint64_t value, bool wide)
 {
-    return value_queue(stream, &(struct value){.at = to, .value = value});
+    if (wide && device.faults.wide_value_cuts && stream_of(stream) != NULL)
+        stream_cuts(stream_of(stream));
+    return value_queue(stream, &(struct value){.at = to, .value = value, .wide = wide});
 }
 
 cudaError_t stream_await_value(cudaStream_t stream, uint32_t *at, uint64_t value, unsigned flags, bool wide)

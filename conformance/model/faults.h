@@ -397,6 +397,7 @@ struct faults {
         alloc_node_unordered, alloc_node_at_trigger, free_node_at_trigger;
     bool captured_value_lost, captured_await_lost, captured_value_unordered, captured_value_at_trigger, captured_await_passed, captured_batch_does_one;
     bool batch_of_copies_unordered, batch_of_copies_passed, batch_of_copies_ends_at_8, batch_loses_first_copy, batch_copies_first_size, batch_attributes_unread;
+    bool wide_value_halved, wide_value_turned, wide_value_cuts; /* values of eight bytes */
     bool handle_loses_attributes, handle_loses_shared, handle_in_legacy; /* launches that name a kernel by its handle */
     bool never_overlaps, seldom_overlaps, early, shared, late_copies, pageable_later; /* these conform */
 };

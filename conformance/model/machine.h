@@ -62,7 +62,7 @@ struct move { /* a copy, or a memset of rows */
     const void *from;
     size_t bytes, width, rows, pitch, from_pitch; /* bytes of a row; of a value; from_pitch: of a copy's source */
     size_t layers, layer, from_layer; /* of a copy: so many times those rows, if not 0, and bytes from one of them to the next */
-    uint32_t value;
+    uint32_t value, upper; /* upper: of a value of eight bytes */
     void *staging; /* freed when done */
 };
 

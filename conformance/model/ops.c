@@ -396,7 +396,7 @@ static void move_memory(struct op *op)
         return;
     }
     for (size_t row = 0; row < op->move.rows; row++)
-        fill((unsigned char *)op->move.to + row * op->move.pitch, op->move.bytes, &op->move.value, op->move.width);
+        fill((unsigned char *)op->move.to + row * op->move.pitch, op->move.bytes, (uint32_t[2]){op->move.value, op->move.upper}, op->move.width);
 }
 
 static void call_host(const struct op *op)
