@@ -1,0 +1,288 @@
+/* joins_items.h - the pair of joins.cu with two works behind a kernel, of each kind each: the second one does not begin before the kernel has
+ * ended, whatever the first one is. In a trial each stream has a kernel and two works of its own. */
+#ifndef JOINS_ITEMS_H_INCLUDED
+#define JOINS_ITEMS_H_INCLUDED
+
+#define ITEM_HOLD 60000u       /* nanoseconds: as long as it takes to queue both works */
+#define ITEM_WORDS 32u         /* of `aside`: where what the first works store lies */
+#define ITEM_PLACES (ALL_WORDS / 2) /* ... and a word of each place that the device's memory has */
+
+/* Tells whether its word was stored to before it ends. */
+KERNEL(joins_looks_last)
+{
+    struct trial_plan plan = k_plan(&args);
+
+    k_trigger();
+    k_delay(args.state, plan.hold_ns);
+    k_store_relaxed(args.data, k_load_relaxed(args.seen) != 0);
+}
+
+KERNEL(joins_stores_one) { k_store_relaxed(args.seen, RELEASED_BYTE); }
+
+/* ---- what comes first, and changes nothing that anybody looks at ---- */
+
+static cudaError_t item_copy_in(struct joins *joins, unsigned place, cudaStream_t stream)
+{
+    (void)place;
+    return cudaMemcpyAsync(joins->aside + ITEM_WORDS, joins->pinned->plan, 4, cudaMemcpyHostToDevice, stream);
+}
+
+static cudaError_t item_copy_out(struct joins *joins, unsigned place, cudaStream_t stream)
+{
+    return cudaMemcpyAsync(joins->pinned->seen[place] + PLACE_WORDS, joins->aside, 4, cudaMemcpyDeviceToHost, stream);
+}
+
+static cudaError_t item_copy(struct joins *joins, unsigned place, cudaStream_t stream)
+{
+    (void)place;
+    return cudaMemcpyAsync(joins->aside + ITEM_WORDS, joins->aside, 4, cudaMemcpyDeviceToDevice, stream);
+}
+
+static cudaError_t item_rows(struct joins *joins, unsigned place, cudaStream_t stream)
+{
+    (void)place;
+    return cudaMemcpy2DAsync(joins->aside + ITEM_WORDS, 8, joins->aside, 8, 4, 2, cudaMemcpyDefault, stream);
+}
+
+static cudaError_t item_layers(struct joins *joins, unsigned place, cudaStream_t stream)
+{
+    struct cudaMemcpy3DParms copy = layers_of_words(joins->aside + ITEM_WORDS, joins->aside);
+
+    (void)place;
+    return cudaMemcpy3DAsync(&copy, stream);
+}
+
+static cudaError_t item_set(struct joins *joins, unsigned place, cudaStream_t stream)
+{
+    (void)place;
+    return cudaMemsetAsync(joins->aside + ITEM_WORDS, 0, 4, stream);
+}
+
+static cudaError_t item_set_rows(struct joins *joins, unsigned place, cudaStream_t stream)
+{
+    (void)place;
+    return cudaMemset2DAsync(joins->aside + ITEM_WORDS, 8, 0, 4, 2, stream);
+}
+
+static cudaError_t item_host(struct joins *joins, unsigned place, cudaStream_t stream)
+{
+    (void)joins, (void)place;
+    return cudaLaunchHostFunc(stream, ask_host_nothing, NULL);
+}
+
+static cudaError_t item_callback(struct joins *joins, unsigned place, cudaStream_t stream)
+{
+    (void)joins, (void)place;
+    return cudaStreamAddCallback(stream, told_nothing, NULL, 0);
+}
+
+/* What was launched goes on. */
+static cudaError_t launch_once(const void *function, struct kernel_args *args, cudaStream_t stream)
+{
+    cudaGraphExec_t exec = NULL;
+    cudaError_t error = ask_graph_of_kernel(&exec, function, args, 1);
+
+    if (error == cudaSuccess)
+        error = cudaGraphLaunch(exec, stream);
+    if (exec)
+        (void)cudaGraphExecDestroy(exec);
+    return error;
+}
+
+static cudaError_t item_graph(struct joins *joins, unsigned place, cudaStream_t stream)
+{
+    return launch_once((const void *)SYMBOL(joins_silent), &joins->work[place], stream);
+}
+
+static cudaError_t item_free(struct joins *joins, unsigned place, cudaStream_t stream)
+{
+    void *memory = NULL;
+    cudaError_t error = cudaMallocAsync(&memory, PLACE_WORDS, joins->loose);
+
+    (void)place;
+    if (error == cudaSuccess)
+        error = cudaStreamSynchronize(joins->loose);
+    return error == cudaSuccess ? cudaFreeAsync(memory, stream) : error;
+}
+
+static cudaError_t item_value(struct joins *joins, unsigned place, cudaStream_t stream)
+{
+    (void)place;
+    return queue_value("cuStreamWriteValue32", stream, joins->aside + ITEM_WORDS, 1, CU_STREAM_WRITE_VALUE_DEFAULT);
+}
+
+/* It is there already. */
+static cudaError_t item_awaited(struct joins *joins, unsigned place, cudaStream_t stream)
+{
+    (void)place;
+    return queue_value("cuStreamWaitValue32", stream, joins->aside, RELEASED_BYTE * 0x1010101u, CU_STREAM_WAIT_VALUE_EQ);
+}
+
+/* ---- what comes then, beside the works of joins_released.h ---- */
+
+static uint32_t *item_word(const struct joins *joins, unsigned place) { return joins->aside + ITEM_PLACES + place; }
+
+static cudaError_t then_copy_in(struct joins *joins, unsigned place, cudaStream_t stream)
+{
+    return cudaMemcpyAsync(item_word(joins, place), &joins->pinned->plan[0].hold_ns, 4, cudaMemcpyHostToDevice, stream);
+}
+
+static cudaError_t then_copy_out(struct joins *joins, unsigned place, cudaStream_t stream)
+{
+    return cudaMemcpyAsync(joins->pinned->seen[place], joins->aside, 4, cudaMemcpyDeviceToHost, stream);
+}
+
+static cudaError_t then_layers(struct joins *joins, unsigned place, cudaStream_t stream)
+{
+    struct cudaMemcpy3DParms copy = layers_of_words(released_word(joins, place), joins->aside);
+
+    return cudaMemcpy3DAsync(&copy, stream);
+}
+
+static cudaError_t then_kernel(struct joins *joins, unsigned place, cudaStream_t stream)
+{
+    return launch_one((const void *)SYMBOL(joins_stores_one), &joins->follower[place], 1, stream, NULL, 0);
+}
+
+static cudaError_t then_cooperative(struct joins *joins, unsigned place, cudaStream_t stream)
+{
+    cudaLaunchAttribute attribute = cooperatively();
+
+    return launch_one((const void *)SYMBOL(joins_stores_one), &joins->follower[place], 1, stream, &attribute, 1);
+}
+
+static cudaError_t then_graph(struct joins *joins, unsigned place, cudaStream_t stream)
+{
+    return launch_once((const void *)SYMBOL(joins_stores_one), &joins->follower[place], stream);
+}
+
+/* An event that keeps time, for which another stream waits that stores. */
+static cudaError_t then_timed(struct joins *joins, unsigned place, cudaStream_t stream)
+{
+    cudaEvent_t event;
+    cudaError_t error = cudaEventCreate(&event);
+
+    if (error == cudaSuccess)
+        error = record_and_await(event, stream, joins->loose);
+    (void)cudaEventDestroy(event);
+    return error == cudaSuccess ? then_kernel(joins, place, joins->loose) : error;
+}
+
+/* ---- each with each ---- */
+
+struct item {
+    const char *name;
+    released_call queue;
+};
+
+/* The last ones need pools, and values that streams write and wait for. */
+static const struct item first_items[] = {
+    { "a copy to the device", item_copy_in }, { "a copy to the host", item_copy_out }, { "a copy in the device", item_copy },
+    { "a copy of rows", item_rows }, { "a copy of layers", item_layers }, { "a memset", item_set }, { "a memset of rows", item_set_rows },
+    { "a host function", item_host }, { "a callback", item_callback }, { "a graph", item_graph }, { "the end of an allocation", item_free },
+    { "a value that is written", item_value }, { "a value that is awaited", item_awaited },
+};
+static const struct item then_items[] = {
+    { "a copy to the device", then_copy_in }, { "a memset", release_set }, { "a memset of rows", release_rows_set }, { "a copy", release_copy },
+    { "a copy of rows", release_rows_copy }, { "a copy by the driver", release_driver_copy }, { "a host function", release_host },
+    { "a callback", release_callback }, { "a record", release_record }, { "a copy to the host", then_copy_out },
+    { "a copy of layers", then_layers }, { "a kernel", then_kernel }, { "a cooperative kernel", then_cooperative }, { "a graph", then_graph },
+    { "a record that keeps time", then_timed }, { "the end of an allocation", release_freed }, { "a value that is written", release_value },
+    { "a value that is awaited", release_awaited },
+};
+#define FIRSTS (sizeof(first_items) / sizeof(first_items[0]))
+#define THENS_OF_ITEMS (sizeof(then_items) / sizeof(then_items[0]))
+#define NEED_POOLS 1u          /* of the last kinds of each */
+#define NEED_VALUES 2u
+
+struct items {
+    struct joins joins;
+    unsigned firsts, thens;    /* that the device offers */
+    unsigned soon[THENS_OF_ITEMS], trials[THENS_OF_ITEMS], passed[FIRSTS];
+};
+
+static unsigned first_of(const struct items *s, unsigned place) { return (s->joins.trial * PLACES + place) % s->firsts; }
+static unsigned then_of(const struct items *s, unsigned place) { return (s->joins.trial * PLACES + place) / s->firsts % s->thens; }
+
+static cudaError_t queue_items(struct items *s, unsigned place)
+{
+    struct joins *joins = &s->joins;
+    struct kernel_args args = joins->work[place];
+    cudaStream_t stream = joins->stream[place];
+    cudaError_t error;
+
+    args.seen = then_items[then_of(s, place)].queue == then_copy_in ? item_word(joins, place) : released_word(joins, place);
+    joins->pinned->plan[place].hold_ns = ITEM_HOLD;
+    error = launch_one((const void *)SYMBOL(joins_looks_last), &args, 1, stream, NULL, 0);
+    if (error == cudaSuccess)
+        error = first_items[first_of(s, place)].queue(joins, place, stream);
+    return error == cudaSuccess ? then_items[then_of(s, place)].queue(joins, place, FOLLOWS_IN(joins, stream)) : error;
+}
+
+/* The kernel found the word as it was, and once all has ended the second work has stored it. */
+static void judge_items(struct items *s, const uint32_t *words_of_device)
+{
+    volatile const struct pinned *pinned = s->joins.pinned;
+    unsigned place;
+
+    for (place = 0; place < PLACES; place++) {
+        unsigned then = then_of(s, place), in_device = then_items[then].queue == then_copy_in;
+        unsigned wrong = pinned->words[place * PLACE_WORDS] != 0 || (in_device ? words_of_device[place] : pinned->seen[place][0]) == 0;
+        s->soon[then] += wrong;
+        s->passed[first_of(s, place)] += wrong;
+        s->trials[then]++;
+    }
+}
+
+static cudaError_t run_items(struct items *s)
+{
+    struct joins *joins = &s->joins;
+    uint32_t words[PLACES];
+    cudaError_t error;
+    unsigned place;
+
+    prepare(joins, 1, 0);
+    error = cudaMemset(joins->aside, RELEASED_BYTE, ITEM_PLACES * sizeof(uint32_t));
+    if (error == cudaSuccess)
+        error = cudaMemset(item_word(joins, 0), 0, sizeof(words));
+    if (error == cudaSuccess)
+        error = cudaDeviceSynchronize();
+    for (place = 0; place < PLACES && error == cudaSuccess; place++)
+        error = queue_items(s, place);
+    if (error == cudaSuccess)
+        error = cudaDeviceSynchronize();
+    if (error == cudaSuccess)
+        error = cudaMemcpy(words, item_word(joins, 0), sizeof(words), cudaMemcpyDeviceToHost);
+    if (error == cudaSuccess)
+        judge_items(s, words);
+    return error;
+}
+
+static void ask_items(struct ask *ask)
+{
+    struct items s = PDL_ZERO;
+    cudaError_t error = open_joins(&s.joins, ask, cudaStreamNonBlocking);
+    unsigned lacks = pools_lack() ? NEED_POOLS + NEED_VALUES : 0, i, all = 0;
+    char text[96];
+
+    if (error == cudaSuccess)
+        error = open_aside(&s.joins);
+    if (error == cudaSuccess && !lacks && values_lack(s.joins.loose))
+        lacks = NEED_VALUES;
+    s.firsts = FIRSTS - lacks;
+    s.thens = THENS_OF_ITEMS - lacks;
+    for (; ask_goes_on(ask, s.joins.trial, ask->trials) && error == cudaSuccess; s.joins.trial++, all += PLACES)
+        error = run_items(&s);
+    ask_expect(ask, "two works in a row behind a kernel", error, cudaSuccess);
+    for (i = 0; i < s.thens; i++) {
+        snprintf(text, sizeof(text), "too soon behind a kernel and other work: %s", then_items[i].name);
+        ask_expect_none(ask, text, s.soon[i], s.trials[i]);
+    }
+    for (i = 0; i < s.firsts; i++) {
+        snprintf(text, sizeof(text), "too soon behind a kernel and %s", first_items[i].name);
+        ask_expect_none(ask, text, s.passed[i], all);
+    }
+    close_joins(&s.joins);
+}
+
+#endif
