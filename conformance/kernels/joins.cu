@@ -78,7 +78,7 @@
 #define PLACES 12u             /* streams */
 #define PLACE_WORDS 16u
 #define ALL_WORDS (PLACES * PLACE_WORDS)
-#define JOINS_MAX 28u          /* of a pair */
+#define JOINS_MAX 41u          /* of a pair */
 
 KERNEL(joins_work) { slow_stores(&args); }
 
@@ -365,7 +365,6 @@ static void ask_joins(struct ask *ask, const struct join *join, unsigned count, 
 #include "joins_awaiting.h"
 #include "joins_manners.h"
 #include "joins_refused.h"
-#include "joins_told.h"
 #include "joins_captured.h"
 #include "joins_lanes.h"
 #include "joins_kinds.h"
@@ -443,6 +442,7 @@ static cudaError_t join_zero(struct joins *joins)
 }
 
 #include "joins_drawn.h"
+#include "joins_told.h"
 #include "joins_legacy.h"
 #include "joins_default.h"
 #include "joins_driver.h"
