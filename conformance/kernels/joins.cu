@@ -51,6 +51,7 @@
  * boxes    COMP-04d  copies of one layer, of boxes, of one row or column, and memsets of these
  * callbacks COMP-04d callbacks of streams: after work, an event or a silent kernel, before a dependent; what comes after one
  * items    COMP-04d  two works behind a kernel, of each kind that is no kernel each, or a kernel or graph behind one
+ * recorders COMP-04a work of each such kind that waits for the event of a launch of each kind
  * lent     ATTR-17b streams and nodes that are given the attributes of another one; graphs that cudaGraphInstantiateWithParams makes executable
  * values   COMP-17b values that streams write and wait for: after work, an event or a silent kernel, before work of each kind and dependents
  * conditions COMP-17b waits for zero, for one of several bits, for a bit that is not set, for 64 bits, with a flush: a value that does not
@@ -455,6 +456,7 @@ static cudaError_t join_zero(struct joins *joins)
 #include "joins_pools.h"
 #include "joins_threads.h"
 #include "joins_items.h"
+#include "joins_recorders.h"
 
 static void ask_legacy(struct ask *ask)
 {
@@ -515,6 +517,7 @@ static const struct pair joins_pairs[] = {
     PAIR_ASK("boxes", ask_boxes),
     PAIR_ASK("callbacks", ask_callbacks),
     PAIR_ASK("items", ask_items),
+    PAIR_ASK("recorders", ask_recorders),
     PAIR_ASK("lent", ask_lent),
     PAIR_ASK("values", ask_values),
     PAIR_ASK("conditions", ask_conditions),

@@ -14,7 +14,8 @@ KERNEL(joins_looks_last)
 
     k_trigger();
     k_delay(args.state, plan.hold_ns);
-    k_store_relaxed(args.data, k_load_relaxed(args.seen) != 0);
+    if (k_load_relaxed(args.seen) != 0)
+        k_store_relaxed(args.data, 1);
 }
 
 KERNEL(joins_stores_one) { k_store_relaxed(args.seen, RELEASED_BYTE); }
@@ -204,73 +205,95 @@ struct items {
 static unsigned first_of(const struct items *s, unsigned place) { return (s->joins.trial * PLACES + place) % s->firsts; }
 static unsigned then_of(const struct items *s, unsigned place) { return (s->joins.trial * PLACES + place) / s->firsts % s->thens; }
 
+/* The kernel of this place looks at the word that such work stores to; its own word, where it tells, is 0 so far. */
+static void look_for_item(struct joins *joins, unsigned place, released_call queue)
+{
+    joins->work[place].seen = queue == then_copy_in ? item_word(joins, place) : released_word(joins, place);
+    joins->pinned->plan[place].hold_ns = ITEM_HOLD;
+    joins->pinned->words[place * PLACE_WORDS] = 0;
+}
+
 static cudaError_t queue_items(struct items *s, unsigned place)
 {
     struct joins *joins = &s->joins;
-    struct kernel_args args = joins->work[place];
+    released_call then = then_items[then_of(s, place)].queue;
     cudaStream_t stream = joins->stream[place];
     cudaError_t error;
 
-    args.seen = then_items[then_of(s, place)].queue == then_copy_in ? item_word(joins, place) : released_word(joins, place);
-    joins->pinned->plan[place].hold_ns = ITEM_HOLD;
-    error = launch_one((const void *)SYMBOL(joins_looks_last), &args, 1, stream, NULL, 0);
+    look_for_item(joins, place, then);
+    error = launch_one((const void *)SYMBOL(joins_looks_last), &joins->work[place], 1, stream, NULL, 0);
     if (error == cudaSuccess)
         error = first_items[first_of(s, place)].queue(joins, place, stream);
-    return error == cudaSuccess ? then_items[then_of(s, place)].queue(joins, place, FOLLOWS_IN(joins, stream)) : error;
+    return error == cudaSuccess ? then(joins, place, FOLLOWS_IN(joins, stream)) : error;
 }
 
-/* The kernel found the word as it was, and once all has ended the second work has stored it. */
-static void judge_items(struct items *s, const uint32_t *words_of_device)
+static cudaError_t prepare_items(struct joins *joins)
 {
-    volatile const struct pinned *pinned = s->joins.pinned;
-    unsigned place;
-
-    for (place = 0; place < PLACES; place++) {
-        unsigned then = then_of(s, place), in_device = then_items[then].queue == then_copy_in;
-        unsigned wrong = pinned->words[place * PLACE_WORDS] != 0 || (in_device ? words_of_device[place] : pinned->seen[place][0]) == 0;
-        s->soon[then] += wrong;
-        s->passed[first_of(s, place)] += wrong;
-        s->trials[then]++;
-    }
-}
-
-static cudaError_t run_items(struct items *s)
-{
-    struct joins *joins = &s->joins;
-    uint32_t words[PLACES];
     cudaError_t error;
-    unsigned place;
 
     prepare(joins, 1, 0);
     error = cudaMemset(joins->aside, RELEASED_BYTE, ITEM_PLACES * sizeof(uint32_t));
     if (error == cudaSuccess)
-        error = cudaMemset(item_word(joins, 0), 0, sizeof(words));
-    if (error == cudaSuccess)
-        error = cudaDeviceSynchronize();
+        error = cudaMemset(item_word(joins, 0), 0, PLACES * sizeof(uint32_t));
+    return error == cudaSuccess ? cudaDeviceSynchronize() : error;
+}
+
+static cudaError_t end_items(struct joins *joins, uint32_t words[PLACES])
+{
+    cudaError_t error = cudaDeviceSynchronize();
+
+    return error == cudaSuccess ? cudaMemcpy(words, item_word(joins, 0), PLACES * sizeof(uint32_t), cudaMemcpyDeviceToHost) : error;
+}
+
+/* Whether the kernel found the word stored to, or it still is not once all has ended. */
+static unsigned item_is_wrong(const struct joins *joins, unsigned place, released_call queue, const uint32_t *words_of_device)
+{
+    volatile const struct pinned *pinned = joins->pinned;
+
+    return pinned->words[place * PLACE_WORDS] != 0 || (queue == then_copy_in ? words_of_device[place] : pinned->seen[place][0]) == 0;
+}
+
+static cudaError_t run_items(struct items *s)
+{
+    uint32_t words[PLACES];
+    unsigned place;
+    cudaError_t error = prepare_items(&s->joins);
+
     for (place = 0; place < PLACES && error == cudaSuccess; place++)
         error = queue_items(s, place);
     if (error == cudaSuccess)
-        error = cudaDeviceSynchronize();
+        error = end_items(&s->joins, words);
+    for (place = 0; place < PLACES && error == cudaSuccess; place++) {
+        unsigned then = then_of(s, place), wrong = item_is_wrong(&s->joins, place, then_items[then].queue, words);
+        s->soon[then] += wrong;
+        s->passed[first_of(s, place)] += wrong;
+        s->trials[then]++;
+    }
+    return error;
+}
+
+/* With as many kinds of work as the device offers. */
+static cudaError_t open_items(struct items *s, struct ask *ask)
+{
+    cudaError_t error = open_joins(&s->joins, ask, cudaStreamNonBlocking);
+    unsigned lacks = pools_lack() ? NEED_POOLS + NEED_VALUES : 0;
+
     if (error == cudaSuccess)
-        error = cudaMemcpy(words, item_word(joins, 0), sizeof(words), cudaMemcpyDeviceToHost);
-    if (error == cudaSuccess)
-        judge_items(s, words);
+        error = open_aside(&s->joins);
+    if (error == cudaSuccess && !lacks && values_lack(s->joins.loose))
+        lacks = NEED_VALUES;
+    s->firsts = FIRSTS - lacks;
+    s->thens = THENS_OF_ITEMS - lacks;
     return error;
 }
 
 static void ask_items(struct ask *ask)
 {
     struct items s = PDL_ZERO;
-    cudaError_t error = open_joins(&s.joins, ask, cudaStreamNonBlocking);
-    unsigned lacks = pools_lack() ? NEED_POOLS + NEED_VALUES : 0, i, all = 0;
+    cudaError_t error = open_items(&s, ask);
+    unsigned i, all = 0;
     char text[96];
 
-    if (error == cudaSuccess)
-        error = open_aside(&s.joins);
-    if (error == cudaSuccess && !lacks && values_lack(s.joins.loose))
-        lacks = NEED_VALUES;
-    s.firsts = FIRSTS - lacks;
-    s.thens = THENS_OF_ITEMS - lacks;
     for (; ask_goes_on(ask, s.joins.trial, ask->trials) && error == cudaSuccess; s.joins.trial++, all += PLACES)
         error = run_items(&s);
     ask_expect(ask, "two works in a row behind a kernel", error, cudaSuccess);
