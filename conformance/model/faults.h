@@ -392,6 +392,7 @@ struct faults {
         loop_by_low_byte, loop_of_256_rounds, chosen_switch_by_low_byte, chosen_behind_disabled_idle, set_by_later_block_lost, update_keeps_loop_kernels,
         chosen_cooperative_is_plain, node_priority_drops_cooperative, later_round_start_edge_early, launch_257_lets_go, edge_257_into_ignored,
         allocation_65_shares, copy_forgets_launch_events, value_keeps_last_event, sync_forgets_launch_event;
+    bool driver_loop_once;
     bool never_overlaps, seldom_overlaps, early, shared, late_copies, pageable_later; /* these conform */
 };
 

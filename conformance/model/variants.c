@@ -1843,6 +1843,7 @@ static const struct variant variants[] = {
     BROKEN("legacy-loop-once", legacy_loop_once, "EDGE-26b", "in the legacy stream an executable graph runs its loops once"),
     BROKEN("given-loop-once", given_loop_once, "EDGE-26b", "an executable graph a node of which was given parameters runs its loops once"),
     BROKEN("loop-behind-loop-once", loop_behind_loop_once, "EDGE-26b", "the second loop of a graph runs once"),
+    BROKEN("driver-loop-once", driver_loop_once, "EDGE-26b", "an executable graph that cuGraphLaunch launches runs its loops once"),
     BROKEN("loop-beside-loop-once", loop_beside_loop_once, "EDGE-26b", "a loop runs once while one of another graph is under way"),
     BROKEN("loop-by-low-byte", loop_by_low_byte, "EDGE-26b", "of the value that lets a loop go on the lowest byte counts"),
     BROKEN("loop-of-256-rounds", loop_of_256_rounds, "EDGE-26b", "a loop ends after 256 rounds"),
