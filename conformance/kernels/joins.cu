@@ -51,6 +51,7 @@
  * boxes    COMP-04d  copies of one layer, of boxes, of one row or column, and memsets of these
  * callbacks COMP-04d callbacks of streams: after work, an event or a silent kernel, before a dependent; what comes after one
  * items    COMP-04d  two works behind a kernel, of each kind that is no kernel each, or a kernel or graph behind one
+ * awaited_items COMP-04a two such works, and between them a wait for the event of a kernel
  * recorders COMP-04a work of each such kind that waits for the event of a launch of each kind
  * lent     ATTR-17b streams and nodes that are given the attributes of another one; graphs that cudaGraphInstantiateWithParams makes executable
  * values   COMP-17b values that streams write and wait for: after work, an event or a silent kernel, before work of each kind and dependents
@@ -517,6 +518,7 @@ static const struct pair joins_pairs[] = {
     PAIR_ASK("boxes", ask_boxes),
     PAIR_ASK("callbacks", ask_callbacks),
     PAIR_ASK("items", ask_items),
+    PAIR_ASK("awaited_items", ask_awaited_items),
     PAIR_ASK("recorders", ask_recorders),
     PAIR_ASK("lent", ask_lent),
     PAIR_ASK("values", ask_values),

@@ -1,5 +1,6 @@
-/* joins_items.h - the pair of joins.cu with two works behind a kernel, of each kind each: the second one does not begin before the kernel has
- * ended, whatever the first one is. In a trial each stream has a kernel and two works of its own. */
+/* joins_items.h - the pairs of joins.cu with two works behind a kernel, of each kind each: the second one does not begin before the kernel has
+ * ended, whatever the first one is. In a trial each stream has a kernel and two works of its own; or every other stream has the kernel, and an event
+ * of it is awaited between the two works, which the next stream has. */
 #ifndef JOINS_ITEMS_H_INCLUDED
 #define JOINS_ITEMS_H_INCLUDED
 
@@ -199,7 +200,8 @@ static const struct item then_items[] = {
 struct items {
     struct joins joins;
     unsigned firsts, thens;    /* that the device offers */
-    unsigned soon[THENS_OF_ITEMS], trials[THENS_OF_ITEMS], passed[FIRSTS];
+    unsigned soon[THENS_OF_ITEMS], trials[THENS_OF_ITEMS], passed[FIRSTS], all;
+    cudaEvent_t event[PLACES]; /* for who made them; every other one keeps time */
 };
 
 static unsigned first_of(const struct items *s, unsigned place) { return (s->joins.trial * PLACES + place) % s->firsts; }
@@ -253,25 +255,6 @@ static unsigned item_is_wrong(const struct joins *joins, unsigned place, release
     return pinned->words[place * PLACE_WORDS] != 0 || (queue == then_copy_in ? words_of_device[place] : pinned->seen[place][0]) == 0;
 }
 
-static cudaError_t run_items(struct items *s)
-{
-    uint32_t words[PLACES];
-    unsigned place;
-    cudaError_t error = prepare_items(&s->joins);
-
-    for (place = 0; place < PLACES && error == cudaSuccess; place++)
-        error = queue_items(s, place);
-    if (error == cudaSuccess)
-        error = end_items(&s->joins, words);
-    for (place = 0; place < PLACES && error == cudaSuccess; place++) {
-        unsigned then = then_of(s, place), wrong = item_is_wrong(&s->joins, place, then_items[then].queue, words);
-        s->soon[then] += wrong;
-        s->passed[first_of(s, place)] += wrong;
-        s->trials[then]++;
-    }
-    return error;
-}
-
 /* With as many kinds of work as the device offers. */
 static cudaError_t open_items(struct items *s, struct ask *ask)
 {
@@ -287,25 +270,108 @@ static cudaError_t open_items(struct items *s, struct ask *ask)
     return error;
 }
 
-static void ask_items(struct ask *ask)
+static void judge_place(struct items *s, unsigned place, unsigned first, unsigned then, const uint32_t *words)
+{
+    unsigned wrong = item_is_wrong(&s->joins, place, then_items[then].queue, words);
+
+    s->soon[then] += wrong;
+    s->passed[first] += wrong;
+    s->trials[then]++;
+    s->all++;
+}
+
+static cudaError_t run_items(struct items *s)
+{
+    uint32_t words[PLACES];
+    unsigned place;
+    cudaError_t error = prepare_items(&s->joins);
+
+    for (place = 0; place < PLACES && error == cudaSuccess; place++)
+        error = queue_items(s, place);
+    if (error == cudaSuccess)
+        error = end_items(&s->joins, words);
+    for (place = 0; place < PLACES && error == cudaSuccess; place++)
+        judge_place(s, place, first_of(s, place), then_of(s, place), words);
+    return error;
+}
+
+/* ---- an event is awaited between the two ---- */
+
+/* Half as many pairs in a trial. In the later trials the first work has ended when the stream is told to wait; in the earlier ones it stands behind
+ * a shorter kernel. */
+static unsigned awaited_pair(const struct items *s, unsigned place) { return s->joins.trial * (PLACES / 2) + place / 2; }
+static unsigned awaited_first(const struct items *s, unsigned place) { return awaited_pair(s, place) % s->firsts; }
+static unsigned awaited_then(const struct items *s, unsigned place) { return awaited_pair(s, place) / s->firsts % s->thens; }
+
+static cudaError_t queue_awaited(struct items *s, unsigned place)
+{
+    struct joins *joins = &s->joins;
+    const void *looks = (const void *)SYMBOL(joins_looks_last);
+    cudaStream_t stream = joins->stream[place + 1], to = FOLLOWS_IN(joins, stream);
+    int ended = awaited_pair(s, place) / (s->firsts * s->thens) % 2 != 0;
+    cudaError_t error;
+
+    look_for_item(joins, place, then_items[awaited_then(s, place)].queue);
+    look_for_item(joins, place + 1, release_set); /* which nobody queues there */
+    joins->pinned->plan[place + 1].hold_ns = ITEM_HOLD / 3;
+    error = launch_one(looks, &joins->work[place], 1, joins->stream[place], NULL, 0);
+    if (error == cudaSuccess)
+        error = cudaEventRecord(s->event[place], joins->stream[place]);
+    if (error == cudaSuccess && !ended)
+        error = launch_one(looks, &joins->work[place + 1], 1, stream, NULL, 0);
+    if (error == cudaSuccess)
+        error = first_items[awaited_first(s, place)].queue(joins, place, stream);
+    if (error == cudaSuccess && ended)
+        error = cudaStreamSynchronize(stream);
+    if (error == cudaSuccess && to == stream)
+        error = cudaStreamWaitEvent(to, s->event[place], 0);
+    return error == cudaSuccess ? then_items[awaited_then(s, place)].queue(joins, place, to) : error;
+}
+
+static cudaError_t run_awaited_items(struct items *s)
+{
+    uint32_t words[PLACES];
+    unsigned place;
+    cudaError_t error = prepare_items(&s->joins);
+
+    for (place = 0; place < PLACES && error == cudaSuccess; place += 2)
+        error = queue_awaited(s, place);
+    if (error == cudaSuccess)
+        error = end_items(&s->joins, words);
+    for (place = 0; place < PLACES && error == cudaSuccess; place += 2)
+        judge_place(s, place, awaited_first(s, place), awaited_then(s, place), words);
+    return error;
+}
+
+/* ---- each with each ---- */
+
+static void ask_each(struct ask *ask, const char *behind, cudaError_t (*run)(struct items *s))
 {
     struct items s = PDL_ZERO;
     cudaError_t error = open_items(&s, ask);
-    unsigned i, all = 0;
+    unsigned i;
     char text[96];
 
-    for (; ask_goes_on(ask, s.joins.trial, ask->trials) && error == cudaSuccess; s.joins.trial++, all += PLACES)
-        error = run_items(&s);
-    ask_expect(ask, "two works in a row behind a kernel", error, cudaSuccess);
+    for (i = 0; i < PLACES && error == cudaSuccess; i++)
+        error = cudaEventCreateWithFlags(&s.event[i], i / 2 % 2 ? cudaEventDefault : cudaEventDisableTiming);
+    for (; ask_goes_on(ask, s.joins.trial, ask->trials) && error == cudaSuccess; s.joins.trial++)
+        error = run(&s);
+    ask_expect(ask, "two works in a row", error, cudaSuccess);
     for (i = 0; i < s.thens; i++) {
-        snprintf(text, sizeof(text), "too soon behind a kernel and other work: %s", then_items[i].name);
+        snprintf(text, sizeof(text), "too soon behind %s and other work: %s", behind, then_items[i].name);
         ask_expect_none(ask, text, s.soon[i], s.trials[i]);
     }
     for (i = 0; i < s.firsts; i++) {
-        snprintf(text, sizeof(text), "too soon behind a kernel and %s", first_items[i].name);
-        ask_expect_none(ask, text, s.passed[i], all);
+        snprintf(text, sizeof(text), "too soon behind %s and %s", behind, first_items[i].name);
+        ask_expect_none(ask, text, s.passed[i], s.all);
     }
+    for (i = 0; i < PLACES; i++)
+        if (s.event[i])
+            (void)cudaEventDestroy(s.event[i]);
     close_joins(&s.joins);
 }
+
+static void ask_items(struct ask *ask) { ask_each(ask, "a kernel", run_items); }
+static void ask_awaited_items(struct ask *ask) { ask_each(ask, "an awaited event", run_awaited_items); }
 
 #endif

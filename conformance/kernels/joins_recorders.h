@@ -51,9 +51,8 @@ static cudaError_t launch_recording(unsigned recorder, struct kernel_args *args,
 }
 
 struct recorders {
-    struct items items;
-    cudaEvent_t event[PLACES];
-    unsigned soon[RECORDERS], trials;
+    struct items items;        /* with the events */
+    unsigned soon[RECORDERS];
 };
 
 /* The pair of this trial whose launch is in the stream of this place. */
@@ -68,9 +67,9 @@ static cudaError_t queue_recorded(struct recorders *r, unsigned place)
     cudaError_t error;
 
     look_for_item(joins, place, then_items[waiter_of(r, place)].queue);
-    error = launch_recording(recorder_of(r, place), &joins->work[place], r->event[place], joins->stream[place]);
+    error = launch_recording(recorder_of(r, place), &joins->work[place], r->items.event[place], joins->stream[place]);
     if (error == cudaSuccess && waits == joins->stream[place + 1])
-        error = cudaStreamWaitEvent(waits, r->event[place], 0);
+        error = cudaStreamWaitEvent(waits, r->items.event[place], 0);
     return error == cudaSuccess ? then_items[waiter_of(r, place)].queue(joins, place, waits) : error;
 }
 
@@ -90,7 +89,7 @@ static cudaError_t run_recorded(struct recorders *r)
         r->soon[recorder_of(r, place)] += wrong;
         r->items.soon[then] += wrong;
         r->items.trials[then]++;
-        r->trials++;
+        r->items.all++;
     }
     return error;
 }
@@ -103,7 +102,7 @@ static void ask_recorders(struct ask *ask)
     unsigned i;
 
     for (i = 0; i < PLACES && error == cudaSuccess; i++)
-        error = cudaEventCreateWithFlags(&r.event[i], cudaEventDisableTiming);
+        error = cudaEventCreateWithFlags(&r.items.event[i], cudaEventDisableTiming);
     for (; ask_goes_on(ask, r.items.joins.trial, ask->trials) && error == cudaSuccess; r.items.joins.trial++)
         error = run_recorded(&r);
     ask_expect(ask, "work that waits for the events of launches", error, cudaSuccess);
@@ -113,11 +112,11 @@ static void ask_recorders(struct ask *ask)
     }
     for (i = 0; i < RECORDERS; i++) {
         snprintf(text, sizeof(text), "too soon after the event of %s", recorder_name[i]);
-        ask_expect_none(ask, text, r.soon[i], r.trials);
+        ask_expect_none(ask, text, r.soon[i], r.items.all);
     }
     for (i = 0; i < PLACES; i++)
-        if (r.event[i])
-            (void)cudaEventDestroy(r.event[i]);
+        if (r.items.event[i])
+            (void)cudaEventDestroy(r.items.event[i]);
     close_joins(&r.items.joins);
 }
 
