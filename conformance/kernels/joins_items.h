@@ -204,8 +204,11 @@ struct items {
     cudaEvent_t event[PLACES]; /* for who made them; every other one keeps time */
 };
 
+/* Of the pairs that stand in one trial no two have the same second work: some of these share a stream. */
+static unsigned then_of_pair(unsigned pair, unsigned firsts, unsigned thens) { return (pair / firsts + pair % firsts) % thens; }
+
 static unsigned first_of(const struct items *s, unsigned place) { return (s->joins.trial * PLACES + place) % s->firsts; }
-static unsigned then_of(const struct items *s, unsigned place) { return (s->joins.trial * PLACES + place) / s->firsts % s->thens; }
+static unsigned then_of(const struct items *s, unsigned place) { return then_of_pair(s->joins.trial * PLACES + place, s->firsts, s->thens); }
 
 /* The kernel of this place looks at the word that such work stores to; its own word, where it tells, is 0 so far. */
 static void look_for_item(struct joins *joins, unsigned place, released_call queue)
@@ -301,7 +304,7 @@ static cudaError_t run_items(struct items *s)
  * a shorter kernel. */
 static unsigned awaited_pair(const struct items *s, unsigned place) { return s->joins.trial * (PLACES / 2) + place / 2; }
 static unsigned awaited_first(const struct items *s, unsigned place) { return awaited_pair(s, place) % s->firsts; }
-static unsigned awaited_then(const struct items *s, unsigned place) { return awaited_pair(s, place) / s->firsts % s->thens; }
+static unsigned awaited_then(const struct items *s, unsigned place) { return then_of_pair(awaited_pair(s, place), s->firsts, s->thens); }
 
 static cudaError_t queue_awaited(struct items *s, unsigned place)
 {

@@ -58,7 +58,7 @@ struct recorders {
 /* The pair of this trial whose launch is in the stream of this place. */
 static unsigned recorded_pair(const struct recorders *r, unsigned place) { return r->items.joins.trial * (PLACES / 2) + place / 2; }
 static unsigned recorder_of(const struct recorders *r, unsigned place) { return recorded_pair(r, place) % RECORDERS; }
-static unsigned waiter_of(const struct recorders *r, unsigned place) { return recorded_pair(r, place) / RECORDERS % r->items.thens; }
+static unsigned waiter_of(const struct recorders *r, unsigned place) { return then_of_pair(recorded_pair(r, place), RECORDERS, r->items.thens); }
 
 static cudaError_t queue_recorded(struct recorders *r, unsigned place)
 {
