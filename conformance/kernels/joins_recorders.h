@@ -1,5 +1,6 @@
 /* joins_recorders.h - the pair of joins.cu with work of each kind that waits for the event of a launch of each kind: it does not begin before the
- * launch has triggered. In a trial every other stream has a launch, and the one after it the work that waits. */
+ * launch has triggered; or, where the event is one of block starts or of the launch's completion, before the launch's turn has come. In a trial every
+ * other stream has a launch, and the one after it the work that waits. */
 #ifndef JOINS_RECORDERS_H_INCLUDED
 #define JOINS_RECORDERS_H_INCLUDED
 
@@ -17,6 +18,11 @@ DEVICE_FN void looks_first(const struct kernel_args *args)
 
 KERNEL(joins_looks_first) { looks_first(&args); }
 KERNEL_OF(joins_long_looks_first, struct long_args) { looks_first(&args.args); }
+KERNEL_OF(joins_long_recorder, struct long_args)
+{
+    (void)args;
+    k_trigger();
+}
 
 /* How the launch differs from a plain one: the manners come first. */
 enum recorder { RECORDER_DEPENDENT = MANNERS, RECORDER_DRIVER, RECORDER_LONG, RECORDER_LARGE, RECORDER_LEGACY, RECORDER_PER_THREAD, RECORDERS };
@@ -27,27 +33,53 @@ static const char *const recorder_name[RECORDERS] = { "a plain launch", "a coope
                                                       "a launch with long arguments", "a launch of many blocks",
                                                       "a launch in the legacy stream", "a launch in the per-thread stream" };
 
-static cudaError_t launch_recording(unsigned recorder, struct kernel_args *args, cudaEvent_t event, cudaStream_t stream)
+/* Of what the event is: it is recorded by the kernel that looks, or by a silent one after that. */
+enum recorded_at { AT_TRIGGER, AT_STARTS, AT_COMPLETION, RECORDED_AT };
+
+static const void *recorder_kernel(unsigned recorder, enum recorded_at at)
 {
-    const void *function = (const void *)SYMBOL(joins_looks_first);
+    if (at == AT_TRIGGER)
+        return recorder == RECORDER_LONG ? (const void *)SYMBOL(joins_long_looks_first) : (const void *)SYMBOL(joins_looks_first);
+    return recorder == RECORDER_LONG ? (const void *)SYMBOL(joins_long_recorder) : (const void *)SYMBOL(joins_silent);
+}
+
+static cudaError_t launch_recorder_with(unsigned recorder, struct kernel_args *args, cudaLaunchAttribute records, enum recorded_at at,
+                                        cudaStream_t stream)
+{
+    const void *function = recorder_kernel(recorder, at);
     enum manner manner = recorder < RECORDER_DEPENDENT ? (enum manner)recorder : MANNER_PLAIN;
     cudaLaunchAttribute attrs[4];
     cudaLaunchConfig_t config;
     void *values[1];
-    cudaError_t error;
+    cudaError_t error = config_in_manners(&config, attrs, 1, stream, manner, manner, recorder == RECORDER_DEPENDENT);
 
-    if (recorder == RECORDER_LEGACY || recorder == RECORDER_PER_THREAD)
-        stream = recorder == RECORDER_LEGACY ? cudaStreamLegacy : cudaStreamPerThread;
-    error = config_in_manners(&config, attrs, 1, stream, manner, manner, recorder == RECORDER_DEPENDENT);
     if (error != cudaSuccess)
         return error;
     if (recorder == RECORDER_LARGE)
         config.gridDim.x = RECORDER_BLOCKS;
-    attrs[config.numAttrs++] = recording(event);
+    attrs[config.numAttrs++] = records;
     values[0] = args;
     if (recorder == RECORDER_LONG)
-        return launch_with_long_args((const void *)SYMBOL(joins_long_looks_first), args, 1, 1, 0, stream, attrs, config.numAttrs);
+        return launch_with_long_args(function, args, 1, 1, 0, stream, attrs, config.numAttrs);
     return recorder == RECORDER_DRIVER ? launch_by_driver(&config, function, values) : cudaLaunchKernelExC(&config, function, values);
+}
+
+/* Not every launch may record its completion: then it records that its blocks have begun. */
+static cudaError_t launch_recording(unsigned recorder, struct kernel_args *args, cudaEvent_t event, enum recorded_at at, cudaStream_t stream)
+{
+    cudaError_t error = cudaSuccess;
+
+    if (recorder == RECORDER_LEGACY || recorder == RECORDER_PER_THREAD)
+        stream = recorder == RECORDER_LEGACY ? cudaStreamLegacy : cudaStreamPerThread;
+    if (at != AT_TRIGGER)
+        error = launch_one((const void *)SYMBOL(joins_looks_first), args, 1, stream, NULL, 0);
+    if (error != cudaSuccess)
+        return error;
+    error = launch_recorder_with(recorder, args, at == AT_COMPLETION ? recording_begin(event) : recording_at(event, at == AT_STARTS), at, stream);
+    if (at != AT_COMPLETION || !is_unoffered(error))
+        return error;
+    (void)cudaGetLastError();
+    return launch_recorder_with(recorder, args, recording_at(event, 1), AT_STARTS, stream);
 }
 
 struct recorders {
@@ -60,6 +92,11 @@ static unsigned recorded_pair(const struct recorders *r, unsigned place) { retur
 static unsigned recorder_of(const struct recorders *r, unsigned place) { return recorded_pair(r, place) % RECORDERS; }
 static unsigned waiter_of(const struct recorders *r, unsigned place) { return then_of_pair(recorded_pair(r, place), RECORDERS, r->items.thens); }
 
+static enum recorded_at recorded_at(const struct recorders *r, unsigned place)
+{
+    return (enum recorded_at)(recorded_pair(r, place) / (RECORDERS * r->items.thens) % RECORDED_AT);
+}
+
 static cudaError_t queue_recorded(struct recorders *r, unsigned place)
 {
     struct joins *joins = &r->items.joins;
@@ -67,7 +104,7 @@ static cudaError_t queue_recorded(struct recorders *r, unsigned place)
     cudaError_t error;
 
     look_for_item(joins, place, then_items[waiter_of(r, place)].queue);
-    error = launch_recording(recorder_of(r, place), &joins->work[place], r->items.event[place], joins->stream[place]);
+    error = launch_recording(recorder_of(r, place), &joins->work[place], r->items.event[place], recorded_at(r, place), joins->stream[place]);
     if (error == cudaSuccess && waits == joins->stream[place + 1])
         error = cudaStreamWaitEvent(waits, r->items.event[place], 0);
     return error == cudaSuccess ? then_items[waiter_of(r, place)].queue(joins, place, waits) : error;
