@@ -8,15 +8,22 @@
 #define ITEM_WORDS 32u         /* of `aside`: where what the first works store lies */
 #define ITEM_PLACES (ALL_WORDS / 2) /* ... and a word of each place that the device's memory has */
 
-/* Tells whether its word was stored to before it ends. */
+/* Tells that it has looked, and whether its word was stored to by then. */
+DEVICE_FN void looks_at_word(const struct kernel_args *args)
+{
+    if (k_load_relaxed(args->seen) != 0)
+        k_store_relaxed(args->data, 1);
+    k_store_relaxed(args->data + 1, 1);
+}
+
+/* Looks before it ends. */
 KERNEL(joins_looks_last)
 {
     struct trial_plan plan = k_plan(&args);
 
     k_trigger();
     k_delay(args.state, plan.hold_ns);
-    if (k_load_relaxed(args.seen) != 0)
-        k_store_relaxed(args.data, 1);
+    looks_at_word(&args);
 }
 
 KERNEL(joins_stores_one) { k_store_relaxed(args.seen, RELEASED_BYTE); }
@@ -158,16 +165,16 @@ static cudaError_t then_graph(struct joins *joins, unsigned place, cudaStream_t 
     return launch_once((const void *)SYMBOL(joins_stores_one), &joins->follower[place], stream);
 }
 
-/* An event that keeps time, for which another stream waits that stores. */
+/* An event that keeps time, for which another stream waits that stores; the host waits for none of these. */
 static cudaError_t then_timed(struct joins *joins, unsigned place, cudaStream_t stream)
 {
     cudaEvent_t event;
     cudaError_t error = cudaEventCreate(&event);
 
     if (error == cudaSuccess)
-        error = record_and_await(event, stream, joins->loose);
+        error = record_and_await(event, stream, joins->ask->stream);
     (void)cudaEventDestroy(event);
-    return error == cudaSuccess ? then_kernel(joins, place, joins->loose) : error;
+    return error == cudaSuccess ? then_kernel(joins, place, joins->ask->stream) : error;
 }
 
 /* ---- each with each ---- */
@@ -210,12 +217,12 @@ static unsigned then_of_pair(unsigned pair, unsigned firsts, unsigned thens) { r
 static unsigned first_of(const struct items *s, unsigned place) { return (s->joins.trial * PLACES + place) % s->firsts; }
 static unsigned then_of(const struct items *s, unsigned place) { return then_of_pair(s->joins.trial * PLACES + place, s->firsts, s->thens); }
 
-/* The kernel of this place looks at the word that such work stores to; its own word, where it tells, is 0 so far. */
+/* The kernel of this place looks at the word that such work stores to; its own words, where it tells, are 0 so far. */
 static void look_for_item(struct joins *joins, unsigned place, released_call queue)
 {
     joins->work[place].seen = queue == then_copy_in ? item_word(joins, place) : released_word(joins, place);
     joins->pinned->plan[place].hold_ns = ITEM_HOLD;
-    joins->pinned->words[place * PLACE_WORDS] = 0;
+    joins->pinned->words[place * PLACE_WORDS] = joins->pinned->words[place * PLACE_WORDS + 1] = 0;
 }
 
 static cudaError_t queue_items(struct items *s, unsigned place)
@@ -250,12 +257,14 @@ static cudaError_t end_items(struct joins *joins, uint32_t words[PLACES])
     return error == cudaSuccess ? cudaMemcpy(words, item_word(joins, 0), PLACES * sizeof(uint32_t), cudaMemcpyDeviceToHost) : error;
 }
 
-/* Whether the kernel found the word stored to, or it still is not once all has ended. */
+/* Whether the kernel did not look, or found the word stored to, or that still is not once all has ended. */
 static unsigned item_is_wrong(const struct joins *joins, unsigned place, released_call queue, const uint32_t *words_of_device)
 {
     volatile const struct pinned *pinned = joins->pinned;
+    volatile const uint32_t *told = pinned->words + place * PLACE_WORDS;
+    unsigned stored = queue == then_copy_in ? words_of_device[place] == ITEM_HOLD : pinned->seen[place][0] != 0;
 
-    return pinned->words[place * PLACE_WORDS] != 0 || (queue == then_copy_in ? words_of_device[place] : pinned->seen[place][0]) == 0;
+    return told[0] != 0 || told[1] != 1 || !stored;
 }
 
 /* With as many kinds of work as the device offers. */

@@ -4,14 +4,13 @@
 #ifndef JOINS_RECORDERS_H_INCLUDED
 #define JOINS_RECORDERS_H_INCLUDED
 
-/* Tells whether its word was stored to before it triggers. */
+/* Looks before it triggers. */
 DEVICE_FN void looks_first(const struct kernel_args *args)
 {
     struct trial_plan plan = k_plan(args);
 
     k_delay(args->state, plan.hold_ns);
-    if (k_load_relaxed(args->seen) != 0)
-        k_store_relaxed(args->data, 1);
+    looks_at_word(args);
     k_fence_system();
     k_trigger();
 }
