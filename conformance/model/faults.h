@@ -392,7 +392,9 @@ struct faults {
         loop_by_low_byte, loop_of_256_rounds, chosen_switch_by_low_byte, chosen_behind_disabled_idle, set_by_later_block_lost, update_keeps_loop_kernels,
         chosen_cooperative_is_plain, node_priority_drops_cooperative, later_round_start_edge_early, launch_257_lets_go, edge_257_into_ignored,
         allocation_65_shares, copy_forgets_launch_events, value_keeps_last_event, sync_forgets_launch_event;
-    bool driver_loop_once;
+    bool driver_loop_once, no_rows_set_cuts, memset_passes_copy_in, graph_passes_copy_out, refused_crowd_fires_event, window_drops_completion,
+        window_drops_cooperative, window_drops_clusters, told_properties_uncovers, six_drops_captured_completion,
+        completion_drops_captured_six, item_passes_event_of_group, copy_out_forgets_behind_host, freed_given_behind_older_event;
     bool never_overlaps, seldom_overlaps, early, shared, late_copies, pageable_later; /* these conform */
 };
 
