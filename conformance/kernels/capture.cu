@@ -173,17 +173,20 @@ static cudaError_t capture_in_manners(cudaStream_t stream, enum manner first, en
     return read_capture(stream, error, reading);
 }
 
-/* The attribute before or after one that says how, and never when, unless the device refuses that one. */
+/* The attribute before or after one that says how, and never when, or one of an event, unless the device refuses that one. */
 static void ask_hinted(struct ask *ask)
 {
+    cudaEvent_t event = NULL;
     unsigned i;
+    cudaError_t made = cudaEventCreateWithFlags(&event, cudaEventDisableTiming);
 
-    for (i = 0; i < 2 * HINT_KINDS; i++) {
+    ask_expect(ask, "an event", made, cudaSuccess);
+    for (i = 0; i < 2 * (HINT_KINDS + 2) && made == cudaSuccess; i++) {
         cudaLaunchAttribute attrs[2];
         struct reading reading = PDL_ZERO;
         cudaError_t error;
         attrs[i % 2] = serialization(1);
-        attrs[1 - i % 2] = nth_hint(i / 2);
+        attrs[1 - i % 2] = i / 2 < HINT_KINDS ? nth_hint(i / 2) : i / 2 == HINT_KINDS ? recording(event) : recording_begin(event);
         error = capture_hinted(ask->stream, attrs, &reading);
         (void)cudaGetLastError();
         if (is_unoffered(error))
@@ -191,6 +194,8 @@ static void ask_hinted(struct ask *ask)
         ask_expect(ask, "a launch with the attribute and another one", error, cudaSuccess);
         ask_expect_text(ask, "its edge", reading.text, "P>D 1,0,1");
     }
+    if (event)
+        (void)cudaEventDestroy(event);
 }
 
 /* Launches of every manner; no document says what the attribute is on a cooperative one. */

@@ -8,8 +8,8 @@
 /* Without timing; one that the host would sleep for; one that another host thread made. */
 #define STARTED_HOLD_NS 20000u
 #define COMPLETION_COOPERATIVE ((unsigned)DRESS_GROUPED) /* not in clusters */
-#define COMPLETION_MAPPED (COMPLETION_COOPERATIVE + 1)
-#define COMPLETION_DRESSES (COMPLETION_MAPPED + 1)
+#define COMPLETION_HINTED (COMPLETION_COOPERATIVE + 1) /* the first of as many as there are hints */
+#define COMPLETION_DRESSES (COMPLETION_HINTED + HINT_KINDS)
 #define COMPLETIONS (8 * COMPLETION_DRESSES) /* trials */
 #define CROWD_EVENTS 3u
 static cudaError_t event_for(unsigned which, cudaEvent_t *event)
@@ -91,7 +91,7 @@ static unsigned dress_completion(const struct crowd *crowd, unsigned dress, cuda
 {
     if (dress < COMPLETION_COOPERATIVE)
         return dress_crowd(dress, crowd->greatest, attribute);
-    *attribute = dress == COMPLETION_MAPPED ? hint_of(cudaLaunchAttributeMemSyncDomainMap) : cooperatively();
+    *attribute = dress >= COMPLETION_HINTED ? nth_hint(dress - COMPLETION_HINTED) : cooperatively();
     return 1;
 }
 

@@ -1,7 +1,8 @@
 /* given.cu - a kernel runs in the shape that it was last given, whichever call gave it.
  *
  * pair     rules     what is asked
- * calls    ATTR-15c  launches by each call of the runtime and of the driver, cooperative ones too: grid, block and dynamic shared memory
+ * calls    ATTR-15c  launches by each call of the runtime and of the driver, cooperative ones too: grid, block and dynamic shared memory; in
+ *                    clusters, with each other attribute
  * nodes    ATTR-15c  nodes of graphs that had another shape before: by each call that gives parameters, by an update, in a clone and in a child
  *                    graph; captured launches by each call; a node that is refused parameters and attributes
  * sets     ATTR-15d  memset nodes of one row or several that had another place, value, width, element or pitch before, in the same ways
@@ -167,6 +168,8 @@ static cudaError_t look_at_shape(struct given *g, const struct shape *s)
     return error;
 }
 
+#include "given_beside.h"
+
 static void ask_calls(struct ask *ask)
 {
     struct given g = PDL_ZERO;
@@ -184,6 +187,7 @@ static void ask_calls(struct ask *ask)
         }
         ask_expect(ask, call_names[call], error, cudaSuccess);
     }
+    ask_beside(&g);
     ask_expect_none(ask, "launches that ran in another shape", g.wrong, g.trials);
     (void)cudaFreeHost(g.room);
 }

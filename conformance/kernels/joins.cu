@@ -14,7 +14,7 @@
  * sources  COMP-12b  so of one that another host thread made, and of one whose graph is destroyed before the launches or between them; nodes of
  *                    each kind, and a follower in the stream, that are still to come when the graph is destroyed
  * idle     COMP-04c  calls that have nothing to do, between work or a wait for its event and a follower or a dependent that waits: copies and
- *                    memsets of no bytes, an attribute of the stream; a record that is refused, an event that is destroyed
+ *                    memsets of no bytes or no rows, an attribute of the stream; a record that is refused, an event that is destroyed
  * told     COMP-04c  questions, settings, what the host makes for nobody and what it queues elsewhere, at the same places and in a capture
  * refused  COMP-04c  calls that are refused, at the same places; a capture of the legacy stream between its work and its follower
  * hollow   COMP-12c  graphs in which nothing runs, between work and follower: without nodes, all of them disabled, with an empty child graph or
@@ -50,6 +50,9 @@
  * short_moves COMP-04d copies and memsets of 1 to 300 bytes from and to any address, in memory of each kind
  * boxes    COMP-04d  copies of one layer, of boxes, of one row or column, and memsets of these
  * callbacks COMP-04d callbacks of streams: after work, an event or a silent kernel, before a dependent; what comes after one
+ * items    COMP-04d  two works behind a kernel, of each kind that is no kernel each, or a kernel or graph behind one
+ * awaited_items COMP-04a two such works, and between them a wait for the event of a kernel
+ * recorders COMP-04a work of each such kind that waits for the event of a launch of each kind
  * lent     ATTR-17b streams and nodes that are given the attributes of another one; graphs that cudaGraphInstantiateWithParams makes executable
  * values   COMP-17b values that streams write and wait for: after work, an event or a silent kernel, before work of each kind and dependents
  * conditions COMP-17b waits for zero, for one of several bits, for a bit that is not set, for 64 bits, with a flush: a value that does not
@@ -77,7 +80,7 @@
 #define PLACES 12u             /* streams */
 #define PLACE_WORDS 16u
 #define ALL_WORDS (PLACES * PLACE_WORDS)
-#define JOINS_MAX 28u          /* of a pair */
+#define JOINS_MAX 41u          /* of a pair */
 
 KERNEL(joins_work) { slow_stores(&args); }
 
@@ -364,7 +367,6 @@ static void ask_joins(struct ask *ask, const struct join *join, unsigned count, 
 #include "joins_awaiting.h"
 #include "joins_manners.h"
 #include "joins_refused.h"
-#include "joins_told.h"
 #include "joins_captured.h"
 #include "joins_lanes.h"
 #include "joins_kinds.h"
@@ -442,6 +444,7 @@ static cudaError_t join_zero(struct joins *joins)
 }
 
 #include "joins_drawn.h"
+#include "joins_told.h"
 #include "joins_legacy.h"
 #include "joins_default.h"
 #include "joins_driver.h"
@@ -456,6 +459,8 @@ static cudaError_t join_zero(struct joins *joins)
 #include "joins_allocations.h"
 #include "joins_batches.h"
 #include "joins_threads.h"
+#include "joins_items.h"
+#include "joins_recorders.h"
 
 static void ask_legacy(struct ask *ask)
 {
@@ -515,6 +520,9 @@ static const struct pair joins_pairs[] = {
     PAIR_ASK("short_moves", ask_short_moves),
     PAIR_ASK("boxes", ask_boxes),
     PAIR_ASK("callbacks", ask_callbacks),
+    PAIR_ASK("items", ask_items),
+    PAIR_ASK("awaited_items", ask_awaited_items),
+    PAIR_ASK("recorders", ask_recorders),
     PAIR_ASK("lent", ask_lent),
     PAIR_ASK("values", ask_values),
     PAIR_ASK("value_nodes", ask_value_nodes),

@@ -265,6 +265,63 @@ static void ask_lanes(struct ask *ask)
     close_joins(&joins);
 }
 
+#define COMPLETION_BESIDES (6u + HINT_KINDS)
+
+/* What a launch may be given beside an event of its completion. */
+static cudaLaunchAttribute beside_completion(unsigned which, cudaEvent_t other)
+{
+    switch (which) {
+    case 0: return serialization(1);
+    case 1: return cooperatively();
+    case 2: return in_clusters(1);
+    case 3: return of_priority(0);
+    case 4: return in_remote_domain();
+    case 5: return recording(other);
+    default: return nth_hint(which - 6);
+    }
+}
+
+/* Captures a launch that records its completion and has another attribute, before that or after it, unless that is refused. Who waits for the event
+ * is told the launch. */
+static cudaError_t capture_completion(struct joins *joins, unsigned which, unsigned place, const cudaEvent_t *event)
+{
+    cudaStream_t stream = joins->stream[0];
+    cudaLaunchAttribute attrs[2];
+    cudaError_t error = cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal);
+
+    attrs[place] = recording_begin(event[0]);
+    attrs[1 - place] = beside_completion(which, event[1]);
+    if (error != cudaSuccess)
+        return error;
+    if (launch_one((const void *)SYMBOL(joins_silent), &joins->work[0], 1, stream, attrs, 2) == cudaSuccess) {
+        error = cudaStreamWaitEvent(joins->stream[1], event[0], 0);
+        if (error == cudaSuccess)
+            expect_told(joins->ask, stream, joins->stream[1], 0);
+    }
+    ask_drop_capture(stream);
+    return error;
+}
+
+static void ask_completions(struct ask *ask)
+{
+    struct joins joins = PDL_ZERO;
+    cudaEvent_t event[2] = { NULL, NULL };
+    unsigned i;
+    cudaError_t error = open_joins(&joins, ask, cudaStreamNonBlocking);
+
+    for (i = 0; i < 2 * COMPLETION_BESIDES && error == cudaSuccess; i++) {
+        error = cudaEventCreateWithFlags(&event[0], cudaEventDisableTiming);
+        if (error == cudaSuccess)
+            error = cudaEventCreateWithFlags(&event[1], cudaEventDisableTiming);
+        if (error == cudaSuccess)
+            error = capture_completion(&joins, i / 2, i % 2, event);
+        (void)cudaEventDestroy(event[0]);
+        (void)cudaEventDestroy(event[1]);
+    }
+    ask_expect(ask, "captured launches that record their completion", error, cudaSuccess);
+    close_joins(&joins);
+}
+
 static void ask_captured(struct ask *ask)
 {
     static const struct join joins[] = {
@@ -275,6 +332,7 @@ static void ask_captured(struct ask *ask)
     };
 
     ask_lanes(ask);
+    ask_completions(ask);
     ask_joins(ask, joins, sizeof(joins) / sizeof(joins[0]), cudaStreamNonBlocking);
 }
 

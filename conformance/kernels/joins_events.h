@@ -132,17 +132,39 @@ static cudaError_t join_own(struct joins *joins)
     return error;
 }
 
-/* The launch of no threads records nothing. */
+#define REFUSALS 5u
+
+/* A launch that no device takes: of no threads, of too many, with too much shared memory, in clusters that the grid does not hold, or cooperative with
+ * more blocks than fit. */
+static cudaError_t launch_refused(struct joins *joins, unsigned why, cudaLaunchAttribute records)
+{
+    cudaLaunchConfig_t config = one_block(why == 0 ? 0 : why == 1 ? 1u << 16 : PLACE_WORDS, joins->stream[2]);
+    struct kernel_args *args = &joins->follower[1];
+    cudaLaunchAttribute attrs[2];
+    cudaError_t error;
+
+    attrs[0] = records;
+    attrs[1] = why == 3 ? in_clusters(2) : cooperatively();
+    config.attrs = attrs;
+    config.numAttrs = why < 3 ? 1 : 2;
+    config.dynamicSmemBytes = why == 2 ? (size_t)1 << 24 : 0;
+    config.gridDim.x = why == 4 ? 1u << 20 : 1;
+    error = cudaLaunchKernelExC(&config, (const void *)SYMBOL(joins_follower), (void **)&args);
+    (void)cudaGetLastError();
+    return error == cudaSuccess ? cudaErrorUnknown : cudaSuccess;
+}
+
+/* Such launches record nothing: neither at their trigger nor as they complete. */
 static cudaError_t join_refused(struct joins *joins)
 {
+    unsigned why = joins->round % REFUSALS;
     cudaEvent_t event;
     cudaError_t error = work_and_record(joins, 1, &event);
-    cudaLaunchAttribute attribute = joins->trial / 16 % 2 ? recording_begin(event) : recording(event);
 
-    if (error == cudaSuccess &&
-        launch_one((const void *)SYMBOL(joins_follower), &joins->follower[1], 0, joins->stream[2], &attribute, 1) == cudaSuccess)
-        error = cudaErrorUnknown;
-    (void)cudaGetLastError();
+    if (error == cudaSuccess)
+        error = launch_refused(joins, why, recording(event));
+    if (error == cudaSuccess)
+        error = launch_refused(joins, why, recording_begin(event));
     return await_and_follow(joins, event, error);
 }
 

@@ -19,6 +19,23 @@ static cudaError_t set_nothing(struct joins *joins, cudaStream_t stream, cudaEve
     return whatever(cudaMemsetAsync(joins->follower[0].seen, 0, 0, stream));
 }
 
+/* Of no rows, or of rows of no bytes. */
+static cudaError_t copy_no_rows(struct joins *joins, cudaStream_t stream, cudaEvent_t event)
+{
+    size_t bytes = joins->round / 4 % 2 ? 4 : 0, rows = bytes ? 0 : 2;
+
+    (void)event;
+    return whatever(cudaMemcpy2DAsync(joins->follower[0].seen, 4, joins->follower[0].data, 4, bytes, rows, cudaMemcpyDefault, stream));
+}
+
+static cudaError_t set_no_rows(struct joins *joins, cudaStream_t stream, cudaEvent_t event)
+{
+    size_t bytes = joins->round / 4 % 2 ? 4 : 0, rows = bytes ? 0 : 2;
+
+    (void)event;
+    return whatever(cudaMemset2DAsync(joins->follower[0].seen, 4, 0, bytes, rows, stream));
+}
+
 static cudaError_t wait_for_none(struct joins *joins, cudaStream_t stream, cudaEvent_t event)
 {
     (void)joins;
@@ -147,6 +164,8 @@ static cudaError_t call_between(struct joins *joins, idle_call call)
 
 static cudaError_t idle_copy(struct joins *joins) { return call_between(joins, copy_nothing); }
 static cudaError_t idle_set(struct joins *joins) { return call_between(joins, set_nothing); }
+static cudaError_t idle_copy_of_rows(struct joins *joins) { return call_between(joins, copy_no_rows); }
+static cudaError_t idle_set_of_rows(struct joins *joins) { return call_between(joins, set_no_rows); }
 static cudaError_t idle_attribute(struct joins *joins) { return call_between(joins, give_attribute); }
 
 /* The record that is refused leaves the event what it stood for. */
@@ -218,6 +237,8 @@ static cudaError_t idle_captured(struct joins *joins, idle_call call)
 }
 
 static cudaError_t idle_in_capture(struct joins *joins) { return idle_captured(joins, copy_nothing); }
+static cudaError_t idle_set_in_capture(struct joins *joins) { return idle_captured(joins, joins->round % 3 ? set_nothing : set_no_rows); }
+static cudaError_t idle_rows_in_capture(struct joins *joins) { return idle_captured(joins, copy_no_rows); }
 
 /* "If cudaEventRecord() has not been called on event", it is complete: also one that is made once another one was destroyed before its time. */
 static cudaError_t idle_event(struct joins *joins)
@@ -251,6 +272,10 @@ static void ask_idle(struct ask *ask)
         { "stale after an event that is destroyed, in its stream", idle_destruction },
         { "stale after a copy and a memset that move nothing", idle_in_line },
         { "stale after a captured copy of no bytes", idle_in_capture },
+        { "stale after a copy of no rows", idle_copy_of_rows },
+        { "stale after a memset of no rows", idle_set_of_rows },
+        { "stale after a captured memset of no bytes, or no rows", idle_set_in_capture },
+        { "stale after a captured copy of no rows", idle_rows_in_capture },
         { "stale after a wait and one for an event that was never recorded", idle_event },
     };
 

@@ -22,8 +22,8 @@ KERNEL(joins_fills) { fill_words(&args, 0); }
 KERNEL(joins_waits_and_fills) { fill_words(&args, 1); }
 
 /* What happens between the end of the memory's first use and its second one: the stream that freed it is asked whether it has ended, is destroyed,
- * or waits for an event. */
-enum since { SINCE_NOTHING, SINCE_POLLED, SINCE_DESTROYED, SINCE_WAITS, SINCES };
+ * or waits for an event; or the stream that takes it waits for an event of the stream of its first use, which was recorded before that. */
+enum since { SINCE_NOTHING, SINCE_POLLED, SINCE_DESTROYED, SINCE_WAITS, SINCES, SINCE_OLDER = SINCES };
 /* Who takes it: its stream, a dependent there, another stream, one that waits for an event after the free, another host thread in such a stream. */
 enum taker { TAKER_SAME, TAKER_DEPENDENT, TAKER_OTHER, TAKER_AFTER_EVENT, TAKER_THREAD, TAKERS };
 static const char *const taker_name[TAKERS] = { "allocated again", "allocated again for a dependent", "allocated elsewhere",
@@ -34,7 +34,7 @@ struct pool_use {              /* of the memory by the work, and then by who sto
     enum taker taker;
     size_t bytes;
     cudaStream_t first, frees, takes; /* first: uses it first */
-    cudaEvent_t event;
+    cudaEvent_t event, older;
     uint32_t *old, *fresh;
     struct kernel_args args;   /* of the work */
     cudaError_t error;         /* of the second use */
@@ -52,6 +52,8 @@ static cudaError_t open_use(struct pool_use *use)
         error = open_kind((enum stream_kind)(use->first == cudaStreamPerThread ? STREAM_URGENT : takers[drawn(joins, 8, 4)]), &use->takes);
     if (error == cudaSuccess)
         error = cudaEventCreateWithFlags(&use->event, cudaEventDisableTiming);
+    if (error == cudaSuccess)
+        error = cudaEventCreateWithFlags(&use->older, cudaEventDisableTiming);
     return error == cudaSuccess ? open_aside(joins) : error;
 }
 
@@ -67,6 +69,8 @@ static cudaError_t use_first(struct pool_use *use)
         error = cudaMallocAsync((void **)&use->old, use->bytes, use->first);
     if (error == cudaSuccess)
         error = cudaStreamSynchronize(use->first);
+    if (error == cudaSuccess)
+        error = cudaEventRecord(use->older, use->first);
     use->args = joins->work[0];
     use->args.data = use->old;
     return error == cudaSuccess ? some_work(joins, &use->args, use->first) : error;
@@ -119,6 +123,8 @@ static cudaError_t pass_since(struct pool_use *use, enum since since)
         error = look_once(use->frees);
     if (since == SINCE_DESTROYED && use->frees == use->first)
         close_kind(&use->first); /* its work goes on */
+    if (since == SINCE_OLDER)
+        error = cudaStreamWaitEvent(use->takes, use->older, 0);
     if (since == SINCE_WAITS) {
         error = launch_one((const void *)SYMBOL(joins_silent), &joins->work[0], 1, joins->stream[1], NULL, 0);
         if (error == cudaSuccess)
@@ -184,6 +190,8 @@ static cudaError_t end_use(struct pool_use *use, cudaError_t error)
     close_kind(&use->first);
     if (use->event)
         (void)cudaEventDestroy(use->event);
+    if (use->older)
+        (void)cudaEventDestroy(use->older);
     return error;
 }
 
@@ -195,6 +203,8 @@ static cudaError_t use_twice(struct joins *joins)
 
     use.joins = joins;
     use.taker = (enum taker)(joins->trial % POOL_WAYS);
+    if (use.taker == TAKER_OTHER && joins->round % 3 == 2)
+        since = SINCE_OLDER;
     prepare(joins, 1, 0);
     error = open_use(&use);
     if (error == cudaSuccess)

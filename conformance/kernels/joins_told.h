@@ -302,6 +302,8 @@ static cudaError_t synchronize_elsewhere(struct joins *joins, cudaStream_t strea
     return joins->round % 4 < 2 ? cudaStreamSynchronize(elsewhere(joins)) : cudaEventSynchronize(joins->passed);
 }
 
+#include "joins_told_more.h"
+
 static const struct named_call told_calls[] = {
     { "stale after a question about memory", tell_memory },
     { "stale after a question about the device", tell_device },
@@ -331,6 +333,19 @@ static const struct named_call told_calls[] = {
     { "stale after a record elsewhere", record_elsewhere },
     { "stale after a wait elsewhere", await_elsewhere },
     { "stale after the host waited elsewhere", synchronize_elsewhere },
+    { "stale after a question about versions", tell_versions },
+    { "stale after a question about the device's properties", tell_properties },
+    { "stale after a question about the kernel's function", tell_function },
+    { "stale after a question about the stream's attributes", tell_attributes },
+    { "stale after another stream of high priority", add_urgent_stream },
+    { "stale after the end of no allocation, and an allocation by the older call", add_older_pinned },
+    { "stale after another graph with nodes of each kind", add_nodes },
+    { "stale after changes of the nodes of another executable graph", change_nodes },
+    { "stale after another graph with a conditional node", add_condition },
+    { "stale after an allocation and its end in a stream elsewhere", pool_elsewhere },
+    { "stale after copies and a memset of rows and layers elsewhere", move_elsewhere },
+    { "stale after a cooperative launch elsewhere", cooperate_elsewhere },
+    { "stale after a copy and a memset that the host waits for", move_at_once },
 };
 #define TOLD (sizeof(told_calls) / sizeof(told_calls[0]))
 

@@ -3,11 +3,15 @@
 #ifndef LIMITS_CROWDS_H_INCLUDED
 #define LIMITS_CROWDS_H_INCLUDED
 
-enum crowding { CROWD_CALL, CROWD_CALL_IN_DEFAULT, CROWD_RECORDS, CROWD_CAPTURED, CROWD_NUMBER_2, CROWD_IGNORED, CROWD_MAPPED, CROWDINGS };
+enum crowding { CROWD_CALL, CROWD_CALL_IN_DEFAULT, CROWD_RECORDS, CROWD_CAPTURED, CROWD_NUMBER_2, CROWD_IGNORED, CROWD_MAPPED, CROWD_WINDOWED,
+                CROWD_SCHEDULED, CROWD_CARVED, CROWDINGS };
 static const char *const crowding_text[CROWDINGS] = { "by cudaLaunchCooperativeKernel", "by cudaLaunchCooperativeKernel in stream 0",
                                                       "that records an event", "that is captured",
                                                       "by the number 2", "with an attribute that is ignored after its own",
-                                                      "with a map of memory-sync domains after its own attribute" };
+                                                      "with a map of memory-sync domains after its own attribute",
+                                                      "with a window after its own attribute",
+                                                      "with a scheduling policy after its own attribute",
+                                                      "with a carve-out after its own attribute" };
 
 /* Of the three calls, which one refuses a captured grid that does not fit is not promised. */
 static cudaError_t end_crowd(cudaStream_t stream, cudaError_t error)
@@ -23,6 +27,16 @@ static cudaError_t end_crowd(cudaStream_t stream, cudaError_t error)
     return error;
 }
 
+/* All shared memory, so that no fewer blocks fit. */
+static cudaLaunchAttribute whole_carveout(void)
+{
+    cudaLaunchAttribute attribute = nth_hint(HINT_KINDS - 1);
+    const int percent = 100;
+
+    memcpy(&attribute.val, &percent, sizeof(percent));
+    return attribute;
+}
+
 static unsigned dress_crowd(enum crowding crowding, cudaEvent_t event, cudaLaunchAttribute *attrs)
 {
     attrs[0] = cooperatively();
@@ -31,6 +45,9 @@ static unsigned dress_crowd(enum crowding crowding, cudaEvent_t event, cudaLaunc
     case CROWD_RECORDS: attrs[1] = recording(event); return 2;
     case CROWD_IGNORED: return 2;
     case CROWD_MAPPED: attrs[1] = hint_of(cudaLaunchAttributeMemSyncDomainMap); return 2;
+    case CROWD_WINDOWED: attrs[1] = hint_of(cudaLaunchAttributeAccessPolicyWindow); return 2;
+    case CROWD_SCHEDULED: attrs[1] = hint_of(cudaLaunchAttributeClusterSchedulingPolicyPreference); return 2;
+    case CROWD_CARVED: attrs[1] = whole_carveout(); return 2;
     case CROWD_NUMBER_2: attrs[0].val.cooperative = 2; return 1; /* "Nonzero indicates a cooperative kernel" */
     default: return 1;
     }
@@ -66,7 +83,7 @@ static void ask_crowd(struct ask *ask, const struct limits *limits, enum crowdin
     char text[128];
 
     error = launch_crowd(limits, crowding, fit, event);
-    if ((crowding == CROWD_RECORDS || crowding == CROWD_MAPPED) && is_unoffered(error)) {
+    if ((crowding == CROWD_RECORDS || crowding >= CROWD_MAPPED) && is_unoffered(error)) {
         ask_skip(ask, crowding_text[crowding], "such a cooperative launch is not offered here");
         (void)cudaGetLastError();
         return;

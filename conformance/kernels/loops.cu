@@ -24,6 +24,7 @@ IMAGE_WITHOUT_PAIRS(loops)
 #else
 #include "graph_ask.h"
 #include "host_room.h"
+#include "stream_calls.h"
 
 #ifdef MUTANT_nowait
 #define WAITS 0
@@ -362,8 +363,8 @@ static cudaError_t launch_beside(struct loops *l, unsigned trial, cudaStream_t s
     return cudaGraphLaunch(l->exec_beside, stream);
 }
 
-/* In every other trial the launches stand in two streams. A loop of another graph stands before them, runs beside them, or is not launched:
- * `beside` is 1, 2 or 0. */
+/* In every other trial the launches stand in two streams; one of them is by the driver. A loop of another graph stands before them, runs beside them,
+ * or is not launched: `beside` is 1, 2 or 0. */
 static cudaError_t run_loops(struct loops *l, unsigned trial, const struct wanted *wanted)
 {
     unsigned moves = trial % 2, place = trial / 2 + l->turn, beside = place % 3;
@@ -377,7 +378,7 @@ static cudaError_t run_loops(struct loops *l, unsigned trial, const struct wante
         if (i && moves)
             error = record_and_await(l->event, stream[0], stream[1]);
         if (error == cudaSuccess)
-            error = cudaGraphLaunch(l->exec, stream[i && moves]);
+            error = (place + i) % 2 ? graph_by_driver(l->exec, stream[i && moves]) : cudaGraphLaunch(l->exec, stream[i && moves]);
         if (error == cudaSuccess)
             error = launch_one(wanted->follower, &l->args, THREADS, stream[i && moves], &attribute, 1);
     }

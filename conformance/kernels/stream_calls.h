@@ -54,6 +54,15 @@ static inline cudaError_t upload_by_driver(cudaGraphExec_t exec, cudaStream_t st
     return error == cudaSuccess ? (cudaError_t)((upload_fn)upload)((CUgraphExec)exec, (CUstream)stream) : error;
 }
 
+static inline cudaError_t graph_by_driver(cudaGraphExec_t exec, cudaStream_t stream)
+{
+    typedef CUresult(CUDAAPI * launch_fn)(CUgraphExec, CUstream);
+    void *launch = NULL;
+    cudaError_t error = driver_function("cuGraphLaunch", 10000, &launch);
+
+    return error == cudaSuccess ? (cudaError_t)((launch_fn)launch)((CUgraphExec)exec, (CUstream)stream) : error;
+}
+
 static inline cudaError_t copy_by_driver(void *to, const void *from, size_t bytes, cudaStream_t stream)
 {
     typedef CUresult(CUDAAPI * copy_fn)(CUdeviceptr, CUdeviceptr, size_t, CUstream);

@@ -342,6 +342,7 @@ struct queued { /* of the graph that is being queued: how it was made and launch
     unsigned launches; /* of its executable graph, this one too */
     unsigned rounds;   /* that the loop around these nodes has ended */
     bool in_legacy, chosen; /* chosen: what a kernel has decided to run */
+    bool by_driver; /* for the device driver-loop-once */
     bool half; /* on the device uploaded-elsewhere-half */
     bool elsewhere; /* its launch before was in another stream: for the device elsewhere-loop-runs-once */
 };

@@ -137,6 +137,7 @@ cudaError_t CUDARTAPI cudaSetDeviceFlags(unsigned flags)
 cudaError_t CUDARTAPI cudaGetDeviceProperties(struct cudaDeviceProp *p, int index)
 {
     CALL_QUERY(cudaGetDeviceProperties);
+    device.told_properties_at = device.serial;
     FAIL_IF(p == NULL, cudaErrorInvalidValue);
     if (index < 0 && device.faults.properties_of_no_device_told)
         return cudaSuccess;

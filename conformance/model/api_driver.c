@@ -216,9 +216,17 @@ static unsigned wait_for(cudaStream_t stream, cudaEvent_t event, unsigned flags)
     BY_DRIVER(device.faults.driver_awaits_nothing ? cudaSuccess : cudaStreamWaitEvent(stream, event, flags));
 }
 
-static unsigned launch_graph(cudaGraphExec_t exec, cudaStream_t stream)
+static unsigned launch_graph_as_told(cudaGraphExec_t exec, cudaStream_t stream)
 {
     BY_DRIVER(cudaGraphLaunch(exec, device.faults.driver_graph_in_legacy ? cudaStreamLegacy : stream));
+}
+
+static unsigned launch_graph(cudaGraphExec_t exec, cudaStream_t stream)
+{
+    device.graph_by_driver = true;
+    unsigned error = launch_graph_as_told(exec, stream);
+    device.graph_by_driver = false;
+    return error;
 }
 
 static unsigned write_value(cudaStream_t stream, uint32_t *to, uint32_t value, unsigned flags)

@@ -75,6 +75,12 @@ static uint32_t behind_number(const cudaLaunchAttribute *a)
     return behind;
 }
 
+static bool is_captured(const struct request *r)
+{
+    const struct stream *s = stream_of(r->stream_handle);
+    return s != NULL && s->capture != NULL;
+}
+
 static cudaError_t read_event_attribute(struct request *r, const cudaLaunchAttribute *a)
 {
     cudaError_t error;
@@ -89,6 +95,7 @@ static cudaError_t read_event_attribute(struct request *r, const cudaLaunchAttri
 #if CUDART_VERSION >= 12030
     if (device.faults.completion_event_drops_cooperative)
         r->cooperative = false;
+    r->programmatic &= !(device.faults.completion_drops_captured_six && is_captured(r));
     r->launch_event = a->val.launchCompletionEvent.event;
     return event_usable_in_launch(r->launch_event, a->val.launchCompletionEvent.flags);
 #else
@@ -113,6 +120,11 @@ static cudaError_t read_attribute(struct request *r, const cudaLaunchAttribute *
         if (device.faults.window_drops_event)
             r->event = NULL;
         r->programmatic &= !device.faults.window_drops_attribute;
+        if (device.faults.window_drops_completion)
+            r->launch_event = NULL;
+        r->cooperative &= !device.faults.window_drops_cooperative;
+        if (device.faults.window_drops_clusters)
+            r->cluster = r->clusters[0] = r->clusters[1] = r->clusters[2] = 1;
         return cudaSuccess;
     case 9: /* memory-sync domain map */
         r->cooperative &= !device.faults.map_drops_cooperative;
@@ -161,6 +173,8 @@ static cudaError_t read_attribute(struct request *r, const cudaLaunchAttribute *
         r->programmatic_given = true;
         if (device.faults.six_drops_event)
             r->event = NULL;
+        if (device.faults.six_drops_captured_completion && is_captured(r))
+            r->launch_event = NULL;
         return cudaSuccess;
     case 7:
     case 12: return read_event_attribute(r, a);
@@ -471,11 +485,14 @@ cudaError_t launch_in_stream(struct request *r)
 }
 
 /* What a launch that is refused changes, on the devices that let one. */
-static void refusal_acts(const cudaLaunchConfig_t *config)
+static void refusal_acts(const cudaLaunchConfig_t *config, cudaError_t error)
 {
     struct stream *s = stream_of(config->stream);
     for (unsigned i = 0; device.faults.refused_launch_fires_event && i < config->numAttrs; i++)
         if (config->attrs[i].id == cudaLaunchAttributeProgrammaticEvent && event_of(config->attrs[i].val.programmaticEvent.event) != NULL)
+            event_of(config->attrs[i].val.programmaticEvent.event)->op = NULL;
+    for (unsigned i = 0; device.faults.refused_crowd_fires_event && error == cudaErrorCooperativeLaunchTooLarge && i < config->numAttrs; i++)
+        if (config->attrs[i].id == cudaLaunchAttributeProgrammaticEvent)
             event_of(config->attrs[i].val.programmaticEvent.event)->op = NULL;
     if (device.faults.refused_attribute_leaks && s != NULL)
         s->leaked_attribute |= config->numAttrs != 0;
@@ -495,7 +512,7 @@ cudaError_t CUDARTAPI cudaLaunchKernelExC(const cudaLaunchConfig_t *config, cons
         (void)launch_in_stream(&r);
     }
     if (error != cudaSuccess && config != NULL)
-        refusal_acts(config);
+        refusal_acts(config, error);
     return call_result(error != cudaSuccess ? error : launch_in_stream(&r));
 }
 

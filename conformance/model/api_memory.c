@@ -441,6 +441,8 @@ static cudaError_t set_rows(struct move move, struct stream *s, bool wait)
     if (device.faults.empty_memset_eats_waits && empty)
         s->waits = 0;
     s->moved_nothing |= empty;
+    if (device.faults.no_rows_set_cuts && move.rows == 0)
+        stream_cuts(s);
     if (empty)
         return cudaSuccess;
     if (device.faults.refused_memset_cuts_capture && s->capture != NULL && !memory_contains(move.to, 1))

@@ -57,6 +57,9 @@ static bool may_be_given(const struct pooled *m, const struct stream *s)
     if ((f->freed_in_ended_stream_given && m->freed_in->magic != STREAM_MAGIC) || (f->large_freed_given && m->bytes > 65536) ||
         (f->freed_per_thread_given && stream_is_per_thread(m->freed_in)))
         return true;
+    for (unsigned i = 0; f->freed_given_behind_older_event && i < s->waits; i++)
+        if (s->wait[i].op->serial < m->freed_by->serial)
+            return true;
     return f->freed_given_at_once || (f->small_freed_given && m->bytes < 64) ||
            (f->freed_given_to_legacy && stream_is_legacy(s)) || (f->freed_given_to_waiting && s->waits != 0) ||
            (f->freed_given_at_trigger && m->last_kernel != NULL && m->last_kernel->triggered_all);

@@ -344,6 +344,7 @@ cudaError_t graph_queue(struct graph_exec *exec, struct stream *s)
     queued.features = HAS(graph) | exec->features;
     queued.launches = ++exec->launches;
     queued.in_legacy = stream_is_legacy(s);
+    queued.by_driver = device.graph_by_driver;
     queued.flags = exec->flags;
     queued.half = device.faults.uploaded_elsewhere_half && exec->launches == 1 && exec->uploaded_in != NULL && exec->uploaded_in != s;
     queue_between(exec->copy, start, end);

@@ -399,6 +399,9 @@ struct faults {
     bool batch_of_copies_unordered, batch_of_copies_passed, batch_of_copies_ends_at_8, batch_loses_first_copy, batch_copies_first_size, batch_attributes_unread;
     bool wide_value_halved, wide_value_turned, wide_value_cuts; /* values of eight bytes */
     bool handle_loses_attributes, handle_loses_shared, handle_in_legacy; /* launches that name a kernel by its handle */
+    bool driver_loop_once, no_rows_set_cuts, memset_passes_copy_in, graph_passes_copy_out, refused_crowd_fires_event, window_drops_completion,
+        window_drops_cooperative, window_drops_clusters, told_properties_uncovers, six_drops_captured_completion,
+        completion_drops_captured_six, item_passes_event_of_group, copy_out_forgets_behind_host, freed_given_behind_older_event;
     bool never_overlaps, seldom_overlaps, early, shared, late_copies, pageable_later; /* these conform */
 };
 

@@ -43,10 +43,20 @@ static bool passes_memset(const struct op *before, const struct op *op)
                           (f->shared_passes_halves && op->grid->dynamic_shared != 0));
 }
 
+/* ... a copy between device and host. */
+static bool passes_copy(const struct op *before, const struct op *op)
+{
+    const struct faults *f = &device.faults;
+    return (f->memset_passes_copy_in && before->from_host && op->kind == OP_SET && !op->of_value) ||
+           (f->graph_passes_copy_out && before->to_host && op->kind == OP_JOIN);
+}
+
 static bool passes_tail(const struct stream *s, const struct op *op)
 {
     if (s->tail == NULL || s->tail->retired)
         return false;
+    if (passes_copy(s->tail, op))
+        return true;
     if (device.faults.ended_row_passed && s->tail->attributed && s->tail->done)
         return true;
     return s->tail->kind == OP_SET ? passes_memset(s->tail, op) : s->tail == s->kernel_tail && passes_kernel(s->tail, op);
@@ -102,7 +112,7 @@ static bool launch_uncovered(const struct stream *s, const struct op *op, const 
     uint64_t last = s->tail->serial;
     if ((f->told_function_uncovers && device.told_function_at >= last) || (f->made_graph_uncovers && device.made_graph_at >= last) ||
         (f->pinned_memory_uncovers && device.pinned_memory_at >= last) || (f->changed_graph_uncovers && device.changed_graph_at >= last) ||
-        (f->told_memory_uncovers && device.told_memory_at >= last) || (f->empty_move_hides_primary && s->moved_nothing) ||
+        (f->told_memory_uncovers && device.told_memory_at >= last) || (f->told_properties_uncovers && device.told_properties_at >= last) || (f->empty_move_hides_primary && s->moved_nothing) ||
         (f->driver_value_uncovers && device.by_driver && s->tail->kind == OP_AWAIT))
         return true;
     if (f->deep_by_driver_uncovered && op->by_driver && op->depth > 16)

@@ -201,6 +201,8 @@ static bool forgets_events(const struct stream *s, const struct op *op)
 {
     const struct faults *f = &device.faults;
     bool idle = s->tail == NULL || s->tail->retired;
+    if (f->copy_out_forgets_behind_host && op->to_host && s->tail != NULL && s->tail->kind == OP_HOST)
+        return true;
     if (f->driver_forgets_events && device.by_driver && op->attributed)
         return true;
     if ((f->given_priority_forgets_events && stream_given(s, 8)) || (f->given_domain_forgets_events && stream_given(s, 10)))
@@ -256,7 +258,10 @@ static void order_behind_waits(struct stream *s, struct op *op)
     if (device.faults.value_keeps_last_event && op->of_value && s->waits > 1)
         first = s->waits - 1;
     for (unsigned i = first; i < s->waits; i++) {
-        if (device.faults.copy_forgets_launch_events && op->kind == OP_COPY && s->wait[i].op->kind == OP_KERNEL)
+        const struct op *awaited = s->wait[i].op;
+        if (device.faults.copy_forgets_launch_events && op->kind == OP_COPY && awaited->kind == OP_KERNEL)
+            continue;
+        if (device.faults.item_passes_event_of_group && op->kind != OP_KERNEL && awaited->grid != NULL && awaited->grid->cooperative)
             continue;
         if (device.faults.free_forgets_node_events && op->kind == OP_POOL && s->wait[i].op->kind == OP_RECORD)
             continue;

@@ -1,0 +1,81 @@
+/* given_beside.h - the part of the pair calls of given.cu with launches in clusters that have another attribute, before that or after it: they run in
+ * their clusters all the same, also captured. */
+#ifndef GIVEN_BESIDE_H_INCLUDED
+#define GIVEN_BESIDE_H_INCLUDED
+
+enum beside { BESIDE_IGNORED, BESIDE_COOPERATIVE, BESIDE_SERIALIZATION, BESIDE_EVENT, BESIDE_COMPLETION, BESIDE_PRIORITY, BESIDE_DOMAIN, BESIDE_HINT };
+#define BESIDES (BESIDE_HINT + HINT_KINDS)
+#define BESIDE_SHAPE 1u        /* in clusters of two */
+
+static cudaLaunchAttribute beside_attribute(unsigned beside, cudaEvent_t event)
+{
+    cudaLaunchAttribute ignored = PDL_ZERO;
+
+    switch (beside) {
+    case BESIDE_IGNORED: return ignored;
+    case BESIDE_COOPERATIVE: return cooperatively();
+    case BESIDE_SERIALIZATION: return serialization(1);
+    case BESIDE_EVENT: return recording(event);
+    case BESIDE_COMPLETION: return recording_begin(event);
+    case BESIDE_PRIORITY: return of_priority(0);
+    case BESIDE_DOMAIN: return in_remote_domain();
+    default: return nth_hint(beside - BESIDE_HINT);
+    }
+}
+
+static cudaError_t launch_beside(struct given *g, unsigned beside, unsigned place, cudaEvent_t event)
+{
+    const struct shape *s = &shapes[BESIDE_SHAPE];
+    struct kernel_args *args = &g->args;
+    cudaLaunchConfig_t config = PDL_ZERO;
+    cudaLaunchAttribute attrs[2];
+
+    attrs[place] = beside_attribute(beside, event);
+    attrs[1 - place] = in_clusters(s->cluster[0]);
+    config.gridDim = sizes(s->grid);
+    config.blockDim = sizes(s->block);
+    config.dynamicSmemBytes = s->shared;
+    config.stream = g->ask->stream;
+    config.attrs = attrs;
+    config.numAttrs = 2;
+    return cudaLaunchKernelExC(&config, (const void *)SYMBOL(given_tells), (void **)&args);
+}
+
+static cudaError_t run_beside(struct given *g, unsigned beside, unsigned place, int captured)
+{
+    cudaStream_t stream = g->ask->stream;
+    cudaEvent_t event = NULL;
+    cudaError_t error = cudaEventCreateWithFlags(&event, cudaEventDisableTiming);
+
+    if (error == cudaSuccess && captured)
+        error = cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal);
+    if (error != cudaSuccess)
+        return error;
+    error = launch_beside(g, beside, place, event);
+    if (captured)
+        error = ask_run_capture(stream, error);
+    if (error == cudaSuccess)
+        error = look_at_shape(g, &shapes[BESIDE_SHAPE]);
+    (void)cudaEventDestroy(event);
+    return error;
+}
+
+/* Not every device offers each of these together. */
+static void ask_beside(struct given *g)
+{
+    unsigned beside, i;
+
+    g->clusters = 1;
+    for (beside = 0; beside < BESIDES; beside++) {
+        cudaError_t error = cudaSuccess;
+        for (i = 0; i < 4 && error == cudaSuccess; i++)
+            error = run_beside(g, beside, i % 2, i / 2 != 0);
+        if (is_unoffered(error))
+            (void)cudaGetLastError();
+        else
+            ask_expect(g->ask, "a launch in clusters with another attribute", error, cudaSuccess);
+    }
+    g->clusters = 0;
+}
+
+#endif
