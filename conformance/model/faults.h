@@ -394,7 +394,8 @@ struct faults {
         allocation_65_shares, copy_forgets_launch_events, value_keeps_last_event, sync_forgets_launch_event;
     bool driver_loop_once, no_rows_set_cuts, memset_passes_copy_in, graph_passes_copy_out, refused_crowd_fires_event, window_drops_completion,
         window_drops_cooperative, window_drops_clusters, told_properties_uncovers, six_drops_captured_completion,
-        completion_drops_captured_six, item_passes_event_of_group, copy_out_forgets_behind_host, freed_given_behind_older_event;
+        completion_drops_captured_six, item_passes_event_of_group, copy_out_forgets_behind_host, freed_given_behind_older_event,
+        node_scheduling_drops_cooperative, node_domain_map_drops_clusters;
     bool never_overlaps, seldom_overlaps, early, shared, late_copies, pageable_later; /* these conform */
 };
 
