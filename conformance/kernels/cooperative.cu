@@ -8,8 +8,7 @@
  *                    of its grid have begun. So do the grids of two streams that joined a capture, of a graph, of a conditional node's
  *                    body, which always runs or which a kernel lets run, or of a loop of two rounds; also in a clone of that
  *                    graph, in its second executable graph, and in one that was updated from another such capture; and once their
- *                    nodes were left out, taken in again and given parameters, or were given the priority and memory-sync domain that
- *                    they have.
+ *                    nodes were left out, taken in again and given parameters, or were given attributes that they have.
  *
  * Mutant `crowded`: a plain kernel of one block more than fit. Its first blocks wait in vain.
  */
@@ -365,24 +364,33 @@ static cudaError_t run_graph(const struct meeting *m, cudaGraph_t graph)
     return error;
 }
 
-/* Gives the grids' nodes two attributes that they have. This changes nothing: they stay cooperative. */
+#define DRESSED_ANEW 6u
+
+/* Gives the grids' nodes attributes that they have, unless the device has no such ones. This changes nothing: they stay cooperative. */
 static cudaError_t dress_anew(cudaGraph_t graph)
 {
-    static const cudaLaunchAttributeID ids[] = { cudaLaunchAttributePriority, cudaLaunchAttributeMemSyncDomain };
+    static const cudaLaunchAttributeID ids[DRESSED_ANEW] = {
+        cudaLaunchAttributePriority, cudaLaunchAttributeMemSyncDomain, cudaLaunchAttributeAccessPolicyWindow,
+        cudaLaunchAttributeClusterSchedulingPolicyPreference, cudaLaunchAttributeMemSyncDomainMap, cudaLaunchAttributeClusterDimension
+    };
     cudaGraphNode_t node[2 * GRIDS_MADE + 2];
     cudaLaunchAttributeValue value;
     enum cudaGraphNodeType type;
     size_t count = sizeof(node) / sizeof(node[0]), i, k;
     cudaError_t error = cudaGraphGetNodes(graph, node, &count);
 
-    for (i = 0; i < 2 * count && error == cudaSuccess; i++) {
-        k = i / 2;
+    for (i = 0; i < DRESSED_ANEW * count && error == cudaSuccess; i++) {
+        k = i / DRESSED_ANEW;
         error = cudaGraphNodeGetType(node[k], &type);
         if (error != cudaSuccess || type != cudaGraphNodeTypeKernel)
             continue;
-        error = cudaGraphKernelNodeGetAttribute(node[k], ids[i % 2], &value);
-        if (error == cudaSuccess)
-            error = cudaGraphKernelNodeSetAttribute(node[k], ids[i % 2], &value);
+        error = cudaGraphKernelNodeGetAttribute(node[k], ids[i % DRESSED_ANEW], &value);
+        if (error == cudaSuccess && (ids[i % DRESSED_ANEW] != cudaLaunchAttributeClusterDimension || value.clusterDim.x > 1))
+            error = cudaGraphKernelNodeSetAttribute(node[k], ids[i % DRESSED_ANEW], &value);
+        if (i % DRESSED_ANEW > 1 && is_unoffered(error)) {
+            (void)cudaGetLastError();
+            error = cudaSuccess;
+        }
     }
     return error;
 }

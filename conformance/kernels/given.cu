@@ -168,7 +168,7 @@ static cudaError_t look_at_shape(struct given *g, const struct shape *s)
     return error;
 }
 
-#include "given_beside.h"
+static void ask_beside(struct given *g); /* given_beside.h, which needs what comes first */
 
 static void ask_calls(struct ask *ask)
 {
@@ -526,6 +526,7 @@ static cudaError_t run_captured(struct given *g, enum call call, const struct sh
     return error;
 }
 
+#include "given_beside.h"
 #include "given_refused.h"
 
 static void ask_nodes(struct ask *ask)
@@ -544,6 +545,7 @@ static void ask_nodes(struct ask *ask)
     }
     ask_clusters(&g);
     ask_lent_clusters(&g);
+    ask_nodes_beside(&g);
     ask_refused(&g);
     ask_expect_none(ask, "kernels of graphs that ran in another shape", g.wrong, g.trials);
     (void)cudaFreeHost(g.room);

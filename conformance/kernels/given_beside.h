@@ -1,5 +1,5 @@
-/* given_beside.h - the part of the pair calls of given.cu with launches in clusters that have another attribute, before that or after it: they run in
- * their clusters all the same, also captured. */
+/* given_beside.h - the parts of the pairs calls and nodes of given.cu with launches, or nodes, in clusters that have another attribute, before that or
+ * after it: they run in their clusters all the same, also captured. */
 #ifndef GIVEN_BESIDE_H_INCLUDED
 #define GIVEN_BESIDE_H_INCLUDED
 
@@ -60,6 +60,32 @@ static cudaError_t run_beside(struct given *g, unsigned beside, unsigned place, 
     return error;
 }
 
+/* Not every one of these is an attribute of nodes. */
+static int nodes_have(unsigned beside) { return beside == BESIDE_COOPERATIVE || beside >= BESIDE_PRIORITY; }
+
+/* A node that is given both, one after the other. */
+static cudaError_t run_node_beside(struct given *g, unsigned beside, unsigned place)
+{
+    cudaLaunchAttribute attrs[2];
+    cudaGraph_t graph = NULL;
+    cudaGraphNode_t node;
+    unsigned i;
+    cudaError_t error = cudaGraphCreate(&graph, 0);
+
+    attrs[place] = beside_attribute(beside, NULL);
+    attrs[1 - place] = in_clusters(shapes[BESIDE_SHAPE].cluster[0]);
+    if (error == cudaSuccess)
+        error = shape_add(g, graph, BESIDE_SHAPE, &node);
+    for (i = 0; i < 2 && error == cudaSuccess; i++)
+        error = cudaGraphKernelNodeSetAttribute(node, attrs[i].id, &attrs[i].val);
+    if (error == cudaSuccess)
+        error = ask_run_once(graph, g->ask->stream);
+    if (error == cudaSuccess)
+        error = look_at_shape(g, &shapes[BESIDE_SHAPE]);
+    (void)cudaGraphDestroy(graph);
+    return error;
+}
+
 /* Not every device offers each of these together. */
 static void ask_beside(struct given *g)
 {
@@ -74,6 +100,21 @@ static void ask_beside(struct given *g)
             (void)cudaGetLastError();
         else
             ask_expect(g->ask, "a launch in clusters with another attribute", error, cudaSuccess);
+    }
+    g->clusters = 0;
+}
+
+static void ask_nodes_beside(struct given *g)
+{
+    unsigned i;
+
+    g->clusters = 1;
+    for (i = 0; i < 2 * BESIDES; i++) {
+        cudaError_t error = nodes_have(i / 2) ? run_node_beside(g, i / 2, i % 2) : cudaSuccess;
+        if (is_unoffered(error))
+            (void)cudaGetLastError();
+        else
+            ask_expect(g->ask, "a node in clusters with another attribute", error, cudaSuccess);
     }
     g->clusters = 0;
 }

@@ -133,7 +133,10 @@ cudaError_t CUDARTAPI cudaGraphKernelNodeSetAttribute(cudaGraphNode_t handle, cu
     if (error != cudaSuccess && device.faults.refused_attribute_drops_others)
         r->num_attrs = 0;
     FAIL_IF(error != cudaSuccess, error);
-    r->cooperative &= !(device.faults.node_priority_drops_cooperative && id == cudaLaunchAttributePriority);
+    r->cooperative &= !(device.faults.node_priority_drops_cooperative && id == cudaLaunchAttributePriority) &&
+                      !(device.faults.node_scheduling_drops_cooperative && id == cudaLaunchAttributeClusterSchedulingPolicyPreference);
+    if (device.faults.node_domain_map_drops_clusters && (int)id == 9)
+        r->cluster = r->clusters[0] = r->clusters[1] = r->clusters[2] = 1;
     if (device.faults.nested_attribute_ignored && graph_is_inside(node_of(handle)->graph, cudaGraphNodeTypeGraph))
         return cudaSuccess;
     if (device.faults.source_attribute_changes_copies)

@@ -401,7 +401,8 @@ struct faults {
     bool handle_loses_attributes, handle_loses_shared, handle_in_legacy; /* launches that name a kernel by its handle */
     bool driver_loop_once, no_rows_set_cuts, memset_passes_copy_in, graph_passes_copy_out, refused_crowd_fires_event, window_drops_completion,
         window_drops_cooperative, window_drops_clusters, told_properties_uncovers, six_drops_captured_completion,
-        completion_drops_captured_six, item_passes_event_of_group, copy_out_forgets_behind_host, freed_given_behind_older_event;
+        completion_drops_captured_six, item_passes_event_of_group, copy_out_forgets_behind_host, freed_given_behind_older_event,
+        node_scheduling_drops_cooperative, node_domain_map_drops_clusters;
     bool never_overlaps, seldom_overlaps, early, shared, late_copies, pageable_later; /* these conform */
 };
 
