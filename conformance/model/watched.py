@@ -16,7 +16,7 @@ import json
 import os
 import subprocess
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -104,17 +104,28 @@ def _bytes(size: int, looks: int | None) -> list[int]:
     return [4 * word for word in (range(words) if words <= (looks or ALL) else spread)]
 
 
-def watch(harness: Path, sample: int = 1) -> Watched:
-    """What every case of kind api looks at; with a sample of N one word of N is looked at in each place."""
-    cases = [case for case in on_model.capable(on_model.load_book())
-             if case.kind == "api" and case.family not in SLOW and not case.name.startswith(golden.THREADED)]
+def cases(families: Container[str] | None) -> list[Case]:
+    """The cases that are watched, or those of these families."""
+    return [case for case in on_model.capable(on_model.load_book()) if case.kind == "api" and (families is None or case.family in families)
+            and case.family not in SLOW and not case.name.startswith(golden.THREADED)]
+
+
+def first_difference(harness: Path, recorded: Watched, families: Container[str]) -> str | None:
+    """A case of these families that looks at other words than are recorded."""
+    now = watch(harness, families=families)
+    return next((name for name in now if not _same(now[name], recorded.get(name, []))), None)
+
+
+def watch(harness: Path, sample: int = 1, families: Container[str] | None = None) -> Watched:
+    """What every case of kind api looks at, or of these families; with a sample of N one word of N is looked at in each place."""
     with tempfile.TemporaryDirectory() as folder:
         told = Path(folder, "told")
         if _run(harness, ["--probe"], told) is None or not told.is_file():
             raise InvalidRun(f"{harness.name} tells nothing: it is not pdl-harness-watched")
         own = len(_told(told))
     with ThreadPoolExecutor(max(1, len(os.sched_getaffinity(0)))) as pool:
-        return dict(zip((case.name for case in cases), pool.map(lambda case: _case(harness, case, own, sample), cases), strict=True))
+        asked = cases(families)
+        return dict(zip((case.name for case in asked), pool.map(lambda case: _case(harness, case, own, sample), asked), strict=True))
 
 
 def differences(now: Watched, recorded: Watched) -> list[str]:
