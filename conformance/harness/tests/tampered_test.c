@@ -12,6 +12,7 @@
  * Behind that, how the names of the cases begin that are to be asked, as in `tampered_test --missed matrix/`. */
 #include <malloc.h>
 #include <pthread.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,7 +39,6 @@ cudaError_t __real_cudaGetLastError(void);
 #define LEAST_USES 1u          /* and in those of so many that they take long */
 #define LONG_CALLS 5000u
 #define DRAWN_PART 8u          /* of the trials of a case that draws combinations: each lie asks them again */
-#define MOST_ENTRIES 64u
 #define CPU_SECONDS 5u         /* of a child: a lie may send a case round and round; most take less than one, on a busy machine too */
 
 /* ---- the calls ---- */
@@ -68,174 +68,7 @@ static const char *const call_name[CALLS] = {
 #undef MAKE
 #undef DO
 
-/* ---- lies ---- */
-
-enum way {
-    WAY_NEVER_DONE, WAY_UNDONE, WAY_CODE, WAY_OTHER_CODE, WAY_LESS, WAY_MORE, WAY_AFTER, WAY_TO_AFTER, WAY_BEYOND, WAY_TO_BEYOND, WAY_DATA_BEYOND,
-    WAY_TWICE, WAY_NODE, WAY_NO_NODE, WAY_TO, WAY_NO_TO, WAY_FROM_PORT, WAY_TO_PORT, WAY_TYPE, WAY_RESERVED, WAY_NUMBER, WAY_NEXT_BYTE, WAY_TIME,
-    WAY_GRAPH, WAY_WORDS, WAYS
-};
-static const char *const way_name[WAYS] = {
-    "undone, always", "undone", "code", "other code", "less", "more", "after", "after, to", "beyond", "beyond, to", "beyond, data", "twice", "node",
-    "no node", "to", "no to", "from_port", "to_port", "type", "reserved", "number", "next byte", "time", "graph", "words"
-};
-
-/* What a call tells: its code and, where it tells more, pointers to that. */
-struct told {
-    enum call call;
-    cudaError_t code;
-    int undone;
-    size_t *count, room;       /* room: that the caller has */
-    cudaGraphNode_t *node, *to;
-    cudaGraphEdgeData *data;
-    const cudaGraphNode_t **borrowed_node; /* lists that stay the runtime's */
-    const cudaGraphEdgeData **borrowed_data;
-    void *value;
-    size_t size;
-    unsigned *words;
-    float *ms;
-    cudaGraph_t *graph;
-};
-
-static cudaError_t truth_of(struct told *told);
-static int begins(struct told *told, enum call call, int does);
-
-#define WRAP(name, params, args, where, does)                        \
-    cudaError_t __real_##name params;                                \
-    cudaError_t __wrap_##name params;                                \
-    cudaError_t __wrap_##name params                                 \
-    {                                                                \
-        struct told told;                                            \
-                                                                     \
-        memset(&told, 0, sizeof(told));                              \
-        (void)(where);                                               \
-        if (!begins(&told, CALL_##name, does))                       \
-            return __real_##name args;                               \
-        told.code = told.undone ? cudaSuccess : __real_##name args;  \
-        return truth_of(&told);                                      \
-    }
-#define TELL(name, params, args, where) WRAP(name, params, args, where, 0)
-#define MAKE(name, params, args) WRAP(name, params, args, 0, 0)
-#define DO(name, params, args) WRAP(name, params, args, 0, 1)
-#include "tampered_calls.h"
-
-/* A node and a graph that no case has made. */
-static cudaGraph_t strange_graph(void)
-{
-    cudaGraph_t graph = NULL;
-
-    (void)__real_cudaGraphCreate(&graph, 0);
-    return graph;
-}
-
-static cudaGraphNode_t strange_node(void)
-{
-    cudaGraphNode_t node = NULL;
-
-    (void)__real_cudaGraphAddEmptyNode(&node, strange_graph(), NULL, 0);
-    return node;
-}
-
-static size_t entries_of(const struct told *told)
-{
-    size_t count = told->count ? *told->count : told->node ? 1 : 0;
-
-    return count < told->room ? count : told->room;
-}
-
-static int is_query(enum call call) { return call == CALL_cudaEventQuery || call == CALL_cudaStreamQuery; }
-
-static int has_more_room;      /* the case's arrays have: it asks whether more is written than it said there is room for */
-
-static int is_whole_list(const struct told *told) { return told->count && told->node && !told->borrowed_node && entries_of(told); }
-
-/* Whether this lie can be told here. */
-static int applies(const struct told *told, enum way way)
-{
-    size_t entries = entries_of(told);
-    int told_more = told->code == cudaSuccess || told->call == CALL_cudaGraphExecUpdate; /* which says why it refuses */
-
-    if (way == WAY_CODE)
-        return 1;
-    if (way == WAY_OTHER_CODE)
-        return told->code != cudaSuccess || is_query(told->call);
-    if (way == WAY_GRAPH)
-        return told->graph != NULL;
-    if (!told_more)
-        return 0;
-    switch (way) {
-    case WAY_LESS: return told->count && *told->count;
-    case WAY_MORE: return told->count && (!told->node || entries < told->room);
-    case WAY_AFTER:
-    case WAY_TO_AFTER: return is_whole_list(told) && (way == WAY_AFTER || told->to) && entries < told->room;
-    case WAY_BEYOND: return has_more_room && is_whole_list(told);
-    case WAY_TO_BEYOND: return has_more_room && is_whole_list(told) && told->to;
-    case WAY_DATA_BEYOND: return has_more_room && is_whole_list(told) && told->data;
-    case WAY_TWICE: return told->node && entries > 1;
-    case WAY_NODE:
-    case WAY_NO_NODE: return told->node && entries;
-    case WAY_TO:
-    case WAY_NO_TO: return told->to && entries;
-    case WAY_FROM_PORT:
-    case WAY_TO_PORT:
-    case WAY_TYPE:
-    case WAY_RESERVED: return told->data && entries;
-    case WAY_NUMBER: return told->value != NULL;
-    case WAY_NEXT_BYTE: return told->value && told->size > sizeof(long);
-    case WAY_TIME: return told->ms != NULL;
-    case WAY_WORDS: return told->words && told->size >= sizeof(told->words[0]);
-    default: return 0;
-    }
-}
-
-static void copy_entry(struct told *told, size_t to, size_t from)
-{
-    if (!told->node || to == from)
-        return;
-    told->node[to] = told->node[from];
-    if (told->to)
-        told->to[to] = told->to[from];
-    if (told->data)
-        told->data[to] = told->data[from];
-}
-
-static void add_to_words(struct told *told)
-{
-    size_t i;
-
-    for (i = 0; i < told->size / sizeof(told->words[0]); i++)
-        told->words[i]++;
-}
-
-static void lie(struct told *told, enum way way, size_t at)
-{
-    switch (way) {
-    case WAY_CODE: told->code = told->code == cudaSuccess ? cudaErrorUnknown : cudaSuccess; break;
-    case WAY_OTHER_CODE: told->code = told->code == cudaSuccess ? cudaErrorNotReady : cudaErrorUnknown; break;
-    case WAY_LESS: --*told->count; break;
-    case WAY_MORE: copy_entry(told, (*told->count)++, 0); break;
-    case WAY_AFTER: told->node[entries_of(told)] = told->node[0]; break;
-    case WAY_TO_AFTER: told->to[entries_of(told)] = told->to[0]; break;
-    case WAY_BEYOND: told->node[told->room] = NULL; break;
-    case WAY_TO_BEYOND: told->to[told->room] = NULL; break;
-    case WAY_DATA_BEYOND: told->data[told->room] = told->data[0]; break;
-    case WAY_TWICE: copy_entry(told, at, (at + 1) % entries_of(told)); break;
-    case WAY_NODE: told->node[at] = strange_node(); break;
-    case WAY_NO_NODE: told->node[at] = NULL; break;
-    case WAY_TO: told->to[at] = strange_node(); break;
-    case WAY_NO_TO: told->to[at] = NULL; break;
-    case WAY_FROM_PORT: told->data[at].from_port ^= 3; break;
-    case WAY_TO_PORT: told->data[at].to_port ^= 1; break;
-    case WAY_TYPE: told->data[at].type ^= 1; break;
-    case WAY_RESERVED: told->data[at].reserved[0] ^= 1; break;
-    case WAY_NUMBER: ++*(unsigned *)told->value; break;
-    case WAY_NEXT_BYTE: ((unsigned char *)told->value)[1] ^= 1; break;
-    case WAY_TIME: *told->ms /= 2; break;
-    case WAY_GRAPH: *told->graph = *told->graph ? NULL : strange_graph(); break;
-    case WAY_WORDS: add_to_words(told); break;
-    default: break;
-    }
-}
+#include "tampered_lies.h"
 
 /* ---- telling them ---- */
 
@@ -244,6 +77,7 @@ enum mode { MODE_TRUE, MODE_TELLING, MODE_LIED }; /* counting uses; forking chil
 struct outcome {               /* of one case with one lie; children write it */
     unsigned long long wrong, kills, asked;
     unsigned skipped, ended;   /* ended: it said nothing, it crashed or ran in circles */
+    unsigned said;             /* a digest of which answers were wrong, and of what stands there instead */
 };
 
 static enum mode mode;
@@ -257,6 +91,7 @@ static struct outcome *outcome; /* shared with the child */
 struct sums {                  /* over all lies of a case */
     unsigned lies, missed, skipped, ended;
     unsigned long long wrong, kills, asked;
+    unsigned long long said;
 };
 static struct sums sums;
 static unsigned missed_by[CALLS][WAYS], lies_by[CALLS][WAYS];
@@ -328,6 +163,7 @@ static int is_liar(enum call call, enum way way)
     sums.wrong += outcome->wrong;
     sums.kills += outcome->kills;
     sums.asked += outcome->asked;
+    sums.said += outcome->said;
     sums.skipped += !outcome->wrong && outcome->skipped;
     sums.ended += outcome->ended;
     lies_by[call][way]++;
@@ -400,7 +236,7 @@ static cudaError_t truth_of(struct told *told)
     for (way = WAY_CODE; way < WAYS; way++)
         if (applies(told, (enum way)way) && is_liar(told->call, (enum way)way)) {
             ends_at_first = way == WAY_CODE && told->code == cudaSuccess;
-            lie(told, (enum way)way, entries ? use % entries : 0);
+            lie(told, (enum way)way, entries ? use % entries : 0, use);
             break;
         }
     return told->code;
@@ -430,6 +266,17 @@ struct noted {                 /* by the processes of the cases, which share it 
 };
 static struct noted *noted;
 
+static struct ask *asked;
+
+static unsigned digest_of(const char *text)
+{
+    unsigned digest = 2166136261u;
+
+    for (; *text; text++)
+        digest = (digest ^ (unsigned char)*text) * 16777619u;
+    return digest;
+}
+
 /* What a call that failed was to make is not there, and what is made of it later is nobody's word: the first wrong answer is enough. */
 static void end_at_first(const struct ask_sign *sign, const char *what, const char *got)
 {
@@ -437,6 +284,7 @@ static void end_at_first(const struct ask_sign *sign, const char *what, const ch
     if (mode != MODE_LIED || !ends_at_first)
         return;
     outcome->wrong = 1;
+    outcome->said = digest_of(asked->text);
     outcome->ended = 0;
     _exit(0);
 }
@@ -469,6 +317,7 @@ static void put_case(const struct case_info *info, enum mode now)
               __real_cudaStreamCreateWithFlags(&ask.side, cudaStreamNonBlocking) == cudaSuccess,
           "two streams");
     ask.sign = &sign;
+    asked = &ask;
     ask.trials = run_trials(info, PROFILE_SMOKE, 1) / (draws(info) ? DRAWN_PART : 1);
     ask.seed = plan_draw(plan_source_make(1, info->name, "base"), 0, 0);
     mode = now;
@@ -478,6 +327,7 @@ static void put_case(const struct case_info *info, enum mode now)
     outcome->kills = ask.kills;
     outcome->asked = ask.asked;
     outcome->skipped = ask.skipped;
+    outcome->said = digest_of(ask.text);
     outcome->ended = 0;
     if (mode == MODE_LIED)
         _exit(0);
@@ -550,8 +400,8 @@ static void print_pin(const char *name, const struct case_pin *now)
 {
     const struct sums *is = &now->sums;
 
-    printf("    { \"%s\", %u, { %u, %u, %u, %u, %llu, %llu, %llu } },\n", name, now->calls, is->lies, is->missed, is->skipped, is->ended, is->wrong,
-           is->kills, is->asked);
+    printf("    { \"%s\", %u, { %u, %u, %u, %u, %llu, %llu, %llu, 0x%llx } },\n", name, now->calls, is->lies, is->missed, is->skipped, is->ended, is->wrong,
+           is->kills, is->asked, is->said);
 }
 
 static void test_case(const struct case_info *info, const char *wish, const char *names)
