@@ -109,6 +109,10 @@ class Kernels:
                              or f"/kit_model_image_{path.stem}.dir/" in unit.output] for path in containing}
         return {family: units[0] for family, units in found.items() if units}
 
+    def _must_pass(self, family: str) -> None:
+        if not self._units_only and (by := self._programs_notice({}, [family], broken=False)):
+            raise InvalidRun(f"without any change {family} is noticed by {by}, so nothing could be told")
+
     def _compiled(self, family: str, unit: Unit) -> Path | None:
         made = self.work / f"{family}.after.o"
         return made if quiet(unit.command(self._copies / f"{family}.cu", made, "-w", "-Werror=implicit-function-declaration",
@@ -124,6 +128,7 @@ class Kernels:
                 if (made := self._compiled(family, unit)) is None:
                     raise InvalidRun(f"{family}.cu does not compile without any change, so nothing could be told")
                 self._before[family] = made.read_bytes()
+                self._must_pass(family)
         self._put(name, change.applied(text))
         try:
             return self._notices(name, images)
@@ -154,7 +159,7 @@ class Kernels:
                     return test
         return None
 
-    def _programs_notice(self, replaced: dict[str, Path], families: list[str]) -> str | None:
+    def _programs_notice(self, replaced: dict[str, Path], families: list[str], broken: bool = True) -> str | None:
         """What the programs that contain the families' images say otherwise, the quickest to tell first."""
         tampered = self._linked(TAMPERED, replaced)
         for family in families:
@@ -168,7 +173,7 @@ class Kernels:
                 return f"words that {other} looks at"
         except (InvalidRun, ValueError, subprocess.TimeoutExpired) as error:
             return f"records: {error}"
-        wrong = next(devices_that_escape(harness, self._book, families), None)
+        wrong = next(devices_that_escape(harness, self._book, families), None) if broken else None
         return f"broken devices: {wrong}" if wrong else None
 
 
