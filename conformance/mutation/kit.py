@@ -42,7 +42,7 @@ INCLUDING = {"program_judge.c": ("program_test", "compare_test"), "program_graph
              "program_driver.c": ("driver_test",), "program_exec.c": ("exec_test",)}
 HARNESS = "pdl-harness-model"
 PYTEST_CPU_S = 60  # of one file of tests: several times what the longest takes
-# The unit tests of each Python file, the quickest first.
+# The unit tests of each Python file, the quickest first; without a folder: those of pdlkit.
 PYTHON_FILES = {
     "conformance/pdlkit/verdicts.py": ("test_verdicts", "test_waivers"),
     "conformance/pdlkit/waivers.py": ("test_waivers",),
@@ -61,6 +61,30 @@ PYTHON_FILES = {
     "conformance/pdlkit/axes.py": ("test_axes",),
     "conformance/pdlkit/rules.py": ("test_rules",),
     "conformance/pdlkit/checked_lines.py": ("test_checked_lines",),
+    "conformance/pdlkit/children.py": ("test_children", "test_supervise", "test_run"),
+    "conformance/pdlkit/sources.py": ("test_sources", "reports/tests/test_recomputed", "reports/tests/test_replay"),
+    "conformance/pdlkit/graph_tables.py": ("test_graph_tables", "test_read_report"),
+    "conformance/pdlkit/ambiguities.py": ("test_ambiguities", "test_read_report"),
+    "conformance/pdlkit/replay_token.py": ("test_display", "test_repro", "reports/tests/test_replay"),
+    "conformance/pdlkit/reasons.py": ("test_verdicts", "test_waivers", "test_many_gpus", "test_run_decisions", "test_soak"),
+    "conformance/reports/comparison.py": ("reports/tests/test_diff",),
+    "conformance/reports/diff.py": ("reports/tests/test_diff",),
+    "conformance/reports/complete.py": ("reports/tests/test_report_command",),
+    "conformance/reports/content.py": ("reports/tests/test_diff", "test_waivers", "reports/tests/test_report_command"),
+    "conformance/reports/rates.py": ("reports/tests/test_rates", "reports/tests/test_diff"),
+    "conformance/reports/recomputed.py": ("reports/tests/test_recomputed", "reports/tests/test_submit"),
+    "conformance/reports/several_runs.py": ("reports/tests/test_several_runs", "reports/tests/test_submit"),
+    "conformance/fleet/digest.py": ("fleet/tests/test_digest",),
+    "conformance/fleet/health.py": ("fleet/tests/test_health",),
+    "conformance/fleet/outliers.py": ("fleet/tests/test_outliers", "fleet/tests/test_health"),
+    "conformance/fleet/report.py": ("fleet/tests/test_fleet_records", "fleet/tests/test_slurm"),
+    "conformance/probes/environments.py": ("probes/tests/test_environments",),
+    "conformance/probes/litmus.py": ("probes/tests/test_litmus",),
+    "conformance/model/devices.py": ("model/tests/test_sweep", "model/tests/test_recorded"),
+    "conformance/model/golden.py": ("model/tests/test_recorded",),
+    "conformance/model/random_devices.py": ("model/tests/test_recorded",),
+    "conformance/model/sweep.py": ("model/tests/test_sweep",),
+    "conformance/model/watched.py": ("model/tests/test_recorded",),
 }
 
 
@@ -182,7 +206,8 @@ class Scripted:
             path.write_text(kept, encoding="utf-8")
 
     def _passes(self, name: str) -> bool:
-        argv = [str(self._python), "-B", "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", f"conformance/pdlkit/tests/{name}.py"]
+        argv = [str(self._python), "-B", "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider",
+                f"conformance/{name if '/' in name else f'pdlkit/tests/{name}'}.py"]
         clean = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}  # a file changed twice within a second would be read from its cache
         try:
             done = subprocess.run(argv, cwd=self.root, env=clean, capture_output=True, stdin=subprocess.DEVNULL, timeout=TEST_S,
