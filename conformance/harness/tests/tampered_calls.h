@@ -2,6 +2,7 @@
  *
  * MAKE  its code can be another one
  * DO    the same, and it can do nothing and say that it did
+ * COUNT how often it is called is pinned, and nothing else
  * TELL  the same as MAKE, and what it tells can be something else; the last part says where that stands
  */
 #define AS_NUMBER(pointer) (told.value = (pointer), told.size = sizeof(*(pointer)))
@@ -172,6 +173,14 @@ MAKE(cudaGraphAddMemcpyNode1D,
 MAKE(cudaHostGetDevicePointer, (void **device, void *host, unsigned flags), (device, host, flags))
 MAKE(cudaMallocAsync, (void **memory, size_t bytes, cudaStream_t stream), (memory, bytes, stream))
 MAKE(cudaMallocHost, (void **memory, size_t bytes), (memory, bytes))
+
+/* ---- what ends ---- */
+COUNT(cudaEventDestroy, (cudaEvent_t event), (event))
+COUNT(cudaFree, (void *memory), (memory))
+COUNT(cudaFreeHost, (void *memory), (memory))
+COUNT(cudaGraphDestroy, (cudaGraph_t graph), (graph))
+COUNT(cudaGraphExecDestroy, (cudaGraphExec_t exec), (exec))
+COUNT(cudaStreamDestroy, (cudaStream_t stream), (stream))
 
 #undef AS_NUMBER
 #undef AS_WORDS

@@ -3,16 +3,17 @@
 #define TAMPERED_LIES_H_INCLUDED
 
 #define MOST_ENTRIES 64u
+#define MOST_BYTES 256u
 #define FIELDS_AT_ONCE 4       /* of what is told in many words: at the next use the next ones */
 
 enum way {
     WAY_NEVER_DONE, WAY_UNDONE, WAY_CODE, WAY_OTHER_CODE, WAY_LESS, WAY_MORE, WAY_AFTER, WAY_TO_AFTER, WAY_BEYOND, WAY_TO_BEYOND, WAY_DATA_BEYOND,
-    WAY_TWICE, WAY_NODE, WAY_NO_NODE, WAY_TO, WAY_NO_TO, WAY_FROM_PORT, WAY_TO_PORT, WAY_TYPE, WAY_RESERVED, WAY_NUMBER, WAY_SMALLER, WAY_NEXT_BYTE, WAY_FIELD,
+    WAY_TWICE, WAY_NODE, WAY_NO_NODE, WAY_TO, WAY_NO_TO, WAY_FROM_PORT, WAY_TO_PORT, WAY_TYPE, WAY_RESERVED, WAY_NUMBER, WAY_SMALLER, WAY_STALE, WAY_NEXT_BYTE, WAY_FIELD,
     WAY_LAST_FIELD = WAY_FIELD + FIELDS_AT_ONCE - 1, WAY_STATUS, WAY_CAPTURED, WAY_TIME, WAY_GRAPH, WAY_WORDS, WAYS
 };
 static const char *const way_name[WAYS] = {
     "undone, always", "undone", "code", "other code", "less", "more", "after", "after, to", "beyond", "beyond, to", "beyond, data", "twice", "node",
-    "no node", "to", "no to", "from_port", "to_port", "type", "reserved", "number", "number, smaller", "next byte", "field", "field, second",
+    "no node", "to", "no to", "from_port", "to_port", "type", "reserved", "number", "number, smaller", "stale", "next byte", "field", "field, second",
     "field, third", "field, fourth", "status", "captured", "time", "graph", "words"
 };
 
@@ -28,6 +29,7 @@ struct told {
     const cudaGraphEdgeData **borrowed_data;
     void *value;
     size_t size;
+    unsigned char before[MOST_BYTES]; /* what stood there */
     enum cudaStreamCaptureStatus *status;
     cudaGraph_t *captured;     /* while that is active */
     unsigned *words;
@@ -47,6 +49,8 @@ static size_t bytes_of_attribute(cudaLaunchAttributeID id)
 
 static cudaError_t truth_of(struct told *told);
 static int begins(struct told *told, enum call call, int does);
+static int inside;             /* a call of the model's own */
+static unsigned counted;       /* calls that tell nothing here */
 
 #define WRAP(name, params, args, where, does)                        \
     cudaError_t __real_##name params;                                \
@@ -61,6 +65,14 @@ static int begins(struct told *told, enum call call, int does);
             return __real_##name args;                               \
         told.code = told.undone ? cudaSuccess : __real_##name args;  \
         return truth_of(&told);                                      \
+    }
+#define COUNT(name, params, args)                                    \
+    cudaError_t __real_##name params;                                \
+    cudaError_t __wrap_##name params;                                \
+    cudaError_t __wrap_##name params                                 \
+    {                                                                \
+        counted++;                                                   \
+        return __real_##name args;                                   \
     }
 #define TELL(name, params, args, where) WRAP(name, params, args, where, 0)
 #define MAKE(name, params, args) WRAP(name, params, args, 0, 0)
@@ -134,6 +146,7 @@ static int applies(const struct told *told, enum way way)
     case WAY_TO_PORT:
     case WAY_TYPE:
     case WAY_RESERVED: return told->data && entries;
+    case WAY_STALE: return told->value && told->size <= MOST_BYTES && memcmp(told->value, told->before, told->size) != 0;
     case WAY_NUMBER:
     case WAY_SMALLER: return told->value != NULL;
     case WAY_STATUS: return told->status != NULL;
@@ -197,6 +210,7 @@ static void lie(struct told *told, enum way way, size_t at, unsigned use)
     case WAY_SMALLER: --*(unsigned *)told->value; break;
     case WAY_STATUS: *told->status = (enum cudaStreamCaptureStatus)((*told->status + 1) % 3); break;
     case WAY_CAPTURED: *told->captured = strange_graph(); break;
+    case WAY_STALE: memcpy(told->value, told->before, told->size); break;
     case WAY_NEXT_BYTE: ((unsigned char *)told->value)[1] ^= 1; break;
     case WAY_TIME: *told->ms /= 2; break;
     case WAY_GRAPH: *told->graph = *told->graph ? NULL : strange_graph(); break;

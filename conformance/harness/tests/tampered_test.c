@@ -39,6 +39,7 @@ cudaError_t __real_cudaGetLastError(void);
 #define LEAST_USES 1u          /* and in those of so many that they take long */
 #define LONG_CALLS 5000u
 #define DRAWN_PART 8u          /* of the trials of a case that draws combinations: each lie asks them again */
+#define LEAST_ADDRESS 4096u    /* of what a caller may have; less: a field of NULL */
 #define CPU_SECONDS 5u         /* of a child: a lie may send a case round and round; most take less than one, on a busy machine too */
 
 /* ---- the calls ---- */
@@ -51,6 +52,7 @@ cudaError_t __real_cudaGetLastError(void);
 #define TELL(name, params, args, where) CALL_OF(name),
 #define MAKE(name, params, args) CALL_OF(name),
 #define DO(name, params, args) CALL_OF(name),
+#define COUNT(name, params, args)
 enum call {
 #include "tampered_calls.h"
     CALLS
@@ -67,8 +69,10 @@ static const char *const call_name[CALLS] = {
 #undef TELL
 #undef MAKE
 #undef DO
+#undef COUNT
 
 #include "tampered_lies.h"
+#include "tampered_driver.h"
 
 /* ---- telling them ---- */
 
@@ -81,10 +85,9 @@ struct outcome {               /* of one case with one lie; children write it */
 };
 
 static enum mode mode;
-static int inside;             /* a call of the model's own */
 static int ends_at_first;      /* of a child */
-static enum call never_done = CALLS; /* by a child that lies so from the first use on */
-static unsigned used[CALLS], uses[CALLS]; /* so far; of the whole case */
+static unsigned never_done = NO_CALL; /* by a child that lies so from the first use on */
+static unsigned used[ALL_CALLS], uses[ALL_CALLS]; /* so far; of the whole case */
 static unsigned most_uses;
 static struct outcome *outcome; /* shared with the child */
 
@@ -94,7 +97,7 @@ struct sums {                  /* over all lies of a case */
     unsigned long long said;
 };
 static struct sums sums;
-static unsigned missed_by[CALLS][WAYS], lies_by[CALLS][WAYS];
+static unsigned missed_by[ALL_CALLS][WAYS], lies_by[ALL_CALLS][WAYS];
 
 /* After some lies a case uses handles of what is gone. Until the case ends, nothing else comes to lie there: else it would depend on chance
  * what it finds. Handles are small; to keep what is large as well would make each fork slow. */
@@ -190,10 +193,12 @@ static int is_sampled(unsigned use, unsigned all)
 /* Returns 0 for calls that tell nothing but the truth: those that the model makes for itself, and a child's after its lie. */
 static int begins(struct told *told, enum call call, int does)
 {
-    told->undone = mode == MODE_LIED && !inside && call == never_done;
+    told->undone = mode == MODE_LIED && !inside && (unsigned)call == never_done;
     if (inside || (mode == MODE_LIED && !told->undone))
         return 0;
     told->call = call;
+    if (told->size <= MOST_BYTES && (uintptr_t)told->value > LEAST_ADDRESS)
+        memcpy(told->before, told->value, told->size);
     told->room = told->borrowed_node ? MOST_ENTRIES : told->count ? *told->count : 1;
     if (mode == MODE_TELLING && does && !used[call] && is_liar(call, WAY_NEVER_DONE)) {
         never_done = call;
@@ -313,6 +318,7 @@ static void put_case(const struct case_info *info, enum mode now)
     model_reset("", 1);
     memset(&ask, 0, sizeof(ask));
     memset(used, 0, sizeof(used));
+    counted = 0;
     check(__real_cudaStreamCreateWithFlags(&ask.stream, cudaStreamNonBlocking) == cudaSuccess &&
               __real_cudaStreamCreateWithFlags(&ask.side, cudaStreamNonBlocking) == cudaSuccess,
           "two streams");
@@ -337,8 +343,9 @@ static void put_case(const struct case_info *info, enum mode now)
 static int is_call(unsigned call, const char *name)
 {
     size_t length = strlen(name);
+    const char *is = name_of_call(call);
 
-    return strncmp(call_name[call], name, length) == 0 && (call_name[call][length] == '\0' || strncmp(call_name[call] + length, "_v", 2) == 0);
+    return strncmp(is, name, length) == 0 && (is[length] == '\0' || strncmp(is + length, "_v", 2) == 0);
 }
 
 /* "after" is "after, to", too. */
@@ -367,14 +374,14 @@ static void explain_missed(const char *name, int told)
 {
     unsigned call, way;
 
-    for (call = 0; call < CALLS; call++)
+    for (call = 0; call < CALLS + driver_calls; call++)
         for (way = 0; way < WAYS; way++) {
             const char *why;
             if (!missed_by[call][way])
                 continue;
             why = reason_of(name, call, way);
             if (told || !why)
-                printf("%s, %s, %s: %u of %u: %s\n", name, call_name[call], way_name[way], missed_by[call][way], lies_by[call][way],
+                printf("%s, %s, %s: %u of %u: %s\n", name, name_of_call(call), way_name[way], missed_by[call][way], lies_by[call][way],
                        why ? why : "missed, and no row of reasons says why");
             check(why != NULL, "lies that are missed are explained");
         }
@@ -419,9 +426,10 @@ static void test_case(const struct case_info *info, const char *wish, const char
         return; /* its nodes came with toolkit 12.4 */
     check(outcome->wrong == 0 && outcome->skipped == 0, name);
     memcpy(uses, used, sizeof(uses));
-    for (i = 0; i < CALLS; i++)
+    for (i = 0; i < ALL_CALLS; i++)
         now.calls += uses[i];
     most_uses = now.calls < MANY_CALLS ? MOST_USES : now.calls < LONG_CALLS ? FEW_USES : LEAST_USES;
+    now.calls += counted;
     memset(&sums, 0, sizeof(sums));
     memset(missed_by, 0, sizeof(missed_by));
     memset(lies_by, 0, sizeof(lies_by));
