@@ -39,6 +39,7 @@ cudaError_t __real_cudaGetLastError(void);
 #define LEAST_USES 1u          /* and in those of so many that they take long */
 #define LONG_CALLS 5000u
 #define DRAWN_PART 8u          /* of the trials of a case that draws combinations: each lie asks them again */
+#define MOST_DIGITS 10u
 #define LEAST_ADDRESS 4096u    /* of what a caller may have; less: a field of NULL */
 #define CPU_SECONDS 5u         /* of a child: a lie may send a case round and round; most take less than one, on a busy machine too */
 
@@ -273,12 +274,16 @@ static struct noted *noted;
 
 static struct ask *asked;
 
+/* A number of so many digits may be part of an address, which is another one in each run. */
 static unsigned digest_of(const char *text)
 {
     unsigned digest = 2166136261u;
 
-    for (; *text; text++)
-        digest = (digest ^ (unsigned char)*text) * 16777619u;
+    while (*text) {
+        size_t digits = strspn(text, "0123456789");
+        digest = (digest ^ (unsigned char)(digits > MOST_DIGITS ? '#' : *text)) * 16777619u;
+        text += digits > MOST_DIGITS ? digits : 1;
+    }
     return digest;
 }
 
