@@ -16,6 +16,7 @@ import pytest
 from conformance.fleet import health
 from conformance.fleet.health import FAULT, GOOD, UNKNOWN, State
 from conformance.fleet.tests.fake_runs import FakeRuns
+from conformance.pdlkit.exits import BadArguments
 from conformance.pdlkit.places import KIT
 from conformance.pdlkit.tests.kit_runs import HANG_S, MARK, left_running
 
@@ -129,6 +130,19 @@ def test_what_prometheus_reads(tmp_path: Path) -> None:
     odd = State("cuda:0", 'a "b"\\\n', "VIOLATES", 12.0, 7)
     for line in health.prometheus([odd, state("CONFORMS", "cuda:1")], "580").splitlines():
         assert line.startswith("# ") or _SAMPLE.fullmatch(line), line
+
+
+def test_each_format_is_asked_for_by_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(health, "_devices", lambda _: (["cuda:0"], set()))
+    monkeypatch.setattr(health, "check", lambda *_: [state("VIOLATES")])
+    file = tmp_path / "pdl.prom"
+    with pytest.raises(BadArguments, match="needs --textfile"):
+        health.main(["--format", "prometheus"])
+    assert health.main(["--format", "prometheus", "--textfile", str(file)]) == GOOD and not capsys.readouterr().out
+    assert file.read_text().startswith("# HELP pdl_")
+    file.unlink()
+    for form in ([], ["--format", "npd"], ["--textfile", str(file)]):
+        assert health.main(form) == FAULT and capsys.readouterr().out.startswith("PDL: ") and not file.exists()
 
 
 @pytest.mark.skipif(shutil.which("prometheus-node-exporter") is None, reason="there is no prometheus-node-exporter here")

@@ -202,6 +202,7 @@ def test_nothing_that_went_wrong_is_left_out(form: Callable[[Any], str]) -> None
     text = form({**report, **said, "waived": waived, "capabilities": capabilities}).replace("\\", "")
     assert all(line in text for lines in said.values() for line in lines) and "waived one" in text
     assert "failing: EDGE-33 (waived), WAIT-01; unproven: MEM-01; 3 rules hold" in text and "WAIT-01 (waived)" not in text
+    assert [text.count(word) for word in ("failing: ", "unproven: ", "rules hold", "holding: ", "capability: ")] == [1, 1, 1, 0, 0]
 
 
 def test_cases_are_counted_apart_from_findings() -> None:
