@@ -61,6 +61,20 @@ def test_young_verdicts_and_gpus_at_work_are_left_alone(tmp_path: Path, monkeypa
     assert len(judged) == 4, "no time was left"
 
 
+@pytest.mark.parametrize(("gpus", "apps", "code", "busy"), [
+    ("0, GPU-a\n1, GPU-b\n2, GPU-c", "GPU-b\nGPU-c\nGPU-b", 0, {1, 2}), ("0, GPU-a", "", 0, set()), ("0, GPU-a", "GPU-x", 0, set()),
+    ("0, GPU-a\nnone, GPU-b\n2, GPU-c, more", "GPU-a\nGPU-b\nGPU-c", 0, {0}), ("0, GPU-a", "GPU-a", 9, None)])
+def test_gpus_at_work_are_known_by_their_uuids(
+        gpus: str, apps: str, code: int, busy: set[int] | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    smi = tmp_path / "nvidia-smi"
+    smi.write_text(f"#!/bin/sh\ncase $1 in *gpu=*) echo '{gpus}';; *) echo '{apps}';; esac\nexit {code}\n")
+    smi.chmod(0o755)
+    monkeypatch.setattr(health, "toolkit_program", lambda _: smi)
+    assert health.busy_gpus() == busy
+    monkeypatch.setattr(health, "toolkit_program", lambda _: None)
+    assert health.busy_gpus() is None
+
+
 def test_a_verdict_that_is_too_old_or_of_another_driver_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A sick nvidia-smi leaves every GPU alone, and a check may run out of time: neither makes an old verdict good."""
     cache, ages = tmp_path / "health.json", {"cuda:0": 0.0, "cuda:1": 90 * 3600.0, "cuda:2": 90 * 3600.0, "cuda:3": 90 * 3600.0}
