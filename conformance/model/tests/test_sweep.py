@@ -234,6 +234,23 @@ def test_a_page_that_says_something_else_is_stale(sample: list[str], tmp_path: P
     assert devices.main(argv) == 1
 
 
+@pytest.mark.parametrize(("sample", "every"), [([], 1), (["--sample", "1"], 1), (["--sample", "20"], 20)])
+def test_a_sample_is_one_of_so_many_runs(sample: list[str], every: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = list[int]()
+
+    def jobs(_book: RuleBook, _broken: list[Device], number: int) -> list[devices.Job]:
+        asked.append(number)
+        return []
+
+    monkeypatch.setattr(on_model, "load_book", small_book)
+    monkeypatch.setattr(on_model, "devices", lambda harness: [])
+    monkeypatch.setattr(devices, "all_jobs", jobs)
+    monkeypatch.setattr(devices, "notice", lambda harness, book, jobs: {})
+    monkeypatch.setattr(devices, "TABLE", tmp_path / "devices.md")
+    devices.main(["--harness", sys.executable, "--check", *sample])
+    assert asked == [every]
+
+
 def test_a_sample_compares_what_it_ran_with_what_the_page_says() -> None:
     one = devices.GENERAL[0]
     broken = [Device(one, "WAIT-01", False), Device("two", "ATTR-03", False)]
