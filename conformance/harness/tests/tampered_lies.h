@@ -8,8 +8,8 @@
 
 enum way {
     WAY_NEVER_DONE, WAY_UNDONE, WAY_CODE, WAY_OTHER_CODE, WAY_LESS, WAY_MORE, WAY_AFTER, WAY_TO_AFTER, WAY_BEYOND, WAY_TO_BEYOND, WAY_DATA_BEYOND,
-    WAY_TWICE, WAY_NODE, WAY_NO_NODE, WAY_TO, WAY_NO_TO, WAY_FROM_PORT, WAY_TO_PORT, WAY_TYPE, WAY_RESERVED, WAY_NUMBER, WAY_SMALLER, WAY_STALE, WAY_NEXT_BYTE, WAY_FIELD,
-    WAY_LAST_FIELD = WAY_FIELD + FIELDS_AT_ONCE - 1, WAY_STATUS, WAY_CAPTURED, WAY_TIME, WAY_GRAPH, WAY_WORDS, WAYS
+    WAY_TWICE, WAY_NODE, WAY_NO_NODE, WAY_TO, WAY_NO_TO, WAY_FROM_PORT, WAY_TO_PORT, WAY_TYPE, WAY_RESERVED, WAY_NUMBER, WAY_SMALLER, WAY_STALE,
+    WAY_NEXT_BYTE, WAY_FIELD, WAY_LAST_FIELD = WAY_FIELD + FIELDS_AT_ONCE - 1, WAY_STATUS, WAY_CAPTURED, WAY_TIME, WAY_GRAPH, WAY_WORDS, WAYS
 };
 static const char *const way_name[WAYS] = {
     "undone, always", "undone", "code", "other code", "less", "more", "after", "after, to", "beyond", "beyond, to", "beyond, data", "twice", "node",
@@ -141,7 +141,8 @@ static int applies(const struct told *told, enum way way)
         return told->graph != NULL;
     if (!told_more)
         return 0;
-    if (says_why(told->call) && told->code == cudaSuccess && told->node && (way == WAY_NODE || way == WAY_NO_NODE || way == WAY_TO || way == WAY_NO_TO))
+    if (says_why(told->call) && told->code == cudaSuccess && told->node &&
+        (way == WAY_NODE || way == WAY_NO_NODE || way == WAY_TO || way == WAY_NO_TO))
         return 0; /* nothing is named then */
     switch (way) {
     case WAY_LESS: return told->count && *told->count;

@@ -412,8 +412,8 @@ static void print_pin(const char *name, const struct case_pin *now)
 {
     const struct sums *is = &now->sums;
 
-    printf("    { \"%s\", %u, { %u, %u, %u, %u, %llu, %llu, %llu, 0x%llx } },\n", name, now->calls, is->lies, is->missed, is->skipped, is->ended, is->wrong,
-           is->kills, is->asked, is->said);
+    printf("    { \"%s\", %u, { %u, %u, %u, %u, %llu, %llu, %llu, 0x%llx } },\n", name, now->calls, is->lies, is->missed, is->skipped,
+           is->ended, is->wrong, is->kills, is->asked, is->said);
 }
 
 static void test_case(const struct case_info *info, const char *wish, const char *names)
