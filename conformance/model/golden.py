@@ -14,7 +14,7 @@ import hashlib
 import json
 import os
 import subprocess
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -47,9 +47,9 @@ def digest(records: Iterable[dict[str, object]]) -> str:
     return hashlib.sha256(json.dumps(rows, sort_keys=True).encode()).hexdigest()[:12]
 
 
-def questions() -> dict[str, list[str]]:
-    """What the harness is asked, by name: every family on every device, and its plans."""
-    families = sorted({case.family for case in on_model.capable(on_model.load_book())})
+def questions(only: Container[str] | None = None) -> dict[str, list[str]]:
+    """What the harness is asked, by name: every family, or only these, on every device, and its plans."""
+    families = sorted({case.family for case in on_model.capable(on_model.load_book()) if only is None or case.family in only})
     asked = {f"{device} {family}": ["--device", device, "--profile", "smoke", "--family", family]
              for device in DEVICES for family in families if family not in LONG or device in OF_LONG}
     return asked | {f"plan {family}": ["--plan", "--sms", str(GPU_SMS), "--profile", "smoke", "--family", family] for family in families}
@@ -62,9 +62,9 @@ def digests(harness: Path) -> Digests:
         return dict(zip(asked, pool.map(lambda arguments: digest(_records(harness, arguments)), asked.values()), strict=True))
 
 
-def first_difference(harness: Path, recorded: Digests) -> str | None:
+def first_difference(harness: Path, recorded: Digests, families: Container[str] | None = None) -> str | None:
     """The first question with another answer; asks no further."""
-    for name, arguments in questions().items():
+    for name, arguments in questions(families).items():
         if digest(_records(harness, arguments)) != recorded.get(name):
             return name
     return None

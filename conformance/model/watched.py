@@ -6,8 +6,8 @@
 
 `dev golden` records answers. On a device that conforms they stay as they are when the host looks at one word of sixteen only, and
 not every such loss has a broken device that would escape. So here is recorded what becomes of the answers when one word that the
-device wrote for the host is another one. What the cases call, and which answers of calls they compare, harness/tests/tampered_test.c
-asks. PATH is pdl-harness-watched, the model's harness with harness/tests/watched.c.
+device wrote for the host is one more, or one less. What the cases call, and which answers of calls they compare,
+harness/tests/tampered_test.c asks. PATH is pdl-harness-watched, the model's harness with harness/tests/watched.c.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import json
 import os
 import subprocess
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -33,9 +33,10 @@ ALL = 64  # of places of so many words each one is falsified
 LOOKS = 32  # of larger ones so many, spread over the place
 LONG = {"MEM-10a.within": 4, "MEM-10.handed": 8, "COMP-16.blocks": 4}  # cases that take long, and of how many words in each place
 SLOW = ("programs", "handed", "crossed_graphs")  # families that are left out: they run hundreds of drawn programs
+WAYS = (1, -1)  # what is added to a word: what is only compared whether it is less, or more, shows with one of them
 CASE_S = 60.0
 NOT_ASKED = "?"  # the mark of a word that a sample leaves out
-Watched = dict[str, list[str]]  # by case: each place that the device writes for the host, its bytes and a mark for each word
+Watched = dict[str, list[str]]  # by case: each place that the device writes for the host, its bytes, and for each way a mark for each word
 
 
 def _run(harness: Path, arguments: Sequence[str], told: Path, falsify: str | None = None) -> list[dict[str, Any]] | None:
@@ -82,13 +83,16 @@ def _case(harness: Path, case: Case, own: int, sample: int) -> list[str]:
         if before is None:
             raise InvalidRun(f"{case.name} gives no answers")
 
-        def mark(place: int, byte: int) -> str:
-            return _mark(before, _answers(_run(harness, arguments, told, f"{place}:{byte}")))
+        def mark(add: int, place: int, byte: int) -> str:
+            return _mark(before, _answers(_run(harness, arguments, told, f"{place}:{byte}:{add}")))
 
-        return [
-            f"{size}: " + ("nothing" if mark(place, -1) == "." else _marks(_bytes(size, looks), sample, partial(mark, place)))
-            for place, size in enumerate(_told(told)) if place >= own  # those of mutants are not looked at while the base fails
-        ]
+        def marks(place: int, size: int) -> str:
+            if all(mark(add, place, -1) == "." for add in WAYS):
+                return "nothing"
+            return " ".join(_marks(_bytes(size, looks), sample, partial(mark, add, place)) for add in WAYS)
+
+        return [f"{size}: {marks(place, size)}" for place, size in enumerate(_told(told))
+                if place >= own]  # those of mutants are not looked at while the base fails
 
 
 def _marks(looked_at: list[int], sample: int, mark: Callable[[int], str]) -> str:
@@ -104,17 +108,28 @@ def _bytes(size: int, looks: int | None) -> list[int]:
     return [4 * word for word in (range(words) if words <= (looks or ALL) else spread)]
 
 
-def watch(harness: Path, sample: int = 1) -> Watched:
-    """What every case of kind api looks at; with a sample of N one word of N is looked at in each place."""
-    cases = [case for case in on_model.capable(on_model.load_book())
-             if case.kind == "api" and case.family not in SLOW and not case.name.startswith(golden.THREADED)]
+def cases(families: Container[str] | None) -> list[Case]:
+    """The cases that are watched, or those of these families."""
+    return [case for case in on_model.capable(on_model.load_book()) if case.kind == "api" and (families is None or case.family in families)
+            and case.family not in SLOW and not case.name.startswith(golden.THREADED)]
+
+
+def first_difference(harness: Path, recorded: Watched, families: Container[str]) -> str | None:
+    """A case of these families that looks at other words than are recorded."""
+    now = watch(harness, families=families)
+    return next((name for name in now if not _same(now[name], recorded.get(name, []))), None)
+
+
+def watch(harness: Path, sample: int = 1, families: Container[str] | None = None) -> Watched:
+    """What every case of kind api looks at, or of these families; with a sample of N one word of N is looked at in each place."""
     with tempfile.TemporaryDirectory() as folder:
         told = Path(folder, "told")
         if _run(harness, ["--probe"], told) is None or not told.is_file():
             raise InvalidRun(f"{harness.name} tells nothing: it is not pdl-harness-watched")
         own = len(_told(told))
     with ThreadPoolExecutor(max(1, len(os.sched_getaffinity(0)))) as pool:
-        return dict(zip((case.name for case in cases), pool.map(lambda case: _case(harness, case, own, sample), cases), strict=True))
+        asked = cases(families)
+        return dict(zip((case.name for case in asked), pool.map(lambda case: _case(harness, case, own, sample), asked), strict=True))
 
 
 def differences(now: Watched, recorded: Watched) -> list[str]:

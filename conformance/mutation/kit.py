@@ -4,9 +4,9 @@
 
 Works on copies, never on this tree. A change in a C file of the harness has to fail a unit test, or make the harness say something
 else on the model than what is recorded (`dev golden`; not with --units), or, in what draws and compares programs, let a broken device
-escape that the table says is noticed; one in a Python file has to fail its unit tests. A change
-that the compiler turns into the same machine code is not counted. What survives is printed with its line; survivors with a reason
-stand in mutation/living.toml. Exit 0: none but those; 1: others survived.
+escape that the table says is noticed. What has to notice one in the kernels' host code, kernels.py says. One in a Python file has to
+fail its unit tests. A change that the compiler turns into the same machine code is not counted. What survives is printed with its
+line; survivors with a reason stand in mutation/living.toml. Exit 0: none but those; 1: others survived.
 """
 
 from __future__ import annotations
@@ -16,10 +16,11 @@ import json
 import os
 import shutil
 import subprocess
-from collections.abc import Iterable
+from collections.abc import Container, Iterable, Sequence
 from pathlib import Path
 
 from conformance.model import devices, golden, on_model
+from conformance.mutation import kernels
 from conformance.mutation.draw import Change, changes_of, choose
 from conformance.mutation.programs import TEST_S, Build, Unit, limited, quiet
 from conformance.mutation.trying import parser_of, run, try_all
@@ -41,7 +42,7 @@ INCLUDING = {"program_judge.c": ("program_test", "compare_test"), "program_graph
              "program_driver.c": ("driver_test",), "program_exec.c": ("exec_test",)}
 HARNESS = "pdl-harness-model"
 PYTEST_CPU_S = 60  # of one file of tests: several times what the longest takes
-# The unit tests of each Python file, the quickest first.
+# The unit tests of each Python file, the quickest first; without a folder: those of pdlkit.
 PYTHON_FILES = {
     "conformance/pdlkit/verdicts.py": ("test_verdicts", "test_waivers"),
     "conformance/pdlkit/waivers.py": ("test_waivers",),
@@ -60,7 +61,37 @@ PYTHON_FILES = {
     "conformance/pdlkit/axes.py": ("test_axes",),
     "conformance/pdlkit/rules.py": ("test_rules",),
     "conformance/pdlkit/checked_lines.py": ("test_checked_lines",),
+    "conformance/pdlkit/children.py": ("test_children", "test_supervise", "test_run"),
+    "conformance/pdlkit/sources.py": ("test_sources", "reports/tests/test_recomputed", "reports/tests/test_replay"),
+    "conformance/pdlkit/graph_tables.py": ("test_graph_tables", "test_read_report"),
+    "conformance/pdlkit/ambiguities.py": ("test_ambiguities", "test_read_report"),
+    "conformance/pdlkit/replay_token.py": ("test_display", "test_repro", "reports/tests/test_replay"),
+    "conformance/pdlkit/reasons.py": ("test_contributing",),
+    "conformance/reports/comparison.py": ("reports/tests/test_diff",),
+    "conformance/reports/diff.py": ("reports/tests/test_diff",),
+    "conformance/reports/complete.py": ("reports/tests/test_report_command",),
+    "conformance/reports/content.py": ("reports/tests/test_diff", "test_waivers", "reports/tests/test_report_command"),
+    "conformance/reports/rates.py": ("reports/tests/test_rates", "reports/tests/test_diff"),
+    "conformance/reports/recomputed.py": ("reports/tests/test_recomputed", "reports/tests/test_submit"),
+    "conformance/reports/several_runs.py": ("reports/tests/test_several_runs", "reports/tests/test_submit"),
+    "conformance/fleet/digest.py": ("fleet/tests/test_digest",),
+    "conformance/fleet/health.py": ("fleet/tests/test_health",),
+    "conformance/fleet/outliers.py": ("fleet/tests/test_outliers", "fleet/tests/test_health"),
+    "conformance/fleet/report.py": ("fleet/tests/test_fleet_records", "fleet/tests/test_slurm"),
+    "conformance/probes/environments.py": ("probes/tests/test_environments",),
+    "conformance/probes/litmus.py": ("probes/tests/test_litmus",),
+    "conformance/model/devices.py": ("model/tests/test_sweep", "model/tests/test_recorded"),
+    "conformance/model/golden.py": ("model/tests/test_recorded",),
+    "conformance/model/random_devices.py": ("model/tests/test_recorded",),
+    "conformance/model/sweep.py": ("model/tests/test_sweep",),
+    "conformance/model/watched.py": ("model/tests/test_recorded",),
 }
+
+
+def _built(work: Path, targets: Sequence[str]) -> Build:
+    """As the tests are built: what a case finds after some lies of tampered_test depends on how it was compiled."""
+    return Build.make(places.ROOT, work / "build", targets, "-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_C_FLAGS_RELEASE=-O1 -DNDEBUG",
+                      "-DPDL_BUILD_EXAMPLES=OFF", "-DPDL_KIT_CUDA=OFF", "-DPDL_KIT_MODEL=ON", "-DPDL_KIT_HOST_TESTS=ON")
 
 
 class Native:
@@ -69,9 +100,7 @@ class Native:
     def __init__(self, work: Path, units_only: bool) -> None:
         self.work, self._units_only = work, units_only
         self._recorded: dict[str, str] = json.loads(golden.FILE.read_text(encoding="utf-8"))
-        targets = C_TESTS if units_only else (*C_TESTS, HARNESS)
-        self.build = Build.make(places.ROOT, work / "build", targets, "-DCMAKE_BUILD_TYPE=Release", "-DPDL_BUILD_EXAMPLES=OFF",
-                                "-DPDL_KIT_CUDA=OFF", "-DPDL_KIT_MODEL=ON", "-DPDL_KIT_HOST_TESTS=ON")
+        self.build = _built(work, C_TESTS if units_only else (*C_TESTS, HARNESS))
         for target in C_TESTS:
             if not quiet([self._linked(target, {})]):
                 raise InvalidRun(f"{target} fails without any change, so nothing could be told")
@@ -177,7 +206,8 @@ class Scripted:
             path.write_text(kept, encoding="utf-8")
 
     def _passes(self, name: str) -> bool:
-        argv = [str(self._python), "-B", "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", f"conformance/pdlkit/tests/{name}.py"]
+        argv = [str(self._python), "-B", "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider",
+                f"conformance/{name if '/' in name else f'pdlkit/tests/{name}'}.py"]
         clean = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}  # a file changed twice within a second would be read from its cache
         try:
             done = subprocess.run(argv, cwd=self.root, env=clean, capture_output=True, stdin=subprocess.DEVNULL, timeout=TEST_S,
@@ -195,26 +225,30 @@ def passed(code: int, name: str, said: str) -> bool:
 
 
 def _files(only: str | None) -> list[str]:
-    chosen = [file for file in (*C_FILES, *PYTHON_FILES) if only is None or file.endswith(only)]
+    everything = (*C_FILES, *kernels.FILES, *PYTHON_FILES)
+    chosen = [file for file in everything if only is None or file.endswith(only)]
     if not chosen:
-        raise BadArguments(f"--file {only}: no such file is changed; these are: {', '.join((*C_FILES, *PYTHON_FILES))}")
+        raise BadArguments(f"--file {only}: no such file is changed; these are: {', '.join(everything)}")
     return chosen
+
+
+def _changes_of(file: str) -> list[Change]:
+    return kernels.changes(file) if file in kernels.FILES else changes_of(file, (places.ROOT / file).read_text(encoding="utf-8"))
 
 
 def mutate(options: argparse.Namespace, work: Path) -> int:
     """Try the chosen changes; OK or FAILED."""
-    everything = [change for file in _files(options.file) for change in changes_of(file, (places.ROOT / file).read_text(encoding="utf-8"))]
-    changes = choose(everything, options.count, options.seed)
-    native = Native(work, options.units) if any(change.file.endswith(".c") for change in changes) else None
-    python = [change.file for change in changes if change.file.endswith(".py")]
-    scripted = Scripted(work, python) if python else None
-
-    def notices(change: Change) -> str | None:
-        side = native if change.file.endswith(".c") else scripted
-        assert side is not None
-        return side.notices(change)
-
-    return try_all(changes, notices)
+    changes = choose([change for file in _files(options.file) for change in _changes_of(file)], options.count, options.seed)
+    changed = list(dict.fromkeys(change.file for change in changes))
+    python = [file for file in changed if file in PYTHON_FILES]
+    sides = list[tuple[Container[str], Native | kernels.Kernels | Scripted]]()
+    if not set(changed).isdisjoint(C_FILES):
+        sides.append((C_FILES, Native(work, options.units)))
+    if not set(changed).isdisjoint(kernels.FILES):
+        sides.append((kernels.FILES, kernels.Kernels(work, _built(work, kernels.TARGETS), options.units)))
+    if python:
+        sides.append((PYTHON_FILES, Scripted(work, python)))
+    return try_all(changes, lambda change: next(side for files, side in sides if change.file in files).notices(change))
 
 
 def main(argv: list[str] | None = None) -> int:

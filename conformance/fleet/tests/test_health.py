@@ -16,6 +16,7 @@ import pytest
 from conformance.fleet import health
 from conformance.fleet.health import FAULT, GOOD, UNKNOWN, State
 from conformance.fleet.tests.fake_runs import FakeRuns
+from conformance.pdlkit.exits import BadArguments
 from conformance.pdlkit.places import KIT
 from conformance.pdlkit.tests.kit_runs import HANG_S, MARK, left_running
 
@@ -58,6 +59,20 @@ def test_young_verdicts_and_gpus_at_work_are_left_alone(tmp_path: Path, monkeypa
     assert len(judged) == 4
     health.check(["cuda:0"], cache, None, 0.5, 0.0, set(), "580")
     assert len(judged) == 4, "no time was left"
+
+
+@pytest.mark.parametrize(("gpus", "apps", "code", "busy"), [
+    ("0, GPU-a\n1, GPU-b\n2, GPU-c", "GPU-b\nGPU-c\nGPU-b", 0, {1, 2}), ("0, GPU-a", "", 0, set()), ("0, GPU-a", "GPU-x", 0, set()),
+    ("0, GPU-a\nnone, GPU-b\n2, GPU-c, more", "GPU-a\nGPU-b\nGPU-c", 0, {0}), ("0, GPU-a", "GPU-a", 9, None)])
+def test_gpus_at_work_are_known_by_their_uuids(
+        gpus: str, apps: str, code: int, busy: set[int] | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    smi = tmp_path / "nvidia-smi"
+    smi.write_text(f"#!/bin/sh\ncase $1 in *gpu=*) echo '{gpus}';; *) echo '{apps}';; esac\nexit {code}\n")
+    smi.chmod(0o755)
+    monkeypatch.setattr(health, "toolkit_program", lambda _: smi)
+    assert health.busy_gpus() == busy
+    monkeypatch.setattr(health, "toolkit_program", lambda _: None)
+    assert health.busy_gpus() is None
 
 
 def test_a_verdict_that_is_too_old_or_of_another_driver_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -129,6 +144,19 @@ def test_what_prometheus_reads(tmp_path: Path) -> None:
     odd = State("cuda:0", 'a "b"\\\n', "VIOLATES", 12.0, 7)
     for line in health.prometheus([odd, state("CONFORMS", "cuda:1")], "580").splitlines():
         assert line.startswith("# ") or _SAMPLE.fullmatch(line), line
+
+
+def test_each_format_is_asked_for_by_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(health, "_devices", lambda _: (["cuda:0"], set()))
+    monkeypatch.setattr(health, "check", lambda *_: [state("VIOLATES")])
+    file = tmp_path / "pdl.prom"
+    with pytest.raises(BadArguments, match="needs --textfile"):
+        health.main(["--format", "prometheus"])
+    assert health.main(["--format", "prometheus", "--textfile", str(file)]) == GOOD and not capsys.readouterr().out
+    assert file.read_text().startswith("# HELP pdl_")
+    file.unlink()
+    for form in ([], ["--format", "npd"], ["--textfile", str(file)]):
+        assert health.main(form) == FAULT and capsys.readouterr().out.startswith("PDL: ") and not file.exists()
 
 
 @pytest.mark.skipif(shutil.which("prometheus-node-exporter") is None, reason="there is no prometheus-node-exporter here")

@@ -46,6 +46,7 @@ static unsigned wrong_of(const struct capture *c, void (*asks)(const struct capt
 /* What a node tells of its attributes, the same but for one byte. */
 static const cudaLaunchAttribute *tells;
 static size_t spoilt;          /* which byte; beyond the value: none */
+static int silent;             /* it tells nothing, and says that it did */
 
 cudaError_t __real_cudaGraphKernelNodeGetAttribute(cudaGraphNode_t node, cudaLaunchAttributeID id, cudaLaunchAttributeValue *value);
 cudaError_t __wrap_cudaGraphKernelNodeGetAttribute(cudaGraphNode_t node, cudaLaunchAttributeID id, cudaLaunchAttributeValue *value);
@@ -53,6 +54,8 @@ cudaError_t __wrap_cudaGraphKernelNodeGetAttribute(cudaGraphNode_t node, cudaLau
 {
     if (!tells)
         return __real_cudaGraphKernelNodeGetAttribute(node, id, value);
+    if (silent)
+        return cudaSuccess;
     *value = tells->val;
     if (spoilt < sizeof(*value))
         ((unsigned char *)value)[spoilt] ^= 1;
@@ -72,12 +75,15 @@ static void test_attributes(void)
         tells = &rows[i].is;
         spoilt = sizeof(tells->val);
         wrong += !has_attribute(NULL, tells);
+        silent = 1; /* the answer before may still lie where this one is expected */
+        missed += has_attribute(NULL, tells);
+        silent = 0;
         for (spoilt = 0; spoilt < rows[i].bytes; spoilt++)
             missed += has_attribute(NULL, tells);
     }
     tells = NULL;
     check(wrong == 0, "a node has the attributes that it tells");
-    check(missed == 0, "an attribute that is told with one byte changed is another one");
+    check(missed == 0, "an attribute that is told with one byte changed, or not at all, is another one");
 }
 
 /* Whether a captured launch is found wrong, in the first stream and mode; place: as in enum place. */

@@ -2,9 +2,11 @@
  *
  * MAKE  its code can be another one
  * DO    the same, and it can do nothing and say that it did
+ * COUNT how often it is called is pinned, and nothing else
  * TELL  the same as MAKE, and what it tells can be something else; the last part says where that stands
  */
 #define AS_NUMBER(pointer) (told.value = (pointer), told.size = sizeof(*(pointer)))
+#define AS_WORDS(first, bytes) (told.value = (first), told.size = (bytes))
 #define AS_LIST(first, second, edges, number) (told.node = (first), told.to = (second), told.data = (edges), told.count = (number))
 #define NAMED_NODES const cudaGraphNode_t *from, const cudaGraphNode_t *to, const cudaGraphEdgeData *data, size_t count
 #define AFTER_NODES const cudaGraphNode_t *after, size_t count
@@ -21,21 +23,23 @@ TELL(EDGES_NAME(cudaStreamGetCaptureInfo, _v3),
      (cudaStream_t stream, enum cudaStreamCaptureStatus *status, unsigned long long *id, cudaGraph_t *graph, const cudaGraphNode_t **nodes,
       const cudaGraphEdgeData **data, size_t *count),
      (stream, status, id, graph, nodes, data, count),
-     (id ? AS_NUMBER(id) : (size_t)0, told.borrowed_node = nodes, told.borrowed_data = data, told.count = count))
+     (id ? AS_NUMBER(id) : (size_t)0, told.status = status, told.captured = graph, told.borrowed_node = nodes, told.borrowed_data = data,
+      told.count = count))
 TELL(cudaGraphGetNodes, (cudaGraph_t graph, cudaGraphNode_t *nodes, size_t *count), (graph, nodes, count), AS_LIST(nodes, NULL, NULL, count))
 TELL(cudaGraphGetRootNodes, (cudaGraph_t graph, cudaGraphNode_t *nodes, size_t *count), (graph, nodes, count), AS_LIST(nodes, NULL, NULL, count))
 TELL(cudaGraphNodeGetType, (cudaGraphNode_t node, enum cudaGraphNodeType *type), (node, type), AS_NUMBER(type))
 TELL(cudaGraphNodeFindInClone, (cudaGraphNode_t *node, cudaGraphNode_t original, cudaGraph_t clone), (node, original, clone),
      (told.node = node))
-TELL(cudaGraphKernelNodeGetParams, (cudaGraphNode_t node, struct cudaKernelNodeParams *params), (node, params), AS_NUMBER(&params->blockDim))
+TELL(cudaGraphKernelNodeGetParams, (cudaGraphNode_t node, struct cudaKernelNodeParams *params), (node, params),
+     AS_WORDS(&params->gridDim, 2 * sizeof(dim3) + sizeof(unsigned)))
 TELL(cudaGraphKernelNodeGetAttribute, (cudaGraphNode_t node, cudaLaunchAttributeID id, cudaLaunchAttributeValue *value), (node, id, value),
-     AS_NUMBER(value))
+     AS_WORDS(value, bytes_of_attribute(id)))
 TELL(cudaGraphExecUpdate, (cudaGraphExec_t exec, cudaGraph_t graph, cudaGraphExecUpdateResultInfo *info), (exec, graph, info),
-     AS_NUMBER(&info->result))
+     info ? (AS_NUMBER(&info->result), told.node = &info->errorNode, told.to = &info->errorFromNode) : NULL)
 TELL(cudaStreamIsCapturing, (cudaStream_t stream, enum cudaStreamCaptureStatus *status), (stream, status), AS_NUMBER(status))
 TELL(cudaStreamGetPriority, (cudaStream_t stream, int *priority), (stream, priority), AS_NUMBER(priority))
 TELL(cudaStreamGetAttribute, (cudaStream_t stream, cudaLaunchAttributeID id, cudaLaunchAttributeValue *value), (stream, id, value),
-     AS_NUMBER(value))
+     AS_WORDS(value, bytes_of_attribute(id)))
 TELL(cudaThreadExchangeStreamCaptureMode, (enum cudaStreamCaptureMode *mode), (mode), AS_NUMBER(mode))
 TELL(cudaDeviceGetAttribute, (int *value, enum cudaDeviceAttr attribute, int device), (value, attribute, device), AS_NUMBER(value))
 TELL(cudaDeviceGetStreamPriorityRange, (int *least, int *greatest), (least, greatest), AS_NUMBER(least))
@@ -43,6 +47,19 @@ TELL(cudaOccupancyMaxActiveBlocksPerMultiprocessor, (int *blocks, const void *fu
      (blocks, function, threads, shared), AS_NUMBER(blocks))
 TELL(cudaOccupancyMaxActiveClusters, (int *clusters, const void *function, const cudaLaunchConfig_t *config), (clusters, function, config),
      AS_NUMBER(clusters))
+TELL(cudaGraphChildGraphNodeGetGraph, (cudaGraphNode_t node, cudaGraph_t *graph), (node, graph), (told.graph = graph))
+TELL(cudaGraphMemsetNodeGetParams, (cudaGraphNode_t node, struct cudaMemsetParams *params), (node, params), AS_NUMBER(params))
+TELL(cudaGraphMemcpyNodeGetParams, (cudaGraphNode_t node, struct cudaMemcpy3DParms *params), (node, params), AS_NUMBER(params))
+TELL(cudaGraphHostNodeGetParams, (cudaGraphNode_t node, struct cudaHostNodeParams *params), (node, params), AS_NUMBER(params))
+TELL(cudaGraphEventRecordNodeGetEvent, (cudaGraphNode_t node, cudaEvent_t *event), (node, event), AS_NUMBER(event))
+TELL(cudaGraphEventWaitNodeGetEvent, (cudaGraphNode_t node, cudaEvent_t *event), (node, event), AS_NUMBER(event))
+TELL(cudaGraphNodeGetEnabled, (cudaGraphExec_t exec, cudaGraphNode_t node, unsigned *enabled), (exec, node, enabled), AS_NUMBER(enabled))
+TELL(cudaGraphExecGetFlags, (cudaGraphExec_t exec, unsigned long long *flags), (exec, flags), AS_NUMBER(flags))
+TELL(cudaGraphInstantiateWithParams, (cudaGraphExec_t *exec, cudaGraph_t graph, cudaGraphInstantiateParams *params), (exec, graph, params),
+     (AS_NUMBER(&params->result_out), told.node = &params->errNode_out))
+TELL(cudaStreamGetFlags, (cudaStream_t stream, unsigned *flags), (stream, flags), AS_NUMBER(flags))
+TELL(cudaFuncGetAttributes, (struct cudaFuncAttributes *attributes, const void *function), (attributes, function),
+     AS_WORDS(attributes, offsetof(struct cudaFuncAttributes, preferredShmemCarveout) + sizeof(int)))
 TELL(cudaEventElapsedTime, (float *ms, cudaEvent_t from, cudaEvent_t to), (ms, from, to), (told.ms = ms))
 TELL(cudaStreamEndCapture, (cudaStream_t stream, cudaGraph_t *graph), (stream, graph), (told.graph = graph))
 TELL(cudaMemcpy, (void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind), (to, from, bytes, kind),
@@ -50,6 +67,7 @@ TELL(cudaMemcpy, (void *to, const void *from, size_t bytes, enum cudaMemcpyKind 
 MAKE(cudaEventQuery, (cudaEvent_t event), (event))
 MAKE(cudaStreamQuery, (cudaStream_t stream), (stream))
 MAKE(cudaGetLastError, (void), ())
+MAKE(cudaPeekAtLastError, (void), ())
 
 /* ---- what is done ---- */
 DO(EDGES_NAME(cudaGraphAddDependencies, _v2), (cudaGraph_t graph, NAMED_NODES), (graph, from, to, data, count))
@@ -83,6 +101,39 @@ DO(cudaStreamBeginCaptureToGraph,
 DO(cudaStreamSetAttribute, (cudaStream_t stream, cudaLaunchAttributeID id, const cudaLaunchAttributeValue *value), (stream, id, value))
 DO(cudaStreamSynchronize, (cudaStream_t stream), (stream))
 DO(cudaStreamWaitEvent, (cudaStream_t stream, cudaEvent_t event, unsigned flags), (stream, event, flags))
+DO(cudaFreeAsync, (void *memory, cudaStream_t stream), (memory, stream))
+DO(cudaGraphDestroyNode, (cudaGraphNode_t node), (node))
+DO(cudaGraphEventRecordNodeSetEvent, (cudaGraphNode_t node, cudaEvent_t event), (node, event))
+DO(cudaGraphEventWaitNodeSetEvent, (cudaGraphNode_t node, cudaEvent_t event), (node, event))
+DO(cudaGraphExecChildGraphNodeSetParams, (cudaGraphExec_t exec, cudaGraphNode_t node, cudaGraph_t child), (exec, node, child))
+DO(cudaGraphExecEventRecordNodeSetEvent, (cudaGraphExec_t exec, cudaGraphNode_t node, cudaEvent_t event), (exec, node, event))
+DO(cudaGraphExecEventWaitNodeSetEvent, (cudaGraphExec_t exec, cudaGraphNode_t node, cudaEvent_t event), (exec, node, event))
+DO(cudaGraphExecHostNodeSetParams, (cudaGraphExec_t exec, cudaGraphNode_t node, const struct cudaHostNodeParams *params), (exec, node, params))
+DO(cudaGraphExecMemcpyNodeSetParams, (cudaGraphExec_t exec, cudaGraphNode_t node, const struct cudaMemcpy3DParms *params), (exec, node, params))
+DO(cudaGraphExecMemcpyNodeSetParams1D,
+   (cudaGraphExec_t exec, cudaGraphNode_t node, void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind),
+   (exec, node, to, from, bytes, kind))
+DO(cudaGraphExecMemsetNodeSetParams, (cudaGraphExec_t exec, cudaGraphNode_t node, const struct cudaMemsetParams *params), (exec, node, params))
+DO(cudaGraphExecNodeSetParams, (cudaGraphExec_t exec, cudaGraphNode_t node, struct cudaGraphNodeParams *params), (exec, node, params))
+DO(cudaGraphHostNodeSetParams, (cudaGraphNode_t node, const struct cudaHostNodeParams *params), (node, params))
+DO(cudaGraphKernelNodeCopyAttributes, (cudaGraphNode_t to, cudaGraphNode_t from), (to, from))
+DO(cudaGraphKernelNodeSetParams, (cudaGraphNode_t node, const struct cudaKernelNodeParams *params), (node, params))
+DO(cudaGraphMemcpyNodeSetParams, (cudaGraphNode_t node, const struct cudaMemcpy3DParms *params), (node, params))
+DO(cudaGraphMemcpyNodeSetParams1D, (cudaGraphNode_t node, void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind),
+   (node, to, from, bytes, kind))
+DO(cudaGraphMemsetNodeSetParams, (cudaGraphNode_t node, const struct cudaMemsetParams *params), (node, params))
+DO(cudaGraphNodeSetParams, (cudaGraphNode_t node, struct cudaGraphNodeParams *params), (node, params))
+DO(cudaLaunchCooperativeKernel, (const void *function, dim3 grid, dim3 block, void **args, size_t shared, cudaStream_t stream),
+   (function, grid, block, args, shared, stream))
+DO(cudaMemcpy2DAsync,
+   (void *to, size_t to_pitch, const void *from, size_t pitch, size_t width, size_t height, enum cudaMemcpyKind kind, cudaStream_t stream),
+   (to, to_pitch, from, pitch, width, height, kind, stream))
+DO(cudaMemcpy3DAsync, (const struct cudaMemcpy3DParms *params, cudaStream_t stream), (params, stream))
+DO(cudaMemset, (void *to, int value, size_t bytes), (to, value, bytes))
+DO(cudaMemset2DAsync, (void *to, size_t pitch, int value, size_t width, size_t height, cudaStream_t stream),
+   (to, pitch, value, width, height, stream))
+DO(cudaStreamAddCallback, (cudaStream_t stream, cudaStreamCallback_t callback, void *data, unsigned flags), (stream, callback, data, flags))
+DO(cudaStreamCopyAttributes, (cudaStream_t to, cudaStream_t from), (to, from))
 
 /* ---- what is made ---- */
 MAKE(EDGES_NAME(cudaGraphAddNode, _v2),
@@ -111,8 +162,28 @@ MAKE(cudaMalloc, (void **memory, size_t bytes), (memory, bytes))
 MAKE(cudaStreamCreate, (cudaStream_t *stream), (stream))
 MAKE(cudaStreamCreateWithFlags, (cudaStream_t *stream, unsigned flags), (stream, flags))
 MAKE(cudaStreamCreateWithPriority, (cudaStream_t *stream, unsigned flags, int priority), (stream, flags, priority))
+MAKE(cudaGraphAddEventWaitNode, (cudaGraphNode_t *node, cudaGraph_t graph, AFTER_NODES, cudaEvent_t event), (node, graph, after, count, event))
+MAKE(cudaGraphAddHostNode, (cudaGraphNode_t *node, cudaGraph_t graph, AFTER_NODES, const struct cudaHostNodeParams *params),
+     (node, graph, after, count, params))
+MAKE(cudaGraphAddMemcpyNode, (cudaGraphNode_t *node, cudaGraph_t graph, AFTER_NODES, const struct cudaMemcpy3DParms *params),
+     (node, graph, after, count, params))
+MAKE(cudaGraphAddMemcpyNode1D,
+     (cudaGraphNode_t *node, cudaGraph_t graph, AFTER_NODES, void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind),
+     (node, graph, after, count, to, from, bytes, kind))
+MAKE(cudaHostGetDevicePointer, (void **device, void *host, unsigned flags), (device, host, flags))
+MAKE(cudaMallocAsync, (void **memory, size_t bytes, cudaStream_t stream), (memory, bytes, stream))
+MAKE(cudaMallocHost, (void **memory, size_t bytes), (memory, bytes))
+
+/* ---- what ends ---- */
+COUNT(cudaEventDestroy, (cudaEvent_t event), (event))
+COUNT(cudaFree, (void *memory), (memory))
+COUNT(cudaFreeHost, (void *memory), (memory))
+COUNT(cudaGraphDestroy, (cudaGraph_t graph), (graph))
+COUNT(cudaGraphExecDestroy, (cudaGraphExec_t exec), (exec))
+COUNT(cudaStreamDestroy, (cudaStream_t stream), (stream))
 
 #undef AS_NUMBER
+#undef AS_WORDS
 #undef AS_LIST
 #undef NAMED_NODES
 #undef AFTER_NODES

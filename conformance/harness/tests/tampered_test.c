@@ -12,6 +12,7 @@
  * Behind that, how the names of the cases begin that are to be asked, as in `tampered_test --missed matrix/`. */
 #include <malloc.h>
 #include <pthread.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,7 +39,8 @@ cudaError_t __real_cudaGetLastError(void);
 #define LEAST_USES 1u          /* and in those of so many that they take long */
 #define LONG_CALLS 5000u
 #define DRAWN_PART 8u          /* of the trials of a case that draws combinations: each lie asks them again */
-#define MOST_ENTRIES 64u
+#define MOST_DIGITS 10u
+#define LEAST_ADDRESS 4096u    /* of what a caller may have; less: a field of NULL */
 #define CPU_SECONDS 5u         /* of a child: a lie may send a case round and round; most take less than one, on a busy machine too */
 
 /* ---- the calls ---- */
@@ -51,6 +53,7 @@ cudaError_t __real_cudaGetLastError(void);
 #define TELL(name, params, args, where) CALL_OF(name),
 #define MAKE(name, params, args) CALL_OF(name),
 #define DO(name, params, args) CALL_OF(name),
+#define COUNT(name, params, args)
 enum call {
 #include "tampered_calls.h"
     CALLS
@@ -67,175 +70,10 @@ static const char *const call_name[CALLS] = {
 #undef TELL
 #undef MAKE
 #undef DO
+#undef COUNT
 
-/* ---- lies ---- */
-
-enum way {
-    WAY_NEVER_DONE, WAY_UNDONE, WAY_CODE, WAY_OTHER_CODE, WAY_LESS, WAY_MORE, WAY_AFTER, WAY_TO_AFTER, WAY_BEYOND, WAY_TO_BEYOND, WAY_DATA_BEYOND,
-    WAY_TWICE, WAY_NODE, WAY_NO_NODE, WAY_TO, WAY_NO_TO, WAY_FROM_PORT, WAY_TO_PORT, WAY_TYPE, WAY_RESERVED, WAY_NUMBER, WAY_NEXT_BYTE, WAY_TIME,
-    WAY_GRAPH, WAY_WORDS, WAYS
-};
-static const char *const way_name[WAYS] = {
-    "undone, always", "undone", "code", "other code", "less", "more", "after", "after, to", "beyond", "beyond, to", "beyond, data", "twice", "node",
-    "no node", "to", "no to", "from_port", "to_port", "type", "reserved", "number", "next byte", "time", "graph", "words"
-};
-
-/* What a call tells: its code and, where it tells more, pointers to that. */
-struct told {
-    enum call call;
-    cudaError_t code;
-    int undone;
-    size_t *count, room;       /* room: that the caller has */
-    cudaGraphNode_t *node, *to;
-    cudaGraphEdgeData *data;
-    const cudaGraphNode_t **borrowed_node; /* lists that stay the runtime's */
-    const cudaGraphEdgeData **borrowed_data;
-    void *value;
-    size_t size;
-    unsigned *words;
-    float *ms;
-    cudaGraph_t *graph;
-};
-
-static cudaError_t truth_of(struct told *told);
-static int begins(struct told *told, enum call call, int does);
-
-#define WRAP(name, params, args, where, does)                        \
-    cudaError_t __real_##name params;                                \
-    cudaError_t __wrap_##name params;                                \
-    cudaError_t __wrap_##name params                                 \
-    {                                                                \
-        struct told told;                                            \
-                                                                     \
-        memset(&told, 0, sizeof(told));                              \
-        (void)(where);                                               \
-        if (!begins(&told, CALL_##name, does))                       \
-            return __real_##name args;                               \
-        told.code = told.undone ? cudaSuccess : __real_##name args;  \
-        return truth_of(&told);                                      \
-    }
-#define TELL(name, params, args, where) WRAP(name, params, args, where, 0)
-#define MAKE(name, params, args) WRAP(name, params, args, 0, 0)
-#define DO(name, params, args) WRAP(name, params, args, 0, 1)
-#include "tampered_calls.h"
-
-/* A node and a graph that no case has made. */
-static cudaGraph_t strange_graph(void)
-{
-    cudaGraph_t graph = NULL;
-
-    (void)__real_cudaGraphCreate(&graph, 0);
-    return graph;
-}
-
-static cudaGraphNode_t strange_node(void)
-{
-    cudaGraphNode_t node = NULL;
-
-    (void)__real_cudaGraphAddEmptyNode(&node, strange_graph(), NULL, 0);
-    return node;
-}
-
-static size_t entries_of(const struct told *told)
-{
-    size_t count = told->count ? *told->count : told->node ? 1 : 0;
-
-    return count < told->room ? count : told->room;
-}
-
-static int is_query(enum call call) { return call == CALL_cudaEventQuery || call == CALL_cudaStreamQuery; }
-
-static int has_more_room;      /* the case's arrays have: it asks whether more is written than it said there is room for */
-
-static int is_whole_list(const struct told *told) { return told->count && told->node && !told->borrowed_node && entries_of(told); }
-
-/* Whether this lie can be told here. */
-static int applies(const struct told *told, enum way way)
-{
-    size_t entries = entries_of(told);
-    int told_more = told->code == cudaSuccess || told->call == CALL_cudaGraphExecUpdate; /* which says why it refuses */
-
-    if (way == WAY_CODE)
-        return 1;
-    if (way == WAY_OTHER_CODE)
-        return told->code != cudaSuccess || is_query(told->call);
-    if (way == WAY_GRAPH)
-        return told->graph != NULL;
-    if (!told_more)
-        return 0;
-    switch (way) {
-    case WAY_LESS: return told->count && *told->count;
-    case WAY_MORE: return told->count && (!told->node || entries < told->room);
-    case WAY_AFTER:
-    case WAY_TO_AFTER: return is_whole_list(told) && (way == WAY_AFTER || told->to) && entries < told->room;
-    case WAY_BEYOND: return has_more_room && is_whole_list(told);
-    case WAY_TO_BEYOND: return has_more_room && is_whole_list(told) && told->to;
-    case WAY_DATA_BEYOND: return has_more_room && is_whole_list(told) && told->data;
-    case WAY_TWICE: return told->node && entries > 1;
-    case WAY_NODE:
-    case WAY_NO_NODE: return told->node && entries;
-    case WAY_TO:
-    case WAY_NO_TO: return told->to && entries;
-    case WAY_FROM_PORT:
-    case WAY_TO_PORT:
-    case WAY_TYPE:
-    case WAY_RESERVED: return told->data && entries;
-    case WAY_NUMBER: return told->value != NULL;
-    case WAY_NEXT_BYTE: return told->value && told->size > sizeof(long);
-    case WAY_TIME: return told->ms != NULL;
-    case WAY_WORDS: return told->words && told->size >= sizeof(told->words[0]);
-    default: return 0;
-    }
-}
-
-static void copy_entry(struct told *told, size_t to, size_t from)
-{
-    if (!told->node || to == from)
-        return;
-    told->node[to] = told->node[from];
-    if (told->to)
-        told->to[to] = told->to[from];
-    if (told->data)
-        told->data[to] = told->data[from];
-}
-
-static void add_to_words(struct told *told)
-{
-    size_t i;
-
-    for (i = 0; i < told->size / sizeof(told->words[0]); i++)
-        told->words[i]++;
-}
-
-static void lie(struct told *told, enum way way, size_t at)
-{
-    switch (way) {
-    case WAY_CODE: told->code = told->code == cudaSuccess ? cudaErrorUnknown : cudaSuccess; break;
-    case WAY_OTHER_CODE: told->code = told->code == cudaSuccess ? cudaErrorNotReady : cudaErrorUnknown; break;
-    case WAY_LESS: --*told->count; break;
-    case WAY_MORE: copy_entry(told, (*told->count)++, 0); break;
-    case WAY_AFTER: told->node[entries_of(told)] = told->node[0]; break;
-    case WAY_TO_AFTER: told->to[entries_of(told)] = told->to[0]; break;
-    case WAY_BEYOND: told->node[told->room] = NULL; break;
-    case WAY_TO_BEYOND: told->to[told->room] = NULL; break;
-    case WAY_DATA_BEYOND: told->data[told->room] = told->data[0]; break;
-    case WAY_TWICE: copy_entry(told, at, (at + 1) % entries_of(told)); break;
-    case WAY_NODE: told->node[at] = strange_node(); break;
-    case WAY_NO_NODE: told->node[at] = NULL; break;
-    case WAY_TO: told->to[at] = strange_node(); break;
-    case WAY_NO_TO: told->to[at] = NULL; break;
-    case WAY_FROM_PORT: told->data[at].from_port ^= 3; break;
-    case WAY_TO_PORT: told->data[at].to_port ^= 1; break;
-    case WAY_TYPE: told->data[at].type ^= 1; break;
-    case WAY_RESERVED: told->data[at].reserved[0] ^= 1; break;
-    case WAY_NUMBER: ++*(unsigned *)told->value; break;
-    case WAY_NEXT_BYTE: ((unsigned char *)told->value)[1] ^= 1; break;
-    case WAY_TIME: *told->ms /= 2; break;
-    case WAY_GRAPH: *told->graph = *told->graph ? NULL : strange_graph(); break;
-    case WAY_WORDS: add_to_words(told); break;
-    default: break;
-    }
-}
+#include "tampered_lies.h"
+#include "tampered_driver.h"
 
 /* ---- telling them ---- */
 
@@ -244,22 +82,23 @@ enum mode { MODE_TRUE, MODE_TELLING, MODE_LIED }; /* counting uses; forking chil
 struct outcome {               /* of one case with one lie; children write it */
     unsigned long long wrong, kills, asked;
     unsigned skipped, ended;   /* ended: it said nothing, it crashed or ran in circles */
+    unsigned said;             /* a digest of which answers were wrong, and of what stands there instead */
 };
 
 static enum mode mode;
-static int inside;             /* a call of the model's own */
 static int ends_at_first;      /* of a child */
-static enum call never_done = CALLS; /* by a child that lies so from the first use on */
-static unsigned used[CALLS], uses[CALLS]; /* so far; of the whole case */
+static unsigned never_done = NO_CALL; /* by a child that lies so from the first use on */
+static unsigned used[ALL_CALLS], uses[ALL_CALLS]; /* so far; of the whole case */
 static unsigned most_uses;
 static struct outcome *outcome; /* shared with the child */
 
 struct sums {                  /* over all lies of a case */
     unsigned lies, missed, skipped, ended;
     unsigned long long wrong, kills, asked;
+    unsigned long long said;
 };
 static struct sums sums;
-static unsigned missed_by[CALLS][WAYS], lies_by[CALLS][WAYS];
+static unsigned missed_by[ALL_CALLS][WAYS], lies_by[ALL_CALLS][WAYS];
 
 /* After some lies a case uses handles of what is gone. Until the case ends, nothing else comes to lie there: else it would depend on chance
  * what it finds. Handles are small; to keep what is large as well would make each fork slow. */
@@ -328,6 +167,7 @@ static int is_liar(enum call call, enum way way)
     sums.wrong += outcome->wrong;
     sums.kills += outcome->kills;
     sums.asked += outcome->asked;
+    sums.said += outcome->said;
     sums.skipped += !outcome->wrong && outcome->skipped;
     sums.ended += outcome->ended;
     lies_by[call][way]++;
@@ -354,10 +194,12 @@ static int is_sampled(unsigned use, unsigned all)
 /* Returns 0 for calls that tell nothing but the truth: those that the model makes for itself, and a child's after its lie. */
 static int begins(struct told *told, enum call call, int does)
 {
-    told->undone = mode == MODE_LIED && !inside && call == never_done;
+    told->undone = mode == MODE_LIED && !inside && (unsigned)call == never_done;
     if (inside || (mode == MODE_LIED && !told->undone))
         return 0;
     told->call = call;
+    if (told->size <= MOST_BYTES && (uintptr_t)told->value > LEAST_ADDRESS)
+        memcpy(told->before, told->value, told->size);
     told->room = told->borrowed_node ? MOST_ENTRIES : told->count ? *told->count : 1;
     if (mode == MODE_TELLING && does && !used[call] && is_liar(call, WAY_NEVER_DONE)) {
         never_done = call;
@@ -400,7 +242,7 @@ static cudaError_t truth_of(struct told *told)
     for (way = WAY_CODE; way < WAYS; way++)
         if (applies(told, (enum way)way) && is_liar(told->call, (enum way)way)) {
             ends_at_first = way == WAY_CODE && told->code == cudaSuccess;
-            lie(told, (enum way)way, entries ? use % entries : 0);
+            lie(told, (enum way)way, entries ? use % entries : 0, use);
             break;
         }
     return told->code;
@@ -430,6 +272,21 @@ struct noted {                 /* by the processes of the cases, which share it 
 };
 static struct noted *noted;
 
+static struct ask *asked;
+
+/* A number of so many digits may be part of an address, which is another one in each run. */
+static unsigned digest_of(const char *text)
+{
+    unsigned digest = 2166136261u;
+
+    while (*text) {
+        size_t digits = strspn(text, "0123456789");
+        digest = (digest ^ (unsigned char)(digits > MOST_DIGITS ? '#' : *text)) * 16777619u;
+        text += digits > MOST_DIGITS ? digits : 1;
+    }
+    return digest;
+}
+
 /* What a call that failed was to make is not there, and what is made of it later is nobody's word: the first wrong answer is enough. */
 static void end_at_first(const struct ask_sign *sign, const char *what, const char *got)
 {
@@ -437,6 +294,7 @@ static void end_at_first(const struct ask_sign *sign, const char *what, const ch
     if (mode != MODE_LIED || !ends_at_first)
         return;
     outcome->wrong = 1;
+    outcome->said = digest_of(asked->text);
     outcome->ended = 0;
     _exit(0);
 }
@@ -465,10 +323,12 @@ static void put_case(const struct case_info *info, enum mode now)
     model_reset("", 1);
     memset(&ask, 0, sizeof(ask));
     memset(used, 0, sizeof(used));
+    counted = 0;
     check(__real_cudaStreamCreateWithFlags(&ask.stream, cudaStreamNonBlocking) == cudaSuccess &&
               __real_cudaStreamCreateWithFlags(&ask.side, cudaStreamNonBlocking) == cudaSuccess,
           "two streams");
     ask.sign = &sign;
+    asked = &ask;
     ask.trials = run_trials(info, PROFILE_SMOKE, 1) / (draws(info) ? DRAWN_PART : 1);
     ask.seed = plan_draw(plan_source_make(1, info->name, "base"), 0, 0);
     mode = now;
@@ -478,6 +338,7 @@ static void put_case(const struct case_info *info, enum mode now)
     outcome->kills = ask.kills;
     outcome->asked = ask.asked;
     outcome->skipped = ask.skipped;
+    outcome->said = digest_of(ask.text);
     outcome->ended = 0;
     if (mode == MODE_LIED)
         _exit(0);
@@ -487,8 +348,9 @@ static void put_case(const struct case_info *info, enum mode now)
 static int is_call(unsigned call, const char *name)
 {
     size_t length = strlen(name);
+    const char *is = name_of_call(call);
 
-    return strncmp(call_name[call], name, length) == 0 && (call_name[call][length] == '\0' || strncmp(call_name[call] + length, "_v", 2) == 0);
+    return strncmp(is, name, length) == 0 && (is[length] == '\0' || strncmp(is + length, "_v", 2) == 0);
 }
 
 /* "after" is "after, to", too. */
@@ -517,14 +379,14 @@ static void explain_missed(const char *name, int told)
 {
     unsigned call, way;
 
-    for (call = 0; call < CALLS; call++)
+    for (call = 0; call < CALLS + driver_calls; call++)
         for (way = 0; way < WAYS; way++) {
             const char *why;
             if (!missed_by[call][way])
                 continue;
             why = reason_of(name, call, way);
             if (told || !why)
-                printf("%s, %s, %s: %u of %u: %s\n", name, call_name[call], way_name[way], missed_by[call][way], lies_by[call][way],
+                printf("%s, %s, %s: %u of %u: %s\n", name, name_of_call(call), way_name[way], missed_by[call][way], lies_by[call][way],
                        why ? why : "missed, and no row of reasons says why");
             check(why != NULL, "lies that are missed are explained");
         }
@@ -550,8 +412,8 @@ static void print_pin(const char *name, const struct case_pin *now)
 {
     const struct sums *is = &now->sums;
 
-    printf("    { \"%s\", %u, { %u, %u, %u, %u, %llu, %llu, %llu } },\n", name, now->calls, is->lies, is->missed, is->skipped, is->ended, is->wrong,
-           is->kills, is->asked);
+    printf("    { \"%s\", %u, { %u, %u, %u, %u, %llu, %llu, %llu, 0x%llx } },\n", name, now->calls, is->lies, is->missed, is->skipped,
+           is->ended, is->wrong, is->kills, is->asked, is->said);
 }
 
 static void test_case(const struct case_info *info, const char *wish, const char *names)
@@ -569,9 +431,10 @@ static void test_case(const struct case_info *info, const char *wish, const char
         return; /* its nodes came with toolkit 12.4 */
     check(outcome->wrong == 0 && outcome->skipped == 0, name);
     memcpy(uses, used, sizeof(uses));
-    for (i = 0; i < CALLS; i++)
+    for (i = 0; i < ALL_CALLS; i++)
         now.calls += uses[i];
     most_uses = now.calls < MANY_CALLS ? MOST_USES : now.calls < LONG_CALLS ? FEW_USES : LEAST_USES;
+    now.calls += counted;
     memset(&sums, 0, sizeof(sums));
     memset(missed_by, 0, sizeof(missed_by));
     memset(lies_by, 0, sizeof(lies_by));

@@ -1,7 +1,7 @@
 /* watched.c - linked into the model's harness by pdl-harness-watched: which words of the host's a case looks at.
  *
  * PDL_WATCHED=FILE         at the end, the bytes of each place that the device wrote for the host, one in a line
- * PDL_FALSIFY=PLACE:BYTE   before the host looks at this place, that byte of it becomes another one; -1: the first of every word
+ * PDL_FALSIFY=PLACE:BYTE:ADD before the host looks at this place, so much is added to the word at that byte of it; -1: to every word
  * PDL_COUNT_FAILS=CODE     there may be a device, and it cannot be used: it is neither counted nor set; 0: there is none, and none is counted
  * PDL_NO_DRIVER=1          the driver's version is that of none
  * PDL_WAIT_FAILS=CODE      whoever waits for the device is told this error
@@ -50,21 +50,35 @@ cudaError_t __wrap_cudaStreamSynchronize(cudaStream_t stream);
 cudaError_t __real_cudaDeviceSynchronize(void);
 cudaError_t __wrap_cudaDeviceSynchronize(void);
 
+/* What is no whole word any more ends with bytes. */
+static void add_to(unsigned char *at, size_t room, long add)
+{
+    uint32_t word;
+
+    if (room < sizeof(word)) {
+        *at = (unsigned char)(*at + add);
+        return;
+    }
+    memcpy(&word, at, sizeof(word));
+    word += (uint32_t)add;
+    memcpy(at, &word, sizeof(word));
+}
+
 static void falsify(unsigned which)
 {
     static unsigned chosen = PLACES;
-    static long byte;
+    static long byte, add;
     const char *text = getenv("PDL_FALSIFY");
     size_t i, end = place[which].bytes;
 
-    if (text && chosen == PLACES && sscanf(text, "%u:%ld", &chosen, &byte) != 2)
+    if (text && chosen == PLACES && sscanf(text, "%u:%ld:%ld", &chosen, &byte, &add) != 3)
         abort();
     if (!text || which != chosen)
         return;
     if (byte >= 0)
         end = (size_t)byte < end ? (size_t)byte + 1 : 0;
     for (i = byte < 0 ? 0 : (size_t)byte; i < end; i += 4)
-        place[which].memory[i] ^= 1;
+        add_to(place[which].memory + i, place[which].bytes - i, add);
 }
 
 static unsigned place_of(int is_target, void *memory, size_t bytes)

@@ -46,6 +46,13 @@ def test_each_watched_word_has_to_have_its_mark(now: watched.Watched, then: watc
     assert watched.differences(now, then) == said
 
 
+def test_a_case_that_looks_at_other_words_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(watched, "watch", lambda harness, families: {"a": ["8: .."], "b": ["8: .3"]} if families == ["x"] else {})
+    assert watched.first_difference(tmp_path, {"a": ["8: .."], "b": ["8: .3"], "c": []}, ["x"]) is None
+    assert watched.first_difference(tmp_path, {"a": ["8: .."], "b": ["8: .."]}, ["x"]) == "b"
+    assert watched.first_difference(tmp_path, {"a": ["8: .."]}, ["x"]) == "b"
+
+
 @pytest.mark.parametrize(("now", "mark"), [
     (None, "!"), ({"status": "PASS", "0 x": "1", "1 y": "1"}, "."), ({"status": "PASS", "0 x": "2", "1 y": "1"}, "-"),
     ({"status": "FAIL", "0 x": "2", "1 y": "1"}, "1"), ({"status": "FAIL", "0 x": "2"}, "2"),
@@ -104,7 +111,7 @@ def test_a_digest_is_of_all_that_was_said_of_cases_in_its_order(tmp_path: Path) 
 
 def test_the_first_question_with_another_answer_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     harness = saying(tmp_path, {"record": "case", "case": "A-01.x"}, code=1)
-    monkeypatch.setattr(golden, "questions", lambda: {"one": [], "two": []})
+    monkeypatch.setattr(golden, "questions", lambda families=None: {"one": [], "two": []})
     said = golden.digests(harness)
     assert list(said) == ["one", "two"] and golden.first_difference(harness, said) is None
     assert golden.first_difference(harness, {**said, "two": "other"}) == "two"

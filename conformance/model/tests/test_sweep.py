@@ -13,7 +13,7 @@ import pytest
 from conformance.model import devices, on_model, sweep
 from conformance.model.on_model import Device
 from conformance.pdlkit import places
-from conformance.pdlkit.exits import InvalidRun
+from conformance.pdlkit.exits import FAILED, OK, InvalidRun
 from conformance.pdlkit.rules import Case, RuleBook, load
 from conformance.pdlkit.verdicts import CaseResult
 
@@ -154,6 +154,35 @@ def list_fake(folder: Path, *names: str) -> list[str]:
     return [device.name for device in on_model.devices(harness)]
 
 
+@pytest.mark.parametrize("words", [[], ["--seeds", "0"], ["--device-seeds", "0"], ["--seeds", "3", "--device-seeds", "2", "--first", "a"]])
+@pytest.mark.parametrize(("wrong", "escaped"), [([], []), (["a case"], []), ([], ["a device"]), (["a case"] * 30, ["a device"] * 30)])
+def test_a_problem_of_either_part_decides(
+        wrong: list[str], escaped: list[str], words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = dict[str, range]()
+    kept, said, record = list[object](), list[str](), tmp_path / "record"
+
+    def conforming(_harness: Path, _book: RuleBook, seeds: range, _say: object) -> sweep.Seen:
+        asked["conforming"] = seeds
+        return sweep.Seen(Counter(PASS=9), problems=wrong)
+
+    def broken(_harness: Path, _book: RuleBook, _broken: list[Device], seeds: range, _through: bool, _say: object) -> list[str]:
+        asked["broken"] = seeds
+        return escaped
+
+    for name, stand_in in (("sweep_conforming", conforming), ("sweep_devices", broken), ("conforming_part", lambda *_: {}),
+                           ("broken_part", lambda *_: {}), ("_broken", lambda *_: []), ("keep", lambda *parts: kept.append(parts))):
+        monkeypatch.setattr(sweep, name, stand_in)
+    monkeypatch.setattr(on_model, "harness_at", lambda _: tmp_path)
+    code = sweep.sweep(sweep.parser().parse_args([*words, "--record", str(record)]), said.append)
+    seeds = {"": (range(1, 1001), range(1, 51)), "0": (range(0), range(1, 51)), "3": (range(10, 13), range(10, 12))}
+    first, second = (range(1, 1001), range(0)) if words[:1] == ["--device-seeds"] else seeds[words[1] if words else ""]
+    assert asked == {name: part for name, part in (("conforming", first), ("broken", second)) if part}
+    problems = (wrong if first else []) + (escaped if second else [])
+    assert code == (FAILED if problems else OK) and bool(kept) == (not problems)
+    told = [line for line in said if line in ("a case", "a device")]
+    assert told == problems[:sweep.SHOWN] and ("and 20 more" in said) == (len(problems) == 60)
+
+
 def test_no_two_devices_have_one_name(tmp_path: Path) -> None:
     assert list_fake(tmp_path, "one", "other") == ["one", "other"]
     with pytest.raises(InvalidRun, match="alike.*: one$"):
@@ -203,6 +232,23 @@ def test_a_page_that_says_something_else_is_stale(sample: list[str], tmp_path: P
     assert devices.main(argv) == 0
     devices.TABLE.write_text(text.replace("never wakes", "wakes"))
     assert devices.main(argv) == 1
+
+
+@pytest.mark.parametrize(("sample", "every"), [([], 1), (["--sample", "1"], 1), (["--sample", "20"], 20)])
+def test_a_sample_is_one_of_so_many_runs(sample: list[str], every: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = list[int]()
+
+    def jobs(_book: RuleBook, _broken: list[Device], number: int) -> list[devices.Job]:
+        asked.append(number)
+        return []
+
+    monkeypatch.setattr(on_model, "load_book", small_book)
+    monkeypatch.setattr(on_model, "devices", lambda harness: [])
+    monkeypatch.setattr(devices, "all_jobs", jobs)
+    monkeypatch.setattr(devices, "notice", lambda harness, book, jobs: {})
+    monkeypatch.setattr(devices, "TABLE", tmp_path / "devices.md")
+    devices.main(["--harness", sys.executable, "--check", *sample])
+    assert asked == [every]
 
 
 def test_a_sample_compares_what_it_ran_with_what_the_page_says() -> None:

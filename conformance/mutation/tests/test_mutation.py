@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from conformance.mutation import trying
+from conformance.model import golden, watched
+from conformance.mutation import kernels, trying
 from conformance.mutation.draw import Change, changes_of, choose
 from conformance.mutation.explained import Explained
 from conformance.mutation.kit import C_FILES, PYTHON_FILES, passed
@@ -29,6 +30,36 @@ def f(a: int) -> bool:
         call("a message", "word")
     return any(a)  # a < b
 '''
+
+
+KERNELS = """#include "x.h"
+KERNEL(first)
+{
+    runs_there();
+}
+NAMED_KERNEL(second)
+static int host(void)
+{
+#ifdef MUTANT_late
+    left_out();
+#else
+    kept();
+#endif
+#ifndef PDL_MODEL
+    left_out();
+#endif
+#if CUDART_VERSION >= 12080
+    kept();
+#endif
+}
+DEVICE_FN int third(int a,
+                    int b)
+{
+    return a < b;
+}
+DEVICE_FN int fourth(void) { return 4; }
+    kept();
+"""
 
 
 def made_of(file: str, text: str) -> set[str]:
@@ -72,6 +103,26 @@ def test_every_change_applies_to_one_line(file: str) -> None:
     for change in changes[::37]:
         lines = change.applied(text).splitlines()
         assert [number for number, (a, b) in enumerate(zip(text.splitlines(), lines, strict=True), 1) if a != b] == [change.line]
+
+
+def test_of_kernels_the_host_code_of_the_base_image_is_changed() -> None:
+    assert [line.strip() for number, line in enumerate(KERNELS.splitlines(), 1) if number in kernels.host_lines(KERNELS)] == [
+        '#include "x.h"', "static int host(void)", "{", "kept();", "kept();", "}", "kept();"]
+    for file in ("conformance/kernels/joins.cu", "conformance/kernels/joins_lanes.h"):
+        lines = (places.ROOT / file).read_text(encoding="utf-8").splitlines()
+        changes = kernels.changes(file)
+        assert len(changes) > len(lines) and all(lines[change.line - 1] == change.old for change in changes)
+
+
+def test_a_kernels_file_is_shown_to_the_tests_that_include_it() -> None:
+    assert {"readback.cu", "readback_nodes.h", "graph_ask.h"} < kernels.included_by(kernels.TESTS / "readback_test.c")
+    assert "joins.cu" not in kernels.included_by(kernels.TESTS / "readback_test.c") and len(kernels.HOST_TESTS) > 10
+
+
+def test_only_the_asked_families_are_compared() -> None:
+    asked = golden.questions({"joins"})
+    assert set(asked) == {"model joins", "model:wait-some-blocks joins", "plan joins"} < set(golden.questions())
+    assert {case.family for case in watched.cases({"joins", "nested", "handed"})} == {"joins", "nested"}
 
 
 def test_the_same_seed_draws_the_same() -> None:

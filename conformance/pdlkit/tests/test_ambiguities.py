@@ -107,6 +107,10 @@ def test_the_report_holds_the_same_table() -> None:
     assert (row["id"], row["case"], row["follows"]) == ("AMB-01", "WAIT-08.silent.widened.stream", "A")
 
 
+def test_no_trial_has_no_bound() -> None:
+    assert (ambiguities.bound95(0), ambiguities.bound95(1)) == ("-", "9.5e-01")
+
+
 def test_bound_is_of_the_exercised_trials() -> None:
     assert ambiguities.answer(QUESTION, entry(exercised=3000))[2] == ambiguities.bound95(3000) == "1.0e-03"
 

@@ -13,6 +13,7 @@ import pytest
 
 from conformance import dev
 from conformance.pdlkit import reasons
+from conformance.pdlkit.exits import OK
 from conformance.pdlkit.places import KIT, ROOT, RULES
 from conformance.pdlkit.read_report import read_report
 from conformance.pdlkit.rules import load
@@ -114,8 +115,9 @@ def test_findings_and_waived_failures_are_not_in_the_way() -> None:
 
 
 @pytest.mark.parametrize("path", sorted((KIT / "results").glob("*-peer.json")), ids=lambda path: path.name)
-def test_a_run_that_proved_nothing_says_so(path: Path) -> None:
+def test_a_run_that_proved_nothing_says_so(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     said = reasons.reasons(read_report(path))
+    assert reasons.main([str(path)]) == OK and capsys.readouterr().out.splitlines() == said
     assert "reason: no proving case passed, so nothing was proven" in said
     assert not any("no case stands in the way" in line for line in said)
 

@@ -22,6 +22,11 @@ def choose(monkeypatch: pytest.MonkeyPatch, request: str, found: machine.Driver)
     return device_choice.choose(request, 90, None)
 
 
+def test_what_was_chosen_says_which_build_runs_it() -> None:
+    built = {device: device_choice.Choice(device).build for device in ("cuda", "cuda:1", "model", "model:never-overlaps")}
+    assert built == {"cuda": "cuda", "cuda:1": "cuda", "model": "model", "model:never-overlaps": "model"}
+
+
 def test_auto_takes_the_hardware_that_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
     found = choose(monkeypatch, "auto", driver(90))
     assert (found.device, found.on_model, found.architectures) == ("cuda", False, "90")

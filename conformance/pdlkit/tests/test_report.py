@@ -230,6 +230,10 @@ def test_only_cases_that_passed_count_for_their_rule() -> None:
     facts: Any = SimpleNamespace(results=results, on_model=False)
     entry = rule_entry(facts, rule)
     assert entry and (entry["exercised"], entry["shapes"], entry["schedules"]) == (60, 7, 9)
+    assert (entry["sm_pairs"], entry["sm_pairs_possible"]) == (0, 0), "none were noted"
+    pairs: list[dict[str, Any]] = [{**record, "sm_pairs": said, "sm_pairs_possible": said and 16} for said in (12, None)]
+    facts.results = [CaseResult(case, "PASS", None, said) for case, said in zip((one, other), pairs, strict=True)]
+    assert (entry := rule_entry(facts, rule)) and (entry["sm_pairs"], entry["sm_pairs_possible"]) == (12, 16)
 
 
 def test_a_case_of_a_report_has_all_that_its_record_says() -> None:

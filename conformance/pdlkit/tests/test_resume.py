@@ -194,6 +194,18 @@ def test_a_family_that_was_kept_twice_is_refused_wherever_it_stands(families: tu
         resume.take_over(tmp_path, FAKE, Outcome())
 
 
+@pytest.mark.parametrize("families", [("",), ("launch", ""), ("launch", "wait", "", "edge")])
+def test_a_line_that_this_kit_would_not_write_is_named(families: tuple[str, ...], tmp_path: Path) -> None:
+    resume.begin(tmp_path, resume.Identity("model", "smoke", "1", [], None), FAKE)
+    for family in families:
+        outcome = Outcome()
+        if not family:
+            vars(outcome)["problems"] = "no list"
+        resume.keep(tmp_path, family, outcome, [], 1.0, "")
+    with pytest.raises(BadArguments, match=f"line {families.index('') + 2} of {resume.FILE} is not one of this kit"):
+        resume.take_over(tmp_path, FAKE, Outcome())
+
+
 def test_a_new_run_keeps_nothing_of_the_one_before_it_in_the_folder(stopped: Path) -> None:
     """Else its own interruption would be mended with what another run found."""
     first = resume.Identity.of(stopped)

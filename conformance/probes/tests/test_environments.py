@@ -37,6 +37,14 @@ def test_counts_come_from_the_records(tmp_path: Path) -> None:
     assert rows == [Row("plain", case, None, "PASS", 64, 60, 1, 64, 60) for case in environments.CASES]
 
 
+def test_an_environment_is_what_its_name_says() -> None:
+    for environment in environments.ENVIRONMENTS:
+        name, _, value = environment.name.partition("=")
+        assert environment.variables == ({name: value} if value else {}) and environment.mps == (environment.name == "MPS")
+        assert environment.tool[:1] == ((name.split()[0],) if environment.tool else ())
+        assert not name.startswith("compute-sanitizer") or environment.tool[1:] == ("--tool", name.split()[1])
+
+
 def test_a_missing_wait_is_that_of_its_own_case() -> None:
     """Records of another case, and of another planted bug, stand before it."""
     records = [{"record": "variant", "case": case, "tag": tag, "kills": kills, "trials": 64}

@@ -19,7 +19,7 @@ from conformance.pdlkit.verdicts import CASE_VERDICTS
 from conformance.reports import complete
 from conformance.reports import report as command
 from conformance.reports.complete import report_schema, shape_problem
-from conformance.reports.content import STATUSES, VERDICTS, notes, status_words, verdict_words
+from conformance.reports.content import STATUSES, VERDICTS, notes, plain, status_words, verdict_words
 from conformance.reports.interchange import fate, write_ctrf, write_junit
 from conformance.reports.markdown import write_markdown, write_summary
 from conformance.reports.page import write_page
@@ -202,6 +202,13 @@ def test_nothing_that_went_wrong_is_left_out(form: Callable[[Any], str]) -> None
     text = form({**report, **said, "waived": waived, "capabilities": capabilities}).replace("\\", "")
     assert all(line in text for lines in said.values() for line in lines) and "waived one" in text
     assert "failing: EDGE-33 (waived), WAIT-01; unproven: MEM-01; 3 rules hold" in text and "WAIT-01 (waived)" not in text
+    assert [text.count(word) for word in ("failing: ", "unproven: ", "rules hold", "holding: ", "capability: ")] == [1, 1, 1, 0, 0]
+
+
+def test_any_value_has_its_line_of_text() -> None:
+    said: list[tuple[Any, str]] = [
+        ({"a": [1, "b"], "c": None}, "a 1, b, c –"), ([], ""), (True, "yes"), (False, "no"), (12, "12"), ("x", "x")]
+    assert [plain(value) for value, _ in said] == [text for _, text in said]
 
 
 def test_cases_are_counted_apart_from_findings() -> None:
