@@ -69,6 +69,9 @@ MAKE(cudaStreamQuery, (cudaStream_t stream), (stream))
 MAKE(cudaGetLastError, (void), ())
 MAKE(cudaPeekAtLastError, (void), ())
 
+TELL(cudaGraphMemAllocNodeGetParams, (cudaGraphNode_t node, struct cudaMemAllocNodeParams *params), (node, params), AS_NUMBER(&params->bytesize))
+TELL(cudaGraphMemFreeNodeGetParams, (cudaGraphNode_t node, void *memory), (node, memory), AS_WORDS(memory, sizeof(void *)))
+
 /* ---- what is done ---- */
 DO(EDGES_NAME(cudaGraphAddDependencies, _v2), (cudaGraph_t graph, NAMED_NODES), (graph, from, to, data, count))
 DO(EDGES_NAME(cudaGraphRemoveDependencies, _v2), (cudaGraph_t graph, NAMED_NODES), (graph, from, to, data, count))
@@ -92,6 +95,17 @@ DO(cudaLaunchKernel, (const void *function, dim3 grid, dim3 block, void **args, 
    (function, grid, block, args, shared, stream))
 DO(cudaLaunchKernelExC, (const cudaLaunchConfig_t *config, const void *function, void **args), (config, function, args))
 DO(cudaMemcpyAsync, (void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind, cudaStream_t stream), (to, from, bytes, kind, stream))
+#if CUDART_VERSION >= 13000
+DO(cudaMemcpyBatchAsync,
+   (void *const *to, const void *const *from, const size_t *bytes, size_t count, struct cudaMemcpyAttributes *attributes, size_t *first,
+    size_t number, cudaStream_t stream),
+   (to, from, bytes, count, attributes, first, number, stream))
+#elif CUDART_VERSION >= 12080
+DO(cudaMemcpyBatchAsync,
+   (void **to, void **from, size_t *bytes, size_t count, struct cudaMemcpyAttributes *attributes, size_t *first, size_t number, size_t *failed,
+    cudaStream_t stream),
+   (to, from, bytes, count, attributes, first, number, failed, stream))
+#endif
 DO(cudaMemsetAsync, (void *to, int value, size_t bytes, cudaStream_t stream), (to, value, bytes, stream))
 DO(cudaStreamBeginCapture, (cudaStream_t stream, enum cudaStreamCaptureMode mode), (stream, mode))
 DO(cudaStreamBeginCaptureToGraph,
@@ -147,6 +161,9 @@ MAKE(cudaGraphAddChildGraphNode, (cudaGraphNode_t *node, cudaGraph_t graph, AFTE
 MAKE(cudaGraphAddEmptyNode, (cudaGraphNode_t *node, cudaGraph_t graph, AFTER_NODES), (node, graph, after, count))
 MAKE(cudaGraphAddEventRecordNode, (cudaGraphNode_t *node, cudaGraph_t graph, AFTER_NODES, cudaEvent_t event),
      (node, graph, after, count, event))
+MAKE(cudaGraphAddMemAllocNode, (cudaGraphNode_t *node, cudaGraph_t graph, AFTER_NODES, struct cudaMemAllocNodeParams *params),
+     (node, graph, after, count, params))
+MAKE(cudaGraphAddMemFreeNode, (cudaGraphNode_t *node, cudaGraph_t graph, AFTER_NODES, void *memory), (node, graph, after, count, memory))
 MAKE(cudaGraphAddKernelNode, (cudaGraphNode_t *node, cudaGraph_t graph, AFTER_NODES, const struct cudaKernelNodeParams *params),
      (node, graph, after, count, params))
 MAKE(cudaGraphAddMemsetNode, (cudaGraphNode_t *node, cudaGraph_t graph, AFTER_NODES, const struct cudaMemsetParams *params),

@@ -56,6 +56,7 @@ cudaError_t __real_cudaGetLastError(void);
 #define COUNT(name, params, args)
 enum call {
 #include "tampered_calls.h"
+    CALL_run_in_thread,
     CALLS
 };
 #undef TELL
@@ -66,6 +67,7 @@ enum call {
 #define DO(name, params, args) NAME_OF(name),
 static const char *const call_name[CALLS] = {
 #include "tampered_calls.h"
+    "run_in_thread",
 };
 #undef TELL
 #undef MAKE
@@ -246,6 +248,22 @@ static cudaError_t truth_of(struct told *told)
             break;
         }
     return told->code;
+}
+
+/* No thread could be had, though one ran. What is called in it is falsified as well. */
+int __real_run_in_thread(void (*run)(void *of), void *of);
+int __wrap_run_in_thread(void (*run)(void *of), void *of);
+int __wrap_run_in_thread(void (*run)(void *of), void *of)
+{
+    struct told told;
+    int ran = __real_run_in_thread(run, of);
+
+    if (inside || mode == MODE_LIED)
+        return ran;
+    memset(&told, 0, sizeof(told));
+    told.call = CALL_run_in_thread;
+    told.code = ran ? cudaSuccess : cudaErrorUnknown;
+    return truth_of(&told) == cudaSuccess;
 }
 
 /* ---- the cases ---- */
