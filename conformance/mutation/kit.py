@@ -19,7 +19,7 @@ import subprocess
 from collections.abc import Container, Iterable, Sequence
 from pathlib import Path
 
-from conformance.model import devices, golden, on_model
+from conformance.model import golden, on_model
 from conformance.mutation import kernels
 from conformance.mutation.draw import Change, changes_of, choose
 from conformance.mutation.programs import TEST_S, Build, Unit, limited, quiet
@@ -101,9 +101,7 @@ class Native:
         self.work, self._units_only = work, units_only
         self._recorded: dict[str, str] = json.loads(golden.FILE.read_text(encoding="utf-8"))
         self.build = _built(work, C_TESTS if units_only else (*C_TESTS, HARNESS))
-        for target in C_TESTS:
-            if not quiet([self._linked(target, {})]):
-                raise InvalidRun(f"{target} fails without any change, so nothing could be told")
+        self.build.must_pass(C_TESTS, work)
         if not units_only and (other := golden.first_difference(self._linked(HARNESS, {}), self._recorded)):
             raise InvalidRun(f"the records of {other} differ without any change, so nothing could be told")
 
@@ -131,10 +129,7 @@ class Native:
         return not made or not quiet([self._linked(test, {unit.output: own})])
 
     def _linked(self, target: str, replaced: dict[str, Path]) -> Path:
-        program = self.work / f"{target}.changed"
-        if not self.build.link(target, replaced, program):
-            raise InvalidRun(f"{target} cannot be linked")
-        return program
+        return self.build.linked(target, replaced, self.work)
 
     def _unit(self, target: str, source: Path) -> Unit:
         return next(unit for unit in self.build.units_of(target) if unit.source == source)
@@ -163,16 +158,8 @@ class Native:
 
     def _devices_notice(self, harness: Path) -> str | None:
         """What is looked at less conforms as before, so the answers are the same: then a broken device escapes."""
-        book = on_model.load_book()
-        rules = {case.rule for case in on_model.capable(book) if case.family == PROGRAMS}
-        broken = [device for device in on_model.devices(harness) if device.rule in rules]
-        said = devices.stated(devices.TABLE.read_text(encoding="utf-8"), broken)
-        for at in range(0, len(broken), 8):  # most changes that hide something hide it on many devices
-            jobs = [job for job in devices.own_jobs(book, broken[at:at + 8]) if job[1][0].family == PROGRAMS]
-            wrong = devices.disagreements(book, jobs, devices.notice(harness, book, jobs), said)
-            if wrong:
-                return f"broken devices: {wrong[0]}"
-        return None
+        wrong = next(kernels.devices_that_escape(harness, on_model.load_book(), [PROGRAMS]), None)
+        return f"broken devices: {wrong}" if wrong else None
 
 
 def _not_copied(folder: str, names: list[str]) -> set[str]:

@@ -10,7 +10,7 @@ import resource
 import shlex
 import shutil
 import subprocess
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -118,3 +118,16 @@ class Build:
         words = self.linked_from(target)
         words[words.index("-o") + 1] = str(program)
         return quiet([words[0], *more, *(str(replaced.get(word, word)) for word in words[1:])], self.folder)
+
+    def linked(self, target: str, replaced: dict[str, Path], folder: Path) -> Path:
+        """The target, linked into this folder with some of its objects replaced."""
+        program = folder / f"{target}.changed"
+        if not self.link(target, replaced, program):
+            raise InvalidRun(f"{target} cannot be linked")
+        return program
+
+    def must_pass(self, tests: Iterable[str], folder: Path) -> None:
+        """Raise if one of these tests fails as it is."""
+        for test in tests:
+            if not quiet([self.linked(test, {}, folder)]):
+                raise InvalidRun(f"{test} fails without any change, so nothing could be told")
