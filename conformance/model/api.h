@@ -190,10 +190,10 @@ void pools_reset(void);
 void pools_forget_retired(void);
 void pool_forgets(const void *p); /* it is freed by cudaFree */
 void graph_memories_reset(void);
-bool graph_has_memory(const struct graph *g); /* allocates or frees it: nothing of it can be deleted then, and it is copied once only */
+bool graph_has_memory(const struct graph *g); /* it allocates or frees: then it loses no node or edge, has no clone, and one executable graph */
 cudaError_t capture_memory(struct stream *s, void **p, size_t bytes);
 cudaError_t capture_end_of_memory(struct stream *s, const void *p);
-bool graph_memory_may_launch(const struct graph *g, unsigned long long flags);
+bool graph_memory_launched(const struct graph *g, unsigned long long flags); /* false: it is refused, and nothing has changed */
 bool graph_memory_freed(const void *p); /* it was held since a launch */
 bool takes_overlap(void); /* the seed decides whether a permitted overlap is taken */
 enum edge_kind trigger_for(const struct op *op); /* what a programmatic dependency of op waits for */

@@ -528,10 +528,7 @@ static cudaError_t value_queue(cudaStream_t stream, const struct value *v)
         n->value = *v;
         return capture_node(s, n);
     }
-    struct op *op = value_op(v);
-    stream_append(s, op, false);
-    op_submit(op);
-    return cudaSuccess;
+    return stream_move(s, value_op(v), false);
 }
 
 cudaError_t stream_write_value(cudaStream_t stream, uint32_t *to, uint64_t value, bool wide)

@@ -50,7 +50,7 @@ static bool comes_after(const struct node *n, const struct node *other)
     return false;
 }
 
-/* What a node of the same graph has freed by then */
+/* Memory that a node before this one has freed; NULL: none of that size */
 static struct graph_memory *memory_for(const struct node *n, size_t bytes)
 {
     const struct faults *f = &device.faults;
@@ -162,7 +162,7 @@ cudaError_t capture_end_of_memory(struct stream *s, const void *p)
 /* ---- launched ---- */
 
 /* "each launch behaves as though it called cudaMemFreeAsync for every unfreed allocation": else it is refused while one is held. */
-bool graph_memory_may_launch(const struct graph *g, unsigned long long flags)
+bool graph_memory_launched(const struct graph *g, unsigned long long flags)
 {
     bool frees = (flags & cudaGraphInstantiateFlagAutoFreeOnLaunch) != 0 || device.faults.held_allocation_launched;
     for (size_t i = 0; i < g->nodes; i++)

@@ -130,15 +130,12 @@ cudaError_t CUDARTAPI cudaFreeAsync(void *p, cudaStream_t stream)
     FAIL_IF(error != cudaSuccess, error);
     if (s->capture != NULL)
         return call_result(capture_end_of_memory(s, p));
-    bool of_graph = graph_memory_freed(p);
-    FAIL_IF(!of_graph && (m == NULL || m->freed_in != NULL), cudaErrorInvalidValue);
+    if (graph_memory_freed(p))
+        return stream_move(s, op_new(OP_POOL), false);
+    FAIL_IF(m == NULL || m->freed_in != NULL, cudaErrorInvalidValue);
+    m->last_kernel = s->kernel_tail;
     struct op *op = op_new(OP_POOL);
-    if (m != NULL)
-        m->last_kernel = s->kernel_tail;
-    stream_append(s, op, false);
-    op_submit(op);
-    if (of_graph)
-        return cudaSuccess;
+    (void)stream_move(s, op, false);
     m->freed_in = s;
     m->freed_by = op;
     *at = m->next;

@@ -304,7 +304,7 @@ cudaError_t CUDARTAPI cudaGraphLaunch(cudaGraphExec_t handle, cudaStream_t strea
     FAIL_IF(s == NULL, cudaErrorInvalidResourceHandle);
     FAIL_IF(legacy_use_spoils(s), cudaErrorStreamCaptureImplicit);
     FAIL_IF(s->capture != NULL, cudaErrorStreamCaptureUnsupported);
-    FAIL_IF(!graph_memory_may_launch(e->copy, e->flags), cudaErrorInvalidValue);
+    FAIL_IF(!graph_memory_launched(e->copy, e->flags), cudaErrorInvalidValue);
     return call_result(graph_queue(e, s));
 }
 
