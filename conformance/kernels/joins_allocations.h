@@ -33,7 +33,7 @@ static cudaError_t lend_kernel(struct lending *l, const void *function, struct k
     return error;
 }
 
-/* Which the mutant puts elsewhere. */
+/* A follower, which the mutant launches elsewhere. */
 static cudaError_t lend_follower(struct lending *l, struct kernel_args *args, int waits)
 {
     const void *function = waits ? (const void *)SYMBOL(joins_waiting_follower) : (const void *)SYMBOL(joins_follower);
@@ -134,7 +134,7 @@ static void drop_lending(struct lending *l)
         (void)cudaGraphDestroy(l->graph);
 }
 
-/* These words were stored by who uses this plan, and by nobody after that. */
+/* The kernel with this plan stored these words, and nobody stored there after it. */
 static void expect_words(struct joins *joins, unsigned place, unsigned plan)
 {
     volatile const uint32_t *words = joins->pinned->seen[place];
@@ -188,8 +188,8 @@ static cudaError_t run_lending(struct lending *l, cudaError_t error)
     return error;
 }
 
-/* Memory that late work used is freed; what is allocated after that may be the same. In some turns a dependent of the work reads it before its end,
- * and the memory is freed after the dependent. */
+/* Memory that late work used is freed; what is allocated after that may be the same. In some turns a dependent of the work reads the memory, which
+ * is freed after the dependent. */
 static cudaError_t lend_again(struct joins *joins)
 {
     struct lending l = PDL_ZERO;
@@ -403,7 +403,7 @@ static cudaError_t make_restricted(struct joins *joins, struct lending *l, uint3
     return error;
 }
 
-/* Until what its last launch left allocated is freed. */
+/* A graph that leaves memory allocated is launched again once that memory is freed, and no sooner. */
 static void ask_held(struct ask *ask, struct joins *joins)
 {
     struct lending l = PDL_ZERO;

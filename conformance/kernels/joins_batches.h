@@ -8,7 +8,7 @@
 
 #if CUDART_VERSION >= 12080
 
-struct pieces {                 /* copies, and for whom the attributes are that count from each of these on */
+struct pieces {                /* copies; first: of the copies, the one from which on each of the attributes counts */
     void *to[PIECES_MOST];
     const void *from[PIECES_MOST];
     size_t bytes[PIECES_MOST], first[2];

@@ -87,7 +87,7 @@ static cudaError_t captured_value(struct joins *joins) { return captured_awaited
 static cudaError_t captured_batch(struct joins *joins) { return captured_awaited(joins, 1, 0); }
 static cudaError_t captured_in_two(struct joins *joins) { return captured_awaited(joins, 0, 1); }
 
-/* One graph writes the value of another stream's work, or waits for one that is there, between work and what follows. */
+/* Between work and what follows it, a graph writes a value, or waits for one that is there. */
 static cudaError_t captured_between(struct joins *joins)
 {
     cudaStream_t stream = joins->stream[0];
