@@ -232,6 +232,7 @@ struct hand {                  /* what is drawn for a trial */
     int leaves_late;           /* ... and awaited */
     int arrives;               /* the last stream is made for this trial */
     unsigned later;            /* so many kernels come after the record, in the first stream */
+    int later_overlap;         /* with attribute 6: they may begin before the work ends that the event stands for */
     int marked;                /* an event that nobody waits for is recorded after the work, in the first stream */
     int by_thread;             /* another thread of the host makes the calls */
     int by_driver;             /* the driver launches the kernels */

@@ -381,6 +381,7 @@ static struct hand draw_hand(const struct handed *d, uint64_t seed, unsigned tri
     h.leaves_late = drawn(seed, trial, 73, 2) != 0;
     h.arrives = drawn(seed, trial, 74, 4) == 0;
     h.later = drawn(seed, trial, 35, 3) == 0 ? some_kernels(drawn(seed, trial, 36, 64)) : 0;
+    h.later_overlap = drawn(seed, trial, 78, 2) != 0;
     h.items = drawn(seed, trial, 37, 8) ? 0 : drawn(seed, trial, 45, 24) ? 12 : 1100;
     h.again = drawn(seed, trial, 46, 4) == 0   ? (enum again)(AGAIN_BY_CALL + drawn(seed, trial, 47, 2))
               : drawn(seed, trial, 76, 2) == 0 ? (enum again)(AGAIN_AT_TRIGGERS + drawn(seed, trial, 77, 3))
@@ -453,7 +454,7 @@ static void tell_hand(const struct hand *h, char *text, size_t room)
     ask_append(text, room, h->fresh ? ", a new event" : "");
     ask_append(text, room, h->awaited ? ", which another stream awaits as well" : "");
     if (h->later) {
-        snprintf(more, sizeof(more), ", before %u later kernels", h->later);
+        snprintf(more, sizeof(more), ", before %u later kernels%s", h->later, h->later_overlap ? " with attribute 6" : "");
         ask_append(text, room, more);
     }
     ask_append(text, room, !h->leaves ? "" : h->leaves_late ? ", whose stream is destroyed after the wait" : ", whose stream is destroyed then");

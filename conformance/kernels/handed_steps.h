@@ -333,13 +333,14 @@ static cudaError_t ask_for(cudaEvent_t event)
 /* Another stream waits for the event as well, later kernels come in the first stream, and that stream ends, whose work goes on. */
 static cudaError_t leave(struct handed *d, const struct hand *h, cudaStream_t from)
 {
+    cudaLaunchAttribute attribute = serialization(1);
     cudaError_t error = cudaSuccess;
     unsigned i;
 
     for (i = 0; i < h->awaited && error == cudaSuccess; i++)
         error = cudaStreamWaitEvent(d->third, event_of(d, h), 0);
     for (i = 0; i < h->later && error == cudaSuccess; i++)
-        error = launch_one((const void *)SYMBOL(handed_later), &no_args, 1, from, NULL, 0);
+        error = launch_one((const void *)SYMBOL(handed_later), &no_args, 1, from, &attribute, h->later_overlap);
     if (error != cudaSuccess || !h->leaves)
         return error;
     d->leaving = NULL;

@@ -147,12 +147,14 @@ struct event {
     bool by_other;           /* made by another host thread than the first: for the device event-of-other-thread-passed */
     bool late;               /* made while 1,000 others existed: for the device thousandth-event-lost */
     uint64_t launched_at;
+    struct op *fires_with;   /* what the destroyed event stood for whose place it has: for the device destroyed-event-fires-next */
     struct event *next;
 };
 
 struct stream *stream_of(cudaStream_t handle); /* NULL: not a stream */
 struct event *event_of(cudaEvent_t handle);
 bool item_uncovered(const struct stream *s);
+void event_moves_to_trigger(const struct op *record, struct op *kernel); /* for the device record-between-at-trigger */
 void streams_reset(void);
 void streams_forget_retired(void);
 bool stream_is_legacy(const struct stream *s);

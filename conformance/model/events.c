@@ -8,6 +8,7 @@ enum { EVENT_MAGIC = 0x45564e31 };
 
 static struct event *events; /* all that were created, also destroyed ones that have not fired */
 static struct event *gone;   /* destroyed ones that have; kept, so that no new event has the handle of one */
+static struct op *left_by_destroyed; /* what it stood for: for the device destroyed-event-fires-next */
 static bool unfired_destroyed; /* some event, before it fired: for the device fresh-event-not-ready */
 
 static void free_all(struct event **list)
@@ -23,14 +24,19 @@ static void free_all(struct event **list)
 void events_reset(void)
 {
     unfired_destroyed = false;
+    left_by_destroyed = NULL;
     free_all(&events);
     free_all(&gone);
 }
 
 void events_forget_retired(void)
 {
+    if (left_by_destroyed != NULL && left_by_destroyed->retired)
+        left_by_destroyed = NULL;
     for (struct event **at = &events; *at != NULL;) {
         struct event *e = *at;
+        if (e->fires_with != NULL && e->fires_with->retired)
+            e->fires_with = NULL;
         if (e->op != NULL && e->op->retired) {
             e->fired_at = e->op->done_at;
             e->op = NULL;
@@ -159,6 +165,15 @@ bool event_fired_for_host(struct event *e)
     return e->op == NULL || op_reached(e->op, e->host_at) || told || told_of_launch(e);
 }
 
+void event_moves_to_trigger(const struct op *record, struct op *kernel)
+{
+    for (struct event *e = events; e != NULL; e = e->next)
+        if (e->op == record) {
+            e->op = kernel;
+            e->device_at = e->host_at = EDGE_TRIGGERED;
+        }
+}
+
 static cudaError_t run_until_fired(struct event *e)
 {
     while (!event_fired_for_host(e) && device.sticky == cudaSuccess)
@@ -215,6 +230,8 @@ static void event_record(struct event *e, struct stream *s, bool flagged)
         e->op = before, e->device_at = EDGE_STARTED;
     if (device.faults.timed_wait_early && op->timed && before != NULL && !before->retired)
         e->op = before, e->device_at = EDGE_STARTED;
+    if (device.faults.destroyed_event_fires_next && e->fires_with != NULL && !e->fires_with->retired && !e->fires_with->triggered_all)
+        e->op = e->fires_with, e->device_at = e->host_at = EDGE_TRIGGERED;
     if (device.faults.flagged_record_early && flagged && before != NULL && !before->retired)
         e->op = before, e->device_at = EDGE_STARTED;
     if ((device.faults.many_events_lost && events_alive() > 512) || e->late || lost)
@@ -367,6 +384,8 @@ static cudaError_t event_create(cudaEvent_t *out, unsigned flags)
     e->magic = EVENT_MAGIC;
     e->flags = flags;
     e->by_other = device.other_thread;
+    e->fires_with = left_by_destroyed;
+    left_by_destroyed = NULL;
     e->late = (device.faults.thousandth_event_lost && events_alive() >= 1000) || (device.faults.capture_spoils_events && capture_is_active());
     e->next = events;
     events = e;
@@ -396,6 +415,8 @@ cudaError_t CUDARTAPI cudaEventDestroy(cudaEvent_t handle)
     if (device.faults.destroyed_event_cuts && e->op != NULL && e->in != NULL && e->in->tail == e->op)
         stream_cuts(e->in);
     unfired_destroyed |= e->op != NULL && !e->op->retired;
+    if (e->recorded == RECORDED_PROGRAMMATIC && e->op != NULL && !e->op->retired && !e->op->triggered_all)
+        left_by_destroyed = e->op;
     bool of_launch = e->recorded != RECORDED_ORDINARY && e->op != NULL;
     if (device.faults.destroyed_event_lost || (device.faults.destroyed_launch_event_lost && of_launch))
         streams_drop(e->op);

@@ -149,6 +149,8 @@ void order_behind_tail(struct stream *s, struct op *op, bool programmatic)
     if (overlapped != NULL) {
         bool default_stream = stream_is_legacy(s) || stream_is_per_thread(s), alone = s->tail == overlapped;
         bool jumps = device.faults.open_event_lets_begin && s->waits != 0;
+        if (device.faults.record_between_at_trigger && !alone && s->tail != NULL && s->tail->kind == OP_RECORD)
+            event_moves_to_trigger(s->tail, overlapped);
         op_after(op, overlapped, !takes_overlap() ? EDGE_RETIRED
                                  : jumps          ? EDGE_STARTED
                                  : op_is_hinted(overlapped, &device.faults.primary_jumped) ? EDGE_TOUCHED : trigger_for(op));

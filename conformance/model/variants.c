@@ -1903,6 +1903,8 @@ static const struct variant variants[] = {
     BROKEN("handle-loses-attributes", handle_loses_attributes, "SAME-02", "a launch that names its kernel by a handle forgets its attributes"),
     BROKEN("handle-loses-shared", handle_loses_shared, "SAME-02", "a launch that names its kernel by a handle has no dynamic shared memory"),
     BROKEN("handle-in-legacy", handle_in_legacy, "SAME-02", "a launch that names its kernel by a handle goes into the legacy stream"),
+    BROKEN("record-between-at-trigger", record_between_at_trigger, "EVT-07", "an event between a primary and its dependent comes at the primary's trigger once the dependent is queued"),
+    BROKEN("destroyed-event-fires-next", destroyed_event_fires_next, "EVT-07", "an event that is made once a programmatic one was destroyed under way comes with the trigger that the old one stood for"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 

@@ -320,6 +320,19 @@ static enum link_kind event_of_launch(const struct program *p, unsigned from, st
     return dice_below(dice, 2) ? LINK_TRIGGER : LINK_START;
 }
 
+/* The last step of a lane, or now and then an earlier one: the wait for its event is called once the lane was given more. */
+static unsigned draw_recorded(const struct program *p, struct dice *dice, unsigned last)
+{
+    unsigned i;
+
+    if (dice_below(dice, 3))
+        return last;
+    for (i = last; i-- > 0;)
+        if (p->step[i].lane == p->step[last].lane && one_in(dice, 2))
+            return i;
+    return last;
+}
+
 /* The events that a step waits for: of the first lane where its own lane begins, and now and then of any other. */
 static void draw_events(struct program *p, struct dice *dice, unsigned i, const unsigned *last, const struct flavour *flavour)
 {
@@ -328,14 +341,16 @@ static void draw_events(struct program *p, struct dice *dice, unsigned i, const 
 
     for (other = 0; other < PROGRAM_LANES; other++) {
         int begins = last[step->lane] == PROGRAM_STEPS && other == 0;
+        unsigned from;
         int early;
         if (other == step->lane || last[other] == PROGRAM_STEPS || (!begins && !one_in(dice, flavour->fan_in > 3 ? 2 : 4)))
             continue;
-        early = p->step[last[other]].kind == STEP_KERNEL && step->kind == STEP_KERNEL && !flavour->full_edges &&
+        from = draw_recorded(p, dice, last[other]);
+        early = p->step[from].kind == STEP_KERNEL && step->kind == STEP_KERNEL && !flavour->full_edges &&
                 dice_below(dice, flavour->fan_in > 3 ? 4 : 2);
         if (early && one_in(dice, 2)) /* an event that is complete too early shows in blocks that trigger late */
-            p->step[last[other]].flags = (p->step[last[other]].flags & ~STEP_TRIGGERS_FIRST) | STEP_TRIGGERS_LATE;
-        add_link(p, last[other], i, early ? event_of_launch(p, last[other], dice) : LINK_FULL);
+            p->step[from].flags = (p->step[from].flags & ~STEP_TRIGGERS_FIRST) | STEP_TRIGGERS_LATE;
+        add_link(p, from, i, early ? event_of_launch(p, from, dice) : LINK_FULL);
         step->attribute = 0; /* what the attribute means after an event is an open question */
     }
 }

@@ -281,17 +281,39 @@ static cudaError_t move_lane(struct lanes *lanes, unsigned lane)
     return cudaStreamWaitEvent(lanes->stream[lane], moved, 0);
 }
 
+/* What this step records anew may be a new event, made where one ended that a launch may still have to record. */
+static cudaError_t renew_events(const struct lanes *lanes, unsigned i, struct dice *dice)
+{
+    const struct made *made = lanes->made;
+    const struct program *p = made->program;
+    unsigned l, first = link_of_launch(p, i);
+
+    for (l = 0; l < p->links; l++) {
+        cudaEvent_t *event = &made->room->event[lanes->event[l]];
+        if (p->link[l].from != i || (p->link[l].kind != LINK_FULL && l != first) || dice_below(dice, 3))
+            continue;
+        TRY(cudaEventDestroy(*event));
+        TRY(cudaEventCreateWithFlags(event, cudaEventDisableTiming));
+    }
+    return cudaSuccess;
+}
+
 static cudaError_t queue_one(struct lanes *lanes, unsigned i, struct dice *dice)
 {
     struct made *made = lanes->made;
     const struct program *p = made->program;
     cudaStream_t stream;
     unsigned of_launch = link_of_launch(p, i);
-    cudaEvent_t event = of_launch == PROGRAM_LINKS ? NULL : event_of_link(lanes, of_launch);
-    enum link_kind kind = event ? p->link[of_launch].kind : LINK_FULL;
+    cudaEvent_t event;
+    enum link_kind kind;
 
     if (may_move(lanes, i) && dice_below(dice, 2))
         TRY(move_lane(lanes, lanes->fleeting));
+    TRY(await_events(lanes, i, dice));
+    if (made->eager)
+        TRY(renew_events(lanes, i, dice));
+    event = of_launch == PROGRAM_LINKS ? NULL : event_of_link(lanes, of_launch);
+    kind = event ? p->link[of_launch].kind : LINK_FULL;
     stream = lanes->stream[p->step[i].lane];
     made->nobodys = made->room->event[lanes->nobodys[i]];
     made->begun = lanes->weaker[i] == PROGRAM_LINKS ? NULL : made->room->event[lanes->weaker[i]];
@@ -300,7 +322,6 @@ static cudaError_t queue_one(struct lanes *lanes, unsigned i, struct dice *dice)
         kind = dice_below(dice, 2) ? LINK_TRIGGER : LINK_START;
         made->begun = NULL;
     }
-    TRY(await_events(lanes, i, dice));
     TRY(launch_somehow(made, i, stream, event, kind, dice));
     if (!made->eager)
         TRY(program_captured_node(made, i, stream));
