@@ -73,13 +73,18 @@ static cudaError_t work_into_aside(struct joins *joins, unsigned place, cudaStre
 
 static uint32_t *words_aside(const struct joins *joins, unsigned place) { return joins->aside + place * PLACE_WORDS; }
 
+static cudaError_t prepare_pieces(struct joins *joins)
+{
+    prepare(joins, 1, 1);
+    return open_aside(joins);
+}
+
 /* Out of the device, after work in the stream, or after an event of that. */
 static cudaError_t pieces_out(struct joins *joins, cudaStream_t stream, int after_event)
 {
     cudaEvent_t event = NULL;
-    cudaError_t error = open_aside(joins);
+    cudaError_t error = prepare_pieces(joins);
 
-    prepare(joins, 1, 1);
     if (error == cudaSuccess && after_event)
         error = cudaEventCreateWithFlags(&event, cudaEventDisableTiming);
     if (error == cudaSuccess)
@@ -99,9 +104,8 @@ static cudaError_t pieces_in(struct joins *joins, cudaStream_t stream)
 {
     struct kernel_args reads = joins->follower[0];
     uint32_t i, *words = joins->pinned->seen[1];
-    cudaError_t error = open_aside(joins);
+    cudaError_t error = prepare_pieces(joins);
 
-    prepare(joins, 1, 1);
     reads.data = joins->aside;
     for (i = 0; i < PLACE_WORDS; i++)
         words[i] = words_fresh(joins->pinned->plan[0].key, i);
@@ -117,9 +121,8 @@ static cudaError_t pieces_in(struct joins *joins, cudaStream_t stream)
 /* Other words, between work and a dependent or plain follower. */
 static cudaError_t pieces_between(struct joins *joins, cudaStream_t stream)
 {
-    cudaError_t error = open_aside(joins);
+    cudaError_t error = prepare_pieces(joins);
 
-    prepare(joins, 1, 1);
     if (error == cudaSuccess)
         error = work(joins, 0, stream);
     if (error == cudaSuccess)
@@ -130,9 +133,8 @@ static cudaError_t pieces_between(struct joins *joins, cudaStream_t stream)
 /* One batch after the other, in other pieces. */
 static cudaError_t pieces_twice(struct joins *joins, cudaStream_t stream)
 {
-    cudaError_t error = open_aside(joins);
+    cudaError_t error = prepare_pieces(joins);
 
-    prepare(joins, 1, 1);
     if (error == cudaSuccess)
         error = work_into_aside(joins, 0, stream);
     if (error == cudaSuccess)

@@ -171,8 +171,9 @@ static cudaError_t then_timed(struct joins *joins, unsigned place, cudaStream_t 
     cudaEvent_t event;
     cudaError_t error = cudaEventCreate(&event);
 
-    if (error == cudaSuccess)
-        error = record_and_await(event, stream, joins->ask->stream);
+    if (error != cudaSuccess)
+        return error;
+    error = record_and_await(event, stream, joins->ask->stream);
     (void)cudaEventDestroy(event);
     return error == cudaSuccess ? then_kernel(joins, place, joins->ask->stream) : error;
 }

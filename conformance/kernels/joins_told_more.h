@@ -107,8 +107,26 @@ static cudaError_t add_each_node(struct joins *joins, cudaGraph_t graph, cudaGra
     return error;
 }
 
+typedef cudaError_t (*nodes_call)(struct joins *, cudaGraph_t, cudaGraphNode_t[NODE_KINDS]);
+
+/* A graph of these, and what is called on it. */
+static cudaError_t call_on_nodes(struct joins *joins, nodes_call call)
+{
+    cudaGraphNode_t node[NODE_KINDS];
+    cudaGraph_t graph;
+    cudaError_t error = cudaGraphCreate(&graph, 0);
+
+    if (error != cudaSuccess)
+        return error;
+    error = add_each_node(joins, graph, node);
+    if (error == cudaSuccess)
+        error = call(joins, graph, node);
+    (void)cudaGraphDestroy(graph);
+    return error;
+}
+
 /* An edge goes and comes back, the graph tells what it has, is cloned, and loses a node. */
-static cudaError_t handle_graph(cudaGraph_t graph, cudaGraphNode_t node[NODE_KINDS])
+static cudaError_t handle_graph(struct joins *joins, cudaGraph_t graph, cudaGraphNode_t node[NODE_KINDS])
 {
     cudaGraphEdgeData full = edges_data(0, 0, 0);
     enum cudaGraphNodeType type;
@@ -116,6 +134,7 @@ static cudaError_t handle_graph(cudaGraph_t graph, cudaGraphNode_t node[NODE_KIN
     size_t nodes, edges;
     cudaError_t error = edges_remove(graph, &node[0], &node[1], &full, 1);
 
+    (void)joins;
     if (error == cudaSuccess)
         error = edges_add(graph, &node[0], &node[1], &full, 1);
     if (error == cudaSuccess)
@@ -135,18 +154,8 @@ static cudaError_t handle_graph(cudaGraph_t graph, cudaGraphNode_t node[NODE_KIN
 
 static cudaError_t add_nodes(struct joins *joins, cudaStream_t stream, cudaEvent_t event)
 {
-    cudaGraphNode_t node[NODE_KINDS];
-    cudaGraph_t graph;
-    cudaError_t error = cudaGraphCreate(&graph, 0);
-
     (void)stream, (void)event;
-    if (error != cudaSuccess)
-        return error;
-    error = add_each_node(joins, graph, node);
-    if (error == cudaSuccess)
-        error = handle_graph(graph, node);
-    (void)cudaGraphDestroy(graph);
-    return error;
+    return call_on_nodes(joins, handle_graph);
 }
 
 /* Nodes of another executable graph are given the parameters that they have. A copy that was made one of layers takes none of these. */
@@ -176,25 +185,22 @@ static cudaError_t give_again(struct joins *joins, cudaGraphExec_t exec, cudaGra
     return error == cudaSuccess ? cudaGraphExecGetFlags(exec, &flags) : error;
 }
 
-static cudaError_t change_nodes(struct joins *joins, cudaStream_t stream, cudaEvent_t event)
+static cudaError_t change_executable_nodes(struct joins *joins, cudaGraph_t graph, cudaGraphNode_t node[NODE_KINDS])
 {
-    cudaGraphNode_t node[NODE_KINDS];
     cudaGraphExec_t exec = NULL;
-    cudaGraph_t graph;
-    cudaError_t error = cudaGraphCreate(&graph, 0);
+    cudaError_t error = cudaGraphInstantiateWithFlags(&exec, graph, 0);
 
-    (void)stream, (void)event;
-    if (error != cudaSuccess)
-        return error;
-    error = add_each_node(joins, graph, node);
-    if (error == cudaSuccess)
-        error = cudaGraphInstantiateWithFlags(&exec, graph, 0);
     if (error == cudaSuccess)
         error = give_again(joins, exec, node);
     if (exec)
         (void)cudaGraphExecDestroy(exec);
-    (void)cudaGraphDestroy(graph);
     return error;
+}
+
+static cudaError_t change_nodes(struct joins *joins, cudaStream_t stream, cudaEvent_t event)
+{
+    (void)stream, (void)event;
+    return call_on_nodes(joins, change_executable_nodes);
 }
 
 static cudaError_t add_condition(struct joins *joins, cudaStream_t stream, cudaEvent_t event)

@@ -21,20 +21,25 @@ static cudaError_t launch_captured(cudaStream_t stream, cudaError_t captured, cu
     return error;
 }
 
+/* If it cannot begin, launch_captured() has none to end, and says what this gave. */
+static cudaError_t begin_with_work(struct joins *joins, cudaStream_t stream)
+{
+    cudaError_t error = prepare_value(joins, 1, 1);
+
+    if (error == cudaSuccess)
+        error = cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal);
+    return error == cudaSuccess ? work(joins, 0, stream) : error;
+}
+
 /* In a batch with a wait for a value that is there; or alone. */
 static cudaError_t work_and_captured_value(struct joins *joins, int batch, cudaGraphExec_t *exec)
 {
     CUstreamBatchMemOpParams operation[2];
     cudaStream_t stream = joins->stream[0];
-    cudaError_t error = prepare_value(joins, 1, 1);
+    cudaError_t error = begin_with_work(joins, stream);
 
     operation[0] = value_operation(CU_STREAM_MEM_OP_WAIT_VALUE_32, joins->aside + 1, THERE, CU_STREAM_WAIT_VALUE_EQ);
     operation[1] = value_operation(CU_STREAM_MEM_OP_WRITE_VALUE_32, value_at(joins), value_step(joins)->written, CU_STREAM_WRITE_VALUE_DEFAULT);
-    if (error == cudaSuccess)
-        error = cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal);
-    if (error != cudaSuccess)
-        return error;
-    error = work(joins, 0, stream);
     if (error == cudaSuccess)
         error = batch ? queue_batch(stream, operation, 2) : write_value(joins, stream, value_at(joins));
     return launch_captured(stream, error, exec);
@@ -92,13 +97,8 @@ static cudaError_t captured_between(struct joins *joins)
 {
     cudaStream_t stream = joins->stream[0];
     cudaGraphExec_t exec = NULL;
-    cudaError_t error = prepare_value(joins, 1, 1);
+    cudaError_t error = begin_with_work(joins, stream);
 
-    if (error == cudaSuccess)
-        error = cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal);
-    if (error != cudaSuccess)
-        return error;
-    error = work(joins, 0, stream);
     if (error == cudaSuccess)
         error = joins->round / 2 % 2 ? await_there(joins, stream) : write_value(joins, stream, value_at(joins));
     if (error == cudaSuccess)
