@@ -1,8 +1,8 @@
-/* joins_value_nodes.h - the pair of joins.cu with captured calls that write a value or wait for one: as nodes of graphs they order as in streams. */
+/* joins_value_nodes.h - the pair of joins.cu with nodes that write a value or wait for one, captured or built: they order as in streams. */
 #ifndef JOINS_VALUE_NODES_H_INCLUDED
 #define JOINS_VALUE_NODES_H_INCLUDED
 
-#define VALUE_NODE_WAYS 5u
+#define VALUE_NODE_WAYS 8u
 
 /* Ends the capture and launches what it holds; captured: what the calls in it gave. The executable graph is for the caller to destroy once it
  * has ended. */
@@ -115,6 +115,198 @@ static cudaError_t captured_wait(struct joins *joins)
     return error == cudaSuccess ? end_captured(launch_captured_wait(joins, joins->stream[1], &exec), exec, NULL) : error;
 }
 
+/* ---- built, which only the driver can do ---- */
+
+#define OPERATIONS 3u
+#define LATE_THERE 4u          /* words in the device's memory: one that is THERE after work, one for other values, others for a node's first values */
+#define OTHER_VALUE 5u
+#define FIRST_VALUES 6u
+
+struct batch {
+    CUstreamBatchMemOpParams operation[OPERATIONS], first[OPERATIONS]; /* first: what the node has until it is given the others */
+    unsigned count;
+};
+
+static void add_operation(struct joins *joins, struct batch *b, CUstreamBatchMemOpType type, const uint32_t *at, uint32_t value, unsigned flags)
+{
+    int waits = type == CU_STREAM_MEM_OP_WAIT_VALUE_32;
+
+    b->operation[b->count] = value_operation(type, at, value, flags);
+    b->first[b->count] = waits ? value_operation(type, joins->aside + 1, THERE, CU_STREAM_WAIT_VALUE_EQ)
+                               : value_operation(type, joins->aside + FIRST_VALUES + b->count, 1, CU_STREAM_WRITE_VALUE_DEFAULT);
+    b->count++;
+}
+
+static cudaError_t batch_params(CUstreamBatchMemOpParams *operation, unsigned count, CUDA_BATCH_MEM_OP_NODE_PARAMS *params)
+{
+    typedef CUresult(CUDAAPI * current_fn)(CUcontext *);
+    void *current = NULL;
+    cudaError_t error = driver_function("cuCtxGetCurrent", 4000, &current);
+
+    memset(params, 0, sizeof(*params));
+    params->count = count;
+    params->paramArray = operation;
+    return error == cudaSuccess ? (cudaError_t)((current_fn)current)(&params->ctx) : error;
+}
+
+static cudaError_t add_batch(cudaGraph_t graph, const cudaGraphNode_t *after, size_t count, const CUDA_BATCH_MEM_OP_NODE_PARAMS *params,
+                             cudaGraphNode_t *node)
+{
+    typedef CUresult(CUDAAPI * add_fn)(CUgraphNode *, CUgraph, const CUgraphNode *, size_t, const CUDA_BATCH_MEM_OP_NODE_PARAMS *);
+    void *add = NULL;
+    cudaError_t error = driver_function("cuGraphAddBatchMemOpNode", 11070, &add);
+
+    return error == cudaSuccess ? (cudaError_t)((add_fn)add)((CUgraphNode *)node, (CUgraph)graph, (const CUgraphNode *)after, count, params) : error;
+}
+
+/* exec: NULL for the graph's own node. */
+static cudaError_t give_batch(cudaGraphExec_t exec, cudaGraphNode_t node, const CUDA_BATCH_MEM_OP_NODE_PARAMS *params)
+{
+    typedef CUresult(CUDAAPI * set_fn)(CUgraphNode, const CUDA_BATCH_MEM_OP_NODE_PARAMS *);
+    typedef CUresult(CUDAAPI * set_exec_fn)(CUgraphExec, CUgraphNode, const CUDA_BATCH_MEM_OP_NODE_PARAMS *);
+    void *set = NULL;
+    cudaError_t error = driver_function(exec ? "cuGraphExecBatchMemOpNodeSetParams" : "cuGraphBatchMemOpNodeSetParams", 11070, &set);
+
+    if (error != cudaSuccess)
+        return error;
+    return exec ? (cudaError_t)((set_exec_fn)set)((CUgraphExec)exec, (CUgraphNode)node, params)
+                : (cudaError_t)((set_fn)set)((CUgraphNode)node, params);
+}
+
+/* What the node tells is what it was given. */
+static cudaError_t look_at_batch(struct joins *joins, cudaGraphNode_t node, const CUDA_BATCH_MEM_OP_NODE_PARAMS *given)
+{
+    typedef CUresult(CUDAAPI * get_fn)(CUgraphNode, CUDA_BATCH_MEM_OP_NODE_PARAMS *);
+    CUDA_BATCH_MEM_OP_NODE_PARAMS told = PDL_ZERO;
+    void *get = NULL;
+    unsigned i;
+    cudaError_t error = driver_function("cuGraphBatchMemOpNodeGetParams", 11070, &get);
+
+    if (error == cudaSuccess)
+        error = (cudaError_t)((get_fn)get)((CUgraphNode)node, &told);
+    if (error != cudaSuccess)
+        return error;
+    joins->pinned->host_is_stale |= told.count != given->count;
+    for (i = 0; i < given->count && i < told.count; i++) {
+        const CUstreamBatchMemOpParams *a = &told.paramArray[i], *b = &given->paramArray[i];
+        joins->pinned->host_is_stale |= a->operation != b->operation || a->waitValue.address != b->waitValue.address || a->waitValue.value != b->waitValue.value;
+    }
+    return cudaSuccess;
+}
+
+/* Its operations the node has at once, or is given them, or is given them in the executable graph. */
+static cudaError_t add_values(struct joins *joins, struct batch *b, cudaGraph_t graph, const cudaGraphNode_t *after, size_t count, cudaGraphNode_t *node)
+{
+    CUDA_BATCH_MEM_OP_NODE_PARAMS params, first;
+    cudaError_t error = batch_params(b->operation, b->count, &params);
+    int later = joins->round % 3 != 0;
+
+    first = params;
+    first.paramArray = b->first;
+    if (error == cudaSuccess)
+        error = add_batch(graph, after, count, later ? &first : &params, node);
+    if (error == cudaSuccess && joins->round % 3 == 1)
+        error = give_batch(NULL, *node, &params);
+    return error == cudaSuccess ? look_at_batch(joins, *node, joins->round % 3 == 2 ? &first : &params) : error;
+}
+
+static cudaError_t launch_with_values(struct joins *joins, struct batch *b, cudaGraph_t graph, cudaGraphNode_t node, cudaStream_t stream,
+                                      cudaGraphExec_t *exec)
+{
+    CUDA_BATCH_MEM_OP_NODE_PARAMS params;
+    cudaError_t error = batch_params(b->operation, b->count, &params);
+
+    if (error == cudaSuccess)
+        error = cudaGraphInstantiate(exec, graph, 0);
+    if (error == cudaSuccess && joins->round % 3 == 2)
+        error = give_batch(*exec, node, &params);
+    return error == cudaSuccess ? cudaGraphLaunch(*exec, stream) : error;
+}
+
+/* Work, if any, the batch after it, and a follower, if there is one, after that. */
+static cudaError_t launch_built(struct joins *joins, struct batch *b, int works, int follows, cudaStream_t stream, cudaGraphExec_t *exec)
+{
+    cudaGraphNode_t first = NULL, node = NULL, last;
+    cudaGraph_t graph;
+    cudaError_t error = cudaGraphCreate(&graph, 0);
+
+    if (error != cudaSuccess)
+        return error;
+    if (works)
+        error = ask_add_kernel(&first, graph, (const void *)SYMBOL(joins_work), &joins->work[0], PLACE_WORDS);
+    if (error == cudaSuccess)
+        error = add_values(joins, b, graph, &first, works != 0, &node);
+    if (error == cudaSuccess && follows && FOLLOWS_IN_GRAPH)
+        error = ask_add_kernel_after(&last, graph, &node, 1, (const void *)SYMBOL(joins_follower), &joins->follower[0], 1, PLACE_WORDS);
+    else if (error == cudaSuccess && follows)
+        error = follow(joins, 0, stream);
+    if (error == cudaSuccess)
+        error = launch_with_values(joins, b, graph, node, stream, exec);
+    (void)cudaGraphDestroy(graph);
+    return error;
+}
+
+/* A third stream's work comes before the value that the batch waits for first, in every other round; else that is there. */
+static cudaError_t launch_built_value(struct joins *joins, cudaGraphExec_t *exec)
+{
+    static const uint32_t none[3] = { 0 };
+    unsigned late = joins->round / 3 % 2;
+    struct batch b;
+    cudaError_t error = prepare_value(joins, 1 + late, 1);
+
+    memset(&b, 0, sizeof(b));
+    if (error == cudaSuccess)
+        error = put_words(joins->aside + LATE_THERE, none, 3);
+    if (error == cudaSuccess && late)
+        error = work(joins, 1, joins->stream[2]);
+    if (error == cudaSuccess && late)
+        error = queue_value("cuStreamWriteValue32", joins->stream[2], joins->aside + LATE_THERE, THERE, CU_STREAM_WRITE_VALUE_DEFAULT);
+    add_operation(joins, &b, CU_STREAM_MEM_OP_WAIT_VALUE_32, joins->aside + (late ? LATE_THERE : 1u), THERE, CU_STREAM_WAIT_VALUE_EQ);
+    add_operation(joins, &b, CU_STREAM_MEM_OP_WRITE_VALUE_32, joins->aside + OTHER_VALUE, PASSED_ON, CU_STREAM_WRITE_VALUE_DEFAULT);
+    add_operation(joins, &b, CU_STREAM_MEM_OP_WRITE_VALUE_32, value_at(joins), value_step(joins)->written, CU_STREAM_WRITE_VALUE_DEFAULT);
+    return error == cudaSuccess ? launch_built(joins, &b, 1, 0, joins->stream[0], exec) : error;
+}
+
+static cudaError_t launch_built_wait(struct joins *joins, cudaStream_t stream, cudaGraphExec_t *exec)
+{
+    struct batch b;
+
+    memset(&b, 0, sizeof(b));
+    add_operation(joins, &b, CU_STREAM_MEM_OP_WAIT_VALUE_32, value_at(joins), value_step(joins)->awaited, value_step(joins)->flags);
+    return launch_built(joins, &b, 0, 1, stream, exec);
+}
+
+static cudaError_t built_awaited(struct joins *joins)
+{
+    cudaGraphExec_t writes = NULL;
+    cudaError_t error = launch_built_value(joins, &writes);
+
+    if (error == cudaSuccess)
+        error = await_value(joins, joins->stream[1]);
+    return end_captured(error == cudaSuccess ? follow_value(joins, joins->stream[1]) : error, writes, NULL);
+}
+
+static cudaError_t built_in_two(struct joins *joins)
+{
+    cudaGraphExec_t writes = NULL, waits = NULL;
+    cudaError_t error = launch_built_value(joins, &writes);
+
+    return end_captured(error == cudaSuccess ? launch_built_wait(joins, joins->stream[1], &waits) : error, writes, waits);
+}
+
+/* Between work and its follower. */
+static cudaError_t built_between(struct joins *joins)
+{
+    cudaGraphExec_t exec = NULL;
+    struct batch b;
+    cudaError_t error = prepare_value(joins, 1, 1);
+
+    memset(&b, 0, sizeof(b));
+    add_operation(joins, &b, CU_STREAM_MEM_OP_WRITE_VALUE_32, value_at(joins), value_step(joins)->written, CU_STREAM_WRITE_VALUE_DEFAULT);
+    add_operation(joins, &b, CU_STREAM_MEM_OP_WAIT_VALUE_32, joins->aside + 1, THERE, CU_STREAM_WAIT_VALUE_EQ);
+    return end_captured(error == cudaSuccess ? launch_built(joins, &b, 1, 1, joins->stream[0], &exec) : error, exec, NULL);
+}
+
 static void ask_value_nodes(struct ask *ask)
 {
     static const struct join joins[VALUE_NODE_WAYS] = {
@@ -123,6 +315,9 @@ static void ask_value_nodes(struct ask *ask)
         { "stale in a graph that waits for a value that another graph writes", captured_in_two },
         { "stale in a graph after a value that is written or waited for", captured_between },
         { "stale in a graph that waits for a value that a stream writes", captured_wait },
+        { "stale after a wait for a value that a built node writes", built_awaited },
+        { "stale after a node that waits for a value that another graph's node writes", built_in_two },
+        { "stale after a node with a batch of values", built_between },
     };
     const char *lack = values_lack(ask->stream);
 

@@ -248,7 +248,8 @@ struct node {
         uint64_t value;
         unsigned flags;
         bool wide, awaited;
-    } value;
+    } value, more[3];         /* more: of the node of a batch, in their order */
+    unsigned values_more;
     struct graph_memory *memory; /* of a node that allocates it; or frees it */
     bool frees;
     const struct node *original; /* the node that it was copied from */

@@ -257,16 +257,6 @@ static unsigned wait_for_wide_value(cudaStream_t stream, uint32_t *at, uint64_t 
     BY_DRIVER(stream_await_value(stream, at, value, flags, true));
 }
 
-/* As the driver lays out an operation of a batch. */
-struct memory_operation {
-    unsigned type;
-    uint64_t address;
-    uint64_t value;
-    unsigned flags;
-    uint64_t rest[2];
-};
-enum { OPERATION_WAIT = 1, OPERATION_WRITE = 2 };
-
 static cudaError_t operate(cudaStream_t stream, const struct memory_operation *o)
 {
     uint32_t *at = (uint32_t *)(uintptr_t)o->address;
@@ -354,7 +344,8 @@ static const struct { const char *name; unsigned since; int driver; any_function
 /* asked: the version of the function that is wanted; nothing is found below the one that brought it. */
 static void entry_point(const char *name, unsigned asked, void **address, enum cudaDriverEntryPointQueryResult *status)
 {
-    static any_function (*const elsewhere[])(const char *, unsigned) = {driver_move, driver_graph_call, driver_node_call, driver_older_call};
+    static any_function (*const elsewhere[])(const char *, unsigned) = {driver_move, driver_graph_call, driver_node_call, driver_older_call,
+                                                                    driver_value_node_call};
     union {
         void *object;
         any_function function;

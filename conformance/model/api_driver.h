@@ -75,6 +75,16 @@ struct any_params {
     long long reserved2;
 };
 
+/* The same of an operation of a batch. */
+struct memory_operation {
+    unsigned type;
+    uint64_t address;
+    uint64_t value;
+    unsigned flags;
+    uint64_t rest[2];
+};
+enum { OPERATION_WAIT = 1, OPERATION_WRITE = 2 };
+
 unsigned driver_add_kernel(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after, size_t count, const struct kernel_params *p);
 unsigned driver_tell_kernel(cudaGraphNode_t node, struct kernel_params *p);
 unsigned driver_set_kernel(cudaGraphNode_t node, const struct kernel_params *p);
@@ -86,5 +96,7 @@ any_function driver_move(const char *name, unsigned asked);       /* of api_driv
 any_function driver_graph_call(const char *name, unsigned asked); /* of api_driver_graphs.c */
 any_function driver_node_call(const char *name, unsigned asked);  /* of api_driver_nodes.c */
 any_function driver_older_call(const char *name, unsigned asked); /* of api_driver_older.c */
+any_function driver_value_node_call(const char *name, unsigned asked); /* of api_value_nodes.c */
+bool driver_has_context(const void *context); /* whether it is the one there is */
 
 #endif

@@ -5,6 +5,11 @@
 
 static char the_context;
 
+bool driver_has_context(const void *context)
+{
+    return context == &the_context;
+}
+
 static unsigned current_context(void **context)
 {
     *context = &the_context;
@@ -55,7 +60,7 @@ static unsigned add_set(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGrap
                         void *context)
 {
     struct cudaMemsetParams params = set_of(p);
-    if (context != &the_context)
+    if (!driver_has_context(context))
         return cudaErrorDeviceUninitialized;
     BY_DRIVER(cudaGraphAddMemsetNode(node, graph, after, count, &params));
 }
@@ -64,7 +69,7 @@ static unsigned add_copy(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGra
                          void *context)
 {
     struct cudaMemcpy3DParms params = copy_as_told(p);
-    if (context != &the_context)
+    if (!driver_has_context(context))
         return cudaErrorDeviceUninitialized;
     BY_DRIVER(cudaGraphAddMemcpyNode(node, graph, after, count, &params));
 }
@@ -181,7 +186,7 @@ unsigned driver_set_exec_kernel(cudaGraphExec_t exec, cudaGraphNode_t node, cons
 static unsigned set_exec_set(cudaGraphExec_t exec, cudaGraphNode_t node, const struct set_params *p, void *context)
 {
     struct cudaMemsetParams params = set_of(p);
-    if (context != &the_context)
+    if (!driver_has_context(context))
         return cudaErrorDeviceUninitialized;
     BY_DRIVER(device.faults.driver_exec_set_keeps_params ? cudaSuccess : cudaGraphExecMemsetNodeSetParams(exec, node, &params));
 }
@@ -189,7 +194,7 @@ static unsigned set_exec_set(cudaGraphExec_t exec, cudaGraphNode_t node, const s
 static unsigned set_exec_copy(cudaGraphExec_t exec, cudaGraphNode_t node, const struct layers_copy *p, void *context)
 {
     struct cudaMemcpy3DParms params = copy_as_told(p);
-    if (context != &the_context)
+    if (!driver_has_context(context))
         return cudaErrorDeviceUninitialized;
     BY_DRIVER(device.faults.driver_exec_copy_keeps_params ? cudaSuccess : cudaGraphExecMemcpyNodeSetParams(exec, node, &params));
 }

@@ -166,6 +166,18 @@ static void queue_undecided(struct node *n)
     op_after(n->last, n->op, EDGE_DONE);
 }
 
+/* What a batch does after its first operation, one after the other. */
+static void queue_more_values(struct node *n)
+{
+    for (unsigned i = 0; i < n->values_more; i++) {
+        struct op *op = value_op(&n->more[i]);
+        op_after(op, n->last, EDGE_RETIRED);
+        if (n->last != n->op)
+            op_submit(n->last); /* the first and the last one are submitted with all others */
+        n->last = op;
+    }
+}
+
 static void node_queue(struct node *n, struct op *start)
 {
     bool undecided = n->undecided && !device.faults.chosen_at_launch;
@@ -180,6 +192,7 @@ static void node_queue(struct node *n, struct op *start)
     bool passes = device.faults.first_wait_node_passes_stream && only_awaits(n);
     if (!(device.faults.second_root_free && n->incoming == 0 && n->index > 0) && !passes)
         op_after(n->op, start, EDGE_RETIRED);
+    queue_more_values(n);
     if (undecided) {
         queue_undecided(n);
         return;

@@ -432,6 +432,8 @@ static void node_copy(struct graph *into, const struct node *from)
     n->memory = from->memory;
     n->frees = from->frees;
     n->value = from->value;
+    memcpy(n->more, from->more, sizeof n->more);
+    n->values_more = from->values_more;
     n->original = from;
     if (from->kernel != NULL) {
         n->kernel = malloc(sizeof *n->kernel);

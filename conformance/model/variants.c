@@ -1903,6 +1903,12 @@ static const struct variant variants[] = {
     BROKEN("handle-loses-attributes", handle_loses_attributes, "SAME-02", "a launch that names its kernel by a handle forgets its attributes"),
     BROKEN("handle-loses-shared", handle_loses_shared, "SAME-02", "a launch that names its kernel by a handle has no dynamic shared memory"),
     BROKEN("handle-in-legacy", handle_in_legacy, "SAME-02", "a launch that names its kernel by a handle goes into the legacy stream"),
+    BROKEN("built-values-turned", built_values_turned, "COMP-17b", "a node does the operations of its batch from the last to the first"),
+    BROKEN("built-batch-does-one", built_batch_does_one, "COMP-17b", "of the batch of a node the first operation is done only"),
+    BROKEN("built-values-first", built_values_first, "COMP-17b", "a node that writes values, or waits for them, is added after none"),
+    BROKEN("first-value-told-for-all", first_value_told_for_all, "COMP-17b", "of each operation of a node's batch the first one is told"),
+    BROKEN("batch-node-keeps-params", batch_node_keeps_params, "COMP-17b", "the node of a batch keeps its first operations"),
+    BROKEN("exec-batch-keeps-params", exec_batch_keeps_params, "COMP-17b", "the node of a batch in an executable graph keeps its first operations"),
     BROKEN("record-between-at-trigger", record_between_at_trigger, "EVT-07", "an event between a primary and its dependent comes at the primary's trigger once the dependent is queued"),
     BROKEN("destroyed-event-fires-next", destroyed_event_fires_next, "EVT-07", "an event that is made once a programmatic one was destroyed under way comes with the trigger that the old one stood for"),
 };
