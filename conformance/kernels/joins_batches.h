@@ -1,10 +1,11 @@
-/* joins_batches.h - the pair of joins.cu with copies that one call queues, each with a source, a target and a size of its own: "the batch as a
+/* joins_batches.h - the pair of joins.cu with copies that one call queues, each with its own source, target and size, also of rows and layers: "the batch as a
  * whole executes in stream order". */
 #ifndef JOINS_BATCHES_H_INCLUDED
 #define JOINS_BATCHES_H_INCLUDED
 
 #define PIECES_WAYS 5u
 #define PIECES_MOST 24u         /* copies */
+#define COLUMNS_ROW 16u         /* bytes */
 
 #if CUDART_VERSION >= 12080
 
@@ -15,6 +16,77 @@ struct pieces {                /* copies; first: of the copies, the one from whi
     struct cudaMemcpyAttributes attribute[2];
     unsigned count;
 };
+
+static cudaError_t queue_layers(struct cudaMemcpy3DBatchOp *copies, size_t count, unsigned long long flags, cudaStream_t stream)
+{
+#if CUDART_VERSION >= 13000
+    return cudaMemcpy3DBatchAsync(count, copies, flags, stream);
+#else
+    size_t failed = 0;
+
+    return cudaMemcpy3DBatchAsync(count, copies, &failed, flags, stream);
+#endif
+}
+
+static struct cudaExtent extent_of(size_t width, size_t height, size_t depth)
+{
+    struct cudaExtent extent;
+
+    extent.width = width;
+    extent.height = height;
+    extent.depth = depth;
+    return extent;
+}
+
+/* row, height: 0 where rows, or layers, follow each other without a gap. */
+static struct cudaMemcpy3DOperand layers_at(const void *at, size_t row, size_t height)
+{
+    struct cudaMemcpy3DOperand operand = PDL_ZERO;
+
+    operand.type = cudaMemcpyOperandTypePointer;
+    operand.op.ptr.ptr = (void *)(uintptr_t)at;
+    operand.op.ptr.rowLength = row;
+    operand.op.ptr.layerHeight = height;
+    return operand;
+}
+
+/* Each piece as the rows and layers that its size can be cut into. */
+static cudaError_t queue_in_layers(const struct pieces *b, cudaStream_t stream)
+{
+    struct cudaMemcpy3DBatchOp copies[PIECES_MOST];
+    unsigned i;
+
+    memset(copies, 0, sizeof(copies));
+    for (i = 0; i < b->count; i++) {
+        size_t bytes = b->bytes[i], layers = bytes % 2 == 0 ? 2 : 1, rows = bytes / layers % 3 == 0 ? 3 : 1;
+        copies[i].extent = extent_of(bytes / layers / rows, rows, layers);
+        copies[i].src = i % 2 ? layers_at(b->from[i], copies[i].extent.width, rows) : layers_at(b->from[i], 0, 0);
+        copies[i].dst = i / 2 % 2 ? layers_at(b->to[i], copies[i].extent.width, rows) : layers_at(b->to[i], 0, 0);
+        copies[i].srcAccessOrder = b->attribute[0].srcAccessOrder;
+        copies[i].flags = b->count > 1 && i >= b->first[1] ? b->attribute[1].flags : 0;
+    }
+    return queue_layers(copies, b->count, 0, stream);
+}
+
+/* The words of a work as two layers of rows, in columns of different widths. */
+static cudaError_t move_in_columns(const struct joins *joins, unsigned cut, uint32_t *to, const uint32_t *from, enum cudaMemcpySrcAccessOrder order,
+                                   cudaStream_t stream)
+{
+    size_t rows = PLACE_WORDS * sizeof(uint32_t) / COLUMNS_ROW / 2, at, width;
+    struct cudaMemcpy3DBatchOp copies[COLUMNS_ROW];
+    unsigned count = 0;
+
+    memset(copies, 0, sizeof(copies));
+    for (at = 0; at < COLUMNS_ROW; at += width, count++) {
+        width = 1 + drawn(joins, 100 * cut + 21 + count, 6);
+        width = width < COLUMNS_ROW - at ? width : COLUMNS_ROW - at;
+        copies[count].extent = extent_of(width, rows, 2);
+        copies[count].src = layers_at((const char *)from + at, COLUMNS_ROW, count % 2 ? rows : 0);
+        copies[count].dst = layers_at((char *)to + at, COLUMNS_ROW, count % 2 ? 0 : rows);
+        copies[count].srcAccessOrder = order;
+    }
+    return queue_layers(copies, count, 0, stream);
+}
 
 static cudaError_t queue_copies(struct pieces *b, unsigned attributes, cudaStream_t stream)
 {
@@ -57,9 +129,12 @@ static cudaError_t move_in_pieces(struct joins *joins, unsigned cut, uint32_t *t
                                   cudaStream_t stream)
 {
     struct pieces b;
+    unsigned way = drawn(joins, 100 * cut + 18, 3);
 
+    if (way == 2)
+        return move_in_columns(joins, cut, to, from, order, FOLLOWS_IN(joins, stream));
     cut_words(joins, cut, to, from, order, &b);
-    return queue_copies(&b, b.count > 1 ? 2 : 1, FOLLOWS_IN(joins, stream));
+    return way ? queue_in_layers(&b, FOLLOWS_IN(joins, stream)) : queue_copies(&b, b.count > 1 ? 2 : 1, FOLLOWS_IN(joins, stream));
 }
 
 /* In the device's memory, and late. */
@@ -160,6 +235,22 @@ static cudaError_t join_pieces(struct joins *joins)
     return error;
 }
 
+/* "Each copy must have a valid srcAccessOrder", "width, height and depth must not be zero", and the flags "must be zero now". */
+static void ask_wrong_layers(struct ask *ask, uint32_t *memory)
+{
+    struct cudaMemcpy3DBatchOp copies[2];
+
+    if (!memory)
+        return;
+    memset(copies, 0, sizeof(copies));
+    copies[0].src = copies[1].src = layers_at(memory, 0, 0);
+    copies[0].dst = copies[1].dst = layers_at(memory + 4, 0, 0);
+    copies[0].extent = copies[1].extent = extent_of(4, 1, 1);
+    copies[0].srcAccessOrder = cudaMemcpySrcAccessOrderStream;
+    ask_expect(ask, "copies of layers of which one does not say when its source is read", queue_layers(copies, 2, 0, ask->stream),
+               cudaErrorInvalidValue);
+}
+
 /* "Each entry must be greater than the previous entry", the first one 0, and there are no more of them than copies. */
 static void ask_wrong_batches(struct ask *ask)
 {
@@ -186,6 +277,7 @@ static void ask_wrong_batches(struct ask *ask)
         b.attribute[0].srcAccessOrder = b.attribute[1].srcAccessOrder = cudaMemcpySrcAccessOrderStream;
         ask_expect(ask, rows[i].what, queue_copies(&b, rows[i].attributes, ask->stream), cudaErrorInvalidValue);
     }
+    ask_wrong_layers(ask, memory);
     ask_expect(ask, "the host waits", cudaStreamSynchronize(ask->stream), cudaSuccess);
     if (memory)
         (void)cudaFree(memory);

@@ -382,52 +382,6 @@ cudaError_t CUDARTAPI cudaMemcpyAsync(void *to, const void *from, size_t bytes, 
     return copy(to, from, bytes, kind, stream_of(stream), false);
 }
 
-#if CUDART_VERSION >= 12080
-/* Whether each copy has attributes. */
-static bool attributes_sound(const size_t *first, size_t number, size_t count)
-{
-    bool sound = number != 0 && first[0] == 0;
-    for (size_t i = 1; i < number && sound; i++)
-        sound = first[i] > first[i - 1] && first[i] < count;
-    return sound;
-}
-
-/* One after the other, which is one of the orders that they may have. */
-static cudaError_t copy_all(void *const *to, const void *const *from, const size_t *bytes, size_t count, cudaStream_t stream)
-{
-    struct stream *s = stream_of(stream);
-    const struct faults *f = &device.faults;
-    cudaError_t error = cudaSuccess;
-    if (f->batch_of_copies_unordered && s != NULL)
-        stream_cuts(s);
-    struct op *before = s != NULL ? s->tail : NULL;
-    if (f->batch_of_copies_ends_at_8 && count > 8)
-        count = 8;
-    for (size_t i = f->batch_loses_first_copy; i < count && error == cudaSuccess; i++)
-        error = copy(to[i], from[i], bytes[f->batch_copies_first_size ? 0 : i], cudaMemcpyDefault, s, false);
-    if (f->batch_of_copies_passed && s != NULL)
-        s->tail = before;
-    return error;
-}
-
-#if CUDART_VERSION >= 13000
-cudaError_t CUDARTAPI cudaMemcpyBatchAsync(void *const *to, const void *const *from, const size_t *bytes, size_t count,
-                                           struct cudaMemcpyAttributes *attributes, size_t *first, size_t number, cudaStream_t stream)
-#else
-cudaError_t CUDARTAPI cudaMemcpyBatchAsync(void **to, void **from, size_t *bytes, size_t count, struct cudaMemcpyAttributes *attributes, size_t *first,
-                                           size_t number, size_t *failed, cudaStream_t stream)
-#endif
-{
-    CALL(cudaMemcpyBatchAsync);
-#if CUDART_VERSION < 13000
-    (void)failed;
-#endif
-    FAIL_IF(to == NULL || from == NULL || bytes == NULL || count == 0 || attributes == NULL || first == NULL, cudaErrorInvalidValue);
-    FAIL_IF(!attributes_sound(first, number, count) && !device.faults.batch_attributes_unread, cudaErrorInvalidValue);
-    return copy_all(to, (const void *const *)from, bytes, count, stream);
-}
-#endif
-
 /* wait: the host may not go on before it happened. */
 static cudaError_t set_rows(struct move move, struct stream *s, bool wait)
 {

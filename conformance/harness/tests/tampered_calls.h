@@ -100,11 +100,15 @@ DO(cudaMemcpyBatchAsync,
    (void *const *to, const void *const *from, const size_t *bytes, size_t count, struct cudaMemcpyAttributes *attributes, size_t *first,
     size_t number, cudaStream_t stream),
    (to, from, bytes, count, attributes, first, number, stream))
+DO(cudaMemcpy3DBatchAsync, (size_t count, struct cudaMemcpy3DBatchOp *copies, unsigned long long flags, cudaStream_t stream),
+   (count, copies, flags, stream))
 #elif CUDART_VERSION >= 12080
 DO(cudaMemcpyBatchAsync,
    (void **to, void **from, size_t *bytes, size_t count, struct cudaMemcpyAttributes *attributes, size_t *first, size_t number, size_t *failed,
     cudaStream_t stream),
    (to, from, bytes, count, attributes, first, number, failed, stream))
+DO(cudaMemcpy3DBatchAsync, (size_t count, struct cudaMemcpy3DBatchOp *copies, size_t *failed, unsigned long long flags, cudaStream_t stream),
+   (count, copies, failed, flags, stream))
 #endif
 DO(cudaMemsetAsync, (void *to, int value, size_t bytes, cudaStream_t stream), (to, value, bytes, stream))
 DO(cudaStreamBeginCapture, (cudaStream_t stream, enum cudaStreamCaptureMode mode), (stream, mode))
