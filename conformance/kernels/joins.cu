@@ -16,6 +16,7 @@
  * idle     COMP-04c  calls that have nothing to do, between work or a wait for its event and a follower or a dependent that waits: copies and
  *                    memsets of no bytes or no rows, an attribute of the stream; a record that is refused, an event that is destroyed
  * told     COMP-04c  questions, settings, what the host makes for nobody and what it queues elsewhere, at the same places and in a capture
+ * told_rows COMP-04c several of these calls, and of the next ones, in rows wherever one can stand
  * refused  COMP-04c  calls that are refused, at the same places; a capture of the legacy stream between its work and its follower
  * hollow   COMP-12c  graphs in which nothing runs, between work and follower: without nodes, all of them disabled, with an empty child graph or
  *                    an empty body
@@ -445,6 +446,7 @@ static cudaError_t join_zero(struct joins *joins)
 
 #include "joins_drawn.h"
 #include "joins_told.h"
+#include "joins_told_rows.h"
 #include "joins_legacy.h"
 #include "joins_default.h"
 #include "joins_driver.h"
@@ -497,6 +499,7 @@ static const struct pair joins_pairs[] = {
     PAIR_ASK("idle", ask_idle),
     PAIR_ASK("refused", ask_refused),
     PAIR_ASK("told", ask_told),
+    PAIR_ASK("told_rows", ask_told_rows),
     PAIR_ASK("hollow", ask_hollow),
     PAIR_ASK("across", ask_across),
     PAIR_ASK("kinds", ask_kinds),

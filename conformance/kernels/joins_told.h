@@ -160,13 +160,13 @@ static cudaError_t add_stream(struct joins *joins, cudaStream_t stream, cudaEven
 static cudaError_t add_memory(struct joins *joins, cudaStream_t stream, cudaEvent_t event)
 {
     (void)stream, (void)event;
-    return cudaMalloc(&joins->made, ALL_WORDS * sizeof(uint32_t));
+    return joins->made ? cudaSuccess : cudaMalloc(&joins->made, ALL_WORDS * sizeof(uint32_t));
 }
 
 static cudaError_t add_pinned(struct joins *joins, cudaStream_t stream, cudaEvent_t event)
 {
     (void)stream, (void)event;
-    return cudaHostAlloc(&joins->made_pinned, ALL_WORDS * sizeof(uint32_t), cudaHostAllocDefault);
+    return joins->made_pinned ? cudaSuccess : cudaHostAlloc(&joins->made_pinned, ALL_WORDS * sizeof(uint32_t), cudaHostAllocDefault);
 }
 
 static cudaError_t add_graph(struct joins *joins, cudaStream_t stream, cudaEvent_t event)
@@ -379,6 +379,17 @@ static cudaError_t open_told(struct joins *joins)
     return error;
 }
 
+static cudaError_t end_told(struct joins *joins, cudaError_t error)
+{
+    if (!joins->made && !joins->made_pinned)
+        return error;
+    error = error == cudaSuccess ? cudaDeviceSynchronize() : error;
+    (void)cudaFree(joins->made);
+    (void)cudaFreeHost(joins->made_pinned);
+    joins->made = joins->made_pinned = NULL;
+    return error;
+}
+
 /* Each call in turn, at each place in turn. */
 static cudaError_t told_between(struct joins *joins)
 {
@@ -387,13 +398,7 @@ static cudaError_t told_between(struct joins *joins)
 
     if (error == cudaSuccess)
         error = joins->round / 2 % 3 == 2 ? told_captured(joins, call) : call_between(joins, call);
-    if (!joins->made && !joins->made_pinned)
-        return error;
-    error = error == cudaSuccess ? cudaDeviceSynchronize() : error;
-    (void)cudaFree(joins->made);
-    (void)cudaFreeHost(joins->made_pinned);
-    joins->made = joins->made_pinned = NULL;
-    return error;
+    return end_told(joins, error);
 }
 
 static void ask_told(struct ask *ask) { ask_calls(ask, told_calls, TOLD, told_between); }

@@ -89,7 +89,7 @@ static cudaError_t add_older_pinned(struct joins *joins, cudaStream_t stream, cu
         error = cudaFreeHost(NULL);
     if (error == cudaSuccess)
         error = cudaHostGetDevicePointer(&seen, joins->pinned, 0);
-    return error == cudaSuccess ? cudaMallocHost(&joins->made_pinned, ALL_WORDS * sizeof(uint32_t)) : error;
+    return error == cudaSuccess && !joins->made_pinned ? cudaMallocHost(&joins->made_pinned, ALL_WORDS * sizeof(uint32_t)) : error;
 }
 
 /* A node of each kind, each after the one before it. */

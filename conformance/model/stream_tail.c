@@ -110,6 +110,8 @@ static bool launch_uncovered(const struct stream *s, const struct op *op, const 
 {
     const struct faults *f = &device.faults;
     uint64_t last = s->tail->serial;
+    if (f->question_and_graph_uncover && device.told_function_at >= last && device.made_graph_at >= last)
+        return true;
     if ((f->told_function_uncovers && device.told_function_at >= last) || (f->made_graph_uncovers && device.made_graph_at >= last) ||
         (f->pinned_memory_uncovers && device.pinned_memory_at >= last) || (f->changed_graph_uncovers && device.changed_graph_at >= last) ||
         (f->told_memory_uncovers && device.told_memory_at >= last) || (f->told_properties_uncovers && device.told_properties_at >= last) || (f->empty_move_hides_primary && s->moved_nothing) ||
