@@ -31,7 +31,7 @@ static cudaError_t record_and_some_calls(struct joins *joins, cudaStream_t from,
 }
 
 /* Every other one is a dependent that waits. */
-static cudaError_t follow_row(struct joins *joins, cudaStream_t stream)
+static cudaError_t follow_calls(struct joins *joins, cudaStream_t stream)
 {
     static const enum follow_by ways[] = { FOLLOW_KERNEL, FOLLOW_LONG_ARGS, FOLLOW_COPY, FOLLOW_SET, FOLLOW_GRAPH, FOLLOW_HOST, FOLLOW_CALLBACK,
                                            FOLLOW_EVENT, FOLLOW_WAIT, FOLLOW_POLL };
@@ -61,7 +61,7 @@ static cudaError_t told_row(struct joins *joins)
     if (error == cudaSuccess)
         error = some_calls(joins, 3, to, event);
     if (error == cudaSuccess)
-        error = follow_row(joins, to);
+        error = follow_calls(joins, to);
     if (error == cudaSuccess)
         error = some_calls(joins, 4, to, event);
     if (event)
