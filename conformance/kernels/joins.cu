@@ -58,6 +58,10 @@
  * values   COMP-17b values that streams write and wait for: after work, an event or a silent kernel, before work of each kind and dependents
  * conditions COMP-17b waits for zero, for one of several bits, for a bit that is not set, for 64 bits, with a flush: a value that does not
  *                    end it, and one that does, written by a stream, a kernel or the host; batches of a wait and a write, and of two waits
+ * value_nodes COMP-17b nodes that write values and wait for them, captured or built by the driver, with operations that they were given later
+ * batches  COMP-04h  copies that one call queues, of pieces or of rows and layers: out of work, after an event, before work of each kind
+ * managed  COMP-04i  managed memory that one call moves or discards, between work and followers
+ * allocations COMP-17c nodes that allocate memory and free it, between kernels, beside others, and for the stream that goes on
  * pools    COMP-17a memory that is freed in a stream and allocated again, in that stream or another one; up to 80 pieces at
  *                    once, no two of which share memory
  * ended    MEM-09b   what the host finds once it has waited for the device: work in streams of each kind, in a graph
@@ -180,6 +184,7 @@ struct joins {
     cudaGraphExec_t nothing;   /* of a silent kernel, for who made it */
     cudaEvent_t passed;        /* of nothing that anybody waits for, for who made it */
     void *made, *made_pinned;  /* memory that a call in between allocated */
+    void *managed;             /* MANAGED_PIECES, if they are needed */
     const struct condition *condition; /* of a wait for a value, for who set it */
     unsigned trial, works, followers, unasked; /* unasked: this trial put no question */
     unsigned round;            /* of the questions that are asked in turn */
@@ -233,6 +238,8 @@ static void close_joins(struct joins *joins)
         (void)cudaFree(joins->longer);
     if (joins->longer_host)
         (void)cudaFreeHost(joins->longer_host);
+    if (joins->managed)
+        (void)cudaFree(joins->managed);
     if (joins->pooled)
         (void)cudaFree(joins->pooled);
     (void)cudaFreeHost(joins->pinned);
@@ -295,15 +302,17 @@ static cudaError_t follow(struct joins *joins, unsigned place, cudaStream_t stre
     return launch_one((const void *)SYMBOL(joins_follower), &joins->follower[place], PLACE_WORDS, FOLLOWS_IN(joins, stream), NULL, 0);
 }
 
-/* The host is the work. */
-static void store_work(struct pinned *pinned, unsigned place)
+/* What the work of this place stores. */
+static void store_fresh(const struct pinned *pinned, unsigned place, volatile uint32_t *words)
 {
-    volatile uint32_t *words = pinned->words + place * PLACE_WORDS;
     uint32_t i;
 
     for (i = 0; i < PLACE_WORDS; i++)
         words[i] = words_fresh(pinned->plan[place].key, i);
 }
+
+/* The host is the work. */
+static void store_work(struct pinned *pinned, unsigned place) { store_fresh(pinned, place, pinned->words + place * PLACE_WORDS); }
 
 static unsigned differs(const struct pinned *pinned, const uint32_t *words, unsigned count)
 {
@@ -460,6 +469,7 @@ static cudaError_t join_zero(struct joins *joins)
 #include "joins_pools.h"
 #include "joins_allocations.h"
 #include "joins_batches.h"
+#include "joins_managed.h"
 #include "joins_threads.h"
 #include "joins_items.h"
 #include "joins_recorders.h"
@@ -533,5 +543,6 @@ static const struct pair joins_pairs[] = {
     PAIR_ASK("pools", ask_pools),
     PAIR_ASK("allocations", ask_allocations),
     PAIR_ASK("batches", ask_batches),
+    PAIR_ASK("managed", ask_managed),
 };
 IMAGE(joins, joins_pairs)

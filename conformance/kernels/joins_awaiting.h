@@ -197,8 +197,7 @@ static cudaError_t depend_on_row(struct joins *joins)
     cudaError_t error;
 
     prepare(joins, 2, 1);
-    for (i = 0; i < PLACE_WORDS; i++)
-        pinned->seen[1][i] = words_fresh(pinned->plan[1].key, i);
+    store_fresh(pinned, 1, pinned->seen[1]);
     error = work(joins, 0, stream);
     for (i = 1; i <= ROW_OF_ITEMS && error == cudaSuccess; i++)
         if (copies)

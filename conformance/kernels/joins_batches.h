@@ -178,12 +178,11 @@ static cudaError_t pieces_after_event(struct joins *joins, cudaStream_t stream) 
 static cudaError_t pieces_in(struct joins *joins, cudaStream_t stream)
 {
     struct kernel_args reads = joins->follower[0];
-    uint32_t i, *words = joins->pinned->seen[1];
+    uint32_t *words = joins->pinned->seen[1];
     cudaError_t error = prepare_pieces(joins);
 
     reads.data = joins->aside;
-    for (i = 0; i < PLACE_WORDS; i++)
-        words[i] = words_fresh(joins->pinned->plan[0].key, i);
+    store_fresh(joins->pinned, 0, words);
     if (error == cudaSuccess)
         error = work_into_aside(joins, 1, stream);
     if (error == cudaSuccess)
