@@ -164,6 +164,8 @@ static cudaError_t tell_capture_as_told(cudaStream_t stream, enum cudaStreamCapt
     cudaError_t error = capture_info(stream, status, id, graph, nodes, data, count);
     if (error == cudaSuccess && device.faults.driver_tells_no_half_edges && data != NULL)
         *data = NULL;
+    if (error == cudaSuccess && device.faults.driver_tells_next_capture && id != NULL)
+        ++*id;
     return error;
 }
 

@@ -407,7 +407,7 @@ struct faults {
         window_drops_cooperative, window_drops_clusters, told_properties_uncovers, six_drops_captured_completion,
         completion_drops_captured_six, item_passes_event_of_group, copy_out_forgets_behind_host, freed_given_behind_older_event,
         node_scheduling_drops_cooperative, node_domain_map_drops_clusters;
-    bool question_and_graph_uncover;
+    bool question_and_graph_uncover, driver_tells_next_capture;
     bool record_between_at_trigger, destroyed_event_fires_next;
     bool never_overlaps, seldom_overlaps, early, shared, late_copies, pageable_later; /* these conform */
 };

@@ -1920,6 +1920,7 @@ static const struct variant variants[] = {
     BROKEN("batch-node-keeps-params", batch_node_keeps_params, "COMP-17b", "the node of a batch keeps its first operations"),
     BROKEN("exec-batch-keeps-params", exec_batch_keeps_params, "COMP-17b", "the node of a batch in an executable graph keeps its first operations"),
     BROKEN("question-and-graph-uncover", question_and_graph_uncover, "COMP-04c", "the wait covers nothing if the host asked about a function between, and made a graph, too"),
+    BROKEN("driver-tells-next-capture", driver_tells_next_capture, "SAME-02", "the driver's newest call tells another capture's id"),
     BROKEN("record-between-at-trigger", record_between_at_trigger, "EVT-07", "an event between a primary and its dependent comes at the primary's trigger once the dependent is queued"),
     BROKEN("destroyed-event-fires-next", destroyed_event_fires_next, "EVT-07", "an event that is made once a programmatic one was destroyed under way comes with the trigger that the old one stood for"),
 };

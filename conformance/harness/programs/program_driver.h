@@ -95,6 +95,15 @@ int program_begun_by_older(const struct made *made, cudaStream_t stream, struct 
 int program_instantiated_by_older(const struct made *made, cudaGraphExec_t *exec, cudaGraph_t graph, struct dice *dice, cudaError_t *error);
 int program_updated_by_older(const struct made *made, cudaGraphExec_t exec, cudaGraph_t graph, cudaGraphExecUpdateResultInfo *info, struct dice *dice,
                              cudaError_t *error);
+/* What the runtime tells of a stream's capture; it is asked first: what a driver's call tells of nodes holds until the next call. */
+struct told_capture {
+    enum cudaStreamCaptureStatus status;
+    unsigned long long id;
+    cudaGraph_t graph;
+};
+cudaError_t program_tell_capture(cudaStream_t stream, struct told_capture *told);
+/* Whether the driver told the same. */
+int program_tells_same(const struct told_capture *told, unsigned status, unsigned long long id, const void *graph);
 int program_told_by_older(const struct made *made, cudaStream_t stream, const cudaGraphNode_t **nodes, size_t *count, struct dice *dice,
                           cudaError_t *error);
 int program_status_by_older(const struct made *made, cudaStream_t stream, enum cudaStreamCaptureStatus *status, struct dice *dice,

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "../edges.h"
+#include "try.h"
 
 /* What an older driver lacks stays NULL. */
 void program_open_driver_graphs(struct program_room *room)
@@ -313,7 +314,10 @@ cudaError_t program_next_dependencies(const struct made *made, cudaStream_t stre
                                        size_t *);
     void *function = drawn_call(made, DRIVER_INFO, dice);
     enum cudaStreamCaptureStatus status;
-    CUstreamCaptureStatus told;
+    struct told_capture runtime = PDL_ZERO;
+    CUstreamCaptureStatus told = CU_STREAM_CAPTURE_STATUS_NONE;
+    cuuint64_t id = 0;
+    CUgraph graph = NULL;
     const CUgraphEdgeData *edges = NULL;
     cudaError_t error;
 
@@ -323,9 +327,10 @@ cudaError_t program_next_dependencies(const struct made *made, cudaStream_t stre
     }
     if (!function)
         return edges_of_capture(stream, &status, NULL, NULL, nodes, data, count);
-    error = (cudaError_t)((info_fn)function)(stream, &told, NULL, NULL, nodes, &edges, count);
+    TRY(program_tell_capture(stream, &runtime));
+    TRY((cudaError_t)((info_fn)function)(stream, &told, &id, &graph, nodes, &edges, count));
     *data = (const cudaGraphEdgeData *)(const void *)edges;
-    return error;
+    return program_tells_same(&runtime, (unsigned)told, id, graph) ? cudaSuccess : cudaErrorUnknown;
 }
 
 cudaError_t program_end_capture(const struct made *made, cudaStream_t stream, cudaGraph_t *graph, struct dice *dice)

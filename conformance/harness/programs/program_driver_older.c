@@ -103,18 +103,36 @@ int program_updated_by_older(const struct made *made, cudaGraphExec_t exec, cuda
 }
 
 /* An answer that would lose data is an error, and the caller asks in another way. */
+cudaError_t program_tell_capture(cudaStream_t stream, struct told_capture *told)
+{
+    return edges_of_capture(stream, &told->status, &told->id, &told->graph, NULL, NULL, NULL);
+}
+
+int program_tells_same(const struct told_capture *told, unsigned status, unsigned long long id, const void *graph)
+{
+    return (unsigned)told->status == status && told->id == id && told->graph == graph;
+}
+
 int program_told_by_older(const struct made *made, cudaStream_t stream, const cudaGraphNode_t **nodes, size_t *count, struct dice *dice,
                           cudaError_t *error)
 {
     typedef CUresult(CUDAAPI *info_fn)(CUstream, CUstreamCaptureStatus *, cuuint64_t *, CUgraph *, const CUgraphNode **, size_t *);
     void *function = program_older_call(made, OLDER_INFO, dice);
+    struct told_capture runtime = PDL_ZERO;
     CUstreamCaptureStatus told = CU_STREAM_CAPTURE_STATUS_NONE;
+    cuuint64_t id = 0;
+    CUgraph graph = NULL;
     enum cudaStreamCaptureStatus status;
     const cudaGraphEdgeData *data = NULL;
 
     if (!function)
         return 0;
-    *error = (cudaError_t)((info_fn)function)(stream, &told, NULL, NULL, nodes, count);
+    *error = program_tell_capture(stream, &runtime);
+    if (*error != cudaSuccess)
+        return 1;
+    *error = (cudaError_t)((info_fn)function)(stream, &told, &id, &graph, nodes, count);
+    if (*error == cudaSuccess && !program_tells_same(&runtime, (unsigned)told, id, graph))
+        *error = cudaErrorUnknown;
     if (*error != cudaErrorLossyQuery)
         return 1;
     *error = edges_of_capture(stream, &status, NULL, NULL, nodes, &data, count);
