@@ -177,6 +177,31 @@ static cudaError_t driver_sets(struct joins *joins)
     return look_at_set(joins, error);
 }
 
+/* Between the work and a follower, or a dependent that waits: that one copies what the memset left. */
+static cudaError_t driver_sets_between(struct joins *joins)
+{
+    enum driver_set width = (enum driver_set)(joins->round % DRIVER_WIDTHS);
+    unsigned turn = joins->round / DRIVER_WIDTHS, waits = turn / 2 % 2, i;
+    volatile const uint32_t *seen = joins->pinned->seen[0];
+    cudaLaunchAttribute attribute = serialization(1);
+    cudaStream_t stream = joins->stream[0];
+    void *words = joins->follower[0].data;
+    cudaError_t error;
+
+    prepare(joins, 1, 0);
+    error = work(joins, 0, stream);
+    if (error == cudaSuccess)
+        error = turn % 2 == 0 ? set_rows_by_driver(width, words, (CUstream)stream) : set_in_line(width, words, (CUstream)stream);
+    if (error == cudaSuccess)
+        error = launch_one(waits ? (const void *)SYMBOL(AWAITING_FOLLOWER) : (const void *)SYMBOL(joins_follower), &joins->follower[0], PLACE_WORDS,
+                           FOLLOWS_IN(joins, stream), &attribute, waits);
+    if (error == cudaSuccess)
+        error = cudaDeviceSynchronize();
+    for (i = 0; i < PLACE_WORDS; i++)
+        joins->pinned->host_is_stale |= seen[i] != SET_BYTE * 0x1010101u;
+    return error;
+}
+
 /* ---- the host ---- */
 
 static cudaError_t driver_calls_host(struct joins *joins)
@@ -282,6 +307,7 @@ static void ask_by_driver(struct ask *ask)
         { "stale in a copy by a call of the driver", driver_copies },
         { "stale after a copy by a call of the driver", driver_copies_between },
         { "words that were stored after a memset by a call of the driver", driver_sets },
+        { "stale after a memset by a call of the driver", driver_sets_between },
         { "stale in a host function by cuLaunchHostFunc", driver_calls_host },
         { "stale when a call of the driver said that all had ended", driver_waits },
         { "stale in a copy of rows or layers that the host waits for", waiting_copies },
