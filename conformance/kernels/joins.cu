@@ -4,8 +4,8 @@
  * events   COMP-04a  eight streams that wait for one record; an event that is destroyed once it is awaited; one of the stream's own
  *                    that is awaited as well; one that a refused launch was to record; a stream that is given an attribute; a capture
  *                    that leads through ten streams; copies, memsets, host functions, records, values and frees after a launch's event
- * fans     COMP-04b  a node with twelve programmatic edges, into it or out of it; a full edge in a child graph up to 24 deep; large grids after
- *                    several ones, or after a captured event, in a graph that is launched three times
+ * fans     COMP-04b  a node with twelve programmatic edges, into it or out of it, whose nodes are given attributes late; a full edge in a child
+ *                    graph up to 24 deep; large grids after several ones, or after a captured event, in a graph that is launched three times
  * legacy   COMP-06d  twelve and forty blocking streams; one that is destroyed; a host function; a wait in the legacy stream for an event of another
  *                    stream; stream 0; blocking streams that wait for events; another thread; an event that the legacy stream records
  * default  COMP-06d  work of each kind in the legacy stream or a blocking one, followers of each kind in the other one, which had held nothing, a
