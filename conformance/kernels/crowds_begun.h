@@ -345,11 +345,13 @@ static cudaError_t add_begun(struct begun *b, cudaGraph_t graph, unsigned blocks
     return error == cudaSuccess && is_body ? cudaGraphAddEmptyNode(&empty, graph, both, 2) : error;
 }
 
-/* The same captured: what leads to the waiter is the event of the grid's launch. */
+/* The same captured: what leads to the waiter is the event of the grid's launch, of its block starts or, where such edges are taken, of its
+ * completion. */
 static cudaError_t capture_begun(struct begun *b, unsigned blocks, unsigned turn, cudaEvent_t back, cudaGraph_t *graph)
 {
     cudaStream_t stream = b->crowd->ask->stream, side = b->crowd->ask->side;
-    cudaLaunchAttribute attrs[2] = { recording_at(b->event, 1), serialization(1) };
+    cudaLaunchAttribute attrs[2] = { turn / 2 % 2 && edges_completion().from_port ? recording_begin(b->event) : recording_at(b->event, 1),
+                                     serialization(1) };
     cudaError_t error = cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), end;
 
     if (error != cudaSuccess)
