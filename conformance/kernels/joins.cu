@@ -53,7 +53,8 @@
  * items    COMP-04d  two works behind a kernel, of each kind that is no kernel each, or a kernel or graph behind one
  * awaited_items COMP-04a two such works, and between them a wait for the event of a kernel
  * recorders COMP-04a work of each such kind that waits for the event of a launch of each kind
- * lent     ATTR-17b streams and nodes that are given the attributes of another one; graphs that cudaGraphInstantiateWithParams makes executable
+ * lent     ATTR-17b streams and nodes that are given the attributes of another one; streams with an attribute of each kind; graphs that
+ *                    cudaGraphInstantiateWithParams makes executable
  * values   COMP-17b values that streams write and wait for: after work, an event or a silent kernel, before work of each kind and dependents
  * conditions COMP-17b waits for zero, for one of several bits, for a bit that is not set, for 64 bits, with a flush: a value that does not
  *                    end it, and one that does, written by a stream, a kernel or the host; batches of a wait and a write, and of two waits
