@@ -77,9 +77,9 @@ static cudaError_t run_fan(struct joins *joins, cudaGraph_t outer, cudaError_t e
 
 #define LATE_KINDS 8u
 
-/* Gives a node that has its edges an attribute, which changes neither them nor what the wait covers: one of seven, or none. Devices may refuse hints,
- * and cooperative kernels in bodies. */
-static cudaError_t dress_late(cudaGraphNode_t node, unsigned kind, enum fan_place place)
+/* Gives a node that has its edges an attribute, which changes neither them nor what the wait covers: one of seven, or none; whether it may be
+ * cooperative is for the caller to know. Devices may refuse hints. */
+static cudaError_t dress_late(cudaGraphNode_t node, unsigned kind, int cooperates)
 {
     cudaLaunchAttribute attribute;
     cudaError_t error;
@@ -91,7 +91,7 @@ static cudaError_t dress_late(cudaGraphNode_t node, unsigned kind, enum fan_plac
     case 7: return cudaSuccess;
     default: attribute = nth_hint(kind % LATE_KINDS - 2);
     }
-    if (attribute.id == cudaLaunchAttributeCooperative && place == FAN_IN_BODY)
+    if (attribute.id == cudaLaunchAttributeCooperative && !cooperates)
         return cudaSuccess;
     error = cudaGraphKernelNodeSetAttribute(node, attribute.id, &attribute.val);
     if (!is_unoffered(error))
@@ -120,11 +120,11 @@ static cudaError_t join_fan_in(struct joins *joins)
     if (error == cudaSuccess)
         error = add_follower(joins, graph, 0, node, PLACES, 1);
     for (i = 0; i < PLACES && error == cudaSuccess; i++)
-        error = dress_late(node[i], turn, place);
+        error = dress_late(node[i], turn, place != FAN_IN_BODY);
     return run_fan(joins, outer, error);
 }
 
-/* Each dependent is given an attribute late. */
+/* Every other one comes after the work by a full edge. All are given attributes late, the work its own. */
 static cudaError_t join_fan_out(struct joins *joins)
 {
     cudaGraphNode_t node, dependent;
@@ -137,10 +137,12 @@ static cudaError_t join_fan_out(struct joins *joins)
     if (error == cudaSuccess)
         error = add_work(joins, graph, 0, &node);
     for (i = 0; i < PLACES && error == cudaSuccess; i++) {
-        error = add_follower_node(joins, graph, i, &node, 1, 1, &dependent);
+        error = add_follower_node(joins, graph, i, &node, 1, i % 2 == 0, &dependent);
         if (error == cudaSuccess && dependent)
-            error = dress_late(dependent, joins->trial / FANS + i, place);
+            error = dress_late(dependent, joins->trial / FANS + i, place != FAN_IN_BODY);
     }
+    if (error == cudaSuccess)
+        error = dress_late(node, joins->trial / FANS, place != FAN_IN_BODY);
     return run_fan(joins, outer, error);
 }
 
@@ -204,6 +206,18 @@ static cudaError_t make_captured_large(struct joins *joins, cudaGraph_t *graph)
     return error;
 }
 
+/* The nodes have their edges by now. Grids of so many blocks are not cooperative everywhere. */
+static cudaError_t dress_captured(const struct joins *joins, cudaGraph_t graph)
+{
+    cudaGraphNode_t node[2];
+    size_t count = 2, i;
+    cudaError_t error = cudaGraphGetNodes(graph, node, &count);
+
+    for (i = 0; i < count && error == cudaSuccess; i++)
+        error = dress_late(node[i], joins->trial / FANS / 2, 0);
+    return error;
+}
+
 /* What the follower of the third launch sees is judged; the words are old again before each of them. */
 static cudaError_t launch_large(struct joins *joins, cudaGraph_t graph, unsigned works)
 {
@@ -231,8 +245,8 @@ static cudaError_t join_large(struct joins *joins)
     cudaGraph_t graph = NULL;
     cudaError_t error = captured ? make_captured_large(joins, &graph) : cudaGraphCreate(&graph, 0);
 
-    if (error == cudaSuccess && !captured)
-        error = add_large_fan(joins, graph);
+    if (error == cudaSuccess)
+        error = captured ? dress_captured(joins, graph) : add_large_fan(joins, graph);
     if (error == cudaSuccess)
         error = launch_large(joins, graph, captured ? 1 : LARGE_WORKS);
     if (graph)
