@@ -279,15 +279,15 @@ static cudaError_t give_in_stream(cudaStream_t stream, unsigned kind)
     return cudaSuccess;
 }
 
-/* What comes after the work and a silent kernel: a dependent that waits, a follower behind an event in another stream, and a graph, or in a capture
- * a kernel. */
+/* What comes after the work and a silent kernel: a dependent that waits, or a follower; another one behind an event in another stream; and a graph, or
+ * in a capture a kernel. */
 static cudaError_t follow_in_given(struct joins *joins, cudaStream_t stream, cudaEvent_t event, cudaGraphExec_t follows)
 {
     cudaStream_t other = joins->stream[1];
     cudaError_t error = silent(joins, stream);
 
     if (error == cudaSuccess)
-        error = depend(joins, stream);
+        error = follow_or_depend(joins, stream, joins->round / (GIVEN_KINDS * GIVEN_PLACES) % 2 == 0);
     if (error == cudaSuccess)
         error = record_and_await(event, stream, other);
     if (error == cudaSuccess)
