@@ -403,6 +403,9 @@ struct faults {
         window_drops_cooperative, window_drops_clusters, told_properties_uncovers, six_drops_captured_completion,
         completion_drops_captured_six, item_passes_event_of_group, copy_out_forgets_behind_host, freed_given_behind_older_event,
         node_scheduling_drops_cooperative, node_domain_map_drops_clusters;
+    bool driver_rows_of_halves_passed, captured_driver_rows_free, driver_layers_forget_events, late_window_uncovers, late_map_passed,
+        node_carve_out_drops_cooperative, completion_of_dependent_lost, completion_beside_trigger_lost, lent_cooperative_beside_told_only,
+        given_map_uncovers;
     bool never_overlaps, seldom_overlaps, early, shared, late_copies, pageable_later; /* these conform */
 };
 
