@@ -116,6 +116,8 @@ static cudaError_t run_told(struct given *g, cudaGraph_t graph, cudaGraphNode_t 
     if (error == cudaSuccess)
         error = ask_run_once(graph, g->ask->stream);
     shape.cluster[0] = told.clusterDim.x;
+    shape.cluster[1] = told.clusterDim.y;
+    shape.cluster[2] = told.clusterDim.z;
     return error == cudaSuccess ? look_at_shape(g, &shape) : error;
 }
 
