@@ -364,14 +364,16 @@ static cudaError_t run_graph(const struct meeting *m, cudaGraph_t graph)
     return error;
 }
 
-#define DRESSED_ANEW 6u
+#define DRESSED_ANEW 7u
 
-/* Gives the grids' nodes attributes that they have, unless the device has no such ones. This changes nothing: they stay cooperative. */
+/* Gives the grids' nodes attributes that they have, unless the device has no such ones, and a carve-out by which no fewer blocks have room. They stay
+ * cooperative. */
 static cudaError_t dress_anew(cudaGraph_t graph)
 {
     static const cudaLaunchAttributeID ids[DRESSED_ANEW] = {
         cudaLaunchAttributePriority, cudaLaunchAttributeMemSyncDomain, cudaLaunchAttributeAccessPolicyWindow,
-        cudaLaunchAttributeClusterSchedulingPolicyPreference, cudaLaunchAttributeMemSyncDomainMap, cudaLaunchAttributeClusterDimension
+        cudaLaunchAttributeClusterSchedulingPolicyPreference, cudaLaunchAttributeMemSyncDomainMap, cudaLaunchAttributeClusterDimension,
+        (cudaLaunchAttributeID)14 /* the carve-out, which older toolkits do not name */
     };
     cudaGraphNode_t node[2 * GRIDS_MADE + 2];
     cudaLaunchAttributeValue value;
@@ -385,6 +387,8 @@ static cudaError_t dress_anew(cudaGraph_t graph)
         if (error != cudaSuccess || type != cudaGraphNodeTypeKernel)
             continue;
         error = cudaGraphKernelNodeGetAttribute(node[k], ids[i % DRESSED_ANEW], &value);
+        if (i % DRESSED_ANEW + 1 == DRESSED_ANEW)
+            value = whole_carveout().val;
         if (error == cudaSuccess && (ids[i % DRESSED_ANEW] != cudaLaunchAttributeClusterDimension || value.clusterDim.x > 1))
             error = cudaGraphKernelNodeSetAttribute(node[k], ids[i % DRESSED_ANEW], &value);
         if (i % DRESSED_ANEW > 1 && is_unoffered(error)) {

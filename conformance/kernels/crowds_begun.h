@@ -311,9 +311,22 @@ static const void *busy_kernel(unsigned has_long_args)
     return has_long_args ? (const void *)SYMBOL(crowds_busy_long) : (const void *)SYMBOL(crowds_busy);
 }
 
-/* The same with nodes: an edge of either type from block starts leads from the grid to the waiter, in some turns after full edges. A body
- * has no launch-completion edge: at its end driver 580.159.04 does not wait for a grid with such an edge, not even where another node comes
- * after the grid, and rule EDGE-26d alone asks for that. After both nodes of a body comes an empty node, or the kernel that ends a loop's
+/* Before the waiter, by a programmatic edge, a kernel that lets it begin while the grid runs, if nothing else holds it back. */
+static cudaError_t space_out(struct begun *b, cudaGraph_t graph, cudaGraphNode_t waiter)
+{
+    cudaLaunchAttribute urgent = of_priority(b->greatest);
+    cudaGraphEdgeData trigger = edges_data(1, 0, 1);
+    cudaGraphNode_t spacer;
+    cudaError_t error = ask_add_kernel(&spacer, graph, (const void *)SYMBOL(crowds_spacer), &b->args, 1);
+
+    if (error == cudaSuccess)
+        error = cudaGraphKernelNodeSetAttribute(spacer, urgent.id, &urgent.val);
+    return error == cudaSuccess ? edges_add(graph, &spacer, &waiter, &trigger, 1) : error;
+}
+
+/* The same with nodes: an edge of either type from block starts leads from the grid to the waiter, in some turns after a full edge and a programmatic
+ * one. A body has no launch-completion edge: at its end driver 580.159.04 does not wait for a grid with such an edge, not even where another node
+ * comes after the grid, and rule EDGE-26d alone asks for that. After both nodes of a body comes an empty node, or the kernel that ends a loop's
  * round. */
 static cudaError_t add_begun(struct begun *b, cudaGraph_t graph, unsigned blocks, unsigned turn, int is_body, uint64_t loop)
 {
@@ -326,8 +339,8 @@ static cudaError_t add_begun(struct begun *b, cudaGraph_t graph, unsigned blocks
     if (error == cudaSuccess)
         error = ask_add_kernel(&waiter, graph, (const void *)SYMBOL(crowds_waiter), &b->args, 1);
     for (i = 0; i < idle && error == cudaSuccess; i++) {
-        error = cudaGraphAddEmptyNode(&empty, graph, NULL, 0);
-        if (error == cudaSuccess)
+        error = i && !is_body ? space_out(b, graph, waiter) : cudaGraphAddEmptyNode(&empty, graph, NULL, 0);
+        if (error == cudaSuccess && (i == 0 || is_body))
             error = edges_add(graph, &empty, &waiter, &full, 1);
     }
     if (error == cudaSuccess)
@@ -345,11 +358,13 @@ static cudaError_t add_begun(struct begun *b, cudaGraph_t graph, unsigned blocks
     return error == cudaSuccess && is_body ? cudaGraphAddEmptyNode(&empty, graph, both, 2) : error;
 }
 
-/* The same captured: what leads to the waiter is the event of the grid's launch. */
+/* The same captured: what leads to the waiter is the event of the grid's launch, of its block starts or, where such edges are taken, of its
+ * completion. */
 static cudaError_t capture_begun(struct begun *b, unsigned blocks, unsigned turn, cudaEvent_t back, cudaGraph_t *graph)
 {
     cudaStream_t stream = b->crowd->ask->stream, side = b->crowd->ask->side;
-    cudaLaunchAttribute attrs[2] = { recording_at(b->event, 1), serialization(1) };
+    cudaLaunchAttribute attrs[2] = { turn / 2 % 2 && edges_completion().from_port ? recording_begin(b->event) : recording_at(b->event, 1),
+                                     serialization(1) };
     cudaError_t error = cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), end;
 
     if (error != cudaSuccess)

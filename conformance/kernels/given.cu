@@ -447,53 +447,6 @@ static void ask_clusters(struct given *g)
     g->clusters = 0;
 }
 
-static cudaError_t add_in_clusters(struct given *g, cudaGraph_t *graph, cudaGraphNode_t *node, unsigned blocks)
-{
-    struct cudaKernelNodeParams params = one_block_node((const void *)SYMBOL(given_tells), 1, g->values);
-    cudaLaunchAttribute attribute = in_clusters(blocks);
-    cudaError_t error = cudaGraphCreate(graph, 0);
-
-    params.gridDim.x = 2;
-    if (error == cudaSuccess)
-        error = cudaGraphAddKernelNode(node, *graph, NULL, 0, &params);
-    return error == cudaSuccess ? cudaGraphKernelNodeSetAttribute(*node, attribute.id, &attribute.val) : error;
-}
-
-/* Launches the node in the clusters that it tells. */
-static cudaError_t run_told(struct given *g, cudaGraph_t graph, cudaGraphNode_t node)
-{
-    struct shape shape = { { 2, 1, 1 }, { 1, 1, 1 }, 0, { 1, 1, 1 } };
-    cudaLaunchAttributeValue told = PDL_ZERO;
-    cudaError_t error = cudaGraphKernelNodeGetAttribute(node, cudaLaunchAttributeClusterDimension, &told);
-
-    if (error == cudaSuccess)
-        error = ask_run_once(graph, g->ask->stream);
-    shape.cluster[0] = told.clusterDim.x;
-    return error == cudaSuccess ? look_at_shape(g, &shape) : error;
-}
-
-/* One of two nodes, whichever argument that is (AMB-15), has the clusters of the other one. */
-static void ask_lent_clusters(struct given *g)
-{
-    cudaGraph_t graph[2] = { NULL, NULL };
-    cudaGraphNode_t node[2];
-    unsigned i;
-    cudaError_t error = cudaSuccess;
-
-    g->clusters = 1;
-    for (i = 0; i < 2 && error == cudaSuccess; i++)
-        error = add_in_clusters(g, &graph[i], &node[i], i + 1);
-    if (error == cudaSuccess)
-        error = cudaGraphKernelNodeCopyAttributes(node[0], node[1]);
-    for (i = 0; i < 2 && error == cudaSuccess; i++)
-        error = run_told(g, graph[i], node[i]);
-    ask_expect(g->ask, "a node in the clusters of another one", error, cudaSuccess);
-    for (i = 0; i < 2; i++)
-        if (graph[i])
-            (void)cudaGraphDestroy(graph[i]);
-    g->clusters = 0;
-}
-
 /* A launch by this call, captured: the node tells whether it is cooperative, and the graph runs it in its shape. */
 static cudaError_t run_captured(struct given *g, enum call call, const struct shape *s)
 {

@@ -1,5 +1,5 @@
 /* given_beside.h - the parts of the pairs calls and nodes of given.cu with launches, or nodes, in clusters that have another attribute, before that or
- * after it: they run in their clusters all the same, also captured. */
+ * after it: they run in their clusters all the same, also captured, and so do nodes that have these of another one. */
 #ifndef GIVEN_BESIDE_H_INCLUDED
 #define GIVEN_BESIDE_H_INCLUDED
 
@@ -84,6 +84,77 @@ static cudaError_t run_node_beside(struct given *g, unsigned beside, unsigned pl
         error = look_at_shape(g, &shapes[BESIDE_SHAPE]);
     (void)cudaGraphDestroy(graph);
     return error;
+}
+
+/* beside: what it has, too, if nodes have that. */
+static cudaError_t add_in_clusters(struct given *g, cudaGraph_t *graph, cudaGraphNode_t *node, unsigned blocks, unsigned beside,
+                                   unsigned place)
+{
+    struct cudaKernelNodeParams params = one_block_node((const void *)SYMBOL(given_tells), 1, g->values);
+    cudaLaunchAttribute attrs[2];
+    cudaError_t error = cudaGraphCreate(graph, 0);
+    unsigned i;
+
+    attrs[place] = beside_attribute(beside, NULL);
+    attrs[1 - place] = in_clusters(blocks);
+    params.gridDim.x = 2;
+    if (error == cudaSuccess)
+        error = cudaGraphAddKernelNode(node, *graph, NULL, 0, &params);
+    for (i = 0; i < 2 && error == cudaSuccess; i++)
+        if (nodes_have(beside) || i != place)
+            error = cudaGraphKernelNodeSetAttribute(*node, attrs[i].id, &attrs[i].val);
+    return error;
+}
+
+/* Launches the node in the clusters that it tells. */
+static cudaError_t run_told(struct given *g, cudaGraph_t graph, cudaGraphNode_t node)
+{
+    struct shape shape = { { 2, 1, 1 }, { 1, 1, 1 }, 0, { 1, 1, 1 } };
+    cudaLaunchAttributeValue told = PDL_ZERO;
+    cudaError_t error = cudaGraphKernelNodeGetAttribute(node, cudaLaunchAttributeClusterDimension, &told);
+
+    if (error == cudaSuccess)
+        error = ask_run_once(graph, g->ask->stream);
+    shape.cluster[0] = told.clusterDim.x;
+    shape.cluster[1] = told.clusterDim.y;
+    shape.cluster[2] = told.clusterDim.z;
+    return error == cudaSuccess ? look_at_shape(g, &shape) : error;
+}
+
+/* One of two nodes, whichever argument that is (AMB-15), has the clusters of the other one. */
+static cudaError_t lend_clusters(struct given *g, unsigned beside, unsigned place)
+{
+    cudaGraph_t graph[2] = { NULL, NULL };
+    cudaGraphNode_t node[2];
+    unsigned i;
+    cudaError_t error = cudaSuccess;
+
+    for (i = 0; i < 2 && error == cudaSuccess; i++)
+        error = add_in_clusters(g, &graph[i], &node[i], i + 1, beside, place);
+    if (error == cudaSuccess)
+        error = cudaGraphKernelNodeCopyAttributes(node[0], node[1]);
+    for (i = 0; i < 2 && error == cudaSuccess; i++)
+        error = run_told(g, graph[i], node[i]);
+    for (i = 0; i < 2; i++)
+        if (graph[i])
+            (void)cudaGraphDestroy(graph[i]);
+    return error;
+}
+
+/* Of nodes that have no other attribute, or the same one, given before the clusters or after them. */
+static void ask_lent_clusters(struct given *g)
+{
+    unsigned i;
+
+    g->clusters = 1;
+    for (i = 0; i < 2 * BESIDES; i++) {
+        cudaError_t error = i / 2 == BESIDE_IGNORED || nodes_have(i / 2) ? lend_clusters(g, i / 2, i % 2) : cudaSuccess;
+        if (i / 2 != BESIDE_IGNORED && is_unoffered(error))
+            (void)cudaGetLastError();
+        else
+            ask_expect(g->ask, "a node in the clusters of another one", error, cudaSuccess);
+    }
+    g->clusters = 0;
 }
 
 /* Not every device offers each of these together. */

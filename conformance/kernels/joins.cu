@@ -4,8 +4,8 @@
  * events   COMP-04a  eight streams that wait for one record; an event that is destroyed once it is awaited; one of the stream's own
  *                    that is awaited as well; one that a refused launch was to record; a stream that is given an attribute; a capture
  *                    that leads through ten streams; copies, memsets, host functions, records, values and frees after a launch's event
- * fans     COMP-04b  a node with twelve programmatic edges, into it or out of it; a full edge in a child graph up to 24 deep; large grids after
- *                    several ones, or after a captured event, in a graph that is launched three times
+ * fans     COMP-04b  a node with twelve programmatic edges, into it or out of it, whose nodes are given attributes late; a full edge in a child
+ *                    graph up to 24 deep; large grids after several ones, or after a captured event, in a graph that is launched three times
  * legacy   COMP-06d  twelve and forty blocking streams; one that is destroyed; a host function; a wait in the legacy stream for an event of another
  *                    stream; stream 0; blocking streams that wait for events; another thread; an event that the legacy stream records
  * default  COMP-06d  work of each kind in the legacy stream or a blocking one, followers of each kind in the other one, which had held nothing, a
@@ -25,7 +25,7 @@
  * called   COMP-04d  followers that are queued by the other calls: copies by direction or of many rows, cudaLaunchKernel, cudaLaunchCooperativeKernel
  * driver   COMP-04d  copies, memsets, host functions and waits by the driver's calls for each direction, width and shape; copies and memsets of rows
  *                    and layers that the host waits for
- * many     COMP-04e  the last of 64 streams, an event among 1024, those of 300 launches, one that is recorded 260 times, one of 600
+ * many     COMP-04e  the last of 136 streams, an event among 4,160, those of 520 launches, one that is recorded 260 times, one of 600
  *                    that a stream waits for, the last of 70 executable graphs, one of 260 launches, 400 host functions
  * wide     COMP-04b  144 works or primaries and 120 kernels that do nothing, before one reader; one work before 120 such kernels and 144
  *                    readers; 2,100 empty nodes between work and reader
@@ -54,7 +54,8 @@
  * items    COMP-04d  two works behind a kernel, of each kind that is no kernel each, or a kernel or graph behind one
  * awaited_items COMP-04a two such works, and between them a wait for the event of a kernel
  * recorders COMP-04a work of each such kind that waits for the event of a launch of each kind
- * lent     ATTR-17b streams and nodes that are given the attributes of another one; graphs that cudaGraphInstantiateWithParams makes executable
+ * lent     ATTR-17b streams and nodes that are given the attributes of another one; streams with an attribute of each kind; graphs that
+ *                    cudaGraphInstantiateWithParams makes executable
  * values   COMP-17b values that streams write and wait for: after work, an event or a silent kernel, before work of each kind and dependents
  * conditions COMP-17b waits for zero, for one of several bits, for a bit that is not set, for 64 bits, with a flush: a value that does not
  *                    end it, and one that does, written by a stream, a kernel or the host; batches of a wait and a write, and of two waits

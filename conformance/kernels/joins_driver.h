@@ -1,10 +1,36 @@
 /* joins_driver.h - the pair of joins.cu whose work is moved, awaited and followed by calls of the driver: those with a name of their own for each
- * direction and for rows, layers, widths of values and host functions. The runtime has calls that do the same, which are asked elsewhere. */
+ * direction and for rows, layers, widths of values and host functions, also captured and behind events. The runtime has calls that do the same,
+ * which are asked elsewhere. */
 #ifndef JOINS_DRIVER_H_INCLUDED
 #define JOINS_DRIVER_H_INCLUDED
 
 #define DRIVER_ROWS 4u         /* of a copy or a memset of rows, or of layers with two each */
 #define DRIVER_BYTES (PLACE_WORDS * sizeof(uint32_t))
+
+/* Work and what comes after it are queued in one stream at once, or captured and then run; or the stream waits for an event after work in another. */
+enum driver_manner { DRIVER_AT_ONCE, DRIVER_CAPTURED, DRIVER_BEHIND_EVENT, DRIVER_MANNERS };
+
+static cudaError_t work_by_manner(struct joins *joins, const struct kernel_args *args, unsigned manner)
+{
+    cudaStream_t stream = joins->stream[0], from = manner == DRIVER_BEHIND_EVENT ? joins->stream[1] : stream;
+    cudaEvent_t event = NULL;
+    cudaError_t error = cudaEventCreateWithFlags(&event, cudaEventDisableTiming);
+
+    if (error == cudaSuccess && manner == DRIVER_CAPTURED)
+        error = cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal);
+    if (error == cudaSuccess)
+        error = launch_one((const void *)SYMBOL(joins_work), args, PLACE_WORDS, from, NULL, 0);
+    if (error == cudaSuccess && manner == DRIVER_BEHIND_EVENT)
+        error = record_and_await(event, from, stream);
+    if (event)
+        (void)cudaEventDestroy(event);
+    return error;
+}
+
+static cudaError_t end_by_manner(const struct joins *joins, unsigned manner, cudaError_t error)
+{
+    return manner == DRIVER_CAPTURED ? ask_run_capture(joins->stream[0], error) : error;
+}
 
 /* ---- copies ---- */
 
@@ -78,28 +104,29 @@ static cudaError_t driver_copies(struct joins *joins)
 {
     enum driver_copy how = (enum driver_copy)(joins->round % DRIVER_COPIES);
     struct kernel_args args = joins->work[0];
+    unsigned manner = joins->round / DRIVER_COPIES % DRIVER_MANNERS;
     uint32_t *copied;
-    cudaStream_t stream = joins->stream[0], end = FOLLOWS_IN(joins, stream);
+    cudaStream_t end = FOLLOWS_IN(joins, joins->stream[0]);
     cudaError_t error = open_aside(joins);
 
     prepare(joins, 1, 1);
     copied = joins->aside + PLACE_WORDS;
     args.data = reads_device(how) ? joins->aside : args.data;
     if (error == cudaSuccess)
-        error = launch_one((const void *)SYMBOL(joins_work), &args, PLACE_WORDS, stream, NULL, 0);
+        error = work_by_manner(joins, &args, manner);
     if (error == cudaSuccess)
         error = copy_place(how, stores_to_device(how) ? (void *)copied : joins->pinned->seen[0],
                            reads_device(how) ? (void *)joins->aside : joins->pinned->words, end);
     if (error == cudaSuccess && stores_to_device(how))
         error = cudaMemcpyAsync(joins->pinned->seen[0], copied, DRIVER_BYTES, cudaMemcpyDeviceToHost, end);
-    return error;
+    return end_by_manner(joins, manner, error);
 }
 
 /* Between the work and a follower, or a dependent that waits: that one copies what the copy left. */
 static cudaError_t driver_copies_between(struct joins *joins)
 {
     enum driver_copy how = (enum driver_copy)(joins->round % DRIVER_COPIES);
-    int waits = joins->round / DRIVER_COPIES % 2 == 0;
+    unsigned turn = joins->round / DRIVER_COPIES, waits = turn % 2 == 0, manner = (turn + 1) / 2 % 2 ? DRIVER_CAPTURED : DRIVER_AT_ONCE;
     struct kernel_args args = joins->work[0], reads = joins->follower[0];
     cudaLaunchAttribute attribute = serialization(1);
     uint32_t *copied;
@@ -111,13 +138,13 @@ static cudaError_t driver_copies_between(struct joins *joins)
     args.data = reads_device(how) ? joins->aside : args.data;
     reads.data = stores_to_device(how) ? copied : reads.data;
     if (error == cudaSuccess)
-        error = launch_one((const void *)SYMBOL(joins_work), &args, PLACE_WORDS, stream, NULL, 0);
+        error = work_by_manner(joins, &args, manner);
     if (error == cudaSuccess)
         error = copy_place(how, stores_to_device(how) ? copied : joins->pinned->words, reads_device(how) ? joins->aside : joins->pinned->words, stream);
-    if (error != cudaSuccess)
-        return error;
-    return launch_one(waits ? (const void *)SYMBOL(AWAITING_FOLLOWER) : (const void *)SYMBOL(joins_follower), &reads, PLACE_WORDS,
-                      FOLLOWS_IN(joins, stream), &attribute, (unsigned)waits);
+    if (error == cudaSuccess)
+        error = launch_one(waits ? (const void *)SYMBOL(AWAITING_FOLLOWER) : (const void *)SYMBOL(joins_follower), &reads, PLACE_WORDS,
+                           FOLLOWS_IN(joins, stream), &attribute, waits);
+    return end_by_manner(joins, manner, error);
 }
 
 /* ---- memsets ---- */
@@ -165,16 +192,43 @@ static cudaError_t set_rows_by_driver(enum driver_set width, void *to, CUstream 
 static cudaError_t driver_sets(struct joins *joins)
 {
     enum driver_set width = (enum driver_set)(joins->round % DRIVER_WIDTHS);
-    cudaStream_t stream = joins->stream[0];
-    CUstream end = (CUstream)FOLLOWS_IN(joins, stream);
+    unsigned turn = joins->round / DRIVER_WIDTHS, manner = turn / 2 % DRIVER_MANNERS;
+    CUstream end = (CUstream)FOLLOWS_IN(joins, joins->stream[0]);
     void *words = joins->follower[0].data;
     cudaError_t error;
 
     prepare(joins, 1, 0);
-    error = work(joins, 0, stream);
+    error = work_by_manner(joins, &joins->work[0], manner);
     if (error == cudaSuccess)
-        error = joins->round / DRIVER_WIDTHS % 2 ? set_rows_by_driver(width, words, end) : set_in_line(width, words, end);
-    return look_at_set(joins, error);
+        error = turn % 2 ? set_rows_by_driver(width, words, end) : set_in_line(width, words, end);
+    return look_at_set(joins, end_by_manner(joins, manner, error));
+}
+
+/* Between the work and a follower, or a dependent that waits: that one copies what the memset left. */
+static cudaError_t driver_sets_between(struct joins *joins)
+{
+    enum driver_set width = (enum driver_set)(joins->round % DRIVER_WIDTHS);
+    unsigned turn = joins->round / DRIVER_WIDTHS, waits = turn / 2 % 2 == 0, i;
+    unsigned manner = (turn / 2 + turn / 4) % 2 ? DRIVER_CAPTURED : DRIVER_AT_ONCE;
+    volatile const uint32_t *seen = joins->pinned->seen[0];
+    cudaLaunchAttribute attribute = serialization(1);
+    cudaStream_t stream = joins->stream[0];
+    void *words = joins->follower[0].data;
+    cudaError_t error;
+
+    prepare(joins, 1, 0);
+    error = work_by_manner(joins, &joins->work[0], manner);
+    if (error == cudaSuccess)
+        error = turn % 2 == 0 ? set_rows_by_driver(width, words, (CUstream)stream) : set_in_line(width, words, (CUstream)stream);
+    if (error == cudaSuccess)
+        error = launch_one(waits ? (const void *)SYMBOL(AWAITING_FOLLOWER) : (const void *)SYMBOL(joins_follower), &joins->follower[0], PLACE_WORDS,
+                           FOLLOWS_IN(joins, stream), &attribute, waits);
+    error = end_by_manner(joins, manner, error);
+    if (error == cudaSuccess)
+        error = cudaDeviceSynchronize();
+    for (i = 0; i < PLACE_WORDS; i++)
+        joins->pinned->host_is_stale |= seen[i] != SET_BYTE * 0x1010101u;
+    return error;
 }
 
 /* ---- the host ---- */
@@ -182,15 +236,17 @@ static cudaError_t driver_sets(struct joins *joins)
 static cudaError_t driver_calls_host(struct joins *joins)
 {
     typedef CUresult(CUDAAPI *host_fn)(CUstream, CUhostFn, void *);
-    cudaStream_t stream = joins->stream[0];
+    unsigned manner = joins->round % DRIVER_MANNERS;
     void *function = NULL;
     cudaError_t error = driver_function("cuLaunchHostFunc", 10000, &function);
 
     prepare(joins, 1, 0);
     joins->pinned->host_is_stale = 1; /* until it looked */
     if (error == cudaSuccess)
-        error = work(joins, 0, stream);
-    return error == cudaSuccess ? (cudaError_t)((host_fn)function)((CUstream)FOLLOWS_IN(joins, stream), look, joins->pinned) : error;
+        error = work_by_manner(joins, &joins->work[0], manner);
+    if (error == cudaSuccess)
+        error = (cudaError_t)((host_fn)function)((CUstream)FOLLOWS_IN(joins, joins->stream[0]), look, joins->pinned);
+    return end_by_manner(joins, manner, error);
 }
 
 /* By a call that waits, or by one that is asked until it says that all has ended. */
@@ -282,6 +338,7 @@ static void ask_by_driver(struct ask *ask)
         { "stale in a copy by a call of the driver", driver_copies },
         { "stale after a copy by a call of the driver", driver_copies_between },
         { "words that were stored after a memset by a call of the driver", driver_sets },
+        { "stale after a memset by a call of the driver", driver_sets_between },
         { "stale in a host function by cuLaunchHostFunc", driver_calls_host },
         { "stale when a call of the driver said that all had ended", driver_waits },
         { "stale in a copy of rows or layers that the host waits for", waiting_copies },

@@ -17,21 +17,29 @@ static cudaError_t add_work(struct joins *joins, cudaGraph_t graph, unsigned pla
     return ask_add_kernel(node, graph, (const void *)SYMBOL(joins_work), &joins->work[place], PLACE_WORDS);
 }
 
-/* A follower that waits, if the edge is a programmatic one. */
-static cudaError_t add_follower(struct joins *joins, cudaGraph_t graph, unsigned place, const cudaGraphNode_t *after, unsigned edges, unsigned port)
+/* A follower that waits, if the edge is a programmatic one. added: its node, or NULL if there is none. */
+static cudaError_t add_follower_node(struct joins *joins, cudaGraph_t graph, unsigned place, const cudaGraphNode_t *after, unsigned edges,
+                                     unsigned port, cudaGraphNode_t *added)
 {
     const void *function = port ? (const void *)SYMBOL(joins_waiting_follower) : (const void *)SYMBOL(joins_follower);
     cudaGraphEdgeData data = edges_data(port, 0, port != 0);
-    cudaGraphNode_t node;
     cudaError_t error;
     unsigned i;
 
+    *added = NULL;
     if (!FOLLOWS_IN_GRAPH)
         return launch_one(function, &joins->follower[place], PLACE_WORDS, joins->loose, NULL, 0);
-    error = ask_add_kernel(&node, graph, function, &joins->follower[place], PLACE_WORDS);
+    error = ask_add_kernel(added, graph, function, &joins->follower[place], PLACE_WORDS);
     for (i = 0; i < edges && error == cudaSuccess; i++)
-        error = edges_add(graph, &after[i], &node, &data, 1);
+        error = edges_add(graph, &after[i], added, &data, 1);
     return error;
+}
+
+static cudaError_t add_follower(struct joins *joins, cudaGraph_t graph, unsigned place, const cudaGraphNode_t *after, unsigned edges, unsigned port)
+{
+    cudaGraphNode_t node;
+
+    return add_follower_node(joins, graph, place, after, edges, port, &node);
 }
 
 /* Where a fan lies: in the graph itself, in a child graph, or in a body. They begin with a child graph, so that 15 turns have a body in which one
@@ -67,7 +75,32 @@ static cudaError_t run_fan(struct joins *joins, cudaGraph_t outer, cudaError_t e
     return error;
 }
 
-/* In every other turn every other work is cooperative, but in bodies, where that is not always permitted. */
+#define LATE_KINDS 8u
+
+/* Gives a node that has its edges an attribute, which changes neither them nor what the wait covers: one of seven, or none; whether it may be
+ * cooperative is for the caller to know. Devices may refuse hints. */
+static cudaError_t dress_late(cudaGraphNode_t node, unsigned kind, int cooperates)
+{
+    cudaLaunchAttribute attribute;
+    cudaError_t error;
+
+    switch (kind % LATE_KINDS) {
+    case 0: attribute = of_priority(0); break;
+    case 1: attribute = in_remote_domain(); break;
+    case 6: attribute = cooperatively(); break;
+    case 7: return cudaSuccess;
+    default: attribute = nth_hint(kind % LATE_KINDS - 2);
+    }
+    if (attribute.id == cudaLaunchAttributeCooperative && !cooperates)
+        return cudaSuccess;
+    error = cudaGraphKernelNodeSetAttribute(node, attribute.id, &attribute.val);
+    if (!is_unoffered(error))
+        return error;
+    (void)cudaGetLastError();
+    return cudaSuccess;
+}
+
+/* In every other turn every other work is cooperative, but in bodies, where that is not always permitted. All are given the same attribute late. */
 static cudaError_t join_fan_in(struct joins *joins)
 {
     cudaLaunchAttribute grouped = cooperatively();
@@ -86,21 +119,30 @@ static cudaError_t join_fan_in(struct joins *joins)
     }
     if (error == cudaSuccess)
         error = add_follower(joins, graph, 0, node, PLACES, 1);
+    for (i = 0; i < PLACES && error == cudaSuccess; i++)
+        error = dress_late(node[i], turn, place != FAN_IN_BODY);
     return run_fan(joins, outer, error);
 }
 
+/* Every other one comes after the work by a full edge. All are given attributes late, the work its own. */
 static cudaError_t join_fan_out(struct joins *joins)
 {
-    cudaGraphNode_t node;
+    cudaGraphNode_t node, dependent;
     cudaGraph_t outer = NULL, graph = NULL;
-    cudaError_t error = open_fan(place_of_fan(joins), &outer, &graph);
+    enum fan_place place = place_of_fan(joins);
+    cudaError_t error = open_fan(place, &outer, &graph);
     unsigned i;
 
     prepare(joins, 1, PLACES);
     if (error == cudaSuccess)
         error = add_work(joins, graph, 0, &node);
-    for (i = 0; i < PLACES && error == cudaSuccess; i++)
-        error = add_follower(joins, graph, i, &node, 1, 1);
+    for (i = 0; i < PLACES && error == cudaSuccess; i++) {
+        error = add_follower_node(joins, graph, i, &node, 1, i % 2 == 0, &dependent);
+        if (error == cudaSuccess && dependent)
+            error = dress_late(dependent, joins->trial / FANS + i, place != FAN_IN_BODY);
+    }
+    if (error == cudaSuccess)
+        error = dress_late(node, joins->trial / FANS, place != FAN_IN_BODY);
     return run_fan(joins, outer, error);
 }
 
@@ -164,6 +206,18 @@ static cudaError_t make_captured_large(struct joins *joins, cudaGraph_t *graph)
     return error;
 }
 
+/* The nodes have their edges by now. Grids of so many blocks are not cooperative everywhere. */
+static cudaError_t dress_captured(const struct joins *joins, cudaGraph_t graph)
+{
+    cudaGraphNode_t node[2];
+    size_t count = 2, i;
+    cudaError_t error = cudaGraphGetNodes(graph, node, &count);
+
+    for (i = 0; i < count && error == cudaSuccess; i++)
+        error = dress_late(node[i], joins->trial / FANS / 2, 0);
+    return error;
+}
+
 /* What the follower of the third launch sees is judged; the words are old again before each of them. */
 static cudaError_t launch_large(struct joins *joins, cudaGraph_t graph, unsigned works)
 {
@@ -191,8 +245,8 @@ static cudaError_t join_large(struct joins *joins)
     cudaGraph_t graph = NULL;
     cudaError_t error = captured ? make_captured_large(joins, &graph) : cudaGraphCreate(&graph, 0);
 
-    if (error == cudaSuccess && !captured)
-        error = add_large_fan(joins, graph);
+    if (error == cudaSuccess)
+        error = captured ? dress_captured(joins, graph) : add_large_fan(joins, graph);
     if (error == cudaSuccess)
         error = launch_large(joins, graph, captured ? 1 : LARGE_WORKS);
     if (graph)

@@ -1,5 +1,5 @@
-/* joins_lent.h - the pair of joins.cu with streams and nodes that are given the attributes of another one, and with graphs that
- * cudaGraphInstantiateWithParams makes executable. */
+/* joins_lent.h - the pair of joins.cu with streams and nodes that are given the attributes of another one, with streams that have an attribute, and
+ * with graphs that cudaGraphInstantiateWithParams makes executable. */
 #ifndef JOINS_LENT_H_INCLUDED
 #define JOINS_LENT_H_INCLUDED
 
@@ -15,9 +15,9 @@ struct lent {                  /* a graph of work and what follows it */
 };
 
 #if CUDART_VERSION >= 13000
-#define LENT_WAYS 6u
+#define LENT_WAYS 7u
 #else
-#define LENT_WAYS 5u
+#define LENT_WAYS 6u
 #endif
 
 static cudaGraphEdgeData lent_edge(unsigned port) { return edges_data((unsigned char)port, 0, port != 0); }
@@ -252,6 +252,96 @@ static cudaError_t told_of_nodes(struct joins *joins)
 }
 #endif
 
+/* ---- streams with an attribute of each kind ---- */
+
+#define GIVEN_KINDS 5u
+enum given_place { GIVEN_HOLDS_WORK, GIVEN_AWAITS_WORK, GIVEN_IS_CAPTURED, GIVEN_PLACES };
+
+/* A device may refuse a hint. */
+static cudaError_t give_in_stream(cudaStream_t stream, unsigned kind)
+{
+    cudaLaunchAttribute attribute = hint_of(kind == 3 ? cudaLaunchAttributeMemSyncDomainMap : cudaLaunchAttributeAccessPolicyWindow);
+    int priority;
+    cudaError_t error = cudaDeviceGetStreamPriorityRange(NULL, &priority);
+
+    if (error != cudaSuccess)
+        return error;
+    if (kind == 0) {
+        attribute.id = cudaLaunchAttributeSynchronizationPolicy;
+        attribute.val.syncPolicy = cudaSyncPolicySpin;
+    } else if (kind < 3) {
+        attribute = kind == 1 ? in_remote_domain() : of_priority(priority);
+    }
+    error = cudaStreamSetAttribute(stream, attribute.id, &attribute.val);
+    if (kind < 3 || !is_unoffered(error))
+        return error;
+    (void)cudaGetLastError();
+    return cudaSuccess;
+}
+
+/* What comes after the work and a silent kernel: a dependent that waits, or a follower; another one behind an event in another stream; and a graph, or
+ * in a capture a kernel. */
+static cudaError_t follow_in_given(struct joins *joins, cudaStream_t stream, cudaEvent_t event, cudaGraphExec_t follows)
+{
+    cudaStream_t other = joins->stream[1];
+    cudaError_t error = silent(joins, stream);
+
+    if (error == cudaSuccess)
+        error = follow_or_depend(joins, stream, joins->round / (GIVEN_KINDS * GIVEN_PLACES) % 2 == 0);
+    if (error == cudaSuccess)
+        error = record_and_await(event, stream, other);
+    if (error == cudaSuccess)
+        error = follow(joins, 1, other);
+    if (error == cudaSuccess && follows)
+        return cudaGraphLaunch(follows, FOLLOWS_IN(joins, stream));
+    if (error == cudaSuccess)
+        error = follow(joins, 2, stream);
+    return error == cudaSuccess ? record_and_await(event, other, stream) : error;
+}
+
+static cudaError_t work_for_given(struct joins *joins, cudaStream_t stream, cudaEvent_t event, enum given_place place)
+{
+    cudaGraphExec_t follows = NULL;
+    cudaError_t error = cudaSuccess;
+
+    if (place == GIVEN_IS_CAPTURED)
+        error = cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal);
+    else
+        error = ask_graph_of_kernel(&follows, (const void *)SYMBOL(joins_follower), &joins->follower[2], PLACE_WORDS);
+    if (error == cudaSuccess)
+        error = work(joins, 0, place == GIVEN_AWAITS_WORK ? joins->stream[2] : stream);
+    if (error == cudaSuccess && place == GIVEN_AWAITS_WORK)
+        error = record_and_await(event, joins->stream[2], stream);
+    if (error == cudaSuccess)
+        error = follow_in_given(joins, stream, event, follows);
+    if (place == GIVEN_IS_CAPTURED)
+        error = ask_run_capture(stream, error);
+    if (follows)
+        (void)cudaGraphExecDestroy(follows);
+    return error;
+}
+
+/* A stream of its own, which is given one attribute and then holds the work, waits for its event, or captures it. */
+static cudaError_t given_stream(struct joins *joins)
+{
+    cudaStream_t stream = NULL;
+    cudaEvent_t event = NULL;
+    cudaError_t error = cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
+
+    prepare(joins, 1, 3);
+    if (error == cudaSuccess)
+        error = give_in_stream(stream, joins->round % GIVEN_KINDS);
+    if (error == cudaSuccess)
+        error = cudaEventCreateWithFlags(&event, cudaEventDisableTiming);
+    if (error == cudaSuccess)
+        error = work_for_given(joins, stream, event, (enum given_place)(joins->round / GIVEN_KINDS % GIVEN_PLACES));
+    if (event)
+        (void)cudaEventDestroy(event);
+    if (stream)
+        (void)cudaStreamDestroy(stream);
+    return error;
+}
+
 /* cudaErrorNotSupported is one of the answers that the document names. */
 static int lends_attributes(struct ask *ask)
 {
@@ -274,6 +364,7 @@ static void ask_lent(struct ask *ask)
         { "stale in a stream that was given the attributes of another one", lent_to_stream },
         { "streams without the attributes that they were given of another one", told_of_streams },
         { "stale in a node that was given the attributes of another one", lent_to_node },
+        { "stale after work of a stream that was given an attribute", given_stream },
 #if CUDART_VERSION >= 13000
         { "nodes without the attributes that they were given of another one", told_of_nodes },
 #endif

@@ -143,9 +143,9 @@ static void ask_ended(struct ask *ask)
 
 #define MANY_WAYS 9u
 #define MANY_HOSTS 300u
-#define MANY_STREAMS 64u
-#define MANY_EVENTS 1024u
-#define MANY_RECORDERS 300u
+#define MANY_STREAMS 136u      /* in one round of four; in the others half of them */
+#define MANY_EVENTS 4160u      /* in one round of four; in the others a quarter of them */
+#define MANY_RECORDERS 520u
 #define MANY_WAITS 600u
 #define MANY_RECORDS 260u
 #define WAITS_HOLD 2000000u    /* nanoseconds: longer than they take to be queued */
@@ -161,9 +161,9 @@ static cudaError_t many_streams(struct joins *joins)
     cudaStream_t stream[MANY_STREAMS];
     cudaEvent_t event = NULL;
     cudaError_t error = cudaSuccess;
-    unsigned made = 0, i;
+    unsigned most = joins->round % 4 == 1 ? MANY_STREAMS : MANY_STREAMS / 2, made = 0, i;
 
-    for (; made < MANY_STREAMS && error == cudaSuccess; made += error == cudaSuccess)
+    for (; made < most && error == cudaSuccess; made += error == cudaSuccess)
         error = cudaStreamCreateWithFlags(&stream[made], cudaStreamNonBlocking);
     if (error == cudaSuccess)
         error = work_and_record(joins, PLACES, &event);
@@ -183,10 +183,10 @@ static cudaError_t many_events(struct joins *joins)
 {
     static cudaEvent_t event[MANY_EVENTS];
     cudaError_t error = cudaSuccess;
-    unsigned made = 0, i;
+    unsigned most = joins->round % 4 == 1 ? MANY_EVENTS : MANY_EVENTS / 4, made = 0, i;
 
     prepare(joins, 1, PLACES);
-    for (; made < MANY_EVENTS && error == cudaSuccess; made += error == cudaSuccess)
+    for (; made < most && error == cudaSuccess; made += error == cudaSuccess)
         error = cudaEventCreateWithFlags(&event[made], cudaEventDisableTiming);
     if (error == cudaSuccess)
         error = work(joins, 0, joins->stream[0]);

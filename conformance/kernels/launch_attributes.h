@@ -122,6 +122,16 @@ static inline cudaLaunchAttribute nth_hint(unsigned n)
     }
 }
 
+/* All shared memory, so that no fewer blocks fit. */
+static inline cudaLaunchAttribute whole_carveout(void)
+{
+    cudaLaunchAttribute attribute = nth_hint(HINT_KINDS - 1);
+    const int percent = 100;
+
+    memcpy(&attribute.val, &percent, sizeof(percent));
+    return attribute;
+}
+
 /* The answers of a device that does not offer such a launch. */
 static inline int is_unoffered(cudaError_t error) { return error == cudaErrorNotSupported || error == cudaErrorInvalidValue; }
 

@@ -27,16 +27,6 @@ static cudaError_t end_crowd(cudaStream_t stream, cudaError_t error)
     return error;
 }
 
-/* All shared memory, so that no fewer blocks fit. */
-static cudaLaunchAttribute whole_carveout(void)
-{
-    cudaLaunchAttribute attribute = nth_hint(HINT_KINDS - 1);
-    const int percent = 100;
-
-    memcpy(&attribute.val, &percent, sizeof(percent));
-    return attribute;
-}
-
 static unsigned dress_crowd(enum crowding crowding, cudaEvent_t event, cudaLaunchAttribute *attrs)
 {
     attrs[0] = cooperatively();

@@ -186,53 +186,71 @@ static void ask_other_types(struct ask *ask)
     ask_close_room(&room);
 }
 
-static cudaError_t graph_of_one(cudaGraph_t *graph, cudaGraphNode_t *node, int cooperative)
+/* What nodes have beside whether they are cooperative: nothing; a priority, given first or last; so a memory-sync domain */
+#define LENT_BESIDES 5u
+
+static cudaError_t graph_of_one(cudaGraph_t *graph, cudaGraphNode_t *node, int cooperative, unsigned beside)
 {
     struct kernel_args args = PDL_ZERO;
-    cudaLaunchAttributeValue value = PDL_ZERO;
+    cudaLaunchAttribute attrs[2];
+    unsigned last = beside % 2, i;
     cudaError_t error = cudaGraphCreate(graph, 0);
 
-    value.cooperative = cooperative;
+    attrs[last] = cooperatively();
+    attrs[last].val.cooperative = cooperative;
+    attrs[1 - last] = beside < 3 ? of_priority(0) : in_remote_domain();
     if (error == cudaSuccess)
         error = ask_add_kernel(node, *graph, (const void *)SYMBOL(limits_count), &args, 1);
-    return error == cudaSuccess ? cudaGraphKernelNodeSetAttribute(*node, cudaLaunchAttributeCooperative, &value) : error;
+    for (i = 0; i < 2 && error == cudaSuccess; i++)
+        if (beside || i == last)
+            error = cudaGraphKernelNodeSetAttribute(*node, attrs[i].id, &attrs[i].val);
+    return error;
+}
+
+/* Updates the executable graph of a node that is as cooperative as this one tells: it is taken, if the node is, too. */
+static cudaError_t update_as_told(cudaGraph_t graph, cudaGraphNode_t node, unsigned beside)
+{
+    cudaGraphExecUpdateResultInfo info = PDL_ZERO;
+    cudaLaunchAttributeValue told = PDL_ZERO;
+    cudaGraph_t other = NULL;
+    cudaGraphNode_t alike;
+    cudaGraphExec_t exec = NULL;
+    cudaError_t error = cudaGraphKernelNodeGetAttribute(node, cudaLaunchAttributeCooperative, &told);
+
+    if (error == cudaSuccess)
+        error = graph_of_one(&other, &alike, told.cooperative, beside);
+    if (error == cudaSuccess)
+        error = cudaGraphInstantiate(&exec, other, 0);
+    if (error == cudaSuccess)
+        error = cudaGraphExecUpdate(exec, graph, &info);
+    if (exec)
+        (void)cudaGraphExecDestroy(exec);
+    if (other)
+        (void)cudaGraphDestroy(other);
+    return error;
 }
 
 /* A node that has the attributes of another one is as cooperative as it tells. */
 static void ask_lent_attributes(struct ask *ask)
 {
-    cudaGraphExecUpdateResultInfo info = PDL_ZERO;
-    cudaLaunchAttributeValue told = PDL_ZERO;
-    cudaGraph_t graph[3] = { NULL, NULL, NULL };
-    cudaGraphNode_t node[3] = { NULL, NULL, NULL };
-    cudaGraphExec_t exec = NULL;
-    unsigned i;
     cudaError_t error = cudaSuccess;
+    unsigned beside, i;
 
-    for (i = 0; i < 2 && error == cudaSuccess; i++)
-        error = graph_of_one(&graph[i], &node[i], i != 0);
-    if (error == cudaSuccess)
-        error = cudaGraphKernelNodeCopyAttributes(node[0], node[1]); /* whichever of them changes (AMB-15) */
-    for (i = 0; i < 2 && error == cudaSuccess; i++) {
-        error = cudaGraphKernelNodeGetAttribute(node[i], cudaLaunchAttributeCooperative, &told);
+    for (beside = 0; beside < LENT_BESIDES && error == cudaSuccess; beside++) {
+        cudaGraph_t graph[2] = { NULL, NULL };
+        cudaGraphNode_t node[2];
+        for (i = 0; i < 2 && error == cudaSuccess; i++)
+            error = graph_of_one(&graph[i], &node[i], i != 0, beside);
         if (error == cudaSuccess)
-            error = graph_of_one(&graph[2], &node[2], told.cooperative);
-        if (error == cudaSuccess)
-            error = cudaGraphInstantiate(&exec, graph[2], 0);
-        if (error == cudaSuccess)
-            error = cudaGraphExecUpdate(exec, graph[i], &info);
-        if (exec)
-            (void)cudaGraphExecDestroy(exec);
-        if (graph[2])
-            (void)cudaGraphDestroy(graph[2]);
-        exec = NULL;
-        graph[2] = NULL;
+            error = cudaGraphKernelNodeCopyAttributes(node[0], node[1]); /* whichever of them changes (AMB-15) */
+        for (i = 0; i < 2 && error == cudaSuccess; i++)
+            error = update_as_told(graph[i], node[i], beside);
+        for (i = 0; i < 2; i++)
+            if (graph[i])
+                (void)cudaGraphDestroy(graph[i]);
     }
     ask_expect(ask, "an update with a node that has another one's attributes, and is as cooperative as before", error, cudaSuccess);
     (void)cudaGetLastError();
-    for (i = 0; i < 2; i++)
-        if (graph[i])
-            (void)cudaGraphDestroy(graph[i]);
 }
 
 /* The last one is a second body, which came later. */

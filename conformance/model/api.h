@@ -61,6 +61,7 @@ struct request {
     bool at_block_start;
     cudaEvent_t launch_event;
     void *told[1]; /* where they are, for who asks */
+    unsigned late_to, late_from; /* ids of attributes, a bit each, that its node was given once edges led to it, or from it: for the devices late-* */
     unsigned num_attrs;
     cudaLaunchAttribute attrs[MODEL_MAX_ATTRS];
     /* Last, so that a copy leaves out the bytes that the kernel does not take */

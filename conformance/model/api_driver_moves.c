@@ -51,6 +51,9 @@ static void *place_of(unsigned type, void *host, uint64_t of_device)
 
 static unsigned copy_rows(const struct rows_copy *c, cudaStream_t stream)
 {
+    struct stream *s = stream_of(stream);
+    if (device.faults.captured_driver_rows_free && s != NULL && s->capture != NULL)
+        capture_cuts(s);
     size_t rows = device.faults.driver_rows_last_lost && c->height > 1 ? c->height - 1 : c->height;
     BY_DRIVER(cudaMemcpy2DAsync(place_of(c->to.type, c->to.host, c->to.device), c->to.pitch,
                                 place_of(c->from.type, c->from.host, c->from.device), c->from.pitch, c->width, rows, cudaMemcpyDefault, stream));
@@ -77,6 +80,8 @@ struct cudaMemcpy3DParms layers_of(const struct layers_copy *c)
 static unsigned copy_layers(const struct layers_copy *c, cudaStream_t stream)
 {
     struct cudaMemcpy3DParms p = layers_of(c);
+    if (device.faults.driver_layers_forget_events && stream_of(stream) != NULL)
+        stream_of(stream)->waits = 0;
     if (device.faults.driver_layers_early && stream_of(stream) != NULL)
         stream_cuts(stream_of(stream));
     BY_DRIVER(cudaMemcpy3DAsync(&p, stream));
@@ -99,7 +104,12 @@ static unsigned set_rows_of_bytes(void *to, size_t pitch, unsigned char value, s
 
 static unsigned set_rows_of_halves(void *to, size_t pitch, unsigned short value, size_t halves, size_t rows, cudaStream_t stream)
 {
-    BY_DRIVER(set_rows(to, pitch, value, 2, 2 * halves, device.faults.driver_sets_one_row_of_halves ? 1 : rows, stream));
+    struct stream *s = stream_of(stream);
+    struct op *tail = s != NULL ? s->tail : NULL;
+    cudaError_t error = set_rows(to, pitch, value, 2, 2 * halves, device.faults.driver_sets_one_row_of_halves ? 1 : rows, stream);
+    if (device.faults.driver_rows_of_halves_passed && s != NULL)
+        s->tail = tail;
+    BY_DRIVER(error);
 }
 
 static unsigned set_rows_of_words(void *to, size_t pitch, unsigned value, size_t words, size_t rows, cudaStream_t stream)

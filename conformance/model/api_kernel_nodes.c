@@ -133,6 +133,9 @@ cudaError_t CUDARTAPI cudaGraphKernelNodeSetAttribute(cudaGraphNode_t handle, cu
     if (error != cudaSuccess && device.faults.refused_attribute_drops_others)
         r->num_attrs = 0;
     FAIL_IF(error != cudaSuccess, error);
+    r->late_to |= node_of(handle)->incoming != 0 ? 1u << id : 0;
+    r->late_from |= node_of(handle)->outgoing != 0 ? 1u << id : 0;
+    r->cooperative &= !(device.faults.node_carve_out_drops_cooperative && (int)id == 14);
     r->cooperative &= !(device.faults.node_priority_drops_cooperative && id == cudaLaunchAttributePriority) &&
                       !(device.faults.node_scheduling_drops_cooperative && id == cudaLaunchAttributeClusterSchedulingPolicyPreference);
     if (device.faults.node_domain_map_drops_clusters && (int)id == 9)
@@ -192,7 +195,8 @@ cudaError_t CUDARTAPI cudaGraphKernelNodeCopyAttributes(cudaGraphNode_t to, cuda
         int id = (int)source->attrs[i].id;
         if (!is_node_attribute(id) || (id == 10 && device.faults.copied_domain_lost) || (id == 8 && device.faults.copied_priority_lost))
             continue;
-        bool told_only = (id == 2 && device.faults.lent_cooperative_told_only) || (id == 4 && device.faults.lent_clusters_told_only);
+        bool told_only = (id == 2 && (device.faults.lent_cooperative_told_only ||
+                                      (device.faults.lent_cooperative_beside_told_only && source->num_attrs > 1))) || (id == 4 && device.faults.lent_clusters_told_only);
         cudaError_t error = told_only ? cudaSuccess : request_attribute(r, &source->attrs[i]);
         if (error == cudaSuccess)
             error = node_keeps_attribute(node_of(to), &source->attrs[i]);

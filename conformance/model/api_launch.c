@@ -237,6 +237,7 @@ static cudaError_t fill(struct request *r, const void *func, dim3 grid, dim3 blo
     r->event = r->launch_event = NULL;
     r->cluster = r->clusters[0] = r->clusters[1] = r->clusters[2] = 1;
     r->domain = 0;
+    r->late_to = r->late_from = 0;
     r->num_attrs = 0;
     cudaError_t error = check_shape(r, f);
     if (error != cudaSuccess)

@@ -118,6 +118,8 @@ static bool arc_uncovered(const struct arc *a)
         ((f->large_fan_uncovered && a->into > 1) || (f->large_of_event_uncovered && a->of_event) ||
          (f->large_third_launch_uncovered && queued.launches > 2)))
         return true;
+    if (f->late_window_uncovers && to != NULL && (to->late_to >> cudaLaunchAttributeAccessPolicyWindow & 1) != 0)
+        return true;
     if ((f->updated_cooperative_uncovered && updated && to != NULL && to->cooperative) ||
         (f->cooperative_in_body_uncovered && in_body && from != NULL && from->cooperative))
         return true;
@@ -175,6 +177,26 @@ static bool is_first_beside(const struct arc *a)
         if (in->arc[i].to == a->to && in->arc[i].data.type == cudaGraphDependencyTypeProgrammatic)
             return true;
     return false;
+}
+
+/* Whether a programmatic edge leads to its second node, too */
+static bool is_beside_trigger(const struct arc *a)
+{
+    const struct graph *in = a->to->graph;
+    for (size_t i = 0; i < in->arcs; i++)
+        if (in->arc[i].to == a->to && in->arc[i].data.from_port == 1)
+            return true;
+    return false;
+}
+
+/* The launch-completion edges that order nothing on broken devices */
+static bool completion_lost(const struct arc *a)
+{
+    const struct faults *f = &device.faults;
+    if (a->data.type != 0 || a->data.from_port != 2)
+        return false;
+    return f->start_edges_ignored || (f->start_edge_to_others_lost && a->to->type != cudaGraphNodeTypeKernel) ||
+           (f->completion_of_dependent_lost && a->from->op->attributed) || (f->completion_beside_trigger_lost && is_beside_trigger(a));
 }
 
 /* What an edge means: EDGE-01, EDGE-09, EDGE-10; (2,0,default) is F18's launch completion, which no wait covers. */
@@ -239,6 +261,7 @@ void arc_orders(const struct arc *a)
     full_lets_go |= device.faults.launch_257_lets_go && queued.launches > 256;
     full_lets_go |= device.faults.fifth_round_lets_go && queued.rounds >= 4;
     full_lets_go |= device.faults.many_blocks_in_body_let_go && is_many(a->from) && graph_is_inside(in, cudaGraphNodeTypeConditional);
+    full_lets_go |= device.faults.late_map_passed && a->from->kernel != NULL && (a->from->kernel->late_from >> 9 & 1) != 0;
     bool mixed = false;
     for (size_t i = 0; device.faults.eighth_launch_mixed_lost && i < in->arcs; i++)
         mixed |= in->arc[i].to == a->to && in->arc[i].data.type == cudaGraphDependencyTypeProgrammatic;
@@ -252,10 +275,9 @@ void arc_orders(const struct arc *a)
         kind = EDGE_STARTED;
     if (full_lets_go && kind == EDGE_DONE)
         kind = EDGE_TRIGGERED;
-    ignored |= device.faults.start_edge_to_others_lost && !programmatic && a->data.from_port == 2 && a->to->type != cudaGraphNodeTypeKernel;
+    ignored |= completion_lost(a);
     bool ranked = (queued.flags & cudaGraphInstantiateFlagUseNodePriority) != 0 && has_priority(a->from);
     ignored |= device.faults.ranked_unordered && ranked && edge_is_default(a->data);
-    ignored |= device.faults.start_edges_ignored && !programmatic && a->data.from_port == 2;
     ignored |= device.faults.chosen_copy_passed && queued.chosen && a->from->type == cudaGraphNodeTypeMemcpy;
     ignored |= device.faults.later_round_copy_passed && later_round && a->from->type == cudaGraphNodeTypeMemcpy;
     ignored |= device.faults.chosen_child_passed && queued.chosen && a->from->type == cudaGraphNodeTypeGraph;

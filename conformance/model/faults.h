@@ -409,6 +409,9 @@ struct faults {
         node_scheduling_drops_cooperative, node_domain_map_drops_clusters;
     bool question_and_graph_uncover, driver_tells_next_capture;
     bool record_between_at_trigger, destroyed_event_fires_next;
+    bool driver_rows_of_halves_passed, captured_driver_rows_free, driver_layers_forget_events, late_window_uncovers, late_map_passed,
+        node_carve_out_drops_cooperative, completion_of_dependent_lost, completion_beside_trigger_lost, lent_cooperative_beside_told_only,
+        given_map_uncovers;
     bool never_overlaps, seldom_overlaps, early, shared, late_copies, pageable_later; /* these conform */
 };
 

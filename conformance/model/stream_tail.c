@@ -124,7 +124,8 @@ static bool launch_uncovered(const struct stream *s, const struct op *op, const 
     bool far = f->domain_awaiting_uncovered && op->domain != 0, grouped = f->awaited_grouped_uncovered && op->grid->cluster > 1;
     if (s->waits != 0 && (far || grouped || (f->awaited_large_uncovered && op->grid->blocks > 64)))
         return true;
-    if ((f->given_priority_uncovers && stream_given(s, 8)) || (f->given_window_uncovers && stream_given(s, 1)))
+    if ((f->given_priority_uncovers && stream_given(s, 8)) || (f->given_window_uncovers && stream_given(s, 1)) ||
+        (f->given_map_uncovers && stream_given(s, 9)))
         return true;
     if ((f->piece_uncovers && device.in_piece) || (f->eight_in_a_cluster_uncovered && op->grid->cluster == 8))
         return true;

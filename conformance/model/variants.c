@@ -1923,6 +1923,16 @@ static const struct variant variants[] = {
     BROKEN("driver-tells-next-capture", driver_tells_next_capture, "SAME-02", "the driver's newest call tells another capture's id"),
     BROKEN("record-between-at-trigger", record_between_at_trigger, "EVT-07", "an event between a primary and its dependent comes at the primary's trigger once the dependent is queued"),
     BROKEN("destroyed-event-fires-next", destroyed_event_fires_next, "EVT-07", "an event that is made once a programmatic one was destroyed under way comes with the trigger that the old one stood for"),
+    BROKEN("driver-rows-of-halves-passed", driver_rows_of_halves_passed, "COMP-04d", "what comes after cuMemsetD2D16Async does not wait for it"),
+    BROKEN("captured-driver-rows-free", captured_driver_rows_free, "COMP-04d", "captured, cuMemcpy2DAsync comes after nothing"),
+    BROKEN("driver-layers-forget-events", driver_layers_forget_events, "COMP-04d", "cuMemcpy3DAsync does not wait for the events that its stream waits for"),
+    BROKEN("late-window-uncovers", late_window_uncovers, "COMP-04b", "the wait of a node that is given an access policy window once edges lead to it covers nothing"),
+    BROKEN("late-map-passed", late_map_passed, "COMP-04b", "full edges out of a node that is given a map of memory-sync domains then let go at the trigger"),
+    BROKEN("node-carve-out-drops-cooperative", node_carve_out_drops_cooperative, "COMP-02c", "a cooperative kernel node that is given a carve-out starts in parts"),
+    BROKEN("completion-of-dependent-lost", completion_of_dependent_lost, "COMP-16", "a launch-completion edge out of a captured launch with attribute 6 orders nothing"),
+    BROKEN("completion-beside-trigger-lost", completion_beside_trigger_lost, "COMP-16", "a launch-completion edge into a node that a programmatic edge leads to, too, orders nothing"),
+    BROKEN("lent-cooperative-beside-told-only", lent_cooperative_beside_told_only, "EDGE-38", "a node that is given the attributes of a cooperative one, if these are several, only tells that it is cooperative"),
+    BROKEN("given-map-uncovers", given_map_uncovers, "ATTR-17b", "in a stream that was given a map of memory-sync domains the wait covers nothing"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
