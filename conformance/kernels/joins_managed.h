@@ -3,7 +3,7 @@
 #ifndef JOINS_MANAGED_H_INCLUDED
 #define JOINS_MANAGED_H_INCLUDED
 
-#define MANAGED_WAYS 3u
+#define MANAGED_WAYS 2u
 
 #if CUDART_VERSION >= 13000
 
@@ -60,15 +60,14 @@ static struct managed_pieces cut_managed(const struct joins *joins)
 }
 
 /* The first piece goes to the host or the device, the others to the other one. */
-static cudaError_t move_managed(const struct joins *joins, const size_t firsts[2], cudaStream_t stream)
+static cudaError_t move_managed(const struct joins *joins, cudaStream_t stream)
 {
     struct managed_pieces pieces = cut_managed(joins);
     struct cudaMemLocation to[2];
-    size_t first[2];
+    size_t first[2] = { 0, 1 };
     unsigned host = joins->round / 8 % 2;
     cudaError_t error;
 
-    memcpy(first, firsts, sizeof(first));
     memset(to, 0, sizeof(to));
     to[host].type = cudaMemLocationTypeHost;
     to[!host].type = cudaMemLocationTypeDevice;
@@ -85,14 +84,13 @@ static cudaError_t discard_managed(struct joins *joins, cudaStream_t stream)
 
 static cudaError_t moved_between(struct joins *joins)
 {
-    static const size_t first[2] = { 0, 1 };
     cudaStream_t stream = joins->stream[0];
     cudaError_t error = prepare_managed(joins);
 
     if (error == cudaSuccess)
         error = work_into_managed(joins, stream);
     if (error == cudaSuccess)
-        error = move_managed(joins, first, stream);
+        error = move_managed(joins, stream);
     return error == cudaSuccess ? follow_in_managed(joins, stream) : error;
 }
 
@@ -112,52 +110,19 @@ static cudaError_t discarded_before(struct joins *joins)
     return error == cudaSuccess ? follow_in_managed(joins, stream) : error;
 }
 
-/* The words are there; work elsewhere holds up the copy of them. */
-static cudaError_t discarded_after(struct joins *joins)
-{
-    cudaStream_t stream = joins->stream[0];
-    cudaError_t error = prepare_managed(joins);
-
-    if (error == cudaSuccess)
-        store_fresh(joins->pinned, 0, managed_words(joins));
-    if (error == cudaSuccess)
-        error = work(joins, 0, stream);
-    if (error == cudaSuccess)
-        error = cudaMemcpyAsync(joins->pinned->seen[0], managed_words(joins), PLACE_WORDS * sizeof(uint32_t), cudaMemcpyDefault, stream);
-    return error == cudaSuccess ? discard_managed(joins, FOLLOWS_IN(joins, stream)) : error;
-}
-
-/* "The first entry must always be 0", "each entry must be greater than the previous entry" and less than the number of pieces. */
-static void ask_wrong_moves(struct ask *ask)
-{
-    static const size_t wrong[][2] = { { 1, 2 }, { 0, 0 }, { 0, MANAGED_PIECES } };
-    struct joins joins = PDL_ZERO;
-    unsigned i;
-
-    ask_expect(ask, "managed memory", cudaMallocManaged(&joins.managed, MANAGED_PIECES * MANAGED_PIECE, cudaMemAttachGlobal), cudaSuccess);
-    for (i = 0; i < sizeof(wrong) / sizeof(wrong[0]) && joins.managed; i++)
-        ask_expect(ask, "moves of managed memory of which some have no place", move_managed(&joins, wrong[i], ask->stream), cudaErrorInvalidValue);
-    ask_expect(ask, "the host waits", cudaStreamSynchronize(ask->stream), cudaSuccess);
-    if (joins.managed)
-        (void)cudaFree(joins.managed);
-}
-
 static void ask_managed(struct ask *ask)
 {
     static const struct join joins[MANAGED_WAYS] = {
         { "stale after moves of managed memory", moved_between },
         { "stale in managed memory that was discarded before", discarded_before },
-        { "stale in a copy of managed memory that is discarded after it", discarded_after },
     };
     int device, concurrent = 0;
 
     if (cudaGetDevice(&device) != cudaSuccess || cudaDeviceGetAttribute(&concurrent, cudaDevAttrConcurrentManagedAccess, device) != cudaSuccess ||
-        !concurrent) {
+        !concurrent)
         ask_unsupported(ask, "host and device cannot use managed memory at one time here");
-    } else {
-        ask_wrong_moves(ask);
+    else
         ask_joins(ask, joins, MANAGED_WAYS, cudaStreamNonBlocking);
-    }
 }
 
 #else

@@ -82,10 +82,12 @@ static cudaError_t captured_awaited(struct joins *joins, int batch, int by_graph
     cudaError_t error = work_and_captured_value(joins, batch, &writes);
 
     if (error == cudaSuccess && by_graph)
-        return end_captured(launch_captured_wait(joins, stream, &waits), writes, waits);
-    if (error == cudaSuccess)
+        error = launch_captured_wait(joins, stream, &waits);
+    else if (error == cudaSuccess)
         error = await_value(joins, stream);
-    return end_captured(error == cudaSuccess ? follow_value(joins, stream) : error, writes, NULL);
+    if (error == cudaSuccess && !by_graph)
+        error = follow_value(joins, stream);
+    return end_captured(error, writes, waits);
 }
 
 static cudaError_t captured_value(struct joins *joins) { return captured_awaited(joins, 0, 0); }
@@ -103,7 +105,8 @@ static cudaError_t captured_between(struct joins *joins)
         error = joins->round / 2 % 2 ? await_there(joins, stream) : write_value(joins, stream, value_at(joins));
     if (error == cudaSuccess)
         error = follow_captured(joins, stream);
-    return end_captured(launch_captured(stream, error, &exec), exec, NULL);
+    error = launch_captured(stream, error, &exec);
+    return end_captured(error, exec, NULL);
 }
 
 /* A stream writes the value after its work, for which a graph waits. */
@@ -112,7 +115,9 @@ static cudaError_t captured_wait(struct joins *joins)
     cudaGraphExec_t exec = NULL;
     cudaError_t error = work_and_value(joins, joins->stream[0]);
 
-    return error == cudaSuccess ? end_captured(launch_captured_wait(joins, joins->stream[1], &exec), exec, NULL) : error;
+    if (error == cudaSuccess)
+        error = launch_captured_wait(joins, joins->stream[1], &exec);
+    return end_captured(error, exec, NULL);
 }
 
 /* ---- built, which only the driver can do ---- */
@@ -291,7 +296,9 @@ static cudaError_t built_in_two(struct joins *joins)
     cudaGraphExec_t writes = NULL, waits = NULL;
     cudaError_t error = launch_built_value(joins, &writes);
 
-    return end_captured(error == cudaSuccess ? launch_built_wait(joins, joins->stream[1], &waits) : error, writes, waits);
+    if (error == cudaSuccess)
+        error = launch_built_wait(joins, joins->stream[1], &waits);
+    return end_captured(error, writes, waits);
 }
 
 /* Between work and its follower. */
@@ -304,7 +311,9 @@ static cudaError_t built_between(struct joins *joins)
     memset(&b, 0, sizeof(b));
     add_operation(joins, &b, CU_STREAM_MEM_OP_WRITE_VALUE_32, value_at(joins), value_step(joins)->written, CU_STREAM_WRITE_VALUE_DEFAULT);
     add_operation(joins, &b, CU_STREAM_MEM_OP_WAIT_VALUE_32, joins->aside + 1, THERE, CU_STREAM_WAIT_VALUE_EQ);
-    return end_captured(error == cudaSuccess ? launch_built(joins, &b, 1, 1, joins->stream[0], &exec) : error, exec, NULL);
+    if (error == cudaSuccess)
+        error = launch_built(joins, &b, 1, 1, joins->stream[0], &exec);
+    return end_captured(error, exec, NULL);
 }
 
 static void ask_value_nodes(struct ask *ask)

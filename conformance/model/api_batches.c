@@ -126,7 +126,7 @@ cudaError_t CUDARTAPI cudaMemPrefetchBatchAsync(void **at, size_t *bytes, size_t
     CALL(cudaMemPrefetchBatchAsync);
     bool sound = at != NULL && bytes != NULL && to != NULL && first != NULL && flags == 0 && s != NULL;
     FAIL_IF(!sound || !ranges_sound(at, bytes, count) || number > count, cudaErrorInvalidValue);
-    FAIL_IF(!attributes_sound(first, number, count) && !device.faults.prefetch_indices_unread, cudaErrorInvalidValue);
+    FAIL_IF(!attributes_sound(first, number, count), cudaErrorInvalidValue);
     cudaError_t error = stream_move(s, op_new(OP_POOL), false);
     if (device.faults.prefetch_passed)
         stream_cuts(s);
@@ -140,8 +140,6 @@ cudaError_t CUDARTAPI cudaMemDiscardBatchAsync(void **at, size_t *bytes, size_t 
     cudaError_t error = cudaSuccess;
     CALL(cudaMemDiscardBatchAsync);
     FAIL_IF(at == NULL || bytes == NULL || flags != 0 || s == NULL || !ranges_sound(at, bytes, count), cudaErrorInvalidValue);
-    if (device.faults.discard_early)
-        stream_cuts(s);
     struct op *before = s->tail;
     for (size_t i = 0; i < count && error == cudaSuccess; i++)
         error = cudaMemsetAsync(at[i], 0xDB, bytes[i], stream);
