@@ -44,6 +44,7 @@ _KNOWN = {  # of cuda.h and the runtime: those between which a case has to tell
     "cudaGraphKernelNodePortLaunchCompletion": "cudaGraphKernelNodePortProgrammatic",
     "cudaStreamCaptureModeRelaxed": "cudaStreamCaptureModeGlobal", "cudaStreamCaptureModeGlobal": "cudaStreamCaptureModeRelaxed",
 }
+_NOTHING = ("0", "NULL", "PDL_ZERO", "")  # what a list that is shorter ends with anyway
 _FIRST = (tokenize.NEWLINE, tokenize.INDENT, tokenize.NL)  # a text behind one of these is a docstring
 
 
@@ -186,7 +187,7 @@ def _left_out(line: str, bare: str, behind: str, python: bool) -> Iterator[str]:
     for opening in re.finditer(r"[{(\[]" if python else r"\{", bare):
         end = _closing(bare, opening.start())
         places = _arguments(bare, opening.start(), end) if end is not None else []
-        if len(places) > 1 and (opening[0] != "(" or bare[:opening.start()].endswith((" ", "("))):
+        if len(places) > 1 and line[slice(*places[-1])].strip() not in _NOTHING and (opening[0] != "(" or bare[:opening.start()].endswith((" ", "("))):
             yield line[:places[-2][1]] + ("," if opening[0] == "(" and len(places) == 2 else "") + line[places[-1][1]:]
     if python:
         return

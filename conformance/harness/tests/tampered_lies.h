@@ -9,12 +9,14 @@
 enum way {
     WAY_NEVER_DONE, WAY_UNDONE, WAY_CODE, WAY_OTHER_CODE, WAY_LESS, WAY_MORE, WAY_AFTER, WAY_TO_AFTER, WAY_BEYOND, WAY_TO_BEYOND, WAY_DATA_BEYOND,
     WAY_TWICE, WAY_NODE, WAY_NO_NODE, WAY_TO, WAY_NO_TO, WAY_FROM_PORT, WAY_TO_PORT, WAY_TYPE, WAY_RESERVED, WAY_NUMBER, WAY_SMALLER, WAY_STALE,
-    WAY_NEXT_BYTE, WAY_FIELD, WAY_LAST_FIELD = WAY_FIELD + FIELDS_AT_ONCE - 1, WAY_STATUS, WAY_CAPTURED, WAY_TIME, WAY_GRAPH, WAY_WORDS, WAYS
+    WAY_NEXT_BYTE, WAY_FIELD, WAY_LAST_FIELD = WAY_FIELD + FIELDS_AT_ONCE - 1, WAY_STATUS, WAY_CAPTURED, WAY_TIME, WAY_GRAPH, WAY_WORDS,
+    WAY_ABSENT, WAYS
 };
 static const char *const way_name[WAYS] = {
     "undone, always", "undone", "code", "other code", "less", "more", "after", "after, to", "beyond", "beyond, to", "beyond, data", "twice", "node",
     "no node", "to", "no to", "from_port", "to_port", "type", "reserved", "number", "number, smaller", "stale", "next byte", "field", "field, second",
-    "field, third", "field, fourth", "status", "captured", "time", "graph", "words"
+    "field, third", "field, fourth", "status", "captured", "time", "graph", "words",
+    "absent"
 };
 
 /* What a call tells: its code and, where it tells more, pointers to that. */
@@ -52,6 +54,12 @@ static int begins(struct told *told, enum call call, int does);
 static int inside;             /* a call of the model's own */
 static unsigned counted;       /* calls that tell nothing here */
 
+#include "tampered_asked.h"
+#define ASKED(name, args)                                            \
+    if (notes(NAME_OF(name))) {                                      \
+        NOTE_EACH args                                               \
+        questions++;                                                 \
+    }
 #define WRAP(name, params, args, where, does)                        \
     cudaError_t __real_##name params;                                \
     cudaError_t __wrap_##name params;                                \
@@ -59,6 +67,7 @@ static unsigned counted;       /* calls that tell nothing here */
     {                                                                \
         struct told told;                                            \
                                                                      \
+        ASKED(name, args)                                            \
         memset(&told, 0, sizeof(told));                              \
         (void)(where);                                               \
         if (!begins(&told, CALL_##name, does))                       \
@@ -71,6 +80,7 @@ static unsigned counted;       /* calls that tell nothing here */
     cudaError_t __wrap_##name params;                                \
     cudaError_t __wrap_##name params                                 \
     {                                                                \
+        ASKED(name, args)                                            \
         counted++;                                                   \
         return __real_##name args;                                   \
     }
