@@ -39,7 +39,7 @@ _C_BEGINS = re.compile(r"\s+"
                        r"\w[\w.>\[\] -]*(?:= |\().*")
 _PYTHON_ROW = re.compile(r"\s+[\"'({\[].*,\s*")
 _KNOWN = {  # of cuda.h and the runtime: those between which a case has to tell
-    "cudaSuccess": "cudaErrorUnknown", "cudaErrorInvalidValue": "cudaErrorUnknown", "cudaErrorNotReady": "cudaSuccess",
+    "cudaErrorInvalidValue": "cudaErrorUnknown", "cudaErrorNotReady": "cudaSuccess",
     "cudaGraphKernelNodePortProgrammatic": "cudaGraphKernelNodePortLaunchCompletion",
     "cudaGraphKernelNodePortLaunchCompletion": "cudaGraphKernelNodePortProgrammatic",
     "cudaStreamCaptureModeRelaxed": "cudaStreamCaptureModeGlobal", "cudaStreamCaptureModeGlobal": "cudaStreamCaptureModeRelaxed",

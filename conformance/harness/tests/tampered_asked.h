@@ -132,7 +132,7 @@ static void note_args(void **args)
         if (memory_contains((const void *)(uintptr_t)word, 1))
             note_place((const void *)(uintptr_t)word);
         else
-            note_number(word);
+            note_number(i + sizeof(word) < bytes ? word : (uint32_t)word); /* a structure may end with four bytes that are nobody's */
     }
 }
 
@@ -248,6 +248,9 @@ static void note_memset(const struct cudaMemsetParams *p)
     }
 }
 
+static void note_function(cudaHostFn_t function) { note_handle((const void *)(uintptr_t)function); }
+static void note_callback(cudaStreamCallback_t function) { note_handle((const void *)(uintptr_t)function); }
+
 static void note_pitched(const struct cudaPitchedPtr *p, const struct cudaPos *at)
 {
     note_place(p->ptr), note_number(p->pitch), note_number(p->xsize), note_number(p->ysize);
@@ -258,6 +261,7 @@ static void note_copy(const struct cudaMemcpy3DParms *p)
 {
     IF_GIVEN(p) {
         note_pitched(&p->srcPtr, &p->srcPos), note_pitched(&p->dstPtr, &p->dstPos), note_number(p->kind);
+        note_number(p->srcArray || p->dstArray);
         note_number(p->extent.width), note_number(p->extent.height), note_number(p->extent.depth);
     }
 }
@@ -265,7 +269,7 @@ static void note_copy(const struct cudaMemcpy3DParms *p)
 static void note_host(const struct cudaHostNodeParams *p)
 {
     IF_GIVEN(p)
-        note_number(p->fn != NULL);
+        note_function(p->fn), note_place(p->userData);
 }
 
 static void note_allocation(const struct cudaMemAllocNodeParams *p)
@@ -290,7 +294,7 @@ static void note_params(const struct cudaGraphNodeParams *p)
         case cudaGraphNodeTypeGraph: note_graph(p->graph.graph); break;
         case cudaGraphNodeTypeEventRecord: note_event(p->eventRecord.event); break;
         case cudaGraphNodeTypeWaitEvent: note_event(p->eventWait.event); break;
-        case cudaGraphNodeTypeHost: note_number(p->host.fn != NULL); break;
+        case cudaGraphNodeTypeHost: note_function(p->host.fn), note_place(p->host.userData); break;
         case cudaGraphNodeTypeConditional: note_number(p->conditional.type), note_number(p->conditional.size); break;
         default: break;
         }
@@ -308,7 +312,8 @@ static void note_more(const cudaGraphInstantiateParams *p)
 #define NOTE(a)                                                                                                                       \
     _Generic((a), unsigned: note_unsigned, int: note_int, size_t: note_size, unsigned long long: note_long, dim3: note_dim3,          \
         cudaStream_t: note_stream, cudaEvent_t: note_event, cudaGraph_t: note_graph, cudaGraphNode_t: note_node,                      \
-        cudaGraphExec_t: note_exec, void *: note_memory, const void *: note_memory, void **: note_args,                               \
+        cudaGraphExec_t: note_exec, cudaHostFn_t: note_function, cudaStreamCallback_t: note_callback,                   \
+        void *: note_memory, const void *: note_memory, void **: note_args,                                                           \
         const cudaGraphNode_t *: note_nodes, const cudaGraphEdgeData *: note_edges, const cudaLaunchAttributeValue *: note_value,     \
         const cudaLaunchConfig_t *: note_config, const struct cudaKernelNodeParams *: note_kernel,                                    \
         const struct cudaMemsetParams *: note_memset, const struct cudaMemcpy3DParms *: note_copy,                                    \

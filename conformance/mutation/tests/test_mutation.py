@@ -75,7 +75,7 @@ static int f(int a)
         if (a)
             c = g(a ? b : c, 0x10);
         else if (b)
-            return cudaSuccess;
+            return cudaErrorNotReady;
         else return d;
     }
     switch (a) {
@@ -118,7 +118,7 @@ def test_python_is_changed_like_this(new: str) -> None:
 
 @pytest.mark.parametrize(("line", "new"), [
     (3, "/* left out */"), (3, "{ 1},"), (4, "/* left out */"), (4, "[THREE] = { 3, 4 },"), (8, "for (i = 0; i + 1 < n; i++) {"),
-    (9, "if (0) call(a,"), (12, "c = g(a ? c : b, 0x10);"), (12, "c = g(a ? b : c, 0x11);"), (14, "return cudaErrorUnknown;"),
+    (9, "if (0) call(a,"), (12, "c = g(a ? c : b, 0x10);"), (12, "c = g(a ? b : c, 0x11);"), (14, "return cudaSuccess;"),
     (15, "else ;"), (18, "/* left out */"), (18, "case TWO: return e;"), (19, "/* left out */"), (19, "case TWO: g();"),
     (19, "case THREE: g(); break;"),
 ])
