@@ -7,7 +7,10 @@
 `dev golden` records answers. On a device that conforms they stay as they are when the host looks at one word of sixteen only, and
 not every such loss has a broken device that would escape. So here is recorded what becomes of the answers when one word that the
 device wrote for the host is one more, or one less. What the cases call, and which answers of calls they compare,
-harness/tests/tampered_test.c asks. PATH is pdl-harness-watched, the model's harness with harness/tests/watched.c.
+harness/tests/tampered_test.c asks. PATH is pdl-harness-watched, the model's harness with harness/tests/watched.c and asked.c.
+
+Of the families that launch pairs a digest is recorded of every call with what it is given: a stream, an edge or a size that is another
+one launches another pair, which may be as right as the one that was meant.
 """
 
 from __future__ import annotations
@@ -39,9 +42,11 @@ NOT_ASKED = "?"  # the mark of a word that a sample leaves out
 Watched = dict[str, list[str]]  # by case: each place that the device writes for the host, its bytes, and for each way a mark for each word
 
 
-def _run(harness: Path, arguments: Sequence[str], told: Path, falsify: str | None = None) -> list[dict[str, Any]] | None:
+def _run(
+    harness: Path, arguments: Sequence[str], told: Path, falsify: str | None = None, tell: str = "PDL_WATCHED"
+) -> list[dict[str, Any]] | None:
     """The records; None if the harness died or did not end: a word that its own kernels rely on was another one."""
-    extra = {"PDL_WATCHED": str(told)} | ({"PDL_FALSIFY": falsify} if falsify else {})
+    extra = {tell: str(told)} | ({"PDL_FALSIFY": falsify} if falsify else {})
     try:
         done = subprocess.run([harness, *arguments], env={**os.environ, **extra}, capture_output=True, text=True, timeout=CASE_S,
                               stdin=subprocess.DEVNULL)
@@ -108,6 +113,21 @@ def _bytes(size: int, looks: int | None) -> list[int]:
     return [4 * word for word in (range(words) if words <= (looks or ALL) else spread)]
 
 
+def _calls(harness: Path, family: str) -> list[str]:
+    """The digest of what this family calls, and how often it calls."""
+    with tempfile.TemporaryDirectory() as folder:
+        told = Path(folder, "told")
+        if _run(harness, ["--seed", "1", "--profile", "smoke", "--family", family], told, tell="PDL_ASKED") is None or not told.is_file():
+            raise InvalidRun(f"{harness.name} does not tell what {family} calls")
+        return told.read_text(encoding="ascii").split("\n")[:1]
+
+
+def launching(families: Container[str] | None) -> list[str]:
+    """The families, or those of these, that launch pairs: no case of them is of kind api."""
+    found = on_model.by_family(on_model.capable(on_model.load_book()))
+    return [family for family, own in found.items() if all(case.kind != "api" for case in own) and (families is None or family in families)]
+
+
 def cases(families: Container[str] | None) -> list[Case]:
     """The cases that are watched, or those of these families."""
     return [case for case in on_model.capable(on_model.load_book()) if case.kind == "api" and (families is None or case.family in families)
@@ -128,8 +148,10 @@ def watch(harness: Path, sample: int = 1, families: Container[str] | None = None
             raise InvalidRun(f"{harness.name} tells nothing: it is not pdl-harness-watched")
         own = len(_told(told))
     with ThreadPoolExecutor(max(1, len(os.sched_getaffinity(0)))) as pool:
-        asked = cases(families)
-        return dict(zip((case.name for case in asked), pool.map(lambda case: _case(harness, case, own, sample), asked), strict=True))
+        asked, called = cases(families), launching(families)
+        found = dict(zip((f"calls of {family}" for family in called), pool.map(partial(_calls, harness), called), strict=True))
+        looked_at = pool.map(lambda case: _case(harness, case, own, sample), asked)
+        return found | dict(zip((case.name for case in asked), looked_at, strict=True))
 
 
 def differences(now: Watched, recorded: Watched) -> list[str]:

@@ -7,16 +7,37 @@
 #define TAMPERED_ASKED_H_INCLUDED
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+#include <string.h>
+
+#include <cuda_runtime_api.h>
 
 #include "model_kernel.h"
 
 bool memory_contains(const void *p, size_t bytes); /* the model's: that it may be given to kernels */
 
+#define MOST_ENTRIES 64u
+#define LEAST_ADDRESS 4096u    /* of what a caller may have; less: a field of NULL */
 #define MOST_KERNELS 4096u
 #define MOST_NAMED (1u << 15)  /* twice as many handles as are told apart in one case */
 #define MOST_ARGS 4096u
+#define ADDRESS_BITS 40        /* a word that needs more is an address */
 
+#define NAME_OF(name) NAME_OF_(name)
+#define NAME_OF_(name) #name
+
+/* What a kernel's or a stream's attribute means: the rest of the union is nobody's. */
+static size_t bytes_of_attribute(cudaLaunchAttributeID id)
+{
+    switch (id) {
+    case cudaLaunchAttributeClusterDimension: return 3 * sizeof(unsigned);
+    case cudaLaunchAttributeAccessPolicyWindow: return offsetof(struct cudaAccessPolicyWindow, missProp) + sizeof(enum cudaAccessProperty);
+    default: return sizeof(int);
+    }
+}
+
+static int inside;             /* a call of the model's own */
 static int noting;             /* while a case is asked and nobody lies */
 static unsigned question;      /* the digest */
 static unsigned questions;     /* calls in it */
@@ -67,7 +88,7 @@ static void note_name(const char *name)
 
 static struct {
     const void *named[MOST_NAMED];
-    unsigned number[MOST_NAMED], count;
+    unsigned number[MOST_NAMED], places, count;
     const unsigned char *first; /* place in the device's memory */
 } known;
 
@@ -78,22 +99,34 @@ static void begin_noting(void)
     noting = 1;
 }
 
+/* Where its number stands. */
+static unsigned *number_of(const void *handle)
+{
+    static unsigned none;
+    unsigned at = (unsigned)(((uintptr_t)handle >> 4) * 2654435761u) % MOST_NAMED;
+
+    while (known.named[at] && known.named[at] != handle)
+        at = (at + 1) % MOST_NAMED;
+    if (!known.named[at] && known.places == MOST_NAMED / 2)
+        return &none;
+    known.places += !known.named[at];
+    known.named[at] = handle;
+    return &known.number[at];
+}
+
 /* The how-manieth of all that were named. */
 static void note_handle(const void *handle)
 {
-    unsigned at = (unsigned)(((uintptr_t)handle >> 4) * 2654435761u) % MOST_NAMED;
+    unsigned *number;
 
     if ((uintptr_t)handle < LEAST_ADDRESS) {
         note_number((uintptr_t)handle); /* no handle, or one of the streams that have a number */
         return;
     }
-    while (known.named[at] && known.named[at] != handle)
-        at = (at + 1) % MOST_NAMED;
-    if (!known.named[at] && known.count < MOST_NAMED / 2) {
-        known.named[at] = handle;
-        known.number[at] = ++known.count;
-    }
-    note_number(known.number[at]);
+    number = number_of(handle);
+    if (!*number)
+        *number = ++known.count;
+    note_number(*number);
 }
 
 /* Where in the device's memory, counted from the first place that was named there; of the host's memory nothing. */
@@ -129,7 +162,7 @@ static void note_args(void **args)
     for (i = 0; i + sizeof(uint64_t) <= bytes; i += sizeof(uint64_t)) {
         uint64_t word;
         memcpy(&word, (const unsigned char *)args[0] + i, sizeof(word));
-        if (memory_contains((const void *)(uintptr_t)word, 1))
+        if (word >> ADDRESS_BITS)
             note_place((const void *)(uintptr_t)word);
         else
             note_number(i + sizeof(word) < bytes ? word : (uint32_t)word); /* a structure may end with four bytes that are nobody's */
@@ -312,26 +345,28 @@ static void note_more(const cudaGraphInstantiateParams *p)
 #define NOTE(a)                                                                                                                       \
     _Generic((a), unsigned: note_unsigned, int: note_int, size_t: note_size, unsigned long long: note_long, dim3: note_dim3,          \
         cudaStream_t: note_stream, cudaEvent_t: note_event, cudaGraph_t: note_graph, cudaGraphNode_t: note_node,                      \
-        cudaGraphExec_t: note_exec, cudaHostFn_t: note_function, cudaStreamCallback_t: note_callback,                   \
+        cudaGraphExec_t: note_exec, cudaHostFn_t: note_function, cudaStreamCallback_t: note_callback,                                         \
         void *: note_memory, const void *: note_memory, void **: note_args,                                                           \
         const cudaGraphNode_t *: note_nodes, const cudaGraphEdgeData *: note_edges, const cudaLaunchAttributeValue *: note_value,     \
         const cudaLaunchConfig_t *: note_config, const struct cudaKernelNodeParams *: note_kernel,                                    \
         const struct cudaMemsetParams *: note_memset, const struct cudaMemcpy3DParms *: note_copy,                                    \
         const struct cudaHostNodeParams *: note_host, struct cudaMemAllocNodeParams *: note_allocation,                               \
         struct cudaGraphNodeParams *: note_params, cudaGraphInstantiateParams *: note_more, default: note_nothing)(a)
-#define NOTE_0(x)
-#define NOTE_1(x, a) NOTE(a);
-#define NOTE_2(x, a, ...) NOTE(a); NOTE_1(x, __VA_ARGS__)
-#define NOTE_3(x, a, ...) NOTE(a); NOTE_2(x, __VA_ARGS__)
-#define NOTE_4(x, a, ...) NOTE(a); NOTE_3(x, __VA_ARGS__)
-#define NOTE_5(x, a, ...) NOTE(a); NOTE_4(x, __VA_ARGS__)
-#define NOTE_6(x, a, ...) NOTE(a); NOTE_5(x, __VA_ARGS__)
-#define NOTE_7(x, a, ...) NOTE(a); NOTE_6(x, __VA_ARGS__)
-#define NOTE_8(x, a, ...) NOTE(a); NOTE_7(x, __VA_ARGS__)
-#define NOTE_9(x, a, ...) NOTE(a); NOTE_8(x, __VA_ARGS__)
-#define NOTE_THAT(x, a, b, c, d, e, f, g, h, i, chosen, ...) chosen
-#define NOTE_EACH(...)                                                                                                           \
-    NOTE_THAT(0, ##__VA_ARGS__, NOTE_9, NOTE_8, NOTE_7, NOTE_6, NOTE_5, NOTE_4, NOTE_3, NOTE_2, NOTE_1, NOTE_0)(0, ##__VA_ARGS__)
+/* Does this with each of the arguments. */
+#define EACH_0(do_it)
+#define EACH_1(do_it, a) do_it(a);
+#define EACH_2(do_it, a, ...) do_it(a); EACH_1(do_it, __VA_ARGS__)
+#define EACH_3(do_it, a, ...) do_it(a); EACH_2(do_it, __VA_ARGS__)
+#define EACH_4(do_it, a, ...) do_it(a); EACH_3(do_it, __VA_ARGS__)
+#define EACH_5(do_it, a, ...) do_it(a); EACH_4(do_it, __VA_ARGS__)
+#define EACH_6(do_it, a, ...) do_it(a); EACH_5(do_it, __VA_ARGS__)
+#define EACH_7(do_it, a, ...) do_it(a); EACH_6(do_it, __VA_ARGS__)
+#define EACH_8(do_it, a, ...) do_it(a); EACH_7(do_it, __VA_ARGS__)
+#define EACH_9(do_it, a, ...) do_it(a); EACH_8(do_it, __VA_ARGS__)
+#define TENTH(a, b, c, d, e, f, g, h, i, j, chosen, ...) chosen
+#define EACH(do_it, ...)                                                                                                         \
+    TENTH(0, ##__VA_ARGS__, EACH_9, EACH_8, EACH_7, EACH_6, EACH_5, EACH_4, EACH_3, EACH_2, EACH_1, EACH_0)(do_it, ##__VA_ARGS__)
+#define NOTE_EACH(...) EACH(NOTE, ##__VA_ARGS__)
 
 static int notes(const char *name)
 {
@@ -342,5 +377,11 @@ static int notes(const char *name)
     note_name(name);
     return 1;
 }
+
+#define ASKED(name, args)                                            \
+    if (notes(NAME_OF(name))) {                                      \
+        NOTE_EACH args                                               \
+        questions++;                                                 \
+    }
 
 #endif

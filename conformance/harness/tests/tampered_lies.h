@@ -2,7 +2,8 @@
 #ifndef TAMPERED_LIES_H_INCLUDED
 #define TAMPERED_LIES_H_INCLUDED
 
-#define MOST_ENTRIES 64u
+#include "tampered_asked.h"
+
 #define MOST_BYTES 256u
 #define FIELDS_AT_ONCE 4       /* of what is told in many words: at the next use the next ones */
 
@@ -39,27 +40,10 @@ struct told {
     cudaGraph_t *graph;
 };
 
-/* What a kernel's or a stream's attribute means: the rest of the union is nobody's. */
-static size_t bytes_of_attribute(cudaLaunchAttributeID id)
-{
-    switch (id) {
-    case cudaLaunchAttributeClusterDimension: return 3 * sizeof(unsigned);
-    case cudaLaunchAttributeAccessPolicyWindow: return offsetof(struct cudaAccessPolicyWindow, missProp) + sizeof(enum cudaAccessProperty);
-    default: return sizeof(int);
-    }
-}
-
 static cudaError_t truth_of(struct told *told);
 static int begins(struct told *told, enum call call, int does);
-static int inside;             /* a call of the model's own */
 static unsigned counted;       /* calls that tell nothing here */
 
-#include "tampered_asked.h"
-#define ASKED(name, args)                                            \
-    if (notes(NAME_OF(name))) {                                      \
-        NOTE_EACH args                                               \
-        questions++;                                                 \
-    }
 #define WRAP(name, params, args, where, does)                        \
     cudaError_t __real_##name params;                                \
     cudaError_t __wrap_##name params;                                \

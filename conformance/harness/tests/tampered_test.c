@@ -41,15 +41,14 @@ cudaError_t __real_cudaGetLastError(void);
 #define LONG_CALLS 5000u
 #define DRAWN_PART 8u          /* of the trials of a case that draws combinations: each lie asks them again */
 #define MOST_DIGITS 10u
-#define LEAST_ADDRESS 4096u    /* of what a caller may have; less: a field of NULL */
 #define CPU_SECONDS 5u         /* of a child: a lie may send a case round and round; most take less than one, on a busy machine too */
+
+#include "tampered_asked.h"
 
 /* ---- the calls ---- */
 
 #define CALL_OF(name) CALL_OF_(name)
 #define CALL_OF_(name) CALL_##name
-#define NAME_OF(name) NAME_OF_(name)
-#define NAME_OF_(name) #name
 
 #define TELL(name, params, args, where) CALL_OF(name),
 #define MAKE(name, params, args) CALL_OF(name),
