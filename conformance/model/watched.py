@@ -10,7 +10,8 @@ device wrote for the host is one more, or one less. What the cases call, and whi
 harness/tests/tampered_test.c asks. PATH is pdl-harness-watched, the model's harness with harness/tests/watched.c and asked.c.
 
 Of the families that launch pairs a digest is recorded of every call with what it is given: a stream, an edge or a size that is another
-one launches another pair, which may be as right as the one that was meant.
+one launches another pair, which may be as right as the one that was meant. And so that their software waits fail as they should, though a
+run on the model has broken devices instead, a digest of what is said where those are run.
 """
 
 from __future__ import annotations
@@ -122,10 +123,25 @@ def _calls(harness: Path, family: str) -> list[str]:
         return told.read_text(encoding="ascii").split("\n")[:1]
 
 
+def _broken_waits(harness: Path, family: str) -> list[str]:
+    """The digest of what is said where the software waits are run that fail."""
+    with tempfile.TemporaryDirectory() as folder:
+        records = _run(harness, ["--seed", "1", "--profile", "smoke", "--family", family], Path(folder, "told"), tell="PDL_BROKEN_WAITS")
+    if not any(record.get("kind") == "broken_wait" and record.get("status") == "KILLED" for record in records or ()):
+        raise InvalidRun(f"{harness.name} finds no broken wait of {family}")
+    return [golden.digest(records or ())]
+
+
 def launching(families: Container[str] | None) -> list[str]:
     """The families, or those of these, that launch pairs: no case of them is of kind api."""
     found = on_model.by_family(on_model.capable(on_model.load_book()))
     return [family for family, own in found.items() if all(case.kind != "api" for case in own) and (families is None or family in families)]
+
+
+def waiting(families: Container[str] | None) -> list[str]:
+    """The families, or those of these, that have software waits which fail."""
+    found = dict.fromkeys(case.family for case in on_model.capable(on_model.load_book()) if case.broken_waits)
+    return [family for family in found if families is None or family in families]
 
 
 def cases(families: Container[str] | None) -> list[Case]:
@@ -148,8 +164,9 @@ def watch(harness: Path, sample: int = 1, families: Container[str] | None = None
             raise InvalidRun(f"{harness.name} tells nothing: it is not pdl-harness-watched")
         own = len(_told(told))
     with ThreadPoolExecutor(max(1, len(os.sched_getaffinity(0)))) as pool:
-        asked, called = cases(families), launching(families)
+        asked, called, waits = cases(families), launching(families), waiting(families)
         found = dict(zip((f"calls of {family}" for family in called), pool.map(partial(_calls, harness), called), strict=True))
+        found |= dict(zip((f"broken waits of {family}" for family in waits), pool.map(partial(_broken_waits, harness), waits), strict=True))
         looked_at = pool.map(lambda case: _case(harness, case, own, sample), asked)
         return found | dict(zip((case.name for case in asked), looked_at, strict=True))
 

@@ -3,6 +3,7 @@
  * PDL_WATCHED=FILE         at the end, the bytes of each place that the device wrote for the host, one in a line
  * PDL_FALSIFY=PLACE:BYTE:ADD before the host looks at this place, so much is added to the word at that byte of it; -1: to every word
  * PDL_ASKED=FILE           at the end, a digest of all calls with what they are given (asked.c)
+ * PDL_BROKEN_WAITS=1       the broken waits are run, though the model has broken devices instead
  * PDL_COUNT_FAILS=CODE     there may be a device, and it cannot be used: it is neither counted nor set; 0: there is none, and none is counted
  * PDL_NO_DRIVER=1          the driver's version is that of none
  * PDL_WAIT_FAILS=CODE      whoever waits for the device is told this error
@@ -134,6 +135,13 @@ cudaError_t __wrap_cudaDriverGetVersion(int *version)
         return __real_cudaDriverGetVersion(version);
     *version = 0;
     return cudaSuccess;
+}
+
+int __real_variants_applicable(const void *variant, const void *device, const char **why);
+int __wrap_variants_applicable(const void *variant, const void *device, const char **why);
+int __wrap_variants_applicable(const void *variant, const void *device, const char **why)
+{
+    return getenv("PDL_BROKEN_WAITS") ? 1 : __real_variants_applicable(variant, device, why);
 }
 
 /* What is watched is asked once. */

@@ -134,11 +134,21 @@ def test_of_families_that_launch_pairs_the_calls_are_told(tmp_path: Path, monkey
     assert watched._calls(harness, "wait") == ["--family wait of 3"]
     monkeypatch.setattr(watched, "_told", lambda path: [])
     monkeypatch.setattr(watched, "_run", lambda *words, tell="PDL_WATCHED", **more: words[2].write_text(tell) and [])
-    assert watched.watch(harness, families=["wait"]) == {"calls of wait": ["PDL_ASKED"]}
+    assert watched.watch(harness, families=["edge"]) == {"calls of edge": ["PDL_ASKED"]}
     monkeypatch.undo()
     harness.write_text(CALLING.format(python=sys.executable, tells=False))
     with pytest.raises(InvalidRun, match="does not tell what wait calls"):
         watched._calls(harness, "wait")
+
+
+def test_of_families_with_broken_waits_these_are_recorded(tmp_path: Path) -> None:
+    assert "wait" in watched.waiting(None) and watched.waiting({"wait", "edge"}) == ["wait"]
+    case = Said(record="case", case="A-01.x", status="PASS")
+    variant = Said(record="variant", case="A-01.x", kind="broken_wait", status="KILLED")
+    assert watched._broken_waits(saying(tmp_path, variant, case), "wait") == [golden.digest([variant, case])]
+    for records in ([case], [{**variant, "status": "SURVIVED"}, case], [{**variant, "kind": "mutant"}, case]):
+        with pytest.raises(InvalidRun, match="no broken wait of wait"):
+            watched._broken_waits(saying(tmp_path, *records), "wait")
 
 
 @pytest.mark.parametrize(("now", "arguments", "code"), [
