@@ -187,7 +187,7 @@ def _left_out(line: str, bare: str, behind: str, python: bool) -> Iterator[str]:
     for opening in re.finditer(r"[{(\[]" if python else r"\{", bare):
         end = _closing(bare, opening.start())
         places = _arguments(bare, opening.start(), end) if end is not None else []
-        is_list = len(places) > 1 and (opening[0] != "(" or bare[:opening.start()].endswith((" ", "(")))
+        is_list = len(places) > 1 and (opening[0] == "{" or bare[:opening.start()].endswith((" ", "(", "[")))
         if is_list and line[slice(*places[-1])].strip() not in _NOTHING:
             yield line[:places[-2][1]] + ("," if opening[0] == "(" and len(places) == 2 else "") + line[places[-1][1]:]
     if python:
