@@ -218,6 +218,20 @@ def test_only_a_rule_whose_cases_are_all_for_a_gpu_needs_no_device() -> None:
     assert said == [None, None, None, "its kernels exist on a GPU only"]
 
 
+@pytest.mark.parametrize(("rule_class", "kind", "allowed", "needs_none"), [
+    ("measured", "api", ("", ""), True), ("measured", "visibility", ("wrong", "wrong"), True),
+    ("measured", "visibility", ("wrong", ""), False), ("documented", "api", ("", ""), False),
+    ("documented", "visibility", ("wrong", "wrong"), False),
+])
+def test_what_is_only_measured_needs_no_device(rule_class: str, kind: str, allowed: tuple[str, str], needs_none: bool) -> None:
+    rule = next(rule for rule in BOOK.rules if rule.id == "WAIT-01")
+    cases = tuple(dataclasses.replace(case, allowed=(word,) if word else (), gpu_only=False) for case, word in
+                  zip(rule.cases[:2], allowed, strict=True))
+    beyond = dataclasses.replace(rule.cases[0], allowed=(), gpu_only=True)
+    said = devices.reason(dataclasses.replace(rule, rule_class=rule_class, kind=kind, cases=(*cases, beyond)))
+    assert (said == "measured: it calls no answer wrong") == needs_none and (said is None) != needs_none
+
+
 @pytest.mark.parametrize("sample", [[], ["--sample", "2"]])
 def test_a_page_that_says_something_else_is_stale(sample: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     book, broken = small_book("WAIT-01"), [Device("sleepy", "WAIT-01", False, "never wakes")]
