@@ -44,7 +44,7 @@ _KNOWN = {  # of cuda.h and the runtime: those between which a case has to tell
     "cudaGraphKernelNodePortLaunchCompletion": "cudaGraphKernelNodePortProgrammatic",
     "cudaStreamCaptureModeRelaxed": "cudaStreamCaptureModeGlobal", "cudaStreamCaptureModeGlobal": "cudaStreamCaptureModeRelaxed",
 }
-_NOTHING = ("0", "NULL", "PDL_ZERO", "")  # what a list that is shorter ends with anyway
+_NOTHING = ("0", "NULL", "PDL_ZERO", "cudaSuccess", "")  # what a list that is shorter ends with anyway
 _FIRST = (tokenize.NEWLINE, tokenize.INDENT, tokenize.NL)  # a text behind one of these is a docstring
 
 

@@ -69,6 +69,15 @@ def test_which_verdicts_are_problems(proving: bool, status: str, problems: int) 
     assert len(seen.problems) == problems
 
 
+def test_what_all_seeds_showed_is_added_up() -> None:
+    seen = sweep.Seen()
+    told = {"mutant": "KILLED", "control": "KILLED", "broken_wait": "SURVIVED"}
+    variants = tuple({"kind": kind, "status": status} for kind, status in told.items())
+    for _ in range(2):
+        seen.add(1, CaseResult(CASE, "PASS", None, {"outcomes": {"fresh": 3, "overlap": 1}}, variants))
+    assert seen.outcomes == {CASE.name: {"fresh": 6, "overlap": 2}} and seen.mutants == {"KILLED": 4} and seen.statuses == {"PASS": 2}
+
+
 FAKE = '''#!{python}
 import json, sys
 def say(**record): print(json.dumps(record))
