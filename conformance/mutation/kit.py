@@ -59,7 +59,7 @@ PYTHON_FILES = {
     "conformance/pdlkit/read_report.py": ("test_read_report",),
     "conformance/pdlkit/report.py": ("test_report", "test_run"),
     "conformance/pdlkit/axes.py": ("test_axes",),
-    "conformance/pdlkit/rules.py": ("test_rules",),
+    "conformance/pdlkit/rules.py": ("test_rules", "test_axes"),
     "conformance/pdlkit/checked_lines.py": ("test_checked_lines",),
     "conformance/pdlkit/children.py": ("test_children", "test_supervise", "test_run"),
     "conformance/pdlkit/keeper.py": ("test_children",),
