@@ -7,7 +7,11 @@
 `dev golden` records answers. On a device that conforms they stay as they are when the host looks at one word of sixteen only, and
 not every such loss has a broken device that would escape. So here is recorded what becomes of the answers when one word that the
 device wrote for the host is one more, or one less. What the cases call, and which answers of calls they compare,
-harness/tests/tampered_test.c asks. PATH is pdl-harness-watched, the model's harness with harness/tests/watched.c.
+harness/tests/tampered_test.c asks. PATH is pdl-harness-watched, the model's harness with harness/tests/watched.c and asked.c.
+
+Of the families that launch pairs a digest is recorded of every call with what it is given: a stream, an edge or a size that is another
+one launches another pair, which may be as right as the one that was meant. And so that their software waits fail as they should, though a
+run on the model has broken devices instead, a digest of what is said where those are run.
 """
 
 from __future__ import annotations
@@ -39,9 +43,11 @@ NOT_ASKED = "?"  # the mark of a word that a sample leaves out
 Watched = dict[str, list[str]]  # by case: each place that the device writes for the host, its bytes, and for each way a mark for each word
 
 
-def _run(harness: Path, arguments: Sequence[str], told: Path, falsify: str | None = None) -> list[dict[str, Any]] | None:
+def _run(
+    harness: Path, arguments: Sequence[str], told: Path, falsify: str | None = None, tell: str = "PDL_WATCHED"
+) -> list[dict[str, Any]] | None:
     """The records; None if the harness died or did not end: a word that its own kernels rely on was another one."""
-    extra = {"PDL_WATCHED": str(told)} | ({"PDL_FALSIFY": falsify} if falsify else {})
+    extra = {tell: str(told)} | ({"PDL_FALSIFY": falsify} if falsify else {})
     try:
         done = subprocess.run([harness, *arguments], env={**os.environ, **extra}, capture_output=True, text=True, timeout=CASE_S,
                               stdin=subprocess.DEVNULL)
@@ -108,6 +114,36 @@ def _bytes(size: int, looks: int | None) -> list[int]:
     return [4 * word for word in (range(words) if words <= (looks or ALL) else spread)]
 
 
+def _calls(harness: Path, family: str) -> list[str]:
+    """The digest of what this family calls, and how often it calls."""
+    with tempfile.TemporaryDirectory() as folder:
+        told = Path(folder, "told")
+        if _run(harness, ["--seed", "1", "--profile", "smoke", "--family", family], told, tell="PDL_ASKED") is None or not told.is_file():
+            raise InvalidRun(f"{harness.name} does not tell what {family} calls")
+        return told.read_text(encoding="ascii").split("\n")[:1]
+
+
+def _broken_waits(harness: Path, family: str) -> list[str]:
+    """The digest of what is said where the software waits are run that fail."""
+    with tempfile.TemporaryDirectory() as folder:
+        records = _run(harness, ["--seed", "1", "--profile", "smoke", "--family", family], Path(folder, "told"), tell="PDL_BROKEN_WAITS")
+    if not any(record.get("kind") == "broken_wait" and record.get("status") == "KILLED" for record in records or ()):
+        raise InvalidRun(f"{harness.name} finds no broken wait of {family}")
+    return [golden.digest(records or ())]
+
+
+def launching(families: Container[str] | None) -> list[str]:
+    """The families, or those of these, that launch pairs: no case of them is of kind api."""
+    found = on_model.by_family(on_model.capable(on_model.load_book()))
+    return [family for family, own in found.items() if all(case.kind != "api" for case in own) and (families is None or family in families)]
+
+
+def waiting(families: Container[str] | None) -> list[str]:
+    """The families, or those of these, that have software waits which fail."""
+    found = dict.fromkeys(case.family for case in on_model.capable(on_model.load_book()) if case.broken_waits)
+    return [family for family in found if families is None or family in families]
+
+
 def cases(families: Container[str] | None) -> list[Case]:
     """The cases that are watched, or those of these families."""
     return [case for case in on_model.capable(on_model.load_book()) if case.kind == "api" and (families is None or case.family in families)
@@ -128,8 +164,11 @@ def watch(harness: Path, sample: int = 1, families: Container[str] | None = None
             raise InvalidRun(f"{harness.name} tells nothing: it is not pdl-harness-watched")
         own = len(_told(told))
     with ThreadPoolExecutor(max(1, len(os.sched_getaffinity(0)))) as pool:
-        asked = cases(families)
-        return dict(zip((case.name for case in asked), pool.map(lambda case: _case(harness, case, own, sample), asked), strict=True))
+        asked, called, waits = cases(families), launching(families), waiting(families)
+        found = dict(zip((f"calls of {family}" for family in called), pool.map(partial(_calls, harness), called), strict=True))
+        found |= dict(zip((f"broken waits of {family}" for family in waits), pool.map(partial(_broken_waits, harness), waits), strict=True))
+        looked_at = pool.map(lambda case: _case(harness, case, own, sample), asked)
+        return found | dict(zip((case.name for case in asked), looked_at, strict=True))
 
 
 def differences(now: Watched, recorded: Watched) -> list[str]:

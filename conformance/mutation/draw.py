@@ -1,7 +1,9 @@
 """Draws one-line changes of C and Python source: the changes that somebody makes by mistake, found in the text by pattern.
 
 Comparisons and logic are flipped, constants moved by one, conditions negated or fixed, statements dropped, functions left early,
-neighbouring arguments swapped, words in quotes emptied. Some changes do not compile; whoever tries them leaves those out.
+neighbouring arguments swapped, words in quotes emptied; rows of tables, cases of switches and last entries of lists left out, loops
+made a round shorter, the two sides of a choice exchanged, a constant put for the next one of its enumeration. Some changes do not
+compile; whoever tries them leaves those out.
 """
 
 from __future__ import annotations
@@ -31,6 +33,18 @@ _C_STATEMENT = re.compile(r"\s+(?=\S)(?!return\b|typedef\b|else\b|case\b|default
 _C_DECLARATION = re.compile(r"\s+(?:static |const |unsigned |struct |enum |u?int\w*_t |size_t |int |char |double )+[\w*, \[\]]*;\s*")
 _PYTHON_STATEMENT = re.compile(r"\s+(?=\S)(?!return\b|import\b|from\b|raise\b|pass\b|else\b|try\b)"
                                r"(?:[\w.\[\]\"', ]+(?:[+|&-]?= .*|\(.*\))|yield .*|continue|break)")
+_C_ROW = re.compile(r"\s+(?:\[\w+\] = |\{).*,\s*|\s+\{.*\}\s*|\s+(?:case \w+: ?)+.*;(?: break;)?\s*|\s+\w+\(.*\)\s*\\\\\s*")
+_C_BEGINS = re.compile(r"\s+"
+                       r"(?!(?:return|if|for|while|else|do|switch|case|default|static|const|struct|enum|unsigned|int)\b)"
+                       r"\w[\w.>\[\] -]*(?:= |\().*")
+_PYTHON_ROW = re.compile(r"\s+[\"'({\[].*,\s*")
+_KNOWN = {  # of cuda.h and the runtime: those between which a case has to tell
+    "cudaErrorInvalidValue": "cudaErrorUnknown", "cudaErrorNotReady": "cudaSuccess",
+    "cudaGraphKernelNodePortProgrammatic": "cudaGraphKernelNodePortLaunchCompletion",
+    "cudaGraphKernelNodePortLaunchCompletion": "cudaGraphKernelNodePortProgrammatic",
+    "cudaStreamCaptureModeRelaxed": "cudaStreamCaptureModeGlobal", "cudaStreamCaptureModeGlobal": "cudaStreamCaptureModeRelaxed",
+}
+_NOTHING = ("0", "NULL", "PDL_ZERO", "cudaSuccess", "")  # what a list that is shorter ends with anyway
 _FIRST = (tokenize.NEWLINE, tokenize.INDENT, tokenize.NL)  # a text behind one of these is a docstring
 
 
@@ -73,13 +87,15 @@ def _bare_python(text: str) -> str:
     starts = [0]
     for line in lines:
         starts.append(starts[-1] + len(line))
-    bare, previous = list(text), tokenize.NEWLINE
+    bare, previous, depth = list(text), tokenize.NEWLINE, 0
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
         begin, end = starts[token.start[0] - 1] + token.start[1], starts[token.end[0] - 1] + token.end[1]
-        if token.type == tokenize.COMMENT or (token.type == tokenize.STRING and previous in _FIRST):
+        if token.type == tokenize.COMMENT or (token.type == tokenize.STRING and previous in _FIRST and not depth):
             bare[begin:end] = _blank(text[begin:end])
         elif token.type == tokenize.STRING:
             bare[begin + 1:end - 1] = re.sub(r"[^\n]", "@", text[begin + 1:end - 1])
+        if token.type == tokenize.OP:
+            depth += (token.string in "([{") - (token.string in ")]}")
         if token.type != tokenize.COMMENT:
             previous = token.type
     return "".join(bare)
@@ -163,6 +179,64 @@ def _drops(line: str, bare: str, python: bool) -> Iterator[str]:
         yield f"{indent};"
 
 
+def _left_out(line: str, bare: str, behind: str, python: bool) -> Iterator[str]:
+    """The line without its row of a table, its case, its break, the last entry of one of its lists; `behind`: what stands before it."""
+    indent = re.match(r"\s*", line)[0]  # type: ignore[index]
+    if _balanced(bare) and (_PYTHON_ROW if python else _C_ROW).fullmatch(bare):
+        yield f"{indent}" if python else f"{indent}/* left out */"
+    for opening in re.finditer(r"[{(\[]" if python else r"\{", bare):
+        end = _closing(bare, opening.start())
+        places = _arguments(bare, opening.start(), end) if end is not None else []
+        is_list = len(places) > 1 and (opening[0] == "{" or bare[:opening.start()].endswith((" ", "(", "[")))
+        if is_list and line[slice(*places[-1])].strip() not in _NOTHING:
+            yield line[:places[-2][1]] + ("," if opening[0] == "(" and len(places) == 2 else "") + line[places[-1][1]:]
+    if python:
+        return
+    if match := re.fullmatch(r"(\s+case \w+: .*;) break;\s*", bare):
+        yield line[:match.end(1)]
+    if match := re.match(r"\s+else (?!if\b)(.+;)\s*$", bare):
+        yield line[:match.start(1)] + ";"
+    if _C_BEGINS.fullmatch(bare) and not _balanced(bare) and behind.rstrip().endswith((";", "{", "}", ")")):
+        yield f"{indent}if (0) {line.strip()}"
+
+
+def _rounds(line: str, bare: str) -> Iterator[str]:
+    """The line with a loop that ends a round sooner."""
+    if match := re.match(r"\s+for \(.*?; (\w+) < ", bare):
+        yield f"{line[:match.end(1)]} + 1{line[match.end(1):]}"
+
+
+def _choices(line: str, bare: str) -> Iterator[str]:
+    """The line with the two results of a choice exchanged."""
+    for match in re.finditer(r" \? ", bare):
+        depth, middle, end = 0, None, len(bare.rstrip())
+        for index in range(match.end(), end):
+            depth += (bare[index] in "([{") - (bare[index] in ")]}")
+            if depth < 0 or (depth == 0 and bare[index] in ",;"):
+                end = index
+                break
+            if depth == 0 and middle is None and bare.startswith(" : ", index):
+                middle = index
+        if middle is not None and " ? " not in bare[match.end():end]:
+            yield f"{line[:match.end()]}{line[middle + 3:end]} : {line[match.end():middle]}{line[end:]}"
+
+
+def _neighbours(bare: str) -> dict[str, str]:
+    """For each constant of the enumerations in this text the next one."""
+    found = dict[str, str]()
+    for match in re.finditer(r"\benum\b[^;{()]*\{([^}]*)\}", bare):
+        names = re.findall(r"(?:^|,)\s*([A-Z]\w+)", match[1])
+        found |= dict(zip(names, [*names[1:], *names[-2:-1]], strict=True)) if len(names) > 1 else {}
+    return found
+
+
+def _constants(line: str, bare: str, neighbours: dict[str, str]) -> Iterator[str]:
+    """The line with another constant of the same enumeration."""
+    for match in re.finditer(r"\b[A-Za-z]\w+\b", bare):
+        if put := neighbours.get(match[0]):
+            yield line[:match.start()] + put + line[match.end():]
+
+
 def _balanced(bare: str) -> bool:
     return all(bare.count(a) == bare.count(b) for a, b in (("(", ")"), ("[", "]"), ("{", "}")))
 
@@ -179,6 +253,8 @@ def _patterns(line: str, bare: str, python: bool) -> Iterator[str]:
         value = int(match[1])
         for number in (value + 1, value - 1) if value else (1,):
             yield line[:match.start()] + str(number) + line[match.start() + len(match[1]):]
+    for match in re.finditer(r"\b0x([0-9A-Fa-f]+)", bare):
+        yield line[:match.start()] + hex(int(match[1], 16) ^ 1) + line[match.end():]
     for match in re.finditer(r"[\"']@+[\"']", bare):
         if re.fullmatch(r"[\w.:-]+", line[match.start() + 1:match.end() - 1]):  # a word, not a message
             yield line[:match.start() + 1] + line[match.end() - 1:]
@@ -187,7 +263,8 @@ def _patterns(line: str, bare: str, python: bool) -> Iterator[str]:
 def changes_of(file: str, text: str, directives: bool = False) -> list[Change]:
     """Every change that is tried on this file, in its order. directives: those of the C preprocessor, too."""
     python = file.endswith(".py")
-    bares = (_bare_python(text) if python else _bare_c(text)).splitlines()
+    whole = _bare_python(text) if python else _bare_c(text)
+    bares, neighbours, behind = whole.splitlines(), {} if python else _KNOWN | _neighbours(whole), ""
     found = list[Change]()
     for number, (line, bare) in enumerate(zip(text.splitlines(), bares, strict=True), 1):
         directive = bare.startswith("#") and not python
@@ -195,7 +272,11 @@ def changes_of(file: str, text: str, directives: bool = False) -> list[Change]:
             continue
         ways = [_patterns(line, bare, python)]
         if line.startswith(" "):
-            ways += [_conditions(line, bare, python), _returns(line, bare, python), _drops(line, bare, python), _swaps(line, bare)]
+            ways += [_conditions(line, bare, python), _returns(line, bare, python), _drops(line, bare, python), _swaps(line, bare),
+                     _left_out(line, bare, behind, python)]
+            if not python:
+                ways += [_rounds(line, bare), _choices(line, bare), _constants(line, bare, neighbours)]
+        behind = bare
         new = dict.fromkeys(made for way in ways for made in way if made != line)
         found += [Change(file, number, line, made) for made in new]
     return found

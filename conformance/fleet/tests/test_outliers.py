@@ -61,6 +61,9 @@ def test_times_need_peers_and_name_the_slow_one() -> None:
     many = [gpu(f"g{i}", 5000, math.exp(0.02 * dice.gauss(0, 1))) for i in range(100)]
     found, _ = outliers.find([*many, gpu("slow", 5000, math.exp(0.02 * 8))])
     assert [(o.gpu, o.measure) for o in found] == [("slow", "seconds in family f")]
+    assert found[0].value == pytest.approx(math.exp(0.16)) and found[0].peers == pytest.approx(1.0, abs=0.02) and found[0].errors > 5
+    quick, _ = outliers.find([*many, gpu("quick", 5000, math.exp(-0.02 * 8))])
+    assert [(o.gpu, o.node, o.model, o.driver) for o in quick] == [("quick", "quick", "M", "1")] and quick[0].errors < -5
 
 
 @pytest.mark.parametrize("seed", range(3))

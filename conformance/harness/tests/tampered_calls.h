@@ -100,6 +100,10 @@ DO(cudaMemcpyBatchAsync,
    (void *const *to, const void *const *from, const size_t *bytes, size_t count, struct cudaMemcpyAttributes *attributes, size_t *first,
     size_t number, cudaStream_t stream),
    (to, from, bytes, count, attributes, first, number, stream))
+DO(cudaMemDiscardBatchAsync, (void **at, size_t *bytes, size_t count, unsigned long long flags, cudaStream_t stream), (at, bytes, count, flags, stream))
+DO(cudaMemPrefetchBatchAsync,
+   (void **at, size_t *bytes, size_t count, struct cudaMemLocation *to, size_t *first, size_t number, unsigned long long flags, cudaStream_t stream),
+   (at, bytes, count, to, first, number, flags, stream))
 DO(cudaMemcpy3DBatchAsync, (size_t count, struct cudaMemcpy3DBatchOp *copies, unsigned long long flags, cudaStream_t stream),
    (count, copies, flags, stream))
 #elif CUDART_VERSION >= 12080
@@ -152,6 +156,30 @@ DO(cudaMemset2DAsync, (void *to, size_t pitch, int value, size_t width, size_t h
    (to, pitch, value, width, height, stream))
 DO(cudaStreamAddCallback, (cudaStream_t stream, cudaStreamCallback_t callback, void *data, unsigned flags), (stream, callback, data, flags))
 DO(cudaStreamCopyAttributes, (cudaStream_t to, cudaStream_t from), (to, from))
+DO(cudaMemcpy2D, (void *to, size_t to_pitch, const void *from, size_t pitch, size_t width, size_t height, enum cudaMemcpyKind kind),
+   (to, to_pitch, from, pitch, width, height, kind))
+DO(cudaMemcpy3D, (const struct cudaMemcpy3DParms *params), (params))
+DO(cudaMemset2D, (void *to, size_t pitch, int value, size_t width, size_t height), (to, pitch, value, width, height))
+
+/* ---- the same for a thread's own default stream: the names that a compiler's option gives them ---- */
+TELL(cudaStreamEndCapture_ptsz, (cudaStream_t stream, cudaGraph_t *graph), (stream, graph), (told.graph = graph))
+TELL(cudaStreamIsCapturing_ptsz, (cudaStream_t stream, enum cudaStreamCaptureStatus *status), (stream, status), AS_NUMBER(status))
+MAKE(cudaStreamQuery_ptsz, (cudaStream_t stream), (stream))
+DO(cudaEventRecord_ptsz, (cudaEvent_t event, cudaStream_t stream), (event, stream))
+DO(cudaEventRecordWithFlags_ptsz, (cudaEvent_t event, cudaStream_t stream, unsigned flags), (event, stream, flags))
+DO(cudaGraphLaunch_ptsz, (cudaGraphExec_t exec, cudaStream_t stream), (exec, stream))
+DO(cudaLaunchHostFunc_ptsz, (cudaStream_t stream, cudaHostFn_t function, void *data), (stream, function, data))
+DO(cudaLaunchKernel_ptsz, (const void *function, dim3 grid, dim3 block, void **args, size_t shared, cudaStream_t stream),
+   (function, grid, block, args, shared, stream))
+DO(cudaLaunchKernelExC_ptsz, (const cudaLaunchConfig_t *config, const void *function, void **args), (config, function, args))
+DO(cudaMemcpyAsync_ptsz, (void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind, cudaStream_t stream),
+   (to, from, bytes, kind, stream))
+DO(cudaMemcpy_ptds, (void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind), (to, from, bytes, kind))
+DO(cudaMemsetAsync_ptsz, (void *to, int value, size_t bytes, cudaStream_t stream), (to, value, bytes, stream))
+DO(cudaMemset_ptds, (void *to, int value, size_t bytes), (to, value, bytes))
+DO(cudaStreamBeginCapture_ptsz, (cudaStream_t stream, enum cudaStreamCaptureMode mode), (stream, mode))
+DO(cudaStreamSynchronize_ptsz, (cudaStream_t stream), (stream))
+DO(cudaStreamWaitEvent_ptsz, (cudaStream_t stream, cudaEvent_t event, unsigned flags), (stream, event, flags))
 
 /* ---- what is made ---- */
 MAKE(EDGES_NAME(cudaGraphAddNode, _v2),

@@ -14,6 +14,7 @@ typedef int (*driver_call)(WHOLE);
 static struct {
     const char *name;
     driver_call real;
+    int told;                  /* that there is none */
 } driver[DRIVER_CALLS];      /* in the order in which they were asked for */
 static unsigned driver_calls;
 
@@ -21,6 +22,7 @@ static int lead_driver(unsigned which, WHOLE)
 {
     struct told told;
 
+    questions += (unsigned)notes(driver[which].name);
     memset(&told, 0, sizeof(told));
     if (!begins(&told, (enum call)(CALLS + which), 1))
         return driver[which].real(WHOLE_ARGS);
@@ -39,20 +41,37 @@ EACH_SLOT(SLOT)
 static const driver_call slots[DRIVER_CALLS] = { EACH_SLOT(SLOT_OF) };
 
 /* The function that stands for the one that was found. */
-static void lead_through(const char *name, void **function)
+static unsigned lead_through(const char *name, void **function)
 {
     unsigned i;
 
     for (i = 0; i < driver_calls && strcmp(driver[i].name, name) != 0; i++)
         ;
     if (i == DRIVER_CALLS || !*function)
-        return;
+        return DRIVER_CALLS;
     if (i == driver_calls) {
         driver[i].name = strdup(name);
         memcpy(&driver[i].real, function, sizeof(driver[i].real));
         driver_calls++;
     }
     memcpy(function, &slots[i], sizeof(slots[i]));
+    return i;
+}
+
+static int is_liar(enum call call, enum way way);
+static int is_telling(void);
+
+/* A driver that has no such function has none later either: to a child the name stays unknown. */
+static int is_absent(const char *name, unsigned which)
+{
+    static const char *absent;
+
+    if (which < DRIVER_CALLS && is_telling() && !driver[which].told) {
+        driver[which].told = 1;
+        if (is_liar(CALL_driver_function, WAY_ABSENT))
+            absent = name;
+    }
+    return absent && strcmp(absent, name) == 0;
 }
 
 #if CUDART_VERSION >= 12050
@@ -70,8 +89,10 @@ cudaError_t ENTRY_NAME(__wrap_)(ENTRY_PARAMS)
 {
     cudaError_t error = ENTRY_NAME(__real_)(ENTRY_ARGS);
 
-    if (error == cudaSuccess && !inside)
-        lead_through(name, function);
+    if (error == cudaSuccess && !inside && is_absent(name, lead_through(name, function))) {
+        *function = NULL;
+        *found = cudaDriverEntryPointSymbolNotFound;
+    }
     return error;
 }
 

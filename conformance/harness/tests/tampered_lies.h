@@ -2,19 +2,22 @@
 #ifndef TAMPERED_LIES_H_INCLUDED
 #define TAMPERED_LIES_H_INCLUDED
 
-#define MOST_ENTRIES 64u
+#include "tampered_asked.h"
+
 #define MOST_BYTES 256u
 #define FIELDS_AT_ONCE 4       /* of what is told in many words: at the next use the next ones */
 
 enum way {
     WAY_NEVER_DONE, WAY_UNDONE, WAY_CODE, WAY_OTHER_CODE, WAY_LESS, WAY_MORE, WAY_AFTER, WAY_TO_AFTER, WAY_BEYOND, WAY_TO_BEYOND, WAY_DATA_BEYOND,
     WAY_TWICE, WAY_NODE, WAY_NO_NODE, WAY_TO, WAY_NO_TO, WAY_FROM_PORT, WAY_TO_PORT, WAY_TYPE, WAY_RESERVED, WAY_NUMBER, WAY_SMALLER, WAY_STALE,
-    WAY_NEXT_BYTE, WAY_FIELD, WAY_LAST_FIELD = WAY_FIELD + FIELDS_AT_ONCE - 1, WAY_STATUS, WAY_CAPTURED, WAY_TIME, WAY_GRAPH, WAY_WORDS, WAYS
+    WAY_NEXT_BYTE, WAY_FIELD, WAY_LAST_FIELD = WAY_FIELD + FIELDS_AT_ONCE - 1, WAY_STATUS, WAY_CAPTURED, WAY_TIME, WAY_GRAPH, WAY_WORDS,
+    WAY_ABSENT, WAYS
 };
 static const char *const way_name[WAYS] = {
     "undone, always", "undone", "code", "other code", "less", "more", "after", "after, to", "beyond", "beyond, to", "beyond, data", "twice", "node",
     "no node", "to", "no to", "from_port", "to_port", "type", "reserved", "number", "number, smaller", "stale", "next byte", "field", "field, second",
-    "field, third", "field, fourth", "status", "captured", "time", "graph", "words"
+    "field, third", "field, fourth", "status", "captured", "time", "graph", "words",
+    "absent"
 };
 
 /* What a call tells: its code and, where it tells more, pointers to that. */
@@ -37,19 +40,8 @@ struct told {
     cudaGraph_t *graph;
 };
 
-/* What a kernel's or a stream's attribute means: the rest of the union is nobody's. */
-static size_t bytes_of_attribute(cudaLaunchAttributeID id)
-{
-    switch (id) {
-    case cudaLaunchAttributeClusterDimension: return 3 * sizeof(unsigned);
-    case cudaLaunchAttributeAccessPolicyWindow: return offsetof(struct cudaAccessPolicyWindow, missProp) + sizeof(enum cudaAccessProperty);
-    default: return sizeof(int);
-    }
-}
-
 static cudaError_t truth_of(struct told *told);
 static int begins(struct told *told, enum call call, int does);
-static int inside;             /* a call of the model's own */
 static unsigned counted;       /* calls that tell nothing here */
 
 #define WRAP(name, params, args, where, does)                        \
@@ -59,6 +51,7 @@ static unsigned counted;       /* calls that tell nothing here */
     {                                                                \
         struct told told;                                            \
                                                                      \
+        ASKED(name, args)                                            \
         memset(&told, 0, sizeof(told));                              \
         (void)(where);                                               \
         if (!begins(&told, CALL_##name, does))                       \
@@ -71,6 +64,7 @@ static unsigned counted;       /* calls that tell nothing here */
     cudaError_t __wrap_##name params;                                \
     cudaError_t __wrap_##name params                                 \
     {                                                                \
+        ASKED(name, args)                                            \
         counted++;                                                   \
         return __real_##name args;                                   \
     }

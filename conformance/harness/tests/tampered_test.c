@@ -8,6 +8,7 @@
  * tampered_test            compares with the pins
  * tampered_test --pins     prints them as they are now
  * tampered_test --missed   prints each lie that was missed, and why
+ * tampered_test --asked    tells no lie, and prints the digest of what each case asks
  *
  * Behind that, how the names of the cases begin that are to be asked, as in `tampered_test --missed matrix/`. */
 #include <malloc.h>
@@ -40,15 +41,14 @@ cudaError_t __real_cudaGetLastError(void);
 #define LONG_CALLS 5000u
 #define DRAWN_PART 8u          /* of the trials of a case that draws combinations: each lie asks them again */
 #define MOST_DIGITS 10u
-#define LEAST_ADDRESS 4096u    /* of what a caller may have; less: a field of NULL */
 #define CPU_SECONDS 5u         /* of a child: a lie may send a case round and round; most take less than one, on a busy machine too */
+
+#include "tampered_asked.h"
 
 /* ---- the calls ---- */
 
 #define CALL_OF(name) CALL_OF_(name)
 #define CALL_OF_(name) CALL_##name
-#define NAME_OF(name) NAME_OF_(name)
-#define NAME_OF_(name) #name
 
 #define TELL(name, params, args, where) CALL_OF(name),
 #define MAKE(name, params, args) CALL_OF(name),
@@ -56,7 +56,7 @@ cudaError_t __real_cudaGetLastError(void);
 #define COUNT(name, params, args)
 enum call {
 #include "tampered_calls.h"
-    CALL_run_in_thread,
+    CALL_run_in_thread, CALL_driver_function,
     CALLS
 };
 #undef TELL
@@ -67,7 +67,7 @@ enum call {
 #define DO(name, params, args) NAME_OF(name),
 static const char *const call_name[CALLS] = {
 #include "tampered_calls.h"
-    "run_in_thread",
+    "run_in_thread", "a function of the driver",
 };
 #undef TELL
 #undef MAKE
@@ -180,6 +180,8 @@ static int is_liar(enum call call, enum way way)
     return 0;
 }
 
+static int is_telling(void) { return mode == MODE_TELLING; }
+
 /* As many as are wanted of all uses, one of each stretch; not the same one of each, for cases ask in rounds. */
 static int is_sampled(unsigned use, unsigned all)
 {
@@ -260,6 +262,7 @@ int __wrap_run_in_thread(void (*run)(void *of), void *of)
 
     if (inside || mode == MODE_LIED)
         return ran;
+    questions += (unsigned)notes("run_in_thread");
     memset(&told, 0, sizeof(told));
     told.call = CALL_run_in_thread;
     told.code = ran ? cudaSuccess : cudaErrorUnknown;
@@ -270,7 +273,7 @@ int __wrap_run_in_thread(void (*run)(void *of), void *of)
 
 struct case_pin {                   /* what all lies together made of a case */
     const char *pair;
-    unsigned calls;            /* that it made while nobody lied */
+    unsigned calls, question;  /* that it made while nobody lied, and a digest of what it asked with them */
     struct sums sums;
 };
 
@@ -351,7 +354,10 @@ static void put_case(const struct case_info *info, enum mode now)
     ask.seed = plan_draw(plan_source_make(1, info->name, "base"), 0, 0);
     mode = now;
     clear_stack();
+    if (now == MODE_TRUE)
+        begin_noting();
     run_find_pair(info, "base")->ask(&ask);
+    noting = 0;
     outcome->wrong = ask.wrong;
     outcome->kills = ask.kills;
     outcome->asked = ask.asked;
@@ -418,7 +424,7 @@ static void compare_pin(const char *name, const struct case_pin *now)
         ;
     if (i < PINS)
         noted->pin_used[i] = 1;
-    if (i == PINS || pins[i].calls != now->calls || memcmp(&pins[i].sums, &now->sums, sizeof(now->sums)) != 0) {
+    if (i == PINS || pins[i].calls != now->calls || pins[i].question != now->question || memcmp(&pins[i].sums, &now->sums, sizeof(now->sums)) != 0) {
         printf("%s notices other lies than its pins say: a comparison of its host code is weaker, or stronger, than it was\n", name);
         check(0, name);
     } else {
@@ -430,13 +436,13 @@ static void print_pin(const char *name, const struct case_pin *now)
 {
     const struct sums *is = &now->sums;
 
-    printf("    { \"%s\", %u, { %u, %u, %u, %u, %llu, %llu, %llu, 0x%llx } },\n", name, now->calls, is->lies, is->missed, is->skipped,
+    printf("    { \"%s\", %u, 0x%x, { %u, %u, %u, %u, %llu, %llu, %llu, 0x%llx } },\n", name, now->calls, now->question, is->lies, is->missed, is->skipped,
            is->ended, is->wrong, is->kills, is->asked, is->said);
 }
 
 static void test_case(const struct case_info *info, const char *wish, const char *names)
 {
-    struct case_pin now = { NULL, 0, { 0 } };
+    struct case_pin now = { NULL, 0, 0, { 0 } };
     char name[64];
     unsigned i;
 
@@ -448,11 +454,16 @@ static void test_case(const struct case_info *info, const char *wish, const char
     if (CUDART_VERSION < 12040 && outcome->skipped)
         return; /* its nodes came with toolkit 12.4 */
     check(outcome->wrong == 0 && outcome->skipped == 0, name);
+    if (strcmp(wish, "--asked") == 0) {
+        printf("%s: 0x%x of %u\n", name, question, questions);
+        return;
+    }
     memcpy(uses, used, sizeof(uses));
     for (i = 0; i < ALL_CALLS; i++)
         now.calls += uses[i];
     most_uses = now.calls < MANY_CALLS ? MOST_USES : now.calls < LONG_CALLS ? FEW_USES : LEAST_USES;
     now.calls += counted;
+    now.question = question;
     memset(&sums, 0, sizeof(sums));
     memset(missed_by, 0, sizeof(missed_by));
     memset(lies_by, 0, sizeof(lies_by));
@@ -525,7 +536,7 @@ int main(int count, char **arguments)
             test_apart(&case_table[i], wish, names);
     passed = noted->passed;
     failed += noted->failed;
-    if (strcmp(wish, "--pins") == 0)
+    if (strcmp(wish, "--pins") == 0 || strcmp(wish, "--asked") == 0)
         return 0;
     if (!names[0])
         test_tables();

@@ -2,6 +2,8 @@
  *
  * PDL_WATCHED=FILE         at the end, the bytes of each place that the device wrote for the host, one in a line
  * PDL_FALSIFY=PLACE:BYTE:ADD before the host looks at this place, so much is added to the word at that byte of it; -1: to every word
+ * PDL_ASKED=FILE           at the end, a digest of all calls with what they are given (asked.c)
+ * PDL_BROKEN_WAITS=1       the broken waits are run, though the model has broken devices instead
  * PDL_COUNT_FAILS=CODE     there may be a device, and it cannot be used: it is neither counted nor set; 0: there is none, and none is counted
  * PDL_NO_DRIVER=1          the driver's version is that of none
  * PDL_WAIT_FAILS=CODE      whoever waits for the device is told this error
@@ -38,17 +40,17 @@ cudaError_t __real_cudaSetDevice(int device);
 int __wrap_circumstance_suits(const void *info, int circumstance, unsigned calls);
 cudaError_t __wrap_cudaSetDevice(int device);
 cudaError_t __real_cudaHostAlloc(void **memory, size_t bytes, unsigned flags);
-cudaError_t __wrap_cudaHostAlloc(void **memory, size_t bytes, unsigned flags);
+cudaError_t watched_cudaHostAlloc(void **memory, size_t bytes, unsigned flags);
 cudaError_t __real_cudaFreeHost(void *memory);
-cudaError_t __wrap_cudaFreeHost(void *memory);
+cudaError_t watched_cudaFreeHost(void *memory);
 cudaError_t __real_cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind);
-cudaError_t __wrap_cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind);
+cudaError_t watched_cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind);
 cudaError_t __real_cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind, cudaStream_t stream);
-cudaError_t __wrap_cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind, cudaStream_t stream);
+cudaError_t watched_cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind, cudaStream_t stream);
 cudaError_t __real_cudaStreamSynchronize(cudaStream_t stream);
-cudaError_t __wrap_cudaStreamSynchronize(cudaStream_t stream);
+cudaError_t watched_cudaStreamSynchronize(cudaStream_t stream);
 cudaError_t __real_cudaDeviceSynchronize(void);
-cudaError_t __wrap_cudaDeviceSynchronize(void);
+cudaError_t watched_cudaDeviceSynchronize(void);
 
 /* What is no whole word any more ends with bytes. */
 static void add_to(unsigned char *at, size_t room, long add)
@@ -135,6 +137,13 @@ cudaError_t __wrap_cudaDriverGetVersion(int *version)
     return cudaSuccess;
 }
 
+int __real_variants_applicable(const void *variant, const void *device, const char **why);
+int __wrap_variants_applicable(const void *variant, const void *device, const char **why);
+int __wrap_variants_applicable(const void *variant, const void *device, const char **why)
+{
+    return getenv("PDL_BROKEN_WAITS") ? 1 : __real_variants_applicable(variant, device, why);
+}
+
 /* What is watched is asked once. */
 int __wrap_circumstance_suits(const void *info, int circumstance, unsigned calls)
 {
@@ -151,7 +160,7 @@ cudaError_t __wrap_cudaSetDevice(int device)
     return error;
 }
 
-cudaError_t __wrap_cudaHostAlloc(void **memory, size_t bytes, unsigned flags)
+cudaError_t watched_cudaHostAlloc(void **memory, size_t bytes, unsigned flags)
 {
     cudaError_t error = __real_cudaHostAlloc(memory, bytes, flags);
 
@@ -160,7 +169,7 @@ cudaError_t __wrap_cudaHostAlloc(void **memory, size_t bytes, unsigned flags)
     return error;
 }
 
-cudaError_t __wrap_cudaFreeHost(void *memory)
+cudaError_t watched_cudaFreeHost(void *memory)
 {
     unsigned i;
 
@@ -170,7 +179,7 @@ cudaError_t __wrap_cudaFreeHost(void *memory)
     return __real_cudaFreeHost(memory);
 }
 
-cudaError_t __wrap_cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind)
+cudaError_t watched_cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind)
 {
     cudaError_t error = __real_cudaMemcpy(to, from, bytes, kind);
 
@@ -179,15 +188,15 @@ cudaError_t __wrap_cudaMemcpy(void *to, const void *from, size_t bytes, enum cud
     return error;
 }
 
-cudaError_t __wrap_cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind, cudaStream_t stream)
+cudaError_t watched_cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind, cudaStream_t stream)
 {
     if (kind == cudaMemcpyDeviceToHost)
         place[place_of(1, to, bytes)].copied = 1;
     return __real_cudaMemcpyAsync(to, from, bytes, kind, stream);
 }
 
-cudaError_t __wrap_cudaStreamSynchronize(cudaStream_t stream) { return waited(__real_cudaStreamSynchronize(stream)); }
-cudaError_t __wrap_cudaDeviceSynchronize(void)
+cudaError_t watched_cudaStreamSynchronize(cudaStream_t stream) { return waited(__real_cudaStreamSynchronize(stream)); }
+cudaError_t watched_cudaDeviceSynchronize(void)
 {
     const char *code = getenv("PDL_WAIT_FAILS");
     cudaError_t error = waited(__real_cudaDeviceSynchronize());

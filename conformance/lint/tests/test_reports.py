@@ -404,6 +404,21 @@ def test_what_a_generator_made_is_told_once() -> None:
     assert len(blocks(tell([*many, other]))) == 2
 
 
+def test_all_of_a_finding_is_in_its_json() -> None:
+    finding = _read_early("k", 2, line=7)
+    branch = Place("k", 48, "BRA", (("k.cu", 9), ("h.cuh", 3)))
+    finding.path = [Step("the branch goes past the wait", branch), Step("the use", Place("k", 64, "FADD"))]
+    assert finding.as_json() == {
+        "kernel": "k", "demangled": "k", "id": "read-before-wait", "severity": RULES["read-before-wait"].severity, "where": finding.where,
+        "message": "parameter 2 is read before the wait", "advice": RULES["read-before-wait"].advice, "file": "lib.so", "image": None,
+        "arch": "sm_90", "section": "k", "offset": 32, "source": {"file": "k.cu", "line": 7}, "inlined_at": [],
+        "path": [{"what": "the branch goes past the wait", "section": "k", "offset": 48, "source": {"file": "k.cu", "line": 9}},
+                 {"what": "the use", "section": "k", "offset": 64, "source": None}],
+        "instruction": "LDG.E R0, [R2]", "parameters": [], "condition": None, "imprecise": False, "fingerprint": finding.fingerprint,
+        "suppressed": None, "known": False,
+    }
+
+
 def test_json_is_written_as_it_is_made() -> None:
     """Pieces of it are what the standard library writes of the whole; bytes of a name that are no UTF-8 get a replacement."""
     content = {"a": [], "b": {}, "c": [1, None, True, 0.5, "\u00e4\"\n\x01"], "d": [{"e": [{"f": []}], "g": {"h": "\U0001f600"}}]}

@@ -118,6 +118,39 @@ def test_the_first_question_with_another_answer_is_named(tmp_path: Path, monkeyp
     assert golden.first_difference(harness, {"one": said["one"]}) == "two", "what is not recorded differs"
 
 
+CALLING = """#!{python}
+import os, sys
+if "PDL_ASKED" in os.environ and {tells}:
+    open(os.environ["PDL_ASKED"], "w").write(" ".join(sys.argv[-2:]) + " of 3\\n")
+"""
+
+
+def test_of_families_that_launch_pairs_the_calls_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert {"wait", "edge", "order"} < set(watched.launching(None)) and not {"joins", "readback"} & set(watched.launching(None))
+    assert watched.launching({"wait", "joins"}) == ["wait"]
+    harness = tmp_path / "calling"
+    harness.write_text(CALLING.format(python=sys.executable, tells=True))
+    harness.chmod(0o755)
+    assert watched._calls(harness, "wait") == ["--family wait of 3"]
+    monkeypatch.setattr(watched, "_told", lambda path: [])
+    monkeypatch.setattr(watched, "_run", lambda *words, tell="PDL_WATCHED", **more: words[2].write_text(tell) and [])
+    assert watched.watch(harness, families=["edge"]) == {"calls of edge": ["PDL_ASKED"]}
+    monkeypatch.undo()
+    harness.write_text(CALLING.format(python=sys.executable, tells=False))
+    with pytest.raises(InvalidRun, match="does not tell what wait calls"):
+        watched._calls(harness, "wait")
+
+
+def test_of_families_with_broken_waits_these_are_recorded(tmp_path: Path) -> None:
+    assert "wait" in watched.waiting(None) and watched.waiting({"wait", "edge"}) == ["wait"]
+    case = Said(record="case", case="A-01.x", status="PASS")
+    variant = Said(record="variant", case="A-01.x", kind="broken_wait", status="KILLED")
+    assert watched._broken_waits(saying(tmp_path, variant, case), "wait") == [golden.digest([variant, case])]
+    for records in ([case], [{**variant, "status": "SURVIVED"}, case], [{**variant, "kind": "mutant"}, case]):
+        with pytest.raises(InvalidRun, match="no broken wait of wait"):
+            watched._broken_waits(saying(tmp_path, *records), "wait")
+
+
 @pytest.mark.parametrize(("now", "arguments", "code"), [
     (1, [], OK), (2, [], FAILED), (2, ["--sample", "3"], FAILED), (1, ["--sample", "3"], OK), (1, ["--sample", "1"], BAD_ARGUMENTS),
     (2, ["--sample", "3", "--write"], BAD_ARGUMENTS),

@@ -69,6 +69,15 @@ def test_which_verdicts_are_problems(proving: bool, status: str, problems: int) 
     assert len(seen.problems) == problems
 
 
+def test_what_all_seeds_showed_is_added_up() -> None:
+    seen = sweep.Seen()
+    told = {"mutant": "KILLED", "control": "KILLED", "broken_wait": "SURVIVED"}
+    variants = tuple({"kind": kind, "status": status} for kind, status in told.items())
+    for _ in range(2):
+        seen.add(1, CaseResult(CASE, "PASS", None, {"outcomes": {"fresh": 3, "overlap": 1}}, variants))
+    assert seen.outcomes == {CASE.name: {"fresh": 6, "overlap": 2}} and seen.mutants == {"KILLED": 4} and seen.statuses == {"PASS": 2}
+
+
 FAKE = '''#!{python}
 import json, sys
 def say(**record): print(json.dumps(record))
@@ -216,6 +225,20 @@ def test_only_a_rule_whose_cases_are_all_for_a_gpu_needs_no_device() -> None:
               for most in (0, 1, len(rule.cases) - 1, len(rule.cases))]
     said = [devices.reason(dataclasses.replace(rule, cases=cases)) for cases in on_gpu]
     assert said == [None, None, None, "its kernels exist on a GPU only"]
+
+
+@pytest.mark.parametrize(("rule_class", "kind", "allowed", "needs_none"), [
+    ("measured", "api", ("", ""), True), ("measured", "visibility", ("wrong", "wrong"), True),
+    ("measured", "visibility", ("wrong", ""), False), ("documented", "api", ("", ""), False),
+    ("documented", "visibility", ("wrong", "wrong"), False),
+])
+def test_what_is_only_measured_needs_no_device(rule_class: str, kind: str, allowed: tuple[str, str], needs_none: bool) -> None:
+    rule = next(rule for rule in BOOK.rules if rule.id == "WAIT-01")
+    cases = tuple(dataclasses.replace(case, allowed=(word,) if word else (), gpu_only=False) for case, word in
+                  zip(rule.cases[:2], allowed, strict=True))
+    beyond = dataclasses.replace(rule.cases[0], allowed=(), gpu_only=True)
+    said = devices.reason(dataclasses.replace(rule, rule_class=rule_class, kind=kind, cases=(*cases, beyond)))
+    assert (said == "measured: it calls no answer wrong") == needs_none and (said is None) != needs_none
 
 
 @pytest.mark.parametrize("sample", [[], ["--sample", "2"]])

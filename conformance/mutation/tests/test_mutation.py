@@ -62,6 +62,37 @@ DEVICE_FN int fourth(void) { return 4; }
 """
 
 
+LEFT_OUT = """enum way { ONE, TWO, THREE };
+static const struct row rows[] = {
+    { 1, "a" },
+    [TWO] = { 3, 4 },
+};
+static int f(int a)
+{
+    for (i = 0; i < n; i++) {
+        call(a,
+             b);
+        if (a)
+            c = g(a ? b : c, 0x10);
+        else if (b)
+            return cudaErrorNotReady;
+        else return d;
+    }
+    switch (a) {
+    case ONE: return e;
+    case TWO: g(); break;
+    }
+}
+"""
+ROWS = """NAMES = ("a", "b")
+def f() -> None:
+    rows = {
+        "a": 1,
+        ("c", "d"): 2,
+    }
+"""
+
+
 def made_of(file: str, text: str) -> set[str]:
     return {change.new.strip() for change in changes_of(file, text)}
 
@@ -83,6 +114,25 @@ def test_c_is_changed_like_this(new: str) -> None:
 ])
 def test_python_is_changed_like_this(new: str) -> None:
     assert new in made_of("x.py", PYTHON)
+
+
+@pytest.mark.parametrize(("line", "new"), [
+    (3, "/* left out */"), (3, "{ 1},"), (4, "/* left out */"), (4, "[THREE] = { 3, 4 },"), (8, "for (i = 0; i + 1 < n; i++) {"),
+    (9, "if (0) call(a,"), (12, "c = g(a ? c : b, 0x10);"), (12, "c = g(a ? b : c, 0x11);"), (14, "return cudaSuccess;"),
+    (15, "else ;"), (18, "/* left out */"), (18, "case TWO: return e;"), (19, "/* left out */"), (19, "case TWO: g();"),
+    (19, "case THREE: g(); break;"),
+])
+def test_something_of_c_is_left_out_or_taken_for_another(line: int, new: str) -> None:
+    assert new in {change.new.strip() for change in changes_of("x.c", LEFT_OUT) if change.line == line}
+
+
+def test_only_the_beginning_of_a_statement_is_skipped() -> None:
+    assert {change.line for change in changes_of("x.c", LEFT_OUT) if "if (0) " in change.new} == {9}
+
+
+@pytest.mark.parametrize(("line", "new"), [(4, ""), (4, '"": 1,'), (5, ""), (5, '("c",): 2,')])
+def test_a_row_of_python_is_left_out(line: int, new: str) -> None:
+    assert new in {change.new.strip() for change in changes_of("x.py", ROWS) if change.line == line}
 
 
 def test_what_is_no_code_stays() -> None:

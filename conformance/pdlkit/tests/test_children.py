@@ -83,6 +83,14 @@ def test_a_crash_names_its_signal(number: signal.Signals) -> None:
     assert number.name in ending.words()
 
 
+@pytest.mark.parametrize("environment", [None, {"x": "y" * 10**6}])
+def test_a_keeper_that_ends_at_once_is_told(environment: dict[str, str] | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With more to hand over than the channel holds, that breaks, too."""
+    monkeypatch.setattr(children, "_keeper", lambda: [sys.executable, "-c", ""])
+    with pytest.raises(SetupImpossible, match="odd cannot be started: the process that keeps it ended at once"):
+        Kept(["odd"], environment=environment)
+
+
 def test_a_program_that_cannot_be_started_is_named(tmp_path: Path) -> None:
     (tmp_path / "plain").write_text("x")
     for name, why in (("absent", "No such file"), ("plain", "Permission denied")):

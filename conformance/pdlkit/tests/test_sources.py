@@ -167,7 +167,8 @@ def test_only_reports_are_compared(tmp_path: Path) -> None:
     for name, suite in (("a", {"sources": "0123456789abcdef"}), ("b", {})):
         (tmp_path / f"{name}.json").write_text(json.dumps({"schema": "pdl-report/1", "suite": suite}))
     (tmp_path / "c.json").write_text("[1]")
-    assert sources.recorded(tmp_path) == [("a.json", "0123456789abcdef"), ("b.json", None)]
+    (tmp_path / "d.json").write_text("{")
+    assert sources.recorded(tmp_path) == [("a.json", "0123456789abcdef"), ("b.json", None), ("d.json", None)]
 
 
 @pytest.mark.parametrize("made_by", sources.EARLIER)

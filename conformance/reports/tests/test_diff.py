@@ -345,6 +345,13 @@ def test_every_change_is_printed_the_worst_first() -> None:
     assert said[-1] == "WORSE  5 cases compared: 2 worse, 1 better, 2 changed"
 
 
+def test_the_times_are_printed_where_their_bounds_are_known() -> None:
+    times = {"median_ratio": 1.5, "low": 1.2, "high": 1.8, "cases": 7}
+    assert " time     per trial, new over old: median 1.50 (95 %: 1.20 to 1.80) over 7 cases" in diff.lines(Comparison("same", times=times))
+    for unknown in (None, {**times, "low": None}):
+        assert not any("per trial" in line for line in diff.lines(Comparison("same", times=unknown)))
+
+
 @pytest.mark.parametrize(("before", "after", "told"), [(0, 7, True), (7, 0, True), (0, 6, False), (0, 0, False), (7, 7, False)])
 def test_a_rate_that_nothing_but_chance_explains_is_no_change(before: int, after: int, told: bool) -> None:
     """Of ten trials each: 0 and 7 wrong ones differ by chance once in 300 times, 0 and 6 once in 92."""

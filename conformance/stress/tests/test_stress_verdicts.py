@@ -185,6 +185,17 @@ def test_an_earlier_session_in_the_same_folder_adds_nothing(tmp_path: Path) -> N
     assert result.order == ["a", "b"] and result.code == NOTHING_FOUND
 
 
+def test_images_that_were_passed_on_are_named_once(tmp_path: Path) -> None:
+    class Passing(Program):
+        def rewritten(self, plan: Plan, records: Path | None = None, one_by_one: bool = False) -> Observed:
+            if records:
+                entries = [{"record": "passed", "image": name, "architecture": 90, "why": "odd"} for name in ("y", "x", "y")]
+                records.write_text("".join(json.dumps(entry) + "\n" for entry in entries), encoding="utf-8")
+            return super().rewritten(plan, records, one_by_one)
+
+    assert session(Passing(tmp_path, races())).passed_on == ["x for sm_90: odd", "y for sm_90: odd"]
+
+
 def test_the_codes_are_those_of_the_manual() -> None:
     assert (NOTHING_FOUND, RACE_FOUND, INCONCLUSIVE) == (0, 1, 2)
 
