@@ -179,7 +179,7 @@ static cudaError_t give_batch(cudaGraphExec_t exec, cudaGraphNode_t node, const 
 }
 
 /* What the node tells is what it was given. */
-static cudaError_t look_at_batch(struct joins *joins, cudaGraphNode_t node, const CUDA_BATCH_MEM_OP_NODE_PARAMS *given)
+static cudaError_t look_at_batch(cudaGraphNode_t node, const CUDA_BATCH_MEM_OP_NODE_PARAMS *given)
 {
     typedef CUresult(CUDAAPI * get_fn)(CUgraphNode, CUDA_BATCH_MEM_OP_NODE_PARAMS *);
     CUDA_BATCH_MEM_OP_NODE_PARAMS told = PDL_ZERO;
@@ -191,12 +191,12 @@ static cudaError_t look_at_batch(struct joins *joins, cudaGraphNode_t node, cons
         error = (cudaError_t)((get_fn)get)((CUgraphNode)node, &told);
     if (error != cudaSuccess)
         return error;
-    joins->pinned->host_is_stale |= told.count != given->count;
-    for (i = 0; i < given->count && i < told.count; i++) {
+    for (i = 0; i < given->count && told.count == given->count; i++) {
         const CUstreamBatchMemOpParams *a = &told.paramArray[i], *b = &given->paramArray[i];
-        joins->pinned->host_is_stale |= a->operation != b->operation || a->waitValue.address != b->waitValue.address || a->waitValue.value != b->waitValue.value;
+        if (a->operation != b->operation || a->waitValue.address != b->waitValue.address || a->waitValue.value != b->waitValue.value)
+            return cudaErrorUnknown;
     }
-    return cudaSuccess;
+    return told.count == given->count ? cudaSuccess : cudaErrorUnknown;
 }
 
 /* Its operations the node has at once, or is given them, or is given them in the executable graph. */
@@ -212,7 +212,7 @@ static cudaError_t add_values(struct joins *joins, struct batch *b, cudaGraph_t 
         error = add_batch(graph, after, count, later ? &first : &params, node);
     if (error == cudaSuccess && joins->round % 3 == 1)
         error = give_batch(NULL, *node, &params);
-    return error == cudaSuccess ? look_at_batch(joins, *node, joins->round % 3 == 2 ? &first : &params) : error;
+    return error == cudaSuccess ? look_at_batch(*node, joins->round % 3 == 2 ? &first : &params) : error;
 }
 
 static cudaError_t launch_with_values(struct joins *joins, struct batch *b, cudaGraph_t graph, cudaGraphNode_t node, cudaStream_t stream,
