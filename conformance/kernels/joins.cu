@@ -61,7 +61,6 @@
  *                    end it, and one that does, written by a stream, a kernel or the host; batches of a wait and a write, and of two waits
  * value_nodes COMP-17b nodes that write values and wait for them, captured or built by the driver, with operations that they were given later
  * batches  COMP-04h  copies that one call queues, of pieces or of rows and layers: out of work, after an event, before work of each kind
- * managed  COMP-04i  managed memory that one call moves or discards, between work and followers
  * allocations COMP-17c nodes that allocate memory and free it, between kernels, beside others, and for the stream that goes on
  * pools    COMP-17a memory that is freed in a stream and allocated again, in that stream or another one; up to 80 pieces at
  *                    once, no two of which share memory
@@ -185,7 +184,6 @@ struct joins {
     cudaGraphExec_t nothing;   /* of a silent kernel, for who made it */
     cudaEvent_t passed;        /* of nothing that anybody waits for, for who made it */
     void *made, *made_pinned;  /* memory that a call in between allocated */
-    void *managed;             /* MANAGED_PIECES, if they are needed */
     const struct condition *condition; /* of a wait for a value, for who set it */
     unsigned trial, works, followers, unasked; /* unasked: this trial put no question */
     unsigned round;            /* of the questions that are asked in turn */
@@ -239,8 +237,6 @@ static void close_joins(struct joins *joins)
         (void)cudaFree(joins->longer);
     if (joins->longer_host)
         (void)cudaFreeHost(joins->longer_host);
-    if (joins->managed)
-        (void)cudaFree(joins->managed);
     if (joins->pooled)
         (void)cudaFree(joins->pooled);
     (void)cudaFreeHost(joins->pinned);
@@ -470,7 +466,6 @@ static cudaError_t join_zero(struct joins *joins)
 #include "joins_pools.h"
 #include "joins_allocations.h"
 #include "joins_batches.h"
-#include "joins_managed.h"
 #include "joins_threads.h"
 #include "joins_items.h"
 #include "joins_recorders.h"
@@ -544,6 +539,5 @@ static const struct pair joins_pairs[] = {
     PAIR_ASK("pools", ask_pools),
     PAIR_ASK("allocations", ask_allocations),
     PAIR_ASK("batches", ask_batches),
-    PAIR_ASK("managed", ask_managed),
 };
 IMAGE(joins, joins_pairs)

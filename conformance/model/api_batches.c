@@ -1,4 +1,4 @@
-/* Copies that one call queues; and the ends and moves of managed memory. */
+/* Copies that one call queues. */
 #include "api.h"
 
 #if CUDART_VERSION >= 12080
@@ -94,56 +94,6 @@ cudaError_t CUDARTAPI cudaMemcpy3DBatchAsync(size_t count, struct cudaMemcpy3DBa
     for (size_t i = f->layers_batch_loses_first; i < count && error == cudaSuccess; i++)
         error = copy_layers(&copies[i], stream);
     if (f->layers_batch_passed && s != NULL)
-        s->tail = before;
-    return error;
-}
-#endif
-
-/* ---- managed memory, which lies where host and device see it ---- */
-
-cudaError_t CUDARTAPI cudaMallocManaged(void **out, size_t bytes, unsigned flags)
-{
-    CALL(cudaMallocManaged);
-    FAIL_IF(out == NULL || bytes == 0 || flags != cudaMemAttachGlobal, cudaErrorInvalidValue);
-    *out = memory_allocate(bytes, true);
-    return *out == NULL ? cudaErrorMemoryAllocation : cudaSuccess;
-}
-
-#if CUDART_VERSION >= 13000
-static bool ranges_sound(void **at, const size_t *bytes, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (!memory_contains(at[i], bytes[i]))
-            return false;
-    return count != 0;
-}
-
-/* The memory stays what it is. */
-cudaError_t CUDARTAPI cudaMemPrefetchBatchAsync(void **at, size_t *bytes, size_t count, struct cudaMemLocation *to, size_t *first, size_t number,
-                                                unsigned long long flags, cudaStream_t stream)
-{
-    struct stream *s = stream_of(stream);
-    CALL(cudaMemPrefetchBatchAsync);
-    bool sound = at != NULL && bytes != NULL && to != NULL && first != NULL && flags == 0 && s != NULL;
-    FAIL_IF(!sound || !ranges_sound(at, bytes, count) || number > count, cudaErrorInvalidValue);
-    FAIL_IF(!attributes_sound(first, number, count), cudaErrorInvalidValue);
-    cudaError_t error = stream_move(s, op_new(OP_POOL), false);
-    if (device.faults.prefetch_passed)
-        stream_cuts(s);
-    return error;
-}
-
-/* What it held is gone. */
-cudaError_t CUDARTAPI cudaMemDiscardBatchAsync(void **at, size_t *bytes, size_t count, unsigned long long flags, cudaStream_t stream)
-{
-    struct stream *s = stream_of(stream);
-    cudaError_t error = cudaSuccess;
-    CALL(cudaMemDiscardBatchAsync);
-    FAIL_IF(at == NULL || bytes == NULL || flags != 0 || s == NULL || !ranges_sound(at, bytes, count), cudaErrorInvalidValue);
-    struct op *before = s->tail;
-    for (size_t i = 0; i < count && error == cudaSuccess; i++)
-        error = cudaMemsetAsync(at[i], 0xDB, bytes[i], stream);
-    if (device.faults.discard_passed)
         s->tail = before;
     return error;
 }

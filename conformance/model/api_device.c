@@ -192,7 +192,6 @@ cudaError_t CUDARTAPI cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr att
     case cudaDevAttrComputeCapabilityMajor: *value = cc_of(index) / 10; break;
     case cudaDevAttrComputeCapabilityMinor: *value = cc_of(index) % 10; break;
     case cudaDevAttrConcurrentKernels:
-    case cudaDevAttrConcurrentManagedAccess:
     case cudaDevAttrUnifiedAddressing:
     case cudaDevAttrCanMapHostMemory:
     case cudaDevAttrAsyncEngineCount:

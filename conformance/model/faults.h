@@ -400,7 +400,6 @@ struct faults {
     bool wide_value_halved, wide_value_turned, wide_value_cuts; /* values of eight bytes */
     bool layers_batch_ignores_pitch, layers_batch_copies_a_layer, layers_batch_unordered_taken, layers_batch_unordered, layers_batch_loses_first,
         layers_batch_passed;
-    bool prefetch_passed, discard_passed; /* managed memory */
     bool built_values_turned, built_batch_does_one, built_values_first, first_value_told_for_all, batch_node_keeps_params, exec_batch_keeps_params;
     bool handle_loses_attributes, handle_loses_shared, handle_in_legacy; /* launches that name a kernel by its handle */
     bool driver_loop_once, no_rows_set_cuts, memset_passes_copy_in, graph_passes_copy_out, refused_crowd_fires_event, window_drops_completion,

@@ -1909,8 +1909,6 @@ static const struct variant variants[] = {
     BROKEN("layers-batch-unordered", layers_batch_unordered, "COMP-04h", "copies of layers that one call queues do not come after what their stream holds"),
     BROKEN("layers-batch-loses-first", layers_batch_loses_first, "COMP-04h", "of copies of layers that one call queues the first is not made"),
     BROKEN("layers-batch-passed", layers_batch_passed, "COMP-04h", "nothing comes after copies of layers that one call queues"),
-    BROKEN("prefetch-passed", prefetch_passed, "COMP-04i", "what comes after moves of managed memory does not wait for the kernel before them"),
-    BROKEN("discard-passed", discard_passed, "COMP-04i", "memory that is discarded loses what the stream stores there later"),
     BROKEN("built-values-turned", built_values_turned, "COMP-17b", "a node does the operations of its batch from the last to the first"),
     BROKEN("built-batch-does-one", built_batch_does_one, "COMP-17b", "of the batch of a node the first operation is done only"),
     BROKEN("built-values-first", built_values_first, "COMP-17b", "a node that writes values, or waits for them, is added after none"),

@@ -100,10 +100,6 @@ DO(cudaMemcpyBatchAsync,
    (void *const *to, const void *const *from, const size_t *bytes, size_t count, struct cudaMemcpyAttributes *attributes, size_t *first,
     size_t number, cudaStream_t stream),
    (to, from, bytes, count, attributes, first, number, stream))
-DO(cudaMemDiscardBatchAsync, (void **at, size_t *bytes, size_t count, unsigned long long flags, cudaStream_t stream), (at, bytes, count, flags, stream))
-DO(cudaMemPrefetchBatchAsync,
-   (void **at, size_t *bytes, size_t count, struct cudaMemLocation *to, size_t *first, size_t number, unsigned long long flags, cudaStream_t stream),
-   (at, bytes, count, to, first, number, flags, stream))
 DO(cudaMemcpy3DBatchAsync, (size_t count, struct cudaMemcpy3DBatchOp *copies, unsigned long long flags, cudaStream_t stream),
    (count, copies, flags, stream))
 #elif CUDART_VERSION >= 12080
