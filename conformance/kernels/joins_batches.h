@@ -1,5 +1,5 @@
-/* joins_batches.h - the pair of joins.cu with copies that one call queues, each with its own source, target and size, also of rows and layers: "the batch as a
- * whole executes in stream order". */
+/* joins_batches.h - the pair of joins.cu with copies that one call queues, each with its own source, target and size, also of rows and layers:
+ * "the batch as a whole executes in stream order". */
 #ifndef JOINS_BATCHES_H_INCLUDED
 #define JOINS_BATCHES_H_INCLUDED
 
@@ -234,7 +234,7 @@ static cudaError_t join_pieces(struct joins *joins)
     return error;
 }
 
-/* "Each copy must have a valid srcAccessOrder", "width, height and depth must not be zero", and the flags "must be zero now". */
+/* Each copy of layers "must have a valid srcAccessOrder setting". */
 static void ask_wrong_layers(struct ask *ask, uint32_t *memory)
 {
     struct cudaMemcpy3DBatchOp copies[2];

@@ -33,7 +33,7 @@ static void give_values(struct node *n, const struct batch_params *p)
         n->more[i - 1] = value_of(&p->operations[f->built_values_turned ? p->count - 1 - i : i]);
 }
 
-/* "The following fields cannot be changed: the context, the count and the kinds of operations." */
+/* The context, the count and the kinds of operations have to stay what they are; nobody asks for others. */
 static cudaError_t change_values(struct node *n, const struct batch_params *p)
 {
     FAIL_IF(n == NULL || !batch_fits(p), cudaErrorInvalidValue);

@@ -10,8 +10,8 @@ device wrote for the host is one more, or one less. What the cases call, and whi
 harness/tests/tampered_test.c asks. PATH is pdl-harness-watched, the model's harness with harness/tests/watched.c and asked.c.
 
 Of the families that launch pairs a digest is recorded of every call with what it is given: a stream, an edge or a size that is another
-one launches another pair, which may be as right as the one that was meant. And so that their software waits fail as they should, though a
-run on the model has broken devices instead, a digest of what is said where those are run.
+one launches another pair, which may be as right as the one that was meant. Of the families with software waits that fail on purpose a
+digest is recorded of what is said where these are run: a run on the model leaves them out, because it has broken devices instead.
 """
 
 from __future__ import annotations

@@ -102,7 +102,6 @@ int program_updated_by_older(const struct made *made, cudaGraphExec_t exec, cuda
     return 1;
 }
 
-/* An answer that would lose data is an error, and the caller asks in another way. */
 cudaError_t program_tell_capture(cudaStream_t stream, struct told_capture *told)
 {
     return edges_of_capture(stream, &told->status, &told->id, &told->graph, NULL, NULL, NULL);
@@ -113,6 +112,7 @@ int program_tells_same(const struct told_capture *told, unsigned status, unsigne
     return (unsigned)told->status == status && told->id == id && told->graph == graph;
 }
 
+/* An answer that would lose data is an error, and the caller asks in another way. */
 int program_told_by_older(const struct made *made, cudaStream_t stream, const cudaGraphNode_t **nodes, size_t *count, struct dice *dice,
                           cudaError_t *error)
 {

@@ -177,7 +177,7 @@ static void note_graph(cudaGraph_t handle) { note_handle(handle); }
 static void note_node(cudaGraphNode_t handle) { note_handle(handle); }
 static void note_exec(cudaGraphExec_t handle) { note_handle(handle); }
 
-/* ---- lists, whose length comes behind them; attributes, whose kind comes before them ---- */
+/* ---- lists, whose length is a later argument; attributes, whose kind is an earlier one ---- */
 
 static struct {
     const cudaGraphNode_t *node[2];
@@ -273,12 +273,15 @@ static void note_kernel(const struct cudaKernelNodeParams *p)
         note_launch(p->func, p->gridDim, p->blockDim, p->sharedMemBytes, p->kernelParams);
 }
 
+static void note_set(const void *to, size_t pitch, unsigned value, unsigned element, size_t width, size_t height)
+{
+    note_place(to), note_number(pitch), note_number(value), note_number(element), note_number(width), note_number(height);
+}
+
 static void note_memset(const struct cudaMemsetParams *p)
 {
-    IF_GIVEN(p) {
-        note_place(p->dst), note_number(p->pitch), note_number(p->value), note_number(p->elementSize), note_number(p->width);
-        note_number(p->height);
-    }
+    IF_GIVEN(p)
+        note_set(p->dst, p->pitch, p->value, p->elementSize, p->width, p->height);
 }
 
 static void note_function(cudaHostFn_t function) { note_handle((const void *)(uintptr_t)function); }
@@ -320,8 +323,7 @@ static void note_params(const struct cudaGraphNodeParams *p)
             note_launch(p->kernel.func, p->kernel.gridDim, p->kernel.blockDim, p->kernel.sharedMemBytes, p->kernel.kernelParams);
             break;
         case cudaGraphNodeTypeMemset:
-            note_place(p->memset.dst), note_number(p->memset.pitch), note_number(p->memset.value), note_number(p->memset.elementSize);
-            note_number(p->memset.width), note_number(p->memset.height);
+            note_set(p->memset.dst, p->memset.pitch, p->memset.value, p->memset.elementSize, p->memset.width, p->memset.height);
             break;
         case cudaGraphNodeTypeMemcpy: note_copy(&p->memcpy.copyParams); break;
         case cudaGraphNodeTypeGraph: note_graph(p->graph.graph); break;
