@@ -78,7 +78,8 @@ DEVICE_FN void last_block_holds(const struct kernel_args *args)
 KERNEL(crowds_primary) { last_block_holds(&args); }
 KERNEL_OF(crowds_primary_long, struct long_args) { last_block_holds(&args.args); }
 
-/* In the marked trials they trigger, and wait at once, or when the primary should be over. */
+/* In the marked trials they trigger, and wait at once, or when the primary should be over; in the last of these the first blocks cache the line and
+ * outlive the primary, so that others begin only then. */
 DEVICE_FN void last_blocks_read(const struct kernel_args *args, uint32_t waits)
 {
     struct trial_plan plan = k_plan(args);
@@ -86,6 +87,10 @@ DEVICE_FN void last_blocks_read(const struct kernel_args *args, uint32_t waits)
 
     if (k_block() < FIRST)
         k_min64(&args->state->dependent_begin_ns, k_now());
+    if (waits && plan.repeats == 2 && k_block() < FIRST && k_block() + LAST < k_blocks()) {
+        (void)k_load(args->data + LAST - 1);
+        k_delay(args->state, plan.bound_ns + 3 * plan.hold_ns);
+    }
     if (k_block() + LAST < k_blocks())
         return;
     k_store(args->data + LAST + at, k_load(args->data + LAST - 1)); /* the line is cached before the wait, too */

@@ -40,6 +40,19 @@ static cudaError_t join_eight(struct joins *joins)
     return error;
 }
 
+/* A new event, in whose place an awaited one may have been, is complete at once. */
+static cudaError_t record_in_its_place(struct joins *joins)
+{
+    cudaEvent_t event;
+    cudaError_t error = cudaEventCreateWithFlags(&event, cudaEventDisableTiming);
+
+    if (error != cudaSuccess)
+        return error;
+    error = cudaEventRecord(event, joins->stream[PLACES - 1]);
+    (void)cudaEventDestroy(event);
+    return error;
+}
+
 /* "Any associated resources will automatically be released asynchronously at completion." */
 static cudaError_t join_destroyed(struct joins *joins)
 {
@@ -49,7 +62,11 @@ static cudaError_t join_destroyed(struct joins *joins)
     if (error == cudaSuccess)
         error = cudaStreamWaitEvent(joins->stream[1], event, 0);
     (void)cudaEventDestroy(event);
-    return error == cudaSuccess ? follow(joins, 0, joins->stream[1]) : error;
+    if (error == cudaSuccess && joins->round % 3 == 1)
+        error = record_in_its_place(joins);
+    if (error == cudaSuccess)
+        error = follow(joins, 0, joins->stream[1]);
+    return error == cudaSuccess && joins->round % 3 == 2 ? record_in_its_place(joins) : error;
 }
 
 /* Whether it is complete, the host may be told either way. */
@@ -78,7 +95,7 @@ static cudaError_t launch_and_await(struct joins *joins, unsigned flags, cudaStr
     if (error == cudaSuccess)
         error = cudaStreamWaitEvent(awaits, event, 0);
     (void)cudaEventDestroy(event);
-    return error;
+    return error == cudaSuccess && joins->round % 2 ? record_in_its_place(joins) : error;
 }
 
 /* A programmatic event that the launch itself records: the follower's wait covers the launch. */

@@ -74,6 +74,13 @@ DEVICE_FN void compares(const struct kernel_args *args, uint32_t waits)
         k_add(&args->state->finished, 1);
 }
 
+KERNEL(replay_middle)
+{
+    (void)args;
+    k_trigger();
+    k_wait_device();
+}
+
 KERNEL(replay_reader) { compares(&args, WAITS); }
 KERNEL(replay_bare_reader) { compares(&args, 0); }
 
@@ -223,8 +230,8 @@ static cudaError_t launch(const void *function, struct room *room, cudaStream_t 
     return cudaLaunchKernelExC(&config, function, params);
 }
 
-/* A graph of one kernel. */
-static cudaError_t instantiate_one(cudaGraphExec_t *exec, const void *function, struct room *room)
+/* A graph of one kernel, and of another one that ends at once beside it, made after it. */
+static cudaError_t instantiate_one(cudaGraphExec_t *exec, const void *function, struct room *room, int beside)
 {
     cudaGraph_t graph;
     cudaGraphNode_t node;
@@ -232,6 +239,8 @@ static cudaError_t instantiate_one(cudaGraphExec_t *exec, const void *function, 
 
     if (error == cudaSuccess)
         error = ask_add_kernel(&node, graph, function, &room->args, REPLAY_WORDS);
+    if (error == cudaSuccess && beside)
+        error = ask_add_kernel(&node, graph, (const void *)SYMBOL(replay_middle), &room->args, 1);
     if (error == cudaSuccess)
         error = cudaGraphInstantiate(exec, graph, 0);
     (void)cudaGraphDestroy(graph);
@@ -243,17 +252,18 @@ static cudaError_t instantiate_one(cudaGraphExec_t *exec, const void *function, 
 static void boundary(struct ask *ask, int graph_first, const char *what)
 {
     struct room room;
-    cudaGraphExec_t exec = NULL;
+    cudaGraphExec_t exec[2] = { NULL, NULL };
     cudaError_t error = open_room(&room);
     unsigned long long i;
 
-    if (error == cudaSuccess)
-        error = instantiate_one(&exec, graph_first ? (const void *)SYMBOL(replay_writer) : (const void *)SYMBOL(replay_bare_reader), &room);
+    for (i = 0; i < 2 && error == cudaSuccess; i++)
+        error = instantiate_one(&exec[i], graph_first ? (const void *)SYMBOL(replay_writer) : (const void *)SYMBOL(replay_bare_reader), &room,
+                                i % 2 != 0);
     for (i = 0; ask_goes_on(ask, i, ask->trials) && error == cudaSuccess; i++) {
-        error = graph_first ? cudaGraphLaunch(exec, ask->stream) : launch((const void *)SYMBOL(replay_writer), &room, ask->stream, 0);
+        error = graph_first ? cudaGraphLaunch(exec[i % 2], ask->stream) : launch((const void *)SYMBOL(replay_writer), &room, ask->stream, 0);
         if (error == cudaSuccess)
             error = graph_first ? launch((const void *)SYMBOL(replay_reader), &room, SECOND_STREAM(ask), 1)
-                                : cudaGraphLaunch(exec, SECOND_STREAM(ask));
+                                : cudaGraphLaunch(exec[i % 2], SECOND_STREAM(ask));
         if (error == cudaSuccess && i % 256 == 255)
             error = cudaDeviceSynchronize();
     }
@@ -261,7 +271,9 @@ static void boundary(struct ask *ask, int graph_first, const char *what)
         error = cudaDeviceSynchronize();
     ask_expect(ask, what, error, cudaSuccess);
     judge_room(ask, &room, ask->trials, 0, what);
-    (void)cudaGraphExecDestroy(exec);
+    for (i = 0; i < 2; i++)
+        if (exec[i])
+            (void)cudaGraphExecDestroy(exec[i]);
     close_room(&room);
 }
 
@@ -272,13 +284,6 @@ static void ask_boundary(struct ask *ask)
 }
 
 /* ---- disabled ---- */
-
-KERNEL(replay_middle)
-{
-    (void)args;
-    k_trigger();
-    k_wait_device();
-}
 
 #ifndef PDL_MODEL
 /* Writer, middle, reader, the middle disabled: does the reader overlap the writer, and does it see all of it? */

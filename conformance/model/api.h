@@ -62,6 +62,7 @@ struct request {
     cudaEvent_t launch_event;
     void *told[1]; /* where they are, for who asks */
     unsigned late_to, late_from; /* ids of attributes, a bit each, that its node was given once edges led to it, or from it: for the devices late-* */
+    unsigned counted; /* blocks that it had before it was given more: for the device params-keep-trigger-count */
     unsigned num_attrs;
     cudaLaunchAttribute attrs[MODEL_MAX_ATTRS];
     /* Last, so that a copy leaves out the bytes that the kernel does not take */
@@ -116,6 +117,8 @@ struct stream {
     bool has_captured, beside_capture; /* ...; made while another one captured, on a device that does not let it block then */
     bool idle; /* nothing was queued since it was synchronized; for the device idle-attribute-refused */
     bool tail_awaited; /* its last work waited for an event; for the device legacy-passes-awaiting */
+    struct op *last_end, *owed; /* the last node that the graph before ends in, if there are several; that graph: for the device
+                                   two-ended-graph-covers-last */
     unsigned place; /* how many there were once it was made: for the devices seventeenth-* */
     uint64_t made_at; /* the serial of the last operation then; for the device new-stream-passes-legacy */
     bool first; /* of all that were made: for the device legacy-frees-one */
@@ -148,6 +151,7 @@ struct event {
     bool by_other;           /* made by another host thread than the first: for the device event-of-other-thread-passed */
     bool late;               /* made while 1,000 others existed: for the device thousandth-event-lost */
     uint64_t launched_at;
+    struct op *place;        /* what the destroyed event stood for whose place it has: for the device destroyed-event-place-fires */
     struct op *fires_with;   /* what the destroyed event stood for whose place it has: for the device destroyed-event-fires-next */
     struct event *next;
 };
@@ -175,6 +179,7 @@ void stream_cuts(struct stream *s); /* forgets its work, for devices that do */
 unsigned streams_alive(void); /* created and not destroyed */
 cudaError_t streams_run_but_per_thread(void); /* until all is over that is in other streams than the per-thread default stream */
 void streams_drop(const struct op *op); /* no stream waits for it any more */
+void op_waiters_follow(struct op *op, struct op *other); /* ops.c: those that were queued, too */
 void streams_follow(const struct op *op, struct op *other); /* those that wait for the one wait for the other instead */
 void events_reset(void);
 void events_forget_retired(void);

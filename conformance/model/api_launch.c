@@ -238,7 +238,7 @@ static cudaError_t fill(struct request *r, const void *func, dim3 grid, dim3 blo
     r->cluster = r->clusters[0] = r->clusters[1] = r->clusters[2] = 1;
     r->domain = 0;
     r->late_to = r->late_from = 0;
-    r->num_attrs = 0;
+    r->num_attrs = r->counted = 0;
     cudaError_t error = check_shape(r, f);
     if (error != cudaSuccess)
         return error;
@@ -387,6 +387,7 @@ struct op *request_op(const struct request *r)
     op->grid->dynamic_shared = r->shared_bytes;
     op->grid->cooperative = r->cooperative;
     op->grid->cluster = r->cluster;
+    op->grid->counted = r->counted;
     memcpy(op->grid->shape, r->grid, sizeof r->grid);
     memcpy(op->grid->shape + 3, r->block, sizeof r->block);
     if (device.faults.launch_loses_block_z && r->block[2] > 1) {

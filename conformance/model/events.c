@@ -9,6 +9,7 @@ enum { EVENT_MAGIC = 0x45564e31 };
 static struct event *events; /* all that were created, also destroyed ones that have not fired */
 static struct event *gone;   /* destroyed ones that have; kept, so that no new event has the handle of one */
 static struct op *left_by_destroyed; /* what it stood for: for the device destroyed-event-fires-next */
+static struct op *place_of_destroyed; /* the same: for the device destroyed-event-place-fires */
 static bool unfired_destroyed; /* some event, before it fired: for the device fresh-event-not-ready */
 
 static void free_all(struct event **list)
@@ -24,7 +25,7 @@ static void free_all(struct event **list)
 void events_reset(void)
 {
     unfired_destroyed = false;
-    left_by_destroyed = NULL;
+    left_by_destroyed = place_of_destroyed = NULL;
     free_all(&events);
     free_all(&gone);
 }
@@ -33,10 +34,14 @@ void events_forget_retired(void)
 {
     if (left_by_destroyed != NULL && left_by_destroyed->retired)
         left_by_destroyed = NULL;
+    if (place_of_destroyed != NULL && place_of_destroyed->retired)
+        place_of_destroyed = NULL;
     for (struct event **at = &events; *at != NULL;) {
         struct event *e = *at;
         if (e->fires_with != NULL && e->fires_with->retired)
             e->fires_with = NULL;
+        if (e->place != NULL && e->place->retired)
+            e->place = NULL;
         if (e->op != NULL && e->op->retired) {
             e->fired_at = e->op->done_at;
             e->op = NULL;
@@ -216,6 +221,7 @@ static void event_record(struct event *e, struct stream *s, bool flagged)
     struct op *op = op_new(OP_RECORD), *before = s->last_kernel;
     bool forgets = device.faults.record_forgets_graph && s->behind_graph, behind = s->behind_graph, lost = record_is_lost(s, flagged);
     op->timed = (e->flags & cudaEventDisableTiming) == 0;
+    bool idle = (s->tail == NULL || s->tail->retired) && s->waits == 0;
     e->moved |= e->in != NULL && e->in != s;
     stream_append(s, op, false);
     if (op->timed)
@@ -232,6 +238,11 @@ static void event_record(struct event *e, struct stream *s, bool flagged)
         e->op = before, e->device_at = EDGE_STARTED;
     if (device.faults.destroyed_event_fires_next && e->fires_with != NULL && !e->fires_with->retired && !e->fires_with->triggered_all)
         e->op = e->fires_with, e->device_at = e->host_at = EDGE_TRIGGERED;
+    if (device.faults.destroyed_event_place_fires && idle && e->place != NULL && !e->place->retired) {
+        op_waiters_follow(e->place, op);
+        streams_follow(e->place, op);
+    }
+    e->place = NULL;
     if (device.faults.flagged_record_early && flagged && before != NULL && !before->retired)
         e->op = before, e->device_at = EDGE_STARTED;
     if ((device.faults.many_events_lost && events_alive() > 512) || e->late || lost)
@@ -386,6 +397,8 @@ static cudaError_t event_create(cudaEvent_t *out, unsigned flags)
     e->by_other = device.other_thread;
     e->fires_with = left_by_destroyed;
     left_by_destroyed = NULL;
+    e->place = place_of_destroyed;
+    place_of_destroyed = NULL;
     e->late = (device.faults.thousandth_event_lost && events_alive() >= 1000) || (device.faults.capture_spoils_events && capture_is_active());
     e->next = events;
     events = e;
@@ -417,6 +430,8 @@ cudaError_t CUDARTAPI cudaEventDestroy(cudaEvent_t handle)
     unfired_destroyed |= e->op != NULL && !e->op->retired;
     if (e->recorded == RECORDED_PROGRAMMATIC && e->op != NULL && !e->op->retired && !e->op->triggered_all)
         left_by_destroyed = e->op;
+    if (e->recorded == RECORDED_ORDINARY && e->op != NULL && !e->op->retired)
+        place_of_destroyed = e->op;
     bool of_launch = e->recorded != RECORDED_ORDINARY && e->op != NULL;
     if (device.faults.destroyed_event_lost || (device.faults.destroyed_launch_event_lost && of_launch))
         streams_drop(e->op);

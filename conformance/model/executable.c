@@ -302,6 +302,17 @@ static bool cuts(const struct graph *g)
     return (device.faults.empty_graph_cuts && g->nodes == 0) || (device.faults.idle_graph_cuts && idle);
 }
 
+/* The last one of the nodes that it ends in; NULL if there is one only. */
+static struct op *last_of_several_ends(const struct graph *g)
+{
+    struct op *last = NULL;
+    unsigned ends = 0;
+    for (size_t i = 0; i < g->nodes; i++)
+        if (g->node[i]->outgoing == 0)
+            last = g->node[i]->last, ends++;
+    return ends > 1 ? last : NULL;
+}
+
 cudaError_t graph_queue(struct graph_exec *exec, struct stream *s)
 {
     struct op *start = op_new(OP_JOIN), *end = op_new(OP_JOIN), *before = s->kernel_tail;
@@ -371,6 +382,7 @@ cudaError_t graph_queue(struct graph_exec *exec, struct stream *s)
     s->behind_host_graph = exec->copy->nodes == 1 && exec->copy->node[0]->type == cudaGraphNodeTypeHost;
     s->behind_graph = true;
     s->behind_empty = exec->copy->nodes == 0;
+    s->last_end = last_of_several_ends(exec->copy);
     op_submit(end);
     return cudaSuccess;
 }

@@ -411,6 +411,10 @@ struct faults {
     bool driver_rows_of_halves_passed, captured_driver_rows_free, driver_layers_forget_events, late_window_uncovers, late_map_passed,
         node_carve_out_drops_cooperative, completion_of_dependent_lost, completion_beside_trigger_lost, lent_cooperative_beside_told_only,
         given_map_uncovers;
+    bool params_keep_trigger_count;
+    bool two_ended_graph_covers_last;
+    bool late_blocks_keep_lines;
+    bool destroyed_event_place_fires;
     bool never_overlaps, seldom_overlaps, early, shared, late_copies, pageable_later; /* these conform */
 };
 

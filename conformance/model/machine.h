@@ -35,7 +35,7 @@ struct edge {
     struct op *to;
     struct edge *next;
     enum edge_kind kind;
-    bool used;
+    bool used, of_event; /* of_event: a stream waits for it: for the device destroyed-event-place-fires */
 };
 
 struct cover { /* an op that the wait of another one covers */
@@ -51,7 +51,9 @@ struct grid { /* the kernel part of an op */
     unsigned cluster; /* blocks of one */
     unsigned shape[9]; /* x, y, z of the grid, of a block, and of a cluster */
     unsigned next_block, triggered, trigger_calls;
+    unsigned counted; /* blocks that its node had before it was given more: for the device params-keep-trigger-count */
     unsigned gone, exited, low_exited; /* blocks that ended; ... without a trigger; ... of the lower half */
+    uint64_t began_on[(MODEL_MOST_SMS + 63) / 64]; /* a bit for each SM: for the device late-blocks-keep-lines */
     struct block *resident; /* list by next_of_grid */
     struct store_buffer *unflushed;
     _Alignas(16) unsigned char args[]; /* as many as the kernel takes */
@@ -138,7 +140,7 @@ struct thread {
 struct block {
     struct op *op; /* NULL: free slot */
     unsigned index, sm, threads, live, at_barrier;
-    bool triggered;
+    bool triggered, late; /* late: what its wait covers had ended: for the device late-blocks-keep-lines */
     size_t shared_bytes;
     struct store_buffer *stores;
     struct block *next_of_grid;

@@ -310,6 +310,15 @@ static void drop_lines(struct sm *sm, bool read_only_too)
         sm->read_only_generation += 2;
 }
 
+/* Whether a block of its grid was on its SM before. */
+static bool others_were_there(struct block *block)
+{
+    uint64_t *sms = &block->op->grid->began_on[block->sm / 64], bit = UINT64_C(1) << block->sm % 64;
+    bool were = (*sms & bit) != 0;
+    *sms |= bit;
+    return were;
+}
+
 void memory_block_begins(struct block *block)
 {
     block->stores = buffer_new(block->sm, block->op->serial << 8 | block->index);
@@ -317,7 +326,9 @@ void memory_block_begins(struct block *block)
     const struct op *op = block->op;
     bool keeps = f->begin_keeps_read_only || (f->graph_begin_keeps_read_only && (op->features & HAS(graph))) ||
                  (f->cooperative_begin_keeps_read_only && op->grid->cooperative) || (f->domain_begin_keeps_read_only && op->domain != 0);
-    drop_lines(&device.sm[block->sm], !keeps);
+    block->late = others_were_there(block) && op->covered != NULL && op->cover_open == 0;
+    if (!f->late_blocks_keep_lines || !block->late)
+        drop_lines(&device.sm[block->sm], !keeps);
 }
 
 void memory_block_exits(struct block *block)
@@ -357,7 +368,7 @@ void memory_wait_returns(struct block *block)
         keep_pinned_lines(&device.sm[block->sm]);
     bool keeps = device.faults.wait_stale_lines || (device.faults.cluster_wait_stale && block->op->grid->cluster > 1) ||
                  (device.faults.window_keeps_lines && op_given(block->op, 1)) || (device.faults.large_grid_keeps_lines && block->op->grid->blocks > 64) ||
-                 (device.faults.triggered_wait_keeps_lines && block->triggered);
+                 (device.faults.triggered_wait_keeps_lines && block->triggered) || (device.faults.late_blocks_keep_lines && block->late);
     if (!keeps)
         drop_lines(&device.sm[block->sm], true);
 }

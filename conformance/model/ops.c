@@ -204,6 +204,20 @@ void op_after(struct op *op, struct op *pred, enum edge_kind kind)
         op->blocked++;
 }
 
+void op_waiters_follow(struct op *op, struct op *other)
+{
+    for (struct edge **at = &op->out; *at != NULL;) {
+        struct edge *e = *at;
+        if (e->used || !e->of_event) {
+            at = &e->next;
+            continue;
+        }
+        *at = e->next;
+        e->next = other->out;
+        other->out = e;
+    }
+}
+
 /* Devices whose wait covers nothing in a launch with one of these attributes, or no primary that has one; the ids are those of
  * read_attribute. */
 static bool attribute_uncovers(const struct op *op, const struct op *pred)
@@ -521,6 +535,8 @@ static bool all_triggered(const struct op *op)
     unsigned exited = device.faults.exit_not_trigger ? 0 : g->exited;
     if (device.faults.one_trigger_launches && g->triggered > 0)
         return true;
+    if (device.faults.params_keep_trigger_count && g->counted != 0)
+        return g->triggered + exited >= g->counted;
     if (device.faults.first_layer_counts && g->shape[2] > 1)
         return g->triggered + exited >= g->shape[0] * g->shape[1];
     if (device.faults.mixed_exits_let_go && exited != 0 && g->blocks > 32)

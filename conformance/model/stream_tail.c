@@ -146,6 +146,14 @@ static bool item_hides(const struct op *item)
 
 void order_behind_tail(struct stream *s, struct op *op, bool programmatic)
 {
+    if (s->owed != NULL)
+        op_after(op, s->owed, EDGE_RETIRED);
+    s->owed = NULL;
+    if (device.faults.two_ended_graph_covers_last && s->behind_graph && s->last_end != NULL && op->attributed) {
+        op_after(op, s->last_end, EDGE_RETIRED);
+        s->owed = s->tail; /* what comes after op is in order */
+        return;
+    }
     struct op *overlapped = !programmatic ? NULL : s->kernel_tail;
     if (programmatic && overlapped == NULL && s->previous_kernel != NULL && reads_boldly())
         overlapped = s->previous_kernel; /* AMB-16 */

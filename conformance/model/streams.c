@@ -266,6 +266,8 @@ static void order_behind_waits(struct stream *s, struct op *op)
         if (device.faults.free_forgets_node_events && op->kind == OP_POOL && s->wait[i].op->kind == OP_RECORD)
             continue;
         op_after(op, s->wait[i].op, s->wait[i].kind);
+        if (awaited->out != NULL && awaited->out->to == op)
+            awaited->out->of_event = true;
         if (s->wait[i].covered && !awaited_uncovers(s, op) && (i + 1 == s->waits || !device.faults.last_event_covered))
             op_covers(op, s->wait[i].op);
     }
@@ -391,6 +393,10 @@ static void forget_retired(struct stream *s)
         s->tail = NULL;
     if (s->kernel_tail != NULL && s->kernel_tail->retired)
         s->kernel_tail = NULL;
+    if (s->last_end != NULL && s->last_end->retired)
+        s->last_end = NULL;
+    if (s->owed != NULL && s->owed->retired)
+        s->owed = NULL;
     if (s->previous_kernel != NULL && s->previous_kernel->retired)
         s->previous_kernel = NULL;
     if (s->last_kernel != NULL && s->last_kernel->retired)
