@@ -9,9 +9,10 @@ not every such loss has a broken device that would escape. So here is recorded w
 device wrote for the host is one more, or one less. What the cases call, and which answers of calls they compare,
 harness/tests/tampered_test.c asks. PATH is pdl-harness-watched, the model's harness with harness/tests/watched.c and asked.c.
 
-Of the families that launch pairs a digest is recorded of every call with what it is given: a stream, an edge or a size that is another
-one launches another pair, which may be as right as the one that was meant. Of the families with software waits that fail on purpose a
-digest is recorded of what is said where these are run: a run on the model leaves them out, because it has broken devices instead.
+Of the families that launch pairs, or programs that they draw, a digest is recorded of every call with what it is given: a stream, an
+edge or a size that is another one launches another pair, which may be as right as the one that was meant. Of the families with software
+waits that fail on purpose a digest is recorded of what is said where these are run: a run on the model leaves them out, because it has
+broken devices instead.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ FILE = places.KIT / "model" / "watched.json"
 ALL = 64  # of places of so many words each one is falsified
 LOOKS = 32  # of larger ones so many, spread over the place
 LONG = {"MEM-10a.within": 4, "MEM-10.handed": 8, "COMP-16.blocks": 4}  # cases that take long, and of how many words in each place
-SLOW = ("programs", "handed", "crossed_graphs")  # families that are left out: they run hundreds of drawn programs
+SLOW = ("programs", "handed", "crossed_graphs")  # hundreds of drawn programs each: of these the calls are recorded, not the words
 WAYS = (1, -1)  # what is added to a word: what is only compared whether it is less, or more, shows with one of them
 CASE_S = 60.0
 NOT_ASKED = "?"  # the mark of a word that a sample leaves out
@@ -133,9 +134,10 @@ def _broken_waits(harness: Path, family: str) -> list[str]:
 
 
 def launching(families: Container[str] | None) -> list[str]:
-    """The families, or those of these, that launch pairs: no case of them is of kind api."""
+    """The families, or those of these, of which the calls are recorded: no case of them is of kind api, or their words are not watched."""
     found = on_model.by_family(on_model.capable(on_model.load_book()))
-    return [family for family, own in found.items() if all(case.kind != "api" for case in own) and (families is None or family in families)]
+    return [family for family, own in found.items() if (family in SLOW or all(case.kind != "api" for case in own))
+            and (families is None or family in families)]
 
 
 def waiting(families: Container[str] | None) -> list[str]:

@@ -99,14 +99,22 @@ static void begin_noting(void)
     noting = 1;
 }
 
-/* Where its number stands. */
-static unsigned *number_of(const void *handle)
+/* Where it stands among those that were named, or would stand. */
+static unsigned place_among(const void *handle)
 {
-    static unsigned none;
     unsigned at = (unsigned)(((uintptr_t)handle >> 4) * 2654435761u) % MOST_NAMED;
 
     while (known.named[at] && known.named[at] != handle)
         at = (at + 1) % MOST_NAMED;
+    return at;
+}
+
+/* Where its number stands. */
+static unsigned *number_of(const void *handle)
+{
+    static unsigned none;
+    unsigned at = place_among(handle);
+
     if (!known.named[at] && known.places == MOST_NAMED / 2)
         return &none;
     known.places += !known.named[at];
@@ -162,10 +170,12 @@ static void note_args(void **args)
     for (i = 0; i + sizeof(uint64_t) <= bytes; i += sizeof(uint64_t)) {
         uint64_t word;
         memcpy(&word, (const unsigned char *)args[0] + i, sizeof(word));
+        if (i + sizeof(word) == bytes && !memory_contains((const void *)(uintptr_t)word, 1))
+            word = (uint32_t)word; /* a structure may end with four bytes that are nobody's */
         if (word >> ADDRESS_BITS)
             note_place((const void *)(uintptr_t)word);
         else
-            note_number(i + sizeof(word) < bytes ? word : (uint32_t)word); /* a structure may end with four bytes that are nobody's */
+            note_number(word);
     }
 }
 

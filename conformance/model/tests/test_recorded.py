@@ -126,7 +126,8 @@ if "PDL_ASKED" in os.environ and {tells}:
 
 
 def test_of_families_that_launch_pairs_the_calls_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert {"wait", "edge", "order"} < set(watched.launching(None)) and not {"joins", "readback"} & set(watched.launching(None))
+    asked = set(watched.launching(None))
+    assert {"wait", "edge", "order", *watched.SLOW} < asked and not {"joins", "readback"} & asked
     assert watched.launching({"wait", "joins"}) == ["wait"]
     harness = tmp_path / "calling"
     harness.write_text(CALLING.format(python=sys.executable, tells=True))
