@@ -13,9 +13,11 @@
 
 #include <cuda_runtime_api.h>
 
+#include "kernel_args.h"
 #include "model_kernel.h"
 
 bool memory_contains(const void *p, size_t bytes); /* the model's: that it may be given to kernels */
+bool memory_is_pinned(const void *p);
 
 #define MOST_ENTRIES 64u
 #define LEAST_ADDRESS 4096u    /* of what a caller may have; less: a field of NULL */
@@ -149,10 +151,31 @@ static void note_place(const void *memory)
     note_number((unsigned long long)((const unsigned char *)memory - known.first));
 }
 
+/* ---- what the host hands the device: by a copy, or in memory that both see ---- */
+
+static const void *handed;     /* the last memory that the call names; of a copy its source */
+static size_t handed_bytes;
+static int hands_over;         /* the call that is noted now is a plain copy */
+
+static void note_bytes(const void *memory, size_t bytes)
+{
+    const unsigned char *byte = (const unsigned char *)memory;
+
+    for (; bytes > 0; bytes--)
+        question = (question ^ *byte++) * 16777619u;
+}
+
+static void note_content(unsigned kind)
+{
+    if (hands_over && kind == cudaMemcpyHostToDevice)
+        note_bytes(handed, handed_bytes);
+}
+
 static void note_memory(const void *memory)
 {
     const struct model_kernel *kernel = kernel_of(memory);
 
+    handed = memory;
     if (!kernel) {
         note_place(memory);
         return;
@@ -164,9 +187,15 @@ static void note_memory(const void *memory)
 static void note_args(void **args)
 {
     size_t i, bytes = named_kernel ? named_kernel->args_bytes : 0;
+    struct kernel_args head;
 
     if (!bytes || bytes > MOST_ARGS || (uintptr_t)args < LEAST_ADDRESS)
         return;
+    if (bytes >= sizeof(head)) { /* then they begin with those of all kernels */
+        memcpy(&head, args[0], sizeof(head));
+        if (memory_is_pinned(head.plan) && memory_contains(head.plan, sizeof(*head.plan)))
+            note_bytes(head.plan, sizeof(*head.plan));
+    }
     for (i = 0; i + sizeof(uint64_t) <= bytes; i += sizeof(uint64_t)) {
         uint64_t word;
         memcpy(&word, (const unsigned char *)args[0] + i, sizeof(word));
@@ -211,6 +240,7 @@ static void note_size(size_t size)
 {
     size_t i, side, count = size < MOST_ENTRIES ? size : MOST_ENTRIES;
 
+    handed_bytes = size;
     note_number(size);
     for (side = 0; side < 2; side++)
         for (i = 0; listed.node[side] && i < count; i++)
@@ -225,6 +255,7 @@ static void note_unsigned(unsigned number)
 {
     last_number = number;
     note_number(number);
+    note_content(number);
 }
 
 static void note_int(int number) { note_number((unsigned)number); }
@@ -386,6 +417,7 @@ static int notes(const char *name)
         return 0;
     memset(&listed, 0, sizeof(listed));
     named_kernel = NULL;
+    hands_over = strcmp(name, "cudaMemcpy") == 0 || strcmp(name, "cudaMemcpyAsync") == 0;
     note_name(name);
     return 1;
 }
