@@ -11,13 +11,13 @@ enum way {
     WAY_NEVER_DONE, WAY_UNDONE, WAY_CODE, WAY_OTHER_CODE, WAY_LESS, WAY_MORE, WAY_AFTER, WAY_TO_AFTER, WAY_BEYOND, WAY_TO_BEYOND, WAY_DATA_BEYOND,
     WAY_TWICE, WAY_NODE, WAY_NO_NODE, WAY_TO, WAY_NO_TO, WAY_FROM_PORT, WAY_TO_PORT, WAY_TYPE, WAY_RESERVED, WAY_NUMBER, WAY_SMALLER, WAY_STALE,
     WAY_NEXT_BYTE, WAY_FIELD, WAY_LAST_FIELD = WAY_FIELD + FIELDS_AT_ONCE - 1, WAY_STATUS, WAY_CAPTURED, WAY_TIME, WAY_GRAPH, WAY_WORDS,
-    WAY_ABSENT, WAYS
+    WAY_ABSENT, WAY_TURNED, WAYS /* turned: no lie, for no order of a list is promised; it has to be accepted */
 };
 static const char *const way_name[WAYS] = {
     "undone, always", "undone", "code", "other code", "less", "more", "after", "after, to", "beyond", "beyond, to", "beyond, data", "twice", "node",
     "no node", "to", "no to", "from_port", "to_port", "type", "reserved", "number", "number, smaller", "stale", "next byte", "field", "field, second",
     "field, third", "field, fourth", "status", "captured", "time", "graph", "words",
-    "absent"
+    "absent", "turned"
 };
 
 /* What a call tells: its code and, where it tells more, pointers to that. */
@@ -147,6 +147,7 @@ static int applies(const struct told *told, enum way way)
     case WAY_TO_BEYOND: return has_more_room && is_whole_list(told) && told->to;
     case WAY_DATA_BEYOND: return has_more_room && is_whole_list(told) && told->data;
     case WAY_TWICE: return told->node && entries > 1;
+    case WAY_TURNED: return told->node && entries > 1 && *told->count == entries;
     case WAY_NODE:
     case WAY_NO_NODE: return told->node && entries;
     case WAY_TO:
@@ -178,6 +179,23 @@ static void copy_entry(struct told *told, size_t to, size_t from)
         told->data[to] = told->data[from];
 }
 
+/* The list from its end to its beginning. */
+static void turn(struct told *told)
+{
+    size_t i, count = entries_of(told);
+    cudaGraphNode_t node;
+    cudaGraphEdgeData data;
+
+    for (i = 0; i < count / 2; i++) {
+        size_t other = count - 1 - i;
+        node = told->node[i], told->node[i] = told->node[other], told->node[other] = node;
+        if (told->to)
+            node = told->to[i], told->to[i] = told->to[other], told->to[other] = node;
+        if (told->data)
+            data = told->data[i], told->data[i] = told->data[other], told->data[other] = data;
+    }
+}
+
 static void add_to_words(struct told *told)
 {
     size_t i;
@@ -207,6 +225,7 @@ static void lie(struct told *told, enum way way, size_t at, unsigned use)
     case WAY_TO_BEYOND: told->to[told->room] = NULL; break;
     case WAY_DATA_BEYOND: told->data[told->room] = told->data[0]; break;
     case WAY_TWICE: copy_entry(told, at, (at + 1) % entries_of(told)); break;
+    case WAY_TURNED: turn(told); break;
     case WAY_NODE: told->node[at] = strange_node(); break;
     case WAY_NO_NODE: told->node[at] = NULL; break;
     case WAY_TO: told->to[at] = strange_node(); break;
