@@ -415,7 +415,7 @@ struct faults {
     bool two_ended_graph_covers_last;
     bool late_blocks_keep_lines;
     bool destroyed_event_place_fires;
-    bool never_overlaps, seldom_overlaps, early, shared, late_copies, pageable_later; /* these conform */
+    bool never_overlaps, seldom_overlaps, early, shared, halts, late_copies, pageable_later; /* these conform */
 };
 
 struct variant {

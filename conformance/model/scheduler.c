@@ -160,12 +160,12 @@ static void place_one(void)
 /* Now and then a thread falls behind all others: that is where the rare orders come from. On a GPU that others use that is longer. */
 static void run_some_thread(void)
 {
-    bool shared = device.faults.shared;
+    bool shared = device.faults.shared || device.faults.halts;
     unsigned n = device.runnable_count;
     struct thread *t = device.runnable[n == 1 ? 0 : choose(n)];
     uint32_t r = choose(1u << 25);
     if (r >> 16 == 0 || (shared && r >> 16 < 4)) {
-        thread_stalls(t, choose_ns(50, shared ? 60000 : 1500));
+        thread_stalls(t, choose_ns(50, device.faults.halts ? 2000000 : shared ? 60000 : 1500));
         return;
     }
     r &= 0xffff;

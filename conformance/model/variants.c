@@ -16,6 +16,7 @@ static const struct variant variants[] = {
     CONFORMING("seldom-overlaps", seldom_overlaps, "one dependent in eight starts before its predecessor completed"),
     CONFORMING("early", early, "every dependent starts the moment it may"),
     CONFORMING("shared", shared, "others use the GPU, too: any thread may stand still for 60 microseconds"),
+    CONFORMING("halts", halts, "any thread may stand still for 2 milliseconds, which is longer than any kernel of the kit waits for another one"),
     CONFORMING("pageable-later", pageable_later, "asynchronous copies from and to pageable memory go on after their call"),
     CONFORMING("late-copies", late_copies, "one in 32 copies, memsets, host functions and event records begins up to 60 microseconds late"),
     BROKEN("wait-at-trigger", wait_at_trigger, "WAIT-01", "the wait returns when the predecessor has triggered"),

@@ -346,7 +346,7 @@ int main(int argc, char **argv)
                 printf("%s, seed %u: its rule holds\n", scenarios[s].device, (unsigned)seed);
                 failures++;
             }
-            const char *sound[] = {"", "early", "never-overlaps", "seldom-overlaps", "shared", "late-copies"};
+            const char *sound[] = {"", "early", "never-overlaps", "seldom-overlaps", "shared", "halts", "late-copies"};
             for (size_t d = 0; d < sizeof(sound) / sizeof(*sound); d++)
                 if (count_broken(sound[d], seed, scenarios[s].breaks, 32) != 0) {
                     printf("conforming '%s', scenario of %s, seed %u: a rule is broken\n", sound[d], scenarios[s].device,
