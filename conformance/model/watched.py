@@ -158,6 +158,11 @@ def first_difference(harness: Path, recorded: Watched, families: Container[str])
     return next((name for name in now if not _same(now[name], recorded.get(name, []))), None)
 
 
+def other_calls(harness: Path, recorded: Watched, families: Container[str] | None = None) -> str | None:
+    """A family, or one of these, that calls otherwise than is recorded; no word is falsified."""
+    return next((family for family in launching(families) if _calls(harness, family) != recorded.get(f"calls of {family}")), None)
+
+
 def watch(harness: Path, sample: int = 1, families: Container[str] | None = None) -> Watched:
     """What every case of kind api looks at, or of these families; with a sample of N one word of N is looked at in each place."""
     with tempfile.TemporaryDirectory() as folder:

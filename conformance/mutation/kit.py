@@ -2,10 +2,10 @@
 
     python3 conformance dev mutate-kit --count 60 [--seed HEX] [--file verdicts.py] [--work DIR] [--units]
 
-Works on copies, never on this tree. A change in a C file of the harness has to fail a unit test, or make the harness say something
-else on the model than what is recorded (`dev golden`; not with --units), or, in what draws and compares programs, let a broken device
-escape that the table says is noticed. What has to notice one in the kernels' host code, kernels.py says. One in a Python file has to
-fail its unit tests. A change that the compiler turns into the same machine code is not counted. What survives is printed with its
+Works on copies, never on this tree. A change in a C file of the harness has to fail a unit test, or make the harness call or say
+something else on the model than what is recorded (`dev watched`, `dev golden`; not with --units), or, in what draws and compares
+programs, let a broken device escape that the table says is noticed. What has to notice one in the kernels' host code, kernels.py says.
+One in a Python file has to fail its unit tests. A change that the compiler turns into the same machine code is not counted. What survives is printed with its
 line; survivors with a reason stand in mutation/living.toml. Exit 0: none but those; 1: others survived.
 """
 
@@ -19,7 +19,7 @@ import subprocess
 from collections.abc import Container, Iterable, Sequence
 from pathlib import Path
 
-from conformance.model import golden, on_model
+from conformance.model import golden, on_model, watched
 from conformance.mutation import kernels
 from conformance.mutation.draw import Change, changes_of, choose
 from conformance.mutation.programs import TEST_S, Build, Unit, limited, quiet
@@ -35,7 +35,7 @@ C_FILES = tuple(f"conformance/harness/{name}.c" for name in (
     *sorted(f"{PROGRAMS}/{file.stem}" for file in (places.KIT / "harness" / PROGRAMS).glob("*.c"))))
 C_TESTS = ("oracle_test", "judge_test", "check_words_test", "tally_test", "batch_test", "decisions_test", "device_test", "launch_test",
            "nodes_test", "part_test", "record_test", "run_case_test", "ask_test", "circumstances_test", "program_test", "compare_test",
-           "driver_test", "graph_test", "keeps_test", "exec_test", "neighbours_test",
+           "driver_test", "graph_test", "keeps_test", "exec_test", "neighbours_test", "told_test",
            "deep_test")
 # a file of the harness, and the tests that include it whole
 INCLUDING = {"program_judge.c": ("program_test", "compare_test"), "program_graph.c": ("graph_test",),
@@ -116,7 +116,8 @@ class Native:
     def __init__(self, work: Path, units_only: bool) -> None:
         self.work, self._units_only = work, units_only
         self._recorded: dict[str, str] = json.loads(golden.FILE.read_text(encoding="utf-8"))
-        self.build = _built(work, C_TESTS if units_only else (*C_TESTS, HARNESS))
+        self._watched: watched.Watched = json.loads(watched.FILE.read_text(encoding="utf-8"))
+        self.build = _built(work, C_TESTS if units_only else (*C_TESTS, HARNESS, kernels.WATCHED))
         self.build.must_pass(C_TESTS, work)
         if not units_only and (other := golden.first_difference(self._linked(HARNESS, {}), self._recorded)):
             raise InvalidRun(f"the records of {other} differ without any change, so nothing could be told")
@@ -163,8 +164,12 @@ class Native:
         return None if self._units_only else self._harness_notices(source, after)
 
     def _harness_notices(self, source: Path, after: Path) -> str | None:
-        harness = self._linked(HARNESS, {self._unit("kit_core", source).output: after})
+        replaced = {self._unit("kit_core", source).output: after}
+        harness = self._linked(HARNESS, replaced)
         try:
+            if calls := watched.other_calls(self._linked(kernels.WATCHED, replaced), self._watched,
+                                            [PROGRAMS] if source.parent.name == PROGRAMS else None):
+                return f"calls of {calls}"
             other = golden.first_difference(harness, self._recorded)
         except (InvalidRun, ValueError, subprocess.TimeoutExpired) as error:
             return f"records: {error}"

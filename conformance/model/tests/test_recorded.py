@@ -53,6 +53,16 @@ def test_a_case_that_looks_at_other_words_is_named(tmp_path: Path, monkeypatch: 
     assert watched.first_difference(tmp_path, {"a": ["8: .."]}, ["x"]) == "b"
 
 
+def test_a_family_that_calls_otherwise_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(watched, "launching", lambda families: ["a", "b"] if families is None else ["b"])
+    monkeypatch.setattr(watched, "_calls", lambda harness, family: [f"{family} of 3"])
+    recorded = {"calls of a": ["a of 3"], "calls of b": ["b of 3"]}
+    assert watched.other_calls(tmp_path, recorded) is None
+    assert watched.other_calls(tmp_path, {**recorded, "calls of a": ["a of 4"]}) == "a"
+    assert watched.other_calls(tmp_path, {**recorded, "calls of a": ["a of 4"]}, ["b"]) is None
+    assert watched.other_calls(tmp_path, {"calls of a": ["a of 3"]}) == "b"
+
+
 @pytest.mark.parametrize(("now", "mark"), [
     (None, "!"), ({"status": "PASS", "0 x": "1", "1 y": "1"}, "."), ({"status": "PASS", "0 x": "2", "1 y": "1"}, "-"),
     ({"status": "FAIL", "0 x": "2", "1 y": "1"}, "1"), ({"status": "FAIL", "0 x": "2"}, "2"),
