@@ -5,8 +5,8 @@
 Works on copies, never on this tree. A change in a C file of the harness has to fail a unit test, or make the harness call or say
 something else on the model than what is recorded (`dev watched`, `dev golden`; not with --units), or, in what draws and compares
 programs, let a broken device escape that the table says is noticed. What has to notice one in the kernels' host code, kernels.py says.
-One in a Python file has to fail its unit tests. A change that the compiler turns into the same machine code is not counted. What survives is printed with its
-line; survivors with a reason stand in mutation/living.toml. Exit 0: none but those; 1: others survived.
+One in a Python file has to fail its unit tests. A change that the compiler turns into the same machine code is not counted. What
+survives is printed with its line; survivors with a reason stand in mutation/living.toml. Exit 0: none but those; 1: others survived.
 """
 
 from __future__ import annotations
