@@ -1,4 +1,5 @@
-/* graph_test.c - what a stream that captures says it depends on is compared with what it was told to depend on: one wrong answer shows. */
+/* graph_test.c - what a stream that captures says it depends on is compared with what it was told to depend on: one wrong answer shows. And
+ * which nodes of a child graph are those of the steps. */
 #include <stdio.h>
 #include <string.h>
 
@@ -55,6 +56,67 @@ static void tell_list(int full)
     }
 }
 
+/* ---- a child graph in which no node is found by its original ---- */
+
+#define STEPS 3u
+
+static cudaGraph_t original, child;
+static size_t nodes_of_child;
+static int finds;              /* they are found, after all */
+
+cudaError_t __wrap_program_find_node(const struct made *of, cudaGraphNode_t *found, cudaGraphNode_t node, cudaGraph_t clone, struct dice *dice);
+cudaError_t __wrap_program_find_node(const struct made *of, cudaGraphNode_t *found, cudaGraphNode_t node, cudaGraph_t clone, struct dice *dice)
+{
+    (void)of, (void)clone, (void)dice;
+    *found = node_of((unsigned)((char *)(void *)node - (char *)(void *)node_of(0)) + 20);
+    return finds ? cudaSuccess : cudaErrorInvalidValue;
+}
+
+/* Both list an extra node, and the steps in the same order, which is not theirs. */
+cudaError_t __wrap_cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t *nodes, size_t *count);
+cudaError_t __wrap_cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t *nodes, size_t *count)
+{
+    static const unsigned order[STEPS + 1] = { 2, 0, 3, 1 };
+    size_t i;
+
+    check(*count >= STEPS + 1, "there is room for all nodes");
+    for (i = 0; i <= STEPS; i++)
+        nodes[i] = node_of(order[i] + (graph == child ? 10 : 0));
+    *count = graph == child ? nodes_of_child : STEPS + 1;
+    return graph == child || graph == original ? cudaSuccess : cudaErrorInvalidValue;
+}
+
+/* Whether each step's node becomes this one and those behind it. */
+static int finds_from(unsigned first)
+{
+    unsigned i, right = 0;
+
+    for (i = 0; i < STEPS; i++)
+        made.node[i] = node_of(i);
+    if (find_inside(&made, child) != cudaSuccess)
+        return 0;
+    for (i = 0; i < STEPS; i++)
+        right += made.node[i] == node_of(first + i);
+    return right == STEPS;
+}
+
+static void test_child(void)
+{
+    static struct program program;
+
+    program.steps = STEPS;
+    made.program = &program;
+    made.inner = original = (cudaGraph_t)(void *)&program;
+    child = (cudaGraph_t)(void *)&made;
+    nodes_of_child = STEPS + 1;
+    check(finds_from(10), "nodes that are not found are those at the same places of the list");
+    finds = 1;
+    check(finds_from(20), "nodes that are found are those");
+    finds = 0;
+    nodes_of_child = STEPS;
+    check(!finds_from(10), "a child graph of other nodes is none of this graph");
+}
+
 int main(void)
 {
     unsigned now, full;
@@ -75,6 +137,7 @@ int main(void)
     check(has_dependencies(&made, &list), "a launch-completion edge is told rightly");
     lie = NO_DATA;
     check(!has_dependencies(&made, &list), "a launch-completion edge without its data is noticed");
+    test_child();
     printf("%u passed, %u failed\n", passed, failed);
     return failed != 0;
 }
