@@ -86,6 +86,7 @@ struct link {
 struct program {
     unsigned steps, links;
     int streams;               /* a program for streams: its links are the events between the lanes */
+    unsigned first;            /* not 0: the steps from this one on come before all others */
     int legacy;                /* its first lane is the legacy default stream, the others wait for it and it for them */
     struct step step[PROGRAM_STEPS];
     struct link link[PROGRAM_LINKS];
@@ -108,11 +109,14 @@ struct program_size {
 /* Whether its words lie in the host's memory. */
 #define program_is_on_host(step) ((step)->kind == STEP_HOST || ((step)->kind == STEP_COPY && (step)->to_host))
 unsigned program_product(const unsigned n[3]);
+/* A kernel's launch, as a row of the covering array says; all else is zero. */
+void program_draw_launch(struct step *step, struct dice *dice, const struct program_size *size, unsigned number);
 void program_draw_graph(struct program *program, struct dice *dice, const struct program_size *size, unsigned number);
 void program_draw_stream(struct program *program, struct dice *dice, const struct program_size *size, unsigned number);
 /* Fills what each step reads, and which later steps it watches, from the links and the order of the lanes. */
 void program_entitle(struct program *program, struct dice *dice);
 int program_is_linked(const struct program *program, unsigned from, unsigned to);
+int program_is_root(const struct program *program, unsigned step); /* no link leads to it */
 unsigned program_next_in_lane(const struct program *program, unsigned step); /* PROGRAM_STEPS: there is none */
 /* The words of every step after a run with this key; what was left out leaves its words as they were. */
 void program_expect(const struct program *program, uint64_t key, uint64_t left_out, uint32_t words[PROGRAM_STEPS][PROGRAM_WORDS]);
@@ -142,6 +146,7 @@ void program_without_link(struct program *program, unsigned link);
 cudaGraphEdgeData program_edge(enum link_kind kind);
 /* "K0 Kw1 S2; 0>1:1,0,1 1>2:0,0,0" */
 void program_text(const struct program *program, char *text, size_t room);
+#define AROUND_ROOM 768u
 
 /* ---- making and running ---- */
 
@@ -171,7 +176,7 @@ struct made {                  /* a program made in one way */
     enum behind { BEHIND_NOTHING, BEHIND_KERNEL, BEHIND_COPY, BEHIND_EVENT } behind;
     cudaGraphExec_t former;    /* what was launched before another executable graph took its place */
     unsigned changed;          /* the launch that the executable graph has been changed for already, while it ran */
-    unsigned behind_step;      /* of BEHIND_KERNEL */
+    unsigned behind_step, before_step; /* the first kernel that is launched after the graph, and, after all of those, before it */
     int declined;              /* this way cannot make this program, by its own rules: no answer of the device */
     int refused;               /* the device declined it, as it may */
 };
@@ -220,6 +225,7 @@ struct difference {
     unsigned count;
     cudaError_t error;         /* of a call that failed, if that came first */
     char text[128]; /* of the first */
+    char around[AROUND_ROOM]; /* the kernels that were launched before the graph and after it then */
 };
 /* One difference more. format: as of printf. */
 void program_differs(struct difference *found, const char *format, ...);
@@ -254,9 +260,14 @@ cudaError_t program_prepare_behind(struct made *made, cudaStream_t stream);
 cudaError_t program_launch_earlier(const struct made *made, cudaGraphExec_t exec);
 cudaError_t program_see_earlier(const struct made *made, cudaStream_t stream);
 uint32_t *program_decoy_words(const struct program_room *room);
-/* After a graph: a kernel that reads what the graph has left (added to `program`, a copy of the made one's), or copies of all words. */
-void program_add_behind(struct made *made, struct program *program, int copies_only);
-cudaError_t program_launch_behind(struct made *made, cudaStream_t stream);
+/* Around a graph: one or two kernels right before it, which its kernels read, one or two after it that read what it has left (added to
+ * `program`, a copy of the made one's), or after it copies of all words. attributes: the kernels may have attribute 6. */
+void program_add_around(struct made *made, struct program *program, int copies_only, int attributes);
+/* "; after the graph 3 kernel" */
+void program_text_around(const struct made *made, char *text, size_t room);
+cudaError_t program_launch_before(const struct made *made, cudaStream_t stream, struct dice *dice);
+cudaError_t program_launch_behind(const struct made *made, cudaStream_t stream, struct dice *dice);
+#define program_is_around(made, step) ((made)->behind_step && (step) >= (made)->behind_step)
 /* The words as the copy after the graph saw them; NULL: there was none. */
 const uint32_t *program_seen_behind(const struct made *made);
 /* Around the launch of a graph: what its steps wait for is queued before it, what waits for them after it. Decoys are left out. */

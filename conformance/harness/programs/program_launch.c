@@ -91,7 +91,7 @@ static cudaError_t launch_kernel(const struct made *made, unsigned index, cudaSt
     cudaLaunchConfig_t config = PDL_ZERO;
     struct step_params params = PDL_ZERO;
     const struct cudaKernelNodeParams *kernel = &params.as.kernel;
-    unsigned n = list_attributes(made, index, event, event_kind, made->program->streams, attrs);
+    unsigned n = list_attributes(made, index, event, event_kind, made->program->streams || program_is_around(made, index), attrs);
     int by_driver;
 
     program_fill_kernel(made, index, &params);
