@@ -3,7 +3,8 @@
  * A program is a list of steps and links between them. The seed draws it (program_draw.c), program_entitle.c says what each step may read,
  * program_words.c what comes of it, and program_rows.c which rows of the covering array it holds;
  * program_steps.c makes one step a node of a graph, program_graph.c all of them, program_exec.c makes that executable,
- * program_loop.c lets it run twice in a loop, program_launch.c launches one step into a stream, program_stream.c launches or captures all of
+ * program_loop.c lets it run twice in a loop, program_launch.c launches one step into a stream, program_moves.c
+ * one that is a memset or a copy, program_stream.c launches or captures all of
  * them, and program_between.c makes calls between launches that change nothing; the calls that may be the driver's own stand in
  * program_driver.h. program_read.c reads back the graph that was made, program_captured.c the one that was captured; program_around.c launches
  * work before it and after it;
@@ -101,6 +102,7 @@ struct program_size {
     unsigned threads, blocks, many_blocks, most_blocks, shared_bytes, hold_ns, clusters;
     int bodies, other_bodies, moves; /* there are conditional nodes; they may have several; a child graph may be the graph itself and no clone */
     unsigned more[PROGRAM_KERNELS]; /* words that each kernel takes beside the arguments of all */
+    int batches;               /* one call may queue several copies */
     int carveouts;             /* a launch in a stream may prefer one */
     int cooperative_bodies;    /* cooperative kernels may stand in bodies */
     int programmatic;          /* no flavours: where no step waits, it is programmatic edges that go wrong */
@@ -287,7 +289,7 @@ cudaError_t program_begin_other_capture(const struct made *made);
 cudaError_t program_end_other_capture(const struct made *made);
 /* After a small kernel that records the event as its blocks begin or trigger: all that is in the stream before it is complete then. */
 cudaError_t program_record_by_launch(const struct made *made, cudaStream_t stream, cudaEvent_t event);
-cudaError_t program_launch_host(const struct made *made, unsigned step, cudaStream_t stream);
+cudaError_t program_launch_host(const struct made *made, unsigned step, cudaStream_t stream, struct dice *dice);
 void program_step_args(const struct made *made, unsigned step, struct kernel_args *args);
 /* Whether this step works on other memory in this graph. */
 int program_is_decoy(const struct made *made, unsigned step);
@@ -317,6 +319,9 @@ void program_fill_kernel(const struct made *made, unsigned step, struct step_par
 void program_fill_step(const struct made *made, unsigned step, struct step_params *params);
 /* The same for the calls that take nodes of every kind; `params` keeps the arguments. */
 void program_fill_general(const struct made *made, unsigned step, struct step_params *params, struct cudaGraphNodeParams *general);
+/* A memset or a copy in a stream. dice: it is not captured by the caller. */
+cudaError_t program_launch_set(const struct made *made, unsigned step, const struct step_params *params, cudaStream_t stream, struct dice *dice);
+cudaError_t program_launch_copy(const struct made *made, unsigned step, const struct step_params *params, cudaStream_t stream, struct dice *dice);
 /* Whether a copy's decoy copies as much as the copy itself: of the general call the documents promise no other size. */
 #define program_keeps_size(step) ((step) % 2 == 0)
 /* The attributes of a kernel step, whichever way it is launched; returns how many. */
@@ -363,8 +368,8 @@ enum program_spare { SPARE_RELAYED, SPARE_LAST, SPARE_MOVED, SPARE_OBSERVED, SPA
 struct program_driver {        /* the driver's functions, NULL where it has none; the kernels as it knows them */
     cudaFunction_t kernel[PROGRAM_KERNELS];
     cudaKernel_t handle[PROGRAM_KERNELS]; /* of the same kernels, which belong to no context */
-    void *launch, *launch_cooperative, *launch_ex, *launch_graph, *copy, *set_bytes, *set_words, *record, *await, *add_edges, *remove_edges;
-    void *graph_call[DRIVER_GRAPH_CALLS], *older_call[DRIVER_OLDER_CALLS];
+    void *launch, *launch_cooperative, *launch_ex, *launch_graph, *record, *await, *add_edges, *remove_edges;
+    void *move[DRIVER_MOVES], *graph_call[DRIVER_GRAPH_CALLS], *older_call[DRIVER_OLDER_CALLS];
     void *node_call[DRIVER_NODE_CALLS][STEP_KINDS + 1]; /* the last one: for nodes of every kind */
     void *context;             /* in which its nodes work */
 };

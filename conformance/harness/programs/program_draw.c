@@ -166,6 +166,9 @@ static void draw_bytes(struct step *step, struct dice *dice)
     if (step->rows > 1) {
         step->bytes = unit + dice_below(dice, step->pitch / 2) / unit * unit;
         step->pitch -= unit;
+    } else if (step->kind == STEP_SET && one_in(dice, 4)) {
+        step->begin = step->begin / 4 * 4;
+        step->bytes = 4; /* one word */
     } else {
         step->bytes = (unsigned)STEP_BYTES - 8 - dice_below(dice, 56) / unit * unit;
     }

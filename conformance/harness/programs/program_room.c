@@ -120,6 +120,7 @@ static cudaError_t measure(struct program_room *room)
     room->size.bodies = CUDART_VERSION >= 12040 && version >= 12040;
     room->size.other_bodies = version >= 12080;
     room->size.moves = version >= 12090;
+    room->size.batches = CUDART_VERSION >= 12080 && version >= 12080;
     room->size.carveouts = CUDART_VERSION >= 12050 && version >= 12050;
     room->size.blocks = (unsigned)sms;
     room->size.many_blocks = (unsigned)(sms * fit);

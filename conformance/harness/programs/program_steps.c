@@ -563,10 +563,19 @@ cudaError_t program_add_step(struct made *made, cudaGraph_t graph, unsigned inde
     return made->program->step[index].kind == STEP_KERNEL ? set_attributes(made, index, *node, &made->dice) : cudaSuccess;
 }
 
-cudaError_t program_launch_host(const struct made *made, unsigned index, cudaStream_t stream)
+static void CUDART_CB host_step_called(cudaStream_t stream, cudaError_t status, void *opaque)
+{
+    (void)stream;
+    if (status == cudaSuccess)
+        host_step_runs(opaque);
+}
+
+cudaError_t program_launch_host(const struct made *made, unsigned index, cudaStream_t stream, struct dice *dice)
 {
     struct step_params params;
 
     program_fill_step(made, index, &params);
+    if (made->eager && dice && dice_below(dice, 4) == 0)
+        return cudaStreamAddCallback(stream, host_step_called, params.as.host.userData, 0);
     return cudaLaunchHostFunc(stream, params.as.host.fn, params.as.host.userData);
 }
