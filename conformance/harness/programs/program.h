@@ -389,6 +389,8 @@ struct program_room {
     struct program_staging *staging;
     char *mapped;              /* staging as the device sees it */
     struct step_plan *plan;    /* in device memory: plans and data, then the decoy's */
+    uint32_t *place[2];        /* where the words of programs lie by turns: data, then seen and kept */
+    void *pooled;              /* the memory of the second one; NULL: there is none */
     uint32_t *data;
     uint32_t *kept;            /* the words as a run finds them, for loops */
     uint32_t *seen;            /* the words as each of the first steps that record saw them */
@@ -421,6 +423,8 @@ struct program_ask {
 };
 cudaError_t program_open_room(struct program_room *room); /* room: zeros, but for the kernels and the streams that it is given */
 void program_close_room(struct program_room *room);
+/* From now on the words lie where those of program `number` do. */
+void program_use_place(struct program_room *room, unsigned number);
 void program_ask(struct ask *ask, const struct program_ask *how);
 /* Memsets and copies alone, of sizes that the steps of programs do not have. */
 void program_ask_sizes(struct ask *ask);

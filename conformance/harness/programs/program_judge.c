@@ -482,6 +482,7 @@ static int ask_program(struct ask *ask, struct program_room *room, const struct 
     struct dice dice = { ask->seed ^ (uint64_t)number * 0xD1342543DE82EF95ull };
     unsigned k;
 
+    program_use_place(room, number / 2);
     (how->subject == PROGRAM_STREAMS ? program_draw_stream : program_draw_graph)(&p, &dice, &room->size, number);
     for (k = 0; k < ways; k++) {
         struct way way = way_of(how->subject, number, k);
