@@ -119,15 +119,16 @@ static cudaEvent_t event_of_link(const struct lanes *lanes, unsigned l)
     return may_be_other && l % 2 ? room->other_event[n] : room->event[n];
 }
 
-/* May this step be a graph of one kernel as well? Only a launch records an event and prefers a carve-out. The next step of its lane must not
+/* May this step be a graph of one node as well? Only a launch records an event and prefers a carve-out. The next step of its lane must not
  * carry the attribute: it might begin before the graph and keep it from the device. */
 static int may_be_graph(const struct made *made, unsigned i)
 {
     const struct program *p = made->program;
     unsigned next = program_next_in_lane(p, i);
 
-    return p->step[i].kind == STEP_KERNEL && !p->step[i].attribute && p->step[i].event == EVENT_NONE && p->step[i].carveout == NO_CARVEOUT &&
-           (next == PROGRAM_STEPS || !p->step[next].attribute);
+    if (next != PROGRAM_STEPS && p->step[next].kind == STEP_KERNEL && p->step[next].attribute)
+        return 0;
+    return p->step[i].kind != STEP_KERNEL || (!p->step[i].attribute && p->step[i].event == EVENT_NONE && p->step[i].carveout == NO_CARVEOUT);
 }
 
 static cudaError_t launch_as_graph(struct made *made, unsigned i, cudaStream_t stream, struct dice *dice)
