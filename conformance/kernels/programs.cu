@@ -151,6 +151,8 @@ DEVICE_FN void run_step(const struct kernel_args *args, const struct step_plan *
         read_early(args, &plan);
     if (plan.flags & STEP_WAITS)
         k_wait_device();
+    if ((plan.flags & STEP_WAITS) && (plan.flags & STEP_SAYS_TWICE))
+        k_wait_device();
     if ((plan.flags & STEP_LEAVES_LATE) && !leader && !mine)
         return;
     for (w = 0; w < PROGRAM_WORDS; w++)
@@ -167,6 +169,8 @@ DEVICE_FN void run_step(const struct kernel_args *args, const struct step_plan *
             k_store(args->data + plan.step * PROGRAM_WORDS + w, word[w]);
     if (STEP_BLOCK == 0 && leader)
         k_store(args->seen + plan.step, (uint32_t)plan.key + plan.step);
+    if ((plan.flags & (STEP_TRIGGERS_FIRST | STEP_SAYS_TWICE)) == (STEP_TRIGGERS_FIRST | STEP_SAYS_TWICE) && triggers)
+        k_trigger();
     if ((plan.flags & STEP_TRIGGERS_LATE) && triggers)
         k_trigger();
 }

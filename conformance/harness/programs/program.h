@@ -52,6 +52,7 @@ struct step_plan {
 #define STEP_LAST_LEADS 0x20u  /* the thread that holds, counts and triggers for its block is the last one, not the first */
 #define STEP_LEAVES_FIRST 0x40u /* threads without a part in it end at once */
 #define STEP_LEAVES_LATE 0x80u /* they end after their wait */
+#define STEP_SAYS_TWICE 0x100u /* it waits twice, if it waits, and triggers late, too, if it triggers first */
 
 /* STEP_RECORD: its event lets a copy of all words go, in another stream. STEP_AWAIT: waits for a kernel of another stream. */
 enum step_kind { STEP_KERNEL, STEP_SET, STEP_COPY, STEP_HOST, STEP_EMPTY, STEP_RECORD, STEP_AWAIT, STEP_KINDS };
@@ -257,6 +258,8 @@ enum cudaMemcpyKind program_copy_kind(const struct program *program, unsigned st
 cudaError_t program_prepare(struct made *made);
 /* The same in this stream, after a kernel that triggers and holds, and without waiting for it. */
 cudaError_t program_prepare_behind(struct made *made, cudaStream_t stream);
+/* After program_prepare(): a kernel that triggers and holds, so that what comes after it is queued while the stream has work. */
+cudaError_t program_hold(const struct made *made, cudaStream_t stream);
 /* Before a graph, and in another stream: the same executable graph as its decoy, after a kernel that holds. After the graph: a copy of what the
  * decoy has stored, which has to be all of it. */
 cudaError_t program_launch_earlier(const struct made *made, cudaGraphExec_t exec);

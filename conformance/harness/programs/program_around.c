@@ -81,11 +81,27 @@ static cudaError_t forget_began(const struct program_room *room, cudaStream_t st
     return cudaMemcpyAsync(room->began, room->staging->none, sizeof(room->staging->none), cudaMemcpyHostToDevice, stream);
 }
 
+/* The first one triggers at once and holds so long; a second one may overlap it. */
+static cudaError_t upload_ahead(struct program_room *room, uint32_t hold_ns, cudaStream_t stream)
+{
+    unsigned i;
+
+    memset(room->staging->ahead, 0, sizeof(room->staging->ahead));
+    for (i = 0; i < LAUNCHED_AHEAD; i++) {
+        room->staging->ahead[i].key = room->key;
+        room->staging->ahead[i].step = i;
+        room->staging->ahead[i].flags = STEP_TRIGGERS_FIRST;
+        room->staging->ahead[i].hold_ns = i ? 0 : hold_ns;
+    }
+    return cudaMemcpyAsync(room->ahead_plan, room->staging->ahead, sizeof(room->staging->ahead), cudaMemcpyHostToDevice, stream);
+}
+
 cudaError_t program_prepare(struct made *made)
 {
     begin_run(made);
     TRY(upload(made, 0, made->program->steps, made->room->stream));
     TRY(forget_began(made->room, made->room->stream));
+    TRY(upload_ahead(made->room, 10 * made->room->size.hold_ns, made->room->stream));
     return cudaStreamSynchronize(made->room->stream);
 }
 
@@ -120,7 +136,6 @@ static cudaError_t launch_ahead(const struct program_room *room, unsigned nth, c
     return cudaLaunchKernelExC(&config, room->kernel[0], values);
 }
 
-/* The first triggers at once and holds; now and then a second one overlaps it. */
 cudaError_t program_prepare_behind(struct made *made, cudaStream_t stream)
 {
     struct program_room *room = made->room;
@@ -133,15 +148,8 @@ cudaError_t program_prepare_behind(struct made *made, cudaStream_t stream)
         TRY(forget_began(room, stream));
         TRY(cudaStreamSynchronize(stream));
     }
-    memset(room->staging->ahead, 0, sizeof(room->staging->ahead));
-    for (i = 0; i < LAUNCHED_AHEAD; i++) {
-        room->staging->ahead[i].key = room->key;
-        room->staging->ahead[i].step = i;
-        room->staging->ahead[i].flags = STEP_TRIGGERS_FIRST;
-        room->staging->ahead[i].hold_ns = i ? 0 : 3 * room->size.hold_ns;
-    }
     room->staging->ahead_mark[0] = 0;
-    TRY(cudaMemcpyAsync(room->ahead_plan, room->staging->ahead, sizeof(room->staging->ahead), cudaMemcpyHostToDevice, stream));
+    TRY(upload_ahead(room, 3 * room->size.hold_ns, stream));
     for (i = 0; i < launches; i++)
         TRY(launch_ahead(room, i, stream, NULL));
     TRY(upload(made, 0, made->behind_step, stream));
@@ -152,6 +160,8 @@ cudaError_t program_prepare_behind(struct made *made, cudaStream_t stream)
     TRY(cudaEventRecord(room->prepared, stream));
     return cudaStreamWaitEvent(room->side, room->prepared, 0);
 }
+
+cudaError_t program_hold(const struct made *made, cudaStream_t stream) { return launch_ahead(made->room, 0, stream, NULL); }
 
 cudaError_t program_record_by_launch(const struct made *made, cudaStream_t stream, cudaEvent_t event)
 {

@@ -401,8 +401,21 @@ static cudaError_t join(const struct lanes *lanes)
     return cudaSuccess;
 }
 
+/* All streams have work while the program is queued. */
+static cudaError_t hold_lanes(const struct lanes *lanes)
+{
+    unsigned lane;
+
+    for (lane = 0; lane < PROGRAM_LANES; lane++)
+        if (uses_lane(lanes->made->program, lane))
+            TRY(program_hold(lanes->made, lanes->stream[lane]));
+    return cudaSuccess;
+}
+
 static cudaError_t queue_all(struct lanes *lanes, int by_threads)
 {
+    if (lanes->made->eager && dice_below(&lanes->made->dice, 2))
+        TRY(hold_lanes(lanes));
     number_events(lanes);
     lanes->first = 0;
     lanes->last = lanes->made->program->steps;
