@@ -63,7 +63,7 @@ static cudaError_t set_rows(void *function, const struct cudaMemsetParams *set, 
     return (cudaError_t)((set_fn)function)(at_device(set->dst), bytes / rows, (unsigned char)set->value, bytes / rows, rows, stream);
 }
 
-/* One word, which the stream stores itself. */
+/* One word, which the stream stores itself; not in memory of a pool: a driver is known that refuses to, and no document says that it must not. */
 static cudaError_t set_value(void *function, const struct cudaMemsetParams *set, CUstream stream)
 {
     typedef CUresult(CUDAAPI *write_fn)(CUstream, CUdeviceptr, cuuint32_t, unsigned);
@@ -71,21 +71,21 @@ static cudaError_t set_value(void *function, const struct cudaMemsetParams *set,
     return (cudaError_t)((write_fn)function)(stream, at_device(set->dst), (set->value & 255) * 0x01010101u, CU_STREAM_WRITE_VALUE_DEFAULT);
 }
 
-static cudaError_t set_by_driver(const struct program_driver *driver, const struct cudaMemsetParams *set, size_t bytes, cudaStream_t stream,
+static cudaError_t set_by_driver(const struct program_room *room, const struct cudaMemsetParams *set, size_t bytes, cudaStream_t stream,
                                  struct dice *dice)
 {
     static const unsigned char unit[] = { [SET_BYTES] = 1, [SET_HALVES] = 2, [SET_WORDS] = 4, [SET_ROWS] = 1 };
     enum driver_move how = (enum driver_move)(SET_BYTES + dice_below(dice, SET_VALUE - SET_BYTES));
-    void *function;
+    void *const *move = room->driver.move, *function;
 
-    if (bytes == 4 && at_device(set->dst) % 4 == 0 && driver->move[SET_VALUE]) {
-        cudaError_t error = set_value(driver->move[SET_VALUE], set, stream);
+    if (bytes == 4 && at_device(set->dst) % 4 == 0 && room->data == room->place[0] && move[SET_VALUE]) {
+        cudaError_t error = set_value(move[SET_VALUE], set, stream);
         if (error != cudaErrorNotSupported)
             return error;
     }
     if (bytes % unit[how] || at_device(set->dst) % unit[how])
         how = SET_BYTES;
-    function = driver->move[how];
+    function = move[how];
     switch (function ? how : DRIVER_MOVES) {
     case SET_BYTES: return set_bytes(function, set, bytes, stream);
     case SET_HALVES: return set_halves(function, set, bytes, stream);
@@ -106,7 +106,7 @@ cudaError_t program_launch_set(const struct made *made, unsigned index, const st
     if (stream == cudaStreamLegacy && dice && dice_below(dice, 2))
         return cudaMemset(set->dst, value, step->bytes);
     if (made->eager && program_goes_by_driver(made, dice))
-        return set_by_driver(&made->room->driver, set, step->bytes, stream, dice);
+        return set_by_driver(made->room, set, step->bytes, stream, dice);
     return cudaMemsetAsync(set->dst, value, step->bytes, stream);
 }
 
