@@ -136,14 +136,25 @@ static cudaError_t launch_ahead(const struct program_room *room, unsigned nth, c
     return cudaLaunchKernelExC(&config, room->kernel[0], values);
 }
 
+/* With the attribute a kernel after the graph may begin before what is queued here. */
+static int begins_early(const struct made *made)
+{
+    unsigned i;
+
+    for (i = made->behind_step; i < made->before_step; i++)
+        if (made->program->step[i].attribute)
+            return 1;
+    return 0;
+}
+
 cudaError_t program_prepare_behind(struct made *made, cudaStream_t stream)
 {
     struct program_room *room = made->room;
     unsigned i, launches = 1 + dice_below(&made->dice, LAUNCHED_AHEAD);
-    int behind = made->behind == BEHIND_KERNEL;
+    int early = begins_early(made);
 
     begin_run(made);
-    if (behind) { /* with the attribute such a kernel may begin before what stands here in the stream */
+    if (early) {
         TRY(upload(made, made->behind_step, made->before_step, stream));
         TRY(forget_began(room, stream));
         TRY(cudaStreamSynchronize(stream));
@@ -152,10 +163,10 @@ cudaError_t program_prepare_behind(struct made *made, cudaStream_t stream)
     TRY(upload_ahead(room, 3 * room->size.hold_ns, stream));
     for (i = 0; i < launches; i++)
         TRY(launch_ahead(room, i, stream, NULL));
-    TRY(upload(made, 0, made->behind_step, stream));
+    TRY(upload(made, 0, early ? made->behind_step : made->before_step, stream));
     if (made->before_step < made->program->steps)
         TRY(upload(made, made->before_step, made->program->steps, stream));
-    if (!behind)
+    if (!early)
         TRY(forget_began(room, stream));
     TRY(cudaEventRecord(room->prepared, stream));
     return cudaStreamWaitEvent(room->side, room->prepared, 0);
