@@ -102,14 +102,25 @@ DEVICE_FN int comes_late(const struct step_plan *plan)
     return (STEP_BLOCK == 0 && who != 1) || (STEP_BLOCK + 1 == STEP_BLOCKS && who != 2);
 }
 
-/* Lines that are in a cache before the wait are stale after it, if the wait leaves them. */
-DEVICE_FN void read_early(const struct kernel_args *args, const struct step_plan *plan)
+/* Whether this block stores any words. */
+DEVICE_FN int has_words(void)
+{
+    uint32_t w, any = 0;
+
+    for (w = 0; w < PROGRAM_WORDS; w++)
+        any |= block_of_word(w, STEP_BLOCKS) == STEP_BLOCK;
+    return any != 0;
+}
+
+/* Lines that are in a cache before the wait are stale after it, if the wait leaves them. all: those of other blocks, too. */
+DEVICE_FN void read_early(const struct kernel_args *args, const struct step_plan *plan, int all)
 {
     uint32_t w, r, sum = 0;
 
     for (w = 0; w < PROGRAM_WORDS; w++)
         for (r = 0; r < plan->reads && r < PROGRAM_READS; r++)
-            if (!(plan->read[r] & STEP_OF_HOST) && block_of_word(w, STEP_BLOCKS) == STEP_BLOCK && thread_of_word(w, STEP_THREADS) == STEP_THREAD)
+            if (!(plan->read[r] & STEP_OF_HOST) &&
+                (all || (block_of_word(w, STEP_BLOCKS) == STEP_BLOCK && thread_of_word(w, STEP_THREADS) == STEP_THREAD)))
                 sum += k_load(args->data + (plan->read[r] & STEP_NUMBER) * PROGRAM_WORDS + w);
     if (sum == 0x5EED5EEDu) /* keeps the loads: whoever removes this removes the test */
         k_add(&args->state->left, 1);
@@ -140,6 +151,7 @@ DEVICE_FN void run_step(const struct kernel_args *args, const struct step_plan *
     struct step_plan plan = *told;
     uint32_t word[PROGRAM_WORDS], w, mine = own_words();
     int leader = leads(&plan), triggers = leader || (plan.flags & STEP_TRIGGERS_ALL);
+    int idle = (plan.flags & STEP_IDLE_BLOCKS) && !has_words();
 
     if ((plan.flags & STEP_LEAVES_FIRST) && !leader && !mine)
         return;
@@ -147,11 +159,11 @@ DEVICE_FN void run_step(const struct kernel_args *args, const struct step_plan *
         says_begun(args, &plan);
     if ((plan.flags & STEP_TRIGGERS_FIRST) && triggers)
         k_trigger();
-    if (plan.flags & STEP_READS_EARLY)
-        read_early(args, &plan);
-    if (plan.flags & STEP_WAITS)
+    if ((plan.flags & STEP_READS_EARLY) && (leader || !idle))
+        read_early(args, &plan, idle);
+    if ((plan.flags & STEP_WAITS) && !idle)
         k_wait_device();
-    if ((plan.flags & STEP_WAITS) && (plan.flags & STEP_SAYS_TWICE))
+    if ((plan.flags & STEP_WAITS) && (plan.flags & STEP_SAYS_TWICE) && !idle)
         k_wait_device();
     if ((plan.flags & STEP_LEAVES_LATE) && !leader && !mine)
         return;

@@ -52,6 +52,7 @@ struct step_plan {
 #define STEP_LAST_LEADS 0x20u  /* the thread that holds, counts and triggers for its block is the last one, not the first */
 #define STEP_LEAVES_FIRST 0x40u /* threads without a part in it end at once */
 #define STEP_LEAVES_LATE 0x80u /* they end after their wait */
+#define STEP_IDLE_BLOCKS 0x200u /* blocks that store no words do not wait; early they read what others do */
 #define STEP_SAYS_TWICE 0x100u /* it waits twice, if it waits, and triggers late, too, if it triggers first */
 
 /* STEP_RECORD: its event lets a copy of all words go, in another stream. STEP_AWAIT: waits for a kernel of another stream. */

@@ -105,7 +105,7 @@ static void draw_launch(struct step *step, struct dice *dice, const struct progr
     step->flags |= one_in(dice, 2) ? STEP_TRIGGERS_ALL : 0;
     step->flags |= (step->flags & STEP_WAITS) && one_in(dice, 2) ? STEP_READS_EARLY : 0;
     step->flags |= one_in(dice, 4) ? STEP_LAST_LEADS : 0;
-    step->flags |= one_in(dice, 8) ? STEP_SAYS_TWICE : 0;
+    step->flags |= (one_in(dice, 8) ? STEP_SAYS_TWICE : 0) | (one_in(dice, 4) ? STEP_IDLE_BLOCKS : 0);
     step->flags |= one_in(dice, 4) ? STEP_LEAVES_FIRST : one_in(dice, 4) ? STEP_LEAVES_LATE : 0;
     step->hold_ns = size->hold_ns / 4 + dice_below(dice, size->hold_ns);
 }
