@@ -56,6 +56,22 @@ struct step_given {
     uint32_t kernel, more, last, seen; /* more: how many words it has besides; last, seen: two of them */
 };
 
+/* Which instruction loads or stores the words differs from step to step; most loads take what is cached. */
+DEVICE_FN uint32_t load_somehow(const uint32_t *word, uint32_t how)
+{
+    return how % 8 == 0 ? k_load_l2(word) : how % 8 == 1 ? k_load_relaxed(word) : k_load(word);
+}
+
+DEVICE_FN void store_somehow(uint32_t *at, uint32_t word, uint32_t how)
+{
+    if (how % 8 == 0)
+        (void)k_exchange(at, word);
+    else if (how % 8 == 1)
+        k_store_relaxed(at, word);
+    else
+        k_store(at, word);
+}
+
 DEVICE_FN uint32_t step_word(const struct kernel_args *args, const struct step_plan *plan, const struct step_given *given, uint32_t w)
 {
     uint32_t word = words_fresh(plan->key, plan->step * PROGRAM_WORDS + w), r, shape[PROGRAM_SHAPE];
@@ -69,7 +85,7 @@ DEVICE_FN uint32_t step_word(const struct kernel_args *args, const struct step_p
     for (r = 0; r < plan->reads && r < PROGRAM_READS; r++) {
         uint32_t from = plan->read[r];
         const uint32_t *words = from & STEP_OF_HOST ? args->input : args->data;
-        word = word * 0x01000193u ^ k_load(words + (from & STEP_NUMBER) * PROGRAM_WORDS + w);
+        word = word * 0x01000193u ^ load_somehow(words + (from & STEP_NUMBER) * PROGRAM_WORDS + w, (uint32_t)plan->key + plan->step + r);
     }
     return word;
 }
@@ -178,7 +194,7 @@ DEVICE_FN void run_step(const struct kernel_args *args, const struct step_plan *
     k_barrier();
     for (w = 0; w < PROGRAM_WORDS; w++)
         if (mine >> w & 1)
-            k_store(args->data + plan.step * PROGRAM_WORDS + w, word[w]);
+            store_somehow(args->data + plan.step * PROGRAM_WORDS + w, word[w], (uint32_t)plan.key + plan.step);
     if (STEP_BLOCK == 0 && leader)
         k_store(args->seen + plan.step, (uint32_t)plan.key + plan.step);
     if ((plan.flags & (STEP_TRIGGERS_FIRST | STEP_SAYS_TWICE)) == (STEP_TRIGGERS_FIRST | STEP_SAYS_TWICE) && triggers)
