@@ -259,10 +259,10 @@ static cudaError_t launch_once(struct made *made, cudaGraphExec_t *exec, enum ex
         TRY(launch_earlier(made, *exec, way, time, stream));
     TRY(program_before_launch(made, decoys));
     TRY(program_launch_before(&now, stream, &made->dice));
-    if (dice_below(&made->dice, 4) == 0)
+    if (dice_below(&made->dice, 8) == 0)
         TRY(program_change_nothing(made, stream, &made->dice));
     TRY(program_launch_exec(made, *exec, stream, &made->dice));
-    if (dice_below(&made->dice, 4) == 0)
+    if (dice_below(&made->dice, 8) == 0)
         TRY(program_change_nothing(made, stream, &made->dice));
     if (twice)
         TRY(program_see_earlier(made, stream));

@@ -575,7 +575,7 @@ cudaError_t program_launch_host(const struct made *made, unsigned index, cudaStr
     struct step_params params;
 
     program_fill_step(made, index, &params);
-    if (made->eager && dice && dice_below(dice, 4) == 0)
+    if (made->eager && dice && dice_below(dice, 8) == 0)
         return cudaStreamAddCallback(stream, host_step_called, params.as.host.userData, 0);
     return cudaLaunchHostFunc(stream, params.as.host.fn, params.as.host.userData);
 }

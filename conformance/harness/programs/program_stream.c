@@ -156,7 +156,7 @@ static cudaError_t launch_somehow(struct made *made, unsigned i, cudaStream_t st
 {
     if (made->eager && dice_below(dice, 4) == 0)
         TRY(program_change_nothing(made, stream, dice));
-    if (made->eager && event == NULL && made->begun == NULL && dice_below(dice, 8) == 0 && may_be_graph(made, i))
+    if (made->eager && event == NULL && made->begun == NULL && dice_below(dice, 16) == 0 && may_be_graph(made, i))
         return launch_as_graph(made, i, stream, dice);
     return program_launch_step(made, i, stream, event, kind, dice);
 }
