@@ -385,6 +385,7 @@ struct program_room {
     cudaEvent_t spare_event[SPARE_EVENTS];
     cudaEvent_t node_event[2 * PROGRAM_STEPS]; /* of the steps that record or await one; the program's, then the decoy's */
     int high_priority, blind;  /* blind: no step waits; such programs have to go wrong */
+    int alone;                 /* no kernels are launched around graphs */
     int destroys, uploads;     /* every executable graph is destroyed while it runs; is uploaded between two launches */
     struct program_size size;
     struct program_driver driver;

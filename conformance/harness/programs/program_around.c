@@ -268,7 +268,7 @@ static void draw_behind(struct made *made, struct program *program, unsigned i, 
 
 void program_add_around(struct made *made, struct program *program, int copies_only, int attributes)
 {
-    int kernels = !copies_only && program->steps + 2 * LAUNCHED_AROUND <= PROGRAM_STEPS;
+    int kernels = !copies_only && !made->room->alone && program->steps + 2 * LAUNCHED_AROUND <= PROGRAM_STEPS;
     unsigned behind = kernels && dice_below(&made->dice, 2) ? 1 + dice_below(&made->dice, LAUNCHED_AROUND) : 0;
     unsigned before = kernels && dice_below(&made->dice, 2) ? 1 + dice_below(&made->dice, LAUNCHED_AROUND) : 0, i;
 

@@ -371,7 +371,7 @@ static enum tried try_way(struct program_room *room, const struct program *p, co
     return made.refused ? TRIED_REFUSED : TRIED_DECLINED;
 }
 
-/* ---- the smallest program that still differs ---- */
+/* ---- the smallest program that still differs, without kernels around its graph if they need not be ---- */
 
 /* A call that fails where none did is a misuse that the smaller program makes, or another difference. */
 static int still_differs(struct program_room *room, const struct program *p, const struct way *way, uint64_t seed, struct difference *found)
@@ -395,6 +395,8 @@ static void shrink(struct program_room *room, struct program *p, const struct wa
     int moved = 1;
     unsigned i;
 
+    room->alone = 1;
+    room->alone = still_differs(room, p, way, seed, found);
     while (moved) {
         moved = 0;
         for (i = p->steps; i-- > 0 && p->steps > 1;) {
@@ -465,6 +467,7 @@ static void tell_difference(struct ask *ask, struct program_room *room, struct p
     char name[128];
 
     shrink(room, p, way, seed, found);
+    room->alone = 0;
     way_text(way, name, sizeof(name));
     program_text(p, program, sizeof(program));
     snprintf(row, sizeof(row), "%s: %s: %s%s", name, found->text, program, found->around);
