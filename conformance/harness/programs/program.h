@@ -287,6 +287,8 @@ enum program_copy { COPY_BEHIND = PROGRAM_SEEN, COPY_OF_DECOY, PROGRAM_COPIES };
 uint32_t *program_seen_by(const struct made *made, uint64_t decoys, unsigned record);
 /* A host call that changes nothing of what the stream does next. An error: a call failed that must not, or succeeded that must fail. */
 cudaError_t program_change_nothing(const struct made *made, cudaStream_t stream, struct dice *dice);
+/* An event is made, recorded in a stream without work, if none captures, and destroyed. */
+cudaError_t program_pass_event(const struct made *made);
 /* "The id is unique over the lifetime of the process." */
 int program_is_new_capture(struct program_room *room, cudaStream_t stream, cudaGraph_t into);
 cudaError_t program_begin_other_capture(const struct made *made);

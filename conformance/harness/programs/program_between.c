@@ -134,21 +134,28 @@ static cudaError_t set_anew(const struct made *made)
     return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, attributes.maxDynamicSharedSizeBytes);
 }
 
+cudaError_t program_pass_event(const struct made *made)
+{
+    cudaEvent_t event;
+    cudaError_t error;
+
+    TRY(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
+    error = made->beside ? cudaSuccess : cudaEventRecord(event, made->room->apart);
+    TRY(cudaEventDestroy(event));
+    return error;
+}
+
 /* How much memory is left, then an event that is complete at once, a graph and an executable one that nobody uses. */
 static cudaError_t make_unused(const struct made *made)
 {
     cudaGraph_t graph = NULL;
     cudaGraphExec_t exec = NULL;
     cudaGraphNode_t node;
-    cudaEvent_t event;
     cudaError_t error;
     size_t left, all;
 
     TRY(cudaMemGetInfo(&left, &all));
-    TRY(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
-    error = made->beside ? cudaSuccess : cudaEventRecord(event, made->room->apart);
-    TRY(cudaEventDestroy(event));
-    TRY(error);
+    TRY(program_pass_event(made));
     TRY(cudaGraphCreate(&graph, 0));
     error = cudaGraphAddEmptyNode(&node, graph, NULL, 0);
     if (error == cudaSuccess)

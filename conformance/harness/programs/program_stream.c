@@ -294,6 +294,8 @@ static cudaError_t renew_events(const struct lanes *lanes, unsigned i, struct di
         if (p->link[l].from != i || (p->link[l].kind != LINK_FULL && l != first) || dice_below(dice, 3))
             continue;
         TRY(cudaEventDestroy(*event));
+        if (dice_below(dice, 2))
+            TRY(program_pass_event(made)); /* it may take the place of the other one, for which a stream may still wait */
         TRY(cudaEventCreateWithFlags(event, cudaEventDisableTiming));
     }
     return cudaSuccess;
