@@ -128,7 +128,6 @@ static cudaError_t driver_copies_between(struct joins *joins)
     enum driver_copy how = (enum driver_copy)(joins->round % DRIVER_COPIES);
     unsigned turn = joins->round / DRIVER_COPIES, waits = turn % 2 == 0, manner = (turn + 1) / 2 % 2 ? DRIVER_CAPTURED : DRIVER_AT_ONCE;
     struct kernel_args args = joins->work[0], reads = joins->follower[0];
-    cudaLaunchAttribute attribute = serialization(1);
     uint32_t *copied;
     cudaStream_t stream = joins->stream[0];
     cudaError_t error = open_aside(joins);
@@ -142,8 +141,7 @@ static cudaError_t driver_copies_between(struct joins *joins)
     if (error == cudaSuccess)
         error = copy_place(how, stores_to_device(how) ? copied : joins->pinned->words, reads_device(how) ? joins->aside : joins->pinned->words, stream);
     if (error == cudaSuccess)
-        error = launch_one(waits ? (const void *)SYMBOL(AWAITING_FOLLOWER) : (const void *)SYMBOL(joins_follower), &reads, PLACE_WORDS,
-                           FOLLOWS_IN(joins, stream), &attribute, waits);
+        error = read_or_depend(joins, &reads, stream, waits);
     return end_by_manner(joins, manner, error);
 }
 
@@ -211,7 +209,6 @@ static cudaError_t driver_sets_between(struct joins *joins)
     unsigned turn = joins->round / DRIVER_WIDTHS, waits = turn / 2 % 2 == 0, i;
     unsigned manner = (turn / 2 + turn / 4) % 2 ? DRIVER_CAPTURED : DRIVER_AT_ONCE;
     volatile const uint32_t *seen = joins->pinned->seen[0];
-    cudaLaunchAttribute attribute = serialization(1);
     cudaStream_t stream = joins->stream[0];
     void *words = joins->follower[0].data;
     cudaError_t error;
@@ -221,8 +218,7 @@ static cudaError_t driver_sets_between(struct joins *joins)
     if (error == cudaSuccess)
         error = turn % 2 == 0 ? set_rows_by_driver(width, words, (CUstream)stream) : set_in_line(width, words, (CUstream)stream);
     if (error == cudaSuccess)
-        error = launch_one(waits ? (const void *)SYMBOL(AWAITING_FOLLOWER) : (const void *)SYMBOL(joins_follower), &joins->follower[0], PLACE_WORDS,
-                           FOLLOWS_IN(joins, stream), &attribute, waits);
+        error = read_or_depend(joins, &joins->follower[0], stream, waits);
     error = end_by_manner(joins, manner, error);
     if (error == cudaSuccess)
         error = cudaDeviceSynchronize();

@@ -93,17 +93,21 @@ static cudaError_t record_outside(struct joins *joins, cudaStream_t stream, cuda
 #define AWAITING_FOLLOWER joins_waiting_follower
 #endif
 
-/* A follower with the attribute, which waits. */
-static cudaError_t depend(struct joins *joins, cudaStream_t stream)
+/* A follower; or a dependent: one with the attribute, which waits. */
+static cudaError_t read_or_depend(struct joins *joins, struct kernel_args *args, cudaStream_t stream, unsigned dependent)
 {
     cudaLaunchAttribute attribute = serialization(1);
 
-    return launch_one((const void *)SYMBOL(AWAITING_FOLLOWER), &joins->follower[0], PLACE_WORDS, FOLLOWS_IN(joins, stream), &attribute, 1);
+    (void)joins;
+    return launch_one(dependent ? (const void *)SYMBOL(AWAITING_FOLLOWER) : (const void *)SYMBOL(joins_follower), args, PLACE_WORDS,
+                      FOLLOWS_IN(joins, stream), dependent ? &attribute : NULL, dependent);
 }
+
+static cudaError_t depend(struct joins *joins, cudaStream_t stream) { return read_or_depend(joins, &joins->follower[0], stream, 1); }
 
 static cudaError_t follow_or_depend(struct joins *joins, cudaStream_t stream, int dependent)
 {
-    return dependent ? depend(joins, stream) : follow(joins, 0, stream);
+    return read_or_depend(joins, &joins->follower[0], stream, dependent != 0);
 }
 
 /* Between a stream's wait for an event and its follower, or a dependent that waits. */

@@ -96,7 +96,7 @@ static cudaError_t upload_with_params(struct joins *joins)
     if (error == cudaSuccess)
         error = instantiate_with(joins, &lent, cudaGraphInstantiateFlagUpload, stream, &exec);
     if (error == cudaSuccess)
-        error = joins->round % 2 ? depend(joins, stream) : follow(joins, 0, stream);
+        error = follow_or_depend(joins, stream, joins->round % 2 != 0);
     return end_lent(&lent, exec, error);
 }
 

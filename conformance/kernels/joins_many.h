@@ -142,7 +142,7 @@ static void ask_ended(struct ask *ask)
 /* ---- many of them at once ---- */
 
 #define MANY_WAYS 9u
-#define MANY_HOSTS 300u
+#define MANY_HOSTS 520u
 #define MANY_STREAMS 136u      /* in one round of four; in the others half of them */
 #define MANY_EVENTS 4160u      /* in one round of four; in the others a quarter of them */
 #define MANY_RECORDERS 520u

@@ -48,7 +48,7 @@ static cudaError_t work_and_captured_value(struct joins *joins, int batch, cudaG
 /* The capture's follower: a dependent that waits, or a plain one. */
 static cudaError_t follow_captured(struct joins *joins, cudaStream_t stream)
 {
-    return joins->round % 2 ? depend(joins, stream) : follow(joins, 0, stream);
+    return follow_or_depend(joins, stream, joins->round % 2 != 0);
 }
 
 static cudaError_t launch_captured_wait(struct joins *joins, cudaStream_t stream, cudaGraphExec_t *exec)

@@ -7,7 +7,7 @@
 #define WIDE_NODES (WIDE_PLACES * PLACE_WORDS)
 #define WIDE_SILENT 120u       /* kernels that do nothing: with theirs there are more edges than a byte counts */
 #define WIDE_ALL (WIDE_SILENT + WIDE_NODES)
-#define FAR_NODES 2100u
+#define FAR_NODES 4200u
 #define WIDE_WAYS 5u
 #define WIDE_HOLD 40000u       /* nanoseconds */
 
@@ -229,7 +229,7 @@ static void ask_wide(struct ask *ask)
 
 /* ---- captures ---- */
 
-#define CAPTURE_NODES 1100u
+#define CAPTURE_NODES 4200u    /* in one round of four; in the others a quarter of them */
 #define CAPTURE_LANES 32u
 #define CAPTURES 4u
 
@@ -239,11 +239,11 @@ static cudaError_t capture_long_row(struct joins *joins, cudaEvent_t fork, cudaE
     cudaStream_t stream = joins->stream[0];
     uint32_t *aside = joins->follower[PLACES - 1].seen;
     cudaError_t error = work(joins, 0, stream);
-    unsigned i;
+    unsigned nodes = joins->round % 4 ? CAPTURE_NODES / 4 : CAPTURE_NODES, i;
 
     (void)fork;
     (void)back;
-    for (i = 0; i < CAPTURE_NODES && error == cudaSuccess; i++)
+    for (i = 0; i < nodes && error == cudaSuccess; i++)
         error = i % 4 ? cudaMemsetAsync(aside, 0, 4, stream)
                       : launch_one((const void *)SYMBOL(joins_silent), &joins->work[0], 1, stream, NULL, 0);
     return error == cudaSuccess ? follow(joins, 0, stream) : error;

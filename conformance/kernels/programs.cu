@@ -56,6 +56,22 @@ struct step_given {
     uint32_t kernel, more, last, seen; /* more: how many words it has besides; last, seen: two of them */
 };
 
+/* Which instruction loads or stores the words differs from step to step; most loads take what is cached. */
+DEVICE_FN uint32_t load_somehow(const uint32_t *word, uint32_t how)
+{
+    return how % 8 == 0 ? k_load_l2(word) : how % 8 == 1 ? k_load_relaxed(word) : k_load(word);
+}
+
+DEVICE_FN void store_somehow(uint32_t *at, uint32_t word, uint32_t how)
+{
+    if (how % 8 == 0)
+        (void)k_exchange(at, word);
+    else if (how % 8 == 1)
+        k_store_relaxed(at, word);
+    else
+        k_store(at, word);
+}
+
 DEVICE_FN uint32_t step_word(const struct kernel_args *args, const struct step_plan *plan, const struct step_given *given, uint32_t w)
 {
     uint32_t word = words_fresh(plan->key, plan->step * PROGRAM_WORDS + w), r, shape[PROGRAM_SHAPE];
@@ -69,7 +85,7 @@ DEVICE_FN uint32_t step_word(const struct kernel_args *args, const struct step_p
     for (r = 0; r < plan->reads && r < PROGRAM_READS; r++) {
         uint32_t from = plan->read[r];
         const uint32_t *words = from & STEP_OF_HOST ? args->input : args->data;
-        word = word * 0x01000193u ^ k_load(words + (from & STEP_NUMBER) * PROGRAM_WORDS + w);
+        word = word * 0x01000193u ^ load_somehow(words + (from & STEP_NUMBER) * PROGRAM_WORDS + w, (uint32_t)plan->key + plan->step + r);
     }
     return word;
 }
@@ -102,14 +118,25 @@ DEVICE_FN int comes_late(const struct step_plan *plan)
     return (STEP_BLOCK == 0 && who != 1) || (STEP_BLOCK + 1 == STEP_BLOCKS && who != 2);
 }
 
-/* Lines that are in a cache before the wait are stale after it, if the wait leaves them. */
-DEVICE_FN void read_early(const struct kernel_args *args, const struct step_plan *plan)
+/* Whether this block stores any words. */
+DEVICE_FN int has_words(void)
+{
+    uint32_t w, any = 0;
+
+    for (w = 0; w < PROGRAM_WORDS; w++)
+        any |= block_of_word(w, STEP_BLOCKS) == STEP_BLOCK;
+    return any != 0;
+}
+
+/* Lines that are in a cache before the wait are stale after it, if the wait leaves them. all: those of other blocks, too. */
+DEVICE_FN void read_early(const struct kernel_args *args, const struct step_plan *plan, int all)
 {
     uint32_t w, r, sum = 0;
 
     for (w = 0; w < PROGRAM_WORDS; w++)
         for (r = 0; r < plan->reads && r < PROGRAM_READS; r++)
-            if (!(plan->read[r] & STEP_OF_HOST) && block_of_word(w, STEP_BLOCKS) == STEP_BLOCK && thread_of_word(w, STEP_THREADS) == STEP_THREAD)
+            if (!(plan->read[r] & STEP_OF_HOST) &&
+                (all || (block_of_word(w, STEP_BLOCKS) == STEP_BLOCK && thread_of_word(w, STEP_THREADS) == STEP_THREAD)))
                 sum += k_load(args->data + (plan->read[r] & STEP_NUMBER) * PROGRAM_WORDS + w);
     if (sum == 0x5EED5EEDu) /* keeps the loads: whoever removes this removes the test */
         k_add(&args->state->left, 1);
@@ -140,6 +167,7 @@ DEVICE_FN void run_step(const struct kernel_args *args, const struct step_plan *
     struct step_plan plan = *told;
     uint32_t word[PROGRAM_WORDS], w, mine = own_words();
     int leader = leads(&plan), triggers = leader || (plan.flags & STEP_TRIGGERS_ALL);
+    int idle = (plan.flags & STEP_IDLE_BLOCKS) && !has_words();
 
     if ((plan.flags & STEP_LEAVES_FIRST) && !leader && !mine)
         return;
@@ -147,9 +175,11 @@ DEVICE_FN void run_step(const struct kernel_args *args, const struct step_plan *
         says_begun(args, &plan);
     if ((plan.flags & STEP_TRIGGERS_FIRST) && triggers)
         k_trigger();
-    if (plan.flags & STEP_READS_EARLY)
-        read_early(args, &plan);
-    if (plan.flags & STEP_WAITS)
+    if ((plan.flags & STEP_READS_EARLY) && (leader || !idle))
+        read_early(args, &plan, idle);
+    if ((plan.flags & STEP_WAITS) && !idle)
+        k_wait_device();
+    if ((plan.flags & STEP_WAITS) && (plan.flags & STEP_SAYS_TWICE) && !idle)
         k_wait_device();
     if ((plan.flags & STEP_LEAVES_LATE) && !leader && !mine)
         return;
@@ -164,9 +194,11 @@ DEVICE_FN void run_step(const struct kernel_args *args, const struct step_plan *
     k_barrier();
     for (w = 0; w < PROGRAM_WORDS; w++)
         if (mine >> w & 1)
-            k_store(args->data + plan.step * PROGRAM_WORDS + w, word[w]);
+            store_somehow(args->data + plan.step * PROGRAM_WORDS + w, word[w], (uint32_t)plan.key + plan.step);
     if (STEP_BLOCK == 0 && leader)
         k_store(args->seen + plan.step, (uint32_t)plan.key + plan.step);
+    if ((plan.flags & (STEP_TRIGGERS_FIRST | STEP_SAYS_TWICE)) == (STEP_TRIGGERS_FIRST | STEP_SAYS_TWICE) && triggers)
+        k_trigger();
     if ((plan.flags & STEP_TRIGGERS_LATE) && triggers)
         k_trigger();
 }

@@ -11,20 +11,31 @@ static bool attributes_sound(const size_t *first, size_t number, size_t count)
     return sound;
 }
 
+struct batch {
+    size_t first, count; /* copies */
+    void *const *to;
+    const void *const *from;
+    const size_t *bytes;
+    const struct cudaMemcpy3DBatchOp *layers;
+    bool unordered, passed; /* by what is before it in the stream, and after it */
+};
+
+static cudaError_t copy_piece(const struct batch *b, size_t i, cudaStream_t stream)
+{
+    return cudaMemcpyAsync(b->to[i], b->from[i], b->bytes[device.faults.batch_copies_first_size ? 0 : i], cudaMemcpyDefault, stream);
+}
+
 /* One after the other, which is one of the orders that they may have. */
-static cudaError_t copy_all(void *const *to, const void *const *from, const size_t *bytes, size_t count, cudaStream_t stream)
+static cudaError_t copy_all(const struct batch *b, cudaError_t (*copy)(const struct batch *, size_t, cudaStream_t), cudaStream_t stream)
 {
     struct stream *s = stream_of(stream);
-    const struct faults *f = &device.faults;
     cudaError_t error = cudaSuccess;
-    if (f->batch_of_copies_unordered && s != NULL)
+    if (b->unordered && s != NULL)
         stream_cuts(s);
     struct op *before = s != NULL ? s->tail : NULL;
-    if (f->batch_of_copies_ends_at_8 && count > 8)
-        count = 8;
-    for (size_t i = f->batch_loses_first_copy; i < count && error == cudaSuccess; i++)
-        error = cudaMemcpyAsync(to[i], from[i], bytes[f->batch_copies_first_size ? 0 : i], cudaMemcpyDefault, stream);
-    if (f->batch_of_copies_passed && s != NULL)
+    for (size_t i = b->first; i < b->count && error == cudaSuccess; i++)
+        error = copy(b, i, stream);
+    if (b->passed && s != NULL)
         s->tail = before;
     return error;
 }
@@ -43,7 +54,10 @@ cudaError_t CUDARTAPI cudaMemcpyBatchAsync(void **to, void **from, size_t *bytes
 #endif
     FAIL_IF(to == NULL || from == NULL || bytes == NULL || count == 0 || attributes == NULL || first == NULL, cudaErrorInvalidValue);
     FAIL_IF(!attributes_sound(first, number, count) && !device.faults.batch_attributes_unread, cudaErrorInvalidValue);
-    return copy_all(to, (const void *const *)from, bytes, count, stream);
+    const struct faults *f = &device.faults;
+    struct batch b = {f->batch_loses_first_copy, f->batch_of_copies_ends_at_8 && count > 8 ? 8 : count, to, (const void *const *)from, bytes, NULL,
+                      f->batch_of_copies_unordered, f->batch_of_copies_passed};
+    return copy_all(&b, copy_piece, stream);
 }
 
 /* ---- of layers ---- */
@@ -56,8 +70,9 @@ static struct cudaPitchedPtr operand(const struct cudaMemcpy3DOperand *o, const 
     return (struct cudaPitchedPtr){o->op.ptr.ptr, row != 0 ? row : extent->width, extent->width, height != 0 ? height : extent->height};
 }
 
-static cudaError_t copy_layers(const struct cudaMemcpy3DBatchOp *c, cudaStream_t stream)
+static cudaError_t copy_layers(const struct batch *b, size_t i, cudaStream_t stream)
 {
+    const struct cudaMemcpy3DBatchOp *c = &b->layers[i];
     struct cudaMemcpy3DParms p = {.srcPtr = operand(&c->src, &c->extent), .dstPtr = operand(&c->dst, &c->extent), .extent = c->extent,
                                   .kind = cudaMemcpyDefault};
     if (device.faults.layers_batch_copies_a_layer)
@@ -79,7 +94,6 @@ cudaError_t CUDARTAPI cudaMemcpy3DBatchAsync(size_t count, struct cudaMemcpy3DBa
 #endif
 {
     const struct faults *f = &device.faults;
-    cudaError_t error = cudaSuccess;
     CALL(cudaMemcpy3DBatchAsync);
 #if CUDART_VERSION < 13000
     (void)failed;
@@ -87,14 +101,7 @@ cudaError_t CUDARTAPI cudaMemcpy3DBatchAsync(size_t count, struct cudaMemcpy3DBa
     FAIL_IF(count == 0 || copies == NULL || flags != 0, cudaErrorInvalidValue);
     for (size_t i = 0; i < count; i++)
         FAIL_IF(!layers_sound(&copies[i]), cudaErrorInvalidValue);
-    struct stream *s = stream_of(stream);
-    if (f->layers_batch_unordered && s != NULL)
-        stream_cuts(s);
-    struct op *before = s != NULL ? s->tail : NULL;
-    for (size_t i = f->layers_batch_loses_first; i < count && error == cudaSuccess; i++)
-        error = copy_layers(&copies[i], stream);
-    if (f->layers_batch_passed && s != NULL)
-        s->tail = before;
-    return error;
+    struct batch b = {f->layers_batch_loses_first, count, NULL, NULL, NULL, copies, f->layers_batch_unordered, f->layers_batch_passed};
+    return copy_all(&b, copy_layers, stream);
 }
 #endif

@@ -3,7 +3,8 @@
  * A program is a list of steps and links between them. The seed draws it (program_draw.c), program_entitle.c says what each step may read,
  * program_words.c what comes of it, and program_rows.c which rows of the covering array it holds;
  * program_steps.c makes one step a node of a graph, program_graph.c all of them, program_exec.c makes that executable,
- * program_loop.c lets it run twice in a loop, program_launch.c launches one step into a stream, program_stream.c launches or captures all of
+ * program_loop.c lets it run twice in a loop, program_launch.c launches one step into a stream, program_moves.c
+ * one that is a memset or a copy, program_stream.c launches or captures all of
  * them, and program_between.c makes calls between launches that change nothing; the calls that may be the driver's own stand in
  * program_driver.h. program_read.c reads back the graph that was made, program_captured.c the one that was captured; program_around.c launches
  * work before it and after it;
@@ -51,6 +52,8 @@ struct step_plan {
 #define STEP_LAST_LEADS 0x20u  /* the thread that holds, counts and triggers for its block is the last one, not the first */
 #define STEP_LEAVES_FIRST 0x40u /* threads without a part in it end at once */
 #define STEP_LEAVES_LATE 0x80u /* they end after their wait */
+#define STEP_IDLE_BLOCKS 0x200u /* blocks that store no words do not wait; early they read what others do */
+#define STEP_SAYS_TWICE 0x100u /* it waits twice, if it waits, and triggers late, too, if it triggers first */
 
 /* STEP_RECORD: its event lets a copy of all words go, in another stream. STEP_AWAIT: waits for a kernel of another stream. */
 enum step_kind { STEP_KERNEL, STEP_SET, STEP_COPY, STEP_HOST, STEP_EMPTY, STEP_RECORD, STEP_AWAIT, STEP_KINDS };
@@ -86,6 +89,7 @@ struct link {
 struct program {
     unsigned steps, links;
     int streams;               /* a program for streams: its links are the events between the lanes */
+    unsigned first;            /* not 0: the steps from this one on come before all others */
     int legacy;                /* its first lane is the legacy default stream, the others wait for it and it for them */
     struct step step[PROGRAM_STEPS];
     struct link link[PROGRAM_LINKS];
@@ -100,6 +104,7 @@ struct program_size {
     unsigned threads, blocks, many_blocks, most_blocks, shared_bytes, hold_ns, clusters;
     int bodies, other_bodies, moves; /* there are conditional nodes; they may have several; a child graph may be the graph itself and no clone */
     unsigned more[PROGRAM_KERNELS]; /* words that each kernel takes beside the arguments of all */
+    int batches;               /* one call may queue several copies */
     int carveouts;             /* a launch in a stream may prefer one */
     int cooperative_bodies;    /* cooperative kernels may stand in bodies */
     int programmatic;          /* no flavours: where no step waits, it is programmatic edges that go wrong */
@@ -108,11 +113,14 @@ struct program_size {
 /* Whether its words lie in the host's memory. */
 #define program_is_on_host(step) ((step)->kind == STEP_HOST || ((step)->kind == STEP_COPY && (step)->to_host))
 unsigned program_product(const unsigned n[3]);
+/* A kernel's launch, as a row of the covering array says; all else is zero. */
+void program_draw_launch(struct step *step, struct dice *dice, const struct program_size *size, unsigned number);
 void program_draw_graph(struct program *program, struct dice *dice, const struct program_size *size, unsigned number);
 void program_draw_stream(struct program *program, struct dice *dice, const struct program_size *size, unsigned number);
 /* Fills what each step reads, and which later steps it watches, from the links and the order of the lanes. */
 void program_entitle(struct program *program, struct dice *dice);
 int program_is_linked(const struct program *program, unsigned from, unsigned to);
+int program_is_root(const struct program *program, unsigned step); /* no link leads to it */
 unsigned program_next_in_lane(const struct program *program, unsigned step); /* PROGRAM_STEPS: there is none */
 /* The words of every step after a run with this key; what was left out leaves its words as they were. */
 void program_expect(const struct program *program, uint64_t key, uint64_t left_out, uint32_t words[PROGRAM_STEPS][PROGRAM_WORDS]);
@@ -142,6 +150,7 @@ void program_without_link(struct program *program, unsigned link);
 cudaGraphEdgeData program_edge(enum link_kind kind);
 /* "K0 Kw1 S2; 0>1:1,0,1 1>2:0,0,0" */
 void program_text(const struct program *program, char *text, size_t room);
+#define AROUND_ROOM 768u
 
 /* ---- making and running ---- */
 
@@ -171,7 +180,7 @@ struct made {                  /* a program made in one way */
     enum behind { BEHIND_NOTHING, BEHIND_KERNEL, BEHIND_COPY, BEHIND_EVENT } behind;
     cudaGraphExec_t former;    /* what was launched before another executable graph took its place */
     unsigned changed;          /* the launch that the executable graph has been changed for already, while it ran */
-    unsigned behind_step;      /* of BEHIND_KERNEL */
+    unsigned behind_step, before_step; /* the first kernel that is launched after the graph, and, after all of those, before it */
     int declined;              /* this way cannot make this program, by its own rules: no answer of the device */
     int refused;               /* the device declined it, as it may */
 };
@@ -220,6 +229,7 @@ struct difference {
     unsigned count;
     cudaError_t error;         /* of a call that failed, if that came first */
     char text[128]; /* of the first */
+    char around[AROUND_ROOM]; /* the kernels that were launched before the graph and after it then */
 };
 /* One difference more. format: as of printf. */
 void program_differs(struct difference *found, const char *format, ...);
@@ -249,14 +259,21 @@ enum cudaMemcpyKind program_copy_kind(const struct program *program, unsigned st
 cudaError_t program_prepare(struct made *made);
 /* The same in this stream, after a kernel that triggers and holds, and without waiting for it. */
 cudaError_t program_prepare_behind(struct made *made, cudaStream_t stream);
+/* After program_prepare(): a kernel that triggers and holds, so that what comes after it is queued while the stream has work. */
+cudaError_t program_hold(const struct made *made, cudaStream_t stream);
 /* Before a graph, and in another stream: the same executable graph as its decoy, after a kernel that holds. After the graph: a copy of what the
  * decoy has stored, which has to be all of it. */
 cudaError_t program_launch_earlier(const struct made *made, cudaGraphExec_t exec);
 cudaError_t program_see_earlier(const struct made *made, cudaStream_t stream);
 uint32_t *program_decoy_words(const struct program_room *room);
-/* After a graph: a kernel that reads what the graph has left (added to `program`, a copy of the made one's), or copies of all words. */
-void program_add_behind(struct made *made, struct program *program, int copies_only);
-cudaError_t program_launch_behind(struct made *made, cudaStream_t stream);
+/* Around a graph: one or two kernels right before it, which its kernels read, one or two after it that read what it has left (added to
+ * `program`, a copy of the made one's), or after it copies of all words. attributes: the kernels may have attribute 6. */
+void program_add_around(struct made *made, struct program *program, int copies_only, int attributes);
+/* "; after the graph 3 kernel" */
+void program_text_around(const struct made *made, char *text, size_t room);
+cudaError_t program_launch_before(const struct made *made, cudaStream_t stream, struct dice *dice);
+cudaError_t program_launch_behind(const struct made *made, cudaStream_t stream, struct dice *dice);
+#define program_is_around(made, step) ((made)->behind_step && (step) >= (made)->behind_step)
 /* The words as the copy after the graph saw them; NULL: there was none. */
 const uint32_t *program_seen_behind(const struct made *made);
 /* Around the launch of a graph: what its steps wait for is queued before it, what waits for them after it. Decoys are left out. */
@@ -270,13 +287,15 @@ enum program_copy { COPY_BEHIND = PROGRAM_SEEN, COPY_OF_DECOY, PROGRAM_COPIES };
 uint32_t *program_seen_by(const struct made *made, uint64_t decoys, unsigned record);
 /* A host call that changes nothing of what the stream does next. An error: a call failed that must not, or succeeded that must fail. */
 cudaError_t program_change_nothing(const struct made *made, cudaStream_t stream, struct dice *dice);
+/* An event is made, recorded in a stream without work, if none captures, and destroyed. */
+cudaError_t program_pass_event(const struct made *made);
 /* "The id is unique over the lifetime of the process." */
 int program_is_new_capture(struct program_room *room, cudaStream_t stream, cudaGraph_t into);
 cudaError_t program_begin_other_capture(const struct made *made);
 cudaError_t program_end_other_capture(const struct made *made);
 /* After a small kernel that records the event as its blocks begin or trigger: all that is in the stream before it is complete then. */
 cudaError_t program_record_by_launch(const struct made *made, cudaStream_t stream, cudaEvent_t event);
-cudaError_t program_launch_host(const struct made *made, unsigned step, cudaStream_t stream);
+cudaError_t program_launch_host(const struct made *made, unsigned step, cudaStream_t stream, struct dice *dice);
 void program_step_args(const struct made *made, unsigned step, struct kernel_args *args);
 /* Whether this step works on other memory in this graph. */
 int program_is_decoy(const struct made *made, unsigned step);
@@ -306,6 +325,9 @@ void program_fill_kernel(const struct made *made, unsigned step, struct step_par
 void program_fill_step(const struct made *made, unsigned step, struct step_params *params);
 /* The same for the calls that take nodes of every kind; `params` keeps the arguments. */
 void program_fill_general(const struct made *made, unsigned step, struct step_params *params, struct cudaGraphNodeParams *general);
+/* A memset or a copy in a stream. dice: it is not captured by the caller. */
+cudaError_t program_launch_set(const struct made *made, unsigned step, const struct step_params *params, cudaStream_t stream, struct dice *dice);
+cudaError_t program_launch_copy(const struct made *made, unsigned step, const struct step_params *params, cudaStream_t stream, struct dice *dice);
 /* Whether a copy's decoy copies as much as the copy itself: of the general call the documents promise no other size. */
 #define program_keeps_size(step) ((step) % 2 == 0)
 /* The attributes of a kernel step, whichever way it is launched; returns how many. */
@@ -352,8 +374,8 @@ enum program_spare { SPARE_RELAYED, SPARE_LAST, SPARE_MOVED, SPARE_OBSERVED, SPA
 struct program_driver {        /* the driver's functions, NULL where it has none; the kernels as it knows them */
     cudaFunction_t kernel[PROGRAM_KERNELS];
     cudaKernel_t handle[PROGRAM_KERNELS]; /* of the same kernels, which belong to no context */
-    void *launch, *launch_cooperative, *launch_ex, *launch_graph, *copy, *set_bytes, *set_words, *record, *await, *add_edges, *remove_edges;
-    void *graph_call[DRIVER_GRAPH_CALLS], *older_call[DRIVER_OLDER_CALLS];
+    void *launch, *launch_cooperative, *launch_ex, *launch_graph, *record, *await, *add_edges, *remove_edges;
+    void *move[DRIVER_MOVES], *graph_call[DRIVER_GRAPH_CALLS], *older_call[DRIVER_OLDER_CALLS];
     void *node_call[DRIVER_NODE_CALLS][STEP_KINDS + 1]; /* the last one: for nodes of every kind */
     void *context;             /* in which its nodes work */
 };
@@ -365,6 +387,7 @@ struct program_room {
     cudaEvent_t spare_event[SPARE_EVENTS];
     cudaEvent_t node_event[2 * PROGRAM_STEPS]; /* of the steps that record or await one; the program's, then the decoy's */
     int high_priority, blind;  /* blind: no step waits; such programs have to go wrong */
+    int alone;                 /* no kernels are launched around graphs */
     int destroys, uploads;     /* every executable graph is destroyed while it runs; is uploaded between two launches */
     struct program_size size;
     struct program_driver driver;
@@ -373,6 +396,8 @@ struct program_room {
     struct program_staging *staging;
     char *mapped;              /* staging as the device sees it */
     struct step_plan *plan;    /* in device memory: plans and data, then the decoy's */
+    uint32_t *place[2];        /* where the words of programs lie by turns: data, then seen and kept */
+    void *pooled;              /* the memory of the second one; NULL: there is none */
     uint32_t *data;
     uint32_t *kept;            /* the words as a run finds them, for loops */
     uint32_t *seen;            /* the words as each of the first steps that record saw them */
@@ -405,6 +430,8 @@ struct program_ask {
 };
 cudaError_t program_open_room(struct program_room *room); /* room: zeros, but for the kernels and the streams that it is given */
 void program_close_room(struct program_room *room);
+/* From now on the words lie where those of program `number` do. */
+void program_use_place(struct program_room *room, unsigned number);
 void program_ask(struct ask *ask, const struct program_ask *how);
 /* Memsets and copies alone, of sizes that the steps of programs do not have. */
 void program_ask_sizes(struct ask *ask);

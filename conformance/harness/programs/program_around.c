@@ -8,6 +8,7 @@
 #include "try.h"
 
 #define LAUNCHED_AHEAD 2u
+#define LAUNCHED_AROUND 2u
 
 /* What a plan is told of a step. */
 static uint32_t watched(const struct program *p, unsigned step)
@@ -62,23 +63,45 @@ static void begin_run(struct made *made)
     fill_staging(made);
 }
 
-static cudaError_t upload(const struct made *made, cudaStream_t stream)
+/* Plans and words of these steps. */
+static cudaError_t upload(const struct made *made, unsigned first, unsigned end, cudaStream_t stream)
 {
     struct program_room *room = made->room;
-    size_t plans = made->program->steps * sizeof(struct step_plan), words = made->program->steps * PROGRAM_WORDS * 4;
+    size_t plans = (end - first) * sizeof(struct step_plan), words = (end - first) * STEP_BYTES;
 
-    TRY(cudaMemcpyAsync(room->plan, room->staging->plan, plans, cudaMemcpyHostToDevice, stream));
-    TRY(cudaMemcpyAsync(room->plan + PROGRAM_STEPS, room->staging->plan, plans, cudaMemcpyHostToDevice, stream));
-    TRY(cudaMemcpyAsync(room->began, room->staging->none, sizeof(room->staging->none), cudaMemcpyHostToDevice, stream));
+    TRY(cudaMemcpyAsync(room->plan + first, room->staging->plan + first, plans, cudaMemcpyHostToDevice, stream));
+    TRY(cudaMemcpyAsync(room->plan + PROGRAM_STEPS + first, room->staging->plan + first, plans, cudaMemcpyHostToDevice, stream));
     if (made->loops)
-        TRY(cudaMemcpyAsync(room->kept, room->staging->data, words, cudaMemcpyHostToDevice, stream));
-    return cudaMemcpyAsync(room->data, room->staging->data, words, cudaMemcpyHostToDevice, stream);
+        TRY(cudaMemcpyAsync(room->kept + first * PROGRAM_WORDS, room->staging->data + first, words, cudaMemcpyHostToDevice, stream));
+    return cudaMemcpyAsync(room->data + first * PROGRAM_WORDS, room->staging->data + first, words, cudaMemcpyHostToDevice, stream);
+}
+
+static cudaError_t forget_began(const struct program_room *room, cudaStream_t stream)
+{
+    return cudaMemcpyAsync(room->began, room->staging->none, sizeof(room->staging->none), cudaMemcpyHostToDevice, stream);
+}
+
+/* The first one triggers at once and holds so long; a second one may overlap it. */
+static cudaError_t upload_ahead(struct program_room *room, uint32_t hold_ns, cudaStream_t stream)
+{
+    unsigned i;
+
+    memset(room->staging->ahead, 0, sizeof(room->staging->ahead));
+    for (i = 0; i < LAUNCHED_AHEAD; i++) {
+        room->staging->ahead[i].key = room->key;
+        room->staging->ahead[i].step = i;
+        room->staging->ahead[i].flags = STEP_TRIGGERS_FIRST;
+        room->staging->ahead[i].hold_ns = i ? 0 : hold_ns;
+    }
+    return cudaMemcpyAsync(room->ahead_plan, room->staging->ahead, sizeof(room->staging->ahead), cudaMemcpyHostToDevice, stream);
 }
 
 cudaError_t program_prepare(struct made *made)
 {
     begin_run(made);
-    TRY(upload(made, made->room->stream));
+    TRY(upload(made, 0, made->program->steps, made->room->stream));
+    TRY(forget_began(made->room, made->room->stream));
+    TRY(upload_ahead(made->room, 10 * made->room->size.hold_ns, made->room->stream));
     return cudaStreamSynchronize(made->room->stream);
 }
 
@@ -113,28 +136,43 @@ static cudaError_t launch_ahead(const struct program_room *room, unsigned nth, c
     return cudaLaunchKernelExC(&config, room->kernel[0], values);
 }
 
-/* The first triggers at once and holds; now and then a second one overlaps it. */
+/* With the attribute a kernel after the graph may begin before what is queued here. */
+static int begins_early(const struct made *made)
+{
+    unsigned i;
+
+    for (i = made->behind_step; i < made->before_step; i++)
+        if (made->program->step[i].attribute)
+            return 1;
+    return 0;
+}
+
 cudaError_t program_prepare_behind(struct made *made, cudaStream_t stream)
 {
     struct program_room *room = made->room;
     unsigned i, launches = 1 + dice_below(&made->dice, LAUNCHED_AHEAD);
+    int early = begins_early(made);
 
     begin_run(made);
-    memset(room->staging->ahead, 0, sizeof(room->staging->ahead));
-    for (i = 0; i < LAUNCHED_AHEAD; i++) {
-        room->staging->ahead[i].key = room->key;
-        room->staging->ahead[i].step = i;
-        room->staging->ahead[i].flags = STEP_TRIGGERS_FIRST;
-        room->staging->ahead[i].hold_ns = i ? 0 : 3 * room->size.hold_ns;
+    if (early) {
+        TRY(upload(made, made->behind_step, made->before_step, stream));
+        TRY(forget_began(room, stream));
+        TRY(cudaStreamSynchronize(stream));
     }
     room->staging->ahead_mark[0] = 0;
-    TRY(cudaMemcpyAsync(room->ahead_plan, room->staging->ahead, sizeof(room->staging->ahead), cudaMemcpyHostToDevice, stream));
+    TRY(upload_ahead(room, 3 * room->size.hold_ns, stream));
     for (i = 0; i < launches; i++)
         TRY(launch_ahead(room, i, stream, NULL));
-    TRY(upload(made, stream));
+    TRY(upload(made, 0, early ? made->behind_step : made->before_step, stream));
+    if (made->before_step < made->program->steps)
+        TRY(upload(made, made->before_step, made->program->steps, stream));
+    if (!early)
+        TRY(forget_began(room, stream));
     TRY(cudaEventRecord(room->prepared, stream));
     return cudaStreamWaitEvent(room->side, room->prepared, 0);
 }
+
+cudaError_t program_hold(const struct made *made, cudaStream_t stream) { return launch_ahead(made->room, 0, stream, NULL); }
 
 cudaError_t program_record_by_launch(const struct made *made, cudaStream_t stream, cudaEvent_t event)
 {
@@ -160,37 +198,113 @@ cudaError_t program_see_earlier(const struct made *made, cudaStream_t stream)
                            cudaMemcpyDeviceToDevice, stream);
 }
 
-/* ---- after the graph ---- */
+/* ---- kernels before the graph and after it ---- */
 
 static int has_words(const struct step *step) { return step->kind != STEP_EMPTY && step->kind != STEP_RECORD; }
 
-void program_add_behind(struct made *made, struct program *program, int copies_only)
+static void add_read(struct step *step, unsigned from)
 {
-    struct step *step = &program->step[program->steps];
-    unsigned i, first = dice_below(&made->dice, program->steps);
-    int kernel = !copies_only && program->steps < PROGRAM_STEPS && dice_below(&made->dice, 2);
-
-    made->behind = kernel ? BEHIND_KERNEL : dice_below(&made->dice, 2) ? BEHIND_COPY : BEHIND_EVENT;
-    if (!kernel)
-        return;
-    made->behind_step = program->steps;
-    memset(step, 0, sizeof(*step));
-    step->kind = STEP_KERNEL;
-    for (i = 0; i < 3; i++)
-        step->grid[i] = step->block[i] = step->cluster[i] = 1;
-    for (i = 0; i < program->steps && step->reads < PROGRAM_READS; i++)
-        if (has_words(&program->step[(first + i) % program->steps]))
-            step->read[step->reads++] = (first + i) % program->steps;
-    program->steps++;
+    if (step->reads < PROGRAM_READS)
+        step->read[step->reads++] = from;
 }
 
-cudaError_t program_launch_behind(struct made *made, cudaStream_t stream)
+static void add_watch(struct step *step, unsigned on)
+{
+    if (step->kind == STEP_KERNEL && step->watches < PROGRAM_WATCHES)
+        step->watch[step->watches++] = on;
+}
+
+static struct step *draw_around(struct made *made, struct program *program, unsigned i, int attribute)
+{
+    struct step *step = &program->step[i];
+
+    program_draw_launch(step, &made->dice, &made->room->size, dice_below(&made->dice, 1u << 16));
+    step->kind = STEP_KERNEL;
+    step->cooperative = 0;
+    step->attribute = attribute;
+    return step;
+}
+
+/* Of two the first one holds longer, and the second one may overlap it: the graph begins after both. All of its kernels may read them. */
+static void draw_before(struct made *made, struct program *program, unsigned i, int attribute)
+{
+    int first = i == made->before_step;
+    struct step *step = draw_around(made, program, i, attribute && !first);
+    unsigned k;
+
+    if (first)
+        step->hold_ns *= 2;
+    else if (!step->attribute || (step->flags & STEP_WAITS))
+        add_read(step, made->before_step);
+    for (k = 0; k < made->behind_step; k++) {
+        if (program->step[k].kind == STEP_KERNEL)
+            add_read(&program->step[k], i);
+        if (program->step[k].kind == STEP_KERNEL && program_is_root(program, k))
+            add_watch(step, k);
+    }
+}
+
+/* With the attribute it may begin before the graph has ended, so it has few blocks of little shared memory: they wait, and leave room for those
+ * that they wait for. It reads if it waits; the first one always does, so that the second one's wait covers the graph, too. Without the attribute
+ * none of the graph's kernels is still running when it begins. */
+static void draw_behind(struct made *made, struct program *program, unsigned i, int attribute)
+{
+    int first = i == made->behind_step;
+    struct step *step = draw_around(made, program, i, attribute);
+    unsigned from = first ? dice_below(&made->dice, program->steps) : made->behind_step, k;
+
+    if (attribute && first)
+        step->flags |= STEP_WAITS;
+    if (attribute) {
+        memcpy(step->grid, step->cluster, sizeof(step->grid));
+        step->shared_bytes = step->shared_bytes ? 1024 : 0;
+    }
+    for (k = 0; k < program->steps && (!attribute || (step->flags & STEP_WAITS)); k++, from = (from + 1) % program->steps)
+        if (has_words(&program->step[from]) && (from < i || from >= made->before_step))
+            add_read(step, from);
+    for (k = 0; k < i && !attribute; k++)
+        add_watch(&program->step[k], i);
+}
+
+void program_add_around(struct made *made, struct program *program, int copies_only, int attributes)
+{
+    int kernels = !copies_only && !made->room->alone && program->steps + 2 * LAUNCHED_AROUND <= PROGRAM_STEPS;
+    unsigned behind = kernels && dice_below(&made->dice, 2) ? 1 + dice_below(&made->dice, LAUNCHED_AROUND) : 0;
+    unsigned before = kernels && dice_below(&made->dice, 2) ? 1 + dice_below(&made->dice, LAUNCHED_AROUND) : 0, i;
+
+    made->behind = behind ? BEHIND_KERNEL : dice_below(&made->dice, 2) ? BEHIND_COPY : BEHIND_EVENT;
+    made->behind_step = program->steps;
+    made->before_step = program->steps + behind;
+    program->steps += behind + before;
+    program->first = before ? made->before_step : 0;
+    attributes = attributes && !made->room->blind;
+    for (i = made->before_step; i < program->steps; i++)
+        draw_before(made, program, i, attributes && dice_below(&made->dice, 2));
+    for (i = made->behind_step; i < made->before_step; i++)
+        draw_behind(made, program, i, attributes && dice_below(&made->dice, 2));
+}
+
+static cudaError_t launch_steps(const struct made *made, unsigned first, unsigned end, cudaStream_t stream, struct dice *dice)
+{
+    unsigned i;
+
+    for (i = first; i < end; i++)
+        TRY(program_launch_step(made, i, stream, NULL, LINK_FULL, dice));
+    return cudaSuccess;
+}
+
+cudaError_t program_launch_before(const struct made *made, cudaStream_t stream, struct dice *dice)
+{
+    return launch_steps(made, made->before_step, made->program->steps, stream, dice);
+}
+
+cudaError_t program_launch_behind(const struct made *made, cudaStream_t stream, struct dice *dice)
 {
     struct program_room *room = made->room;
     cudaStream_t in = stream;
 
     if (made->behind == BEHIND_KERNEL)
-        return program_launch_step(made, made->behind_step, stream, NULL, LINK_FULL, NULL);
+        return launch_steps(made, made->behind_step, made->before_step, stream, dice);
     if (made->behind == BEHIND_EVENT) {
         in = room->relay;
         TRY(cudaEventRecord(room->prepared, stream));

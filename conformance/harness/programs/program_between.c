@@ -134,19 +134,28 @@ static cudaError_t set_anew(const struct made *made)
     return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, attributes.maxDynamicSharedSizeBytes);
 }
 
-/* How much memory is left, then a graph, an executable one and an event that nobody uses. */
-static cudaError_t make_unused(void)
+cudaError_t program_pass_event(const struct made *made)
+{
+    cudaEvent_t event;
+    cudaError_t error;
+
+    TRY(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
+    error = made->beside ? cudaSuccess : cudaEventRecord(event, made->room->apart);
+    TRY(cudaEventDestroy(event));
+    return error;
+}
+
+/* How much memory is left, then an event that is complete at once, a graph and an executable one that nobody uses. */
+static cudaError_t make_unused(const struct made *made)
 {
     cudaGraph_t graph = NULL;
     cudaGraphExec_t exec = NULL;
     cudaGraphNode_t node;
-    cudaEvent_t event;
     cudaError_t error;
     size_t left, all;
 
     TRY(cudaMemGetInfo(&left, &all));
-    TRY(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
-    TRY(cudaEventDestroy(event));
+    TRY(program_pass_event(made));
     TRY(cudaGraphCreate(&graph, 0));
     error = cudaGraphAddEmptyNode(&node, graph, NULL, 0);
     if (error == cudaSuccess)
@@ -170,7 +179,7 @@ static cudaError_t call_between(const struct made *made, cudaStream_t stream, st
     case 8: return move_nothing(made, stream, dice);
     case 9: return ask_about(made, stream);
     case 10: return set_anew(made);
-    case 11: return make_unused();
+    case 11: return make_unused(made);
     case 12: return capture_between(made, stream, ASK_STREAM, dice);
     default: return capture_between(made, stream, ASK_CAPTURED_EVENT, dice);
     }

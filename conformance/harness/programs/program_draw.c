@@ -105,8 +105,16 @@ static void draw_launch(struct step *step, struct dice *dice, const struct progr
     step->flags |= one_in(dice, 2) ? STEP_TRIGGERS_ALL : 0;
     step->flags |= (step->flags & STEP_WAITS) && one_in(dice, 2) ? STEP_READS_EARLY : 0;
     step->flags |= one_in(dice, 4) ? STEP_LAST_LEADS : 0;
+    step->flags |= (one_in(dice, 8) ? STEP_SAYS_TWICE : 0) | (one_in(dice, 4) ? STEP_IDLE_BLOCKS : 0);
     step->flags |= one_in(dice, 4) ? STEP_LEAVES_FIRST : one_in(dice, 4) ? STEP_LEAVES_LATE : 0;
     step->hold_ns = size->hold_ns / 4 + dice_below(dice, size->hold_ns);
+}
+
+void program_draw_launch(struct step *step, struct dice *dice, const struct program_size *size, unsigned number)
+{
+    memset(step, 0, sizeof(*step));
+    step->row = number % KIT_AXIS_ROWS;
+    draw_launch(step, dice, size, kit_axis_rows[step->row]);
 }
 
 #define DRAWN_KINDS (STEP_EMPTY + 1u)
@@ -159,6 +167,9 @@ static void draw_bytes(struct step *step, struct dice *dice)
     if (step->rows > 1) {
         step->bytes = unit + dice_below(dice, step->pitch / 2) / unit * unit;
         step->pitch -= unit;
+    } else if (step->kind == STEP_SET && one_in(dice, 4)) {
+        step->begin = step->begin / 4 * 4;
+        step->bytes = 4; /* one word */
     } else {
         step->bytes = (unsigned)STEP_BYTES - 8 - dice_below(dice, 56) / unit * unit;
     }
@@ -188,9 +199,7 @@ static void seat_step(struct step *step, struct dice *dice, unsigned number, enu
 
 static void draw_step(struct step *step, struct dice *dice, const struct program_size *size, unsigned number, const struct flavour *flavour)
 {
-    memset(step, 0, sizeof(*step));
-    step->row = number % KIT_AXIS_ROWS;
-    draw_launch(step, dice, size, kit_axis_rows[step->row]);
+    program_draw_launch(step, dice, size, number);
     step->kind = flavour->kind != STEP_KERNEL && one_in(dice, 2) ? flavour->kind
                  : one_in(dice, flavour->row ? 2 : 4) ? (enum step_kind)dice_below(dice, DRAWN_KINDS) : STEP_KERNEL;
     step->kind = draw_kind(dice, step->kind);
@@ -463,30 +472,50 @@ static void append_reads(const struct step *step, char *text, size_t room)
     }
 }
 
-void program_text(const struct program *p, char *text, size_t room)
+/* in_stream: it is launched in a stream, not by a graph. */
+static void append_step(const struct program *p, unsigned i, int in_stream, char *text, size_t room)
 {
     static const char *const kinds[STEP_KINDS] = { "kernel", "memset", "copy", "host", "empty", "record", "await" };
+    const struct step *step = &p->step[i];
+    char part[96];
+
+    snprintf(part, sizeof(part), "%u %s%s%s%s%s", i, kinds[step->kind],
+             step->kind == STEP_COPY && step->to_host ? " to the host" : "",
+             step->kind == STEP_KERNEL && (step->flags & STEP_WAITS) ? " waits" : "",
+             step->kind == STEP_KERNEL && step->attribute && in_stream ? " attribute" : "",
+             p->legacy && !step->lane ? " legacy" : !p->streams || !step->lane ? "" : step->lane == 1 ? " in lane 1" : " in lane 2");
+    append(text, room, part);
+    if (p->steps <= TOLD_WHOLE && step->kind == STEP_KERNEL)
+        append_launch(p, step, text, room);
+    if (p->steps <= TOLD_WHOLE)
+        append_reads(step, text, room);
+}
+
+void program_text(const struct program *p, char *text, size_t room)
+{
     char part[96];
     unsigned i;
 
     text[0] = '\0';
     for (i = 0; i < p->steps; i++) {
-        const struct step *step = &p->step[i];
-        snprintf(part, sizeof(part), "%s%u %s%s%s%s%s", i ? ", " : "", i, kinds[step->kind],
-                 step->kind == STEP_COPY && step->to_host ? " to the host" : "",
-                 step->kind == STEP_KERNEL && (step->flags & STEP_WAITS) ? " waits" : "",
-                 step->kind == STEP_KERNEL && p->streams && step->attribute ? " attribute" : "",
-                 p->legacy && !step->lane ? " legacy" : !p->streams || !step->lane ? "" : step->lane == 1 ? " in lane 1" : " in lane 2");
-        append(text, room, part);
-        if (p->steps <= TOLD_WHOLE && step->kind == STEP_KERNEL)
-            append_launch(p, step, text, room);
-        if (p->steps <= TOLD_WHOLE)
-            append_reads(step, text, room);
+        append(text, room, i ? ", " : "");
+        append_step(p, i, p->streams, text, room);
     }
     append(text, room, ";");
     for (i = 0; i < p->links; i++) {
         cudaGraphEdgeData data = program_edge(p->link[i].kind);
         snprintf(part, sizeof(part), " %u>%u:%u,%u,%u", p->link[i].from, p->link[i].to, data.from_port, data.to_port, data.type);
         append(text, room, part);
+    }
+}
+
+void program_text_around(const struct made *made, char *text, size_t room)
+{
+    unsigned i;
+
+    text[0] = '\0';
+    for (i = made->behind_step; i < made->program->steps; i++) {
+        append(text, room, i < made->before_step ? "; after the graph " : "; before the graph ");
+        append_step(made->program, i, 1, text, room);
     }
 }

@@ -38,14 +38,12 @@ cudaError_t program_open_driver(struct program_room *room)
     find("cuLaunchKernel", 4000, &driver->launch);
     find("cuLaunchCooperativeKernel", 9000, &driver->launch_cooperative);
     find("cuLaunchKernelEx", 11060, &driver->launch_ex);
-    find("cuMemcpyAsync", 4000, &driver->copy);
-    find("cuMemsetD8Async", 3020, &driver->set_bytes);
-    find("cuMemsetD32Async", 3020, &driver->set_words);
     find("cuEventRecord", 2000, &driver->record);
     find("cuStreamWaitEvent", 3020, &driver->await);
     find("cuGraphLaunch", 10000, &driver->launch_graph);
     find("cuGraphAddDependencies", WITH_EDGE_DATA, &driver->add_edges);
     find("cuGraphRemoveDependencies", WITH_EDGE_DATA, &driver->remove_edges);
+    program_open_driver_moves(room);
     program_open_driver_graphs(room);
     program_open_driver_nodes(room);
     program_open_driver_older(room);
@@ -125,34 +123,6 @@ cudaError_t program_launch_exec(const struct made *made, cudaGraphExec_t exec, c
     void *function = made->room->driver.launch_graph;
 
     return function && program_goes_by_driver(made, dice) ? (cudaError_t)((launch_graph_fn)function)(exec, stream) : cudaGraphLaunch(exec, stream);
-}
-
-/* ---- memsets and copies ---- */
-
-cudaError_t program_set_async(const struct made *made, void *to, int value, size_t bytes, cudaStream_t stream, struct dice *dice)
-{
-    typedef CUresult(CUDAAPI *set_bytes_fn)(CUdeviceptr, unsigned char, size_t, CUstream);
-    typedef CUresult(CUDAAPI *set_words_fn)(CUdeviceptr, unsigned, size_t, CUstream);
-    const struct program_driver *driver = &made->room->driver;
-    CUdeviceptr at = (CUdeviceptr)(uintptr_t)to;
-    int by_driver = made->eager && program_goes_by_driver(made, dice); /* of a captured memset, the call may say what its node can become */
-
-    if (by_driver && driver->set_words && bytes % 4 == 0 && at % 4 == 0)
-        return (cudaError_t)((set_words_fn)driver->set_words)(at, (unsigned)(value & 255) * 0x01010101u, bytes / 4, stream);
-    if (by_driver && driver->set_bytes)
-        return (cudaError_t)((set_bytes_fn)driver->set_bytes)(at, (unsigned char)value, bytes, stream);
-    return cudaMemsetAsync(to, value, bytes, stream);
-}
-
-cudaError_t program_copy_async(const struct made *made, void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind, cudaStream_t stream,
-                               struct dice *dice)
-{
-    typedef CUresult(CUDAAPI *copy_fn)(CUdeviceptr, CUdeviceptr, size_t, CUstream);
-    void *function = made->room->driver.copy;
-
-    if (function && made->eager && program_goes_by_driver(made, dice))
-        return (cudaError_t)((copy_fn)function)((CUdeviceptr)(uintptr_t)to, (CUdeviceptr)(uintptr_t)from, bytes, stream);
-    return cudaMemcpyAsync(to, from, bytes, kind, stream);
 }
 
 /* ---- events ---- */

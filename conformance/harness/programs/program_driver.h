@@ -1,6 +1,6 @@
 /* program_driver.h - the calls of program.h that are made by the runtime or by the driver, as the seed draws it.
  *
- * program_driver.c has those that launch, move, order and connect, program_driver_graphs.c those for whole graphs and captures,
+ * program_driver.c has those that launch, order and connect, program_moves.c those that move, program_driver_graphs.c those for whole graphs and captures,
  * program_driver_nodes.c those that add and change nodes, program_driver_older.c what the driver's calls were before edges had data.
  */
 #ifndef PROGRAM_DRIVER_H_INCLUDED
@@ -24,10 +24,13 @@ enum driver_graph_call { DRIVER_INSTANTIATE, DRIVER_CLONE, DRIVER_UPDATE, DRIVER
 enum driver_older_call { OLDER_ADDS_EDGES, OLDER_REMOVES_EDGES, OLDER_EDGES, OLDER_DEPEND, OLDER_BEGIN, OLDER_INSTANTIATE, OLDER_UPDATE,
                          OLDER_ADDS_ANY, OLDER_ADDS_KERNEL, OLDER_SETS_KERNEL, OLDER_SETS_EXEC_KERNEL, OLDER_TELLS_KERNEL, OLDER_INTO,
                          OLDER_OUT_OF, OLDER_INFO, OLDER_STATUS, DRIVER_OLDER_CALLS };
+/* Copies of any kind, to the device, to the host and inside; memsets of one row, or of rows; a word. */
+enum driver_move { MOVE_ANY, MOVE_DOWN, MOVE_UP, MOVE_INSIDE, SET_BYTES, SET_HALVES, SET_WORDS, SET_ROWS, SET_VALUE, DRIVER_MOVES };
 enum driver_node_call { DRIVER_ADDS, DRIVER_SETS, DRIVER_SETS_EXEC, DRIVER_TELLS, DRIVER_NODE_CALLS };
 struct driver_call { const char *name; unsigned since; }; /* the version of CUDA that brought it */
 
 cudaError_t program_open_driver(struct program_room *room);
+void program_open_driver_moves(struct program_room *room);
 void program_open_driver_graphs(struct program_room *room);
 void program_open_driver_nodes(struct program_room *room);
 void program_open_driver_older(struct program_room *room);
@@ -44,9 +47,6 @@ cudaError_t program_remove_edges(struct made *made, const cudaGraphNode_t *from,
                                  size_t count);
 /* What follows goes by the runtime, or by the driver; whether it does is drawn. Without dice it does not. */
 int program_goes_by_driver(const struct made *made, struct dice *dice);
-cudaError_t program_set_async(const struct made *made, void *to, int value, size_t bytes, cudaStream_t stream, struct dice *dice);
-cudaError_t program_copy_async(const struct made *made, void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind, cudaStream_t stream,
-                               struct dice *dice);
 cudaError_t program_record(const struct made *made, cudaEvent_t event, cudaStream_t stream, struct dice *dice);
 cudaError_t program_await(const struct made *made, cudaStream_t stream, cudaEvent_t event, struct dice *dice);
 cudaError_t program_instantiate(const struct made *made, cudaGraphExec_t *exec, cudaGraph_t graph, unsigned long long flags, struct dice *dice);

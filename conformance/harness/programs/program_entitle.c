@@ -89,6 +89,16 @@ static int is_direct(const struct program *p, unsigned from, unsigned to)
     return program_is_linked(p, from, to) || (p->streams && from + 1 == to);
 }
 
+int program_is_root(const struct program *p, unsigned step)
+{
+    unsigned l;
+
+    for (l = 0; l < p->links; l++)
+        if (p->link[l].to == step)
+            return 0;
+    return 1;
+}
+
 unsigned program_next_in_lane(const struct program *p, unsigned step)
 {
     unsigned i;

@@ -239,7 +239,7 @@ static cudaError_t launch_earlier(struct made *made, cudaGraphExec_t exec, enum 
 static cudaError_t launch_once(struct made *made, cudaGraphExec_t *exec, enum exec_way way, unsigned time, int twice,
                                struct difference *found)
 {
-    static struct program with_behind;
+    static struct program with_around;
     struct program_room *room = made->room;
     struct made now = *made;
     cudaStream_t stream = any_stream(room, &now.dice), prepared_in = dice_below(&now.dice, 2) ? stream : any_stream(room, &now.dice);
@@ -247,9 +247,10 @@ static cudaError_t launch_once(struct made *made, cudaGraphExec_t *exec, enum ex
     uint64_t decoys = is_decoy ? made->decoy->decoys : 0;
     cudaError_t error;
 
-    with_behind = *made->program;
-    program_add_behind(&now, &with_behind, is_decoy);
-    now.program = &with_behind;
+    with_around = *made->program;
+    program_add_around(&now, &with_around, is_decoy, stream != cudaStreamLegacy);
+    now.program = &with_around;
+    program_text_around(&now, found->around, sizeof(found->around));
     TRY(program_prepare_behind(&now, prepared_in));
     if (prepared_in != stream)
         TRY(cudaStreamWaitEvent(stream, room->prepared, 0));
@@ -257,10 +258,15 @@ static cudaError_t launch_once(struct made *made, cudaGraphExec_t *exec, enum ex
     if (twice)
         TRY(launch_earlier(made, *exec, way, time, stream));
     TRY(program_before_launch(made, decoys));
+    TRY(program_launch_before(&now, stream, &made->dice));
+    if (dice_below(&made->dice, 8) == 0)
+        TRY(program_change_nothing(made, stream, &made->dice));
     TRY(program_launch_exec(made, *exec, stream, &made->dice));
+    if (dice_below(&made->dice, 8) == 0)
+        TRY(program_change_nothing(made, stream, &made->dice));
     if (twice)
         TRY(program_see_earlier(made, stream));
-    TRY(program_launch_behind(&now, stream));
+    TRY(program_launch_behind(&now, stream, &made->dice));
     error = interfere(made, exec, way, time + 1);
     TRY(program_behind_launch(made, decoys));
     TRY(cudaStreamSynchronize(stream));
@@ -365,7 +371,7 @@ static enum tried try_way(struct program_room *room, const struct program *p, co
     return made.refused ? TRIED_REFUSED : TRIED_DECLINED;
 }
 
-/* ---- the smallest program that still differs ---- */
+/* ---- the smallest program that still differs, without kernels around its graph if they need not be ---- */
 
 /* A call that fails where none did is a misuse that the smaller program makes, or another difference. */
 static int still_differs(struct program_room *room, const struct program *p, const struct way *way, uint64_t seed, struct difference *found)
@@ -389,6 +395,8 @@ static void shrink(struct program_room *room, struct program *p, const struct wa
     int moved = 1;
     unsigned i;
 
+    room->alone = 1;
+    room->alone = still_differs(room, p, way, seed, found);
     while (moved) {
         moved = 0;
         for (i = p->steps; i-- > 0 && p->steps > 1;) {
@@ -455,13 +463,14 @@ static struct way way_of(enum program_subject subject, unsigned number, unsigned
 static void tell_difference(struct ask *ask, struct program_room *room, struct program *p, const struct way *way, uint64_t seed,
                             struct difference *found)
 {
-    static char row[2432], program[2048];
+    static char row[3200], program[2048];
     char name[128];
 
     shrink(room, p, way, seed, found);
+    room->alone = 0;
     way_text(way, name, sizeof(name));
     program_text(p, program, sizeof(program));
-    snprintf(row, sizeof(row), "%s: %s: %s", name, found->text, program);
+    snprintf(row, sizeof(row), "%s: %s: %s%s", name, found->text, program, found->around);
     ask_row(ask, "smallest program that differs", row);
 }
 
@@ -480,6 +489,7 @@ static int ask_program(struct ask *ask, struct program_room *room, const struct 
     struct dice dice = { ask->seed ^ (uint64_t)number * 0xD1342543DE82EF95ull };
     unsigned k;
 
+    program_use_place(room, number / 2);
     (how->subject == PROGRAM_STREAMS ? program_draw_stream : program_draw_graph)(&p, &dice, &room->size, number);
     for (k = 0; k < ways; k++) {
         struct way way = way_of(how->subject, number, k);

@@ -1,4 +1,4 @@
-/* program_launch.c - launches one step into a stream: a kernel with its attributes in any order, a memset, a copy or a host function. */
+/* program_launch.c - launches one step into a stream: a kernel with its attributes in any order, or what is no kernel. */
 #include "program.h"
 
 #include <string.h>
@@ -91,7 +91,7 @@ static cudaError_t launch_kernel(const struct made *made, unsigned index, cudaSt
     cudaLaunchConfig_t config = PDL_ZERO;
     struct step_params params = PDL_ZERO;
     const struct cudaKernelNodeParams *kernel = &params.as.kernel;
-    unsigned n = list_attributes(made, index, event, event_kind, made->program->streams, attrs);
+    unsigned n = list_attributes(made, index, event, event_kind, made->program->streams || program_is_around(made, index), attrs);
     int by_driver;
 
     program_fill_kernel(made, index, &params);
@@ -118,74 +118,6 @@ static cudaError_t launch_kernel(const struct made *made, unsigned index, cudaSt
     return cudaLaunchKernelExC(&config, kernel->func, params.values);
 }
 
-/* ---- memsets and copies ---- */
-
-/* "For transfers between device memory and pageable host memory, the function might be synchronous": the buffer stays until it surely has been
- * read. */
-static cudaError_t copy_from_pageable(const struct step_params *params, cudaStream_t stream)
-{
-    char pageable[STEP_BYTES];
-    cudaError_t error, end;
-
-    memcpy(pageable, params->as.copy.from, params->as.copy.bytes);
-    error = cudaMemcpyAsync(params->as.copy.to, pageable, params->as.copy.bytes, cudaMemcpyHostToDevice, stream);
-    end = cudaStreamSynchronize(stream);
-    memset(pageable, 0xA5, sizeof(pageable));
-    return error == cudaSuccess ? end : error;
-}
-
-/* It is complete when the stream is. */
-static cudaError_t copy_to_pageable(const struct step_params *params, cudaStream_t stream)
-{
-    char pageable[STEP_BYTES];
-
-    TRY(cudaMemcpyAsync(pageable, params->as.copy.from, params->as.copy.bytes, cudaMemcpyDeviceToHost, stream));
-    TRY(cudaStreamSynchronize(stream));
-    memcpy(params->as.copy.to, pageable, params->as.copy.bytes);
-    return cudaSuccess;
-}
-
-/* Into how many rows without gaps a copy of so many bytes may be taken apart. */
-static unsigned rows_of(size_t bytes)
-{
-    unsigned rows = 8;
-
-    while (bytes % rows != 0)
-        rows--;
-    return rows;
-}
-
-/* dice: not captured by the caller, so that calls without a stream mean the legacy default stream, and the host may give other memory. */
-static cudaError_t launch_copy(const struct made *made, unsigned index, const struct step_params *params, cudaStream_t stream, struct dice *dice)
-{
-    enum cudaMemcpyKind kind = program_copy_kind(made->program, index);
-    int otherwise = made->eager && dice && dice_below(dice, 2);
-    unsigned rows = rows_of(params->as.copy.bytes);
-
-    if (otherwise && kind == cudaMemcpyHostToDevice && !made->program->step[index].reads)
-        return copy_from_pageable(params, stream);
-    if (otherwise && kind == cudaMemcpyDeviceToHost)
-        return copy_to_pageable(params, stream);
-    if (otherwise && stream == cudaStreamLegacy)
-        return cudaMemcpy(params->as.copy.to, params->as.copy.from, params->as.copy.bytes, kind);
-    if (rows > 1 && made->eager && dice && dice_below(dice, 3) == 0) /* of a captured one "the original memory operands are multidimensional" */
-        return cudaMemcpy2DAsync(params->as.copy.to, params->as.copy.bytes / rows, params->as.copy.from, params->as.copy.bytes / rows,
-                                 params->as.copy.bytes / rows, rows, kind, stream);
-    return program_copy_async(made, params->as.copy.to, params->as.copy.from, params->as.copy.bytes, kind, stream, dice);
-}
-
-static cudaError_t launch_set(const struct made *made, unsigned index, const struct cudaMemsetParams *set, cudaStream_t stream, struct dice *dice)
-{
-    const struct step *step = &made->program->step[index];
-    int value = (int)(set->value & 255);
-
-    if (step->rows > 1)
-        return cudaMemset2DAsync(set->dst, set->pitch, value, step->bytes, set->height, stream);
-    if (stream == cudaStreamLegacy && dice && dice_below(dice, 2))
-        return cudaMemset(set->dst, value, step->bytes);
-    return program_set_async(made, set->dst, value, step->bytes, stream, dice);
-}
-
 cudaError_t program_launch_step(const struct made *made, unsigned index, cudaStream_t stream, cudaEvent_t event, enum link_kind event_kind,
                                 struct dice *dice)
 {
@@ -196,9 +128,9 @@ cudaError_t program_launch_step(const struct made *made, unsigned index, cudaStr
         return launch_kernel(made, index, stream, event, event_kind, dice);
     program_fill_step(made, index, &params);
     switch (step->kind) {
-    case STEP_SET: return launch_set(made, index, &params.as.set, stream, dice);
-    case STEP_COPY: return launch_copy(made, index, &params, stream, dice);
-    case STEP_HOST: return program_launch_host(made, index, stream);
+    case STEP_SET: return program_launch_set(made, index, &params, stream, dice);
+    case STEP_COPY: return program_launch_copy(made, index, &params, stream, dice);
+    case STEP_HOST: return program_launch_host(made, index, stream, dice);
     default: return cudaErrorNotSupported;
     }
 }

@@ -44,7 +44,7 @@ static cudaError_t begin_rounds(const struct made *made, cudaGraphNode_t *last)
 
     set.dst = room->began;
     set.elementSize = sizeof(uint32_t);
-    set.width = PROGRAM_STEPS;
+    set.width = made->program->steps;
     set.height = 1;
     TRY(cudaGraphAddMemsetNode(&begun, made->inner, NULL, 0, &set));
     set.dst = room->began + PROGRAM_STEPS + PROGRAM_EARLY;
@@ -73,16 +73,6 @@ cudaError_t program_add_chooser(const struct made *made, cudaGraph_t graph, uint
     return add_round(made, graph, &round, node);
 }
 
-static int is_root(const struct program *p, unsigned step)
-{
-    unsigned l;
-
-    for (l = 0; l < p->links; l++)
-        if (p->link[l].to == step)
-            return 0;
-    return 1;
-}
-
 cudaError_t program_close_loop(const struct made *made)
 {
     struct program_round round = { made->loop, made->room->began + PROGRAM_STEPS + 2, 0 };
@@ -92,7 +82,7 @@ cudaError_t program_close_loop(const struct made *made)
     TRY(begin_rounds(made, &first));
     TRY(add_round(made, made->inner, &round, &last));
     for (i = 0; i < made->program->steps; i++) {
-        if (is_root(made->program, i))
+        if (program_is_root(made->program, i))
             TRY(add_full_edge(made, first, made->node[i]));
         TRY(add_full_edge(made, made->node[i], last));
     }

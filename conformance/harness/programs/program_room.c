@@ -6,9 +6,34 @@
 #include "../cleared.h"
 #include "try.h"
 
+#define PLACE_BYTES ((3 + PROGRAM_COPIES) * PROGRAM_STEPS * STEP_BYTES)
+#define POOLED_AT 32u          /* bytes: there the words of a step lie in two lines */
+
+/* The words of every other program lie in memory of a pool, if the device has one. */
+static cudaError_t open_pooled(struct program_room *room)
+{
+    int device, pools;
+
+    TRY(cudaGetDevice(&device));
+    TRY(cudaDeviceGetAttribute(&pools, cudaDevAttrMemoryPoolsSupported, device));
+    if (!pools)
+        return cudaSuccess;
+    TRY(cudaMallocAsync(&room->pooled, POOLED_AT + PLACE_BYTES, room->stream));
+    TRY(cudaStreamSynchronize(room->stream));
+    room->place[1] = (uint32_t *)(void *)((char *)room->pooled + POOLED_AT);
+    return clear_memory(room->pooled, POOLED_AT + PLACE_BYTES);
+}
+
+void program_use_place(struct program_room *room, unsigned number)
+{
+    room->data = room->place[number % 2 && room->pooled ? 1 : 0];
+    room->seen = room->data + 2 * PROGRAM_STEPS * PROGRAM_WORDS;
+    room->kept = room->seen + PROGRAM_COPIES * PROGRAM_STEPS * PROGRAM_WORDS;
+}
+
 static cudaError_t open_memory(struct program_room *room)
 {
-    size_t plans = 2 * PROGRAM_STEPS * sizeof(struct step_plan), words = (3 + PROGRAM_COPIES) * PROGRAM_STEPS * STEP_BYTES;
+    size_t plans = 2 * PROGRAM_STEPS * sizeof(struct step_plan), words = PLACE_BYTES;
     size_t began = 2 * PROGRAM_BEGAN * 4, ahead = 64 * 4, ahead_plans = sizeof(room->staging->ahead);
     size_t all = plans + ahead_plans + words + began + ahead + sizeof(struct trial_state);
     char *memory;
@@ -20,12 +45,12 @@ static cudaError_t open_memory(struct program_room *room)
     room->plan = (struct step_plan *)(void *)memory;
     room->ahead_plan = (struct step_plan *)(void *)(memory + plans);
     memory += plans + ahead_plans;
-    room->data = (uint32_t *)(void *)memory;
-    room->seen = room->data + 2 * PROGRAM_STEPS * PROGRAM_WORDS;
-    room->kept = room->seen + PROGRAM_COPIES * PROGRAM_STEPS * PROGRAM_WORDS;
+    room->place[0] = (uint32_t *)(void *)memory;
     room->began = (uint32_t *)(void *)(memory + words);
     room->ahead = (uint32_t *)(void *)(memory + words + began);
     room->state = (struct trial_state *)(void *)(memory + words + began + ahead);
+    TRY(open_pooled(room));
+    program_use_place(room, 0);
     return cudaSuccess;
 }
 
@@ -120,6 +145,7 @@ static cudaError_t measure(struct program_room *room)
     room->size.bodies = CUDART_VERSION >= 12040 && version >= 12040;
     room->size.other_bodies = version >= 12080;
     room->size.moves = version >= 12090;
+    room->size.batches = CUDART_VERSION >= 12080 && version >= 12080;
     room->size.carveouts = CUDART_VERSION >= 12050 && version >= 12050;
     room->size.blocks = (unsigned)sms;
     room->size.many_blocks = (unsigned)(sms * fit);
@@ -152,6 +178,7 @@ void program_close_room(struct program_room *room)
     for (i = 0; i < sizeof(streams) / sizeof(streams[0]); i++)
         if (streams[i])
             (void)cudaStreamDestroy(streams[i]);
+    (void)cudaFree(room->pooled);
     (void)cudaFree(room->plan);
     (void)cudaFreeHost(room->staging);
 }

@@ -90,6 +90,14 @@ static cudaEvent_t event_of(const struct made *made, unsigned index)
     return made->room->node_event[index + (program_is_decoy(made, index) ? PROGRAM_STEPS : 0)];
 }
 
+/* Of every other step the decoy has one cluster, of the others one more than the step itself. */
+static unsigned decoy_blocks(const struct step *step, unsigned index)
+{
+    if (step->cooperative)
+        return step->grid[0];
+    return index % 2 && step->grid[0] > step->cluster[0] ? step->cluster[0] : step->grid[0] + step->cluster[0];
+}
+
 void program_fill_kernel(const struct made *made, unsigned index, struct step_params *params)
 {
     const struct step *step = &made->program->step[index];
@@ -100,7 +108,7 @@ void program_fill_kernel(const struct made *made, unsigned index, struct step_pa
     made->room->args.head = params->args;
     params->values[0] = step->more ? (void *)&made->room->args : &params->args;
     kernel->func = (void *)(uintptr_t)made->room->kernel[otherwise ? step->kernel ^ 1 : step->kernel];
-    kernel->gridDim.x = step->grid[0] + (otherwise && !step->cooperative ? step->cluster[0] : 0);
+    kernel->gridDim.x = otherwise ? decoy_blocks(step, index) : step->grid[0];
     kernel->gridDim.y = step->grid[1];
     kernel->gridDim.z = step->grid[2];
     kernel->blockDim.x = otherwise && step->block[0] > 1 ? step->block[0] - 1 : step->block[0];
@@ -555,10 +563,19 @@ cudaError_t program_add_step(struct made *made, cudaGraph_t graph, unsigned inde
     return made->program->step[index].kind == STEP_KERNEL ? set_attributes(made, index, *node, &made->dice) : cudaSuccess;
 }
 
-cudaError_t program_launch_host(const struct made *made, unsigned index, cudaStream_t stream)
+static void CUDART_CB host_step_called(cudaStream_t stream, cudaError_t status, void *opaque)
+{
+    (void)stream;
+    if (status == cudaSuccess)
+        host_step_runs(opaque);
+}
+
+cudaError_t program_launch_host(const struct made *made, unsigned index, cudaStream_t stream, struct dice *dice)
 {
     struct step_params params;
 
     program_fill_step(made, index, &params);
+    if (made->eager && dice && dice_below(dice, 8) == 0)
+        return cudaStreamAddCallback(stream, host_step_called, params.as.host.userData, 0);
     return cudaLaunchHostFunc(stream, params.as.host.fn, params.as.host.userData);
 }

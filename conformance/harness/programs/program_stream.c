@@ -119,15 +119,16 @@ static cudaEvent_t event_of_link(const struct lanes *lanes, unsigned l)
     return may_be_other && l % 2 ? room->other_event[n] : room->event[n];
 }
 
-/* May this step be a graph of one kernel as well? Only a launch records an event and prefers a carve-out. The next step of its lane must not
+/* May this step be a graph of one node as well? Only a launch records an event and prefers a carve-out. The next step of its lane must not
  * carry the attribute: it might begin before the graph and keep it from the device. */
 static int may_be_graph(const struct made *made, unsigned i)
 {
     const struct program *p = made->program;
     unsigned next = program_next_in_lane(p, i);
 
-    return p->step[i].kind == STEP_KERNEL && !p->step[i].attribute && p->step[i].event == EVENT_NONE && p->step[i].carveout == NO_CARVEOUT &&
-           (next == PROGRAM_STEPS || !p->step[next].attribute);
+    if (next != PROGRAM_STEPS && p->step[next].kind == STEP_KERNEL && p->step[next].attribute)
+        return 0;
+    return p->step[i].kind != STEP_KERNEL || (!p->step[i].attribute && p->step[i].event == EVENT_NONE && p->step[i].carveout == NO_CARVEOUT);
 }
 
 static cudaError_t launch_as_graph(struct made *made, unsigned i, cudaStream_t stream, struct dice *dice)
@@ -155,7 +156,7 @@ static cudaError_t launch_somehow(struct made *made, unsigned i, cudaStream_t st
 {
     if (made->eager && dice_below(dice, 4) == 0)
         TRY(program_change_nothing(made, stream, dice));
-    if (made->eager && event == NULL && made->begun == NULL && dice_below(dice, 8) == 0 && may_be_graph(made, i))
+    if (made->eager && event == NULL && made->begun == NULL && dice_below(dice, 16) == 0 && may_be_graph(made, i))
         return launch_as_graph(made, i, stream, dice);
     return program_launch_step(made, i, stream, event, kind, dice);
 }
@@ -293,6 +294,8 @@ static cudaError_t renew_events(const struct lanes *lanes, unsigned i, struct di
         if (p->link[l].from != i || (p->link[l].kind != LINK_FULL && l != first) || dice_below(dice, 3))
             continue;
         TRY(cudaEventDestroy(*event));
+        if (dice_below(dice, 2))
+            TRY(program_pass_event(made)); /* it may take the place of the other one, for which a stream may still wait */
         TRY(cudaEventCreateWithFlags(event, cudaEventDisableTiming));
     }
     return cudaSuccess;
@@ -400,8 +403,21 @@ static cudaError_t join(const struct lanes *lanes)
     return cudaSuccess;
 }
 
+/* All streams have work while the program is queued. */
+static cudaError_t hold_lanes(const struct lanes *lanes)
+{
+    unsigned lane;
+
+    for (lane = 0; lane < PROGRAM_LANES; lane++)
+        if (uses_lane(lanes->made->program, lane))
+            TRY(program_hold(lanes->made, lanes->stream[lane]));
+    return cudaSuccess;
+}
+
 static cudaError_t queue_all(struct lanes *lanes, int by_threads)
 {
+    if (lanes->made->eager && dice_below(&lanes->made->dice, 2))
+        TRY(hold_lanes(lanes));
     number_events(lanes);
     lanes->first = 0;
     lanes->last = lanes->made->program->steps;

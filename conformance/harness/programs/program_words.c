@@ -69,9 +69,10 @@ void program_expect_step(const struct program *p, unsigned i, uint64_t key, uint
 
 void program_expect(const struct program *p, uint64_t key, uint64_t left_out, uint32_t words[PROGRAM_STEPS][PROGRAM_WORDS])
 {
-    unsigned i, w;
+    unsigned n, i, w;
 
-    for (i = 0; i < p->steps; i++) {
+    for (n = 0; n < p->steps; n++) {
+        i = (p->first + n) % p->steps;
         for (w = 0; w < PROGRAM_WORDS; w++)
             words[i][w] = program_poison(key, i);
         if (!(left_out >> i & 1))

@@ -87,6 +87,7 @@ def test_a_graph_is_made_in_its_way() -> None:
     f"launched: step 0 has a wrong word: {STREAMS}", f"launched: a stream that waits for events does not end: {STREAMS}",
     f"launched: step 9 has a wrong word: {STREAMS}",
     f"a clone of a clone; instantiated: wrong: {GRAPH}", "launched: wrong: 0 kernel, 1 await; 0>1:0,0,0", "launched", "",
+    f"a clone; instantiated: step 2 has a wrong word: {GRAPH}; after the graph 3 kernel waits attribute {KERNEL}",
     "launched: wrong: 0 kernel waits;",  # of a longer program it is not told how each step is launched
 ])
 def test_what_no_template_can_write_gives_none(answer: str) -> None:
