@@ -59,6 +59,20 @@ def test_only_few_seeds_of_a_natural_window_need_not_show_everything(
     assert seen.problems == [f"{case.name}: overlap was never reached"] * problems and seen.statuses == {"PASS": seeds}
 
 
+def test_each_family_is_asked_with_each_seed(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = list[tuple[str, str, int, str]]()
+
+    def run(harness: Path, book: RuleBook, device: Device, profile: str, seed: int, cases: list[Case]) -> list[CaseResult]:
+        asked.append((device.name, profile, seed, cases[0].family))
+        return []
+
+    monkeypatch.setattr(on_model, "run_family", run)
+    book = small_book(CASE.rule)
+    families = on_model.by_family(on_model.capable(book))
+    sweep.sweep_conforming(Path("harness"), book, range(3, 5), print)
+    assert sorted(asked) == sorted(("", sweep.PROFILE, seed, family) for seed in (3, 4) for family in families)
+
+
 @pytest.mark.parametrize(("proving", "status", "problems"), [
     (True, "PASS", 0), (True, "INCONCLUSIVE", 1), (False, "INCONCLUSIVE", 0), (False, "FAIL", 1), (True, "HANG", 1),
     (False, "KIT_ERROR", 1), (False, "NOT_SUPPORTED", 1), (True, "CRASH", 1), (False, "NOT_RUN", 1),

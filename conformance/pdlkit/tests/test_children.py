@@ -70,7 +70,11 @@ def test_a_good_child_is_heard_to_the_last_line() -> None:
 
 
 def test_what_a_child_says_on_its_error_stream_is_no_record() -> None:
-    ending, lines = run("import sys; print('of it', file=sys.stderr, flush=True); print('a record', flush=True); print('more', file=sys.stderr)")
+    ending, lines = run("""
+        import sys
+        print('of it', file=sys.stderr, flush=True)
+        print('a record', flush=True)
+        print('more', file=sys.stderr)""")
     assert lines == ["a record"] and ending.stderr == "of it\nmore"
 
 
