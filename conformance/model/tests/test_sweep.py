@@ -156,6 +156,16 @@ def test_only_what_its_own_rule_calls_wrong_catches_a_device(
     assert (why is None) == caught and (caught or str(why).startswith("model:sleepy, seed 1: WAIT-01 is "))
 
 
+@pytest.mark.parametrize("through_run", [False, True])
+def test_each_device_is_asked_with_each_seed_and_its_problem_told_once(through_run: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    broken = [Device("sleepy", "WAIT-01", False), Device("other", "WAIT-02", False)]
+    monkeypatch.setattr(sweep, "escapes_run", lambda harness, device, seed: f"run {device.name} {seed}")
+    monkeypatch.setattr(sweep, "escapes", lambda harness, book, device, seed: None if seed == 4 else device.name)
+    said = sweep.sweep_devices(Path(), BOOK, broken, range(3, 6), through_run, print)
+    every = [f"run {device.name} {seed}" for device in broken for seed in (3, 4, 5)]
+    assert said == (every if through_run else ["sleepy", "other"])
+
+
 def test_a_device_without_a_case_escapes() -> None:
     rule = next(rule.id for rule in BOOK.rules if rule.untestable)
     assert "no case that the model can run" in str(sweep.escapes(Path(), BOOK, Device("sleepy", rule, False), 1))

@@ -72,7 +72,7 @@ def test_each_fault_has_to_be_seen(
     monkeypatch.setattr(casualties, "build", lambda *_: SimpleNamespace(harness=Path("made")))
     monkeypatch.setattr(toolchain, "require", lambda for_gpu: None)
     monkeypatch.setattr(casualties, "measure", lambda *what: asked.append(what) or found)  # type: ignore[func-returns-value]
-    assert casualties.main(["--times", "1", "--output", str(tmp_path / "out.json")]) == code
-    assert asked == [(Path("made"), "model", 1, 1)] and f"{good} of {len(found)} seen" in capsys.readouterr().out
+    assert casualties.main(["--times", "2", "--output", str(tmp_path / "out.json")]) == code
+    assert asked == [(Path("made"), "model", 2, 1)] and f"{good} of {len(found)} seen" in capsys.readouterr().out
     report = json.loads((tmp_path / "out.json").read_text())
     assert report["good"] == good and len(report["casualties"]) == len(found)
