@@ -86,3 +86,16 @@ def test_a_node_is_judged_by_one_task(tmp_path: Path, monkeypatch: pytest.Monkey
 def test_an_attempt_that_is_no_number_is_bad_arguments(tmp_path: Path) -> None:
     with pytest.raises(BadArguments, match="--attempt"):
         worker.main([str(tmp_path), "--task", "0", "--attempt", "../x"])
+
+
+@pytest.mark.parametrize("harness", ["/shared/harness", None])
+def test_the_harness_of_the_plan_is_run(harness: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = list[list[str]]()
+
+    def runs(argv: list[str], *_: object) -> None:
+        asked.append(argv)
+
+    monkeypatch.setattr(worker, "run_silent", runs)
+    worker.judge(Plan(1, "model", "quick", None, (), harness), "model", tmp_path / "out", None)
+    assert asked[0][2:] == ["run", "--device", "model", "--profile", "quick", "--output", str(tmp_path / "out"),
+                            *(["--harness", harness] if harness else [])]

@@ -62,6 +62,12 @@ def test_lint_says_what_hardware_showed(harness: Path, recorded: dict[str, Any],
     assert result.compared >= 20 and {one.killed for one in shown} == {True, False}
 
 
+def test_only_dependents_that_wait_are_held_against_lint(recorded: dict[str, Any], book: RuleBook) -> None:
+    """One of another kind may never wait: lint says nothing of it."""
+    waits = next(test for test in recorded["tests"] if test["name"].startswith("WAIT-01.store"))
+    assert leg.shown_by({"tests": [waits]}, book.tags) and leg.shown_by({"tests": [{**waits, "kind": "start"}]}, book.tags) == []
+
+
 def test_lint_that_looked_before_the_report_was_there_says_the_same(
     harness: Path, recorded: dict[str, Any], book: RuleBook, tmp_path: Path
 ) -> None:

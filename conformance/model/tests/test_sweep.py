@@ -59,6 +59,20 @@ def test_only_few_seeds_of_a_natural_window_need_not_show_everything(
     assert seen.problems == [f"{case.name}: overlap was never reached"] * problems and seen.statuses == {"PASS": seeds}
 
 
+def test_each_family_is_asked_with_each_seed(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = list[tuple[str, str, int, str]]()
+
+    def run(harness: Path, book: RuleBook, device: Device, profile: str, seed: int, cases: list[Case]) -> list[CaseResult]:
+        asked.append((device.name, profile, seed, cases[0].family))
+        return []
+
+    monkeypatch.setattr(on_model, "run_family", run)
+    book = small_book(CASE.rule)
+    families = on_model.by_family(on_model.capable(book))
+    sweep.sweep_conforming(Path("harness"), book, range(3, 5), print)
+    assert sorted(asked) == sorted(("", sweep.PROFILE, seed, family) for seed in (3, 4) for family in families)
+
+
 @pytest.mark.parametrize(("proving", "status", "problems"), [
     (True, "PASS", 0), (True, "INCONCLUSIVE", 1), (False, "INCONCLUSIVE", 0), (False, "FAIL", 1), (True, "HANG", 1),
     (False, "KIT_ERROR", 1), (False, "NOT_SUPPORTED", 1), (True, "CRASH", 1), (False, "NOT_RUN", 1),
@@ -140,6 +154,16 @@ def test_only_what_its_own_rule_calls_wrong_catches_a_device(
         CaseResult(dataclasses.replace(case, proving=proving), status, None) for case in cases])
     why = sweep.escapes(Path(), BOOK, Device("sleepy", "WAIT-01", False), 1)
     assert (why is None) == caught and (caught or str(why).startswith("model:sleepy, seed 1: WAIT-01 is "))
+
+
+@pytest.mark.parametrize("through_run", [False, True])
+def test_each_device_is_asked_with_each_seed_and_its_problem_told_once(through_run: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    broken = [Device("sleepy", "WAIT-01", False), Device("other", "WAIT-02", False)]
+    monkeypatch.setattr(sweep, "escapes_run", lambda harness, device, seed: f"run {device.name} {seed}")
+    monkeypatch.setattr(sweep, "escapes", lambda harness, book, device, seed: None if seed == 4 else device.name)
+    said = sweep.sweep_devices(Path(), BOOK, broken, range(3, 6), through_run, print)
+    every = [f"run {device.name} {seed}" for device in broken for seed in (3, 4, 5)]
+    assert said == (every if through_run else ["sleepy", "other"])
 
 
 def test_a_device_without_a_case_escapes() -> None:

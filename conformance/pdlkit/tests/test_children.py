@@ -69,6 +69,15 @@ def test_a_good_child_is_heard_to_the_last_line() -> None:
     assert ending.exit_code == 0 and not ending.hung and ending.leftovers == 0 and ending.reaped
 
 
+def test_what_a_child_says_on_its_error_stream_is_no_record() -> None:
+    ending, lines = run("""
+        import sys
+        print('of it', file=sys.stderr, flush=True)
+        print('a record', flush=True)
+        print('more', file=sys.stderr)""")
+    assert lines == ["a record"] and ending.stderr == "of it\nmore"
+
+
 @pytest.mark.parametrize("code", [1, 70, 77, 127, 255])
 def test_the_exit_code_is_kept(code: int) -> None:
     ending, _ = run(f"import sys; print('bye', file=sys.stderr); sys.exit({code})")

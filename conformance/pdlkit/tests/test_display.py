@@ -45,6 +45,13 @@ def test_the_headline_says_on_what(device: dict[str, Any], name: str, said: str)
     assert display.headline(report(device=device, run={**report()["run"], "device": name})).startswith(said)
 
 
+def test_each_rule_has_its_row_where_something_was_judged() -> None:
+    text = block(rules=[rule(), rule("EDGE-09", status="FAIL", bound95=None)])
+    assert " WAIT-01  documented  PASS " in text and " EDGE-09  documented  FAIL " in text and " p95: a fault of this probability" in text
+    assert " p95: " not in block(rules=[rule(bound95=None)])
+    assert "WAIT-01" not in block(verdict="NOT_APPLICABLE") and "WAIT-01" not in block(rules=[])
+
+
 @pytest.mark.parametrize(("more", "said"), [
     ({"status": "PASS"}, "saw nothing forbidden in 60 exercised trials, and shows no power to see it (64 run)"),
     ({"status": "INCONCLUSIVE", "trials": {"run": 64, "exercised": 0}}, "proves nothing: not one trial was exercised (64 run)"),

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from conformance.pdlkit import toolchain
+from conformance.pdlkit.exits import FAILED, OK, BadArguments
+from conformance.probes import casualties
 from conformance.probes.casualties import AFTER, Casualty, once, plan_of, table
 
 PROGRAM = """#!{python}
@@ -51,3 +56,23 @@ def test_what_is_not_as_it_should_be_counts() -> None:
         assert not replace(GOOD, **change).good(True), change
     assert replace(GOOD, heartbeat="").good(False)
     assert "endless        2     1 HANG" in table([GOOD, replace(GOOD, orphans=1)], True)
+
+
+@pytest.mark.parametrize("argv", [["--times", "0"], ["--at-once", "0"], ["--times", "3", "--at-once", "-1"]])
+def test_nothing_is_measured_no_times(argv: list[str]) -> None:
+    with pytest.raises(BadArguments, match="take 1 or more"):
+        casualties.main(argv)
+
+
+@pytest.mark.parametrize(("found", "good", "code"), [([GOOD], 1, OK), ([GOOD, replace(GOOD, orphans=1)], 1, FAILED)])
+def test_each_fault_has_to_be_seen(
+    found: list[Casualty], good: int, code: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = list[tuple[object, ...]]()
+    monkeypatch.setattr(casualties, "build", lambda *_: SimpleNamespace(harness=Path("made")))
+    monkeypatch.setattr(toolchain, "require", lambda for_gpu: None)
+    monkeypatch.setattr(casualties, "measure", lambda *what: asked.append(what) or found)  # type: ignore[func-returns-value]
+    assert casualties.main(["--times", "2", "--output", str(tmp_path / "out.json")]) == code
+    assert asked == [(Path("made"), "model", 2, 1)] and f"{good} of {len(found)} seen" in capsys.readouterr().out
+    report = json.loads((tmp_path / "out.json").read_text())
+    assert report["good"] == good and len(report["casualties"]) == len(found)

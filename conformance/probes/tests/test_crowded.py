@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -64,3 +65,16 @@ def test_all_rules_but_those_left_out_are_asked() -> None:
 def test_a_surrounding_that_cannot_be_had_says_why(tmp_path: Path) -> None:
     row = crowded.measure("compute", ["run"], 1, 1, tmp_path / "nowhere", set())
     assert row["runs"] == [] and "cannot be started" in row["why"] and "not done" in crowded.line(row)
+
+
+def test_a_run_writes_its_report_where_it_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = list[tuple[list[str], dict[str, str]]]()
+
+    def runs(argv: list[str], environment: dict[str, str], **_: Any) -> SimpleNamespace:
+        asked.append((argv, environment))
+        return SimpleNamespace(returncode=3)
+
+    monkeypatch.setattr(crowded, "run_tool", runs)
+    monkeypatch.setattr(crowded, "read_report", lambda path: {"read": path})
+    assert crowded._run(["run", "it"], {"MORE": "1"}, tmp_path / "out") == ({"read": tmp_path / "out" / "report.json"}, 3)
+    assert asked[0][0] == ["run", "it", "--output", str(tmp_path / "out")] and asked[0][1]["MORE"] == "1" and "PATH" in asked[0][1]

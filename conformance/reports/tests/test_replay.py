@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import stat
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from conformance.pdlkit import sources
+from conformance.pdlkit import sources, toolchain
+from conformance.pdlkit.device_choice import Choice
 from conformance.pdlkit.exits import BadArguments, InvalidRun
 from conformance.pdlkit.replay_token import Token, tokens
 from conformance.reports import replay
@@ -133,3 +136,18 @@ def test_another_kind_of_device_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BadArguments, match="other devices get other trials"):
         replay.main([str(token()), "--device", "cuda", "--harness", str(fake_harness(tmp_path))])
     assert os.access(tmp_path / "harness", os.X_OK)
+
+
+@pytest.mark.parametrize("is_carried", [True, False])
+def test_without_a_harness_the_one_that_is_carried_or_built_replays(is_carried: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = list[str]()
+
+    def built(what: str, *_: object) -> SimpleNamespace:
+        asked.append(what)
+        return SimpleNamespace(harness=Path("built"))
+
+    monkeypatch.setattr(replay, "carried", lambda what: SimpleNamespace(harness=Path("carried")) if is_carried else None)
+    monkeypatch.setattr(replay, "build", built)
+    monkeypatch.setattr(toolchain, "require", lambda *_: None)
+    found = replay._harness(argparse.Namespace(harness=None), Choice("model"))
+    assert found == Path("carried" if is_carried else "built") and asked == ([] if is_carried else ["model"])
