@@ -3,8 +3,10 @@
  * pair     rules     what is asked
  * calls    ATTR-15c  launches by each call of the runtime and of the driver, cooperative ones too: grid, block and dynamic shared memory; in
  *                    clusters, with each other attribute
- * nodes    ATTR-15c  nodes of graphs that had another shape before: by each call that gives parameters, by an update, in a clone and in a child
- *                    graph; captured launches by each call; a node that is refused parameters and attributes
+ * nodes    ATTR-15c  nodes of graphs that had another shape, and every other one another kernel, before, and others arguments: by each call that
+ *                    gives parameters, also to a node that is disabled until it runs, by an update, in a clone and in child graphs; each
+ *                    behind another kernel in the shape of before; captured launches by each call; a node that is refused parameters and
+ *                    attributes
  * sets     ATTR-15d  memset nodes of one row or several that had another place, value, width, element or pitch before, in the same ways
  * copies   ATTR-15d  copy nodes of a row, rows or layers that had another place, width, number or distance of them before, in the same ways
  * hosts    ATTR-15h  40 host functions in a graph, each with data of its own: in a line and side by side; added, captured, given other data
@@ -17,56 +19,73 @@
 #include "graph_ask.h"
 #include "host_room.h"
 
-#define TOLD 10u               /* the grid, a block and a cluster in x, y and z, and the bytes of dynamic shared memory */
+#define TOLD_SHAPE 9u          /* the grid, a block and a cluster in x, y and z */
+#define TOLD (TOLD_SHAPE + 2)  /* ... the bytes of dynamic shared memory, and which kernel it is */
+#define ELSEWHERE 32u          /* words from those to where other nodes tell theirs */
 
 /* Every block whose x is 0 says the same. */
-KERNEL(given_tells)
+DEVICE_FN void tells_shape(const struct kernel_args *args, uint32_t kernel)
 {
-    uint32_t shape[9], i;
+    uint32_t shape[TOLD_SHAPE], i;
 
     k_shape(shape);
     if (k_thread() != 0 || k_block() != 0)
         return;
-    for (i = 0; i + 1 < TOLD; i++)
-        k_store(args.data + i, shape[i]);
-    k_store(args.data + TOLD - 1, k_dynamic_shared());
+    for (i = 0; i < TOLD_SHAPE; i++)
+        k_store(args->data + i, shape[i]);
+    k_store(args->data + TOLD_SHAPE, k_dynamic_shared());
+    k_store(args->data + TOLD_SHAPE + 1, kernel);
 }
+
+KERNEL(given_tells) { tells_shape(&args, 0); }
+KERNEL(given_tells_too) { tells_shape(&args, 1); }
 
 struct shape {
     unsigned grid[3], block[3], shared;
     unsigned cluster[3];        /* where clusters are asked */
+    unsigned kernel;            /* 1: given_tells_too */
 };
 #define SHAPES 4u
 /* The last three differ from each other in all places, and the first from each of them in all but one or two. */
 static const struct shape shapes[SHAPES] = {
-    { { 1, 1, 1 }, { 4, 1, 1 }, 0, { 1, 1, 1 } },
-    { { 2, 3, 1 }, { 2, 2, 3 }, 256, { 2, 1, 1 } },
-    { { 3, 1, 2 }, { 1, 3, 2 }, 1000, { 1, 1, 2 } },
-    { { 1, 2, 3 }, { 3, 1, 4 }, 512, { 1, 2, 1 } },
+    { { 1, 1, 1 }, { 4, 1, 1 }, 0, { 1, 1, 1 }, 0 },
+    { { 2, 3, 1 }, { 2, 2, 3 }, 256, { 2, 1, 1 }, 0 },
+    { { 3, 1, 2 }, { 1, 3, 2 }, 1000, { 1, 1, 2 }, 1 },
+    { { 1, 2, 3 }, { 3, 1, 4 }, 512, { 1, 2, 1 }, 1 },
 };
 
 struct given {
     struct ask *ask;
     struct host_room *room;
-    struct kernel_args args;
+    struct kernel_args args, elsewhere; /* elsewhere: of other nodes, and of a node before it is given something */
     void *launch, *launch_cooperative; /* the driver's; NULL: it has none */
-    CUfunction function;
+    CUfunction function[2];
     void *values[1];            /* the kernel's arguments */
+    int before;                 /* the node that is added is to be given something else before it runs */
     int clusters;               /* kernel nodes are made with the clusters of their shapes */
     const struct move *moves;   /* what memset and copy nodes are given */
     unsigned wrong, trials;
 };
 
+static const void *kernel_of(const struct shape *s)
+{
+    return s->kernel ? (const void *)SYMBOL(given_tells_too) : (const void *)SYMBOL(given_tells);
+}
+
 static int open_given(struct given *g, struct ask *ask)
 {
-    cudaFunction_t function = NULL;
+    cudaFunction_t function[2] = { NULL, NULL };
 
     g->ask = ask;
-    if (!open_room(&g->room, &g->args) || cudaGetFuncBySymbol(&function, (const void *)SYMBOL(given_tells)) != cudaSuccess) {
-        ask_skip(ask, "pinned host memory and a function of the driver", "not given");
+    if (!open_room(&g->room, &g->args) || cudaGetFuncBySymbol(&function[0], (const void *)SYMBOL(given_tells)) != cudaSuccess ||
+        cudaGetFuncBySymbol(&function[1], (const void *)SYMBOL(given_tells_too)) != cudaSuccess) {
+        ask_skip(ask, "pinned host memory and functions of the driver", "not given");
         return 0;
     }
-    g->function = (CUfunction)function;
+    g->function[0] = (CUfunction)function[0];
+    g->function[1] = (CUfunction)function[1];
+    g->elsewhere = g->args;
+    g->elsewhere.data += ELSEWHERE;
     g->values[0] = &g->args;
     g->launch = driver_function_if_any("cuLaunchKernel", 4000);
     g->launch_cooperative = driver_function_if_any("cuLaunchCooperativeKernel", 9000);
@@ -111,8 +130,7 @@ static cudaError_t launch_config(const struct shape *s, void **params, cudaStrea
     config.stream = stream;
     config.attrs = &attribute;
     config.numAttrs = cooperative ? 1 : 0;
-    return by_driver ? launch_by_driver(&config, (const void *)SYMBOL(given_tells), params)
-                     : cudaLaunchKernelExC(&config, (const void *)SYMBOL(given_tells), params);
+    return by_driver ? launch_by_driver(&config, kernel_of(s), params) : cudaLaunchKernelExC(&config, kernel_of(s), params);
 }
 
 static cudaError_t launch_driver(const struct given *g, const struct shape *s, void **params, cudaStream_t stream, int cooperative)
@@ -120,17 +138,19 @@ static cudaError_t launch_driver(const struct given *g, const struct shape *s, v
     typedef CUresult(CUDAAPI *plain_fn)(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream, void **, void **);
     typedef CUresult(CUDAAPI *cooperative_fn)(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream, void **);
 
+    CUfunction function = g->function[s->kernel];
+
     if (cooperative)
-        return (cudaError_t)((cooperative_fn)g->launch_cooperative)(g->function, s->grid[0], s->grid[1], s->grid[2], s->block[0], s->block[1],
+        return (cudaError_t)((cooperative_fn)g->launch_cooperative)(function, s->grid[0], s->grid[1], s->grid[2], s->block[0], s->block[1],
                                                                     s->block[2], s->shared, (CUstream)stream, params);
-    return (cudaError_t)((plain_fn)g->launch)(g->function, s->grid[0], s->grid[1], s->grid[2], s->block[0], s->block[1], s->block[2], s->shared,
+    return (cudaError_t)((plain_fn)g->launch)(function, s->grid[0], s->grid[1], s->grid[2], s->block[0], s->block[1], s->block[2], s->shared,
                                               (CUstream)stream, params, NULL);
 }
 
 static cudaError_t launch_by(const struct given *g, enum call call, const struct shape *s, cudaStream_t stream)
 {
     struct kernel_args copy = g->args;
-    const void *kernel = (const void *)SYMBOL(given_tells);
+    const void *kernel = kernel_of(s);
     void *params[1];
 
     params[0] = &copy;
@@ -153,15 +173,15 @@ static cudaError_t look_at_shape(struct given *g, const struct shape *s)
 {
     cudaError_t error = cudaStreamSynchronize(g->ask->stream);
     volatile const uint32_t *told = g->room->data;
-    unsigned want[TOLD - 1] = { 0, 0, 0, 0, 0, 0, 1, 1, 1 }, i, differs = 0;
+    unsigned want[TOLD_SHAPE] = { 0, 0, 0, 0, 0, 0, 1, 1, 1 }, i, differs = 0;
 
     memcpy(want, s->grid, sizeof(s->grid));
     memcpy(want + 3, s->block, sizeof(s->block));
     if (g->clusters)
         memcpy(want + 6, s->cluster, sizeof(s->cluster));
-    for (i = 0; i + 1 < TOLD; i++)
+    for (i = 0; i < TOLD_SHAPE; i++)
         differs |= told[i] != want[i];
-    differs |= shared_differs(told[TOLD - 1], s->shared);
+    differs |= shared_differs(told[TOLD_SHAPE], s->shared) || told[TOLD_SHAPE + 1] != s->kernel;
     g->wrong += error == cudaSuccess && differs;
     g->trials++;
     memset(g->room->data, 0xFF, TOLD * sizeof(uint32_t));
@@ -262,7 +282,7 @@ static void ask_nodes(struct ask *ask)
 static void ask_crowds(struct ask *ask)
 {
     struct given g = PDL_ZERO;
-    struct shape crowd = { { 1, 1, 1 }, { 32, 1, 1 }, 512, { 1, 1, 1 } };
+    struct shape crowd = { { 1, 1, 1 }, { 32, 1, 1 }, 512, { 1, 1, 1 }, 0 };
     int device = 0, processors = 0, fit = 0, cooperative = 0;
     unsigned call, ran = 0;
 

@@ -2,11 +2,14 @@
 #ifndef GIVEN_WAYS_H_INCLUDED
 #define GIVEN_WAYS_H_INCLUDED
 
-enum way { WAY_ADDED, WAY_SET, WAY_SET_IN_CLONE, WAY_EXEC, WAY_UPDATE, WAY_CHILD, WAY_GENERAL_ADDED, WAY_GENERAL, WAY_GENERAL_EXEC, WAYS };
-static const char *const way_names[WAYS] = { "a node", "cudaGraphKernelNodeSetParams", "cudaGraphKernelNodeSetParams in a clone",
-                                             "cudaGraphExecKernelNodeSetParams", "cudaGraphExecUpdate",
-                                             "cudaGraphExecChildGraphNodeSetParams", "cudaGraphAddNode", "cudaGraphNodeSetParams",
-                                             "cudaGraphExecNodeSetParams" };
+/* WAY_DISABLED: the node is disabled while it is given parameters. INSIDE: in a child graph of what WAY_UPDATE and WAY_CHILD change. */
+enum way { WAY_ADDED, WAY_CLONED, WAY_SET, WAY_SET_IN_CLONE, WAY_EXEC, WAY_DISABLED, WAY_UPDATE, WAY_UPDATE_INSIDE, WAY_CHILD, WAY_CHILD_INSIDE,
+           WAY_GENERAL_ADDED, WAY_GENERAL, WAY_GENERAL_EXEC, WAYS };
+static const char *const way_names[WAYS] = { "a node", "cudaGraphClone", "cudaGraphKernelNodeSetParams", "cudaGraphKernelNodeSetParams in a clone",
+                                             "cudaGraphExecKernelNodeSetParams", "cudaGraphExecKernelNodeSetParams of a disabled node",
+                                             "cudaGraphExecUpdate", "cudaGraphExecUpdate of a child graph",
+                                             "cudaGraphExecChildGraphNodeSetParams", "cudaGraphExecChildGraphNodeSetParams of a child of it",
+                                             "cudaGraphAddNode", "cudaGraphNodeSetParams", "cudaGraphExecNodeSetParams" };
 #define WAYS_ASKED (CUDART_VERSION >= 12030 ? WAYS : WAY_GENERAL_ADDED)
 
 /* A kind of node, and the calls that make and change one. `which` is the number of what it is to do: of a shape, or of a memset. */
@@ -25,7 +28,7 @@ static void fill_params(struct given *g, struct cudaKernelNodeParams *params, un
 {
     const struct shape *s = &shapes[which];
 
-    params->func = (void *)SYMBOL(given_tells);
+    params->func = (void *)(uintptr_t)kernel_of(s);
     params->gridDim = sizes(s->grid);
     params->blockDim = sizes(s->block);
     params->sharedMemBytes = s->shared;
@@ -89,7 +92,42 @@ static cudaError_t give_clusters(cudaGraphNode_t node, unsigned which)
     return cudaGraphKernelNodeSetAttribute(node, attribute.id, &attribute.val);
 }
 
-/* A graph of one node, a kernel perhaps a cooperative one. */
+/* Where the kernels tell that are added from now on. An update that may change clusters may be refused, and then nothing changes. */
+static void tell_elsewhere(struct given *g, int elsewhere) { g->values[0] = elsewhere && !g->clusters ? &g->elsewhere : &g->args; }
+
+static cudaError_t add_asked(struct given *g, const struct subject *of, unsigned which, int generally, cudaGraph_t graph, cudaGraphNode_t *node)
+{
+    cudaError_t error = cudaErrorNotSupported;
+
+    tell_elsewhere(g, g->before);
+#if CUDART_VERSION >= 12030
+    if (generally) {
+        struct cudaGraphNodeParams general = PDL_ZERO;
+        of->fill_general(g, &general, which);
+        error = edges_add_node(node, graph, NULL, NULL, 0, &general);
+    }
+#endif
+    if (!generally)
+        error = of->add(g, graph, which, node);
+    tell_elsewhere(g, 0);
+    return error;
+}
+
+/* A kernel stands behind an older one, whose shape and arguments are not to be taken for its own. */
+static cudaError_t add_behind(struct given *g, unsigned which, int generally, cudaGraph_t graph, cudaGraphNode_t *node)
+{
+    cudaGraphEdgeData full = edges_data(0, 0, 0);
+    cudaGraphNode_t older = NULL;
+    cudaError_t error;
+
+    tell_elsewhere(g, 1);
+    error = shape_add(g, graph, (which + 1) % SHAPES, &older);
+    if (error == cudaSuccess)
+        error = add_asked(g, &shape_subject, which, generally, graph, node);
+    return error == cudaSuccess ? edges_add(graph, &older, node, &full, 1) : error;
+}
+
+/* A graph of the node, a kernel perhaps a cooperative one. */
 static cudaError_t graph_of(struct given *g, const struct subject *of, unsigned which, int cooperative, int generally, cudaGraph_t *graph,
                             cudaGraphNode_t *node)
 {
@@ -97,15 +135,8 @@ static cudaError_t graph_of(struct given *g, const struct subject *of, unsigned 
     cudaError_t error = cudaGraphCreate(graph, 0);
 
     value.cooperative = 1;
-    if (error == cudaSuccess && !generally)
-        error = of->add(g, *graph, which, node);
-#if CUDART_VERSION >= 12030
-    if (error == cudaSuccess && generally) {
-        struct cudaGraphNodeParams general = PDL_ZERO;
-        of->fill_general(g, &general, which);
-        error = edges_add_node(node, *graph, NULL, NULL, 0, &general);
-    }
-#endif
+    if (error == cudaSuccess)
+        error = of == &shape_subject ? add_behind(g, which, generally, *graph, node) : add_asked(g, of, which, generally, *graph, node);
     if (error == cudaSuccess && g->clusters)
         error = give_clusters(*node, which);
     return error == cudaSuccess && cooperative ? cudaGraphKernelNodeSetAttribute(*node, cudaLaunchAttributeCooperative, &value) : error;
@@ -154,14 +185,34 @@ static cudaError_t give_node(struct given *g, const struct subject *of, enum way
     return cudaSuccess;
 }
 
+/* How many child graphs the node lies in. */
+static unsigned depth_of(enum way way) { return way == WAY_CHILD_INSIDE ? 2 : way == WAY_CHILD || way == WAY_UPDATE_INSIDE; }
+
+static int updates(enum way way) { return way == WAY_UPDATE || way == WAY_UPDATE_INSIDE; }
+static int gives_child(enum way way) { return way == WAY_CHILD || way == WAY_CHILD_INSIDE; }
+
+static cudaError_t give_disabled(struct given *g, const struct subject *of, unsigned which, cudaGraphExec_t exec, cudaGraphNode_t node)
+{
+    cudaError_t error = cudaGraphNodeSetEnabled(exec, node, 0), end;
+
+    if (error != cudaSuccess)
+        return error;
+    error = of->set_exec(g, exec, node, which);
+    end = cudaGraphNodeSetEnabled(exec, node, 1);
+    return error == cudaSuccess ? end : error;
+}
+
 /* other: a graph of one node that does what the executable one is to do. */
 static cudaError_t give_exec(struct given *g, const struct subject *of, enum way way, unsigned which, cudaGraphExec_t exec, cudaGraphNode_t node,
                              cudaGraph_t other)
 {
     switch (way) {
     case WAY_EXEC: return of->set_exec(g, exec, node, which);
-    case WAY_UPDATE: return update_with(exec, other);
-    case WAY_CHILD: return cudaGraphExecChildGraphNodeSetParams(exec, node, other);
+    case WAY_DISABLED: return give_disabled(g, of, which, exec, node);
+    case WAY_UPDATE:
+    case WAY_UPDATE_INSIDE: return update_with(exec, other);
+    case WAY_CHILD:
+    case WAY_CHILD_INSIDE: return cudaGraphExecChildGraphNodeSetParams(exec, node, other);
     default: break;
     }
 #if CUDART_VERSION >= 12030
@@ -180,10 +231,13 @@ static cudaError_t run_given(struct given *g, const struct subject *of, enum way
 {
     cudaGraph_t other = NULL;
     cudaGraphNode_t inside = NULL;
+    unsigned depth = depth_of(way) - (gives_child(way) != 0);
     cudaError_t error = cudaSuccess;
 
-    if (way == WAY_UPDATE || way == WAY_CHILD)
+    if (updates(way) || gives_child(way))
         error = graph_of(g, of, which, cooperative, 0, &other, &inside);
+    for (; depth > 0 && error == cudaSuccess; depth--)
+        error = wrap(&other, &inside);
     if (error != cudaSuccess)
         return error;
     error = give_exec(g, of, way, which, exec, node, other);
@@ -202,19 +256,23 @@ static cudaError_t run_given(struct given *g, const struct subject *of, enum way
 /* A graph whose node does `from`, or for the ways that only add one `to`, and is to do `to` when it runs. */
 static cudaError_t run_way(struct given *g, const struct subject *of, enum way way, unsigned from, unsigned to, int cooperative)
 {
-    int adds = way == WAY_ADDED || way == WAY_GENERAL_ADDED;
+    int adds = way == WAY_ADDED || way == WAY_CLONED || way == WAY_GENERAL_ADDED;
+    unsigned depth = depth_of(way);
     cudaGraph_t graph = NULL;
     cudaGraphNode_t node = NULL;
     cudaGraphExec_t exec = NULL;
-    cudaError_t error = graph_of(g, of, adds ? to : from, cooperative, way >= WAY_GENERAL_ADDED, &graph, &node);
+    cudaError_t error;
 
-    if (error == cudaSuccess && way == WAY_CHILD)
+    g->before = !adds;
+    error = graph_of(g, of, adds ? to : from, cooperative, way >= WAY_GENERAL_ADDED, &graph, &node);
+    g->before = 0;
+    for (; depth > 0 && error == cudaSuccess; depth--)
         error = wrap(&graph, &node);
-    if (error == cudaSuccess && way == WAY_SET_IN_CLONE)
+    if (error == cudaSuccess && (way == WAY_SET_IN_CLONE || way == WAY_CLONED))
         error = ask_clone_instead(&graph, &node);
     if (error == cudaSuccess)
         error = give_node(g, of, way, to, node);
-    if (error == cudaSuccess && way != WAY_CHILD && of == &shape_subject)
+    if (error == cudaSuccess && depth_of(way) == 0 && of == &shape_subject)
         expect_cooperative(g, node, cooperative);
     if (error == cudaSuccess)
         error = cudaGraphInstantiate(&exec, graph, 0);
@@ -242,7 +300,7 @@ static void ask_ways(struct given *g, const struct subject *of, unsigned count)
 /* Clusters belong to a node's attributes: they change with the graph, and not with the parameters. */
 static void ask_clusters(struct given *g)
 {
-    static const enum way ways[] = { WAY_ADDED, WAY_UPDATE, WAY_CHILD };
+    static const enum way ways[] = { WAY_ADDED, WAY_CLONED, WAY_UPDATE, WAY_UPDATE_INSIDE, WAY_CHILD, WAY_CHILD_INSIDE };
     unsigned way, turn;
 
     g->clusters = 1;
