@@ -141,14 +141,21 @@ KERNEL(joins_block_followers)
 KERNEL(joins_waiting_follower) { follower_copies(&args, 1); }
 
 /* Reads the words before its wait, too. */
-KERNEL(joins_early_follower)
+DEVICE_FN void reads_early(const struct kernel_args *args)
 {
-    struct trial_plan plan = k_plan(&args);
+    struct trial_plan plan = k_plan(args);
     uint32_t i;
 
     for (i = k_thread(); i < plan.words; i += k_threads())
-        k_store(args.seen + i, k_load(args.data + i));
-    follower_copies(&args, 1);
+        k_store(args->seen + i, k_load(args->data + i));
+    follower_copies(args, 1);
+}
+
+KERNEL(joins_early_follower) { reads_early(&args); }
+KERNEL(joins_fenced_follower)
+{
+    k_fence();
+    reads_early(&args);
 }
 
 /* For launches of one graph: a launch that finds another one on its way counts it. */

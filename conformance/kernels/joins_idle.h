@@ -89,16 +89,21 @@ static cudaError_t record_outside(struct joins *joins, cudaStream_t stream, cuda
 
 #ifdef MUTANT_otherstream
 #define AWAITING_FOLLOWER joins_follower
+#define EARLY_FOLLOWER joins_follower
+#define FENCED_FOLLOWER joins_follower
 #else
 #define AWAITING_FOLLOWER joins_waiting_follower
+#define EARLY_FOLLOWER joins_early_follower
+#define FENCED_FOLLOWER joins_fenced_follower
 #endif
 
-/* A follower with the attribute, which waits. */
+/* A follower with the attribute, which waits; in two of three trials it has read the words before, in one of them after a fence. */
 static cudaError_t depend(struct joins *joins, cudaStream_t stream)
 {
+    const void *functions[] = { (const void *)SYMBOL(AWAITING_FOLLOWER), (const void *)SYMBOL(EARLY_FOLLOWER), (const void *)SYMBOL(FENCED_FOLLOWER) };
     cudaLaunchAttribute attribute = serialization(1);
 
-    return launch_one((const void *)SYMBOL(AWAITING_FOLLOWER), &joins->follower[0], PLACE_WORDS, FOLLOWS_IN(joins, stream), &attribute, 1);
+    return launch_one(functions[(joins->trial + joins->round) % 3], &joins->follower[0], PLACE_WORDS, FOLLOWS_IN(joins, stream), &attribute, 1);
 }
 
 static cudaError_t follow_or_depend(struct joins *joins, cudaStream_t stream, int dependent)
