@@ -97,13 +97,14 @@ static cudaError_t record_outside(struct joins *joins, cudaStream_t stream, cuda
 #define FENCED_FOLLOWER joins_fenced_follower
 #endif
 
-/* A follower with the attribute, which waits; in two of three trials it has read the words before, in one of them after a fence. */
+/* A follower with the attribute, which waits; in two of three trials it has read the words before, in one of them after a fence. Which ones keeps
+ * step with nothing else that alternates. */
 static cudaError_t depend(struct joins *joins, cudaStream_t stream)
 {
     const void *functions[] = { (const void *)SYMBOL(AWAITING_FOLLOWER), (const void *)SYMBOL(EARLY_FOLLOWER), (const void *)SYMBOL(FENCED_FOLLOWER) };
     cudaLaunchAttribute attribute = serialization(1);
 
-    return launch_one(functions[(joins->trial + joins->round) % 3], &joins->follower[0], PLACE_WORDS, FOLLOWS_IN(joins, stream), &attribute, 1);
+    return launch_one(functions[words_fresh(0xDE9, joins->trial) % 3], &joins->follower[0], PLACE_WORDS, FOLLOWS_IN(joins, stream), &attribute, 1);
 }
 
 static cudaError_t follow_or_depend(struct joins *joins, cudaStream_t stream, int dependent)
