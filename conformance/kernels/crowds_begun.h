@@ -311,6 +311,8 @@ static const void *busy_kernel(unsigned has_long_args)
     return has_long_args ? (const void *)SYMBOL(crowds_busy_long) : (const void *)SYMBOL(crowds_busy);
 }
 
+#define BEGUN_TURNS 6u         /* with other edges */
+
 /* Before the waiter, by a programmatic edge, a kernel that lets it begin while the grid runs, if nothing else holds it back. */
 static cudaError_t space_out(struct begun *b, cudaGraph_t graph, cudaGraphNode_t waiter)
 {
@@ -327,11 +329,11 @@ static cudaError_t space_out(struct begun *b, cudaGraph_t graph, cudaGraphNode_t
 /* The same with nodes: an edge of either type from block starts leads from the grid to the waiter, in some turns after a full edge and a programmatic
  * one. A body has no launch-completion edge: at its end driver 580.159.04 does not wait for a grid with such an edge, not even where another node
  * comes after the grid, and rule EDGE-26d alone asks for that. After both nodes of a body comes an empty node, or the kernel that ends a loop's
- * round. */
+ * round. In the last two turns the waiter is in the remote memory-sync domain, or where that may be cooperative. */
 static cudaError_t add_begun(struct begun *b, cudaGraph_t graph, unsigned blocks, unsigned turn, int is_body, uint64_t loop)
 {
-    cudaLaunchAttribute urgent = of_priority(b->greatest);
-    cudaGraphEdgeData full = edges_data(0, 0, 0), starts = is_body || turn % 2 ? edges_data(2, 0, 1) : edges_completion();
+    cudaLaunchAttribute urgent = of_priority(b->greatest), other = turn == BEGUN_TURNS - 1 && !is_body ? cooperatively() : in_remote_domain();
+    cudaGraphEdgeData full = edges_data(0, 0, 0), starts = is_body || turn % 2 || turn + 2 >= BEGUN_TURNS ? edges_data(2, 0, 1) : edges_completion();
     cudaGraphNode_t busy = NULL, waiter = NULL, empty, both[2];
     unsigned idle = turn / 2 % 2 * 2, i;
     cudaError_t error = add_large(b, graph, busy_kernel(turn % 3 == 1), &b->args, blocks, &busy);
@@ -345,6 +347,8 @@ static cudaError_t add_begun(struct begun *b, cudaGraph_t graph, unsigned blocks
     }
     if (error == cudaSuccess)
         error = cudaGraphKernelNodeSetAttribute(waiter, urgent.id, &urgent.val);
+    if (error == cudaSuccess && turn + 2 >= BEGUN_TURNS)
+        error = cudaGraphKernelNodeSetAttribute(waiter, other.id, &other.val);
     if (error == cudaSuccess)
         error = edges_add(graph, &busy, &waiter, &starts, 1);
     both[0] = busy;
@@ -387,8 +391,6 @@ enum begun_place {
 #endif
     BEGUN_PLACES
 };
-
-#define BEGUN_TURNS 4u         /* with other edges */
 
 static cudaError_t make_begun(struct begun *b, unsigned blocks, enum begun_place place, unsigned turn, cudaGraph_t *graph)
 {
