@@ -84,6 +84,7 @@ struct begun {
     cudaEvent_t event;
     cudaEvent_t completion;    /* beside it */
     cudaStream_t urgent;       /* of that priority */
+    cudaStream_t blocking;     /* waits for the legacy stream, too */
     int greatest;              /* priority */
     uint32_t *left;            /* pinned; a word of each block that has left */
     unsigned recorders;        /* so many were launched */
@@ -122,6 +123,8 @@ static cudaError_t open_begun(struct begun *b, struct crowd *crowd)
     if (error == cudaSuccess)
         error = cudaStreamCreateWithPriority(&b->urgent, cudaStreamNonBlocking, b->greatest);
     if (error == cudaSuccess)
+        error = cudaStreamCreate(&b->blocking);
+    if (error == cudaSuccess)
         error = cudaMalloc((void **)&b->args.state, sizeof(*b->args.state));
     if (error == cudaSuccess)
         error = cudaMallocHost((void **)&b->left, BEGUN_MOST * sizeof(uint32_t));
@@ -139,6 +142,8 @@ static void close_begun(struct begun *b)
         (void)cudaEventDestroy(b->completion);
     if (b->urgent)
         (void)cudaStreamDestroy(b->urgent);
+    if (b->blocking)
+        (void)cudaStreamDestroy(b->blocking);
     if (b->args.state != b->crowd->args.state)
         (void)cudaFree(b->args.state);
     (void)cudaFreeHost(b->left);
@@ -185,6 +190,7 @@ static cudaStream_t recorder_stream(const struct begun *b, unsigned round)
     case 1: return cudaStreamPerThread;
     case 2: return b->urgent;
     case 3: return cudaStreamLegacy;
+    case 4: return b->blocking;
     default: return b->crowd->ask->stream;
     }
 }
