@@ -196,8 +196,8 @@ static cudaStream_t recorder_stream(const struct begun *b, unsigned round)
 }
 
 /* A grid that records the event at its block starts; one in clusters, of two rows or of two layers has a number of blocks that it takes.
- * Some have long arguments, or are in streams of other kinds; those that are given nothing more have the nth hint of so many, where it is
- * offered, and those that need no more memory than others a completion event. By a carve-out no more blocks have room. */
+ * Some have long arguments, are launched by the driver, or in streams of other kinds; those that are given nothing more have the nth hint of so
+ * many, where it is offered, and those that need no more memory than others a completion event. By a carve-out no more blocks have room. */
 static cudaError_t launch_recorder(struct begun *b, const void *const functions[2], const struct kernel_args *args, unsigned *blocks, unsigned dress,
                                    unsigned hints)
 {
@@ -224,7 +224,8 @@ static cudaError_t launch_recorder(struct begun *b, const void *const functions[
     config.stream = recorder_stream(b, round);
     config.attrs = attrs;
     config.numAttrs = 1 + more + (hinted || completing);
-    return launch_spare(&config, functions[round % 3 == 2], params, hinted || completing);
+    return round % 7 > 4 && !hinted && !completing ? launch_by_driver(&config, functions[round % 3 == 2], params)
+                                                   : launch_spare(&config, functions[round % 3 == 2], params, hinted || completing);
 }
 
 static cudaError_t run_begun(struct begun *b, unsigned blocks, int control, unsigned dress)
