@@ -191,15 +191,31 @@ static unsigned depth_of(enum way way) { return way == WAY_CHILD_INSIDE ? 2 : wa
 static int updates(enum way way) { return way == WAY_UPDATE || way == WAY_UPDATE_INSIDE; }
 static int gives_child(enum way way) { return way == WAY_CHILD || way == WAY_CHILD_INSIDE; }
 
+/* The node does nothing, neither what it did nor what it is given. */
+static cudaError_t look_at_rest(struct given *g, cudaGraphExec_t exec)
+{
+    cudaError_t error = cudaGraphLaunch(exec, g->ask->stream);
+    volatile const uint32_t *told = g->room->data;
+    unsigned i, runs = 0;
+
+    if (error == cudaSuccess)
+        error = cudaStreamSynchronize(g->ask->stream);
+    for (i = 0; i < TOLD; i++)
+        runs |= told[i] != 0xFFFFFFFFu;
+    g->wrong += error == cudaSuccess && runs;
+    g->trials++;
+    return error;
+}
+
 static cudaError_t give_disabled(struct given *g, const struct subject *of, unsigned which, cudaGraphExec_t exec, cudaGraphNode_t node)
 {
-    cudaError_t error = cudaGraphNodeSetEnabled(exec, node, 0), end;
+    cudaError_t given;
 
-    if (error != cudaSuccess)
-        return error;
-    error = of->set_exec(g, exec, node, which);
-    end = cudaGraphNodeSetEnabled(exec, node, 1);
-    return error == cudaSuccess ? end : error;
+    ask_expect(g->ask, "a node that is disabled", cudaGraphNodeSetEnabled(exec, node, 0), cudaSuccess);
+    given = of->set_exec(g, exec, node, which); /* may be refused: then the caller asks what the node did before */
+    ask_expect(g->ask, "a graph of a disabled node", look_at_rest(g, exec), cudaSuccess);
+    ask_expect(g->ask, "a node that is enabled", cudaGraphNodeSetEnabled(exec, node, 1), cudaSuccess);
+    return given;
 }
 
 /* other: a graph of one node that does what the executable one is to do. */
@@ -269,7 +285,7 @@ static cudaError_t run_way(struct given *g, const struct subject *of, enum way w
     for (; depth > 0 && error == cudaSuccess; depth--)
         error = wrap(&graph, &node);
     if (error == cudaSuccess && (way == WAY_SET_IN_CLONE || way == WAY_CLONED))
-        error = ask_clone_instead(&graph, &node);
+        error = ask_clone_instead(&graph, way == WAY_CLONED && of != &shape_subject ? NULL : &node);
     if (error == cudaSuccess)
         error = give_node(g, of, way, to, node);
     if (error == cudaSuccess && depth_of(way) == 0 && of == &shape_subject)
