@@ -72,17 +72,19 @@ static cudaError_t find_long(cudaGraph_t graph, cudaGraphNode_t *node)
 
     if (error == cudaSuccess)
         error = cudaGraphGetRootNodes(graph, &root, &one);
+    if (error == cudaSuccess && (two != 2 || one != 1))
+        error = cudaErrorUnknown;
     *node = error == cudaSuccess && nodes[0] == root ? nodes[1] : nodes[0];
     return error;
 }
 
-/* The only node of a graph, and what lies in it. */
-static cudaError_t find_child(cudaGraph_t graph, cudaGraphNode_t *child, cudaGraph_t *inside)
+/* The only node of a graph. */
+static cudaError_t find_child(cudaGraph_t graph, cudaGraphNode_t *child)
 {
     size_t one = 1;
     cudaError_t error = cudaGraphGetNodes(graph, child, &one);
 
-    return error == cudaSuccess ? cudaGraphChildGraphNodeGetGraph(*child, inside) : error;
+    return error == cudaSuccess && one != 1 ? cudaErrorUnknown : error;
 }
 
 static cudaError_t capture_long(struct long_ask *l, struct all_args *args, cudaGraph_t *graph, cudaGraphNode_t *node)
@@ -184,7 +186,9 @@ static cudaError_t change_graph(struct long_ask *l, enum long_way way, cudaGraph
     cudaGraph_t inside;
 
     if (way == WAY_SET_IN_CHILD) {
-        error = find_child(*graph, node, &inside);
+        error = find_child(*graph, node);
+        if (error == cudaSuccess)
+            error = cudaGraphChildGraphNodeGetGraph(*node, &inside);
         if (error == cudaSuccess)
             error = find_long(inside, node);
     }
@@ -201,16 +205,16 @@ static cudaError_t change_graph(struct long_ask *l, enum long_way way, cudaGraph
     return error;
 }
 
-/* child: the node whose graph is given, instead of all; NULL: none. */
+/* child: the node whose graph is given, for the way that gives one. */
 static cudaError_t update_long(struct long_ask *l, enum long_way way, cudaGraphExec_t exec, cudaGraphNode_t child)
 {
     cudaGraphExecUpdateResultInfo info;
     cudaGraph_t other = NULL;
     cudaGraphNode_t node;
-    cudaError_t error = long_graph(l, child ? WAY_ADDED : way, &l->args, &other, &node);
+    cudaError_t error = long_graph(l, way == WAY_CHILD_GIVEN ? WAY_ADDED : way, &l->args, &other, &node);
 
     if (error == cudaSuccess)
-        error = child ? cudaGraphExecChildGraphNodeSetParams(exec, child, other) : cudaGraphExecUpdate(exec, other, &info);
+        error = way == WAY_CHILD_GIVEN ? cudaGraphExecChildGraphNodeSetParams(exec, child, other) : cudaGraphExecUpdate(exec, other, &info);
     (void)cudaGraphDestroy(other);
     return error;
 }
@@ -266,7 +270,6 @@ static cudaError_t run_node(struct long_ask *l, enum long_way way, unsigned whic
 {
     int has_other = way == WAY_SET || way == WAY_SET_IN_CLONE || way == WAY_EXEC || way == WAY_EXEC_DISABLED || way == WAY_UPDATE ||
                     (way >= WAY_CHILD_UPDATED && way <= WAY_CAPTURED) || way >= WAY_GENERAL;
-    cudaGraph_t inside;
     cudaGraph_t graph = NULL;
     cudaGraphNode_t node = NULL;
     cudaGraphExec_t exec = NULL;
@@ -281,7 +284,7 @@ static cudaError_t run_node(struct long_ask *l, enum long_way way, unsigned whic
     if (error == cudaSuccess)
         error = cudaGraphInstantiate(&exec, graph, 0);
     if (error == cudaSuccess && way == WAY_CHILD_GIVEN)
-        error = find_child(graph, &node, &inside);
+        error = find_child(graph, &node);
     if (error == cudaSuccess)
         error = change_exec(l, way, exec, node);
     if (error == cudaSuccess)
