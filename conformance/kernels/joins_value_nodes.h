@@ -237,7 +237,7 @@ static cudaError_t copy_built(struct joins *joins, cudaGraph_t *graph, cudaGraph
     cudaError_t error;
 
     if (how == 1)
-        return ask_clone_instead(graph, node);
+        return ask_clone_instead(graph, joins->round % 3 == 2 ? node : NULL);
     if (how == 0 || joins->round % 3 == 2)
         return cudaSuccess;
     error = cudaGraphCreate(graph, 0);
