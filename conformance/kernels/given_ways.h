@@ -2,12 +2,13 @@
 #ifndef GIVEN_WAYS_H_INCLUDED
 #define GIVEN_WAYS_H_INCLUDED
 
-/* WAY_DISABLED: the node is disabled while it is given parameters. INSIDE: in a child graph of what WAY_UPDATE and WAY_CHILD change. */
-enum way { WAY_ADDED, WAY_CLONED, WAY_SET, WAY_SET_IN_CLONE, WAY_EXEC, WAY_DISABLED, WAY_UPDATE, WAY_UPDATE_INSIDE, WAY_CHILD, WAY_CHILD_INSIDE,
-           WAY_GENERAL_ADDED, WAY_GENERAL, WAY_GENERAL_EXEC, WAYS };
+/* WAY_DISABLED, WAY_UPDATE_DISABLED: the node is disabled while it is given parameters. INSIDE: in a child graph of what WAY_UPDATE and WAY_CHILD
+ * change. */
+enum way { WAY_ADDED, WAY_CLONED, WAY_SET, WAY_SET_IN_CLONE, WAY_EXEC, WAY_DISABLED, WAY_UPDATE, WAY_UPDATE_DISABLED,
+           WAY_UPDATE_INSIDE, WAY_CHILD, WAY_CHILD_INSIDE, WAY_GENERAL_ADDED, WAY_GENERAL, WAY_GENERAL_EXEC, WAYS };
 static const char *const way_names[WAYS] = { "a node", "cudaGraphClone", "cudaGraphKernelNodeSetParams", "cudaGraphKernelNodeSetParams in a clone",
                                              "cudaGraphExecKernelNodeSetParams", "cudaGraphExecKernelNodeSetParams of a disabled node",
-                                             "cudaGraphExecUpdate", "cudaGraphExecUpdate of a child graph",
+                                             "cudaGraphExecUpdate", "cudaGraphExecUpdate of a disabled node", "cudaGraphExecUpdate of a child graph",
                                              "cudaGraphExecChildGraphNodeSetParams", "cudaGraphExecChildGraphNodeSetParams of a child of it",
                                              "cudaGraphAddNode", "cudaGraphNodeSetParams", "cudaGraphExecNodeSetParams" };
 #define WAYS_ASKED (CUDART_VERSION >= 12030 ? WAYS : WAY_GENERAL_ADDED)
@@ -188,7 +189,7 @@ static cudaError_t give_node(struct given *g, const struct subject *of, enum way
 /* How many child graphs the node lies in. */
 static unsigned depth_of(enum way way) { return way == WAY_CHILD_INSIDE ? 2 : way == WAY_CHILD || way == WAY_UPDATE_INSIDE; }
 
-static int updates(enum way way) { return way == WAY_UPDATE || way == WAY_UPDATE_INSIDE; }
+static int updates(enum way way) { return way >= WAY_UPDATE && way <= WAY_UPDATE_INSIDE; }
 static int gives_child(enum way way) { return way == WAY_CHILD || way == WAY_CHILD_INSIDE; }
 
 /* The node does nothing, neither what it did nor what it is given. */
@@ -207,12 +208,14 @@ static cudaError_t look_at_rest(struct given *g, cudaGraphExec_t exec)
     return error;
 }
 
-static cudaError_t give_disabled(struct given *g, const struct subject *of, unsigned which, cudaGraphExec_t exec, cudaGraphNode_t node)
+/* other: what the executable graph is to become; NULL: the node is given parameters of its own. */
+static cudaError_t give_disabled(struct given *g, const struct subject *of, unsigned which, cudaGraphExec_t exec, cudaGraphNode_t node,
+                                 cudaGraph_t other)
 {
     cudaError_t given;
 
     ask_expect(g->ask, "a node that is disabled", cudaGraphNodeSetEnabled(exec, node, 0), cudaSuccess);
-    given = of->set_exec(g, exec, node, which); /* may be refused: then the caller asks what the node did before */
+    given = other ? update_with(exec, other) : of->set_exec(g, exec, node, which); /* may be refused: the caller then asks what the node did before */
     ask_expect(g->ask, "a graph of a disabled node", look_at_rest(g, exec), cudaSuccess);
     ask_expect(g->ask, "a node that is enabled", cudaGraphNodeSetEnabled(exec, node, 1), cudaSuccess);
     return given;
@@ -224,7 +227,8 @@ static cudaError_t give_exec(struct given *g, const struct subject *of, enum way
 {
     switch (way) {
     case WAY_EXEC: return of->set_exec(g, exec, node, which);
-    case WAY_DISABLED: return give_disabled(g, of, which, exec, node);
+    case WAY_DISABLED:
+    case WAY_UPDATE_DISABLED: return give_disabled(g, of, which, exec, node, other);
     case WAY_UPDATE:
     case WAY_UPDATE_INSIDE: return update_with(exec, other);
     case WAY_CHILD:

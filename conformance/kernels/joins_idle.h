@@ -101,7 +101,8 @@ static cudaError_t record_outside(struct joins *joins, cudaStream_t stream, cuda
  * step with nothing else that alternates. */
 static cudaError_t depend(struct joins *joins, cudaStream_t stream)
 {
-    const void *functions[] = { (const void *)SYMBOL(AWAITING_FOLLOWER), (const void *)SYMBOL(EARLY_FOLLOWER), (const void *)SYMBOL(FENCED_FOLLOWER) };
+    const void *functions[] = { (const void *)SYMBOL(AWAITING_FOLLOWER), (const void *)SYMBOL(EARLY_FOLLOWER),
+                                (const void *)SYMBOL(FENCED_FOLLOWER) };
     cudaLaunchAttribute attribute = serialization(1);
 
     return launch_one(functions[words_fresh(0xDE9, joins->trial) % 3], &joins->follower[0], PLACE_WORDS, FOLLOWS_IN(joins, stream), &attribute, 1);

@@ -41,7 +41,7 @@ static const char *const recorder_name[RECORDERS] = { "a plain launch", "a coope
 /* Of what the event is: it is recorded by the kernel that looks, or by a silent one after that. */
 enum recorded_at { AT_TRIGGER, AT_STARTS, AT_COMPLETION, RECORDED_AT };
 
-/* How the event was recorded before, if at all: nothing stands before the launch, a kernel, or one that records it so, or it is recorded after that. */
+/* How the event was recorded before: nothing stands before the launch, or a kernel that does not record it, that does so, or after which it is. */
 enum older { OLDER_NOTHING, OLDER_KERNEL, OLDER_TRIGGER, OLDER_COMPLETION, OLDER_RECORD, OLDERS };
 
 static cudaError_t launch_older(enum older older, struct kernel_args *args, cudaEvent_t event, cudaStream_t stream)
