@@ -84,6 +84,7 @@ struct begun {
     cudaEvent_t event;
     cudaEvent_t completion;    /* beside it */
     cudaStream_t urgent;       /* of that priority */
+    cudaStream_t blocking;     /* waits for the legacy stream, too */
     int greatest;              /* priority */
     uint32_t *left;            /* pinned; a word of each block that has left */
     unsigned recorders;        /* so many were launched */
@@ -122,6 +123,8 @@ static cudaError_t open_begun(struct begun *b, struct crowd *crowd)
     if (error == cudaSuccess)
         error = cudaStreamCreateWithPriority(&b->urgent, cudaStreamNonBlocking, b->greatest);
     if (error == cudaSuccess)
+        error = cudaStreamCreate(&b->blocking);
+    if (error == cudaSuccess)
         error = cudaMalloc((void **)&b->args.state, sizeof(*b->args.state));
     if (error == cudaSuccess)
         error = cudaMallocHost((void **)&b->left, BEGUN_MOST * sizeof(uint32_t));
@@ -139,6 +142,8 @@ static void close_begun(struct begun *b)
         (void)cudaEventDestroy(b->completion);
     if (b->urgent)
         (void)cudaStreamDestroy(b->urgent);
+    if (b->blocking)
+        (void)cudaStreamDestroy(b->blocking);
     if (b->args.state != b->crowd->args.state)
         (void)cudaFree(b->args.state);
     (void)cudaFreeHost(b->left);
@@ -185,13 +190,14 @@ static cudaStream_t recorder_stream(const struct begun *b, unsigned round)
     case 1: return cudaStreamPerThread;
     case 2: return b->urgent;
     case 3: return cudaStreamLegacy;
+    case 4: return b->blocking;
     default: return b->crowd->ask->stream;
     }
 }
 
 /* A grid that records the event at its block starts; one in clusters, of two rows or of two layers has a number of blocks that it takes.
- * Some have long arguments, or are in streams of other kinds; those that are given nothing more have the nth hint of so many, where it is
- * offered, and those that need no more memory than others a completion event. By a carve-out no more blocks have room. */
+ * Some have long arguments, are launched by the driver, or in streams of other kinds; those that are given nothing more have the nth hint of so
+ * many, where it is offered, and those that need no more memory than others a completion event. By a carve-out no more blocks have room. */
 static cudaError_t launch_recorder(struct begun *b, const void *const functions[2], const struct kernel_args *args, unsigned *blocks, unsigned dress,
                                    unsigned hints)
 {
@@ -218,7 +224,8 @@ static cudaError_t launch_recorder(struct begun *b, const void *const functions[
     config.stream = recorder_stream(b, round);
     config.attrs = attrs;
     config.numAttrs = 1 + more + (hinted || completing);
-    return launch_spare(&config, functions[round % 3 == 2], params, hinted || completing);
+    return round % 7 > 4 && !hinted && !completing ? launch_by_driver(&config, functions[round % 3 == 2], params)
+                                                   : launch_spare(&config, functions[round % 3 == 2], params, hinted || completing);
 }
 
 static cudaError_t run_begun(struct begun *b, unsigned blocks, int control, unsigned dress)
@@ -311,6 +318,8 @@ static const void *busy_kernel(unsigned has_long_args)
     return has_long_args ? (const void *)SYMBOL(crowds_busy_long) : (const void *)SYMBOL(crowds_busy);
 }
 
+#define BEGUN_TURNS 6u         /* with other edges */
+
 /* Before the waiter, by a programmatic edge, a kernel that lets it begin while the grid runs, if nothing else holds it back. */
 static cudaError_t space_out(struct begun *b, cudaGraph_t graph, cudaGraphNode_t waiter)
 {
@@ -327,11 +336,11 @@ static cudaError_t space_out(struct begun *b, cudaGraph_t graph, cudaGraphNode_t
 /* The same with nodes: an edge of either type from block starts leads from the grid to the waiter, in some turns after a full edge and a programmatic
  * one. A body has no launch-completion edge: at its end driver 580.159.04 does not wait for a grid with such an edge, not even where another node
  * comes after the grid, and rule EDGE-26d alone asks for that. After both nodes of a body comes an empty node, or the kernel that ends a loop's
- * round. */
+ * round. In the last two turns the waiter is in the remote memory-sync domain, or where that may be cooperative. */
 static cudaError_t add_begun(struct begun *b, cudaGraph_t graph, unsigned blocks, unsigned turn, int is_body, uint64_t loop)
 {
-    cudaLaunchAttribute urgent = of_priority(b->greatest);
-    cudaGraphEdgeData full = edges_data(0, 0, 0), starts = is_body || turn % 2 ? edges_data(2, 0, 1) : edges_completion();
+    cudaLaunchAttribute urgent = of_priority(b->greatest), other = turn == BEGUN_TURNS - 1 && !is_body ? cooperatively() : in_remote_domain();
+    cudaGraphEdgeData full = edges_data(0, 0, 0), starts = is_body || turn % 2 || turn + 2 >= BEGUN_TURNS ? edges_data(2, 0, 1) : edges_completion();
     cudaGraphNode_t busy = NULL, waiter = NULL, empty, both[2];
     unsigned idle = turn / 2 % 2 * 2, i;
     cudaError_t error = add_large(b, graph, busy_kernel(turn % 3 == 1), &b->args, blocks, &busy);
@@ -345,6 +354,8 @@ static cudaError_t add_begun(struct begun *b, cudaGraph_t graph, unsigned blocks
     }
     if (error == cudaSuccess)
         error = cudaGraphKernelNodeSetAttribute(waiter, urgent.id, &urgent.val);
+    if (error == cudaSuccess && turn + 2 >= BEGUN_TURNS)
+        error = cudaGraphKernelNodeSetAttribute(waiter, other.id, &other.val);
     if (error == cudaSuccess)
         error = edges_add(graph, &busy, &waiter, &starts, 1);
     both[0] = busy;
@@ -387,8 +398,6 @@ enum begun_place {
 #endif
     BEGUN_PLACES
 };
-
-#define BEGUN_TURNS 4u         /* with other edges */
 
 static cudaError_t make_begun(struct begun *b, unsigned blocks, enum begun_place place, unsigned turn, cudaGraph_t *graph)
 {

@@ -3,8 +3,10 @@
  * pair     rules     what is asked
  * calls    ATTR-15c  launches by each call of the runtime and of the driver, cooperative ones too: grid, block and dynamic shared memory; in
  *                    clusters, with each other attribute
- * nodes    ATTR-15c  nodes of graphs that had another shape before: by each call that gives parameters, by an update, in a clone and in a child
- *                    graph; captured launches by each call; a node that is refused parameters and attributes
+ * nodes    ATTR-15c  nodes of graphs that had another shape, and every other one another kernel, before, and others arguments: by each call that
+ *                    gives parameters, also to a node that is disabled until it runs, by an update, in a clone and in child graphs; each
+ *                    behind another kernel in the shape of before; captured launches by each call; a node that is refused parameters and
+ *                    attributes
  * sets     ATTR-15d  memset nodes of one row or several that had another place, value, width, element or pitch before, in the same ways
  * copies   ATTR-15d  copy nodes of a row, rows or layers that had another place, width, number or distance of them before, in the same ways
  * hosts    ATTR-15h  40 host functions in a graph, each with data of its own: in a line and side by side; added, captured, given other data
@@ -17,56 +19,73 @@
 #include "graph_ask.h"
 #include "host_room.h"
 
-#define TOLD 10u               /* the grid, a block and a cluster in x, y and z, and the bytes of dynamic shared memory */
+#define TOLD_SHAPE 9u          /* the grid, a block and a cluster in x, y and z */
+#define TOLD (TOLD_SHAPE + 2)  /* ... the bytes of dynamic shared memory, and which kernel it is */
+#define ELSEWHERE 32u          /* words from those to where other nodes tell theirs */
 
 /* Every block whose x is 0 says the same. */
-KERNEL(given_tells)
+DEVICE_FN void tells_shape(const struct kernel_args *args, uint32_t kernel)
 {
-    uint32_t shape[9], i;
+    uint32_t shape[TOLD_SHAPE], i;
 
     k_shape(shape);
     if (k_thread() != 0 || k_block() != 0)
         return;
-    for (i = 0; i + 1 < TOLD; i++)
-        k_store(args.data + i, shape[i]);
-    k_store(args.data + TOLD - 1, k_dynamic_shared());
+    for (i = 0; i < TOLD_SHAPE; i++)
+        k_store(args->data + i, shape[i]);
+    k_store(args->data + TOLD_SHAPE, k_dynamic_shared());
+    k_store(args->data + TOLD_SHAPE + 1, kernel);
 }
+
+KERNEL(given_tells) { tells_shape(&args, 0); }
+KERNEL(given_tells_too) { tells_shape(&args, 1); }
 
 struct shape {
     unsigned grid[3], block[3], shared;
     unsigned cluster[3];        /* where clusters are asked */
+    unsigned kernel;            /* 1: given_tells_too */
 };
 #define SHAPES 4u
 /* The last three differ from each other in all places, and the first from each of them in all but one or two. */
 static const struct shape shapes[SHAPES] = {
-    { { 1, 1, 1 }, { 4, 1, 1 }, 0, { 1, 1, 1 } },
-    { { 2, 3, 1 }, { 2, 2, 3 }, 256, { 2, 1, 1 } },
-    { { 3, 1, 2 }, { 1, 3, 2 }, 1000, { 1, 1, 2 } },
-    { { 1, 2, 3 }, { 3, 1, 4 }, 512, { 1, 2, 1 } },
+    { { 1, 1, 1 }, { 4, 1, 1 }, 0, { 1, 1, 1 }, 0 },
+    { { 2, 3, 1 }, { 2, 2, 3 }, 256, { 2, 1, 1 }, 0 },
+    { { 3, 1, 2 }, { 1, 3, 2 }, 1000, { 1, 1, 2 }, 1 },
+    { { 1, 2, 3 }, { 3, 1, 4 }, 512, { 1, 2, 1 }, 1 },
 };
 
 struct given {
     struct ask *ask;
     struct host_room *room;
-    struct kernel_args args;
+    struct kernel_args args, elsewhere; /* elsewhere: of other nodes, and of a node before it is given something */
     void *launch, *launch_cooperative; /* the driver's; NULL: it has none */
-    CUfunction function;
+    CUfunction function[2];
     void *values[1];            /* the kernel's arguments */
+    int before;                 /* the node that is added is to be given something else before it runs */
     int clusters;               /* kernel nodes are made with the clusters of their shapes */
     const struct move *moves;   /* what memset and copy nodes are given */
     unsigned wrong, trials;
 };
 
+static const void *kernel_of(const struct shape *s)
+{
+    return s->kernel ? (const void *)SYMBOL(given_tells_too) : (const void *)SYMBOL(given_tells);
+}
+
 static int open_given(struct given *g, struct ask *ask)
 {
-    cudaFunction_t function = NULL;
+    cudaFunction_t function[2] = { NULL, NULL };
 
     g->ask = ask;
-    if (!open_room(&g->room, &g->args) || cudaGetFuncBySymbol(&function, (const void *)SYMBOL(given_tells)) != cudaSuccess) {
-        ask_skip(ask, "pinned host memory and a function of the driver", "not given");
+    if (!open_room(&g->room, &g->args) || cudaGetFuncBySymbol(&function[0], (const void *)SYMBOL(given_tells)) != cudaSuccess ||
+        cudaGetFuncBySymbol(&function[1], (const void *)SYMBOL(given_tells_too)) != cudaSuccess) {
+        ask_skip(ask, "pinned host memory and functions of the driver", "not given");
         return 0;
     }
-    g->function = (CUfunction)function;
+    g->function[0] = (CUfunction)function[0];
+    g->function[1] = (CUfunction)function[1];
+    g->elsewhere = g->args;
+    g->elsewhere.data += ELSEWHERE;
     g->values[0] = &g->args;
     g->launch = driver_function_if_any("cuLaunchKernel", 4000);
     g->launch_cooperative = driver_function_if_any("cuLaunchCooperativeKernel", 9000);
@@ -111,8 +130,7 @@ static cudaError_t launch_config(const struct shape *s, void **params, cudaStrea
     config.stream = stream;
     config.attrs = &attribute;
     config.numAttrs = cooperative ? 1 : 0;
-    return by_driver ? launch_by_driver(&config, (const void *)SYMBOL(given_tells), params)
-                     : cudaLaunchKernelExC(&config, (const void *)SYMBOL(given_tells), params);
+    return by_driver ? launch_by_driver(&config, kernel_of(s), params) : cudaLaunchKernelExC(&config, kernel_of(s), params);
 }
 
 static cudaError_t launch_driver(const struct given *g, const struct shape *s, void **params, cudaStream_t stream, int cooperative)
@@ -120,17 +138,19 @@ static cudaError_t launch_driver(const struct given *g, const struct shape *s, v
     typedef CUresult(CUDAAPI *plain_fn)(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream, void **, void **);
     typedef CUresult(CUDAAPI *cooperative_fn)(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream, void **);
 
+    CUfunction function = g->function[s->kernel];
+
     if (cooperative)
-        return (cudaError_t)((cooperative_fn)g->launch_cooperative)(g->function, s->grid[0], s->grid[1], s->grid[2], s->block[0], s->block[1],
+        return (cudaError_t)((cooperative_fn)g->launch_cooperative)(function, s->grid[0], s->grid[1], s->grid[2], s->block[0], s->block[1],
                                                                     s->block[2], s->shared, (CUstream)stream, params);
-    return (cudaError_t)((plain_fn)g->launch)(g->function, s->grid[0], s->grid[1], s->grid[2], s->block[0], s->block[1], s->block[2], s->shared,
+    return (cudaError_t)((plain_fn)g->launch)(function, s->grid[0], s->grid[1], s->grid[2], s->block[0], s->block[1], s->block[2], s->shared,
                                               (CUstream)stream, params, NULL);
 }
 
 static cudaError_t launch_by(const struct given *g, enum call call, const struct shape *s, cudaStream_t stream)
 {
     struct kernel_args copy = g->args;
-    const void *kernel = (const void *)SYMBOL(given_tells);
+    const void *kernel = kernel_of(s);
     void *params[1];
 
     params[0] = &copy;
@@ -153,15 +173,15 @@ static cudaError_t look_at_shape(struct given *g, const struct shape *s)
 {
     cudaError_t error = cudaStreamSynchronize(g->ask->stream);
     volatile const uint32_t *told = g->room->data;
-    unsigned want[TOLD - 1] = { 0, 0, 0, 0, 0, 0, 1, 1, 1 }, i, differs = 0;
+    unsigned want[TOLD_SHAPE] = { 0, 0, 0, 0, 0, 0, 1, 1, 1 }, i, differs = 0;
 
     memcpy(want, s->grid, sizeof(s->grid));
     memcpy(want + 3, s->block, sizeof(s->block));
     if (g->clusters)
         memcpy(want + 6, s->cluster, sizeof(s->cluster));
-    for (i = 0; i + 1 < TOLD; i++)
+    for (i = 0; i < TOLD_SHAPE; i++)
         differs |= told[i] != want[i];
-    differs |= shared_differs(told[TOLD - 1], s->shared);
+    differs |= shared_differs(told[TOLD_SHAPE], s->shared) || told[TOLD_SHAPE + 1] != s->kernel;
     g->wrong += error == cudaSuccess && differs;
     g->trials++;
     memset(g->room->data, 0xFF, TOLD * sizeof(uint32_t));
@@ -194,258 +214,7 @@ static void ask_calls(struct ask *ask)
 
 /* ---- nodes ---- */
 
-enum way { WAY_ADDED, WAY_SET, WAY_SET_IN_CLONE, WAY_EXEC, WAY_UPDATE, WAY_CHILD, WAY_GENERAL_ADDED, WAY_GENERAL, WAY_GENERAL_EXEC, WAYS };
-static const char *const way_names[WAYS] = { "a node", "cudaGraphKernelNodeSetParams", "cudaGraphKernelNodeSetParams in a clone",
-                                             "cudaGraphExecKernelNodeSetParams", "cudaGraphExecUpdate",
-                                             "cudaGraphExecChildGraphNodeSetParams", "cudaGraphAddNode", "cudaGraphNodeSetParams",
-                                             "cudaGraphExecNodeSetParams" };
-#define WAYS_ASKED (CUDART_VERSION >= 12030 ? WAYS : WAY_GENERAL_ADDED)
-
-/* A kind of node, and the calls that make and change one. `which` is the number of what it is to do: of a shape, or of a memset. */
-struct subject {
-    cudaError_t (*add)(struct given *g, cudaGraph_t graph, unsigned which, cudaGraphNode_t *node);
-    cudaError_t (*set)(struct given *g, cudaGraphNode_t node, unsigned which);
-    cudaError_t (*set_exec)(struct given *g, cudaGraphExec_t exec, cudaGraphNode_t node, unsigned which);
-#if CUDART_VERSION >= 12030
-    void (*fill_general)(struct given *g, struct cudaGraphNodeParams *params, unsigned which);
-#endif
-    cudaError_t (*look)(struct given *g, unsigned which); /* compares what the last launch left with that, and clears it */
-    int may_be_refused;         /* new parameters of an executable graph, which then does what it did */
-};
-
-static void fill_params(struct given *g, struct cudaKernelNodeParams *params, unsigned which)
-{
-    const struct shape *s = &shapes[which];
-
-    params->func = (void *)SYMBOL(given_tells);
-    params->gridDim = sizes(s->grid);
-    params->blockDim = sizes(s->block);
-    params->sharedMemBytes = s->shared;
-    params->kernelParams = g->values;
-}
-
-static cudaError_t shape_add(struct given *g, cudaGraph_t graph, unsigned which, cudaGraphNode_t *node)
-{
-    struct cudaKernelNodeParams params = PDL_ZERO;
-
-    fill_params(g, &params, which);
-    return cudaGraphAddKernelNode(node, graph, NULL, 0, &params);
-}
-
-static cudaError_t shape_set(struct given *g, cudaGraphNode_t node, unsigned which)
-{
-    struct cudaKernelNodeParams params = PDL_ZERO;
-
-    fill_params(g, &params, which);
-    return cudaGraphKernelNodeSetParams(node, &params);
-}
-
-static cudaError_t shape_set_exec(struct given *g, cudaGraphExec_t exec, cudaGraphNode_t node, unsigned which)
-{
-    struct cudaKernelNodeParams params = PDL_ZERO;
-
-    fill_params(g, &params, which);
-    return cudaGraphExecKernelNodeSetParams(exec, node, &params);
-}
-
-#if CUDART_VERSION >= 12030
-static void shape_fill_general(struct given *g, struct cudaGraphNodeParams *params, unsigned which)
-{
-    struct cudaKernelNodeParams plain = PDL_ZERO;
-
-    fill_params(g, &plain, which);
-    params->type = cudaGraphNodeTypeKernel;
-    params->kernel.func = plain.func;
-    params->kernel.gridDim = plain.gridDim;
-    params->kernel.blockDim = plain.blockDim;
-    params->kernel.sharedMemBytes = plain.sharedMemBytes;
-    params->kernel.kernelParams = plain.kernelParams;
-}
-#endif
-
-static cudaError_t shape_look(struct given *g, unsigned which) { return look_at_shape(g, &shapes[which]); }
-
-static const struct subject shape_subject = { shape_add, shape_set, shape_set_exec,
-#if CUDART_VERSION >= 12030
-                                              shape_fill_general,
-#endif
-                                              shape_look, 0 };
-
-static cudaError_t give_clusters(cudaGraphNode_t node, unsigned which)
-{
-    cudaLaunchAttribute attribute = in_clusters(1);
-
-    attribute.val.clusterDim.x = shapes[which].cluster[0];
-    attribute.val.clusterDim.y = shapes[which].cluster[1];
-    attribute.val.clusterDim.z = shapes[which].cluster[2];
-    return cudaGraphKernelNodeSetAttribute(node, attribute.id, &attribute.val);
-}
-
-/* A graph of one node, a kernel perhaps a cooperative one. */
-static cudaError_t graph_of(struct given *g, const struct subject *of, unsigned which, int cooperative, int generally, cudaGraph_t *graph,
-                            cudaGraphNode_t *node)
-{
-    cudaLaunchAttributeValue value = PDL_ZERO;
-    cudaError_t error = cudaGraphCreate(graph, 0);
-
-    value.cooperative = 1;
-    if (error == cudaSuccess && !generally)
-        error = of->add(g, *graph, which, node);
-#if CUDART_VERSION >= 12030
-    if (error == cudaSuccess && generally) {
-        struct cudaGraphNodeParams general = PDL_ZERO;
-        of->fill_general(g, &general, which);
-        error = edges_add_node(node, *graph, NULL, NULL, 0, &general);
-    }
-#endif
-    if (error == cudaSuccess && g->clusters)
-        error = give_clusters(*node, which);
-    return error == cudaSuccess && cooperative ? cudaGraphKernelNodeSetAttribute(*node, cudaLaunchAttributeCooperative, &value) : error;
-}
-
-/* The graph around one that holds the node, and the node of it that stands for that. */
-static cudaError_t wrap(cudaGraph_t *graph, cudaGraphNode_t *node)
-{
-    cudaGraph_t inner = *graph;
-    cudaError_t error = cudaGraphCreate(graph, 0);
-
-    if (error == cudaSuccess)
-        error = cudaGraphAddChildGraphNode(node, *graph, NULL, 0, inner);
-    (void)cudaGraphDestroy(inner);
-    return error;
-}
-
-static cudaError_t update_with(cudaGraphExec_t exec, cudaGraph_t other)
-{
-    cudaGraphExecUpdateResultInfo info;
-
-    return cudaGraphExecUpdate(exec, other, &info);
-}
-
-/* The cooperative attribute of a kernel that has been given parameters. */
-static void expect_cooperative(struct given *g, cudaGraphNode_t node, int cooperative)
-{
-    cudaLaunchAttributeValue value = PDL_ZERO;
-
-    ask_expect(g->ask, "a node's attribute", cudaGraphKernelNodeGetAttribute(node, cudaLaunchAttributeCooperative, &value), cudaSuccess);
-    ask_expect_number(g->ask, "it is cooperative", value.cooperative, cooperative);
-}
-
-/* Gives the node of a graph, before that is made executable, other parameters. */
-static cudaError_t give_node(struct given *g, const struct subject *of, enum way way, unsigned which, cudaGraphNode_t node)
-{
-    if (way == WAY_SET || way == WAY_SET_IN_CLONE)
-        return of->set(g, node, which);
-#if CUDART_VERSION >= 12030
-    if (way == WAY_GENERAL) {
-        struct cudaGraphNodeParams general = PDL_ZERO;
-        of->fill_general(g, &general, which);
-        return cudaGraphNodeSetParams(node, &general);
-    }
-#endif
-    return cudaSuccess;
-}
-
-/* other: a graph of one node that does what the executable one is to do. */
-static cudaError_t give_exec(struct given *g, const struct subject *of, enum way way, unsigned which, cudaGraphExec_t exec, cudaGraphNode_t node,
-                             cudaGraph_t other)
-{
-    switch (way) {
-    case WAY_EXEC: return of->set_exec(g, exec, node, which);
-    case WAY_UPDATE: return update_with(exec, other);
-    case WAY_CHILD: return cudaGraphExecChildGraphNodeSetParams(exec, node, other);
-    default: break;
-    }
-#if CUDART_VERSION >= 12030
-    if (way == WAY_GENERAL_EXEC) {
-        struct cudaGraphNodeParams general = PDL_ZERO;
-        of->fill_general(g, &general, which);
-        return cudaGraphExecNodeSetParams(exec, node, &general);
-    }
-#endif
-    return cudaSuccess;
-}
-
-/* In an executable graph that does `from`: gives its node other parameters, launches it, and looks. */
-static cudaError_t run_given(struct given *g, const struct subject *of, enum way way, unsigned from, unsigned which, int cooperative,
-                             cudaGraphExec_t exec, cudaGraphNode_t node)
-{
-    cudaGraph_t other = NULL;
-    cudaGraphNode_t inside = NULL;
-    cudaError_t error = cudaSuccess;
-
-    if (way == WAY_UPDATE || way == WAY_CHILD)
-        error = graph_of(g, of, which, cooperative, 0, &other, &inside);
-    if (error != cudaSuccess)
-        return error;
-    error = give_exec(g, of, way, which, exec, node, other);
-    if (other)
-        (void)cudaGraphDestroy(other);
-    if (error != cudaSuccess && (of->may_be_refused || g->clusters)) {
-        (void)cudaGetLastError();
-        which = from;
-        error = cudaSuccess;
-    }
-    if (error == cudaSuccess)
-        error = cudaGraphLaunch(exec, g->ask->stream);
-    return error == cudaSuccess ? of->look(g, which) : error;
-}
-
-/* A graph whose node does `from`, or for the ways that only add one `to`, and is to do `to` when it runs. */
-static cudaError_t run_way(struct given *g, const struct subject *of, enum way way, unsigned from, unsigned to, int cooperative)
-{
-    int adds = way == WAY_ADDED || way == WAY_GENERAL_ADDED;
-    cudaGraph_t graph = NULL;
-    cudaGraphNode_t node = NULL;
-    cudaGraphExec_t exec = NULL;
-    cudaError_t error = graph_of(g, of, adds ? to : from, cooperative, way >= WAY_GENERAL_ADDED, &graph, &node);
-
-    if (error == cudaSuccess && way == WAY_CHILD)
-        error = wrap(&graph, &node);
-    if (error == cudaSuccess && way == WAY_SET_IN_CLONE)
-        error = ask_clone_instead(&graph, &node);
-    if (error == cudaSuccess)
-        error = give_node(g, of, way, to, node);
-    if (error == cudaSuccess && way != WAY_CHILD && of == &shape_subject)
-        expect_cooperative(g, node, cooperative);
-    if (error == cudaSuccess)
-        error = cudaGraphInstantiate(&exec, graph, 0);
-    if (error == cudaSuccess)
-        error = run_given(g, of, way, from, to, cooperative, exec, node);
-    if (exec)
-        (void)cudaGraphExecDestroy(exec);
-    (void)cudaGraphDestroy(graph);
-    return error;
-}
-
-/* Each way of giving parameters, from each of `count` to others; every other pair of kernels is cooperative. */
-static void ask_ways(struct given *g, const struct subject *of, unsigned count)
-{
-    unsigned way, turn;
-
-    for (way = 0; way < (unsigned)WAYS_ASKED; way++) {
-        cudaError_t error = cudaSuccess;
-        for (turn = 0; turn < 2 * count && error == cudaSuccess; turn++)
-            error = run_way(g, of, (enum way)way, turn % count, (turn + 1 + turn / count) % count, of == &shape_subject && turn / 2 % 2);
-        ask_expect(g->ask, way_names[way], error, cudaSuccess);
-    }
-}
-
-/* Clusters belong to a node's attributes: they change with the graph, and not with the parameters. */
-static void ask_clusters(struct given *g)
-{
-    static const enum way ways[] = { WAY_ADDED, WAY_UPDATE, WAY_CHILD };
-    unsigned way, turn;
-
-    g->clusters = 1;
-    for (way = 0; way < sizeof(ways) / sizeof(ways[0]); way++) {
-        cudaError_t error = cudaSuccess;
-        for (turn = 0; turn < 2 * SHAPES && error == cudaSuccess; turn++)
-            error = run_way(g, &shape_subject, ways[way], turn % SHAPES, (turn + 1 + turn / SHAPES) % SHAPES, 0);
-        ask_expect(g->ask, "a node in clusters", error, cudaSuccess);
-    }
-    g->clusters = 0;
-}
+#include "given_ways.h"
 
 /* A launch by this call, captured: the node tells whether it is cooperative, and the graph runs it in its shape. */
 static cudaError_t run_captured(struct given *g, enum call call, const struct shape *s)
@@ -513,7 +282,7 @@ static void ask_nodes(struct ask *ask)
 static void ask_crowds(struct ask *ask)
 {
     struct given g = PDL_ZERO;
-    struct shape crowd = { { 1, 1, 1 }, { 32, 1, 1 }, 512, { 1, 1, 1 } };
+    struct shape crowd = { { 1, 1, 1 }, { 32, 1, 1 }, 512, { 1, 1, 1 }, 0 };
     int device = 0, processors = 0, fit = 0, cooperative = 0;
     unsigned call, ran = 0;
 

@@ -109,7 +109,7 @@ static cudaError_t add_in_clusters(struct given *g, cudaGraph_t *graph, cudaGrap
 /* Launches the node in the clusters that it tells. */
 static cudaError_t run_told(struct given *g, cudaGraph_t graph, cudaGraphNode_t node)
 {
-    struct shape shape = { { 2, 1, 1 }, { 1, 1, 1 }, 0, { 1, 1, 1 } };
+    struct shape shape = { { 2, 1, 1 }, { 1, 1, 1 }, 0, { 1, 1, 1 }, 0 };
     cudaLaunchAttributeValue told = PDL_ZERO;
     cudaError_t error = cudaGraphKernelNodeGetAttribute(node, cudaLaunchAttributeClusterDimension, &told);
 

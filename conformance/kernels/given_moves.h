@@ -23,13 +23,14 @@ static const struct move fills[FILLS] = {
     { 0x3D, 1, 7, 2, 1, { 5, 9, 2 }, PDL_ZERO },          { 0xA1B2C3D4u, 4, 28, 1, 1, { 4, 0, 1 }, PDL_ZERO },
     { 0x0BADCAFEu, 4, 20, 1, 1, { 4, 0, 1 }, PDL_ZERO },
 };
-#define RECTANGLES 10u
-/* The last two differ from the first one in one thing, the width or the source. */
+#define RECTANGLES 11u
+/* The last three differ from the first one in one thing, the width, the source or the target. */
 static const struct move rectangles[RECTANGLES] = {
     { 0, 0, 20, 1, 1, { 4, 32, 1 }, { 0, 36, 1 } },  { 0, 0, 7, 3, 1, { 9, 11, 3 }, { 5, 13, 3 } }, { 0, 0, 12, 2, 1, { 1, 16, 2 }, { 8, 12, 2 } },
     { 0, 0, 8, 4, 1, { 16, 9, 4 }, { 3, 10, 4 } },   { 0, 0, 5, 2, 3, { 2, 8, 3 }, { 1, 7, 4 } },   { 0, 0, 9, 3, 2, { 0, 10, 5 }, { 2, 11, 3 } },
     { 0, 0, 4, 2, 4, { 6, 6, 4 }, { 7, 5, 2 } },     { 0, 0, 1, 3, 1, { 3, 5, 3 }, { 11, 4, 3 } },
-    { 0, 0, 28, 1, 1, { 4, 32, 1 }, { 0, 36, 1 } }, { 0, 0, 20, 1, 1, { 4, 32, 1 }, { 6, 36, 1 } },
+    { 0, 0, 28, 1, 1, { 4, 32, 1 }, { 0, 36, 1 } },  { 0, 0, 20, 1, 1, { 4, 32, 1 }, { 6, 36, 1 } },
+    { 0, 0, 20, 1, 1, { 10, 32, 1 }, { 0, 36, 1 } },
 };
 
 static struct cudaMemsetParams fill_of(const struct given *g, unsigned which)

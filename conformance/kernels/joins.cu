@@ -40,7 +40,7 @@
  * beside   ATTR-17   followers that wait, launched with other attributes beside attribute 6; an event that is the last of many attributes
  * awaiting ATTR-17a  followers with the attribute in a stream that still waits for an event, or was given an attribute; a launch after captured
  *                    ones, in a stream that began the capture or joined it; events and streams that were made while another one captured;
- *                    dependents after a row of host functions or copies
+ *                    dependents after a row of host functions, copies or memsets
  * row_manners MEM-06c such rows, eight manners of launching, each with each: of what comes after the row, of its silent kernel, of its work
  * row_streams MEM-06c such rows in a stream of each kind, launched and captured, and after them each kind of copy and memset, short or
  *                    long, a kernel, a graph, the host
@@ -141,14 +141,21 @@ KERNEL(joins_block_followers)
 KERNEL(joins_waiting_follower) { follower_copies(&args, 1); }
 
 /* Reads the words before its wait, too. */
-KERNEL(joins_early_follower)
+DEVICE_FN void reads_early(const struct kernel_args *args)
 {
-    struct trial_plan plan = k_plan(&args);
+    struct trial_plan plan = k_plan(args);
     uint32_t i;
 
     for (i = k_thread(); i < plan.words; i += k_threads())
-        k_store(args.seen + i, k_load(args.data + i));
-    follower_copies(&args, 1);
+        k_store(args->seen + i, k_load(args->data + i));
+    follower_copies(args, 1);
+}
+
+KERNEL(joins_early_follower) { reads_early(&args); }
+KERNEL(joins_fenced_follower)
+{
+    k_fence();
+    reads_early(&args);
 }
 
 /* For launches of one graph: a launch that finds another one on its way counts it. */

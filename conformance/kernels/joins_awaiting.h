@@ -188,20 +188,23 @@ static cudaError_t await_across_capture(struct joins *joins) { return call_after
 
 static void CUDART_CB store_second(void *of) { store_work((struct pinned *)of, 1); }
 
-/* The second work is the last of a row of host functions, or of copies, between a kernel and a dependent that waits. */
+/* The second work is the last of a row of host functions, or of copies, between a kernel and a dependent that waits; or the first one of a row, which
+ * memsets follow. */
 static cudaError_t depend_on_row(struct joins *joins)
 {
     struct pinned *pinned = joins->pinned;
     cudaStream_t stream = joins->stream[0];
-    unsigned i, copies = joins->round % 2;
+    unsigned i, row = joins->round % 3;
     cudaError_t error;
 
     prepare(joins, 2, 1);
     store_fresh(pinned, 1, pinned->seen[1]);
     error = work(joins, 0, stream);
     for (i = 1; i <= ROW_OF_ITEMS && error == cudaSuccess; i++)
-        if (copies)
-            error = cudaMemcpyAsync(i < ROW_OF_ITEMS ? pinned->seen[2] : pinned->words + PLACE_WORDS, pinned->seen[1], PLACE_WORDS * 4,
+        if (row == 2 && i > 1)
+            error = cudaMemsetAsync(pinned->seen[2], (int)i, PLACE_WORDS * 4, stream);
+        else if (row != 0)
+            error = cudaMemcpyAsync(row == 1 && i < ROW_OF_ITEMS ? pinned->seen[2] : pinned->words + PLACE_WORDS, pinned->seen[1], PLACE_WORDS * 4,
                                     cudaMemcpyDefault, stream);
         else
             error = cudaLaunchHostFunc(stream, i < ROW_OF_ITEMS ? ask_host_nothing : store_second, pinned);

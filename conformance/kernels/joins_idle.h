@@ -89,17 +89,23 @@ static cudaError_t record_outside(struct joins *joins, cudaStream_t stream, cuda
 
 #ifdef MUTANT_otherstream
 #define AWAITING_FOLLOWER joins_follower
+#define EARLY_FOLLOWER joins_follower
+#define FENCED_FOLLOWER joins_follower
 #else
 #define AWAITING_FOLLOWER joins_waiting_follower
+#define EARLY_FOLLOWER joins_early_follower
+#define FENCED_FOLLOWER joins_fenced_follower
 #endif
 
-/* A follower; or a dependent: one with the attribute, which waits. */
+/* A follower; or a dependent: one with the attribute, which waits; in two of three trials it has read the words before, in one of them after a
+ * fence. Which ones keeps step with nothing else that alternates. */
 static cudaError_t read_or_depend(struct joins *joins, struct kernel_args *args, cudaStream_t stream, unsigned dependent)
 {
+    const void *functions[] = { (const void *)SYMBOL(AWAITING_FOLLOWER), (const void *)SYMBOL(EARLY_FOLLOWER),
+                                (const void *)SYMBOL(FENCED_FOLLOWER) };
     cudaLaunchAttribute attribute = serialization(1);
 
-    (void)joins;
-    return launch_one(dependent ? (const void *)SYMBOL(AWAITING_FOLLOWER) : (const void *)SYMBOL(joins_follower), args, PLACE_WORDS,
+    return launch_one(dependent ? functions[words_fresh(0xDE9, joins->trial) % 3] : (const void *)SYMBOL(joins_follower), args, PLACE_WORDS,
                       FOLLOWS_IN(joins, stream), dependent ? &attribute : NULL, dependent);
 }
 

@@ -141,18 +141,21 @@ static cudaError_t await_trigger_in_two(struct joins *joins)
     return error;
 }
 
-/* Work that records an event at its trigger or its block starts; recorder: it is launched in two manners. */
+/* Work that records an event at its trigger or its block starts; recorder: it is launched in two manners. In every other three rounds it is itself
+ * a dependent, of a silent kernel. */
 static cudaError_t record_by_work(struct joins *joins, cudaEvent_t event, int recorder)
 {
     struct kernel_args *args = &joins->work[0];
     enum manner first = MANNER_PLAIN, second = MANNER_PLAIN;
-    cudaLaunchAttribute attrs[4];
+    int depends = joins->round / 3 % 2;
+    cudaLaunchAttribute attrs[5];
     cudaLaunchConfig_t config;
-    cudaError_t error;
+    cudaError_t error = depends ? launch_one((const void *)SYMBOL(joins_silent), args, 1, joins->stream[1], NULL, 0) : cudaSuccess;
 
     if (recorder)
         two_manners(joins->round, &first, &second);
-    error = config_in_manners(&config, attrs, PLACE_WORDS, joins->stream[1], first, second, 0);
+    if (error == cudaSuccess)
+        error = config_in_manners(&config, attrs, PLACE_WORDS, joins->stream[1], first, second, depends);
     if (error != cudaSuccess)
         return error;
     attrs[config.numAttrs++] = recording_at(event, (joins->round + joins->round / PAIRS_OF_MANNERS) % 2 != 0);

@@ -1,6 +1,7 @@
 /* joins_recorders.h - the pair of joins.cu with work of each kind that waits for the event of a launch of each kind: it does not begin before the
  * launch has triggered; or, where the event is one of block starts or of the launch's completion, before the launch's turn has come. In a trial every
- * other stream has a launch, and the one after it the work that waits. */
+ * other stream has a launch, and the one after it the work that waits. Before most of them stands a kernel that triggers at once, and the event is
+ * recorded there before: what it stood for then is over sooner, and counts no more. */
 #ifndef JOINS_RECORDERS_H_INCLUDED
 #define JOINS_RECORDERS_H_INCLUDED
 
@@ -16,6 +17,11 @@ DEVICE_FN void looks_first(const struct kernel_args *args)
 }
 
 KERNEL(joins_looks_first) { looks_first(&args); }
+KERNEL(joins_goes_before)
+{
+    k_trigger();
+    k_delay(args.state, k_plan(&args).hold_ns);
+}
 KERNEL_OF(joins_long_looks_first, struct long_args) { looks_first(&args.args); }
 KERNEL_OF(joins_long_recorder, struct long_args)
 {
@@ -34,6 +40,25 @@ static const char *const recorder_name[RECORDERS] = { "a plain launch", "a coope
 
 /* Of what the event is: it is recorded by the kernel that looks, or by a silent one after that. */
 enum recorded_at { AT_TRIGGER, AT_STARTS, AT_COMPLETION, RECORDED_AT };
+
+/* How the event was recorded before: nothing stands before the launch, or a kernel that does not record it, that does so, or after which it is. */
+enum older { OLDER_NOTHING, OLDER_KERNEL, OLDER_TRIGGER, OLDER_COMPLETION, OLDER_RECORD, OLDERS };
+
+static cudaError_t launch_older(enum older older, struct kernel_args *args, cudaEvent_t event, cudaStream_t stream)
+{
+    cudaLaunchAttribute records = older == OLDER_COMPLETION ? recording_begin(event) : recording(event);
+    unsigned by_launch = older == OLDER_TRIGGER || older == OLDER_COMPLETION;
+    cudaError_t error;
+
+    if (older == OLDER_NOTHING)
+        return cudaSuccess;
+    error = launch_one((const void *)SYMBOL(joins_goes_before), args, 1, stream, &records, by_launch);
+    if (older == OLDER_COMPLETION && is_unoffered(error)) {
+        (void)cudaGetLastError();
+        return launch_older(OLDER_TRIGGER, args, event, stream);
+    }
+    return error == cudaSuccess && older == OLDER_RECORD ? cudaEventRecord(event, stream) : error;
+}
 
 static const void *recorder_kernel(unsigned recorder, enum recorded_at at)
 {
@@ -64,13 +89,15 @@ static cudaError_t launch_recorder_with(unsigned recorder, struct kernel_args *a
 }
 
 /* Not every launch may record its completion: then it records that its blocks have begun. */
-static cudaError_t launch_recording(unsigned recorder, struct kernel_args *args, cudaEvent_t event, enum recorded_at at, cudaStream_t stream)
+static cudaError_t launch_recording(unsigned recorder, struct kernel_args *args, cudaEvent_t event, enum recorded_at at, enum older older,
+                                    cudaStream_t stream)
 {
-    cudaError_t error = cudaSuccess;
+    cudaError_t error;
 
     if (recorder == RECORDER_LEGACY || recorder == RECORDER_PER_THREAD)
         stream = recorder == RECORDER_LEGACY ? cudaStreamLegacy : cudaStreamPerThread;
-    if (at != AT_TRIGGER)
+    error = launch_older(older, args, event, stream);
+    if (error == cudaSuccess && at != AT_TRIGGER)
         error = launch_one((const void *)SYMBOL(joins_looks_first), args, 1, stream, NULL, 0);
     if (error != cudaSuccess)
         return error;
@@ -96,6 +123,8 @@ static enum recorded_at recorded_at(const struct recorders *r, unsigned place)
     return (enum recorded_at)(recorded_pair(r, place) / (RECORDERS * r->items.thens) % RECORDED_AT);
 }
 
+static enum older older_of(const struct recorders *r, unsigned place) { return (enum older)(recorded_pair(r, place) / RECORDERS % OLDERS); }
+
 static cudaError_t queue_recorded(struct recorders *r, unsigned place)
 {
     struct joins *joins = &r->items.joins;
@@ -103,7 +132,8 @@ static cudaError_t queue_recorded(struct recorders *r, unsigned place)
     cudaError_t error;
 
     look_for_item(joins, place, then_items[waiter_of(r, place)].queue);
-    error = launch_recording(recorder_of(r, place), &joins->work[place], r->items.event[place], recorded_at(r, place), joins->stream[place]);
+    error = launch_recording(recorder_of(r, place), &joins->work[place], r->items.event[place], recorded_at(r, place),
+                             older_of(r, place), joins->stream[place]);
     if (error == cudaSuccess && waits == joins->stream[place + 1])
         error = cudaStreamWaitEvent(waits, r->items.event[place], 0);
     return error == cudaSuccess ? then_items[waiter_of(r, place)].queue(joins, place, waits) : error;

@@ -228,6 +228,25 @@ static cudaError_t launch_with_values(struct joins *joins, struct batch *b, cuda
     return error == cudaSuccess ? cudaGraphLaunch(*exec, stream) : error;
 }
 
+/* In some rounds what runs is a clone, or a child graph where the node is not given its operations in the executable one. */
+static cudaError_t copy_built(struct joins *joins, cudaGraph_t *graph, cudaGraphNode_t *node)
+{
+    unsigned how = joins->round / 2 % 3;
+    cudaGraph_t source = *graph;
+    cudaGraphNode_t child;
+    cudaError_t error;
+
+    if (how == 1)
+        return ask_clone_instead(graph, joins->round % 3 == 2 ? node : NULL);
+    if (how == 0 || joins->round % 3 == 2)
+        return cudaSuccess;
+    error = cudaGraphCreate(graph, 0);
+    if (error == cudaSuccess)
+        error = cudaGraphAddChildGraphNode(&child, *graph, NULL, 0, source);
+    (void)cudaGraphDestroy(source);
+    return error;
+}
+
 /* Work, if any, the batch after it, and a follower, if there is one, after that. */
 static cudaError_t launch_built(struct joins *joins, struct batch *b, int works, int follows, cudaStream_t stream, cudaGraphExec_t *exec)
 {
@@ -245,6 +264,8 @@ static cudaError_t launch_built(struct joins *joins, struct batch *b, int works,
         error = ask_add_kernel_after(&last, graph, &node, 1, (const void *)SYMBOL(joins_follower), &joins->follower[0], 1, PLACE_WORDS);
     else if (error == cudaSuccess && follows)
         error = follow(joins, 0, stream);
+    if (error == cudaSuccess)
+        error = copy_built(joins, &graph, &node);
     if (error == cudaSuccess)
         error = launch_with_values(joins, b, graph, node, stream, exec);
     (void)cudaGraphDestroy(graph);

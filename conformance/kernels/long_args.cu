@@ -8,7 +8,7 @@
  *                     after the launch has triggered; also by another host thread; and many of one kernel behind a slow one, each with
  *                     arguments of its own (long_args_queued.h)
  * nodes     ATTR-15f  long_args_nodes.h: the second of two nodes with a programmatic edge between them: added; given parameters in the graph,
- *                     in a clone, in the executable graph, and there while it is disabled; cloned, updated, in a child graph, a child of a
+ *                     in a clone, in a child graph, in the executable graph, and there while it is disabled or captured; cloned, updated, in a child graph, a child of a
  *                     child, a body or a loop, disabled and enabled; each also with all arguments in one piece; and many launches of one graph
  *                     behind a slow kernel, with other arguments each (long_args_queued.h)
  *
@@ -27,6 +27,7 @@
 #endif
 #define MOST_WORDS ((unsigned)((MOST_BYTES - sizeof(struct kernel_args)) / 4)) /* beside the first ones */
 #define TOLD_WORDS 1024u
+#define TOLD_ELSEWHERE (2 * TOLD_WORDS)
 #define QUEUED 1100u           /* launches that stand behind a slow kernel */
 
 KERNEL(long_args_work) { slow_stores(&args); }
@@ -150,7 +151,7 @@ static size_t bytes_of(const struct long_ask *l) { return sizeof(l->args.head) +
 
 static uint32_t word_of(unsigned trial, uint32_t i) { return words_fresh(0xA46ull * (trial + 1), i); }
 
-/* The arguments of the next trial, and others that differ in every word but the first ones. */
+/* The arguments of the next trial, and others that differ in every word but the first ones; those tell elsewhere. */
 static void next_args(struct long_ask *l)
 {
     uint32_t i, words = l->taker ? l->taker->words : TOLD_WORDS;
@@ -158,6 +159,7 @@ static void next_args(struct long_ask *l)
     prepare_trial(l->room, l->trial);
     memset(l->told, 0, TOLD_WORDS * 4);
     l->other.head = l->args.head;
+    l->other.head.seen += TOLD_ELSEWHERE;
     for (i = 0; i < words; i++) {
         l->args.more[i] = word_of(l->trial, i);
         l->other.more[i] = ~l->args.more[i];

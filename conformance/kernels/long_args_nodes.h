@@ -4,12 +4,16 @@
 #define LONG_ARGS_NODES_H_INCLUDED
 
 enum long_way { WAY_ADDED, WAY_SET, WAY_SET_IN_CLONE, WAY_CLONED, WAY_EXEC, WAY_EXEC_DISABLED, WAY_ENABLED, WAY_UPDATE, WAY_CHILD, WAY_GRANDCHILD,
-                WAY_CHILD_UPDATED, WAY_BODY, WAY_LOOP, LONG_WAYS };
+                WAY_CHILD_UPDATED, WAY_CHILD_GIVEN, WAY_SET_IN_CHILD, WAY_CAPTURED, WAY_BODY, WAY_LOOP, WAY_GENERAL, WAY_GENERAL_EXEC, LONG_WAYS };
 static const char *const way_names[LONG_WAYS] = { "a node", "cudaGraphKernelNodeSetParams", "cudaGraphKernelNodeSetParams in a clone",
                                                   "cudaGraphClone", "cudaGraphExecKernelNodeSetParams",
                                                   "cudaGraphExecKernelNodeSetParams of a disabled node", "cudaGraphNodeSetEnabled",
                                                   "cudaGraphExecUpdate", "cudaGraphAddChildGraphNode", "a child of a child",
-                                                  "cudaGraphExecUpdate of a child graph", "a body", "a loop" };
+                                                  "cudaGraphExecUpdate of a child graph", "cudaGraphExecChildGraphNodeSetParams",
+                                                  "cudaGraphKernelNodeSetParams in a child graph",
+                                                  "cudaGraphExecKernelNodeSetParams of a captured node", "a body", "a loop",
+                                                  "cudaGraphNodeSetParams", "cudaGraphExecNodeSetParams" };
+#define WAYS_ASKED (CUDART_VERSION >= 12030 ? LONG_WAYS : WAY_GENERAL)
 
 struct given_args {            /* what a call is given: a list of one, or the piece */
     void *values[1];
@@ -59,6 +63,46 @@ static cudaError_t put_inside(cudaGraph_t *graph)
     return error;
 }
 
+/* Of a graph that begins with the kernel that works, the other node. */
+static cudaError_t find_long(cudaGraph_t graph, cudaGraphNode_t *node)
+{
+    cudaGraphNode_t nodes[2], root;
+    size_t two = 2, one = 1;
+    cudaError_t error = cudaGraphGetNodes(graph, nodes, &two);
+
+    if (error == cudaSuccess)
+        error = cudaGraphGetRootNodes(graph, &root, &one);
+    if (error == cudaSuccess && (two != 2 || one != 1))
+        error = cudaErrorUnknown;
+    *node = error == cudaSuccess && nodes[0] == root ? nodes[1] : nodes[0];
+    return error;
+}
+
+/* The only node of a graph. */
+static cudaError_t find_child(cudaGraph_t graph, cudaGraphNode_t *child)
+{
+    size_t one = 1;
+    cudaError_t error = cudaGraphGetNodes(graph, child, &one);
+
+    return error == cudaSuccess && one != 1 ? cudaErrorUnknown : error;
+}
+
+static cudaError_t capture_long(struct long_ask *l, struct all_args *args, cudaGraph_t *graph, cudaGraphNode_t *node)
+{
+    cudaLaunchAttribute attribute = serialization(1);
+    cudaStream_t stream = l->ask->stream;
+    cudaError_t error = cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), end;
+
+    if (error != cudaSuccess)
+        return error;
+    error = launch_one((const void *)SYMBOL(long_args_work), &l->args.head, ASK_WORDS / 2, stream, NULL, 0);
+    if (error == cudaSuccess)
+        error = launch_given(l->taker->kernel, args, 1, ASK_WORDS / 2, 0, stream, &attribute, 1);
+    end = cudaStreamEndCapture(stream, graph);
+    error = error == cudaSuccess ? end : error;
+    return error == cudaSuccess ? find_long(*graph, node) : error;
+}
+
 #if CUDART_VERSION >= 12040
 #define LOOP_ROUNDS 3u
 
@@ -94,8 +138,12 @@ static cudaError_t add_long_in_loop(struct long_ask *l, struct all_args *args, c
 
 static cudaError_t long_graph(struct long_ask *l, enum long_way way, struct all_args *args, cudaGraph_t *graph, cudaGraphNode_t *node)
 {
-    unsigned depth = way == WAY_GRANDCHILD ? 2 : way == WAY_CHILD || way == WAY_CHILD_UPDATED;
-    cudaError_t error = cudaGraphCreate(graph, 0);
+    unsigned depth = way == WAY_GRANDCHILD ? 2 : way >= WAY_CHILD && way <= WAY_SET_IN_CHILD;
+    cudaError_t error;
+
+    if (way == WAY_CAPTURED)
+        return capture_long(l, args, graph, node);
+    error = cudaGraphCreate(graph, 0);
 
 #if CUDART_VERSION >= 12040
     if (error == cudaSuccess && way == WAY_LOOP && has_conditions())
@@ -114,29 +162,59 @@ static cudaError_t long_graph(struct long_ask *l, enum long_way way, struct all_
     return error;
 }
 
+#if CUDART_VERSION >= 12030
+static struct cudaGraphNodeParams generally(const struct cudaKernelNodeParams *params)
+{
+    struct cudaGraphNodeParams general = PDL_ZERO;
+
+    general.type = cudaGraphNodeTypeKernel;
+    general.kernel.func = params->func;
+    general.kernel.gridDim = params->gridDim;
+    general.kernel.blockDim = params->blockDim;
+    general.kernel.kernelParams = params->kernelParams;
+    general.kernel.extra = params->extra;
+    return general;
+}
+#endif
+
 /* Turns *graph and *node into those that are run. */
 static cudaError_t change_graph(struct long_ask *l, enum long_way way, cudaGraph_t *graph, cudaGraphNode_t *node)
 {
     struct given_args given;
     struct cudaKernelNodeParams params = params_of(l, &l->args, 1, &given);
     cudaError_t error = cudaSuccess;
+    cudaGraph_t inside;
 
+    if (way == WAY_SET_IN_CHILD) {
+        error = find_child(*graph, node);
+        if (error == cudaSuccess)
+            error = cudaGraphChildGraphNodeGetGraph(*node, &inside);
+        if (error == cudaSuccess)
+            error = find_long(inside, node);
+    }
+#if CUDART_VERSION >= 12030
+    if (way == WAY_GENERAL) {
+        struct cudaGraphNodeParams general = generally(&params);
+        return cudaGraphNodeSetParams(*node, &general);
+    }
+#endif
     if (way == WAY_CLONED || way == WAY_SET_IN_CLONE)
         error = ask_clone_instead(graph, way == WAY_SET_IN_CLONE ? node : NULL);
-    if (error == cudaSuccess && (way == WAY_SET || way == WAY_SET_IN_CLONE))
+    if (error == cudaSuccess && (way == WAY_SET || way == WAY_SET_IN_CLONE || way == WAY_SET_IN_CHILD))
         error = cudaGraphKernelNodeSetParams(*node, &params);
     return error;
 }
 
-static cudaError_t update_long(struct long_ask *l, enum long_way way, cudaGraphExec_t exec)
+/* child: the node whose graph is given, for the way that gives one. */
+static cudaError_t update_long(struct long_ask *l, enum long_way way, cudaGraphExec_t exec, cudaGraphNode_t child)
 {
     cudaGraphExecUpdateResultInfo info;
     cudaGraph_t other = NULL;
     cudaGraphNode_t node;
-    cudaError_t error = long_graph(l, way, &l->args, &other, &node);
+    cudaError_t error = long_graph(l, way == WAY_CHILD_GIVEN ? WAY_ADDED : way, &l->args, &other, &node);
 
     if (error == cudaSuccess)
-        error = cudaGraphExecUpdate(exec, other, &info);
+        error = way == WAY_CHILD_GIVEN ? cudaGraphExecChildGraphNodeSetParams(exec, child, other) : cudaGraphExecUpdate(exec, other, &info);
     (void)cudaGraphDestroy(other);
     return error;
 }
@@ -160,14 +238,23 @@ static cudaError_t change_exec(struct long_ask *l, enum long_way way, cudaGraphE
     int rests = way == WAY_ENABLED || way == WAY_EXEC_DISABLED;
     struct given_args given;
     struct cudaKernelNodeParams params = params_of(l, &l->args, 1, &given);
-    cudaError_t error = way == WAY_UPDATE || way == WAY_CHILD_UPDATED ? update_long(l, way, exec) : cudaSuccess;
+    cudaError_t error = way == WAY_UPDATE || way == WAY_CHILD_UPDATED ? update_long(l, way, exec, NULL) : cudaSuccess;
+
+#if CUDART_VERSION >= 12030
+    if (way == WAY_GENERAL_EXEC) {
+        struct cudaGraphNodeParams general = generally(&params);
+        return cudaGraphExecNodeSetParams(exec, node, &general);
+    }
+#endif
+    if (way == WAY_CHILD_GIVEN)
+        return update_long(l, way, exec, node);
 
     if (rests) {
         error = cudaGraphNodeSetEnabled(exec, node, 0);
         if (error == cudaSuccess)
             error = cudaGraphLaunch(exec, l->ask->stream);
     }
-    if (error == cudaSuccess && (way == WAY_EXEC || way == WAY_EXEC_DISABLED))
+    if (error == cudaSuccess && (way == WAY_EXEC || way == WAY_EXEC_DISABLED || way == WAY_CAPTURED))
         error = cudaGraphExecKernelNodeSetParams(exec, node, &params);
     if (error == cudaSuccess && rests)
         error = look_at_rest(l);
@@ -182,7 +269,7 @@ static cudaError_t change_exec(struct long_ask *l, enum long_way way, cudaGraphE
 static cudaError_t run_node(struct long_ask *l, enum long_way way, unsigned which)
 {
     int has_other = way == WAY_SET || way == WAY_SET_IN_CLONE || way == WAY_EXEC || way == WAY_EXEC_DISABLED || way == WAY_UPDATE ||
-                    way == WAY_CHILD_UPDATED;
+                    (way >= WAY_CHILD_UPDATED && way <= WAY_CAPTURED) || way >= WAY_GENERAL;
     cudaGraph_t graph = NULL;
     cudaGraphNode_t node = NULL;
     cudaGraphExec_t exec = NULL;
@@ -196,6 +283,8 @@ static cudaError_t run_node(struct long_ask *l, enum long_way way, unsigned whic
         error = change_graph(l, way, &graph, &node);
     if (error == cudaSuccess)
         error = cudaGraphInstantiate(&exec, graph, 0);
+    if (error == cudaSuccess && way == WAY_CHILD_GIVEN)
+        error = find_child(graph, &node);
     if (error == cudaSuccess)
         error = change_exec(l, way, exec, node);
     if (error == cudaSuccess)
@@ -213,7 +302,7 @@ static void ask_each_node(struct long_ask *l)
 {
     unsigned way, i;
 
-    for (way = 0; way < LONG_WAYS; way++) {
+    for (way = 0; way < (unsigned)WAYS_ASKED; way++) {
         cudaError_t error = cudaSuccess;
         for (i = 0; i < 2 * l->takers && error == cudaSuccess; i++) {
             l->taker = &takers[i / 2];

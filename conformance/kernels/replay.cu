@@ -56,8 +56,10 @@ DEVICE_FN void compares(const struct kernel_args *args, uint32_t waits)
 
     if (k_thread() == 0)
         k_store_relaxed(&args->state->witnessed, before + 1);
-    if (waits)
+    if (waits) {
+        (void)k_load(args->data + k_thread()); /* what this leaves in the cache does not outlive the wait */
         k_wait_device();
+    }
     launch = k_load(&args->state->began);
     if (k_load(args->data + k_thread()) != words_fresh(REPLAY_KEY + launch, k_thread()))
         k_add(&args->state->early, 1);

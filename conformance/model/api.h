@@ -316,6 +316,7 @@ struct node *node_of(cudaGraphNode_t handle);
 struct graph *graph_new(void);
 void graph_delete(struct graph *g);
 struct graph *graph_copy(const struct graph *g);
+void graph_loses_values(struct graph *g); /* but the first one of each batch: for the device copied-batch-does-one */
 void graphs_reset(void);
 bool exec_under_way(const struct graph_exec *e); /* one of its nodes has begun, and one has not */
 void rest_takes(const struct graph *of, const struct graph *from); /* the nodes that have not begun do what those of another graph do */

@@ -232,7 +232,7 @@ cudaError_t CUDARTAPI cudaGraphExecMemsetNodeSetParams(cudaGraphExec_t exec, cud
     if ((device.faults.second_exec_takes_no_set && n != NULL && exec_of(exec)->features & HAS(secondexec)) ||
         (device.faults.refused_exec_takes_no_set && n != NULL && exec_of(exec)->refused))
         return cudaSuccess;
-    if (device.faults.captured_exec_set_fixed && n != NULL && n->captured)
+    if (n != NULL && ((device.faults.captured_exec_set_fixed && n->captured) || (device.faults.disabled_takes_no_set && n->disabled)))
         return cudaSuccess;
     uint32_t value = n != NULL ? n->move.value : 0;
     size_t element = n != NULL ? n->move.width : 0;
@@ -373,6 +373,13 @@ cudaError_t CUDARTAPI cudaGraphExecNodeSetParams(cudaGraphExec_t exec, cudaGraph
     n->disabled &= !device.faults.general_params_enable;
     if (device.faults.general_after_update_lost && e->features & HAS(updated))
         return cudaSuccess;
+    if (device.faults.general_params_keep_args && n->kernel != NULL) {
+        static struct request old;
+        request_copy(&old, n->kernel);
+        cudaError_t error = node_changes(n, p);
+        memcpy(n->kernel->args + 64, old.args + 64, sizeof old.args - 64);
+        return error;
+    }
     return node_changes(n, p);
 }
 #endif

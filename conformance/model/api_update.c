@@ -131,6 +131,14 @@ static void keep_inner_conditions(struct node *n, const struct node *old)
             n->child[c]->node[i]->condition = old->child[c]->node[i]->condition;
 }
 
+/* The blocks of kernels in child graphs. */
+static void keep_inner_threads(struct node *n, const struct node *old)
+{
+    for (size_t i = 0; n->type == cudaGraphNodeTypeGraph && i < n->child[0]->nodes; i++)
+        if (n->child[0]->node[i]->kernel != NULL)
+            memcpy(n->child[0]->node[i]->kernel->block, old->child[0]->node[i]->kernel->block, sizeof n->child[0]->node[i]->kernel->block);
+}
+
 static void keep_below(struct graph *g, const struct graph *old, unsigned depth)
 {
     for (size_t i = 0; i < g->nodes; i++) {
@@ -174,6 +182,8 @@ static void node_keeps(struct node *n, const struct node *old)
     bool of_event = n->type == cudaGraphNodeTypeEventRecord || n->type == cudaGraphNodeTypeWaitEvent;
     if (device.faults.captured_update_keeps_event && of_event && n->captured)
         n->event = old->event;
+    if (device.faults.update_keeps_inner_threads)
+        keep_inner_threads(n, old);
     if (device.faults.update_keeps_inner_condition)
         keep_inner_conditions(n, old);
     if (device.faults.update_keeps_condition || (device.faults.update_keeps_choice && n->choice == BODY_SWITCH))

@@ -152,6 +152,8 @@ static bool starts_early(const struct arc *a)
         return false;
     if (f->later_round_start_edge_early && queued.rounds != 0)
         return true;
+    if (f->start_edge_into_domain_early && programmatic && a->to->op->domain != 0)
+        return true;
     if ((f->updated_start_edge_early && programmatic && queued.features & HAS(updated)) ||
         (f->child_start_edge_early && programmatic && graph_is_inside(a->to->graph, cudaGraphNodeTypeGraph)) ||
         (f->long_args_start_edge_early && has_long_args(from->grid)) || (f->third_start_edge_early && !programmatic && a->into > 1) ||

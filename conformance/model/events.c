@@ -104,6 +104,9 @@ void event_takes(struct event *e, enum recorded how, struct op *op, bool at_bloc
     bool completion_again = how == RECORDED_LAUNCH && e->recorded == RECORDED_LAUNCH && e->op != NULL && !e->op->retired;
     if (completion_again && device.faults.completion_stays_with_first)
         return;
+    bool other_launch = how != RECORDED_ORDINARY && how != e->recorded && (e->recorded == RECORDED_PROGRAMMATIC || e->recorded == RECORDED_LAUNCH);
+    if (other_launch && device.faults.other_launch_record_stays && e->op != NULL && !e->op->retired)
+        return;
     if (device.faults.launch_record_moves_waiters && how != RECORDED_ORDINARY && e->op != NULL)
         streams_follow(e->op, op);
     e->recorded = how;
@@ -119,6 +122,8 @@ void event_takes(struct event *e, enum recorded how, struct op *op, bool at_bloc
     if (how == RECORDED_ORDINARY)
         return;
     bool at_start_always = device.faults.trigger_event_at_start && how == RECORDED_PROGRAMMATIC;
+    if (device.faults.middle_event_at_primary && how == RECORDED_PROGRAMMATIC && !at_block_start && op->overlapped != NULL)
+        e->op = op->overlapped;
     enum edge_kind soonest = at_block_start || at_start_always ? EDGE_STARTED : EDGE_TRIGGERED;
     if (e->at_start && starts_event_early(e, op))
         soonest = EDGE_TURN;
@@ -324,6 +329,7 @@ static void event_awaited(struct stream *s, struct event *e)
         return;
     bool covered = e->recorded == RECORDED_PROGRAMMATIC && !device.faults.program_event_not_covered;
     covered &= !(device.faults.per_thread_of_urgent_uncovered && stream_is_per_thread(s) && e->in != NULL && e->in->priority < 0);
+    covered &= !(device.faults.attributed_recorder_uncovered && e->op->attributed);
     covered &= !(device.faults.driver_event_uncovered && e->op->by_driver);
     covered &= !(device.faults.second_waiter_uncovered && !is_first_waiter(e, s));
     covered &= !(device.faults.fired_launch_uncovers && e->was_fired);

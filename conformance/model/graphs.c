@@ -445,6 +445,12 @@ static void node_copy(struct graph *into, const struct node *from)
         node_owns(n, graph_copy(from->child[i]));
 }
 
+void graph_loses_values(struct graph *g)
+{
+    for (size_t i = 0; device.faults.copied_batch_does_one && i < g->nodes; i++)
+        g->node[i]->values_more = 0;
+}
+
 struct graph *graph_copy(const struct graph *g)
 {
     struct graph *copy = graph_new();

@@ -75,6 +75,7 @@ struct op {
     unsigned depth;    /* kernels in a row before it in its stream */
     struct edge *out;
     struct cover *covered;
+    struct op *overlapped; /* the kernel before it, if it may overlap that: for the device middle-event-at-primary */
     unsigned blocked;    /* edges (and the submit) still to come before it may start */
     unsigned cover_open; /* covered ops not yet retired */
     bool covers_untriggered; /* for the device wait-needs-trigger */

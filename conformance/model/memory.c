@@ -368,6 +368,7 @@ void memory_wait_returns(struct block *block)
         keep_pinned_lines(&device.sm[block->sm]);
     bool keeps = device.faults.wait_stale_lines || (device.faults.cluster_wait_stale && block->op->grid->cluster > 1) ||
                  (device.faults.window_keeps_lines && op_given(block->op, 1)) || (device.faults.large_grid_keeps_lines && block->op->grid->blocks > 64) ||
+                 (device.faults.fenced_wait_keeps_lines && device.current->fences != 0) ||
                  (device.faults.triggered_wait_keeps_lines && block->triggered) || (device.faults.late_blocks_keep_lines && block->late);
     if (!keeps)
         drop_lines(&device.sm[block->sm], true);

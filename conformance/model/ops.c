@@ -570,6 +570,7 @@ static bool starts_lack_one(const struct op *op)
                                               (f->per_thread_starts_lack_one && (op->features & HAS(perthread))) ||
                                               (f->captured_starts_lack_one && (op->features & HAS(captured))) ||
                                               (f->urgent_starts_lack_one && (op->features & HAS(highstream))) ||
+                                              (f->blocking_starts_lack_one && (op->features & HAS(blocking))) ||
                                               (f->legacy_starts_lack_one && (op->features & HAS(legacy))) ||
                                               (f->child_starts_lack_one && (op->features & HAS(child))) ||
                                               (f->body_starts_lack_one && (op->features & HAS(body))) ||

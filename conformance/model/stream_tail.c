@@ -162,6 +162,7 @@ void order_behind_tail(struct stream *s, struct op *op, bool programmatic)
         bool jumps = device.faults.open_event_lets_begin && s->waits != 0;
         if (device.faults.record_between_at_trigger && !alone && s->tail != NULL && s->tail->kind == OP_RECORD)
             event_moves_to_trigger(s->tail, overlapped);
+        op->overlapped = overlapped;
         op_after(op, overlapped, !takes_overlap() ? EDGE_RETIRED
                                  : jumps          ? EDGE_STARTED
                                  : op_is_hinted(overlapped, &device.faults.primary_jumped) ? EDGE_TOUCHED : trigger_for(op));

@@ -1934,6 +1934,16 @@ static const struct variant variants[] = {
     BROKEN("two-ended-graph-covers-last", two_ended_graph_covers_last, "COMP-12", "a launch with attribute 6 waits for the last one only of the nodes that the graph before it ends in"),
     BROKEN("late-blocks-keep-lines", late_blocks_keep_lines, "MEM-01", "a block that starts after what its wait covers has ended reads lines that an earlier block of its grid left in the cache"),
     BROKEN("destroyed-event-place-fires", destroyed_event_place_fires, "COMP-04a", "streams that wait for a destroyed event go on with the next event that is made, once that is recorded in an idle stream"),
+    BROKEN("update-keeps-inner-threads", update_keeps_inner_threads, "ATTR-15c", "an update of a whole graph leaves the blocks of kernels in child graphs as they were"),
+    BROKEN("disabled-memset-takes-no-params", disabled_takes_no_set, "ATTR-15d", "new parameters of a memset change nothing while it is disabled"),
+    BROKEN("other-launch-record-stays", other_launch_record_stays, "COMP-04a", "recorded by a launch in the other way, by its trigger or its completion, an event stays with the launch before, as long as that is in flight"),
+    BROKEN("middle-event-at-primary", middle_event_at_primary, "COMP-04a", "the programmatic event of a launch with attribute 6 comes at the trigger of that one's primary"),
+    BROKEN("attributed-recorder-uncovered", attributed_recorder_uncovered, "ATTR-17a", "the wait does not cover the kernel of a programmatic event if that was launched with attribute 6"),
+    BROKEN("fenced-wait-keeps-lines", fenced_wait_keeps_lines, "COMP-04d", "the wait of a thread that has fenced leaves lines cached that were read before it"),
+    BROKEN("start-edge-into-domain-early", start_edge_into_domain_early, "COMP-16", "a programmatic edge from block starts to a kernel in another memory-sync domain lets go before the first block begins"),
+    BROKEN("general-params-keep-arguments", general_params_keep_args, "ATTR-15f", "cudaGraphExecNodeSetParams leaves a kernel's arguments after the first 64 bytes as they were"),
+    BROKEN("blocking-starts-lack-one", blocking_starts_lack_one, "COMP-16", "the blocks of a grid in a blocking stream have started once all but one have"),
+    BROKEN("copied-batch-does-one", copied_batch_does_one, "COMP-17b", "in clones and child graphs the first operation of a batch is done only"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
