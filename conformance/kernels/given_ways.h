@@ -208,27 +208,29 @@ static cudaError_t look_at_rest(struct given *g, cudaGraphExec_t exec)
     return error;
 }
 
-/* other: what the executable graph is to become; NULL: the node is given parameters of its own. */
-static cudaError_t give_disabled(struct given *g, const struct subject *of, unsigned which, cudaGraphExec_t exec, cudaGraphNode_t node,
-                                 cudaGraph_t other)
+/* other: what the executable graph is to become; NULL: the node is given parameters of its own. A driver is known that fails where a disabled
+ * node is cooperative: rule EDGE-27b alone asks for it. */
+static cudaError_t give_disabled(struct given *g, const struct subject *of, unsigned which, int cooperative, cudaGraphExec_t exec,
+                                 cudaGraphNode_t node, cudaGraph_t other)
 {
     cudaError_t given;
 
     ask_expect(g->ask, "a node that is disabled", cudaGraphNodeSetEnabled(exec, node, 0), cudaSuccess);
     given = other ? update_with(exec, other) : of->set_exec(g, exec, node, which); /* may be refused: the caller then asks what the node did before */
-    ask_expect(g->ask, "a graph of a disabled node", look_at_rest(g, exec), cudaSuccess);
+    if (!cooperative)
+        ask_expect(g->ask, "a graph of a disabled node", look_at_rest(g, exec), cudaSuccess);
     ask_expect(g->ask, "a node that is enabled", cudaGraphNodeSetEnabled(exec, node, 1), cudaSuccess);
     return given;
 }
 
 /* other: a graph of one node that does what the executable one is to do. */
-static cudaError_t give_exec(struct given *g, const struct subject *of, enum way way, unsigned which, cudaGraphExec_t exec, cudaGraphNode_t node,
-                             cudaGraph_t other)
+static cudaError_t give_exec(struct given *g, const struct subject *of, enum way way, unsigned which, int cooperative, cudaGraphExec_t exec,
+                             cudaGraphNode_t node, cudaGraph_t other)
 {
     switch (way) {
     case WAY_EXEC: return of->set_exec(g, exec, node, which);
     case WAY_DISABLED:
-    case WAY_UPDATE_DISABLED: return give_disabled(g, of, which, exec, node, other);
+    case WAY_UPDATE_DISABLED: return give_disabled(g, of, which, cooperative, exec, node, other);
     case WAY_UPDATE:
     case WAY_UPDATE_INSIDE: return update_with(exec, other);
     case WAY_CHILD:
@@ -260,7 +262,7 @@ static cudaError_t run_given(struct given *g, const struct subject *of, enum way
         error = wrap(&other, &inside);
     if (error != cudaSuccess)
         return error;
-    error = give_exec(g, of, way, which, exec, node, other);
+    error = give_exec(g, of, way, which, cooperative, exec, node, other);
     if (other)
         (void)cudaGraphDestroy(other);
     if (error != cudaSuccess && (of->may_be_refused || g->clusters)) {
