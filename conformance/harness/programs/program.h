@@ -3,11 +3,10 @@
  * A program is a list of steps and links between them. The seed draws it (program_draw.c), program_entitle.c says what each step may read,
  * program_words.c what comes of it, and program_rows.c which rows of the covering array it holds;
  * program_steps.c makes one step a node of a graph, program_graph.c all of them, program_exec.c makes that executable,
- * program_loop.c lets it run twice in a loop, program_launch.c launches one step into a stream, program_moves.c
- * one that is a memset or a copy, program_stream.c launches or captures all of
- * them, and program_between.c makes calls between launches that change nothing; the calls that may be the driver's own stand in
- * program_driver.h. program_read.c reads back the graph that was made, program_captured.c the one that was captured; program_around.c launches
- * work before it and after it;
+ * program_loop.c lets it run twice in a loop, program_launch.c launches one step into a stream, program_moves.c one that is a memset or a copy,
+ * program_stream.c launches or captures all of them, and program_between.c makes calls between launches that change nothing; the calls that
+ * may be the driver's own stand in program_driver.h. program_read.c reads back the graph that was made, program_captured.c the one that was
+ * captured; program_around.c launches work before it and after it;
  * program_judge.c runs it and compares every step's words with those that the host computed; program_room.c holds what all programs share.
  * A step reads only what the documents let it read (program_entitle()), as early as it may, and stores as late as it can: a missing
  * dependency shows as a stale word.
