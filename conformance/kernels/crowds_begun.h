@@ -336,7 +336,7 @@ static cudaError_t space_out(struct begun *b, cudaGraph_t graph, cudaGraphNode_t
 /* The same with nodes: an edge of either type from block starts leads from the grid to the waiter, in some turns after a full edge and a programmatic
  * one. A body has no launch-completion edge: at its end driver 580.159.04 does not wait for a grid with such an edge, not even where another node
  * comes after the grid, and rule EDGE-26d alone asks for that. After both nodes of a body comes an empty node, or the kernel that ends a loop's
- * round. In the last two turns the waiter is in the remote memory-sync domain, or where that may be cooperative. */
+ * round. In the last turn the waiter is cooperative, but not in bodies; there, and in the turn before, it is in the remote memory-sync domain. */
 static cudaError_t add_begun(struct begun *b, cudaGraph_t graph, unsigned blocks, unsigned turn, int is_body, uint64_t loop)
 {
     cudaLaunchAttribute urgent = of_priority(b->greatest), other = turn == BEGUN_TURNS - 1 && !is_body ? cooperatively() : in_remote_domain();

@@ -3,10 +3,10 @@
  * pair     rules     what is asked
  * calls    ATTR-15c  launches by each call of the runtime and of the driver, cooperative ones too: grid, block and dynamic shared memory; in
  *                    clusters, with each other attribute
- * nodes    ATTR-15c  nodes of graphs that had another shape, and every other one another kernel, before, and others arguments: by each call that
- *                    gives parameters, also to a node that is disabled until it runs, by an update, in a clone and in child graphs; each
- *                    behind another kernel in the shape of before; captured launches by each call; a node that is refused parameters and
- *                    attributes
+ * nodes    ATTR-15c  nodes that are given another shape and other arguments than they had, and every other one another kernel: by each call that
+ *                    gives parameters, also while they are disabled, by an update, in a clone and in child graphs; each
+ *                    comes after another kernel, which was added before it and has another shape; captured launches by each call; a node
+ *                    that is refused parameters and attributes
  * sets     ATTR-15d  memset nodes of one row or several that had another place, value, width, element or pitch before, in the same ways
  * copies   ATTR-15d  copy nodes of a row, rows or layers that had another place, width, number or distance of them before, in the same ways
  * hosts    ATTR-15h  40 host functions in a graph, each with data of its own: in a line and side by side; added, captured, given other data
@@ -61,7 +61,7 @@ struct given {
     void *launch, *launch_cooperative; /* the driver's; NULL: it has none */
     CUfunction function[2];
     void *values[1];            /* the kernel's arguments */
-    int before;                 /* the node that is added is to be given something else before it runs */
+    int before;                 /* nodes are added with parameters that they will not run with */
     int clusters;               /* kernel nodes are made with the clusters of their shapes */
     const struct move *moves;   /* what memset and copy nodes are given */
     unsigned wrong, trials;

@@ -98,7 +98,7 @@ static cudaError_t record_outside(struct joins *joins, cudaStream_t stream, cuda
 #endif
 
 /* A follower; or a dependent: one with the attribute, which waits; in two of three trials it has read the words before, in one of them after a
- * fence. Which ones keeps step with nothing else that alternates. */
+ * fence. Which trials these are is drawn, so that nothing else alternates with it. */
 static cudaError_t read_or_depend(struct joins *joins, struct kernel_args *args, cudaStream_t stream, unsigned dependent)
 {
     const void *functions[] = { (const void *)SYMBOL(AWAITING_FOLLOWER), (const void *)SYMBOL(EARLY_FOLLOWER),

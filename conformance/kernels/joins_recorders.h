@@ -41,7 +41,8 @@ static const char *const recorder_name[RECORDERS] = { "a plain launch", "a coope
 /* Of what the event is: it is recorded by the kernel that looks, or by a silent one after that. */
 enum recorded_at { AT_TRIGGER, AT_STARTS, AT_COMPLETION, RECORDED_AT };
 
-/* How the event was recorded before: nothing stands before the launch, or a kernel that does not record it, that does so, or after which it is. */
+/* What stands before the launch, and whether it recorded the event: nothing; a kernel that does not; a kernel that does, at its trigger or once its
+ * blocks have begun; a kernel and then a record. */
 enum older { OLDER_NOTHING, OLDER_KERNEL, OLDER_TRIGGER, OLDER_COMPLETION, OLDER_RECORD, OLDERS };
 
 static cudaError_t launch_older(enum older older, struct kernel_args *args, cudaEvent_t event, cudaStream_t stream)

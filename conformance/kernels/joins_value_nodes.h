@@ -228,7 +228,8 @@ static cudaError_t launch_with_values(struct joins *joins, struct batch *b, cuda
     return error == cudaSuccess ? cudaGraphLaunch(*exec, stream) : error;
 }
 
-/* In some rounds what runs is a clone, or a child graph where the node is not given its operations in the executable one. */
+/* In some rounds a clone of the graph runs, in others a graph that holds it as a child graph: but not where the executable graph's node is given its
+ * operations, because nothing finds that node in a child graph. */
 static cudaError_t copy_built(struct joins *joins, cudaGraph_t *graph, cudaGraphNode_t *node)
 {
     unsigned how = joins->round / 2 % 3;

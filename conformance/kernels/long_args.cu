@@ -8,9 +8,9 @@
  *                     after the launch has triggered; also by another host thread; and many of one kernel behind a slow one, each with
  *                     arguments of its own (long_args_queued.h)
  * nodes     ATTR-15f  long_args_nodes.h: the second of two nodes with a programmatic edge between them: added; given parameters in the graph,
- *                     in a clone, in a child graph, in the executable graph, and there while it is disabled or captured; cloned, updated, in a child graph, a child of a
- *                     child, a body or a loop, disabled and enabled; each also with all arguments in one piece; and many launches of one graph
- *                     behind a slow kernel, with other arguments each (long_args_queued.h)
+ *                     in a clone, in a child graph, in the executable graph, and there while it is disabled, or if it was captured; cloned,
+ *                     updated, in a child graph, a child of a child, a body or a loop, disabled and enabled; each also with all arguments in
+ *                     one piece; and many launches of one graph behind a slow kernel, with other arguments each (long_args_queued.h)
  *
  * "the parameters must be less than 4096 bytes" was the limit before toolkit 12.1; now it is 32,764 bytes, for drivers of 12.1 or later.
  */

@@ -232,7 +232,7 @@ static cudaError_t launch(const void *function, struct room *room, cudaStream_t 
     return cudaLaunchKernelExC(&config, function, params);
 }
 
-/* A graph of one kernel, and of another one that ends at once beside it, made after it. */
+/* A graph of one kernel. beside: and of a second one, which is added after it, stands beside it and ends at once. */
 static cudaError_t instantiate_one(cudaGraphExec_t *exec, const void *function, struct room *room, int beside)
 {
     cudaGraph_t graph;

@@ -70,6 +70,7 @@ struct request {
     _Alignas(16) unsigned char first_args[MODEL_ARGS_MAX]; /* as the node was made: for the device argument-of-first-told */
 };
 void request_copy(struct request *to, const struct request *from);
+static inline unsigned request_blocks(const struct request *r) { return r->grid[0] * r->grid[1] * r->grid[2]; }
 cudaError_t request_fill(struct request *r, const cudaLaunchConfig_t *config, const void *func, void **args);
 cudaError_t request_fill_node(struct request *r, const struct cudaKernelNodeParams *p);
 bool read_piece(const struct model_kernel *kernel, void **extra, unsigned char *bytes);

@@ -37,11 +37,6 @@ cudaError_t CUDARTAPI cudaGraphInstantiateWithParams(cudaGraphExec_t *out, cudaG
 
 /* ---- node by node ---- */
 
-static unsigned blocks_of(const struct request *r)
-{
-    return r->grid[0] * r->grid[1] * r->grid[2];
-}
-
 /* The node of an executable graph that stands for one of the graph it was made from, whatever became of others of that graph. */
 struct node *exec_node(cudaGraphExec_t exec, cudaGraphNode_t handle, enum cudaGraphNodeType type)
 {
@@ -83,9 +78,9 @@ cudaError_t CUDARTAPI cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec, cud
     n->disabled &= !device.faults.params_enable;
     n->given = true;
     unsigned grid_y = n->kernel->grid[1];
-    unsigned counted = n->kernel->counted != 0 ? n->kernel->counted : blocks_of(n->kernel);
+    unsigned counted = n->kernel->counted != 0 ? n->kernel->counted : request_blocks(n->kernel);
     cudaError_t error = kernel_replace(n->kernel, p);
-    n->kernel->counted = blocks_of(n->kernel) > counted ? counted : 0;
+    n->kernel->counted = request_blocks(n->kernel) > counted ? counted : 0;
     n->kernel->cooperative &= !device.faults.exec_params_lose_cooperative;
     if (device.faults.refused_params_free_exec && error != cudaSuccess)
         exec_of(exec)->running = NULL;

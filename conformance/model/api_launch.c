@@ -382,7 +382,7 @@ struct op *request_op(const struct request *r)
     struct op *op = op_new(OP_KERNEL);
     op->grid = grid_new(r->kernel->args_bytes);
     op->grid->kernel = r->kernel;
-    op->grid->blocks = r->grid[0] * r->grid[1] * r->grid[2];
+    op->grid->blocks = request_blocks(r);
     op->grid->threads = r->block[0] * r->block[1] * r->block[2];
     op->grid->dynamic_shared = r->shared_bytes;
     op->grid->cooperative = r->cooperative;

@@ -179,7 +179,7 @@ struct made {                  /* a program made in one way */
     enum behind { BEHIND_NOTHING, BEHIND_KERNEL, BEHIND_COPY, BEHIND_EVENT } behind;
     cudaGraphExec_t former;    /* what was launched before another executable graph took its place */
     unsigned changed;          /* the launch that the executable graph has been changed for already, while it ran */
-    unsigned behind_step, before_step; /* the first kernel that is launched after the graph, and, after all of those, before it */
+    unsigned behind_step, before_step; /* from the one on, steps are launched after the graph; from the other on, before it */
     int declined;              /* this way cannot make this program, by its own rules: no answer of the device */
     int refused;               /* the device declined it, as it may */
 };

@@ -208,7 +208,7 @@ static cudaError_t copy_by_driver(const struct program_driver *driver, const str
     }
 }
 
-/* By calls of which only those are alike that copy from the device or from pinned memory. */
+/* As rows, as layers, or in pieces. */
 static cudaError_t copy_otherwise(const struct made *made, const struct step_params *params, enum cudaMemcpyKind kind, cudaStream_t stream,
                                   struct dice *dice)
 {

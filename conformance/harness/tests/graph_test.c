@@ -86,7 +86,7 @@ cudaError_t __wrap_cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t *nodes, 
     return graph == child || graph == original ? cudaSuccess : cudaErrorInvalidValue;
 }
 
-/* Whether each step's node becomes this one and those behind it. */
+/* Whether find_inside() gives the steps the nodes first, first + 1, first + 2. */
 static int finds_from(unsigned first)
 {
     unsigned i, right = 0;
