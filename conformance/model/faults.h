@@ -418,6 +418,7 @@ struct faults {
     bool update_keeps_inner_threads, disabled_takes_no_set, other_launch_record_stays, middle_event_at_primary, attributed_recorder_uncovered,
         fenced_wait_keeps_lines, start_edge_into_domain_early, general_params_keep_args, blocking_starts_lack_one, copied_batch_does_one;
     bool empty_graph_hides_primary;
+    bool exec_end_frees_waits;
     bool never_overlaps, seldom_overlaps, early, shared, halts, late_copies, pageable_later; /* these conform */
 };
 
