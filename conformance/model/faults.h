@@ -419,6 +419,7 @@ struct faults {
         fenced_wait_keeps_lines, start_edge_into_domain_early, general_params_keep_args, blocking_starts_lack_one, copied_batch_does_one;
     bool empty_graph_hides_primary;
     bool exec_end_frees_waits;
+    bool program_fork_not_counted;
     bool never_overlaps, seldom_overlaps, early, shared, halts, late_copies, pageable_later; /* these conform */
 };
 
