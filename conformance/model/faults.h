@@ -420,6 +420,7 @@ struct faults {
     bool empty_graph_hides_primary;
     bool exec_end_frees_waits;
     bool program_fork_not_counted;
+    bool swapped_kinds_stay;
     bool never_overlaps, seldom_overlaps, early, shared, halts, late_copies, pageable_later; /* these conform */
 };
 

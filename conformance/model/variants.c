@@ -1947,6 +1947,7 @@ static const struct variant variants[] = {
     BROKEN("empty-graph-hides-primary", empty_graph_hides_primary, "COMP-04c", "the wait covers nothing if a graph without nodes stands between"),
     BROKEN("exec-end-frees-waits", exec_end_frees_waits, "SAME-01", "waits in an executable graph that is destroyed while it runs return at once"),
     BROKEN("program-fork-not-counted", program_fork_not_counted, "EDGE-19a", "a stream that joined a capture by a programmatic event need not rejoin it"),
+    BROKEN("swapped-kinds-stay", swapped_kinds_stay, "EDGE-23a", "an update in which two edges into a node exchange their data is taken, and the old edges stay"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
