@@ -421,6 +421,7 @@ struct faults {
     bool exec_end_frees_waits;
     bool program_fork_not_counted;
     bool swapped_kinds_stay;
+    bool elsewhere_launch_at_trigger;
     bool never_overlaps, seldom_overlaps, early, shared, halts, late_copies, pageable_later; /* these conform */
 };
 

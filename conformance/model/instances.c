@@ -192,6 +192,9 @@ void execs_forget_retired(void)
     for (struct graph_exec *e = execs; e != NULL; e = e->next)
         if (e->running != NULL && (e->running->retired || device.faults.host_wait_forgets_exec))
             e->running = NULL;
+    for (struct graph_exec *e = execs; e != NULL; e = e->next)
+        if (e->leaf != NULL && e->leaf->retired)
+            e->leaf = NULL;
 }
 
 /* ---- the calls ---- */

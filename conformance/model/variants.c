@@ -1948,6 +1948,7 @@ static const struct variant variants[] = {
     BROKEN("exec-end-frees-waits", exec_end_frees_waits, "SAME-01", "waits in an executable graph that is destroyed while it runs return at once"),
     BROKEN("program-fork-not-counted", program_fork_not_counted, "EDGE-19a", "a stream that joined a capture by a programmatic event need not rejoin it"),
     BROKEN("swapped-kinds-stay", swapped_kinds_stay, "EDGE-23a", "an update in which two edges into a node exchange their data is taken, and the old edges stay"),
+    BROKEN("elsewhere-launch-at-trigger", elsewhere_launch_at_trigger, "COMP-12b", "launched in another stream than before, an executable graph begins once the last kernel of its launch before has triggered"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
