@@ -422,6 +422,7 @@ struct faults {
     bool program_fork_not_counted;
     bool swapped_kinds_stay;
     bool elsewhere_launch_at_trigger;
+    bool given_domain_uncovers;
     bool never_overlaps, seldom_overlaps, early, shared, halts, late_copies, pageable_later; /* these conform */
 };
 

@@ -80,6 +80,7 @@ struct op {
     unsigned cover_open; /* covered ops not yet retired */
     bool covers_untriggered; /* for the device wait-needs-trigger */
     bool by_driver;
+    int given_domain; /* of its stream: for the device given-domain-uncovers */
     bool waits_freed; /* for the device exec-end-frees-waits */
     bool attributed, covers_nothing, urgent; /* how it was launched, for the devices of ATTR-04, ATTR-07, COMP-03 */
     unsigned char domain;

@@ -349,6 +349,7 @@ void op_shares_place(struct op *op)
 
 void stream_append(struct stream *s, struct op *op, bool programmatic)
 {
+    memcpy(&op->given_domain, &s->attribute[10], sizeof op->given_domain);
     op->features |= stream_features(s) | item_features(op);
     if (op->kind == OP_KERNEL) {
         op->depth = s->kernel_tail != NULL ? s->kernel_tail->depth + 1 : 0;
