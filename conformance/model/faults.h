@@ -423,6 +423,7 @@ struct faults {
     bool swapped_kinds_stay;
     bool elsewhere_launch_at_trigger;
     bool given_domain_uncovers;
+    bool args_ring_until_trigger;
     bool never_overlaps, seldom_overlaps, early, shared, halts, late_copies, pageable_later; /* these conform */
 };
 

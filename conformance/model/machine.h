@@ -294,6 +294,7 @@ void ops_reclaim(void);
 
 /* waits.c */
 bool wait_may_return(const struct thread *thread);
+void op_shares_ring(struct op *op); /* streams.c, for the device arguments-in-a-ring-until-trigger */
 
 /* fences.c: for the broken devices */
 bool is_far(uint32_t word);
