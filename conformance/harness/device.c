@@ -106,13 +106,16 @@ static int open_between(struct device *device, struct fault *fault)
 {
     cudaGraph_t graph;
     cudaGraphNode_t node;
+    unsigned i;
 
     FAULT_TRY(fault, cudaEventCreateWithFlags(&device->timed, cudaEventDefault));
     FAULT_TRY(fault, cudaEventCreateWithFlags(&device->old, cudaEventDisableTiming));
     FAULT_TRY(fault, cudaEventRecord(device->old, device->side));
     FAULT_TRY(fault, cudaGraphCreate(&graph, 0));
-    FAULT_TRY(fault, cudaGraphAddEmptyNode(&node, graph, NULL, 0));
-    FAULT_TRY(fault, cudaGraphInstantiate(&device->nothing, graph, 0));
+    for (i = 0; i < 2; i++) {
+        FAULT_TRY(fault, cudaGraphInstantiate(&device->nothing[i], graph, 0));
+        FAULT_TRY(fault, cudaGraphAddEmptyNode(&node, graph, NULL, 0));
+    }
     FAULT_TRY(fault, cudaGraphDestroy(graph));
     return 1;
 }

@@ -41,7 +41,7 @@ struct device {
     unsigned lanes;                         /* the model has none */
     int high_priority;
     cudaEvent_t fork, join, timed, old;     /* old: recorded once, at the start */
-    cudaGraphExec_t nothing;                /* a graph of one empty node */
+    cudaGraphExec_t nothing[2];             /* graphs of no node, and of one empty node */
     pdl_kernel poison, gate;
     struct buffers buffers[2];
     size_t words_capacity, blocks_capacity; /* per batch */

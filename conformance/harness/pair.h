@@ -75,7 +75,7 @@ struct queue {                 /* where to queue it, and with what */
     pdl_kernel middle;         /* of pairs that have one */
     int raw;                   /* launch the dependent by the raw call: pdl.h would refuse this image */
     cudaEvent_t timed, old;    /* with timing; recorded long ago, without */
-    cudaGraphExec_t nothing;   /* a graph of one empty node */
+    cudaGraphExec_t nothing[2]; /* graphs of no node, and of one empty node */
     int high_priority;         /* the device's highest, in cudaStreamCreateWithPriority's counting */
     struct nodes *nodes;       /* path built; else NULL */
 };

@@ -31,7 +31,7 @@ int part_queue(struct queue *queue, struct device *device, const struct pair *pa
     queue->join = device->join;
     queue->timed = device->timed;
     queue->old = device->old;
-    queue->nothing = device->nothing;
+    memcpy(queue->nothing, device->nothing, sizeof(queue->nothing));
     queue->raw = raw;
     queue->high_priority = device->high_priority;
     if (pair->middle && !prepare(&queue->middle, pair->middle, shared_bytes, fault))

@@ -325,16 +325,27 @@ static cudaError_t leave_loose(const struct studio *s, enum way way)
     }
 }
 
+/* How the side stream comes into the capture: by a record, or by an event of the launch itself. */
+enum entry { ENTERS_BY_RECORD, ENTERS_AT_TRIGGER, ENTERS_AT_START, ENTRIES };
+
+static cudaError_t fork_off(const struct studio *s, enum entry entry)
+{
+    cudaError_t error = entry == ENTERS_BY_RECORD ? launch_plain(P, s->stream)
+                                                  : launch_event(P, s->stream, s->fork, entry == ENTERS_AT_START, 0);
+
+    if (error != cudaSuccess)
+        return error;
+    return entry == ENTERS_BY_RECORD ? record_and_await(s->fork, s->stream, s->side) : cudaStreamWaitEvent(s->side, s->fork, 0);
+}
+
 /* What leads up to the end of the capture has to succeed; returned is what the end itself gave. */
-static cudaError_t fork_and_back_in_mode(struct ask *ask, const struct studio *s, enum way way, enum cudaStreamCaptureMode mode)
+static cudaError_t fork_and_back_in_mode(struct ask *ask, const struct studio *s, enum entry entry, enum way way, enum cudaStreamCaptureMode mode)
 {
     cudaGraph_t graph = NULL;
     cudaError_t error = cudaStreamBeginCapture(s->stream, mode), end;
 
     if (error == cudaSuccess)
-        error = launch_plain(P, s->stream);
-    if (error == cudaSuccess)
-        error = record_and_await(s->fork, s->stream, s->side);
+        error = fork_off(s, entry);
     if (error == cudaSuccess)
         error = launch_event(M, s->side, s->released, way == WAY_START_AND_KERNEL, 0);
     if (error == cudaSuccess)
@@ -356,22 +367,24 @@ static cudaError_t fork_and_back_in_mode(struct ask *ask, const struct studio *s
     return end;
 }
 
-static cudaError_t fork_and_back(struct ask *ask, const struct studio *s, enum way way)
+static cudaError_t fork_and_back(struct ask *ask, const struct studio *s, enum entry entry, enum way way)
 {
-    return fork_and_back_in_mode(ask, s, way, cudaStreamCaptureModeThreadLocal);
+    return fork_and_back_in_mode(ask, s, entry, way, cudaStreamCaptureModeThreadLocal);
 }
 
 static void ask_unjoined(struct ask *ask)
 {
     static const enum way loose[] = { WAY_NONE, WAY_NONE_SET, WAY_NONE_COPY, WAY_NONE_HOST };
     struct studio studio;
-    unsigned i;
+    unsigned i, entry;
 
     if (!open_studio(ask, &studio))
         return;
-    ask_expect(ask, "a fork that an ordinary event brings back", fork_and_back(ask, &studio, WAY_FULL), cudaSuccess);
-    for (i = 0; i < sizeof(loose) / sizeof(loose[0]); i++)
-        ask_expect_refusal(ask, "a fork that nothing brings back", fork_and_back(ask, &studio, loose[i]));
+    for (entry = 0; entry < ENTRIES; entry++) {
+        ask_expect(ask, "a fork that an ordinary event brings back", fork_and_back(ask, &studio, (enum entry)entry, WAY_FULL), cudaSuccess);
+        for (i = 0; i < sizeof(loose) / sizeof(loose[0]); i++)
+            ask_expect_refusal(ask, "a fork that nothing brings back", fork_and_back(ask, &studio, (enum entry)entry, loose[i]));
+    }
     close_studio(&studio);
 }
 
@@ -383,13 +396,16 @@ static void ask_early_join(struct ask *ask)
         { "a fork that a programmatic event brings back", WAY_EVENT_ONLY },
     };
     struct studio studio;
-    unsigned i, mode;
+    unsigned i, mode, entry;
 
     if (!open_studio(ask, &studio))
         return;
     for (mode = 0; mode < 3; mode++)
-        for (i = 0; i < sizeof(forks) / sizeof(forks[0]); i++)
-            ask_expect_refusal(ask, forks[i].what, fork_and_back_in_mode(ask, &studio, forks[i].way, (enum cudaStreamCaptureMode)mode));
+        for (i = 0; i < ENTRIES * sizeof(forks) / sizeof(forks[0]); i++) {
+            entry = i % ENTRIES;
+            ask_expect_refusal(ask, forks[i / ENTRIES].what,
+                               fork_and_back_in_mode(ask, &studio, (enum entry)entry, forks[i / ENTRIES].way, (enum cudaStreamCaptureMode)mode));
+        }
     close_studio(&studio);
 }
 
@@ -415,8 +431,8 @@ static void ask_removed(struct ask *ask)
 
     if (!open_studio(ask, &studio))
         return;
-    ask_expect(ask, "a fork that an update took out", fork_and_back(ask, &studio, WAY_REMOVED), cudaSuccess);
-    ask_expect_refusal(ask, "the same fork left in", fork_and_back(ask, &studio, WAY_NONE));
+    ask_expect(ask, "a fork that an update took out", fork_and_back(ask, &studio, ENTERS_BY_RECORD, WAY_REMOVED), cudaSuccess);
+    ask_expect_refusal(ask, "the same fork left in", fork_and_back(ask, &studio, ENTERS_BY_RECORD, WAY_NONE));
     close_studio(&studio);
 }
 

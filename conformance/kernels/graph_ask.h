@@ -379,6 +379,18 @@ static cudaError_t ask_graph_of_one(cudaGraphExec_t *exec, enum node_kind kind, 
     return error;
 }
 
+static cudaError_t ask_graph_of_none(cudaGraphExec_t *exec)
+{
+    cudaGraph_t graph;
+    cudaError_t error = cudaGraphCreate(&graph, 0);
+
+    if (error != cudaSuccess)
+        return error;
+    error = cudaGraphInstantiate(exec, graph, 0);
+    (void)cudaGraphDestroy(graph);
+    return error;
+}
+
 static int is_full(cudaGraphEdgeData data)
 {
     cudaGraphEdgeData full = edges_data(0, 0, 0);

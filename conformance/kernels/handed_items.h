@@ -202,6 +202,8 @@ static cudaError_t refused_item(const struct handed *d, enum item item, cudaStre
     }
 }
 
+static cudaGraphExec_t empty_graph(const struct handed *d) { return d->empty[d->trial / TURNS / 2 % 2]; }
+
 static cudaError_t queue_item(struct handed *d, const struct hand *h, enum stop stop, cudaStream_t stream)
 {
     uint32_t *scratch = d->memory + MEMORY;
@@ -215,7 +217,7 @@ static cudaError_t queue_item(struct handed *d, const struct hand *h, enum stop 
     case ITEM_ROWS: return copy_words(scratch + 2 * CELL, scratch + CELL, CELL, COPIED_ROWS, stream);
     case ITEM_LAYERS: return copy_layers(layers_at(scratch + 2 * CELL, 0), layers_at(scratch + CELL, 0), CELL, stream);
     case ITEM_HOST: return cudaLaunchHostFunc(stream, do_nothing, NULL);
-    case ITEM_GRAPH: return cudaGraphLaunch(d->empty, stream);
+    case ITEM_GRAPH: return cudaGraphLaunch(empty_graph(d), stream);
     case ITEM_CALLBACK: return cudaStreamAddCallback(stream, called_for_nothing, NULL, 0);
     case ITEM_HOST_COPY: return cudaMemcpyAsync(&d->pinned->spare[0], &d->pinned->spare[1], sizeof(uint32_t), cudaMemcpyHostToHost, stream);
     case ITEM_ALLOCATION: return allocate_and_free(sizeof(uint32_t), stream);
@@ -226,7 +228,7 @@ static cudaError_t queue_item(struct handed *d, const struct hand *h, enum stop 
     case ITEM_ASK: return whatever(ask_about(stream));
     case ITEM_TIME: return whatever(cudaEventElapsedTime(&ms, d->begin, event_of(d, h)));
     case ITEM_STREAM: return end_other(stop == BEFORE_LAST && has_event(h) ? event_of(d, h) : d->told);
-    case ITEM_UPLOAD: return h->by_driver ? upload_by_driver(d->empty, stream) : cudaGraphUpload(d->empty, stream);
+    case ITEM_UPLOAD: return h->by_driver ? upload_by_driver(d->empty[0], stream) : cudaGraphUpload(d->empty[0], stream);
     case ITEM_CAPTURE: return capture_in_vain(stream);
     case ITEM_GIVEN: return whatever(give_again(stream));
     case ITEM_UNRECORDED: return pass_event(stream, 0);

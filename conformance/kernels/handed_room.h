@@ -48,7 +48,7 @@ struct handed {
     void *set_wide, *set_words; /* cuMemsetD16Async, cuMemsetD32Async */
     cudaGraphExec_t node[EVENTS], awaits[EVENTS]; /* that record the event, and that wait for it */
     cudaGraphExec_t graph[2][2][2]; /* of [device, pinned][first, last step][first, second] */
-    cudaGraphExec_t empty, made; /* empty: of one node that does nothing. made: of this trial */
+    cudaGraphExec_t empty[2], made; /* empty: of one node that does nothing, of no node. made: of this trial */
     struct carry carry[2];
     uint32_t want[AREA];
     unsigned trial, pins;      /* pins: the cells of this trial are pinned */
@@ -266,7 +266,9 @@ static cudaError_t open_handed(struct handed *d, struct ask *ask)
     if (error == cudaSuccess)
         error = open_events_of(d);
     if (error == cudaSuccess)
-        error = ask_graph_of_one(&d->empty, NODE_EMPTY, NULL);
+        error = ask_graph_of_one(&d->empty[0], NODE_EMPTY, NULL);
+    if (error == cudaSuccess)
+        error = ask_graph_of_none(&d->empty[1]);
     for (i = 0; i < 4 && error == cudaSuccess; i++)
         error = open_graphs_of(d, i / 2, i % 2);
     return error;
@@ -317,7 +319,8 @@ static void close_handed(struct handed *d)
         destroy_stream(d->bystander[i]);
     for (i = 0; i < IDLE_EVENTS; i++)
         destroy_event(d->idle[i]);
-    destroy_exec(d->empty);
+    destroy_exec(d->empty[0]);
+    destroy_exec(d->empty[1]);
     if (d->kept)
         (void)cudaFree(d->kept);
     (void)cudaFree(d->memory);

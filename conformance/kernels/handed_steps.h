@@ -397,7 +397,7 @@ static cudaError_t come_after(struct handed *d, const struct hand *h, cudaStream
     if (error == cudaSuccess && !h->leaves_late)
         error = leave(d, h, from);
     if (error == cudaSuccess && h->behind == BEHIND_GRAPH)
-        error = cudaGraphLaunch(d->empty, to);
+        error = cudaGraphLaunch(empty_graph(d), to);
     if (error == cudaSuccess && h->behind == BEHIND_KERNEL)
         error = launch_one((const void *)SYMBOL(handed_later), &no_args, 1, to, NULL, 0);
     if (error == cudaSuccess)

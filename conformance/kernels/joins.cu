@@ -158,11 +158,12 @@ KERNEL(joins_fenced_follower)
     reads_early(&args);
 }
 
-/* For launches of one graph: a launch that finds another one on its way counts it. */
+/* For launches of one graph, which never overlap, whatever it triggers: a launch that finds another one on its way counts it. */
 KERNEL(joins_alone)
 {
     struct trial_plan plan = k_plan(&args);
 
+    k_trigger();
     k_add(&args.state->began, 1);
     k_delay(args.state, plan.hold_ns);
     if (k_load_relaxed(&args.state->began) != k_load_relaxed(&args.state->finished) + 1)

@@ -255,36 +255,57 @@ static cudaError_t told_of_nodes(struct joins *joins)
 /* ---- streams with an attribute of each kind ---- */
 
 #define GIVEN_KINDS 5u
-enum given_place { GIVEN_HOLDS_WORK, GIVEN_AWAITS_WORK, GIVEN_IS_CAPTURED, GIVEN_PLACES };
+enum given_place { GIVEN_HOLDS_WORK, GIVEN_AWAITS_WORK, GIVEN_IS_CAPTURED, GIVEN_UNTIL_WORK, GIVEN_PLACES };
 
-/* A device may refuse a hint. */
-static cudaError_t give_in_stream(cudaStream_t stream, unsigned kind)
+static cudaError_t given_attribute(unsigned kind, cudaLaunchAttribute *attribute)
 {
-    cudaLaunchAttribute attribute = hint_of(kind == 3 ? cudaLaunchAttributeMemSyncDomainMap : cudaLaunchAttributeAccessPolicyWindow);
     int priority;
     cudaError_t error = cudaDeviceGetStreamPriorityRange(NULL, &priority);
 
-    if (error != cudaSuccess)
-        return error;
+    *attribute = hint_of(kind == 3 ? cudaLaunchAttributeMemSyncDomainMap : cudaLaunchAttributeAccessPolicyWindow);
     if (kind == 0) {
-        attribute.id = cudaLaunchAttributeSynchronizationPolicy;
-        attribute.val.syncPolicy = cudaSyncPolicySpin;
+        attribute->id = cudaLaunchAttributeSynchronizationPolicy;
+        attribute->val.syncPolicy = cudaSyncPolicySpin;
     } else if (kind < 3) {
-        attribute = kind == 1 ? in_remote_domain() : of_priority(priority);
+        *attribute = kind == 1 ? in_remote_domain() : of_priority(priority);
     }
-    error = cudaStreamSetAttribute(stream, attribute.id, &attribute.val);
+    return error;
+}
+
+/* A device may refuse a hint. */
+static cudaError_t or_refused(unsigned kind, cudaError_t error)
+{
     if (kind < 3 || !is_unoffered(error))
         return error;
     (void)cudaGetLastError();
     return cudaSuccess;
 }
 
-/* What comes after the work and a silent kernel: a dependent that waits, or a follower; another one behind an event in another stream; and a graph, or
- * in a capture a kernel. */
-static cudaError_t follow_in_given(struct joins *joins, cudaStream_t stream, cudaEvent_t event, cudaGraphExec_t follows)
+static cudaError_t give_in_stream(cudaStream_t stream, unsigned kind)
+{
+    cudaLaunchAttribute attribute;
+    cudaError_t error = given_attribute(kind, &attribute);
+
+    return error == cudaSuccess ? or_refused(kind, cudaStreamSetAttribute(stream, attribute.id, &attribute.val)) : error;
+}
+
+/* The stream gets the attribute as another one has it, which was given none. */
+static cudaError_t take_back(cudaStream_t stream, cudaStream_t other, unsigned kind)
+{
+    cudaLaunchAttribute attribute;
+    cudaError_t error = given_attribute(kind, &attribute);
+
+    if (error == cudaSuccess)
+        error = cudaStreamGetAttribute(other, attribute.id, &attribute.val);
+    return or_refused(kind, error == cudaSuccess ? cudaStreamSetAttribute(stream, attribute.id, &attribute.val) : error);
+}
+
+/* What comes after the work and a silent kernel, or after the work and the end of the attribute: a dependent that waits, or a follower; another one
+ * behind an event in another stream; and a graph, or in a capture a kernel. */
+static cudaError_t follow_in_given(struct joins *joins, cudaStream_t stream, cudaEvent_t event, enum given_place place, cudaGraphExec_t follows)
 {
     cudaStream_t other = joins->stream[1];
-    cudaError_t error = silent(joins, stream);
+    cudaError_t error = place == GIVEN_UNTIL_WORK ? take_back(stream, joins->stream[2], joins->round % GIVEN_KINDS) : silent(joins, stream);
 
     if (error == cudaSuccess)
         error = follow_or_depend(joins, stream, joins->round / (GIVEN_KINDS * GIVEN_PLACES) % 2 == 0);
@@ -313,7 +334,7 @@ static cudaError_t work_for_given(struct joins *joins, cudaStream_t stream, cuda
     if (error == cudaSuccess && place == GIVEN_AWAITS_WORK)
         error = record_and_await(event, joins->stream[2], stream);
     if (error == cudaSuccess)
-        error = follow_in_given(joins, stream, event, follows);
+        error = follow_in_given(joins, stream, event, place, follows);
     if (place == GIVEN_IS_CAPTURED)
         error = ask_run_capture(stream, error);
     if (follows)

@@ -13,26 +13,39 @@ KERNEL(kept_open)
     set_word(args.data);
 }
 
-/* Waits, and copies a word as it finds it. */
-KERNEL(kept_waiting_copy)
+DEVICE_FN void copy_word(const struct kernel_args *args)
 {
     uint32_t i;
 
-    k_wait_device();
     for (i = 0; i < CELLS; i++)
-        k_store(args.seen + i, k_load(args.data + i));
+        k_store(args->seen + i, k_load(args->data + i));
 }
 
-/* Tells that it runs, and ends when the host says so: at the latest after a while. */
-KERNEL(kept_gate)
+/* Waits, and copies a word as it finds it. */
+KERNEL(kept_waiting_copy)
 {
-    struct trial_plan plan = k_plan(&args);
+    k_wait_device();
+    copy_word(&args);
+}
+
+KERNEL(kept_bare_copy) { copy_word(&args); }
+
+/* Until the host says so: at the latest after a while. */
+DEVICE_FN void await_host(const struct kernel_args *args)
+{
+    struct trial_plan plan = k_plan(args);
     uint64_t begin = k_now();
     uint32_t spins = 0;
 
-    k_store_relaxed(&args.state->began, 1);
-    while (!k_load_system(&args.state->alive) && k_now() - begin < plan.bound_ns && ++spins < K_SPIN_LIMIT)
+    while (!k_load_system(&args->state->alive) && k_now() - begin < plan.bound_ns && ++spins < K_SPIN_LIMIT)
         k_pause();
+}
+
+/* Tells that it runs, and ends when the host says so. */
+KERNEL(kept_gate)
+{
+    k_store_relaxed(&args.state->began, 1);
+    await_host(&args);
 }
 
 /* ---- later ---- */
@@ -101,6 +114,54 @@ static void ask_edges_later(struct kept *kept, struct kernel_args *late, int pro
     (void)cudaGraphDestroy(later.graph);
 }
 
+/* A late kernel and another one lead to a copy of the late one's word: the one by a full edge, the other by a programmatic one. */
+static cudaError_t make_both_kinds(struct kept *kept, struct kernel_args *late, unsigned full_from_late, unsigned turn, struct later *later)
+{
+    struct kernel_args args = kept->args[0];
+    cudaGraphEdgeData data[2] = { edges_data(1, 0, 1), edges_data(0, 0, 0) };
+    cudaGraphNode_t from[2];
+    unsigned i;
+    cudaError_t error = cudaGraphCreate(&later->graph, 0);
+
+    args.seen = kept->args[2].data;
+    if (error == cudaSuccess)
+        error = ask_add_kernel(&later->late, later->graph, (const void *)SYMBOL(kept_open), late, 1);
+    if (error == cudaSuccess)
+        error = ask_add_kernel(&later->other, later->graph, (const void *)SYMBOL(kept_set), &kept->args[1], 1);
+    if (error == cudaSuccess)
+        error = ask_add_kernel(&later->copy, later->graph, (const void *)SYMBOL(kept_bare_copy), &args, 1);
+    from[0] = later->other;
+    from[1] = later->late;
+    for (i = 0; i < 2 && error == cudaSuccess; i++)
+        error = edges_add(later->graph, &from[(i + turn) % 2], &later->copy, &data[(i + turn) % 2 == full_from_late], 1);
+    return error;
+}
+
+/* An update that is taken takes the data of the edges along, also of edges that only change places with others. */
+static void ask_kinds_turned(struct kept *kept, struct kernel_args *late, unsigned turn)
+{
+    static const char what[] = "a launch after the kinds of two edges have changed places";
+    struct ask *ask = kept->ask;
+    struct later was = PDL_ZERO, is = PDL_ZERO;
+    cudaGraphExec_t exec = NULL;
+    cudaError_t error;
+
+    ask_expect(ask, "a graph", make_both_kinds(kept, late, 0, turn, &was), cudaSuccess);
+    ask_expect(ask, "a graph of the other kinds", make_both_kinds(kept, late, 1, turn, &is), cudaSuccess);
+    ask_expect(ask, "an executable one", cudaGraphInstantiate(&exec, was.graph, 0), cudaSuccess);
+    error = update_from(exec, is.graph);
+    if (error == cudaErrorGraphExecUpdateFailure) {
+        (void)cudaGetLastError();
+        (void)cudaGraphExecDestroy(exec);
+        error = cudaGraphInstantiate(&exec, is.graph, 0);
+    }
+    ask_expect(ask, "an update to the other kinds, or an executable graph of them", error, cudaSuccess);
+    expect_words(kept, exec, what, 7);
+    (void)cudaGraphExecDestroy(exec);
+    (void)cudaGraphDestroy(was.graph);
+    (void)cudaGraphDestroy(is.graph);
+}
+
 static void ask_later(struct ask *ask)
 {
     struct kept kept = PDL_ZERO;
@@ -112,6 +173,8 @@ static void ask_later(struct ask *ask)
     if (open_late(&kept, &room, &late)) {
         ask_edges_later(&kept, &late, 0);
         ask_edges_later(&kept, &late, 1);
+        ask_kinds_turned(&kept, &late, 0);
+        ask_kinds_turned(&kept, &late, 1);
         (void)cudaFreeHost(room);
     }
     close_kept(&kept);

@@ -300,6 +300,7 @@ struct graph_exec {
     struct graph *copy;
     uint64_t features; /* for drawn devices */
     unsigned long long flags; /* that it was made with */
+    struct op *leaf; /* the one kernel that its last launch ends in: for the device elsewhere-launch-at-trigger */
     struct op *running; /* the end of its last launch; NULL once it is known to have passed */
     bool made_elsewhere, source_gone; /* by another host thread; its graph was destroyed */
     unsigned launches, updates; /* so far */

@@ -94,7 +94,7 @@ static bool all_joined(const struct capture *c)
 {
     for (const struct lane *l = c->lanes; l != NULL; l = l->next)
         for (unsigned i = 0; l->stream != c->origin && i < l->halves; i++)
-            if (!is_joined(c, l->half[i].node))
+            if (!(device.faults.program_fork_not_counted && l->by_program) && !is_joined(c, l->half[i].node))
                 return false;
     return true;
 }

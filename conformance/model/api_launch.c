@@ -412,6 +412,7 @@ struct op *request_op(const struct request *r)
     mix_args(r, op->grid->args);
     op_shares_place(op);
     op->by_driver = device.by_driver;
+    op_shares_ring(op);
     return op;
 }
 

@@ -123,6 +123,21 @@ static bool same_edge_data(const struct graph *a, const struct graph *b)
     return true;
 }
 
+/* Whether the edges into each node have the same data, in another order */
+static bool kinds_swapped(const struct graph *a, const struct graph *b)
+{
+    for (size_t i = 0; i < a->arcs; i++) {
+        int more = 0;
+        for (size_t k = 0; k < a->arcs; k++) {
+            more += a->arc[k].to == a->arc[i].to && memcmp(&a->arc[k].data, &a->arc[i].data, sizeof(edge_data)) == 0;
+            more -= b->arc[k].to == b->arc[i].to && memcmp(&b->arc[k].data, &a->arc[i].data, sizeof(edge_data)) == 0;
+        }
+        if (more != 0)
+            return false;
+    }
+    return !same_edge_data(a, b);
+}
+
 /* The conditions of nodes in bodies, or in child graphs. */
 static void keep_inner_conditions(struct node *n, const struct node *old)
 {
@@ -284,7 +299,8 @@ cudaError_t CUDARTAPI cudaGraphExecUpdate(cudaGraphExec_t handle, cudaGraph_t gr
         info->result = cudaGraphExecUpdateSuccess;
         return cudaSuccess;
     }
-    if (info->result == cudaGraphExecUpdateSuccess && !same_edge_data(e->copy, g) && refuses)
+    bool swapped = info->result == cudaGraphExecUpdateSuccess && device.faults.swapped_kinds_stay && kinds_swapped(e->copy, g);
+    if (info->result == cudaGraphExecUpdateSuccess && !same_edge_data(e->copy, g) && refuses && !swapped)
         info->result = cudaGraphExecUpdateErrorTopologyChanged;
     e->refused |= info->result != cudaGraphExecUpdateSuccess;
     if (info->result != cudaGraphExecUpdateSuccess && device.faults.refused_update_moves)
@@ -310,6 +326,8 @@ cudaError_t CUDARTAPI cudaGraphExecUpdate(cudaGraphExec_t handle, cudaGraph_t gr
         return cudaSuccess;
     struct graph *copy = graph_copy(g);
     graph_keeps(copy, e->copy);
+    for (size_t i = 0; swapped && i < copy->arcs; i++)
+        copy->arc[i].data = e->copy->arc[i].data;
     for (size_t i = 0; i < copy->nodes && !device.faults.update_renames_nodes; i++)
         copy->node[i]->original = e->copy->node[i]->original; /* it is still known by the nodes that it was made from */
     for (size_t i = 0; i < copy->nodes && !device.faults.params_enable; i++) {

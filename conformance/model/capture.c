@@ -548,6 +548,7 @@ cudaError_t capture_wait(struct stream *s, struct event *e)
     if (device.faults.second_waiter_full && e->captured_count == 1 && e->captured[0].of_event && e->awaited++ % 2 != 0)
         e->captured[0].data = full_edge;
     bool beside = l->halves != 0;
+    l->by_program |= is_new && e->captured_count != 0 && e->captured[0].of_event;
     for (unsigned i = 0; i < e->captured_count && !lost; i++)
         lane_depends(l, awaited_half(e->captured[i], !is_new && c->origin != s, beside));
     if (device.faults.event_spent)

@@ -15,6 +15,7 @@ struct lane {
     unsigned halves, half_room;
     struct node **behind;
     unsigned behinds, behind_room;
+    bool by_program; /* it joined by a programmatic event; for the device program-fork-not-counted */
     bool added; /* dependencies, by a call; for the device set-after-add-keeps */
     struct lane *next;
 };

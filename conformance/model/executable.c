@@ -313,6 +313,17 @@ static struct op *last_of_several_ends(const struct graph *g)
     return ends > 1 ? last : NULL;
 }
 
+/* The one kernel that it ends in; NULL if it ends in several nodes, or in another one. */
+static struct op *only_end(const struct graph *g)
+{
+    struct op *last = NULL;
+    unsigned ends = 0;
+    for (size_t i = 0; i < g->nodes; i++)
+        if (g->node[i]->outgoing == 0)
+            last = g->node[i]->op, ends++;
+    return ends == 1 && last->kind == OP_KERNEL ? last : NULL;
+}
+
 cudaError_t graph_queue(struct graph_exec *exec, struct stream *s)
 {
     struct op *start = op_new(OP_JOIN), *end = op_new(OP_JOIN), *before = s->kernel_tail;
@@ -359,9 +370,10 @@ cudaError_t graph_queue(struct graph_exec *exec, struct stream *s)
     if (device.faults.lone_node_overlaps_itself && exec->copy->nodes == 1)
         exec->running = NULL;
     queued.elsewhere = exec->launches != 0 && exec->in != s;
+    bool at_trigger = device.faults.elsewhere_launch_at_trigger && queued.elsewhere && exec->leaf != NULL;
     exec->in = s;
     if (exec->running != NULL && !device.faults.exec_overlaps_itself && !third)
-        op_after(start, exec->running, EDGE_RETIRED); /* launches of one executable graph never overlap */
+        op_after(start, at_trigger ? exec->leaf : exec->running, at_trigger ? EDGE_TRIGGERED : EDGE_RETIRED); /* launches of one executable graph never overlap */
     bool forgotten = (device.faults.legacy_exec_overlapped && stream_is_legacy(s)) ||
                      (device.faults.per_thread_exec_overlapped && stream_is_per_thread(s));
     exec->running = forgotten ? NULL : end;
@@ -372,6 +384,7 @@ cudaError_t graph_queue(struct graph_exec *exec, struct stream *s)
     queued.flags = exec->flags;
     queued.half = device.faults.uploaded_elsewhere_half && exec->launches == 1 && exec->uploaded_in != NULL && exec->uploaded_in != s;
     queue_between(exec->copy, start, end);
+    exec->leaf = only_end(exec->copy);
     if (exec->copy->nodes == 0)
         op_after(end, start, EDGE_RETIRED);
     exec->features |= HAS(again);

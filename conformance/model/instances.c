@@ -192,6 +192,9 @@ void execs_forget_retired(void)
     for (struct graph_exec *e = execs; e != NULL; e = e->next)
         if (e->running != NULL && (e->running->retired || device.faults.host_wait_forgets_exec))
             e->running = NULL;
+    for (struct graph_exec *e = execs; e != NULL; e = e->next)
+        if (e->leaf != NULL && e->leaf->retired)
+            e->leaf = NULL;
 }
 
 /* ---- the calls ---- */
@@ -318,6 +321,8 @@ static void stop_running(const struct graph *g)
             op->move.rows = 0;
         if (device.faults.destroyed_child_stops && to_come && op->kind == OP_HOST && g->owner != NULL)
             op->host.call = do_nothing;
+        if (device.faults.exec_end_frees_waits && to_come && op->kind == OP_KERNEL && op->turn)
+            op->waits_freed = true;
         if (g->node[i]->type == cudaGraphNodeTypeGraph)
             stop_running(g->node[i]->child[0]);
     }
@@ -339,6 +344,7 @@ cudaError_t CUDARTAPI cudaGraphExecDestroy(cudaGraphExec_t handle)
     exec_ends_loops(e);
     if (e->running != NULL && !e->running->retired)
         stop_running(e->copy);
+    waiters_recheck();
     if (device.faults.exec_end_frees_stream && e->running != NULL && !e->running->retired && e->in != NULL)
         e->in->waits = 0;
     for (size_t i = 0; device.faults.exec_end_writes_back && i < e->copy->nodes; i++)

@@ -80,6 +80,8 @@ struct op {
     unsigned cover_open; /* covered ops not yet retired */
     bool covers_untriggered; /* for the device wait-needs-trigger */
     bool by_driver;
+    int given_domain; /* of its stream: for the device given-domain-uncovers */
+    bool waits_freed; /* for the device exec-end-frees-waits */
     bool attributed, covers_nothing, urgent; /* how it was launched, for the devices of ATTR-04, ATTR-07, COMP-03 */
     unsigned char domain;
     uint32_t given; /* the ids of its launch's attributes, a bit each: for the devices of ATTR-17 */
@@ -292,6 +294,7 @@ void ops_reclaim(void);
 
 /* waits.c */
 bool wait_may_return(const struct thread *thread);
+void op_shares_ring(struct op *op); /* streams.c, for the device arguments-in-a-ring-until-trigger */
 
 /* fences.c: for the broken devices */
 bool is_far(uint32_t word);

@@ -257,7 +257,8 @@ static bool left_uncovered(const struct op *op, const struct op *pred)
     if ((f->large_primary_uncovered && pred->grid->blocks > 1000) || (f->large_dependent_uncovered && op->grid != NULL && op->grid->blocks > 1000))
         return true;
     return (f->ordinary_not_covered && !pred->attributed) || (f->ignored_uncovers && op->covers_nothing) ||
-           (f->cooperative_not_covered && pred->grid->cooperative) || (f->domain_not_covered && op->domain != pred->domain);
+           (f->cooperative_not_covered && pred->grid->cooperative) || (f->domain_not_covered && op->domain != pred->domain) ||
+           (f->given_domain_uncovers && op->given_domain != pred->given_domain);
 }
 
 void op_covers(struct op *op, struct op *pred)

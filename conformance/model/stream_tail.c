@@ -119,6 +119,8 @@ static bool launch_uncovered(const struct stream *s, const struct op *op, const 
         return true;
     if (f->deep_by_driver_uncovered && op->by_driver && op->depth > 16)
         return true;
+    if (f->empty_graph_hides_primary && s->behind_empty)
+        return true;
     if (f->legacy_of_two_threads_uncovered && stream_is_legacy(s) && ((op->features ^ pred->features) & HAS(otherthread)) != 0)
         return true;
     bool far = f->domain_awaiting_uncovered && op->domain != 0, grouped = f->awaited_grouped_uncovered && op->grid->cluster > 1;

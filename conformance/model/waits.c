@@ -51,7 +51,7 @@ bool wait_may_return(const struct thread *thread)
 {
     const struct faults *f = &device.faults;
     const struct op *op = thread->block->op;
-    if (late_block_is_free(op, thread->block->index))
+    if (late_block_is_free(op, thread->block->index) || op->waits_freed)
         return true;
     if (f->later_cluster_blocks_free && op->grid->cluster > 1 && thread->block->index % op->grid->cluster != 0)
         return true;

@@ -86,6 +86,25 @@ static int keeps_the_decoys_order(const struct made *made)
     return way == WAY_ONE_BY_ONE || way == WAY_NEW_NODES || way == WAY_ONE_CALL || way == WAY_WRAPPED || way == WAY_BODIES;
 }
 
+static int is_between_kernels(const struct program *p, const struct link *link)
+{
+    return p->step[link->from].kind == STEP_KERNEL && p->step[link->to].kind == STEP_KERNEL;
+}
+
+/* Of edges between kernels into one step the kinds change places. */
+static void turn_kinds(struct program *p)
+{
+    unsigned l, k;
+
+    for (l = 0; l < p->links; l++)
+        for (k = l + 1; k < p->links; k++)
+            if (p->link[l].to == p->link[k].to && is_between_kernels(p, &p->link[l]) && is_between_kernels(p, &p->link[k])) {
+                enum link_kind kind = p->link[l].kind;
+                p->link[l].kind = p->link[k].kind;
+                p->link[k].kind = kind;
+            }
+}
+
 /* Now and then the program with other edges between some of its kernels. A device may refuse an update to other kinds of edges, but not take it
  * and keep some of the old ones (PDL-EDGE-23). */
 static const struct program *retyped(struct made *made)
@@ -96,8 +115,10 @@ static const struct program *retyped(struct made *made)
     if (made->wraps || made->program->streams || dice_below(&made->dice, 3))
         return made->program;
     other = *made->program;
-    for (l = 0; l < other.links; l++)
-        if (other.step[other.link[l].from].kind == STEP_KERNEL && other.step[other.link[l].to].kind == STEP_KERNEL && dice_below(&made->dice, 2))
+    if (dice_below(&made->dice, 2))
+        turn_kinds(&other);
+    for (l = 0; l < other.links && dice_below(&made->dice, 2); l++)
+        if (is_between_kernels(&other, &other.link[l]) && dice_below(&made->dice, 2))
             other.link[l].kind = LINK_LAUNCH; /* no wait covers it: what stays of it shows */
     return &other;
 }
