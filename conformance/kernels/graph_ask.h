@@ -88,16 +88,27 @@ static cudaError_t ask_graph_of_kernel(cudaGraphExec_t *exec, const void *functi
 }
 
 #if CUDART_VERSION >= 12030
-/* A kernel of one block of one thread, for the calls that take nodes of every kind. */
-static struct cudaGraphNodeParams ask_general_kernel(const void *function, void **values)
+/* The same kernel for the calls that take nodes of every kind. */
+static struct cudaGraphNodeParams ask_generally(const struct cudaKernelNodeParams *plain)
 {
     struct cudaGraphNodeParams params = PDL_ZERO;
 
     params.type = cudaGraphNodeTypeKernel;
-    params.kernel.func = (void *)function;
-    params.kernel.gridDim = params.kernel.blockDim = one_block(1, NULL).gridDim;
-    params.kernel.kernelParams = values;
+    params.kernel.func = plain->func;
+    params.kernel.gridDim = plain->gridDim;
+    params.kernel.blockDim = plain->blockDim;
+    params.kernel.sharedMemBytes = plain->sharedMemBytes;
+    params.kernel.kernelParams = plain->kernelParams;
+    params.kernel.extra = plain->extra;
     return params;
+}
+
+/* One of one block of one thread. */
+static struct cudaGraphNodeParams ask_general_kernel(const void *function, void **values)
+{
+    struct cudaKernelNodeParams plain = one_block_node(function, 1, values);
+
+    return ask_generally(&plain);
 }
 
 static struct cudaGraphNodeParams ask_general_memset(const struct cudaMemsetParams *set)

@@ -162,21 +162,6 @@ static cudaError_t long_graph(struct long_ask *l, enum long_way way, struct all_
     return error;
 }
 
-#if CUDART_VERSION >= 12030
-static struct cudaGraphNodeParams generally(const struct cudaKernelNodeParams *params)
-{
-    struct cudaGraphNodeParams general = PDL_ZERO;
-
-    general.type = cudaGraphNodeTypeKernel;
-    general.kernel.func = params->func;
-    general.kernel.gridDim = params->gridDim;
-    general.kernel.blockDim = params->blockDim;
-    general.kernel.kernelParams = params->kernelParams;
-    general.kernel.extra = params->extra;
-    return general;
-}
-#endif
-
 /* Turns *graph and *node into those that are run. */
 static cudaError_t change_graph(struct long_ask *l, enum long_way way, cudaGraph_t *graph, cudaGraphNode_t *node)
 {
@@ -194,7 +179,7 @@ static cudaError_t change_graph(struct long_ask *l, enum long_way way, cudaGraph
     }
 #if CUDART_VERSION >= 12030
     if (way == WAY_GENERAL) {
-        struct cudaGraphNodeParams general = generally(&params);
+        struct cudaGraphNodeParams general = ask_generally(&params);
         return cudaGraphNodeSetParams(*node, &general);
     }
 #endif
@@ -242,7 +227,7 @@ static cudaError_t change_exec(struct long_ask *l, enum long_way way, cudaGraphE
 
 #if CUDART_VERSION >= 12030
     if (way == WAY_GENERAL_EXEC) {
-        struct cudaGraphNodeParams general = generally(&params);
+        struct cudaGraphNodeParams general = ask_generally(&params);
         return cudaGraphExecNodeSetParams(exec, node, &general);
     }
 #endif

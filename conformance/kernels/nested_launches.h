@@ -126,19 +126,13 @@ static cudaError_t renew_kernel(struct nested *n, const struct repeated *r, int 
 {
     void *values[1];
     struct cudaKernelNodeParams params = one_block_node(r->function, PART, values);
-#if CUDART_VERSION >= 12020
-    struct cudaGraphNodeParams general = PDL_ZERO;
-#endif
 
     values[0] = &n->args;
-#if CUDART_VERSION >= 12020
-    general.type = cudaGraphNodeTypeKernel;
-    general.kernel.func = params.func;
-    general.kernel.gridDim = params.gridDim;
-    general.kernel.blockDim = params.blockDim;
-    general.kernel.kernelParams = values;
-    if (generally)
+#if CUDART_VERSION >= 12030
+    if (generally) {
+        struct cudaGraphNodeParams general = ask_generally(&params);
         return cudaGraphExecNodeSetParams(r->exec[r->used], r->node[REPEATED_KERNEL], &general);
+    }
 #endif
     (void)generally;
     return cudaGraphExecKernelNodeSetParams(r->exec[r->used], r->node[REPEATED_KERNEL], &params);

@@ -118,16 +118,6 @@ DEVICE_FN int comes_late(const struct step_plan *plan)
     return (STEP_BLOCK == 0 && who != 1) || (STEP_BLOCK + 1 == STEP_BLOCKS && who != 2);
 }
 
-/* Whether this block stores any words. */
-DEVICE_FN int has_words(void)
-{
-    uint32_t w, any = 0;
-
-    for (w = 0; w < PROGRAM_WORDS; w++)
-        any |= block_of_word(w, STEP_BLOCKS) == STEP_BLOCK;
-    return any != 0;
-}
-
 /* Lines that are in a cache before the wait are stale after it, if the wait leaves them. all: those of other blocks, too. */
 DEVICE_FN void read_early(const struct kernel_args *args, const struct step_plan *plan, int all)
 {
@@ -142,13 +132,13 @@ DEVICE_FN void read_early(const struct kernel_args *args, const struct step_plan
         k_add(&args->state->left, 1);
 }
 
-/* The words that this thread stores, one bit each. */
-DEVICE_FN uint32_t own_words(void)
+/* The words that this thread stores, or its whole block, one bit each. */
+DEVICE_FN uint32_t own_words(int of_block)
 {
     uint32_t w, mine = 0;
 
     for (w = 0; w < PROGRAM_WORDS; w++)
-        if (block_of_word(w, STEP_BLOCKS) == STEP_BLOCK && thread_of_word(w, STEP_THREADS) == STEP_THREAD)
+        if (block_of_word(w, STEP_BLOCKS) == STEP_BLOCK && (of_block || thread_of_word(w, STEP_THREADS) == STEP_THREAD))
             mine |= 1u << w;
     return mine;
 }
@@ -165,9 +155,9 @@ DEVICE_FN void says_begun(const struct kernel_args *args, const struct step_plan
 DEVICE_FN void run_step(const struct kernel_args *args, const struct step_plan *told, const struct step_given *given)
 {
     struct step_plan plan = *told;
-    uint32_t word[PROGRAM_WORDS], w, mine = own_words();
+    uint32_t word[PROGRAM_WORDS], w, mine = own_words(0);
     int leader = leads(&plan), triggers = leader || (plan.flags & STEP_TRIGGERS_ALL);
-    int idle = (plan.flags & STEP_IDLE_BLOCKS) && !has_words();
+    int idle = (plan.flags & STEP_IDLE_BLOCKS) && !own_words(1);
 
     if ((plan.flags & STEP_LEAVES_FIRST) && !leader && !mine)
         return;

@@ -51,8 +51,8 @@ struct step_plan {
 #define STEP_LAST_LEADS 0x20u  /* the thread that holds, counts and triggers for its block is the last one, not the first */
 #define STEP_LEAVES_FIRST 0x40u /* threads without a part in it end at once */
 #define STEP_LEAVES_LATE 0x80u /* they end after their wait */
-#define STEP_IDLE_BLOCKS 0x200u /* blocks that store no words do not wait; early they read what others do */
 #define STEP_SAYS_TWICE 0x100u /* it waits twice, if it waits, and triggers late, too, if it triggers first */
+#define STEP_IDLE_BLOCKS 0x200u /* blocks that store no words do not wait; early they read what others do */
 
 /* STEP_RECORD: its event lets a copy of all words go, in another stream. STEP_AWAIT: waits for a kernel of another stream. */
 enum step_kind { STEP_KERNEL, STEP_SET, STEP_COPY, STEP_HOST, STEP_EMPTY, STEP_RECORD, STEP_AWAIT, STEP_KINDS };
@@ -118,6 +118,9 @@ void program_draw_graph(struct program *program, struct dice *dice, const struct
 void program_draw_stream(struct program *program, struct dice *dice, const struct program_size *size, unsigned number);
 /* Fills what each step reads, and which later steps it watches, from the links and the order of the lanes. */
 void program_entitle(struct program *program, struct dice *dice);
+/* One of them more, if there is room and `to` is a step whose begin a kernel can see. */
+void program_add_read(struct step *step, unsigned from);
+void program_add_watch(struct program *program, unsigned from, unsigned to);
 int program_is_linked(const struct program *program, unsigned from, unsigned to);
 int program_is_root(const struct program *program, unsigned step); /* no link leads to it */
 unsigned program_next_in_lane(const struct program *program, unsigned step); /* PROGRAM_STEPS: there is none */

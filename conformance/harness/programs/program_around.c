@@ -202,18 +202,6 @@ cudaError_t program_see_earlier(const struct made *made, cudaStream_t stream)
 
 static int has_words(const struct step *step) { return step->kind != STEP_EMPTY && step->kind != STEP_RECORD; }
 
-static void add_read(struct step *step, unsigned from)
-{
-    if (step->reads < PROGRAM_READS)
-        step->read[step->reads++] = from;
-}
-
-static void add_watch(struct step *step, unsigned on)
-{
-    if (step->kind == STEP_KERNEL && step->watches < PROGRAM_WATCHES)
-        step->watch[step->watches++] = on;
-}
-
 static struct step *draw_around(struct made *made, struct program *program, unsigned i, int attribute)
 {
     struct step *step = &program->step[i];
@@ -235,12 +223,12 @@ static void draw_before(struct made *made, struct program *program, unsigned i, 
     if (first)
         step->hold_ns *= 2;
     else if (!step->attribute || (step->flags & STEP_WAITS))
-        add_read(step, made->before_step);
+        program_add_read(step, made->before_step);
     for (k = 0; k < made->behind_step; k++) {
         if (program->step[k].kind == STEP_KERNEL)
-            add_read(&program->step[k], i);
+            program_add_read(&program->step[k], i);
         if (program->step[k].kind == STEP_KERNEL && program_is_root(program, k))
-            add_watch(step, k);
+            program_add_watch(program, i, k);
     }
 }
 
@@ -261,9 +249,9 @@ static void draw_behind(struct made *made, struct program *program, unsigned i, 
     }
     for (k = 0; k < program->steps && (!attribute || (step->flags & STEP_WAITS)); k++, from = (from + 1) % program->steps)
         if (has_words(&program->step[from]) && (from < i || from >= made->before_step))
-            add_read(step, from);
+            program_add_read(step, from);
     for (k = 0; k < i && !attribute; k++)
-        add_watch(&program->step[k], i);
+        program_add_watch(program, k, i);
 }
 
 void program_add_around(struct made *made, struct program *program, int copies_only, int attributes)

@@ -121,7 +121,7 @@ static step_set direct_or_through(const struct program *p, unsigned to, const st
     return set;
 }
 
-static void add_read(struct step *step, unsigned from)
+void program_add_read(struct step *step, unsigned from)
 {
     unsigned i;
 
@@ -151,7 +151,7 @@ static int begins_at_end(const struct program *p, unsigned from, enum link_kind 
     return kind == LINK_FULL || (kind == LINK_TRIGGER && !(p->step[from].flags & STEP_TRIGGERS_FIRST));
 }
 
-static void add_watch(struct program *p, unsigned from, unsigned to)
+void program_add_watch(struct program *p, unsigned from, unsigned to)
 {
     struct step *step = &p->step[from];
 
@@ -167,16 +167,16 @@ static void find_watches(struct program *p, const struct order *order, const ste
         p->step[i].watches = 0;
     for (l = 0; l < p->links; l++)
         if (begins_at_end(p, p->link[l].from, p->link[l].kind))
-            add_watch(p, p->link[l].from, p->link[l].to);
+            program_add_watch(p, p->link[l].from, p->link[l].to);
     for (i = 0; p->streams && i < p->steps; i++) {
         next = program_next_in_lane(p, i);
         if (next != PROGRAM_STEPS && begins_at_end(p, i, p->step[next].kind == STEP_KERNEL && p->step[next].attribute ? LINK_TRIGGER : LINK_FULL))
-            add_watch(p, i, next);
+            program_add_watch(p, i, next);
     }
     for (i = 0; i < p->steps; i++) /* after other steps: complete before this one begins */
         for (k = i; k-- > 0;)
             if ((p->streams ? order->before[i] : through[i] & order->before[i]) & bit(k) && !is_direct(p, k, i))
-                add_watch(p, k, i);
+                program_add_watch(p, k, i);
 }
 
 void program_entitle(struct program *p, struct dice *dice)
@@ -196,14 +196,14 @@ void program_entitle(struct program *p, struct dice *dice)
             step->after[k] = complete_after(p, &order, i, k);
         for (k = i; k-- > 0;)
             if ((visible & bit(k)) && is_direct(p, k, i) && may_read(p, i, k))
-                add_read(step, k);
+                program_add_read(step, k);
         for (k = i; k-- > 0;)
             if ((visible & through[i] & bit(k)) && may_read(p, i, k))
-                add_read(step, k);
+                program_add_read(step, k);
         for (n = 0; n < 2 * PROGRAM_READS && i > 0; n++) {
             k = dice_below(dice, i);
             if ((visible & bit(k)) && may_read(p, i, k))
-                add_read(step, k);
+                program_add_read(step, k);
         }
         if (step->kind == STEP_COPY) /* of what it may read, or of what the host gives */
             step->reads = step->reads != 0 && dice_below(dice, 4) != 0;
