@@ -4,9 +4,9 @@
  * calls    ATTR-15c  launches by each call of the runtime and of the driver, cooperative ones too: grid, block and dynamic shared memory; in
  *                    clusters, with each other attribute
  * nodes    ATTR-15c  nodes that are given another shape and other arguments than they had, and every other one another kernel: by each call that
- *                    gives parameters, also while they are disabled, by an update, in a clone and in child graphs; each
- *                    comes after another kernel, which was added before it and has another shape; captured launches by each call; a node
- *                    that is refused parameters and attributes
+ *                    gives parameters, also while they are disabled, by an update, in a clone and in child graphs; each stands in a
+ *                    row with another kernel of another shape, after it or before it; captured launches by each call; a node that is refused
+ *                    parameters and attributes
  * sets     ATTR-15d  memset nodes of one row or several that had another place, value, width, element or pitch before, in the same ways
  * copies   ATTR-15d  copy nodes of a row, rows or layers that had another place, width, number or distance of them before, in the same ways
  * hosts    ATTR-15h  40 host functions in a graph, each with data of its own: in a line and side by side; added, captured, given other data
@@ -62,6 +62,7 @@ struct given {
     CUfunction function[2];
     void *values[1];            /* the kernel's arguments */
     int before;                 /* nodes are added with parameters that they will not run with */
+    unsigned goes_first;        /* not 0: of two kernels in a row the one that is asked about is the first */
     int clusters;               /* kernel nodes are made with the clusters of their shapes */
     const struct move *moves;   /* what memset and copy nodes are given */
     unsigned wrong, trials;

@@ -66,12 +66,7 @@ static void shape_fill_general(struct given *g, struct cudaGraphNodeParams *para
     struct cudaKernelNodeParams plain = PDL_ZERO;
 
     fill_params(g, &plain, which);
-    params->type = cudaGraphNodeTypeKernel;
-    params->kernel.func = plain.func;
-    params->kernel.gridDim = plain.gridDim;
-    params->kernel.blockDim = plain.blockDim;
-    params->kernel.sharedMemBytes = plain.sharedMemBytes;
-    params->kernel.kernelParams = plain.kernelParams;
+    *params = ask_generally(&plain);
 }
 #endif
 
@@ -114,18 +109,31 @@ static cudaError_t add_asked(struct given *g, const struct subject *of, unsigned
     return error;
 }
 
-/* A kernel stands behind an older one, whose shape and arguments are not to be taken for its own. */
-static cudaError_t add_behind(struct given *g, unsigned which, int generally, cudaGraph_t graph, cudaGraphNode_t *node)
+static cudaError_t add_elsewhere(struct given *g, unsigned which, cudaGraph_t graph, cudaGraphNode_t *node)
 {
-    cudaGraphEdgeData full = edges_data(0, 0, 0);
-    cudaGraphNode_t older = NULL;
     cudaError_t error;
 
     tell_elsewhere(g, 1);
-    error = shape_add(g, graph, (which + 1) % SHAPES, &older);
+    error = shape_add(g, graph, which, node);
+    tell_elsewhere(g, 0);
+    return error;
+}
+
+/* A kernel stands behind another one or before it, whose shape and arguments are not to be taken for its own. */
+static cudaError_t add_in_row(struct given *g, unsigned which, int generally, cudaGraph_t graph, cudaGraphNode_t *node)
+{
+    cudaGraphEdgeData full = edges_data(0, 0, 0);
+    unsigned others = (which + 1) % SHAPES;
+    cudaGraphNode_t other = NULL;
+    cudaError_t error = g->goes_first ? cudaSuccess : add_elsewhere(g, others, graph, &other);
+
     if (error == cudaSuccess)
         error = add_asked(g, &shape_subject, which, generally, graph, node);
-    return error == cudaSuccess ? edges_add(graph, &older, node, &full, 1) : error;
+    if (error == cudaSuccess && g->goes_first)
+        error = add_elsewhere(g, others, graph, &other);
+    if (error != cudaSuccess)
+        return error;
+    return g->goes_first ? edges_add(graph, node, &other, &full, 1) : edges_add(graph, &other, node, &full, 1);
 }
 
 /* A graph of the node, a kernel perhaps a cooperative one. */
@@ -137,7 +145,7 @@ static cudaError_t graph_of(struct given *g, const struct subject *of, unsigned 
 
     value.cooperative = 1;
     if (error == cudaSuccess)
-        error = of == &shape_subject ? add_behind(g, which, generally, *graph, node) : add_asked(g, of, which, generally, *graph, node);
+        error = of == &shape_subject ? add_in_row(g, which, generally, *graph, node) : add_asked(g, of, which, generally, *graph, node);
     if (error == cudaSuccess && g->clusters)
         error = give_clusters(*node, which);
     return error == cudaSuccess && cooperative ? cudaGraphKernelNodeSetAttribute(*node, cudaLaunchAttributeCooperative, &value) : error;
@@ -313,8 +321,10 @@ static void ask_ways(struct given *g, const struct subject *of, unsigned count)
 
     for (way = 0; way < (unsigned)WAYS_ASKED; way++) {
         cudaError_t error = cudaSuccess;
-        for (turn = 0; turn < 2 * count && error == cudaSuccess; turn++)
+        for (turn = 0; turn < 2 * count && error == cudaSuccess; turn++) {
+            g->goes_first = turn / count;
             error = run_way(g, of, (enum way)way, turn % count, (turn + 1 + turn / count) % count, of == &shape_subject && turn / 2 % 2);
+        }
         ask_expect(g->ask, way_names[way], error, cudaSuccess);
     }
 }
@@ -325,6 +335,7 @@ static void ask_clusters(struct given *g)
     static const enum way ways[] = { WAY_ADDED, WAY_CLONED, WAY_UPDATE, WAY_UPDATE_INSIDE, WAY_CHILD, WAY_CHILD_INSIDE };
     unsigned way, turn;
 
+    g->goes_first = 0; /* both tell the same place */
     g->clusters = 1;
     for (way = 0; way < sizeof(ways) / sizeof(ways[0]); way++) {
         cudaError_t error = cudaSuccess;

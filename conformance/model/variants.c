@@ -861,7 +861,7 @@ static const struct variant variants[] = {
     BROKEN("driver-cooperative-is-plain", driver_cooperative_is_plain, "ATTR-15c", "cuLaunchCooperativeKernel launches an ordinary kernel"),
     BROKEN("capture-loses-cooperative", capture_loses_cooperative, "ATTR-15c", "a captured cooperative launch becomes a node that is not cooperative"),
     BROKEN("params-lose-cooperative", params_lose_cooperative, "ATTR-15c", "new parameters make a cooperative node an ordinary one"),
-    BROKEN("child-update-keeps-shared", child_update_keeps_shared, "SAME-01", "new parameters of a child graph leave the dynamic shared memory of its kernels as it was"),
+    BROKEN("child-update-keeps-shared", child_update_keeps_shared, "ATTR-15c", "new parameters of a child graph leave the dynamic shared memory of its kernels as it was"),
     BROKEN("update-keeps-element", update_keeps_element, "ATTR-15d", "an update of a whole graph leaves the element size of memsets as it was"),
     BROKEN("exec-set-keeps-element", exec_set_keeps_element, "ATTR-15d", "new parameters of a memset of an executable graph leave its element size as it was"),
     BROKEN("clone-set-keeps-place", clone_set_keeps_place, "ATTR-15d", "new parameters of a memset node of a clone leave its place as it was"),
