@@ -4,8 +4,8 @@
  * program_words.c what comes of it, and program_rows.c which rows of the covering array it holds;
  * program_steps.c makes one step a node of a graph, program_graph.c all of them, program_exec.c makes that executable,
  * program_loop.c lets it run twice in a loop, program_launch.c launches one step into a stream, program_moves.c one that is a memset or a copy,
- * program_stream.c launches or captures all of them, and program_between.c makes calls between launches that change nothing; the calls that
- * may be the driver's own stand in program_driver.h. program_read.c reads back the graph that was made, program_captured.c the one that was
+ * program_stream.c launches or captures all of them, and program_between.c and program_beside.c make calls between launches that change nothing;
+ * the calls that may be the driver's own stand in program_driver.h. program_read.c reads back the graph that was made, program_captured.c the one that was
  * captured; program_around.c launches work before it and after it;
  * program_judge.c runs it and compares every step's words with those that the host computed; program_room.c holds what all programs share.
  * A step reads only what the documents let it read (program_entitle()), as early as it may, and stores as late as it can: a missing
@@ -153,6 +153,7 @@ cudaGraphEdgeData program_edge(enum link_kind kind);
 /* "K0 Kw1 S2; 0>1:1,0,1 1>2:0,0,0" */
 void program_text(const struct program *program, char *text, size_t room);
 #define AROUND_ROOM 768u
+#define AHEAD_WORDS 64u
 
 /* ---- making and running ---- */
 
@@ -289,6 +290,10 @@ enum program_copy { COPY_BEHIND = PROGRAM_SEEN, COPY_OF_DECOY, PROGRAM_COPIES };
 uint32_t *program_seen_by(const struct made *made, uint64_t decoys, unsigned record);
 /* A host call that changes nothing of what the stream does next. An error: a call failed that must not, or succeeded that must fail. */
 cudaError_t program_change_nothing(const struct made *made, cudaStream_t stream, struct dice *dice);
+/* One of those of program_beside.c. */
+cudaError_t program_call_beside(const struct made *made, cudaStream_t stream, struct dice *dice);
+/* Two small kernels whose words nobody reads; the second one may overlap the first. */
+cudaError_t program_launch_elsewhere(const struct made *made, cudaStream_t stream);
 /* An event is made, recorded in a stream without work, if none captures, and destroyed. */
 cudaError_t program_pass_event(const struct made *made);
 /* "The id is unique over the lifetime of the process." */
@@ -405,7 +410,7 @@ struct program_room {
     uint32_t *seen;            /* the words as each of the first steps that record saw them */
     uint32_t *began;           /* PROGRAM_BEGAN, twice */
     struct step_plan *ahead_plan; /* what is launched ahead of a graph, and its words, in device memory */
-    uint32_t *ahead;
+    uint32_t *ahead;           /* AHEAD_WORDS, then as many of what is launched elsewhere */
     cudaEvent_t prepared, never, passed, captured; /* never: recorded; passed: long ago; captured: in captures alone */
     cudaEvent_t other_event[PROGRAM_OTHER_EVENTS]; /* with timing, for hosts that sleep, for other processes */
     unsigned long long last_capture; /* its id */

@@ -107,23 +107,25 @@ cudaError_t program_prepare(struct made *made)
 
 /* ---- before the graph ---- */
 
-/* The second of them overlaps what stands before it, unless it records an event. */
-static cudaError_t launch_ahead(const struct program_room *room, unsigned nth, cudaStream_t stream, cudaEvent_t event)
+static void fill_args(const struct program_room *room, unsigned nth, uint32_t *words, struct kernel_args *args)
 {
-    const struct program_staging *device = (const struct program_staging *)(const void *)room->mapped;
-    struct kernel_args args = PDL_ZERO;
+    args->plan = (const struct trial_plan *)(const void *)(room->ahead_plan + nth);
+    args->data = args->input = words;
+    args->primary_sm = words + LAUNCHED_AHEAD * PROGRAM_WORDS;
+    args->dependent_sm = args->primary_sm + LAUNCHED_AHEAD;
+    args->state = room->state;
+    args->seen = words + AHEAD_WORDS - LAUNCHED_AHEAD;
+}
+
+/* The second of them overlaps what stands before it, unless it records an event. */
+static cudaError_t launch_small(const struct program_room *room, unsigned nth, struct kernel_args *args, cudaStream_t stream, cudaEvent_t event)
+{
     cudaLaunchAttribute attr;
     cudaLaunchConfig_t config = PDL_ZERO;
     void *values[1];
     unsigned n = 0;
 
-    args.plan = (const struct trial_plan *)(const void *)(room->ahead_plan + nth);
-    args.data = args.input = room->ahead;
-    args.primary_sm = room->ahead + LAUNCHED_AHEAD * PROGRAM_WORDS;
-    args.dependent_sm = args.primary_sm + LAUNCHED_AHEAD;
-    args.state = room->state;
-    args.seen = (uint32_t *)(uintptr_t)device->ahead_mark;
-    values[0] = &args;
+    values[0] = args;
     config.gridDim.x = config.gridDim.y = config.gridDim.z = 1;
     config.blockDim.x = config.blockDim.y = config.blockDim.z = 1;
     config.stream = stream;
@@ -134,6 +136,26 @@ static cudaError_t launch_ahead(const struct program_room *room, unsigned nth, c
     config.attrs = n ? &attr : NULL;
     config.numAttrs = n;
     return cudaLaunchKernelExC(&config, room->kernel[0], values);
+}
+
+static cudaError_t launch_ahead(const struct program_room *room, unsigned nth, cudaStream_t stream, cudaEvent_t event)
+{
+    const struct program_staging *device = (const struct program_staging *)(const void *)room->mapped;
+    struct kernel_args args = PDL_ZERO;
+
+    fill_args(room, nth, room->ahead, &args);
+    args.seen = (uint32_t *)(uintptr_t)device->ahead_mark;
+    return launch_small(room, nth, &args, stream, event);
+}
+
+cudaError_t program_launch_elsewhere(const struct made *made, cudaStream_t stream)
+{
+    const struct program_room *room = made->room;
+    struct kernel_args args = PDL_ZERO;
+
+    fill_args(room, 1, room->ahead + AHEAD_WORDS, &args);
+    TRY(launch_small(room, 1, &args, stream, NULL));
+    return launch_small(room, 1, &args, stream, NULL);
 }
 
 /* With the attribute a kernel after the graph may begin before what is queued here. */

@@ -1,29 +1,13 @@
 /* program_between.c - host calls that change nothing of what a stream does next: queries, waits for events that have nothing to say and for
- * other streams, calls that are refused, moves of no bytes, settings and questions, what is made for nobody, and captures in a stream that
- * has work. */
+ * other streams, moves of no bytes, settings and questions, what is made for nobody, and captures in a stream that has work; more of them in
+ * program_beside.c. */
 #include "program.h"
 
 #include <string.h>
 
 #include "../edges.h"
+#include "../other_thread.h"
 #include "try.h"
-
-/* A launch that is refused leaves nothing behind: neither work nor its attribute. */
-static cudaError_t launch_nothing(const struct made *made, cudaStream_t stream)
-{
-    cudaLaunchAttribute attr;
-    cudaLaunchConfig_t config = PDL_ZERO; /* a grid of no blocks */
-    struct kernel_args args = PDL_ZERO;
-    void *params[1];
-    unsigned n = 0;
-
-    params[0] = &args;
-    program_add_attribute(&attr, &n, cudaLaunchAttributeProgrammaticStreamSerialization)->programmaticStreamSerializationAllowed = 1;
-    config.stream = stream;
-    config.attrs = &attr;
-    config.numAttrs = n;
-    return cudaLaunchKernelExC(&config, made->room->kernel[0], params) == cudaSuccess ? cudaErrorUnknown : cudaSuccess;
-}
 
 static cudaError_t ready_or_not(cudaError_t error) { return error == cudaErrorNotReady ? cudaSuccess : error; }
 
@@ -187,31 +171,50 @@ static cudaError_t launch_empty_graph(cudaStream_t stream, struct dice *dice)
 
 static cudaError_t call_between(const struct made *made, cudaStream_t stream, struct dice *dice)
 {
-    switch (dice_below(dice, made->beside ? 13 : 15)) { /* no document says what else a spoiled capture spoils */
-    case 0: return launch_nothing(made, stream);
-    case 1: return ready_or_not(cudaStreamQuery(stream));
-    case 2: return ask_event(made, 0, dice);
-    case 3: return ask_event(made, 1, dice);
-    case 4: return await_nothing(made->room->never, stream);
-    case 5: return await_nothing(made->room->passed, stream);
-    case 6: return wait_elsewhere(made);
-    case 7: return capture_between(made, stream, ASK_NOTHING, dice);
-    case 8: return move_nothing(made, stream, dice);
-    case 9: return ask_about(made, stream);
-    case 10: return set_anew(made);
-    case 11: return make_unused(made);
-    case 12: return launch_empty_graph(stream, dice);
-    case 13: return capture_between(made, stream, ASK_STREAM, dice);
-    default: return capture_between(made, stream, ASK_CAPTURED_EVENT, dice);
+    switch (dice_below(dice, made->beside ? 18 : 20)) { /* no document says what else a spoiled capture spoils */
+    case 0: return ready_or_not(cudaStreamQuery(stream));
+    case 1: return ask_event(made, 0, dice);
+    case 2: return ask_event(made, 1, dice);
+    case 3: return await_nothing(made->room->never, stream);
+    case 4: return await_nothing(made->room->passed, stream);
+    case 5: return wait_elsewhere(made);
+    case 6: return capture_between(made, stream, ASK_NOTHING, dice);
+    case 7: return move_nothing(made, stream, dice);
+    case 8: return ask_about(made, stream);
+    case 9: return set_anew(made);
+    case 10: return make_unused(made);
+    case 11: return launch_empty_graph(stream, dice);
+    case 18: return capture_between(made, stream, ASK_STREAM, dice);
+    case 19: return capture_between(made, stream, ASK_CAPTURED_EVENT, dice);
+    default: return program_call_beside(made, stream, dice);
     }
+}
+
+struct called {                /* by another thread */
+    const struct made *made;
+    cudaStream_t stream;
+    struct dice *dice;
+    cudaError_t error;
+};
+
+static void call_by_thread(void *of)
+{
+    struct called *called = (struct called *)of;
+
+    called->error = call_between(called->made, called->stream, called->dice);
 }
 
 cudaError_t program_change_nothing(const struct made *made, cudaStream_t stream, struct dice *dice)
 {
-    cudaError_t error = call_between(made, stream, dice);
+    struct called called = { made, stream, dice, cudaErrorUnknown };
+    int other = stream != cudaStreamPerThread && dice_below(dice, 8) == 0; /* another thread has another one */
 
+    if (!other)
+        call_by_thread(&called);
+    else if (!run_in_thread(call_by_thread, &called))
+        return cudaErrorNotSupported;
     (void)cudaGetLastError();
-    return error;
+    return called.error;
 }
 
 /* into: the graph that it adds to, if it was begun so */

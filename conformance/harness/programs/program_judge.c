@@ -1,5 +1,6 @@
 /* program_judge.c - runs programs made in different ways, compares them, and makes a failing one small. */
 #include "program.h"
+#include "../other_thread.h"
 #include "program_rows.h"
 #include "try.h"
 
@@ -168,6 +169,37 @@ static void way_text(const struct way *way, char *text, size_t room)
         snprintf(text, room, "%s", stream_way_name[way->make]);
 }
 
+struct part {                  /* of the making or launching of an executable graph; another thread may do it */
+    struct made *made;
+    enum exec_way way;
+    cudaGraphExec_t *exec;
+    cudaStream_t stream;
+    cudaError_t error;
+};
+
+static void make_exec(void *of)
+{
+    struct part *part = (struct part *)of;
+
+    part->error = exec_make(part->made, part->way, part->exec);
+}
+
+static void launch_exec(void *of)
+{
+    struct part *part = (struct part *)of;
+
+    part->error = program_launch_exec(part->made, *part->exec, part->stream, &part->made->dice);
+}
+
+static cudaError_t by_any_thread(struct part *part, void (*run)(void *of))
+{
+    if (part->stream == cudaStreamPerThread || dice_below(&part->made->dice, 8))
+        run(part);
+    else if (!run_in_thread(run, part))
+        return cudaErrorNotSupported;
+    return part->error;
+}
+
 /* The stream that a graph is launched in has no part in what it computes. */
 static cudaStream_t any_stream(const struct program_room *room, struct dice *dice)
 {
@@ -243,6 +275,7 @@ static cudaError_t launch_once(struct made *made, cudaGraphExec_t *exec, enum ex
     struct program_room *room = made->room;
     struct made now = *made;
     cudaStream_t stream = any_stream(room, &now.dice), prepared_in = dice_below(&now.dice, 2) ? stream : any_stream(room, &now.dice);
+    struct part part = { made, way, exec, stream, cudaErrorUnknown };
     int is_decoy = exec_is_decoy(made, time);
     uint64_t decoys = is_decoy ? made->decoy->decoys : 0;
     cudaError_t error;
@@ -261,7 +294,7 @@ static cudaError_t launch_once(struct made *made, cudaGraphExec_t *exec, enum ex
     TRY(program_launch_before(&now, stream, &made->dice));
     if (dice_below(&made->dice, 8) == 0)
         TRY(program_change_nothing(made, stream, &made->dice));
-    TRY(program_launch_exec(made, *exec, stream, &made->dice));
+    TRY(by_any_thread(&part, launch_exec));
     if (dice_below(&made->dice, 8) == 0)
         TRY(program_change_nothing(made, stream, &made->dice));
     if (twice)
@@ -300,7 +333,8 @@ static cudaError_t launch(struct made *made, cudaGraphExec_t *exec, enum exec_wa
 static cudaError_t run_graph(struct made *made, const struct way *way, struct difference *found)
 {
     cudaGraphExec_t exec = NULL;
-    cudaError_t error = exec_make(made, (enum exec_way)way->exec, &exec);
+    struct part part = { made, (enum exec_way)way->exec, &exec, made->room->stream, cudaErrorUnknown };
+    cudaError_t error = by_any_thread(&part, make_exec);
 
     made->changed = 0;
     if (error == cudaSuccess)

@@ -34,7 +34,7 @@ void program_use_place(struct program_room *room, unsigned number)
 static cudaError_t open_memory(struct program_room *room)
 {
     size_t plans = 2 * PROGRAM_STEPS * sizeof(struct step_plan), words = PLACE_BYTES;
-    size_t began = 2 * PROGRAM_BEGAN * 4, ahead = 64 * 4, ahead_plans = sizeof(room->staging->ahead);
+    size_t began = 2 * PROGRAM_BEGAN * 4, ahead = 2 * AHEAD_WORDS * 4, ahead_plans = sizeof(room->staging->ahead);
     size_t all = plans + ahead_plans + words + began + ahead + sizeof(struct trial_state);
     char *memory;
 
