@@ -244,6 +244,8 @@ static int run_cases(const struct options *o, struct run *run)
             return 0;
     }
     record_begin(run->record, "done");
+    if (run->endless) /* the device is at work until this process has ended */
+        record_bool(run->record, "endless", 1);
     record_end(run->record);
     return o->case_count == 1 && ran == 1 ? status_code(status, proving, measured) : 0;
 }

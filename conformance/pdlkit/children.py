@@ -280,24 +280,31 @@ class HeldChild:
     def __init__(self, argv: Sequence[str], environment: Mapping[str, str] | None = None) -> None:
         """Start it; SetupImpossible if that fails."""
         self._kept = Kept(argv, environment=environment, stdin=subprocess.PIPE)
+        self._begun: bool | None = None  # False: it had ended before
 
-    def release(self) -> Kept | None:
-        """Let it begin; None if it has ended already. What ends once it was released has begun."""
+    def begin(self) -> None:
+        """Let it begin, unless it has ended already. What ends later has begun."""
         stdin = self._kept.process.stdin
+        if self._begun is not None:
+            return
         assert stdin
-        ended = self._kept.process.poll() is not None
+        self._begun = self._kept.process.poll() is None
         try:
             with stdin:
                 stdin.write(b"\n")
         except OSError:
-            ended = True
-        if not ended:
+            self._begun = False
+
+    def release(self) -> Kept | None:
+        """Let it begin, if it has not, and give it away; None if it had ended before."""
+        self.begin()
+        if self._begun:
             return self._kept
         self.drop()
         return None
 
     def drop(self) -> None:
-        """End it without letting it begin."""
+        """End it, whether it has begun or not."""
         self._kept.stop()
         for pipe in (self._kept.process.stdin, self._kept.process.stdout, self._kept.process.stderr):
             assert pipe

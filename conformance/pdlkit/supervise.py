@@ -2,7 +2,8 @@
 
 A child that hangs, crashes or poisons its context costs the case it was in; a fresh child goes on after it. On a
 GPU a probe decides first whether the device survived. There the next family's child opens the device while this one's
-runs, and is held before it gives the GPU any work; after a casualty it is dropped, so that nothing of the casualty reaches it.
+runs, and is held before it gives the GPU any work. It begins when this one says that it is done, and has only to close the device. After
+a casualty it is dropped, so that nothing of the casualty reaches it.
 """
 
 from __future__ import annotations
@@ -103,8 +104,8 @@ def _untimed(value: Any) -> Any:
 class _FamilyWatch:
     """The watchdog's view of one child: every record is a sign of life; a case's own limit counts from its last progress."""
 
-    def __init__(self, session: Session, sink: Sink, on_start: Callable[[], None]) -> None:
-        self.session, self._sink, self._on_start = session, sink, on_start
+    def __init__(self, session: Session, sink: Sink, on_start: Callable[[], None], on_done: Callable[[], None]) -> None:
+        self.session, self._sink, self._on_start, self._on_done = session, sink, on_start, on_done
         self._deadline = time.monotonic() + START_S
         self._began, self._last_progress = 0.0, -math.inf
         self._limit = CASE_S
@@ -131,6 +132,8 @@ class _FamilyWatch:
             self._deadline = now + BETWEEN_CASES_S
         elif kind == "done":
             self._deadline = now + EXIT_S
+            if not record.get("endless"):
+                self._on_done()
         elif kind == "start":
             self._deadline = now + BETWEEN_CASES_S
             self._on_start()
@@ -210,7 +213,7 @@ class Supervisor:
                 return
             session = Session(family, pending)
             argv = self.plan.argv(family, pending, name_cases) + self._plant()
-            watch = _FamilyWatch(session, self._sink, lambda: self._hold_next(family))
+            watch = _FamilyWatch(session, self._sink, lambda: self._hold_next(family), self._begin_held)
             ending = run_child(argv, watch, self._stopper, self.plan.environment, self._release(argv))
             slow = ending.hung and watch.still_went_on()
             settled = self._settle(session, ending, len(pending) == 1 and name_cases, slow)
@@ -244,8 +247,13 @@ class Supervisor:
         except SetupImpossible:
             pass  # it is started when it is its turn, and then the failure is said
 
+    def _begin_held(self) -> None:
+        """The GPU has no work left."""
+        if self._held:
+            self._held[1].begin()
+
     def _release(self, argv: list[str]) -> Kept | None:
-        """The child that was held for this, if it still waits."""
+        """The child that was held for this, if it waits or has begun."""
         if self._held is None or self._held[0] != argv:
             return None
         child, self._held = self._held[1], None

@@ -354,6 +354,18 @@ def test_a_held_child_begins_when_it_is_released() -> None:
     assert end.exit_code == 0 and watch.lines == ["begun"]
 
 
+def test_a_held_child_may_begin_before_it_is_released() -> None:
+    watch, stopper = Watch(HANG_S), Stopper()
+    held = HeldChild([sys.executable, "-c", WAITING])
+    held.begin()
+    held._kept.process.wait()  # it needs no more than that
+    kept = held.release()
+    assert kept is not None
+    end = run_child(["never started"], watch, stopper, kept=kept)
+    stopper.close()
+    assert end.exit_code == 0 and watch.lines == ["begun"]
+
+
 def test_a_held_child_has_begun_however_soon_it_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     """On a busy machine it may end before we run again."""
     held, watch, stopper = HeldChild([sys.executable, "-c", WAITING]), Watch(HANG_S), Stopper()

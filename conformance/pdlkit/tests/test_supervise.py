@@ -387,7 +387,7 @@ def test_how_long_a_child_may_be_silent(line: dict[str, Any] | None, seconds: fl
     now = [100.0]
     monkeypatch.setattr(time, "monotonic", lambda: now[0])
     session = Session("f", ["a"])
-    watch = supervise._FamilyWatch(session, lambda family, record: None, lambda: None)
+    watch = supervise._FamilyWatch(session, lambda family, record: None, lambda: None, lambda: None)
     now[0] = 110.0
     for text in ([json.dumps(line)] if line else ["", "  "]):
         watch.line(text)
@@ -398,7 +398,7 @@ def test_progress_moves_a_deadline_and_a_case_is_timed(monkeypatch: pytest.Monke
     now = [100.0]
     monkeypatch.setattr(time, "monotonic", lambda: now[0])
     session = Session("f", ["a"])
-    watch = supervise._FamilyWatch(session, lambda family, record: None, lambda: None)
+    watch = supervise._FamilyWatch(session, lambda family, record: None, lambda: None, lambda: None)
     begin, verdict, end = case_lines("a")
     watch.line(json.dumps(begin))
     now[0] = 104.0
@@ -414,7 +414,7 @@ def test_progress_moves_a_deadline_and_a_case_is_timed(monkeypatch: pytest.Monke
 def test_progress_is_believed_for_ten_times_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [100.0]
     monkeypatch.setattr(time, "monotonic", lambda: now[0])
-    watch = supervise._FamilyWatch(Session("f", ["a"]), lambda family, record: None, lambda: None)
+    watch = supervise._FamilyWatch(Session("f", ["a"]), lambda family, record: None, lambda: None, lambda: None)
     watch.line(json.dumps(case_lines("a")[0]))
     for second in range(1, 200):
         now[0] = 100.0 + second
@@ -445,7 +445,7 @@ def test_a_case_that_goes_on_is_slow_and_does_not_hang(age: float, status: str, 
 
 def test_a_case_without_progress_hangs_however_early_the_machine_was_started(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(time, "monotonic", lambda: 1.0)
-    watch = supervise._FamilyWatch(Session("f", ["a"]), lambda family, record: None, lambda: None)
+    watch = supervise._FamilyWatch(Session("f", ["a"]), lambda family, record: None, lambda: None, lambda: None)
     assert not watch.still_went_on()
     watch.line(json.dumps(case_lines("a")[0]))
     assert not watch.still_went_on()
@@ -496,7 +496,8 @@ class Held:
             self.said.append(f"release {family}")
             return None if gone else family
 
-        return SimpleNamespace(release=release, drop=lambda: self.said.append(f"drop {family}"))
+        return SimpleNamespace(begin=lambda: self.said.append(f"begin {family}"), release=release,
+                               drop=lambda: self.said.append(f"drop {family}"))
 
 
 THREE = {name: ["a", "b"] for name in ("f", "g", "h")}
@@ -507,7 +508,7 @@ def test_the_next_child_is_held_while_one_runs(gone: bool, monkeypatch: pytest.M
     held, children = Held(monkeypatch, gone), Children(monkeypatch, (GOOD, CLEAN), (GOOD, CLEAN), (GOOD, CLEAN))
     outcome, _, finished = outcome_of(plan_of(families=THREE))
     assert finished == ["f", "g", "h"] and not outcome.problems
-    assert held.said == ["hold g", "release g", "hold h", "release h"]
+    assert held.said == ["hold g", "begin g", "release g", "hold h", "begin h", "release h"]
     started_anew: list[str | None] = [None, None, None]
     assert children.given == (started_anew if gone else [None, "g", "h"])
 
@@ -525,7 +526,7 @@ def test_a_held_child_does_not_outlast_a_casualty(end: Ending, monkeypatch: pyte
     held = Held(monkeypatch)
     children = Children(monkeypatch, (IN_A, end), (REST, CLEAN), (GOOD, CLEAN), probes=[0])
     outcome_of(plan_of(families={"f": ["a", "b"], "g": ["a", "b"]}))
-    assert held.said == ["hold g", "drop g", "hold g", "release g"] and children.given == [None, None, "g"]
+    assert held.said == ["hold g", "drop g", "hold g", "begin g", "release g"] and children.given == [None, None, "g"]
 
 
 def test_a_held_child_ends_with_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -541,7 +542,7 @@ def test_a_planted_casualty_is_not_held(monkeypatch: pytest.MonkeyPatch) -> None
 
     def hold(argv: list[str], _environment: dict[str, str] | None) -> Any:
         asked.append(argv)
-        return SimpleNamespace(release=lambda: None, drop=lambda: None)
+        return SimpleNamespace(begin=lambda: None, release=lambda: None, drop=lambda: None)
 
     monkeypatch.setattr(supervise, "HeldChild", hold)
     Children(monkeypatch, (GOOD, CLEAN), (GOOD, CLEAN))
@@ -553,13 +554,28 @@ def test_only_one_child_is_held(monkeypatch: pytest.MonkeyPatch) -> None:
     held = Held(monkeypatch)
     Children(monkeypatch, ([START, *GOOD], CLEAN), (GOOD, CLEAN))
     outcome_of(plan_of(families={"f": ["a", "b"], "g": ["a", "b"]}))
+    assert held.said == ["hold g", "begin g", "release g"]
+
+
+def test_no_child_begins_while_another_ones_work_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    held = Held(monkeypatch)
+    Children(monkeypatch, ([*GOOD[:-1], {"record": "done", "endless": True}], CLEAN), (GOOD, CLEAN))
+    outcome_of(plan_of(families={"f": ["a", "b"], "g": ["a", "b"]}))
     assert held.said == ["hold g", "release g"]
+
+
+def test_a_child_that_began_does_not_outlast_a_casualty(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The one before it said that it was done, and then did not end."""
+    held = Held(monkeypatch)
+    children = Children(monkeypatch, (GOOD, HUNG), (GOOD, CLEAN), probes=[0])
+    outcome_of(plan_of(families={"f": ["a", "b"], "g": ["a", "b"]}))
+    assert held.said == ["hold g", "begin g", "drop g"] and children.given == [None, None]
 
 
 def test_a_held_child_has_the_plant_that_every_child_has(monkeypatch: pytest.MonkeyPatch) -> None:
     held, children = Held(monkeypatch), Children(monkeypatch, (GOOD, CLEAN), (GOOD, CLEAN))
     outcome_of(plan_of(families={"f": ["a", "b"], "g": ["a", "b"]}, plant="wrong-word"))
-    assert held.said == ["hold g", "release g"] and children.given == [None, "g"] and "--plant" in children.started[1]
+    assert held.said == ["hold g", "begin g", "release g"] and children.given == [None, "g"] and "--plant" in children.started[1]
 
 
 def test_a_held_child_is_released_for_what_it_was_asked_alone(monkeypatch: pytest.MonkeyPatch) -> None:
