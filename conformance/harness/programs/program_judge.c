@@ -193,7 +193,7 @@ static void launch_exec(void *of)
 
 static cudaError_t by_any_thread(struct part *part, void (*run)(void *of))
 {
-    if (part->stream == cudaStreamPerThread || dice_below(&part->made->dice, 8))
+    if (part->stream == cudaStreamPerThread || dice_below(&part->made->dice, 24))
         run(part);
     else if (!run_in_thread(run, part))
         return cudaErrorNotSupported;
