@@ -397,7 +397,7 @@ def _gpus(options: argparse.Namespace, choice: Choice) -> list[many_gpus.Worker]
     """The GPUs to judge side by side: all of the machine, unless the command line names one device or goes on with one run."""
     if choice.device != "cuda" or choice.broken or choice.absent or options.resume:
         return []
-    return many_gpus.workers(len(machine.ask_driver().gpus))
+    return many_gpus.workers(len(machine.ask_driver().gpus) if choice.gpus is None else choice.gpus)
 
 
 def _run_many(gpus: list[many_gpus.Worker], options: argparse.Namespace, seed: int, folder: Path) -> int:

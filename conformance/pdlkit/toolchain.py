@@ -8,6 +8,7 @@ import shutil
 import subprocess
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from conformance.pdlkit import packages
@@ -56,8 +57,14 @@ class Tool:
 
 
 def _tool(name: str, path: str | Path, pattern: str) -> Tool:
-    code, text = ask([str(path), "--version"])
+    code, text = _version_told(str(path), os.stat(path).st_mtime_ns)
     return Tool(name, Path(path), version_in(text, pattern) if code == 0 else None)
+
+
+@cache
+def _version_told(path: str, _changed: int) -> tuple[int, str]:
+    """What the tool says of its version. It is asked once: some are scripts that start slowly."""
+    return ask([path, "--version"])
 
 
 def find_cmake() -> Tool | None:
@@ -205,13 +212,12 @@ def require(for_gpu: bool, driver_cuda: int | None = None) -> Toolchain:
 
     driver_cuda is what the driver can run, such as 12040; None if nothing will be run on a driver.
     """
-    if missing_basics(for_gpu):
-        raise SetupImpossible("; ".join(missing(for_gpu)))
-    if missing_parts(for_gpu):
+    basics, parts = missing_basics(for_gpu), missing_parts(for_gpu)
+    if parts and not basics:
         _fetch(for_gpu, driver_cuda)
-    gaps = missing(for_gpu)
-    if gaps:
-        raise SetupImpossible("; ".join(gaps))
+        basics, parts = missing_basics(for_gpu), missing_parts(for_gpu)
+    if basics or parts:
+        raise SetupImpossible("; ".join([*basics, *parts]))
     cmake, compiler, nvcc = find_cmake(), find_c_compiler(), find_nvcc()
     headers, xxhash = cuda_headers(nvcc), find_xxhash(compiler)
     assert cmake and compiler and headers and xxhash
