@@ -253,6 +253,7 @@ struct crowd {
     int greatest;              /* priority */
     unsigned dress;            /* of the dependent */
     cudaEvent_t event;         /* that it records; NULL: none */
+    cudaEvent_t primary_event; /* that its primary records, by turns once all blocks have begun and once they have triggered */
     unsigned hint;             /* that it is given where it is offered: the nth, from 1 on */
     unsigned primary_hint;     /* the same of the primary */
     unsigned stale, early, witnessed, trials, passed; /* passed: plain kernels that did not come after the one before */
@@ -341,14 +342,23 @@ static cudaError_t launch_dependent(const struct crowd *crowd, const void *depen
     return launch_hinted(dependent, &crowd->args, blocks, threads, dress_bytes(crowd->dress), crowd->stream, attributes, count, crowd->hint);
 }
 
-/* Primary and dependent, of so many blocks and threads each; the trial's plan is prepared. Some primaries have attribute 6 or a priority, too. */
+/* Some primaries have attribute 6 or a priority, too. */
+static cudaError_t launch_primary(const struct crowd *crowd, const void *primary, unsigned blocks, unsigned threads)
+{
+    cudaLaunchAttribute both[4] = { serialization(1), of_priority(crowd->greatest), serialization(1), serialization(1) };
+    unsigned given = crowd->trials / 2 % 4, count = (given + 1) / 2;
+    cudaLaunchAttribute *attributes = given == 2 ? both + 1 : both;
+
+    if (crowd->primary_event)
+        attributes[count++] = crowd->trials % 2 ? recording_begin(crowd->primary_event) : recording(crowd->primary_event);
+    return launch_hinted(primary, &crowd->args, blocks, threads, 0, crowd->stream, attributes, count, crowd->primary_hint);
+}
+
+/* Primary and dependent, of so many blocks and threads each; the trial's plan is prepared. */
 static cudaError_t run_pair(struct crowd *crowd, const void *primary, const void *dependent, unsigned blocks, unsigned threads)
 {
     cudaStream_t stream = crowd->stream;
-    cudaLaunchAttribute both[3] = { serialization(1), of_priority(crowd->greatest), serialization(1) };
-    unsigned given = crowd->trials / 2 % 4;
-    cudaError_t error = launch_hinted(primary, &crowd->args, blocks, threads, 0, stream, given == 2 ? both + 1 : both, (given + 1) / 2,
-                                      crowd->primary_hint);
+    cudaError_t error = launch_primary(crowd, primary, blocks, threads);
 
     if (error == cudaSuccess)
         error = launch_dependent(crowd, dependent, blocks, threads);
@@ -403,7 +413,7 @@ static cudaError_t run_crowd(struct crowd *crowd, unsigned blocks)
     return error;
 }
 
-/* The same of dependents whose launch is given more, and may record an event; they, or their primaries, are given a hint. Nobody asks whether
+/* The same of dependents whose launch is given more; they, or their primaries, may record an event or are given a hint. Nobody asks whether
  * these overlapped. */
 static void ask_dressed(struct crowd *crowd)
 {
@@ -416,12 +426,13 @@ static void ask_dressed(struct crowd *crowd)
     for (i = 0; i < trials && error == cudaSuccess; i++) {
         crowd->dress = DRESS_SHARED + i % (DRESS_GROUPED - DRESS_SHARED);
         crowd->event = i / 4 % 3 == 1 ? event : NULL;
+        crowd->primary_event = i / 4 % 3 == 2 ? event : NULL;
         crowd->hint = crowd->dress == DRESS_SHARED ? i / 4 % (1 + HINT_KINDS) : 0;
         crowd->primary_hint = crowd->dress == DRESS_SHARED ? 0 : (2 * i + i / 4) % (1 + HINT_KINDS);
         error = run_crowd(crowd, sizes[i / 4 % 4]);
     }
     crowd->dress = DRESS_NONE;
-    crowd->event = NULL;
+    crowd->event = crowd->primary_event = NULL;
     crowd->hint = crowd->primary_hint = 0;
     if (event)
         (void)cudaEventDestroy(event);

@@ -555,7 +555,8 @@ static bool all_triggered(const struct op *op)
     if ((device.faults.cluster_triggers_at_once && g->cluster > 1) || (device.faults.cluster_of_eight_triggers && g->cluster == 8) ||
         (device.faults.cluster_of_three_triggers && g->cluster == 3))
         return g->triggered * g->cluster + exited >= g->blocks;
-    if (device.faults.unstarted_blocks_count || device.faults.dependents_steal_slots)
+    if (device.faults.unstarted_blocks_count || device.faults.dependents_steal_slots ||
+        (device.faults.completing_unstarted_count && op_given(op, 12)))
         return g->next_block > 0 && g->triggered + g->exited >= g->next_block;
     return g->triggered + exited >= g->blocks;
 }
