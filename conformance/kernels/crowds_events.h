@@ -370,7 +370,7 @@ static cudaError_t run_fan(struct crowd *crowd, unsigned trial, unsigned *early)
     if (error == cudaSuccess)
         error = add_fan(crowd, graph, trial);
     for (makes = 0; makes <= trial / CROWD_DRESSES % 2 && error == cudaSuccess; makes++)
-        error = instantiate_begun(&exec, graph);
+        error = instantiate_begun(&exec, graph, trial);
     error = end_crowd_graph(crowd, graph, exec, error);
     *early += error == cudaSuccess && crowd->room->state.early != 0;
     return error;

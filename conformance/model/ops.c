@@ -576,7 +576,8 @@ static bool starts_lack_one(const struct op *op)
                                               (f->legacy_starts_lack_one && (op->features & HAS(legacy))) ||
                                               (f->child_starts_lack_one && (op->features & HAS(child))) ||
                                               (f->body_starts_lack_one && (op->features & HAS(body))) ||
-                                              (f->second_launch_starts_lack_one && (op->features & HAS(again))));
+                                              (f->second_launch_starts_lack_one && (op->features & HAS(again))) ||
+                                              (f->reenabled_starts_lack_one && (op->features & HAS(reenabled))));
 }
 
 void op_block_started(struct op *op)
