@@ -7,7 +7,8 @@
  *                    gives parameters, also while they are disabled, by an update, in a clone and in child graphs; each stands in a
  *                    row with another kernel of another shape, after it or before it; captured launches by each call; a node that is refused
  *                    parameters and attributes
- * sets     ATTR-15d  memset nodes of one row or several that had another place, value, width, element or pitch before, in the same ways
+ * sets     ATTR-15d  memset nodes of one row or several that had another place, value, width, element or pitch before, in the same ways; each
+ *                    stands beside another one, added before it or after it
  * copies   ATTR-15d  copy nodes of a row, rows or layers that had another place, width, number or distance of them before, in the same ways
  * hosts    ATTR-15h  40 host functions in a graph, each with data of its own: in a line and side by side; added, captured, given other data
  *                    in the graph and in the executable one, cloned, updated and in a child graph
@@ -21,7 +22,6 @@
 
 #define TOLD_SHAPE 9u          /* the grid, a block and a cluster in x, y and z */
 #define TOLD (TOLD_SHAPE + 2)  /* ... the bytes of dynamic shared memory, and which kernel it is */
-#define ELSEWHERE 32u          /* words from those to where other nodes tell theirs */
 
 /* Every block whose x is 0 says the same. */
 DEVICE_FN void tells_shape(const struct kernel_args *args, uint32_t kernel)
@@ -62,7 +62,7 @@ struct given {
     CUfunction function[2];
     void *values[1];            /* the kernel's arguments */
     int before;                 /* nodes are added with parameters that they will not run with */
-    unsigned goes_first;        /* not 0: of two kernels in a row the one that is asked about is the first */
+    unsigned goes_first;        /* not 0: of two nodes of a graph the one that is asked about is the first */
     int clusters;               /* kernel nodes are made with the clusters of their shapes */
     const struct move *moves;   /* what memset and copy nodes are given */
     unsigned wrong, trials;
@@ -86,7 +86,7 @@ static int open_given(struct given *g, struct ask *ask)
     g->function[0] = (CUfunction)function[0];
     g->function[1] = (CUfunction)function[1];
     g->elsewhere = g->args;
-    g->elsewhere.data += ELSEWHERE;
+    g->elsewhere.data += (offsetof(struct host_room, beside) - offsetof(struct host_room, data)) / sizeof(uint32_t);
     g->values[0] = &g->args;
     g->launch = driver_function_if_any("cuLaunchKernel", 4000);
     g->launch_cooperative = driver_function_if_any("cuLaunchCooperativeKernel", 9000);

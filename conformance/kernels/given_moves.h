@@ -33,12 +33,14 @@ static const struct move rectangles[RECTANGLES] = {
     { 0, 0, 20, 1, 1, { 10, 32, 1 }, { 0, 36, 1 } },
 };
 
+static unsigned char *target_of(const struct given *g) { return (unsigned char *)((const struct kernel_args *)g->values[0])->data; }
+
 static struct cudaMemsetParams fill_of(const struct given *g, unsigned which)
 {
     const struct move *m = &g->moves[which];
     struct cudaMemsetParams set = PDL_ZERO;
 
-    set.dst = (unsigned char *)g->args.data + m->to.at;
+    set.dst = target_of(g) + m->to.at;
     set.value = m->value;
     set.elementSize = m->element;
     set.width = m->width / m->element;
@@ -62,7 +64,7 @@ static struct cudaMemcpy3DParms copy_of(const struct given *g, unsigned which)
     const struct move *m = &g->moves[which];
     struct cudaMemcpy3DParms copy = PDL_ZERO;
 
-    copy.dstPtr = pitched((unsigned char *)g->args.data, &m->to);
+    copy.dstPtr = pitched(target_of(g), &m->to);
     copy.srcPtr = pitched((unsigned char *)g->args.data + MOVE_ROOM, &m->from);
     copy.extent.width = m->width;
     copy.extent.height = m->rows;

@@ -95,7 +95,7 @@ static cudaError_t add_asked(struct given *g, const struct subject *of, unsigned
 {
     cudaError_t error = cudaErrorNotSupported;
 
-    tell_elsewhere(g, g->before);
+    tell_elsewhere(g, g->before && !of->may_be_refused);
 #if CUDART_VERSION >= 12030
     if (generally) {
         struct cudaGraphNodeParams general = PDL_ZERO;
@@ -109,29 +109,29 @@ static cudaError_t add_asked(struct given *g, const struct subject *of, unsigned
     return error;
 }
 
-static cudaError_t add_elsewhere(struct given *g, unsigned which, cudaGraph_t graph, cudaGraphNode_t *node)
+/* Another one of its kind, which has other parameters where it may be given them. */
+static cudaError_t add_other(struct given *g, const struct subject *of, unsigned which, cudaGraph_t graph, cudaGraphNode_t *node)
 {
     cudaError_t error;
 
     tell_elsewhere(g, 1);
-    error = shape_add(g, graph, which, node);
+    error = of->add(g, graph, of->may_be_refused ? 1 : (which + 1) % SHAPES, node);
     tell_elsewhere(g, 0);
     return error;
 }
 
-/* A kernel stands behind another one or before it, whose shape and arguments are not to be taken for its own. */
-static cudaError_t add_in_row(struct given *g, unsigned which, int generally, cudaGraph_t graph, cudaGraphNode_t *node)
+/* The parameters of a node that was added before it or after it are not to be taken for its own; of two kernels the second one follows the first. */
+static cudaError_t add_pair(struct given *g, const struct subject *of, unsigned which, int generally, cudaGraph_t graph, cudaGraphNode_t *node)
 {
     cudaGraphEdgeData full = edges_data(0, 0, 0);
-    unsigned others = (which + 1) % SHAPES;
     cudaGraphNode_t other = NULL;
-    cudaError_t error = g->goes_first ? cudaSuccess : add_elsewhere(g, others, graph, &other);
+    cudaError_t error = g->goes_first ? cudaSuccess : add_other(g, of, which, graph, &other);
 
     if (error == cudaSuccess)
-        error = add_asked(g, &shape_subject, which, generally, graph, node);
+        error = add_asked(g, of, which, generally, graph, node);
     if (error == cudaSuccess && g->goes_first)
-        error = add_elsewhere(g, others, graph, &other);
-    if (error != cudaSuccess)
+        error = add_other(g, of, which, graph, &other);
+    if (error != cudaSuccess || of->may_be_refused)
         return error;
     return g->goes_first ? edges_add(graph, node, &other, &full, 1) : edges_add(graph, &other, node, &full, 1);
 }
@@ -145,7 +145,7 @@ static cudaError_t graph_of(struct given *g, const struct subject *of, unsigned 
 
     value.cooperative = 1;
     if (error == cudaSuccess)
-        error = of == &shape_subject ? add_in_row(g, which, generally, *graph, node) : add_asked(g, of, which, generally, *graph, node);
+        error = add_pair(g, of, which, generally, *graph, node);
     if (error == cudaSuccess && g->clusters)
         error = give_clusters(*node, which);
     return error == cudaSuccess && cooperative ? cudaGraphKernelNodeSetAttribute(*node, cudaLaunchAttributeCooperative, &value) : error;

@@ -223,6 +223,7 @@ struct host_room {               /* pinned host memory of the two kernels, and w
     struct trial_plan plan;
     struct trial_state state;
     uint32_t data[ASK_WORDS];
+    uint32_t beside[ASK_WORDS];  /* for work that has no part in what is asked */
     unsigned stale, looks;       /* how often the host looked, and found old words */
 };
 

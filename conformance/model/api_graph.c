@@ -98,6 +98,9 @@ cudaError_t CUDARTAPI cudaGraphClone(cudaGraph_t *out, cudaGraph_t handle)
     struct request *first = copy->nodes != 0 ? copy->node[0]->kernel : NULL;
     if (device.faults.clone_cuts_args && first != NULL && first->kernel->args_bytes > 64)
         memset(first->args + 64, 0, first->kernel->args_bytes - 64);
+    for (size_t i = copy->nodes; device.faults.cloned_moves_as_before && i-- > 1;)
+        if (copy->node[i]->type == copy->node[i - 1]->type && copy->node[i]->move.to != NULL)
+            copy->node[i]->move = copy->node[i - 1]->move;
     if (device.faults.clone_of_captured_loses_cooperative)
         graph_starts_in_parts(copy, true);
     if (device.faults.clone_drops_edge && copy->arcs > 8)

@@ -85,7 +85,7 @@ struct faults {
     bool host_params_keep_function, copy_before_body_lost, host_before_body_lost, empty_before_body_lost, idle_loop_runs, sibling_frees;
     bool empty_copy_eats_waits, empty_memset_eats_waits, empty_copy_cuts, empty_copy_cuts_capture, refused_wait_eats_waits, refused_record_fires;
     bool urgent_starts_lack_one, legacy_starts_lack_one, body_starts_lack_one, updated_cooperative_at_touch;
-    bool completing_start_event_early, completing_unstarted_count, reenabled_starts_lack_one;
+    bool completing_start_event_early, completing_unstarted_count, reenabled_starts_lack_one, cloned_moves_as_before;
     bool fence_leaves_second_thread;
     bool legacy_passes_triggered;
     bool joined_overlapped_lost, captured_starts_lack_one, child_starts_lack_one, second_launch_starts_lack_one, long_args_event_uncovered;

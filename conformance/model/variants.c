@@ -865,6 +865,7 @@ static const struct variant variants[] = {
     BROKEN("update-keeps-element", update_keeps_element, "ATTR-15d", "an update of a whole graph leaves the element size of memsets as it was"),
     BROKEN("exec-set-keeps-element", exec_set_keeps_element, "ATTR-15d", "new parameters of a memset of an executable graph leave its element size as it was"),
     BROKEN("clone-set-keeps-place", clone_set_keeps_place, "ATTR-15d", "new parameters of a memset node of a clone leave its place as it was"),
+    BROKEN("cloned-moves-as-before", cloned_moves_as_before, "ATTR-15d", "a memset or a copy of a clone does what the one does that was added right before it"),
     BROKEN("captured-second-event-lost", captured_second_event_lost, "EDGE-41a", "of the two events of a captured launch only the programmatic one is captured"),
     BROKEN("many-blocks-overlap", many_blocks_overlap, "COMP-16", "a launch of more than 64 blocks overlaps without the attribute"),
     BROKEN("polled-launch-event-uncovered", polled_launch_event_uncovered, "COMP-04a", "the wait does not cover the kernel of a programmatic event that the host has asked for"),
