@@ -71,10 +71,10 @@ static cudaError_t item_host(const struct queue *queue, const struct trial_launc
     return cudaLaunchHostFunc(queue->stream, nothing, NULL);
 }
 
-/* Of one node that does nothing, or, for the states at every other place, of no node. */
+/* Of one node that does nothing, or of no node. */
 static cudaError_t item_graph(const struct queue *queue, const struct trial_launch *trial)
 {
-    return cudaGraphLaunch(queue->nothing[(uintptr_t)trial->args.state / sizeof(struct trial_state) % 2], queue->stream);
+    return cudaGraphLaunch(queue->nothing[trial->dependent_blocks % 2], queue->stream);
 }
 
 /* Made once, in whatever capture: pinned words that only copies touch. */

@@ -89,8 +89,8 @@ static void ask_crowd(struct ask *ask, const struct limits *limits, enum crowdin
     (void)cudaGetLastError();
     ask_expect(ask, "the end of the device's work", cudaDeviceSynchronize(), cudaSuccess);
     snprintf(text, sizeof(text), "threads of grids that fit and do not %s", crowding_text[crowding]);
-    if (counted && count_threads(limits, &ran_after))
-        ask_expect_number(ask, text, (long)(ran_after - ran_before), (long)fit * 32);
+    counted = counted && count_threads(limits, &ran_after);
+    ask_expect_number(ask, text, counted ? (long)(ran_after - ran_before) : -1, (long)fit * 32);
 }
 
 static void ask_crowds(struct ask *ask, const struct limits *limits)

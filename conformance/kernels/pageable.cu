@@ -257,7 +257,10 @@ static void ask_memsets(struct ask *ask)
     }
     for (i = 0; i < 2 * count && error == cudaSuccess; i++) {
         int value = values[i % count], differs = 0;
-        error = i < count ? cudaMemsetAsync(p.device, value, 4096, ask->stream) : cudaMemset2DAsync(p.device, 64, value, 64, 64, ask->stream);
+        memset(p.back, ~value, 4096);
+        error = cudaMemcpyAsync(p.device, p.back, 4096, cudaMemcpyHostToDevice, ask->stream);
+        if (error == cudaSuccess)
+            error = i < count ? cudaMemsetAsync(p.device, value, 4096, ask->stream) : cudaMemset2DAsync(p.device, 64, value, 64, 64, ask->stream);
         if (error == cudaSuccess)
             error = cudaStreamSynchronize(ask->stream);
         if (error == cudaSuccess)
