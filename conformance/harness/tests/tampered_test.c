@@ -85,6 +85,9 @@ struct outcome {               /* of one case with one lie; children write it */
     unsigned long long wrong, kills, asked;
     unsigned skipped, ended;   /* ended: it said nothing, it crashed or ran in circles */
     unsigned said;             /* a digest of which answers were wrong, and of what stands there instead */
+    unsigned untold;           /* there was no such lie */
+    enum call call;            /* the lie, where it was not known before */
+    enum way way;
 };
 
 static enum mode mode;
@@ -148,8 +151,8 @@ static void limit_processor(void)
     (void)setrlimit(RLIMIT_CORE, &limit);
 }
 
-/* Returns 1 in the child that is to lie, 0 after it has ended. */
-static int is_liar(enum call call, enum way way)
+/* Returns 1 in the child, 0 after it has ended. */
+static int is_child(void)
 {
     pid_t child;
     int status = 0;
@@ -157,18 +160,18 @@ static int is_liar(enum call call, enum way way)
     memset(outcome, 0, sizeof(*outcome));
     outcome->ended = 1;
     child = fork();
-    if (child == 0) {
-        mode = MODE_LIED;
-        limit_processor();
-        return 1;
-    }
-    if (child < 0 || waitpid(child, &status, 0) != child) {
+    if (child < 0 || (child > 0 && waitpid(child, &status, 0) != child)) {
         printf("no child could be had\n");
         exit(1);
     }
+    return child == 0;
+}
+
+static void count_lie(enum call call, enum way way)
+{
     if (way == WAY_TURNED) {
-        turned[call] += outcome->wrong || status != 0; /* in another thread a child ends with that thread, and says nothing */
-        return 0;
+        turned[call] += outcome->wrong || outcome->ended;
+        return;
     }
     sums.lies++;
     sums.wrong += outcome->wrong;
@@ -182,7 +185,44 @@ static int is_liar(enum call call, enum way way)
         sums.missed++;
         missed_by[call][way]++;
     }
-    return 0;
+}
+
+/* A child that is forked in another thread of a case ends with that thread. So the children of all lies that can be told there are forked before
+ * the thread begins, and each leaves out those before its own. */
+static enum { IN_MAIN_THREAD, IN_TRUE_THREAD, IN_LYING_THREAD } thread;
+static unsigned lies_before;
+
+/* Returns 1 in the child that is to lie, 0 after it has ended. */
+static int is_liar(enum call call, enum way way)
+{
+    if (thread == IN_TRUE_THREAD || (thread == IN_LYING_THREAD && lies_before-- > 0))
+        return 0;
+    if (thread == IN_MAIN_THREAD && !is_child()) {
+        count_lie(call, way);
+        return 0;
+    }
+    mode = MODE_LIED;
+    outcome->call = call;
+    outcome->way = way;
+    limit_processor();
+    return 1;
+}
+
+static void fork_liars_of_thread(void)
+{
+    unsigned before;
+
+    for (before = 0;; before++) {
+        if (is_child()) {
+            thread = IN_LYING_THREAD;
+            lies_before = before;
+            return;
+        }
+        if (outcome->untold)
+            break;
+        count_lie(outcome->call, outcome->way);
+    }
+    thread = IN_TRUE_THREAD;
 }
 
 static int is_telling(void) { return mode == MODE_TELLING; }
@@ -263,8 +303,16 @@ int __wrap_run_in_thread(void (*run)(void *of), void *of);
 int __wrap_run_in_thread(void (*run)(void *of), void *of)
 {
     struct told told;
-    int ran = __real_run_in_thread(run, of);
+    int ran;
 
+    if (mode == MODE_TELLING && !inside)
+        fork_liars_of_thread();
+    ran = __real_run_in_thread(run, of);
+    if (thread == IN_LYING_THREAD && mode == MODE_TELLING) {
+        outcome->untold = 1;
+        _exit(0);
+    }
+    thread = IN_MAIN_THREAD;
     if (inside || mode == MODE_LIED)
         return ran;
     questions += (unsigned)notes("run_in_thread");
