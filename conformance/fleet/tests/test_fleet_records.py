@@ -66,6 +66,7 @@ def test_what_is_cut_short_is_missing_and_submitted_again(folder: Path) -> None:
     assert submit.missing(fleet, set()) == [1, 2] and submit.missing(fleet, {1}) == [2]
     found = status.summary(fleet, {2})
     assert (found["done"], found["held_by_slurm"], found["missing"]) == (1, 1, [1])
+    assert found["tasks_on_a_node_judged_already"] == 1
     assert report.build(fleet)["exit"] == 2
 
 

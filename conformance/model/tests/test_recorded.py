@@ -152,6 +152,13 @@ def test_of_families_that_launch_pairs_the_calls_are_told(tmp_path: Path, monkey
         watched._calls(harness, "wait")
 
 
+def test_a_harness_that_says_what_is_no_record_gives_no_answers(tmp_path: Path) -> None:
+    harness = tmp_path / "cut"
+    harness.write_text(f"#!{sys.executable}\nprint('{{\"record\": ')\n")
+    harness.chmod(0o755)
+    assert watched._run(harness, [], tmp_path / "told") is None and watched._mark({}, None) == "!"
+
+
 def test_of_families_with_broken_waits_these_are_recorded(tmp_path: Path) -> None:
     assert "wait" in watched.waiting(None) and watched.waiting({"wait", "edge"}) == ["wait"]
     case = Said(record="case", case="A-01.x", status="PASS")
