@@ -35,8 +35,8 @@ C_FILES = tuple(f"conformance/harness/{name}.c" for name in (
     *sorted(f"{PROGRAMS}/{file.stem}" for file in (places.KIT / "harness" / PROGRAMS).glob("*.c"))))
 C_TESTS = ("oracle_test", "judge_test", "check_words_test", "tally_test", "batch_test", "decisions_test", "device_test", "launch_test",
            "nodes_test", "part_test", "record_test", "run_case_test", "ask_test", "circumstances_test", "program_test", "compare_test",
-           "driver_test", "moves_test", "graph_test", "keeps_test", "exec_test", "neighbours_test", "told_test", "host_step_test", "child_test",
-           "deep_test")
+           "driver_test", "moves_test", "graph_test", "keeps_test", "exec_test", "neighbours_test", "told_test", "host_step_test",
+           "child_test", "deep_test")
 # a file of the harness, and the tests that include it whole
 INCLUDING = {"program_judge.c": ("program_test", "compare_test"), "program_graph.c": ("graph_test",),
              "program_driver.c": ("driver_test",), "program_moves.c": ("moves_test",), "program_exec.c": ("exec_test",)}
