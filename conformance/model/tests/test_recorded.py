@@ -147,6 +147,9 @@ def test_of_families_that_launch_pairs_the_calls_are_told(tmp_path: Path, monkey
     monkeypatch.setattr(watched, "_run", lambda *words, tell="PDL_WATCHED", **more: words[2].write_text(tell) and [])
     assert watched.watch(harness, families=["edge"]) == {"calls of edge": ["PDL_ASKED"]}
     monkeypatch.undo()
+    harness.write_text(CALLING.format(python=sys.executable, tells=True) + "print('{\"case\": \"A\", \"at\": %d}' % os.getpid())\n")
+    with pytest.raises(InvalidRun, match="wait says something else from run to run"):
+        watched._calls(harness, "wait")
     harness.write_text(CALLING.format(python=sys.executable, tells=False))
     with pytest.raises(InvalidRun, match="does not tell what wait calls"):
         watched._calls(harness, "wait")
