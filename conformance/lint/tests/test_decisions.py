@@ -16,7 +16,7 @@ from conformance.lint import against_hardware, baseline, command, launches, lint
 from conformance.lint.against_hardware import Comparison, Shown, hold_against, shown_by
 from conformance.lint.cache import Cache
 from conformance.lint.ci import as_annotations, as_junit
-from conformance.lint.declarations import Chain, Declaration
+from conformance.lint.declarations import Chain, Declaration, ordinal_of, within
 from conformance.lint.findings import HINT, RULES, Finding, number_alike
 from conformance.lint.json_text import dump
 from conformance.lint.judged import ALL, GROUPS, JSON, JudgedImage, keep, kept
@@ -29,7 +29,7 @@ from conformance.lint.results import Access, KernelResult, Origin, Place
 from conformance.lint.sources import Unreadable
 from conformance.lint.summary import ImageSummary
 from conformance.lint.suppressions import Suppression, allowed_in_source
-from conformance.pdlkit.elf import CorruptFile
+from conformance.pdlkit.elf import CorruptFile, KernelInfo, Parameter
 from conformance.pdlkit.exits import BadArguments
 from conformance.pdlkit.rules import Tag
 
@@ -436,3 +436,31 @@ def test_what_run_is_answered(at_hand: bool, shown: list[Shown], told: dict[str,
         monkeypatch.setattr(against_hardware, name, lambda *_, value=value: value)
     monkeypatch.setattr("conformance.lint.analyser.at_hand", lambda: True)
     assert against_hardware.answer(Path("report.json"), Path("harness"), TAGS) == told
+
+
+PARAMETERS = KernelInfo([Parameter(0, 0, 8), Parameter(1, 8, 24), Parameter(2, 40, 4)])
+
+
+def test_a_byte_of_the_bank_belongs_to_the_parameter_that_it_lies_in() -> None:
+    places = {0: (1, 0), 7: (1, 7), 8: (2, 0), 31: (2, 23), 32: (None, 0), 39: (None, 0), 40: (3, 0), 43: (3, 3), 44: (None, 0)}
+    assert {at: (ordinal_of(at, PARAMETERS), within(at, PARAMETERS)) for at in places} == places
+
+
+def test_a_declaration_covers_its_parameters_members_and_variables_alone() -> None:
+    def covered(declared: Declaration) -> list[int]:
+        found = [at for at in range(48) if declared.covers(("param", at), PARAMETERS)]
+        assert found == [at for at in range(48) if declared.covers(("via", ("param", at)), PARAMETERS)]
+        return found
+
+    whole = Declaration("s", re.compile("k"), frozenset({1, 3}), frozenset({"v"}), "nobody writes it")
+    assert covered(whole) == [*range(8), *range(40, 44)]
+    assert whole.covers(("symbol", "v"), PARAMETERS) and not whole.covers(("symbol", "w"), PARAMETERS)
+    assert not whole.covers(("load", 0), PARAMETERS)
+    assert covered(replace(whole, parameters=frozenset({2}), offsets=frozenset({8}))) == list(range(16, 24))
+
+
+@pytest.mark.parametrize("text", ['{"findings": 1}', "[]", '{"findings": [1]}', "{}", '{"findings": [{}]}', "no JSON"])
+def test_what_is_no_baseline_is_refused(text: str, tmp_path: Path) -> None:
+    (tmp_path / "b.json").write_text(text, encoding="utf-8")
+    with pytest.raises(BadArguments, match="--write-baseline makes one"):
+        baseline.load(tmp_path / "b.json")
