@@ -196,3 +196,20 @@ def test_only_what_a_lost_task_claimed_is_free_again(folder: Path) -> None:
         records.claim_file(folder, f"n{task}").write_text(str(task), encoding="utf-8")
     submit._free_claims(folder, [2, 3])
     assert {path.name for path in (folder / "records").glob("*.claim")} == {"node-n1.claim", "node-n12.claim"}
+
+
+def test_what_sbatch_took_is_kept_and_not_submitted_twice(folder: Path, monkeypatch: pytest.MonkeyPatch,
+                                                          capsys: pytest.CaptureFixture[str]) -> None:
+    asked = list[tuple[str, ...]]()
+
+    def slurm(*command: str) -> str:
+        asked.append(command)
+        return "17;cluster\n"
+
+    monkeypatch.setattr(submit, "_slurm", slurm)
+    monkeypatch.setattr(submit, "queued", lambda _folder: {2} if asked else set())
+    attempt(folder, 1, "0-1", [gpu("a")])
+    assert submit.main([str(folder)]) == 0 and "job 17: 2 of 3 tasks" in capsys.readouterr().out
+    assert submit._jobs_file(folder).read_text() == "17 0,2\n"
+    assert {"sbatch", "--array=0,2", "--exclude=n1", "--gres=gpu:8"} <= set(asked[0])
+    assert submit.main([str(folder)]) == 0 and submit._jobs_file(folder).read_text() == "17 0,2\n17 0\n"

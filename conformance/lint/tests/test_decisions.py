@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from conformance.lint import against_hardware, baseline, command, launches, linter
+from conformance.lint import against_hardware, baseline, command, declarations, launches, linter
 from conformance.lint.against_hardware import Comparison, Shown, hold_against, shown_by
 from conformance.lint.cache import Cache
 from conformance.lint.ci import as_annotations, as_junit
@@ -344,6 +344,14 @@ def told_of(*accesses: Access, declared: tuple[Declaration, ...] = (), chains: t
     return [one.id for one in rules.judge(KernelResult("k", waits=True, triggers=True, accesses=accesses, **more))]
 
 
+def test_alike_findings_of_a_kernel_are_told_apart() -> None:
+    """Else a baseline with one of them would hide each further one."""
+    rules = KernelRules(ImageSummary(90, 90, ["k"]), ("f", None, "sm_90", "k", "k(int)"), None, ())
+    later = replace(access(), place=Place(".text.k", 64, "LDG"))
+    found = rules.judge(KernelResult("k", waits=True, triggers=True, accesses=(access(), later)))
+    assert len(found) == 2 == len({one.fingerprint for one in found})
+
+
 @pytest.mark.parametrize(("reaches_wait", "said"), [(True, "declared-independent"), (False, "path-without-wait")])
 def test_a_chain_is_right_to_read_early_only_where_it_waits_later(reaches_wait: bool, said: str) -> None:
     assert told_of(access(reaches_wait=reaches_wait), chains=(CHAIN,)) == [said]
@@ -457,6 +465,14 @@ def test_a_declaration_covers_its_parameters_members_and_variables_alone() -> No
     assert whole.covers(("symbol", "v"), PARAMETERS) and not whole.covers(("symbol", "w"), PARAMETERS)
     assert not whole.covers(("load", 0), PARAMETERS)
     assert covered(replace(whole, parameters=frozenset({2}), offsets=frozenset({8}))) == list(range(16, 24))
+
+
+def test_each_key_of_a_declaration_counts(tmp_path: Path) -> None:
+    (tmp_path / "d.toml").write_text("[[independent]]\nkernel = 'k'\nparameter = [1, 2]\nvariable = 'v'\nwrites = true\noffsets = 8\n"
+                                     "because = ' a reason '\n[[chain]]\nkernels = 'c'\npredecessor = 3\nbecause = 'another'\n")
+    (declared,), (chain,) = declarations.load(tmp_path / "d.toml")
+    assert declared.parameters == {1, 2} and declared.variables == {"v"} and declared.offsets == {8} and declared.writes
+    assert (declared.because, chain.because) == ("a reason", "another") and chain.predecessor == {3}
 
 
 @pytest.mark.parametrize("text", ['{"findings": 1}', "[]", '{"findings": [1]}', "{}", '{"findings": [{}]}', "no JSON"])
