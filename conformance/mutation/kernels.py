@@ -26,7 +26,9 @@ FOLDER, TESTS = places.KIT / "kernels", places.KIT / "harness" / "tests"
 FILES = tuple(f"conformance/kernels/{path.name}" for path in sorted(FOLDER.iterdir()) if path.suffix in (".cu", ".h"))
 HARNESS, TAMPERED, WATCHED = "pdl-harness-model", "tampered_test", "pdl-harness-watched"
 HOST_TESTS = tuple(sorted(path.stem for path in TESTS.glob("*_test.c") if '.cu"' in path.read_text(encoding="utf-8")))
-TARGETS = (*HOST_TESTS, HARNESS, TAMPERED, WATCHED)
+# batch.cu is in no family: its kernels run before and after the trials of all. These tests run them, and these families show them.
+BATCH, BATCH_TESTS, BATCH_FAMILIES = "batch", ("batch_test", "launch_test"), ("chain", "edge", "order")
+TARGETS = (*HOST_TESTS, *BATCH_TESTS, HARNESS, TAMPERED, WATCHED)
 AT_ONCE = 8  # broken devices: most changes that hide something hide it on many of them
 MOST_DEVICES = 40  # that one change is shown
 _INCLUDE = re.compile(r'^#include "(\w+\.(?:h|cu))"', re.M)
@@ -125,7 +127,8 @@ class Kernels:
                 if (made := self._compiled(family, unit)) is None:
                     raise InvalidRun(f"{family}.cu does not compile without any change, so nothing could be told")
                 self._before[family] = made.read_bytes()
-                self._must_pass(family)
+                for shown in _shown_by(family):
+                    self._must_pass(shown)
         self._put(name, change.applied(text))
         try:
             return self._notices(name, images)
@@ -143,10 +146,14 @@ class Kernels:
                 changed.append(family)
         if not replaced:
             return "same machine code"
-        return self._test_notices(name) or (None if self._units_only else self._programs_notice(replaced, changed))
+        families = list(dict.fromkeys(shown for family in changed for shown in _shown_by(family)))
+        return self._test_notices(name, replaced) or (None if self._units_only else self._programs_notice(replaced, families))
 
-    def _test_notices(self, name: str) -> str | None:
-        """The first host test that includes the file and fails."""
+    def _test_notices(self, name: str, replaced: dict[str, Path]) -> str | None:
+        """The first host test that contains the file and fails."""
+        for test in BATCH_TESTS if name == f"{BATCH}.cu" else ():
+            if not quiet([self._linked(test, replaced)]):
+                return test
         for test in HOST_TESTS:
             if name in included_by(TESTS / f"{test}.c"):
                 unit = next(unit for unit in self._build.units_of(test) if unit.source.stem == test)
@@ -175,6 +182,10 @@ class Kernels:
             return f"records: {error}"
         wrong = next(devices_that_escape(harness, self._book, families, MOST_DEVICES), None) if broken else None
         return f"broken devices: {wrong}" if wrong else None
+
+
+def _shown_by(family: str) -> tuple[str, ...]:
+    return BATCH_FAMILIES if family == BATCH else (family,)
 
 
 def asked(tampered: Path, family: str) -> str | None:
