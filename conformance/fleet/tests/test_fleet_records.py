@@ -89,13 +89,14 @@ def test_a_gpu_whose_run_was_lost_leaves_its_task_undone(folder: Path, capsys: p
 def test_a_gpu_whose_line_is_damaged_or_missing_leaves_its_task_undone(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for task in (0, 1, 2):
         attempt(folder, task, "0-1", [gpu(f"g{task}"), gpu(f"h{task}", "VIOLATES" if task == 1 else "CONFORMS")], devices=2)
-    assert report.main([str(folder)]) == 1
+    assert report.main([str(folder)]) == 1 and "damaged" not in capsys.readouterr().out
     path = folder / "records" / "1-0-1.jsonl"
     lines = path.read_text().splitlines(keepends=True)
     for kept in (["x" + line if "VIOLATES" in line else line for line in lines], [line for line in lines if "VIOLATES" not in line]):
         path.write_text("".join(kept))
-        assert report.main([str(folder)]) == 2
-    assert "1 damaged lines were left out" in capsys.readouterr().out
+        for command, code in ((report.main, 2), (status.main, 0)):
+            assert command([str(folder)]) == code
+            assert ("1 damaged lines were left out" in capsys.readouterr().out) == (len(kept) == len(lines))
 
 
 def test_a_task_with_a_line_that_cannot_be_read_is_undone(folder: Path) -> None:
