@@ -389,6 +389,12 @@ def compared(shown: list[Shown], *verdicts: KernelVerdict, **more: Any) -> Compa
 PASSED, KILLED = Shown("C", "w_dependent", "base", False), Shown("C", "w_dependent", "late", True)
 
 
+def test_a_kernel_that_lint_did_not_see_hides_no_other_one() -> None:
+    gone = replace(PASSED, kernel="gone")
+    one = compared([gone, PASSED, gone], verdict(finding(ERROR_RULE, PASSED.symbol), kernel=PASSED.symbol))
+    assert (one.compared, one.absent, len(one.disagreements)) == (1, [gone.symbol] * 2, 1)
+
+
 @pytest.mark.parametrize(("shown", "findings", "wrong"), [
     (PASSED, (), False), (PASSED, (HINT_RULE,), False), (PASSED, (ERROR_RULE,), True), (PASSED, ("unresolved-call",), True),
     (KILLED, (), True), (KILLED, (HINT_RULE,), True), (KILLED, ("write-before-wait",), True), (KILLED, ("no-wait",), False),
