@@ -1,9 +1,9 @@
 """The host code of the kernels' files, for `dev mutate-kit`: what their cases ask, count and compare.
 
 A changed file is compiled into the base image of each family that includes it, on the model. What notices it: the host tests that
-include the file, `tampered_test`, the recorded answers of the family, the words that it looks at, and last the broken devices that the
-table says are noticed by this family alone. The other images of a family only repeat its host code, and what runs on the
-device other tests change, so neither is changed here.
+include the file, what the family's cases call, `tampered_test`, the recorded answers of the family, the words that it looks at, and
+last the broken devices that the table says are noticed by this family alone. The other images of a family only repeat its host code,
+and what runs on the device other tests change, so neither is changed here.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pathlib import Path
 
 from conformance.model import devices, golden, on_model, watched
 from conformance.mutation.draw import Change, changes_of
-from conformance.mutation.programs import Build, Unit, quiet
+from conformance.mutation.programs import TEST_S, Build, Unit, limited, quiet
 from conformance.pdlkit import places
 from conformance.pdlkit.exits import InvalidRun
 from conformance.pdlkit.rules import RuleBook
@@ -26,7 +26,9 @@ FOLDER, TESTS = places.KIT / "kernels", places.KIT / "harness" / "tests"
 FILES = tuple(f"conformance/kernels/{path.name}" for path in sorted(FOLDER.iterdir()) if path.suffix in (".cu", ".h"))
 HARNESS, TAMPERED, WATCHED = "pdl-harness-model", "tampered_test", "pdl-harness-watched"
 HOST_TESTS = tuple(sorted(path.stem for path in TESTS.glob("*_test.c") if '.cu"' in path.read_text(encoding="utf-8")))
-TARGETS = (*HOST_TESTS, HARNESS, TAMPERED, WATCHED)
+# batch.cu is in no family: its kernels run before and after the trials of all. These tests run them, and these families show them.
+BATCH, BATCH_TESTS, BATCH_FAMILIES = "batch", ("batch_test", "launch_test"), ("chain", "edge", "order")
+TARGETS = (*HOST_TESTS, *BATCH_TESTS, HARNESS, TAMPERED, WATCHED)
 AT_ONCE = 8  # broken devices: most changes that hide something hide it on many of them
 MOST_DEVICES = 40  # that one change is shown
 _INCLUDE = re.compile(r'^#include "(\w+\.(?:h|cu))"', re.M)
@@ -82,6 +84,7 @@ class Kernels:
     def __init__(self, work: Path, build: Build, units_only: bool) -> None:
         self.work, self._build, self._book, self._units_only = work, build, on_model.load_book(), units_only
         self._before = dict[str, bytes]()  # each family's object without a change
+        self._asked = dict[str, str | None]()  # what each family's cases ask without a change
         self._golden: golden.Digests = json.loads(golden.FILE.read_text(encoding="utf-8"))
         self._watched: watched.Watched = json.loads(watched.FILE.read_text(encoding="utf-8"))
         self._families = on_model.by_family(on_model.capable(self._book))
@@ -107,6 +110,7 @@ class Kernels:
     def _must_pass(self, family: str) -> None:
         if not self._units_only and (by := self._programs_notice({}, [family], broken=False)):
             raise InvalidRun(f"without any change {family} is noticed by {by}, so nothing could be told")
+        self._asked[family] = None if self._units_only else asked(self._linked(TAMPERED, {}), family)
 
     def _compiled(self, family: str, unit: Unit) -> Path | None:
         made = self.work / f"{family}.after.o"
@@ -123,7 +127,8 @@ class Kernels:
                 if (made := self._compiled(family, unit)) is None:
                     raise InvalidRun(f"{family}.cu does not compile without any change, so nothing could be told")
                 self._before[family] = made.read_bytes()
-                self._must_pass(family)
+                for shown in _shown_by(family):
+                    self._must_pass(shown)
         self._put(name, change.applied(text))
         try:
             return self._notices(name, images)
@@ -141,10 +146,14 @@ class Kernels:
                 changed.append(family)
         if not replaced:
             return "same machine code"
-        return self._test_notices(name) or (None if self._units_only else self._programs_notice(replaced, changed))
+        families = list(dict.fromkeys(shown for family in changed for shown in _shown_by(family)))
+        return self._test_notices(name, replaced) or (None if self._units_only else self._programs_notice(replaced, families))
 
-    def _test_notices(self, name: str) -> str | None:
-        """The first host test that includes the file and fails."""
+    def _test_notices(self, name: str, replaced: dict[str, Path]) -> str | None:
+        """The first host test that contains the file and fails."""
+        for test in BATCH_TESTS if name == f"{BATCH}.cu" else ():
+            if not quiet([self._linked(test, replaced)]):
+                return test
         for test in HOST_TESTS:
             if name in included_by(TESTS / f"{test}.c"):
                 unit = next(unit for unit in self._build.units_of(test) if unit.source.stem == test)
@@ -157,6 +166,9 @@ class Kernels:
     def _programs_notice(self, replaced: dict[str, Path], families: list[str], broken: bool = True) -> str | None:
         """What the programs that contain the families' images say otherwise, the quickest to tell first."""
         tampered = self._linked(TAMPERED, replaced)
+        for family in families if broken else ():
+            if asked(tampered, family) != self._asked[family]:
+                return f"calls of {family}"
         for family in families:
             if not quiet([tampered, f"{family}/"]):
                 return f"tampered {family}"
@@ -170,6 +182,20 @@ class Kernels:
             return f"records: {error}"
         wrong = next(devices_that_escape(harness, self._book, families, MOST_DEVICES), None) if broken else None
         return f"broken devices: {wrong}" if wrong else None
+
+
+def _shown_by(family: str) -> tuple[str, ...]:
+    return BATCH_FAMILIES if family == BATCH else (family,)
+
+
+def asked(tampered: Path, family: str) -> str | None:
+    """The digests of what the family's cases call, and with what, which takes a second; None if that fails."""
+    try:
+        done = subprocess.run([tampered, "--asked", f"{family}/"], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=TEST_S,
+                              preexec_fn=limited())
+    except subprocess.TimeoutExpired:
+        return None
+    return None if done.returncode else done.stdout
 
 
 def devices_that_escape(harness: Path, book: RuleBook, families: list[str], most: int | None = None) -> Iterator[str]:

@@ -36,7 +36,7 @@ C_FILES = tuple(f"conformance/harness/{name}.c" for name in (
 C_TESTS = ("oracle_test", "judge_test", "check_words_test", "tally_test", "batch_test", "decisions_test", "device_test", "launch_test",
            "nodes_test", "part_test", "record_test", "run_case_test", "ask_test", "circumstances_test", "program_test", "compare_test",
            "driver_test", "moves_test", "graph_test", "keeps_test", "exec_test", "neighbours_test", "told_test", "host_step_test",
-           "deep_test")
+           "child_test", "deep_test")
 # a file of the harness, and the tests that include it whole
 INCLUDING = {"program_judge.c": ("program_test", "compare_test"), "program_graph.c": ("graph_test",),
              "program_driver.c": ("driver_test",), "program_moves.c": ("moves_test",), "program_exec.c": ("exec_test",)}
@@ -70,6 +70,10 @@ PYTHON_FILES = {
     "conformance/pdlkit/ambiguities.py": ("test_ambiguities", "test_read_report"),
     "conformance/pdlkit/replay_token.py": ("test_display", "test_repro", "reports/tests/test_replay"),
     "conformance/pdlkit/reasons.py": ("test_contributing",),
+    "conformance/pdlkit/ctest.py": ("test_ctest",),
+    "conformance/pdlkit/selftest.py": ("test_ctest",),
+    "conformance/pdlkit/schema.py": ("test_schema", "test_report", "test_read_report"),
+    "conformance/pdlkit/drawn_devices.py": ("model/tests/test_recorded",),
     "conformance/reports/comparison.py": ("reports/tests/test_diff",),
     "conformance/reports/diff.py": ("reports/tests/test_diff",),
     "conformance/reports/complete.py": ("reports/tests/test_report_command",),
@@ -86,9 +90,17 @@ PYTHON_FILES = {
     "conformance/fleet/report.py": ("fleet/tests/test_fleet_records", "fleet/tests/test_slurm"),
     "conformance/fleet/records.py": ("fleet/tests/test_fleet_records", "fleet/tests/test_worker", "fleet/tests/test_slurm"),
     "conformance/fleet/worker.py": ("fleet/tests/test_worker",),
+    "conformance/fleet/status.py": ("fleet/tests/test_fleet_records", "fleet/tests/test_slurm"),
+    "conformance/fleet/submit.py": ("fleet/tests/test_fleet_records", "fleet/tests/test_slurm"),
     "conformance/lint/against_hardware.py": ("lint/tests/test_against_hardware",),
     "conformance/lint/findings.py": ("lint/tests/test_decisions", "lint/tests/test_reports"),
     "conformance/lint/judged.py": ("lint/tests/test_decisions", "lint/tests/test_reports", "lint/tests/test_pipeline"),
+    "conformance/lint/baseline.py": ("lint/tests/test_decisions",),
+    "conformance/lint/suppressions.py": ("lint/tests/test_decisions", "lint/tests/test_reports"),
+    "conformance/lint/kernel_rules.py": ("lint/tests/test_decisions",),
+    "conformance/lint/declarations.py": ("lint/tests/test_decisions",),
+    "conformance/lint/summary.py": ("lint/tests/test_decisions", "lint/tests/test_reports"),
+    "conformance/lint/launches.py": ("lint/tests/test_decisions",),
     "conformance/stress/detector.py": ("stress/tests/test_stress_verdicts", "stress/tests/test_stress_command"),
     "conformance/stress/oracle.py": ("stress/tests/test_stress_verdicts", "stress/tests/test_stress_command"),
     "conformance/stress/search.py": ("stress/tests/test_stress_search", "stress/tests/test_stress_verdicts"),
@@ -99,6 +111,7 @@ PYTHON_FILES = {
     "conformance/model/devices.py": ("model/tests/test_sweep", "model/tests/test_recorded"),
     "conformance/model/golden.py": ("model/tests/test_recorded",),
     "conformance/model/random_devices.py": ("model/tests/test_recorded",),
+    "conformance/model/recorded.py": ("model/tests/test_recorded",),
     "conformance/model/sweep.py": ("model/tests/test_sweep",),
     "conformance/model/watched.py": ("model/tests/test_recorded",),
 }

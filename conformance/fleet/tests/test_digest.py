@@ -38,3 +38,10 @@ def test_a_gpu_is_named_by_its_hash_else_by_its_place() -> None:
     assert shortened(made, "n", 1, FINISHED)["gpu"] == hash_of("cuda:1")
     made["device"] = {**made["device"], "uuid_hash": ""}
     assert [shortened(made, node, ordinal, FINISHED)["gpu"] for node, ordinal in (("n", 0), ("n", 1), ("m", 1))] == ["n:0", "n:1", "m:1"]
+
+
+def test_what_the_run_said_of_the_gpu_is_taken_over() -> None:
+    made = {**report("VIOLATES"), "reasons": ["x" * 300, *"abcdefgh"]}
+    told = shortened(made, "n", 0, FINISHED)
+    assert (told["verdict"], told["exit"], told["finished"]) == ("VIOLATES", 1, FINISHED)
+    assert told["reasons"] == ["x" * 200, *"abcdefg"] and told["run"] == made["run"]["id"]

@@ -66,6 +66,7 @@ def test_what_is_cut_short_is_missing_and_submitted_again(folder: Path) -> None:
     assert submit.missing(fleet, set()) == [1, 2] and submit.missing(fleet, {1}) == [2]
     found = status.summary(fleet, {2})
     assert (found["done"], found["held_by_slurm"], found["missing"]) == (1, 1, [1])
+    assert found["tasks_on_a_node_judged_already"] == 1
     assert report.build(fleet)["exit"] == 2
 
 
@@ -88,13 +89,14 @@ def test_a_gpu_whose_run_was_lost_leaves_its_task_undone(folder: Path, capsys: p
 def test_a_gpu_whose_line_is_damaged_or_missing_leaves_its_task_undone(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for task in (0, 1, 2):
         attempt(folder, task, "0-1", [gpu(f"g{task}"), gpu(f"h{task}", "VIOLATES" if task == 1 else "CONFORMS")], devices=2)
-    assert report.main([str(folder)]) == 1
+    assert report.main([str(folder)]) == 1 and "damaged" not in capsys.readouterr().out
     path = folder / "records" / "1-0-1.jsonl"
     lines = path.read_text().splitlines(keepends=True)
     for kept in (["x" + line if "VIOLATES" in line else line for line in lines], [line for line in lines if "VIOLATES" not in line]):
         path.write_text("".join(kept))
-        assert report.main([str(folder)]) == 2
-    assert "1 damaged lines were left out" in capsys.readouterr().out
+        for command, code in ((report.main, 2), (status.main, 0)):
+            assert command([str(folder)]) == code
+            assert ("1 damaged lines were left out" in capsys.readouterr().out) == (len(kept) == len(lines))
 
 
 def test_a_task_with_a_line_that_cannot_be_read_is_undone(folder: Path) -> None:
@@ -195,3 +197,20 @@ def test_only_what_a_lost_task_claimed_is_free_again(folder: Path) -> None:
         records.claim_file(folder, f"n{task}").write_text(str(task), encoding="utf-8")
     submit._free_claims(folder, [2, 3])
     assert {path.name for path in (folder / "records").glob("*.claim")} == {"node-n1.claim", "node-n12.claim"}
+
+
+def test_what_sbatch_took_is_kept_and_not_submitted_twice(folder: Path, monkeypatch: pytest.MonkeyPatch,
+                                                          capsys: pytest.CaptureFixture[str]) -> None:
+    asked = list[tuple[str, ...]]()
+
+    def slurm(*command: str) -> str:
+        asked.append(command)
+        return "17;cluster\n"
+
+    monkeypatch.setattr(submit, "_slurm", slurm)
+    monkeypatch.setattr(submit, "queued", lambda _folder: {2} if asked else set())
+    attempt(folder, 1, "0-1", [gpu("a")])
+    assert submit.main([str(folder)]) == 0 and "job 17: 2 of 3 tasks" in capsys.readouterr().out
+    assert submit._jobs_file(folder).read_text() == "17 0,2\n"
+    assert {"sbatch", "--array=0,2", "--exclude=n1", "--gres=gpu:8"} <= set(asked[0])
+    assert submit.main([str(folder)]) == 0 and submit._jobs_file(folder).read_text() == "17 0,2\n17 0\n"

@@ -539,6 +539,62 @@ static void check_gate_kernel(void)
     (void)cudaFreeHost(room);
 }
 
+/* What the clock says, one reading after the other, and then the last one again; NULL: what the model's says. */
+static const uint64_t *readings;
+static unsigned reading, last_reading;
+
+uint64_t __real_model_now(void);
+uint64_t __wrap_model_now(void);
+uint64_t __wrap_model_now(void)
+{
+    if (!readings)
+        return __real_model_now();
+    reading++;
+    return readings[reading <= last_reading ? reading - 1 : last_reading];
+}
+
+static void run_with_clock(const void *kernel, struct kernel_args *args, const uint64_t *says, unsigned count)
+{
+    cudaLaunchConfig_t config;
+    void *params[1] = { args };
+
+    memset(&config, 0, sizeof(config));
+    config.gridDim.x = config.gridDim.y = config.gridDim.z = 1;
+    config.blockDim = config.gridDim;
+    readings = says;
+    reading = 0;
+    last_reading = count - 1;
+    check(cudaLaunchKernelExC(&config, kernel, params) == cudaSuccess && cudaDeviceSynchronize() == cudaSuccess, "it runs on the model");
+    readings = NULL;
+}
+
+/* The step of a clock is the least one between two readings that differ. A planted hang lasts as many seconds as it was told. */
+static void check_clock_kernels(void)
+{
+    static const uint64_t ticks[] = { 100, 100, 107, 112, 112, 121 }, stands[] = { 7 };
+    static const uint64_t seconds[] = { 5, 6, 2000000004u, 2000000005u, 2000000006u };
+    struct room {
+        struct trial_plan plan;
+        struct trial_state state;
+    } *room, *there;
+    struct kernel_args args;
+
+    check(cudaHostAlloc((void **)&room, sizeof(*room), cudaHostAllocMapped) == cudaSuccess &&
+          cudaHostGetDevicePointer((void **)&there, room, 0) == cudaSuccess, "the model has pinned memory");
+    memset(room, 0, sizeof(*room));
+    memset(&args, 0, sizeof(args));
+    args.plan = &there->plan;
+    args.state = &there->state;
+    run_with_clock(batch_tick_kernel, &args, ticks, 6);
+    check(room->state.target_ns == 5, "the step of a clock is the least one");
+    run_with_clock(batch_tick_kernel, &args, stands, 1);
+    check(room->state.target_ns == ~(uint64_t)0, "a clock that stands has none");
+    room->plan.repeats = 2;
+    run_with_clock(batch_hang_kernel, &args, seconds, 5);
+    check(reading == 4, "a hang of two seconds ends after two seconds");
+    (void)cudaFreeHost(room);
+}
+
 /* Both grids fill the GPU, whether its threads or its places for blocks are what there is less of. */
 static void check_contended(void)
 {
@@ -564,6 +620,7 @@ int main(void)
     check_contended();
     check_gate();
     check_gate_kernel();
+    check_clock_kernels();
     check_repeated();
     check_lanes();
     check_update();

@@ -1,5 +1,5 @@
 /* exec_test.c - what an executable graph says of a change is held against what was asked for: an update that failed without an error, and
- * a node that is on or off otherwise. */
+ * a node that is on or off otherwise. And what another program it is updated to. */
 #include <stdio.h>
 #include <string.h>
 
@@ -108,9 +108,29 @@ static void test_left_out(void)
     }
 }
 
+/* Into step 3 lead three kernels and a memset, into step 4 two kernels; the memset's edge stays as it is, and so do edges out of the steps. */
+static void test_turned(void)
+{
+    static const struct link drawn[] = { { 0, 3, LINK_TRIGGER }, { 1, 3, LINK_FULL }, { 0, 4, LINK_START }, { 5, 3, LINK_FULL },
+                                         { 2, 3, LINK_LAUNCH }, { 2, 4, LINK_FULL }, { 0, 5, LINK_FULL } };
+    static const enum link_kind turned[] = { LINK_LAUNCH, LINK_FULL, LINK_FULL, LINK_FULL, LINK_TRIGGER, LINK_START, LINK_FULL };
+    unsigned l, right = 0;
+
+    open_program();
+    program.steps = 6;
+    program.step[5].kind = STEP_SET;
+    program.links = sizeof(drawn) / sizeof(drawn[0]);
+    memcpy(program.link, drawn, sizeof(drawn));
+    turn_kinds(&program);
+    for (l = 0; l < program.links; l++)
+        right += program.link[l].kind == turned[l] && program.link[l].from == drawn[l].from && program.link[l].to == drawn[l].to;
+    check(right == program.links, "edges between kernels into one step change their kinds, and no others do");
+}
+
 int main(void)
 {
     test_updates();
+    test_turned();
     test_left_out();
     printf("%u passed, %u failed\n", passed, failed);
     return failed != 0;

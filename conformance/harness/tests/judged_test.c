@@ -165,9 +165,18 @@ static int is_same_shape(unsigned x, unsigned y, unsigned z)
     return is_shape(is, want);
 }
 
+/* A device may give more shared memory than it was asked for, but not any amount. */
+static void test_shared(void)
+{
+    check(!shared_differs(512, 512) && shared_differs(511, 512) && shared_differs(513, 512), "whole steps of shared memory are told as they are");
+    check(!shared_differs(1000, 1000) && !shared_differs(1256, 1000), "others may be up to one step more");
+    check(shared_differs(999, 1000) && shared_differs(1257, 1000), "but no less, and no more than that");
+}
+
 int main(void)
 {
     test_hosts();
+    test_shared();
     test_launches();
     test_refused();
     check(!set_is_stale(ASK_WORDS) && set_is_stale(0) && set_is_stale(ASK_WORDS / 2 - 1), "a memset's words are compared from the first to the last");

@@ -71,7 +71,7 @@ static void check_gate(void)
     waits = 1;
     check(launched(NULL) && b->gate_late_now, "one that let go by itself is late");
     waits = 0;
-    check(launched(device.nothing) && !b->gate_late_now && queued == 0, "a graph has no gate, whatever was launched before it");
+    check(launched(device.nothing[1]) && !b->gate_late_now && queued == 0, "a graph has no gate, whatever was launched before it");
 }
 
 /* How many words of a batch are not this poison. */
@@ -129,7 +129,7 @@ static void check_fetch(void)
     check(layout.blocks <= sizeof(sm) / sizeof(sm[0]) && cudaMemcpy(b->state, states, sizeof(states), cudaMemcpyHostToDevice) == cudaSuccess &&
           cudaMemcpy(b->sm, sm, layout.blocks * 4, cudaMemcpyHostToDevice) == cudaSuccess, "trials leave states and SMs");
     memset(b->state_host, 0, layout.slots * sizeof(states[0]));
-    check(launched(device.nothing), "a graph that touches neither");
+    check(launched(device.nothing[1]), "a graph that touches neither");
     for (i = 0; i < layout.slots; i++)
         other += b->state_host[i].witnessed != 0xA5A5A5A5u;
     for (block = 0; block < layout.blocks; block++)

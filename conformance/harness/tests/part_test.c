@@ -320,6 +320,7 @@ static void test_queue(void)
     struct queue queue;
     struct fault fault;
     int things[8];
+    unsigned i;
 
     memset(&device, 0, sizeof(device));
     memset(carveout_of, 0xFF, sizeof(carveout_of));
@@ -329,7 +330,8 @@ static void test_queue(void)
     device.join = (cudaEvent_t)(void *)&things[3];
     device.timed = (cudaEvent_t)(void *)&things[4];
     device.old = (cudaEvent_t)(void *)&things[5];
-    device.nothing = (cudaGraphExec_t)(void *)&things[6];
+    for (i = 0; i < 2; i++)
+        device.nothing[i] = (cudaGraphExec_t)(void *)&things[6 + i];
     device.high_priority = -5;
     device.size.shared_per_block = 49152;
     of.primary = &kernels[0];
@@ -339,8 +341,9 @@ static void test_queue(void)
     memset(&queue, 0xFF, sizeof(queue));
     check(part_queue(&queue, &device, &of, &base, 0, &fault), "a queue of a pair");
     check(queue.stream == device.stream && queue.side == device.side && queue.fork == device.fork && queue.join == device.join &&
-              queue.timed == device.timed && queue.old == device.old && queue.nothing == device.nothing && queue.high_priority == -5 &&
-              queue.raw == 0 && queue.nodes == NULL, "has the device's streams and events");
+              queue.timed == device.timed && queue.old == device.old && queue.high_priority == -5 && queue.raw == 0 && queue.nodes == NULL,
+          "has the device's streams and events");
+    check(queue.nothing[0] == device.nothing[0] && queue.nothing[1] == device.nothing[1], "and both graphs that do nothing");
     check(queue.primary.func == of.primary && queue.dependent.func == of.dependent && queue.spacer.func == batch_spacer_kernel &&
               queue.middle.func == NULL, "and the pair's kernels");
     check(dynamic_of[0] == 0 && carveout_of[0] == 0 && carveout_of[1] == 0 && carveout_of[4] == 0, "no shared memory is asked for, by none of them");

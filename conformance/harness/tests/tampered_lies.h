@@ -24,7 +24,7 @@ static const char *const way_name[WAYS] = {
 struct told {
     enum call call;
     cudaError_t code;
-    int undone;
+    int undone, wanted;        /* wanted: it is falsified at this use */
     size_t *count, room;       /* room: that the caller has */
     cudaGraphNode_t *node, *to;
     cudaGraphEdgeData *data;

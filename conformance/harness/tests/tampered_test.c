@@ -39,6 +39,7 @@ cudaError_t __real_cudaGetLastError(void);
 #define MANY_CALLS 250u
 #define LEAST_USES 1u          /* and in those of so many that they take long */
 #define LONG_CALLS 5000u
+#define MOST_PLACES 8u         /* of one call, beside those: where it comes after another call than before; in those that take long none */
 #define DRAWN_PART 8u          /* of the trials of a case that draws combinations: each lie asks them again */
 #define MOST_DIGITS 10u
 #define CPU_SECONDS 5u         /* of a child: a lie may send a case round and round; most take less than one, on a busy machine too */
@@ -85,13 +86,19 @@ struct outcome {               /* of one case with one lie; children write it */
     unsigned long long wrong, kills, asked;
     unsigned skipped, ended;   /* ended: it said nothing, it crashed or ran in circles */
     unsigned said;             /* a digest of which answers were wrong, and of what stands there instead */
+    unsigned untold;           /* there was no such lie */
+    enum call call;            /* the lie, where it was not known before */
+    enum way way;
 };
 
 static enum mode mode;
 static int ends_at_first;      /* of a child */
 static unsigned never_done = NO_CALL; /* by a child that lies so from the first use on */
 static unsigned used[ALL_CALLS], uses[ALL_CALLS]; /* so far; of the whole case */
-static unsigned most_uses;
+static unsigned most_uses, most_places;
+static unsigned called_last;   /* by the case */
+static unsigned char came_after[ALL_CALLS][ALL_CALLS + 1]; /* this call after that one */
+static unsigned places[ALL_CALLS]; /* where a call came after another one than before */
 static struct outcome *outcome; /* shared with the child */
 
 struct sums {                  /* over all lies of a case */
@@ -148,8 +155,8 @@ static void limit_processor(void)
     (void)setrlimit(RLIMIT_CORE, &limit);
 }
 
-/* Returns 1 in the child that is to lie, 0 after it has ended. */
-static int is_liar(enum call call, enum way way)
+/* Returns 1 in the child, 0 after it has ended. */
+static int is_child(void)
 {
     pid_t child;
     int status = 0;
@@ -157,18 +164,18 @@ static int is_liar(enum call call, enum way way)
     memset(outcome, 0, sizeof(*outcome));
     outcome->ended = 1;
     child = fork();
-    if (child == 0) {
-        mode = MODE_LIED;
-        limit_processor();
-        return 1;
-    }
-    if (child < 0 || waitpid(child, &status, 0) != child) {
+    if (child < 0 || (child > 0 && waitpid(child, &status, 0) != child)) {
         printf("no child could be had\n");
         exit(1);
     }
+    return child == 0;
+}
+
+static void count_lie(enum call call, enum way way)
+{
     if (way == WAY_TURNED) {
-        turned[call] += outcome->wrong || status != 0; /* in another thread a child ends with that thread, and says nothing */
-        return 0;
+        turned[call] += outcome->wrong || outcome->ended;
+        return;
     }
     sums.lies++;
     sums.wrong += outcome->wrong;
@@ -182,7 +189,44 @@ static int is_liar(enum call call, enum way way)
         sums.missed++;
         missed_by[call][way]++;
     }
-    return 0;
+}
+
+/* A child that is forked in another thread of a case ends with that thread. So the children of all lies that can be told there are forked before
+ * the thread begins, and each leaves out those before its own. */
+static enum { IN_MAIN_THREAD, IN_TRUE_THREAD, IN_LYING_THREAD } thread;
+static unsigned lies_before;
+
+/* Returns 1 in the child that is to lie, 0 after it has ended. */
+static int is_liar(enum call call, enum way way)
+{
+    if (thread == IN_TRUE_THREAD || (thread == IN_LYING_THREAD && lies_before-- > 0))
+        return 0;
+    if (thread == IN_MAIN_THREAD && !is_child()) {
+        count_lie(call, way);
+        return 0;
+    }
+    mode = MODE_LIED;
+    outcome->call = call;
+    outcome->way = way;
+    limit_processor();
+    return 1;
+}
+
+static void fork_liars_of_thread(void)
+{
+    unsigned before;
+
+    for (before = 0;; before++) {
+        if (is_child()) {
+            thread = IN_LYING_THREAD;
+            lies_before = before;
+            return;
+        }
+        if (outcome->untold)
+            break;
+        count_lie(outcome->call, outcome->way);
+    }
+    thread = IN_TRUE_THREAD;
 }
 
 static int is_telling(void) { return mode == MODE_TELLING; }
@@ -200,6 +244,17 @@ static int is_sampled(unsigned use, unsigned all)
     return use == first + (stretch * 7 + 3) % (next - first);
 }
 
+/* Where it is sampled, and where it comes after another call than before: that is another place of the case, with a comparison of its own. */
+static int is_wanted(enum call call)
+{
+    int is_new = !came_after[call][called_last] && places[call] < most_places;
+
+    places[call] += (unsigned)is_new;
+    came_after[call][called_last] = 1;
+    called_last = call;
+    return is_sampled(used[call], uses[call]) || is_new;
+}
+
 /* Returns 0 for calls that tell nothing but the truth: those that the model makes for itself, and a child's after its lie. */
 static int begins(struct told *told, enum call call, int does)
 {
@@ -207,13 +262,14 @@ static int begins(struct told *told, enum call call, int does)
     if (inside || (mode == MODE_LIED && !told->undone))
         return 0;
     told->call = call;
+    told->wanted = is_wanted(call);
     if (told->size <= MOST_BYTES && (uintptr_t)told->value > LEAST_ADDRESS)
         memcpy(told->before, told->value, told->size);
     told->room = told->borrowed_node ? MOST_ENTRIES : told->count ? *told->count : 1;
     if (mode == MODE_TELLING && does && !used[call] && is_liar(call, WAY_NEVER_DONE)) {
         never_done = call;
         told->undone = 1;
-    } else if (mode == MODE_TELLING && does && is_sampled(used[call], uses[call])) {
+    } else if (mode == MODE_TELLING && does && told->wanted) {
         told->undone = is_liar(call, WAY_UNDONE);
     }
     inside = !told->undone;
@@ -244,7 +300,7 @@ static cudaError_t truth_of(struct told *told)
     size_t entries;
 
     inside = 0;
-    if (mode != MODE_TELLING || !is_sampled(use, uses[told->call]))
+    if (mode != MODE_TELLING || !told->wanted)
         return told->code;
     own_lists(told);
     entries = entries_of(told);
@@ -263,13 +319,22 @@ int __wrap_run_in_thread(void (*run)(void *of), void *of);
 int __wrap_run_in_thread(void (*run)(void *of), void *of)
 {
     struct told told;
-    int ran = __real_run_in_thread(run, of);
+    int ran;
 
+    if (mode == MODE_TELLING && !inside)
+        fork_liars_of_thread();
+    ran = __real_run_in_thread(run, of);
+    if (thread == IN_LYING_THREAD && mode == MODE_TELLING) {
+        outcome->untold = 1;
+        _exit(0);
+    }
+    thread = IN_MAIN_THREAD;
     if (inside || mode == MODE_LIED)
         return ran;
     questions += (unsigned)notes("run_in_thread");
     memset(&told, 0, sizeof(told));
     told.call = CALL_run_in_thread;
+    told.wanted = is_wanted(CALL_run_in_thread);
     told.code = ran ? cudaSuccess : cudaErrorUnknown;
     return truth_of(&told) == cudaSuccess;
 }
@@ -349,6 +414,9 @@ static void put_case(const struct case_info *info, enum mode now)
     model_reset("", 1);
     memset(&ask, 0, sizeof(ask));
     memset(used, 0, sizeof(used));
+    memset(came_after, 0, sizeof(came_after));
+    memset(places, 0, sizeof(places));
+    called_last = NO_CALL;
     counted = 0;
     check(__real_cudaStreamCreateWithFlags(&ask.stream, cudaStreamNonBlocking) == cudaSuccess &&
               __real_cudaStreamCreateWithFlags(&ask.side, cudaStreamNonBlocking) == cudaSuccess,
@@ -479,6 +547,7 @@ static void test_case(const struct case_info *info, const char *wish, const char
     for (i = 0; i < ALL_CALLS; i++)
         now.calls += uses[i];
     most_uses = now.calls < MANY_CALLS ? MOST_USES : now.calls < LONG_CALLS ? FEW_USES : LEAST_USES;
+    most_places = now.calls < LONG_CALLS ? MOST_PLACES : 0;
     now.calls += counted;
     now.question = question;
     memset(&sums, 0, sizeof(sums));

@@ -12,11 +12,11 @@ from xml.etree import ElementTree
 
 import pytest
 
-from conformance.lint import against_hardware, baseline, command, launches, linter
+from conformance.lint import against_hardware, baseline, command, declarations, launches, linter
 from conformance.lint.against_hardware import Comparison, Shown, hold_against, shown_by
 from conformance.lint.cache import Cache
 from conformance.lint.ci import as_annotations, as_junit
-from conformance.lint.declarations import Chain, Declaration
+from conformance.lint.declarations import Chain, Declaration, ordinal_of, within
 from conformance.lint.findings import HINT, RULES, Finding, number_alike
 from conformance.lint.json_text import dump
 from conformance.lint.judged import ALL, GROUPS, JSON, JudgedImage, keep, kept
@@ -29,7 +29,7 @@ from conformance.lint.results import Access, KernelResult, Origin, Place
 from conformance.lint.sources import Unreadable
 from conformance.lint.summary import ImageSummary
 from conformance.lint.suppressions import Suppression, allowed_in_source
-from conformance.pdlkit.elf import CorruptFile
+from conformance.pdlkit.elf import CorruptFile, KernelInfo, Parameter
 from conformance.pdlkit.exits import BadArguments
 from conformance.pdlkit.rules import Tag
 
@@ -344,6 +344,14 @@ def told_of(*accesses: Access, declared: tuple[Declaration, ...] = (), chains: t
     return [one.id for one in rules.judge(KernelResult("k", waits=True, triggers=True, accesses=accesses, **more))]
 
 
+def test_alike_findings_of_a_kernel_are_told_apart() -> None:
+    """Else a baseline with one of them would hide each further one."""
+    rules = KernelRules(ImageSummary(90, 90, ["k"]), ("f", None, "sm_90", "k", "k(int)"), None, ())
+    later = replace(access(), place=Place(".text.k", 64, "LDG"))
+    found = rules.judge(KernelResult("k", waits=True, triggers=True, accesses=(access(), later)))
+    assert len(found) == 2 == len({one.fingerprint for one in found})
+
+
 @pytest.mark.parametrize(("reaches_wait", "said"), [(True, "declared-independent"), (False, "path-without-wait")])
 def test_a_chain_is_right_to_read_early_only_where_it_waits_later(reaches_wait: bool, said: str) -> None:
     assert told_of(access(reaches_wait=reaches_wait), chains=(CHAIN,)) == [said]
@@ -379,6 +387,12 @@ def compared(shown: list[Shown], *verdicts: KernelVerdict, **more: Any) -> Compa
 
 
 PASSED, KILLED = Shown("C", "w_dependent", "base", False), Shown("C", "w_dependent", "late", True)
+
+
+def test_a_kernel_that_lint_did_not_see_hides_no_other_one() -> None:
+    gone = replace(PASSED, kernel="gone")
+    one = compared([gone, PASSED, gone], verdict(finding(ERROR_RULE, PASSED.symbol), kernel=PASSED.symbol))
+    assert (one.compared, one.absent, len(one.disagreements)) == (1, [gone.symbol] * 2, 1)
 
 
 @pytest.mark.parametrize(("shown", "findings", "wrong"), [
@@ -436,3 +450,39 @@ def test_what_run_is_answered(at_hand: bool, shown: list[Shown], told: dict[str,
         monkeypatch.setattr(against_hardware, name, lambda *_, value=value: value)
     monkeypatch.setattr("conformance.lint.analyser.at_hand", lambda: True)
     assert against_hardware.answer(Path("report.json"), Path("harness"), TAGS) == told
+
+
+PARAMETERS = KernelInfo([Parameter(0, 0, 8), Parameter(1, 8, 24), Parameter(2, 40, 4)])
+
+
+def test_a_byte_of_the_bank_belongs_to_the_parameter_that_it_lies_in() -> None:
+    places = {0: (1, 0), 7: (1, 7), 8: (2, 0), 31: (2, 23), 32: (None, 0), 39: (None, 0), 40: (3, 0), 43: (3, 3), 44: (None, 0)}
+    assert {at: (ordinal_of(at, PARAMETERS), within(at, PARAMETERS)) for at in places} == places
+
+
+def test_a_declaration_covers_its_parameters_members_and_variables_alone() -> None:
+    def covered(declared: Declaration) -> list[int]:
+        found = [at for at in range(48) if declared.covers(("param", at), PARAMETERS)]
+        assert found == [at for at in range(48) if declared.covers(("via", ("param", at)), PARAMETERS)]
+        return found
+
+    whole = Declaration("s", re.compile("k"), frozenset({1, 3}), frozenset({"v"}), "nobody writes it")
+    assert covered(whole) == [*range(8), *range(40, 44)]
+    assert whole.covers(("symbol", "v"), PARAMETERS) and not whole.covers(("symbol", "w"), PARAMETERS)
+    assert not whole.covers(("load", 0), PARAMETERS)
+    assert covered(replace(whole, parameters=frozenset({2}), offsets=frozenset({8}))) == list(range(16, 24))
+
+
+def test_each_key_of_a_declaration_counts(tmp_path: Path) -> None:
+    (tmp_path / "d.toml").write_text("[[independent]]\nkernel = 'k'\nparameter = [1, 2]\nvariable = 'v'\nwrites = true\noffsets = 8\n"
+                                     "because = ' a reason '\n[[chain]]\nkernels = 'c'\npredecessor = 3\nbecause = 'another'\n")
+    (declared,), (chain,) = declarations.load(tmp_path / "d.toml")
+    assert declared.parameters == {1, 2} and declared.variables == {"v"} and declared.offsets == {8} and declared.writes
+    assert (declared.because, chain.because) == ("a reason", "another") and chain.predecessor == {3}
+
+
+@pytest.mark.parametrize("text", ['{"findings": 1}', "[]", '{"findings": [1]}', "{}", '{"findings": [{}]}', "no JSON"])
+def test_what_is_no_baseline_is_refused(text: str, tmp_path: Path) -> None:
+    (tmp_path / "b.json").write_text(text, encoding="utf-8")
+    with pytest.raises(BadArguments, match="--write-baseline makes one"):
+        baseline.load(tmp_path / "b.json")

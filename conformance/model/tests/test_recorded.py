@@ -147,9 +147,19 @@ def test_of_families_that_launch_pairs_the_calls_are_told(tmp_path: Path, monkey
     monkeypatch.setattr(watched, "_run", lambda *words, tell="PDL_WATCHED", **more: words[2].write_text(tell) and [])
     assert watched.watch(harness, families=["edge"]) == {"calls of edge": ["PDL_ASKED"]}
     monkeypatch.undo()
+    harness.write_text(CALLING.format(python=sys.executable, tells=True) + "print('{\"case\": \"A\", \"at\": %d}' % os.getpid())\n")
+    with pytest.raises(InvalidRun, match="wait says something else from run to run"):
+        watched._calls(harness, "wait")
     harness.write_text(CALLING.format(python=sys.executable, tells=False))
     with pytest.raises(InvalidRun, match="does not tell what wait calls"):
         watched._calls(harness, "wait")
+
+
+def test_a_harness_that_says_what_is_no_record_gives_no_answers(tmp_path: Path) -> None:
+    harness = tmp_path / "cut"
+    harness.write_text(f"#!{sys.executable}\nprint('{{\"record\": ')\n")
+    harness.chmod(0o755)
+    assert watched._run(harness, [], tmp_path / "told") is None and watched._mark({}, None) == "!"
 
 
 def test_of_families_with_broken_waits_these_are_recorded(tmp_path: Path) -> None:

@@ -149,7 +149,7 @@ def test_directives_only_where_they_are_asked_for() -> None:
 def test_every_change_applies_to_one_line(file: str) -> None:
     text = (places.ROOT / file).read_text(encoding="utf-8")
     changes = changes_of(file, text, file.startswith("pdl"))
-    assert len(changes) > min(50, len(text.splitlines()))
+    assert len(changes) > min(50, len(text.splitlines()) // 2)
     for change in changes[::37]:
         lines = change.applied(text).splitlines()
         assert [number for number, (a, b) in enumerate(zip(text.splitlines(), lines, strict=True), 1) if a != b] == [change.line]

@@ -54,6 +54,13 @@ def test_lint_that_died_or_gave_up_is_not_believed_whatever_it_printed(ask: Ask,
         assert ask(code, json.dumps(ANSWER).encode(), errors, monkeypatch) == words
 
 
+def test_lint_beside_a_run_is_told_the_harness_and_answers_on_its_output(monkeypatch: pytest.MonkeyPatch) -> None:
+    told = list[list[str]]()
+    monkeypatch.setattr(evidence, "Kept", lambda argv, stdin: told.append(argv[2:]) if stdin == subprocess.PIPE else None)
+    evidence.LintBeside(Path("a harness"))
+    assert told == [["dev", "lint-against-hardware", "--json", "-", "a harness"]]
+
+
 FINDING = {"severity": "error", "id": "PDL001"}
 
 

@@ -269,3 +269,8 @@ def test_an_inconclusive_case_needs_its_counts() -> None:
     session.take(json.dumps({"record": "case", "case": "a", "status": "INCONCLUSIVE"}))
     log = session.logs["a"]
     assert log.problems == ["its trials lack a count of planned, run or exercised"] and log.verdict is None
+
+
+def test_a_line_that_is_nested_too_deep_is_no_record() -> None:
+    session = Session("wait", [CASE.name])
+    assert session.take('{"record": ' + "[" * 200_000) is None and len(session.problems) == 1 and "no JSON" in session.problems[0]

@@ -65,6 +65,13 @@ def test_kept_families_of_another_device_do_not_count(other: dict[str, object], 
     assert all(text.startswith(f"family launch: it met another {what}: ") for text, what in zip(outcome.problems, problems, strict=True))
 
 
+def test_a_resumed_run_has_lasted_as_long_as_it_had_before(tmp_path: Path) -> None:
+    resume.begin(tmp_path, resume.Identity("model", "smoke", f"{1:016x}", [], None), FAKE)
+    for family, wall_s in (("wait", 1.0), ("launch", 3.0), ("mem", 2.0)):  # told since the start, of each family when it ended
+        resume.keep(tmp_path, family, Outcome(start=START), [], wall_s, "")
+    assert resume.take_over(tmp_path, FAKE, Outcome()).wall_s == 3.0
+
+
 def test_a_resumed_run_runs_the_rest_only_and_judges_both_parts(stopped: Path) -> None:
     ran = go_on(stopped, behaviour={DONE: "fail"})  # were that family run again, it would fail
     assert ran.code == 0, ran.err

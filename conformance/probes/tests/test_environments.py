@@ -81,6 +81,12 @@ def test_a_missing_tool_and_a_dying_harness_say_so(tmp_path: Path) -> None:
     assert line(dying[0]) == f"| plain | `{environments.CASES[0]}` | ended with 1: no GPU here | - | - |"
 
 
+def test_a_harness_that_does_not_end_says_so_of_each_case(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(environments, "LIMIT_S", 0.1)
+    rows = measure(Environment("plain"), harness(tmp_path, "import time; time.sleep(60)\n"), "cuda")
+    assert rows == [Row("plain", case, "no end within 0 s") for case in environments.CASES]
+
+
 def test_what_was_measured_stays_if_the_rest_is_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def stop(environment: Environment, *_: object) -> list[Row]:
         if environment.name == "second":

@@ -68,9 +68,11 @@ GOOD = '{"program": "mp", "source": "F2", "runs": 10, "observed": {"1": 10}}'
 
 
 @pytest.mark.parametrize("text", [
-    "[" * 100_000, "[1]", "7", "{", GOOD.replace("10,", "true,"), GOOD.replace("10}", "-1}"), GOOD.replace('"F2"', "2"),
+    "[" * 100_000, "[1]", "7", "{", GOOD.replace("10,", "true,"), GOOD.replace("10}", "-1}"), GOOD.replace("10}", '10, "2": -1}'),
+    GOOD.replace('"F2"', "2"),
     GOOD.replace("{", '{"runs": 3, ', 1), GOOD.replace('{"1": 10}', '["1"]'), GOOD.replace("10}", "NaN}"), "\x80",
-], ids=["deep", "list", "number", "cut", "bool", "negative", "source", "key twice", "no counts", "not a number", "not UTF-8"])
+], ids=["deep", "list", "number", "cut", "bool", "negative", "one negative", "source", "key twice", "no counts", "not a number",
+        "not UTF-8"])
 def test_a_damaged_file_is_refused_with_a_sentence(text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     allowed, seen = pair(tmp_path, {"1": 1})
     Path(seen).write_bytes(text.encode("latin-1"))
