@@ -6,7 +6,7 @@
  *                     cudaLaunchCooperativeKernel, in clusters, with a priority or a domain of its own, of two layers, each with attribute 6
  *                     or without; the same captured, also in a stream that joined the capture; and with a programmatic event, which comes
  *                     after the launch has triggered; also by another host thread; and many of one kernel behind a slow one, each with
- *                     arguments of its own (long_args_queued.h)
+ *                     arguments of its own (long_args_queued.h), or behind a grid that has blocks to come (long_args_late.h)
  * nodes     ATTR-15f  long_args_nodes.h: the second of two nodes with a programmatic edge between them: added; given parameters in the graph,
  *                     in a clone, in a child graph, in the executable graph, and there while it is disabled, or if it was captured; cloned,
  *                     updated, in a child graph, a child of a child, a body or a loop, disabled and enabled; each also with all arguments in
@@ -66,6 +66,25 @@ LONG_KERNEL(4096)
 LONG_KERNEL(4104)
 LONG_KERNEL(32760)
 #endif
+
+/* Triggers at once. The first blocks of a grid hold their places; each tells the first word of its arguments. */
+#define LATE_KERNEL(bytes)                                                                                     \
+    KERNEL_OF(long_args_late_of_##bytes, struct long_args_##bytes)                                             \
+    {                                                                                                          \
+        struct trial_plan plan = k_plan(&args.head);                                                           \
+        uint32_t k, mixed = 0;                                                                                 \
+                                                                                                               \
+        k_trigger();                                                                                           \
+        if (k_block() == 0)                                                                                    \
+            k_store_relaxed(&args.head.state->alive, 1);                                                       \
+        if (k_blocks() > 1 && k_block() < plan.residents)                                                      \
+            k_delay(args.head.state, plan.hold_ns);                                                            \
+        for (k = 0; k < sizeof(args.more) / 4; k += TOLD_WORDS)                                                \
+            mixed = mixed * 31 + args.more[k];                                                                 \
+        k_store(args.head.seen + k_block(), mixed);                                                            \
+    }
+LATE_KERNEL(104)
+LATE_KERNEL(1024)
 
 /* Watches for what comes after its event while that must not begin, then triggers. */
 KERNEL_OF(long_args_holds, struct long_args_4096)
@@ -395,6 +414,7 @@ static void ask_way(struct long_ask *l, struct way *way)
 
 #include "long_args_nodes.h"
 #include "long_args_queued.h"
+#include "long_args_late.h"
 
 static void ask_all_launches(struct long_ask *l)
 {
@@ -410,6 +430,7 @@ static void ask_all_launches(struct long_ask *l)
     ask_way(l, &records);
     ask_holding(l);
     ask_queued(l, 0);
+    ask_late(l);
     if (takes_cooperative())
         note_captured_piece(l);
 }
