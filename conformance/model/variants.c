@@ -1947,12 +1947,12 @@ static const struct variant variants[] = {
     BROKEN("general-params-keep-arguments", general_params_keep_args, "ATTR-15f", "cudaGraphExecNodeSetParams leaves a kernel's arguments after the first 64 bytes as they were"),
     BROKEN("blocking-starts-lack-one", blocking_starts_lack_one, "COMP-16", "the blocks of a grid in a blocking stream have started once all but one have"),
     BROKEN("copied-batch-does-one", copied_batch_does_one, "COMP-17b", "in clones and child graphs the first operation of a batch is done only"),
-    BROKEN("empty-graph-hides-primary", empty_graph_hides_primary, "COMP-04c", "the wait covers nothing if a graph without nodes stands between"),
-    BROKEN("exec-end-frees-waits", exec_end_frees_waits, "SAME-01", "waits in an executable graph that is destroyed while it runs return at once"),
+    BROKEN("empty-graph-hides-primary", empty_graph_hides_primary, "COMP-05", "the wait covers nothing if a graph without nodes stands between"),
+    BROKEN("exec-end-frees-waits", exec_end_frees_waits, "EDGE-43d", "waits in an executable graph that is destroyed while it runs return at once"),
     BROKEN("program-fork-not-counted", program_fork_not_counted, "EDGE-19a", "a stream that joined a capture by a programmatic event need not rejoin it"),
     BROKEN("swapped-kinds-stay", swapped_kinds_stay, "EDGE-23a", "an update in which two edges into a node exchange their data is taken, and the old edges stay"),
     BROKEN("elsewhere-launch-at-trigger", elsewhere_launch_at_trigger, "COMP-12b", "launched in another stream than before, an executable graph begins once the last kernel of its launch before has triggered"),
-    BROKEN("given-domain-uncovers", given_domain_uncovers, "MEM-08", "the wait does not cover a kernel whose stream was given another memory-sync domain"),
+    BROKEN("given-domain-uncovers", given_domain_uncovers, "ATTR-17b", "the wait does not cover a kernel whose stream was given another memory-sync domain"),
     BROKEN("arguments-in-a-ring-until-trigger", args_ring_until_trigger, "ATTR-15f", "arguments lie in one of 16 places until the first block has triggered: blocks that begin later take what came there later"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
