@@ -1,0 +1,168 @@
+/* joins_meanwhile.h - the part of the pair told of joins.cu with the same calls, and those that are refused, while work is half done: the host holds
+ * a primary, first before its trigger, then while its dependent waits, and more stands behind both. No call lets any of it go. */
+#ifndef JOINS_MEANWHILE_H_INCLUDED
+#define JOINS_MEANWHILE_H_INCLUDED
+
+#define MEANWHILE_NS 5000000u  /* longer than a call takes that does not wait for the device */
+#define MEANWHILE_LOOKS 16u    /* so long what was let go has to begin */
+
+enum held { HELD_BEGUN = 1, HELD_TRIGGERS, HELD_STORES };
+
+/* Until the host says so: at the latest after a while. */
+DEVICE_FN uint32_t host_says(const struct kernel_args *args, uint32_t step)
+{
+    uint32_t bound_ns = k_plan(args).bound_ns, spins = 0;
+    uint64_t begin = k_now();
+
+    while (k_load_system(&args->state->finished) < step) {
+        if (k_now() - begin >= bound_ns || ++spins > K_SPIN_LIMIT)
+            return 0;
+        k_pause();
+    }
+    return 1;
+}
+
+/* Triggers, and stores its words, when the host says so. */
+KERNEL(joins_held)
+{
+    struct trial_plan plan = k_plan(&args);
+
+    if (k_thread() == 0) {
+        k_store_relaxed(&args.state->began, 1);
+        if (host_says(&args, HELD_TRIGGERS))
+            k_store_relaxed(&args.state->witnessed, 1);
+        k_trigger();
+        (void)host_says(&args, HELD_STORES);
+    }
+    k_barrier();
+    k_store(args.data + k_thread(), words_fresh(plan.key, k_thread()));
+}
+
+/* A dependent that waits, and a kernel that comes after both. */
+static cudaError_t queue_held(struct joins *joins, cudaStream_t stream)
+{
+    cudaError_t error = launch_one((const void *)SYMBOL(joins_held), &joins->work[0], PLACE_WORDS, stream, NULL, 0);
+
+    if (error == cudaSuccess)
+        error = depend(joins, stream);
+    return error == cudaSuccess ? follow(joins, 1, stream) : error;
+}
+
+/* The same as nodes of a graph: the kernel beside the dependent, after a full edge. */
+static cudaError_t launch_held(struct joins *joins, cudaStream_t stream, cudaGraphExec_t *exec)
+{
+    cudaGraphEdgeData data[] = { edges_data(1, 0, 1), edges_data(0, 0, 0) };
+    cudaGraphNode_t held[2], after[2];
+    cudaGraph_t graph = NULL;
+    cudaError_t error = cudaGraphCreate(&graph, 0);
+
+    if (error == cudaSuccess)
+        error = ask_add_kernel(&held[0], graph, (const void *)SYMBOL(joins_held), &joins->work[0], PLACE_WORDS);
+    held[1] = held[0];
+    if (error == cudaSuccess)
+        error = ask_add_kernel(&after[0], graph, (const void *)SYMBOL(AWAITING_FOLLOWER), &joins->follower[0], PLACE_WORDS);
+    if (error == cudaSuccess)
+        error = ask_add_kernel(&after[1], graph, (const void *)SYMBOL(joins_follower), &joins->follower[1], PLACE_WORDS);
+    if (error == cudaSuccess)
+        error = edges_add(graph, held, after, data, 2);
+    if (error == cudaSuccess)
+        error = cudaGraphInstantiate(exec, graph, 0);
+    if (graph)
+        (void)cudaGraphDestroy(graph);
+    return error == cudaSuccess ? cudaGraphLaunch(*exec, stream) : error;
+}
+
+/* Until the device has set this; it may have ended without. */
+static void await_word(volatile const uint32_t *word, cudaStream_t stream)
+{
+    while (!*word && cudaStreamQuery(stream) == cudaErrorNotReady) {
+    }
+    (void)cudaGetLastError();
+}
+
+static cudaError_t call_and_look(struct joins *joins, idle_call call, cudaEvent_t event)
+{
+    cudaError_t error = call(joins, joins->stream[0], event);
+    unsigned looks;
+
+    for (looks = 0; looks < MEANWHILE_LOOKS; looks++)
+        (void)whatever(cudaStreamQuery(joins->stream[0]));
+    return error;
+}
+
+/* What began before the host let the primary trigger counts if that had not given up on the host. */
+static cudaError_t call_while_held(struct joins *joins, idle_call call, cudaEvent_t event)
+{
+    volatile struct trial_state *state = &joins->pinned->state;
+    cudaStream_t stream = joins->stream[0];
+    unsigned early;
+    cudaError_t error, end;
+
+    await_word(&state->began, stream);
+    error = call_and_look(joins, call, event);
+    early = state->alive != 0;
+    state->finished = HELD_TRIGGERS;
+    await_word(&state->alive, stream);
+    if (error == cudaSuccess)
+        error = call_and_look(joins, call, event);
+    state->finished = HELD_STORES;
+    end = cudaDeviceSynchronize();
+    joins->pinned->host_is_stale = early && state->witnessed;
+    return error == cudaSuccess ? end : error;
+}
+
+/* Another stream waits for an event behind all of it. */
+static cudaError_t meanwhile(struct joins *joins, idle_call call, int in_graph)
+{
+    cudaGraphExec_t exec = NULL;
+    cudaEvent_t event = NULL;
+    cudaError_t error = cudaEventCreateWithFlags(&event, cudaEventDisableTiming);
+
+    prepare(joins, 1, 3);
+    joins->pinned->plan[0].bound_ns = MEANWHILE_NS;
+    if (error == cudaSuccess)
+        error = in_graph ? launch_held(joins, joins->stream[0], &exec) : queue_held(joins, joins->stream[0]);
+    if (error == cudaSuccess)
+        error = cudaEventRecord(event, joins->stream[0]);
+    if (error == cudaSuccess)
+        error = cudaStreamWaitEvent(joins->stream[1], event, 0);
+    if (error == cudaSuccess)
+        error = follow(joins, 2, joins->stream[1]);
+    if (error == cudaSuccess)
+        error = call_while_held(joins, call, event);
+    if (exec)
+        (void)cudaGraphExecDestroy(exec);
+    if (event)
+        (void)cudaEventDestroy(event);
+    return error;
+}
+
+/* Each call once with launches, and once with a graph. */
+static void ask_meanwhile_all(struct ask *ask, const struct named_call *calls, unsigned count, const char *what)
+{
+    struct joins joins = PDL_ZERO;
+    unsigned stale = 0;
+    cudaError_t error = open_joins(&joins, ask, cudaStreamNonBlocking);
+
+    for (; joins.trial < 2 * count && error == cudaSuccess; joins.trial++) {
+        error = open_told(&joins);
+        if (error == cudaSuccess)
+            error = meanwhile(&joins, calls[joins.trial / 2].call, joins.trial % 2);
+        error = end_told(&joins, error);
+        if (error == cudaSuccess && is_stale(&joins)) {
+            stale++;
+            what = calls[joins.trial / 2].name; /* instead */
+        }
+    }
+    ask_expect(ask, error == cudaSuccess ? "calls while a primary is held" : calls[joins.trial / 2].name, error, cudaSuccess);
+    ask_expect_none(ask, what, stale, joins.trial);
+    close_joins(&joins);
+}
+
+static void ask_meanwhile_told(struct ask *ask)
+{
+    ask_meanwhile_all(ask, told_calls, TOLD, "what a call let go while a primary was held");
+    ask_meanwhile_all(ask, refused_calls, REFUSED, "what a refused call let go while a primary was held");
+}
+
+#endif
