@@ -3,8 +3,9 @@
 #ifndef JOINS_MEANWHILE_H_INCLUDED
 #define JOINS_MEANWHILE_H_INCLUDED
 
-#define MEANWHILE_NS 5000000u  /* longer than a call takes that does not wait for the device */
-#define MEANWHILE_LOOKS 16u    /* so long what was let go has to begin */
+#define MEANWHILE_NS 10000000u /* longer than a call takes that does not wait for the device */
+#define MEANWHILES 4u          /* ways in which each call is asked */
+#define MEANWHILE_LOOKS 1000u  /* so often the host looks for what begins at once where it can begin at all */
 
 enum held { HELD_BEGUN = 1, HELD_TRIGGERS, HELD_STORES };
 
@@ -72,26 +73,27 @@ static cudaError_t launch_held(struct joins *joins, cudaStream_t stream, cudaGra
     return error == cudaSuccess ? cudaGraphLaunch(*exec, stream) : error;
 }
 
-/* Until the device has set this; it may have ended without. */
+/* Until the device has set this; no device has to let a dependent begin early. */
 static void await_word(volatile const uint32_t *word, cudaStream_t stream)
 {
-    while (!*word && cudaStreamQuery(stream) == cudaErrorNotReady) {
+    unsigned looks;
+
+    for (looks = 0; looks < MEANWHILE_LOOKS && !*word && cudaStreamQuery(stream) == cudaErrorNotReady; looks++) {
     }
     (void)cudaGetLastError();
 }
 
+/* What the call, if there is one, lets go has the time of a question to begin. */
 static cudaError_t call_and_look(struct joins *joins, idle_call call, cudaEvent_t event)
 {
-    cudaError_t error = call(joins, joins->stream[0], event);
-    unsigned looks;
+    cudaError_t error = call ? call(joins, joins->stream[0], event) : cudaSuccess;
 
-    for (looks = 0; looks < MEANWHILE_LOOKS; looks++)
-        (void)whatever(cudaStreamQuery(joins->stream[0]));
+    (void)whatever(cudaStreamQuery(joins->stream[0]));
     return error;
 }
 
 /* What began before the host let the primary trigger counts if that had not given up on the host. */
-static cudaError_t call_while_held(struct joins *joins, idle_call call, cudaEvent_t event)
+static cudaError_t call_while_held(struct joins *joins, idle_call call, int waits, cudaEvent_t event)
 {
     volatile struct trial_state *state = &joins->pinned->state;
     cudaStream_t stream = joins->stream[0];
@@ -99,20 +101,20 @@ static cudaError_t call_while_held(struct joins *joins, idle_call call, cudaEven
     cudaError_t error, end;
 
     await_word(&state->began, stream);
-    error = call_and_look(joins, call, event);
+    error = call_and_look(joins, waits ? NULL : call, event);
     early = state->alive != 0;
     state->finished = HELD_TRIGGERS;
     await_word(&state->alive, stream);
     if (error == cudaSuccess)
-        error = call_and_look(joins, call, event);
+        error = call_and_look(joins, waits ? call : NULL, event);
     state->finished = HELD_STORES;
     end = cudaDeviceSynchronize();
     joins->pinned->host_is_stale = early && state->witnessed;
     return error == cudaSuccess ? end : error;
 }
 
-/* Another stream waits for an event behind all of it. */
-static cudaError_t meanwhile(struct joins *joins, idle_call call, int in_graph)
+/* In a graph or not, before the trigger or while the dependent waits. Another stream waits for an event behind all of it. */
+static cudaError_t meanwhile(struct joins *joins, idle_call call, unsigned way)
 {
     cudaGraphExec_t exec = NULL;
     cudaEvent_t event = NULL;
@@ -121,7 +123,7 @@ static cudaError_t meanwhile(struct joins *joins, idle_call call, int in_graph)
     prepare(joins, 1, 3);
     joins->pinned->plan[0].bound_ns = MEANWHILE_NS;
     if (error == cudaSuccess)
-        error = in_graph ? launch_held(joins, joins->stream[0], &exec) : queue_held(joins, joins->stream[0]);
+        error = way % 2 ? launch_held(joins, joins->stream[0], &exec) : queue_held(joins, joins->stream[0]);
     if (error == cudaSuccess)
         error = cudaEventRecord(event, joins->stream[0]);
     if (error == cudaSuccess)
@@ -129,7 +131,7 @@ static cudaError_t meanwhile(struct joins *joins, idle_call call, int in_graph)
     if (error == cudaSuccess)
         error = follow(joins, 2, joins->stream[1]);
     if (error == cudaSuccess)
-        error = call_while_held(joins, call, event);
+        error = call_while_held(joins, call, way / 2, event);
     if (exec)
         (void)cudaGraphExecDestroy(exec);
     if (event)
@@ -137,24 +139,24 @@ static cudaError_t meanwhile(struct joins *joins, idle_call call, int in_graph)
     return error;
 }
 
-/* Each call once with launches, and once with a graph. */
+/* Each call in each way. */
 static void ask_meanwhile_all(struct ask *ask, const struct named_call *calls, unsigned count, const char *what)
 {
     struct joins joins = PDL_ZERO;
     unsigned stale = 0;
     cudaError_t error = open_joins(&joins, ask, cudaStreamNonBlocking);
 
-    for (; joins.trial < 2 * count && error == cudaSuccess; joins.trial++) {
+    for (; joins.trial < MEANWHILES * count && error == cudaSuccess; joins.trial++) {
         error = open_told(&joins);
         if (error == cudaSuccess)
-            error = meanwhile(&joins, calls[joins.trial / 2].call, joins.trial % 2);
+            error = meanwhile(&joins, calls[joins.trial / MEANWHILES].call, joins.trial % MEANWHILES);
         error = end_told(&joins, error);
         if (error == cudaSuccess && is_stale(&joins)) {
             stale++;
-            what = calls[joins.trial / 2].name; /* instead */
+            what = calls[joins.trial / MEANWHILES].name; /* instead */
         }
     }
-    ask_expect(ask, error == cudaSuccess ? "calls while a primary is held" : calls[joins.trial / 2].name, error, cudaSuccess);
+    ask_expect(ask, error == cudaSuccess ? "calls while a primary is held" : calls[joins.trial / MEANWHILES].name, error, cudaSuccess);
     ask_expect_none(ask, what, stale, joins.trial);
     close_joins(&joins);
 }
