@@ -3,7 +3,7 @@
 #ifndef JOINS_MEANWHILE_H_INCLUDED
 #define JOINS_MEANWHILE_H_INCLUDED
 
-#define MEANWHILE_NS 10000000u /* longer than a call takes that does not wait for the device */
+#define MEANWHILE_NS 20000000u /* longer than a call takes that does not wait for the device */
 #define MEANWHILES 4u          /* ways in which each call is asked */
 #define MEANWHILE_LOOKS 1000u  /* so often the host looks for what begins at once where it can begin at all */
 
@@ -83,11 +83,12 @@ static void await_word(volatile const uint32_t *word, cudaStream_t stream)
     (void)cudaGetLastError();
 }
 
-/* What the call, if there is one, lets go has the time of a question to begin. */
+/* What the call, if there is one, lets go has the time of two questions to begin. */
 static cudaError_t call_and_look(struct joins *joins, idle_call call, cudaEvent_t event)
 {
     cudaError_t error = call ? call(joins, joins->stream[0], event) : cudaSuccess;
 
+    (void)whatever(cudaStreamQuery(joins->stream[0]));
     (void)whatever(cudaStreamQuery(joins->stream[0]));
     return error;
 }

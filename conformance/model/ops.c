@@ -594,6 +594,8 @@ void op_block_triggered(struct op *op)
     waiters_recheck();
 }
 
+void op_counts_as_triggered(struct op *op) { op_state(op, &op->triggered_all, EDGE_TRIGGERED); }
+
 void op_block_exited(struct op *op)
 {
     op_block_triggered(op);
