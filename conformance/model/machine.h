@@ -81,7 +81,7 @@ struct op {
     bool covers_untriggered; /* for the device wait-needs-trigger */
     bool by_driver;
     int given_domain; /* of its stream: for the device given-domain-uncovers */
-    bool waits_freed; /* for the devices exec-end-frees-waits and allocation-frees-waits */
+    bool waits_freed; /* for the devices exec-end-frees-waits, allocation-frees-waits and own-event-uncovers */
     bool attributed, covers_nothing, urgent; /* how it was launched, for the devices of ATTR-04, ATTR-07, COMP-03 */
     unsigned char domain;
     uint32_t given; /* the ids of its launch's attributes, a bit each: for the devices of ATTR-17 */

@@ -265,6 +265,8 @@ void op_covers(struct op *op, struct op *pred)
 {
     if (left_uncovered(op, pred))
         return;
+    for (const struct cover *c = op->covered; device.faults.own_event_uncovers && c != NULL; c = c->next)
+        op->waits_freed |= c->op == pred && pred->grid != NULL;
     if (pred->retired) {
         op->covers_untriggered |= pred->grid != NULL && pred->grid->trigger_calls == 0;
         return;

@@ -129,6 +129,8 @@ static bool launch_uncovered(const struct stream *s, const struct op *op, const 
     if ((f->given_priority_uncovers && stream_given(s, 8)) || (f->given_window_uncovers && stream_given(s, 1)) ||
         (f->given_map_uncovers && stream_given(s, 9)))
         return true;
+    if (f->cluster_of_one_uncovered && op_given(op, 4) && op->grid->cluster == 1)
+        return true;
     if ((f->piece_uncovers && device.in_piece) || (f->eight_in_a_cluster_uncovered && op->grid->cluster == 8))
         return true;
     if (f->large_per_thread_uncovered && stream_is_per_thread(s) && pred->grid->blocks > 64)
