@@ -117,13 +117,14 @@ static cudaError_t launch_completion(struct crowd *crowd, unsigned dress, cudaLa
 }
 
 /* A kernel, and one whose completion event another stream waits for, which is new, or has had work,
- * and in the later trials has captured before. The first one may record the event, too: the later launch takes it over. */
+ * and in the later trials has captured before. The first one may record the event, too: the later launch takes it over. In every third trial what
+ * comes after the event has attribute 6, which lets it pass nothing but a kernel of its own stream. */
 static cudaError_t run_completion(struct crowd *crowd, unsigned trial, unsigned dress, unsigned *early)
 {
     int fresh = trial / 2 % 2 == 0;
     enum more more = (enum more)((trial + trial / 4) % MORES);
     cudaStream_t stream = more == MORE_LEGACY ? cudaStreamLegacy : crowd->ask->stream, side = crowd->ask->side;
-    cudaLaunchAttribute attrs[4];
+    cudaLaunchAttribute attrs[4], six = serialization(1);
     cudaEvent_t event = NULL;
     cudaError_t error = event_for(trial % 2 * 2, &event); /* drivers take none that the host would sleep for */
 
@@ -145,7 +146,7 @@ static cudaError_t run_completion(struct crowd *crowd, unsigned trial, unsigned 
     if (error == cudaSuccess)
         error = cudaStreamWaitEvent(side, event, 0);
     if (error == cudaSuccess)
-        error = launch_one((const void *)SYMBOL(crowds_looks), &crowd->args, 1, side, NULL, 0);
+        error = launch_one((const void *)SYMBOL(crowds_looks), &crowd->args, 1, side, &six, trial % 3 == 1);
     if (error == cudaSuccess)
         error = cudaDeviceSynchronize();
     (void)cudaEventDestroy(event);

@@ -87,7 +87,7 @@ void launch_record(const struct request *r);
 struct pending_wait { /* an event that the next work in the stream waits for */
     struct op *op;
     enum edge_kind kind;
-    bool covered;
+    bool covered, completion; /* completion: of a launch */
 };
 
 enum { STREAM_MAGIC = 0x53545231 };

@@ -424,6 +424,7 @@ struct faults {
     bool elsewhere_launch_at_trigger;
     bool given_domain_uncovers;
     bool args_ring_until_trigger;
+    bool attributed_passes_completion;
     bool cluster_of_one_uncovered, own_event_uncovers;
     bool allocation_frees_waits, free_triggers; /* while a kernel runs */
     bool never_overlaps, seldom_overlaps, early, shared, halts, late_copies, pageable_later; /* these conform */
