@@ -162,10 +162,76 @@ static void ask_meanwhile_all(struct ask *ask, const struct named_call *calls, u
     close_joins(&joins);
 }
 
+/* ---- calls with the stream of the held work, or with the event behind it ---- */
+
+/* Launches of which nothing is made. */
+static cudaError_t capture_in_its_stream(struct joins *joins, cudaStream_t stream, cudaEvent_t event)
+{
+    cudaLaunchAttribute attribute = serialization(1);
+    cudaGraph_t graph = NULL;
+    cudaError_t error = cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed), end;
+
+    (void)event;
+    if (error != cudaSuccess)
+        return error;
+    error = silent(joins, stream);
+    if (error == cudaSuccess)
+        error = launch_one((const void *)SYMBOL(joins_silent), &joins->work[0], 1, stream, &attribute, 1);
+    end = cudaStreamEndCapture(stream, &graph);
+    if (graph)
+        (void)cudaGraphDestroy(graph);
+    return error == cudaSuccess ? end : error;
+}
+
+static cudaError_t lend_and_borrow(struct joins *joins, cudaStream_t stream, cudaEvent_t event)
+{
+    cudaError_t error = cudaStreamCopyAttributes(elsewhere(joins), stream);
+
+    (void)event;
+    return error == cudaSuccess ? cudaStreamCopyAttributes(stream, elsewhere(joins)) : error;
+}
+
+/* What waits for the event waits for the record that there was. */
+static cudaError_t record_it_elsewhere(struct joins *joins, cudaStream_t stream, cudaEvent_t event)
+{
+    (void)stream;
+    return cudaEventRecord(event, elsewhere(joins));
+}
+
+static cudaError_t await_it_elsewhere(struct joins *joins, cudaStream_t stream, cudaEvent_t event)
+{
+    (void)stream;
+    return cudaStreamWaitEvent(joins->stream[3], event, 0);
+}
+
+/* The stream that waits for the event goes; what it holds does not. */
+static cudaError_t leave_waiting(struct joins *joins, cudaStream_t stream, cudaEvent_t event)
+{
+    cudaStream_t left = joins->stream[1];
+    cudaError_t error = cudaStreamCreateWithFlags(&joins->stream[1], cudaStreamNonBlocking);
+
+    (void)stream, (void)event;
+    return error == cudaSuccess ? cudaStreamDestroy(left) : error;
+}
+
+static const struct named_call own_calls[] = {
+    { "stale after a copy of no bytes", copy_nothing },
+    { "stale after a memset of no bytes", set_nothing },
+    { "stale after a copy of no rows", copy_no_rows },
+    { "stale after a memset of no rows", set_no_rows },
+    { "stale after an attribute of the stream", give_attribute },
+    { "stale after a capture of its stream", capture_in_its_stream },
+    { "stale after attributes that streams lend each other", lend_and_borrow },
+    { "stale after another record of the event", record_it_elsewhere },
+    { "stale after another wait for the event", await_it_elsewhere },
+    { "stale after the end of the stream that waits", leave_waiting },
+};
+
 static void ask_meanwhile_told(struct ask *ask)
 {
     ask_meanwhile_all(ask, told_calls, TOLD, "what a call let go while a primary was held");
     ask_meanwhile_all(ask, refused_calls, REFUSED, "what a refused call let go while a primary was held");
+    ask_meanwhile_all(ask, own_calls, sizeof(own_calls) / sizeof(own_calls[0]), "what a call with its stream let go while a primary was held");
 }
 
 #endif
