@@ -303,6 +303,7 @@ struct graph_exec {
     struct op *leaf; /* the one kernel that its last launch ends in: for the device elsewhere-launch-at-trigger */
     struct op *running; /* the end of its last launch; NULL once it is known to have passed */
     bool made_elsewhere, source_gone; /* by another host thread; its graph was destroyed */
+    bool event_given; /* to a node of it: for the device given-event-lets-go */
     unsigned launches, updates; /* so far */
     bool refused;       /* an update, for the device refused-update-sticks */
     unsigned in_flight; /* launches that were queued while another one ran */
@@ -356,6 +357,7 @@ struct queued { /* of the graph that is being queued: how it was made and launch
     bool in_legacy, chosen; /* chosen: what a kernel has decided to run */
     bool by_driver; /* for the device driver-loop-once */
     bool half; /* on the device uploaded-elsewhere-half */
+    bool event_given;
     bool elsewhere; /* its launch before was in another stream: for the device elsewhere-loop-runs-once */
 };
 extern struct queued queued;

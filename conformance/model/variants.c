@@ -1949,6 +1949,7 @@ static const struct variant variants[] = {
     BROKEN("cluster-of-one-uncovered", cluster_of_one_uncovered, "ATTR-17", "the wait covers nothing in clusters of one block"),
     BROKEN("own-event-uncovers", own_event_uncovers, "ATTR-17", "the wait covers nothing if its stream waits for the primary's event, too"),
     BROKEN("attributed-passes-completion", attributed_passes_completion, "COMP-16", "a launch with attribute 6 does not wait for the event of a launch's completion"),
+    BROKEN("given-event-lets-go", given_event_lets_go, "COMP-16", "in an executable graph in which a node was given an event programmatic edges let go at the first block's trigger"),
     BROKEN("empty-graph-hides-primary", empty_graph_hides_primary, "COMP-04c", "the wait covers nothing if a graph without nodes stands between"),
     BROKEN("exec-end-frees-waits", exec_end_frees_waits, "SAME-01", "waits in an executable graph that is destroyed while it runs return at once"),
     BROKEN("program-fork-not-counted", program_fork_not_counted, "EDGE-19a", "a stream that joined a capture by a programmatic event need not rejoin it"),
