@@ -169,7 +169,7 @@ static const struct case_pin pins[] = {
     { "joins/default", 9227, 0x477bf4a2, { 46, 12, 0, 0, 41, 818, 72, 0x1f9cc0e06b } },
     { "joins/across", 703, 0x19967968, { 50, 5, 0, 0, 66, 152, 144, 0x143c3d1ad7 } },
     { "ask/idle", 12, 0x92518c52, { 22, 5, 2, 0, 15, 0, 60, 0x978252640 } },
-    { "crowds/blocks", 14672, 0x55090eab, { 104, 31, 0, 0, 92, 1030, 2070, 0x2dac366f9d } },
+    { "crowds/blocks", 15613, 0x14e6d7e, { 139, 57, 0, 4, 97, 1030, 2928, 0x39e52b4ab3 } },
     { "handed/streams", 13797, 0xb99ef9b8, { 142, 43, 0, 7, 197, 653, 940, 0x42decb1c08 } },
     { "joins/pools", 13401, 0xd2ab7b4e, { 60, 21, 0, 0, 58, 551, 297, 0x1eeefb67ff } },
     { "joins/allocations", 1919, 0xc00f21e4, { 161, 26, 0, 0, 154, 209, 1776, 0x461e495ff3 } },
