@@ -30,7 +30,7 @@ static cudaError_t make_hollow(struct joins *joins, enum hollow hollow, cudaGrap
     return error;
 }
 
-/* Between work and follower; or between the follower and its stream's wait for the work. */
+/* Between work and follower; or between the follower and its stream's wait for the work. In every other round it is a dependent that waits. */
 static cudaError_t after_hollow(struct joins *joins, enum hollow hollow, hollow_call *call, unsigned by_event)
 {
     cudaGraphExec_t exec = NULL;
@@ -45,7 +45,7 @@ static cudaError_t after_hollow(struct joins *joins, enum hollow hollow, hollow_
     if (error == cudaSuccess)
         error = call(exec, joins->stream[by_event]);
     if (error == cudaSuccess)
-        error = follow(joins, 0, joins->stream[by_event]);
+        error = follow_or_depend(joins, joins->stream[by_event], joins->round % 2 != 0);
     end = cudaDeviceSynchronize();
     (void)cudaGraphExecDestroy(exec);
     (void)cudaEventDestroy(event);
@@ -61,7 +61,7 @@ static cudaError_t hollow_child_waiting(struct joins *joins) { return after_holl
 static cudaError_t hollow_body(struct joins *joins) { return after_hollow(joins, HOLLOW_BODY, cudaGraphLaunch, 0); }
 static cudaError_t hollow_body_waiting(struct joins *joins) { return after_hollow(joins, HOLLOW_BODY, cudaGraphLaunch, 1); }
 /* By each library in turn. */
-static hollow_call *some_upload(const struct joins *joins) { return joins->round % 2 ? upload_by_driver : cudaGraphUpload; }
+static hollow_call *some_upload(const struct joins *joins) { return joins->round / 2 % 2 ? upload_by_driver : cudaGraphUpload; }
 
 static cudaError_t hollow_upload(struct joins *joins) { return after_hollow(joins, HOLLOW_DISABLED, some_upload(joins), 0); }
 static cudaError_t hollow_upload_waiting(struct joins *joins) { return after_hollow(joins, HOLLOW_DISABLED, some_upload(joins), 1); }
