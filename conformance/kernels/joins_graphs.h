@@ -66,28 +66,6 @@ static hollow_call *some_upload(const struct joins *joins) { return joins->round
 static cudaError_t hollow_upload(struct joins *joins) { return after_hollow(joins, HOLLOW_DISABLED, some_upload(joins), 0); }
 static cudaError_t hollow_upload_waiting(struct joins *joins) { return after_hollow(joins, HOLLOW_DISABLED, some_upload(joins), 1); }
 
-static void ask_hollow(struct ask *ask)
-{
-    static const struct join joins[] = {
-        { "stale after a graph without nodes", hollow_empty },
-        { "stale after a wait and a graph without nodes", hollow_empty_waiting },
-        { "stale after a graph whose nodes are disabled", hollow_disabled },
-        { "stale after a wait and a graph whose nodes are disabled", hollow_disabled_waiting },
-        { "stale after a graph whose child graph has no nodes", hollow_child },
-        { "stale after a wait and a graph whose child graph has no nodes", hollow_child_waiting },
-        { "stale after an upload", hollow_upload },
-        { "stale after a wait and an upload", hollow_upload_waiting },
-    };
-    static const struct join bodies[] = {
-        { "stale after a graph whose body has no nodes", hollow_body },
-        { "stale after a wait and a graph whose body has no nodes", hollow_body_waiting },
-    };
-
-    ask_joins(ask, joins, sizeof(joins) / sizeof(joins[0]), cudaStreamNonBlocking);
-    if (has_conditions())
-        ask_joins(ask, bodies, sizeof(bodies) / sizeof(bodies[0]), cudaStreamNonBlocking);
-}
-
 /* ---- graphs beside the default streams ---- */
 
 /* The work, or the follower, or both as graphs of one kernel. */

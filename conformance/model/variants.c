@@ -1950,6 +1950,8 @@ static const struct variant variants[] = {
     BROKEN("own-event-uncovers", own_event_uncovers, "ATTR-17", "the wait covers nothing if its stream waits for the primary's event, too"),
     BROKEN("attributed-passes-completion", attributed_passes_completion, "COMP-16", "a launch with attribute 6 does not wait for the event of a launch's completion"),
     BROKEN("given-event-lets-go", given_event_lets_go, "COMP-16", "in an executable graph in which a node was given an event programmatic edges let go at the first block's trigger"),
+    BROKEN("host-passes-hollow-graph", host_passes_hollow_graph, "COMP-12c", "a host function behind a graph in which nothing runs does not wait for what is before that"),
+    BROKEN("sync-passes-empty-graph", sync_passes_empty_graph, "MEM-09c", "a host does not wait for a stream whose last work is a graph without nodes"),
     BROKEN("empty-graph-hides-primary", empty_graph_hides_primary, "COMP-04c", "the wait covers nothing if a graph without nodes stands between"),
     BROKEN("exec-end-frees-waits", exec_end_frees_waits, "SAME-01", "waits in an executable graph that is destroyed while it runs return at once"),
     BROKEN("program-fork-not-counted", program_fork_not_counted, "EDGE-19a", "a stream that joined a capture by a programmatic event need not rejoin it"),
