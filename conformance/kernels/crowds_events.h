@@ -117,13 +117,14 @@ static cudaError_t launch_completion(struct crowd *crowd, unsigned dress, cudaLa
 }
 
 /* A kernel, and one whose completion event another stream waits for, which is new, or has had work,
- * and in the later trials has captured before. The first one may record the event, too: the later launch takes it over. */
+ * and in the later trials has captured before. The first one may record the event, too: the later launch takes it over. In every third trial what
+ * comes after the event has attribute 6, which lets it pass nothing but a kernel of its own stream. */
 static cudaError_t run_completion(struct crowd *crowd, unsigned trial, unsigned dress, unsigned *early)
 {
     int fresh = trial / 2 % 2 == 0;
     enum more more = (enum more)((trial + trial / 4) % MORES);
     cudaStream_t stream = more == MORE_LEGACY ? cudaStreamLegacy : crowd->ask->stream, side = crowd->ask->side;
-    cudaLaunchAttribute attrs[4];
+    cudaLaunchAttribute attrs[4], six = serialization(1);
     cudaEvent_t event = NULL;
     cudaError_t error = event_for(trial % 2 * 2, &event); /* drivers take none that the host would sleep for */
 
@@ -145,7 +146,7 @@ static cudaError_t run_completion(struct crowd *crowd, unsigned trial, unsigned 
     if (error == cudaSuccess)
         error = cudaStreamWaitEvent(side, event, 0);
     if (error == cudaSuccess)
-        error = launch_one((const void *)SYMBOL(crowds_looks), &crowd->args, 1, side, NULL, 0);
+        error = launch_one((const void *)SYMBOL(crowds_looks), &crowd->args, 1, side, &six, trial % 3 == 1);
     if (error == cudaSuccess)
         error = cudaDeviceSynchronize();
     (void)cudaEventDestroy(event);
@@ -376,72 +377,7 @@ static cudaError_t run_fan(struct crowd *crowd, unsigned trial, unsigned *early)
     return error;
 }
 
-/* What is done with one of two nodes: it was left out and is enabled again; or it was made with one block and is given all of them, in the
- * executable graph or in the graph. */
-enum changed { CHANGED_ENABLED, CHANGED_EXECUTABLE, CHANGED_GRAPH, CHANGES };
-
-static cudaError_t change_node(struct crowd *crowd, enum changed change, cudaGraphExec_t exec, cudaGraphNode_t node, unsigned dependent,
-                               unsigned blocks)
-{
-    void *values[1] = { &crowd->args };
-    struct cudaKernelNodeParams params =
-        one_block_node(dependent ? (const void *)SYMBOL(crowds_dependent) : (const void *)SYMBOL(crowds_primary), 1, values);
-    cudaError_t error;
-
-    params.gridDim.x = blocks;
-    if (change == CHANGED_GRAPH)
-        return cudaGraphKernelNodeSetParams(node, &params);
-    if (change == CHANGED_EXECUTABLE)
-        return cudaGraphExecKernelNodeSetParams(exec, node, &params);
-    error = cudaGraphNodeSetEnabled(exec, node, 0);
-    return error == cudaSuccess ? cudaGraphNodeSetEnabled(exec, node, 1) : error;
-}
-
-/* The pair as nodes, one of which is changed. */
-static cudaError_t run_changed_crowd(struct crowd *crowd, unsigned blocks, unsigned which, enum changed change)
-{
-    unsigned first[2] = { blocks, blocks };
-    cudaGraphEdgeData data = edges_data(1, 0, 1);
-    cudaGraph_t graph = NULL;
-    cudaGraphExec_t exec = NULL;
-    cudaGraphNode_t node[2];
-    cudaError_t error = cudaGraphCreate(&graph, 0);
-
-    prepare_crowd(crowd);
-    if (change != CHANGED_ENABLED)
-        first[which] = 1;
-    if (error == cudaSuccess)
-        error = ask_add_kernel_after(&node[0], graph, NULL, 0, (const void *)SYMBOL(crowds_primary), &crowd->args, first[0], 1);
-    if (error == cudaSuccess)
-        error = ask_add_kernel_after(&node[1], graph, NULL, 0, (const void *)SYMBOL(crowds_dependent), &crowd->args, first[1], 1);
-    if (error == cudaSuccess)
-        error = edges_add(graph, &node[0], &node[1], &data, 1);
-    if (error == cudaSuccess && change == CHANGED_GRAPH)
-        error = change_node(crowd, change, NULL, node[which], which, blocks);
-    if (error == cudaSuccess)
-        error = cudaGraphInstantiate(&exec, graph, 0);
-    if (error == cudaSuccess && change != CHANGED_GRAPH)
-        error = change_node(crowd, change, exec, node[which], which, blocks);
-    error = end_crowd_graph(crowd, graph, exec, error);
-    crowd->trials++;
-    if (error == cudaSuccess)
-        look_at_crowd(crowd);
-    return error;
-}
-
-static void ask_changed_crowds(struct crowd *crowd)
-{
-    static const unsigned sizes[] = { 34, 130, 300 };
-    unsigned trials = 12 * CHANGES, i;
-    cudaError_t error = cudaSuccess;
-
-    crowd->stale = crowd->early = crowd->trials = 0;
-    for (i = 0; i < trials && error == cudaSuccess; i++)
-        error = run_changed_crowd(crowd, sizes[i / 2 % 3], i % 2, (enum changed)(i / 6 % CHANGES));
-    ask_expect(crowd->ask, "nodes of many blocks that are changed", error, cudaSuccess);
-    ask_expect_none(crowd->ask, "dependents that began before the last block had triggered, one of the two changed", crowd->early, trials);
-    ask_expect_none(crowd->ask, "stale in the last blocks of dependents, one of the two changed", crowd->stale, trials);
-}
+#include "crowds_changed.h"
 
 static void ask_fans(struct crowd *crowd)
 {

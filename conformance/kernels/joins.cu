@@ -15,11 +15,12 @@
  *                    each kind, and a follower in the stream, that are still to come when the graph is destroyed
  * idle     COMP-04c  calls that have nothing to do, between work or a wait for its event and a follower or a dependent that waits: copies and
  *                    memsets of no bytes or no rows, an attribute of the stream; a record that is refused, an event that is destroyed
- * told     COMP-04c  questions, settings, what the host makes for nobody and what it queues elsewhere, at the same places and in a capture
+ * told     COMP-04c  questions, settings, what the host makes for nobody and what it queues elsewhere, at the same places and in a capture; all
+ *                    these and refused calls while the host holds a primary, before its trigger and while its dependent waits
  * told_rows COMP-04c several of these calls, and of the next ones, in rows wherever one can stand
  * refused  COMP-04c  calls that are refused, at the same places; a capture of the legacy stream between its work and its follower
  * hollow   COMP-12c  graphs in which nothing runs, between work and follower: without nodes, all of them disabled, with an empty child graph or
- *                    an empty body
+ *                    an empty body; after some of them, and a memset of no bytes, work of each kind
  * across   COMP-06e  graphs in the default streams and in blocking ones, as work or as followers of each other
  * kinds    COMP-12d  a graph between work of each kind: what is before it, and what comes after it
  * called   COMP-04d  followers that are queued by the other calls: copies by direction or of many rows, cudaLaunchKernel, cudaLaunchCooperativeKernel
@@ -459,6 +460,7 @@ static cudaError_t join_zero(struct joins *joins)
 }
 
 #include "joins_drawn.h"
+#include "joins_hollow.h"
 #include "joins_told.h"
 #include "joins_told_rows.h"
 #include "joins_legacy.h"

@@ -15,7 +15,7 @@ struct by_default {
     unsigned then;
     cudaStream_t from, to, fresh;
     cudaEvent_t event;
-    cudaGraphExec_t nothing;
+    cudaGraphExec_t nothing, hollow; /* hollow: in which nothing runs */
     struct kernel_args args;   /* of the work */
     uint32_t *copied;          /* the words, where they are copied: in the device's memory */
 };
@@ -68,6 +68,20 @@ static cudaError_t do_before(struct joins *joins, const struct by_default *d)
     }
 }
 
+/* In two of six rounds: what has nothing to do is the last in the stream of the work. */
+static cudaError_t put_hollow(struct joins *joins, struct by_default *d)
+{
+    unsigned which = joins->trial / 2, round = which / (BEFORES * THENS) % 6;
+    cudaError_t error;
+
+    if (round == 3)
+        return whatever(cudaMemsetAsync(joins->aside, 0, 0, d->from));
+    if (round != 4)
+        return cudaSuccess;
+    error = make_hollow(joins, which % 2 ? HOLLOW_DISABLED : HOLLOW_EMPTY, &d->hollow);
+    return error == cudaSuccess ? cudaGraphLaunch(d->hollow, d->from) : error;
+}
+
 /* Until the work has got somewhere, or has ended. */
 static cudaError_t ask_meanwhile(struct joins *joins, cudaStream_t stream)
 {
@@ -86,6 +100,8 @@ static cudaError_t run_default(struct joins *joins, struct by_default *d)
 
     if (error == cudaSuccess)
         error = some_work(joins, &d->args, d->from);
+    if (error == cudaSuccess)
+        error = put_hollow(joins, d);
     if (error == cudaSuccess)
         error = ask_meanwhile(joins, d->from);
     if (error == cudaSuccess && d->before == BEFORE_NEW && !d->fresh) {
@@ -109,6 +125,8 @@ static cudaError_t by_default(struct joins *joins, int into_legacy)
         (void)cudaEventDestroy(d.event);
     if (d.nothing)
         (void)cudaGraphExecDestroy(d.nothing);
+    if (d.hollow)
+        (void)cudaGraphExecDestroy(d.hollow);
     if (d.fresh)
         (void)cudaStreamDestroy(d.fresh);
     (void)cudaFree(d.copied);

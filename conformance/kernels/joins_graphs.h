@@ -30,7 +30,7 @@ static cudaError_t make_hollow(struct joins *joins, enum hollow hollow, cudaGrap
     return error;
 }
 
-/* Between work and follower; or between the follower and its stream's wait for the work. */
+/* Between work and follower; or between the follower and its stream's wait for the work. In every other round it is a dependent that waits. */
 static cudaError_t after_hollow(struct joins *joins, enum hollow hollow, hollow_call *call, unsigned by_event)
 {
     cudaGraphExec_t exec = NULL;
@@ -45,7 +45,7 @@ static cudaError_t after_hollow(struct joins *joins, enum hollow hollow, hollow_
     if (error == cudaSuccess)
         error = call(exec, joins->stream[by_event]);
     if (error == cudaSuccess)
-        error = follow(joins, 0, joins->stream[by_event]);
+        error = follow_or_depend(joins, joins->stream[by_event], joins->round % 2 != 0);
     end = cudaDeviceSynchronize();
     (void)cudaGraphExecDestroy(exec);
     (void)cudaEventDestroy(event);
@@ -61,32 +61,10 @@ static cudaError_t hollow_child_waiting(struct joins *joins) { return after_holl
 static cudaError_t hollow_body(struct joins *joins) { return after_hollow(joins, HOLLOW_BODY, cudaGraphLaunch, 0); }
 static cudaError_t hollow_body_waiting(struct joins *joins) { return after_hollow(joins, HOLLOW_BODY, cudaGraphLaunch, 1); }
 /* By each library in turn. */
-static hollow_call *some_upload(const struct joins *joins) { return joins->round % 2 ? upload_by_driver : cudaGraphUpload; }
+static hollow_call *some_upload(const struct joins *joins) { return joins->round / 2 % 2 ? upload_by_driver : cudaGraphUpload; }
 
 static cudaError_t hollow_upload(struct joins *joins) { return after_hollow(joins, HOLLOW_DISABLED, some_upload(joins), 0); }
 static cudaError_t hollow_upload_waiting(struct joins *joins) { return after_hollow(joins, HOLLOW_DISABLED, some_upload(joins), 1); }
-
-static void ask_hollow(struct ask *ask)
-{
-    static const struct join joins[] = {
-        { "stale after a graph without nodes", hollow_empty },
-        { "stale after a wait and a graph without nodes", hollow_empty_waiting },
-        { "stale after a graph whose nodes are disabled", hollow_disabled },
-        { "stale after a wait and a graph whose nodes are disabled", hollow_disabled_waiting },
-        { "stale after a graph whose child graph has no nodes", hollow_child },
-        { "stale after a wait and a graph whose child graph has no nodes", hollow_child_waiting },
-        { "stale after an upload", hollow_upload },
-        { "stale after a wait and an upload", hollow_upload_waiting },
-    };
-    static const struct join bodies[] = {
-        { "stale after a graph whose body has no nodes", hollow_body },
-        { "stale after a wait and a graph whose body has no nodes", hollow_body_waiting },
-    };
-
-    ask_joins(ask, joins, sizeof(joins) / sizeof(joins[0]), cudaStreamNonBlocking);
-    if (has_conditions())
-        ask_joins(ask, bodies, sizeof(bodies) / sizeof(bodies[0]), cudaStreamNonBlocking);
-}
 
 /* ---- graphs beside the default streams ---- */
 

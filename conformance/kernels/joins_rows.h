@@ -267,7 +267,7 @@ static void ask_rows(struct ask *ask)
 
 /* ---- launches with other attributes beside those of PDL ---- */
 
-#define BESIDE_WAYS 7u
+#define BESIDE_WAYS 9u
 
 #ifdef MUTANT_otherstream
 #define WAITS_BESIDE 0
@@ -344,6 +344,62 @@ static cudaError_t beside_many(struct joins *joins)
     return error;
 }
 
+/* Attributes that give a launch what it has without them. */
+static cudaLaunchAttribute as_ever(unsigned which)
+{
+    cudaLaunchAttribute attribute;
+
+    switch (which % 4) {
+    case 0: return in_clusters(1);
+    case 1: return of_priority(0);
+    case 2: attribute = cooperatively(); break;
+    default: attribute = in_remote_domain(); break;
+    }
+    if (which % 4 == 2)
+        attribute.val.cooperative = 0;
+    else
+        attribute.val.memSyncDomain = cudaLaunchMemSyncDomainDefault;
+    return attribute;
+}
+
+/* A dependent with one of these, before its attribute 6 or after it; in every other four turns its work has another one, too. */
+static cudaError_t beside_as_ever(struct joins *joins)
+{
+    unsigned turn = joins->trial / BESIDE_WAYS, six = turn / 2 % 2;
+    const void *function = WAITS_BESIDE ? (const void *)SYMBOL(joins_early_follower) : (const void *)SYMBOL(joins_follower);
+    cudaLaunchAttribute attrs[2], more = as_ever(turn + 1);
+    cudaError_t error;
+
+    attrs[six] = serialization(1);
+    attrs[1 - six] = as_ever(turn);
+    prepare(joins, 1, 1);
+    error = launch_one((const void *)SYMBOL(joins_work), &joins->work[0], PLACE_WORDS, joins->stream[0], &more, turn / 4 % 2);
+    return error == cudaSuccess ? launch_one(function, &joins->follower[0], PLACE_WORDS, FOLLOWS_IN(joins, joins->stream[0]), attrs, 2) : error;
+}
+
+/* A dependent of one launch in two ways: by its attribute, and by that launch's event, which its stream waits for, perhaps twice; or by two
+ * waits, in another stream. */
+static cudaError_t beside_itself(struct joins *joins)
+{
+    unsigned turn = joins->trial / BESIDE_WAYS, waits = 1 + turn % 2, i;
+    const void *function = WAITS_BESIDE ? (const void *)SYMBOL(joins_early_follower) : (const void *)SYMBOL(joins_follower);
+    cudaStream_t stream = joins->stream[turn % 3 == 2];
+    cudaLaunchAttribute attrs[1], attribute = serialization(1);
+    cudaEvent_t event = NULL;
+    cudaError_t error = cudaEventCreateWithFlags(&event, cudaEventDisableTiming);
+
+    prepare(joins, 1, 1);
+    attrs[0] = recording(event);
+    if (error == cudaSuccess)
+        error = launch_one((const void *)SYMBOL(joins_work), &joins->work[0], PLACE_WORDS, joins->stream[0], attrs, 1);
+    for (i = 0; i < waits && error == cudaSuccess; i++)
+        error = cudaStreamWaitEvent(stream, event, 0);
+    if (error == cudaSuccess)
+        error = launch_one(function, &joins->follower[0], PLACE_WORDS, FOLLOWS_IN(joins, stream), &attribute, 1);
+    (void)cudaEventDestroy(event);
+    return error;
+}
+
 static void ask_beside(struct ask *ask)
 {
     static const struct join joins[BESIDE_WAYS] = {
@@ -354,6 +410,8 @@ static void ask_beside(struct ask *ask)
         { "stale in a launch with NVLink-centric scheduling", beside_nvlink },
         { "stale in a launch with preferred clusters", beside_preferred },
         { "stale after the last of many attributes", beside_many },
+        { "stale in a launch with an attribute that changes nothing", beside_as_ever },
+        { "stale in a dependent of one launch in two ways", beside_itself },
     };
 
     ask_joins(ask, joins, BESIDE_WAYS, cudaStreamNonBlocking);

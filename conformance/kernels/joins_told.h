@@ -401,6 +401,12 @@ static cudaError_t told_between(struct joins *joins)
     return end_told(joins, error);
 }
 
-static void ask_told(struct ask *ask) { ask_calls(ask, told_calls, TOLD, told_between); }
+#include "joins_meanwhile.h"
+
+static void ask_told(struct ask *ask)
+{
+    ask_calls(ask, told_calls, TOLD, told_between);
+    ask_meanwhile_told(ask);
+}
 
 #endif

@@ -125,7 +125,54 @@ static cudaError_t call_on_nodes(struct joins *joins, nodes_call call)
     return error;
 }
 
-/* An edge goes and comes back, the graph tells what it has, is cloned, and loses a node. */
+/* Nodes tell what they have, and are given it once more. */
+static cudaError_t give_what_they_have(struct joins *joins, cudaGraphNode_t node[NODE_KINDS])
+{
+    void *values[1];
+    struct cudaKernelNodeParams kernel = one_block_node((const void *)SYMBOL(joins_silent), 1, values);
+    struct cudaMemsetParams set;
+    struct cudaHostNodeParams host;
+    cudaEvent_t recorded, awaited;
+    cudaError_t error;
+
+    values[0] = &joins->work[0];
+    error = cudaGraphKernelNodeSetParams(node[NODE_KERNEL], &kernel);
+    if (error == cudaSuccess)
+        error = cudaGraphMemsetNodeGetParams(node[NODE_MEMSET], &set);
+    if (error == cudaSuccess)
+        error = cudaGraphMemsetNodeSetParams(node[NODE_MEMSET], &set);
+    if (error == cudaSuccess)
+        error = cudaGraphHostNodeGetParams(node[NODE_HOST], &host);
+    if (error == cudaSuccess)
+        error = cudaGraphHostNodeSetParams(node[NODE_HOST], &host);
+    if (error == cudaSuccess)
+        error = cudaGraphEventRecordNodeGetEvent(node[NODE_RECORD], &recorded);
+    if (error == cudaSuccess)
+        error = cudaGraphEventRecordNodeSetEvent(node[NODE_RECORD], recorded);
+    if (error == cudaSuccess)
+        error = cudaGraphEventWaitNodeGetEvent(node[NODE_WAIT], &awaited);
+    return error == cudaSuccess ? cudaGraphEventWaitNodeSetEvent(node[NODE_WAIT], awaited) : error;
+}
+
+/* What a node stands beside, or for. */
+static cudaError_t tell_neighbours(cudaGraph_t clone, cudaGraphNode_t node[NODE_KINDS])
+{
+    cudaLaunchAttributeValue value;
+    cudaGraphNode_t cloned;
+    cudaGraph_t child;
+    size_t edges;
+    cudaError_t error = edges_into_node(node[1], NULL, NULL, &edges);
+
+    if (error == cudaSuccess)
+        error = edges_out_of_node(node[1], NULL, NULL, &edges);
+    if (error == cudaSuccess)
+        error = cudaGraphKernelNodeGetAttribute(node[NODE_KERNEL], cudaLaunchAttributePriority, &value);
+    if (error == cudaSuccess)
+        error = cudaGraphChildGraphNodeGetGraph(node[NODE_CHILD], &child);
+    return error == cudaSuccess ? cudaGraphNodeFindInClone(&cloned, node[1], clone) : error;
+}
+
+/* An edge goes and comes back, the graph and its nodes tell what they have, it is cloned, and loses a node. */
 static cudaError_t handle_graph(struct joins *joins, cudaGraph_t graph, cudaGraphNode_t node[NODE_KINDS])
 {
     cudaGraphEdgeData full = edges_data(0, 0, 0);
@@ -134,7 +181,6 @@ static cudaError_t handle_graph(struct joins *joins, cudaGraph_t graph, cudaGrap
     size_t nodes, edges;
     cudaError_t error = edges_remove(graph, &node[0], &node[1], &full, 1);
 
-    (void)joins;
     if (error == cudaSuccess)
         error = edges_add(graph, &node[0], &node[1], &full, 1);
     if (error == cudaSuccess)
@@ -147,6 +193,10 @@ static cudaError_t handle_graph(struct joins *joins, cudaGraph_t graph, cudaGrap
         error = cudaGraphNodeGetType(node[0], &type);
     if (error == cudaSuccess)
         error = cudaGraphClone(&clone, graph);
+    if (error == cudaSuccess)
+        error = tell_neighbours(clone, node);
+    if (error == cudaSuccess)
+        error = give_what_they_have(joins, node);
     if (clone)
         (void)cudaGraphDestroy(clone);
     return error == cudaSuccess ? cudaGraphDestroyNode(node[NODE_KINDS - 1]) : error;
@@ -166,6 +216,7 @@ static cudaError_t give_again(struct joins *joins, cudaGraphExec_t exec, cudaGra
     struct cudaHostNodeParams host;
     cudaLaunchAttributeValue value = of_priority(0).val;
     unsigned long long flags;
+    unsigned enabled;
     cudaError_t error = cudaGraphKernelNodeGetParams(node[NODE_KERNEL], &kernel);
 
     if (error == cudaSuccess)
@@ -182,6 +233,10 @@ static cudaError_t give_again(struct joins *joins, cudaGraphExec_t exec, cudaGra
         error = cudaGraphExecHostNodeSetParams(exec, node[NODE_HOST], &host);
     if (error == cudaSuccess)
         error = cudaGraphExecEventRecordNodeSetEvent(exec, node[NODE_RECORD], joins->passed);
+    if (error == cudaSuccess)
+        error = cudaGraphExecEventWaitNodeSetEvent(exec, node[NODE_WAIT], joins->passed);
+    if (error == cudaSuccess)
+        error = cudaGraphNodeGetEnabled(exec, node[NODE_MEMSET], &enabled);
     return error == cudaSuccess ? cudaGraphExecGetFlags(exec, &flags) : error;
 }
 

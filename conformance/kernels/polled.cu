@@ -2,7 +2,8 @@
  *
  * pair       rules    what is asked
  * streams    MEM-09c  streams of each kind, after a kernel, a memset, copies, a host function, a graph, an event record, and a wait for the
- *                     event of another stream, also after a kernel, from this thread and from another one
+ *                     event of another stream, also after a kernel, from this thread and from another one; after a kernel and what has nothing
+ *                     to do or is refused
  * events     MEM-09c  events after work, whose stream was destroyed, that were asked for before, and in another thread
  * recorders  MEM-09c  events of each kind, recorded in streams of each kind: by a call, by a node of a graph, and by a launch
  */
@@ -10,6 +11,7 @@
 
 #include "graph_ask.h"
 #include "host_room.h"
+#include "stream_calls.h"
 
 KERNEL(polled_work) { slow_stores(&args); }
 KERNEL(polled_nothing) { (void)args; }
@@ -28,7 +30,11 @@ KERNEL(polled_stores_first)
     k_trigger();
 }
 
-enum last { LAST_KERNEL, LAST_MEMSET, LAST_COPY, LAST_COPY_IN, LAST_COPY_OUT, LAST_HOST, LAST_GRAPH, LAST_RECORD, LAST_AWAITED, LAST_KERNEL_AWAITED, LASTS };
+enum last {
+    LAST_KERNEL, LAST_MEMSET, LAST_COPY, LAST_COPY_IN, LAST_COPY_OUT, LAST_HOST, LAST_GRAPH, LAST_RECORD,
+    LAST_NO_COPY, LAST_NO_MEMSET, LAST_NO_NODES, LAST_LEFT_OUT, LAST_UNRECORDED, LAST_REFUSED, /* nothing to do */
+    LAST_AWAITED, LAST_KERNEL_AWAITED, LASTS
+};
 #define STREAMS 4u             /* non-blocking, blocking with the highest priority, per-thread default, legacy default */
 #define WAYS 3u                /* asks until it has ended; waits; asks in another thread */
 #define PLACES (LASTS * STREAMS * WAYS)
@@ -40,9 +46,27 @@ struct polled {
     cudaStream_t stream[STREAMS];
     uint32_t *words;           /* two, of the device */
     cudaGraphExec_t nothing;   /* a graph of a kernel that does nothing */
-    cudaEvent_t mark;          /* that nobody looks at */
+    cudaGraphExec_t hollow[2]; /* one without nodes, and one of which all are disabled */
+    cudaEvent_t mark, fresh;   /* that nobody looks at; that is never recorded */
     unsigned said, ended, trials;
 };
+
+static cudaError_t open_hollow(struct polled *p, unsigned which)
+{
+    cudaGraph_t graph = NULL;
+    cudaGraphNode_t node = NULL;
+    cudaError_t error = cudaGraphCreate(&graph, 0);
+
+    if (error == cudaSuccess && which)
+        error = ask_add_kernel(&node, graph, (const void *)SYMBOL(polled_nothing), &p->args, 1);
+    if (error == cudaSuccess)
+        error = cudaGraphInstantiate(&p->hollow[which], graph, 0);
+    if (error == cudaSuccess && which)
+        error = cudaGraphNodeSetEnabled(p->hollow[which], node, 0);
+    if (graph)
+        (void)cudaGraphDestroy(graph);
+    return error;
+}
 
 static cudaError_t open_polled(struct polled *p, struct ask *ask)
 {
@@ -62,6 +86,12 @@ static cudaError_t open_polled(struct polled *p, struct ask *ask)
         error = ask_graph_of_kernel(&p->nothing, (const void *)SYMBOL(polled_nothing), &p->args, 1);
     if (error == cudaSuccess)
         error = cudaEventCreateWithFlags(&p->mark, cudaEventDisableTiming);
+    if (error == cudaSuccess)
+        error = cudaEventCreateWithFlags(&p->fresh, cudaEventDisableTiming);
+    if (error == cudaSuccess)
+        error = open_hollow(p, 0);
+    if (error == cudaSuccess)
+        error = open_hollow(p, 1);
     return error == cudaSuccess ? cudaStreamCreateWithPriority(&p->stream[1], cudaStreamDefault, greatest) : error;
 }
 
@@ -74,8 +104,14 @@ static void close_polled(struct polled *p)
         (void)cudaStreamDestroy(p->stream[1]);
     if (p->nothing)
         (void)cudaGraphExecDestroy(p->nothing);
+    if (p->hollow[0])
+        (void)cudaGraphExecDestroy(p->hollow[0]);
+    if (p->hollow[1])
+        (void)cudaGraphExecDestroy(p->hollow[1]);
     if (p->mark)
         (void)cudaEventDestroy(p->mark);
+    if (p->fresh)
+        (void)cudaEventDestroy(p->fresh);
     (void)cudaFree(p->words);
     (void)cudaFreeHost(p->room);
 }
@@ -92,6 +128,12 @@ static cudaError_t put_last(struct polled *p, enum last last, cudaStream_t strea
     case LAST_HOST: return cudaLaunchHostFunc(stream, ask_host_nothing, NULL);
     case LAST_GRAPH: return cudaGraphLaunch(p->nothing, stream);
     case LAST_RECORD: return cudaEventRecord(p->mark, stream);
+    case LAST_NO_COPY: return whatever(cudaMemcpyAsync(p->words, p->words + 1, 0, cudaMemcpyDeviceToDevice, stream));
+    case LAST_NO_MEMSET: return whatever(cudaMemsetAsync(p->words, 0, 0, stream));
+    case LAST_NO_NODES: return cudaGraphLaunch(p->hollow[0], stream);
+    case LAST_LEFT_OUT: return cudaGraphLaunch(p->hollow[1], stream);
+    case LAST_UNRECORDED: return cudaStreamWaitEvent(stream, p->fresh, 0);
+    case LAST_REFUSED: return whatever(launch_one((const void *)SYMBOL(polled_nothing), &p->args, 0, stream, NULL, 0)); /* no threads */
     case LAST_AWAITED: return record_and_await(p->mark, p->ask->side, stream);
     case LAST_KERNEL_AWAITED: /* the kernel may end before what the stream waits for */
         error = launch_one((const void *)SYMBOL(polled_nothing), &p->args, 1, stream, NULL, 0);

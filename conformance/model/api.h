@@ -87,7 +87,7 @@ void launch_record(const struct request *r);
 struct pending_wait { /* an event that the next work in the stream waits for */
     struct op *op;
     enum edge_kind kind;
-    bool covered;
+    bool covered, completion; /* completion: of a launch */
 };
 
 enum { STREAM_MAGIC = 0x53545231 };
@@ -110,7 +110,7 @@ struct stream {
     bool leaked_attribute; /* for the devices attribute-leaks and refused-attribute-leaks */
     uint64_t behind_graph_of; /* the number of the graph whose executable graph was launched last */
     bool behind_host_graph; /* ... or of one host function */
-    bool behind_graph, behind_empty; /* its last work is a graph, one without nodes: for devices that pass it */
+    bool behind_graph, behind_empty, behind_hollow; /* its last work is a graph, one without nodes, one of which no node runs: for devices that pass it */
     bool deaf; /* waits for nothing more until its next operation; for the device many-waits-lose-one */
     unsigned items; /* since the last kernel; for the device two-items-hide-primary */
     bool moved_nothing; /* since its last work; for the device empty-move-hides-primary */
@@ -303,6 +303,7 @@ struct graph_exec {
     struct op *leaf; /* the one kernel that its last launch ends in: for the device elsewhere-launch-at-trigger */
     struct op *running; /* the end of its last launch; NULL once it is known to have passed */
     bool made_elsewhere, source_gone; /* by another host thread; its graph was destroyed */
+    bool event_given; /* to a node of it: for the device given-event-lets-go */
     unsigned launches, updates; /* so far */
     bool refused;       /* an update, for the device refused-update-sticks */
     unsigned in_flight; /* launches that were queued while another one ran */
@@ -356,6 +357,7 @@ struct queued { /* of the graph that is being queued: how it was made and launch
     bool in_legacy, chosen; /* chosen: what a kernel has decided to run */
     bool by_driver; /* for the device driver-loop-once */
     bool half; /* on the device uploaded-elsewhere-half */
+    bool event_given;
     bool elsewhere; /* its launch before was in another stream: for the device elsewhere-loop-runs-once */
 };
 extern struct queued queued;

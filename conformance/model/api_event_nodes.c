@@ -71,6 +71,8 @@ cudaError_t CUDARTAPI cudaGraphEventWaitNodeSetEvent(cudaGraphNode_t node, cudaE
 static cudaError_t exec_event_changes(cudaGraphExec_t exec, cudaGraphNode_t node, enum cudaGraphNodeType type, cudaEvent_t event, bool keeps)
 {
     struct node *n = exec_node(exec, node, type);
+    if (n != NULL)
+        exec_of(exec)->event_given = true;
     keeps |= device.faults.other_thread_event_not_taken && device.other_thread;
     keeps |= device.faults.exec_takes_no_third_event && n != NULL && n->old_event != NULL && event != n->old_event;
     keeps |= device.faults.captured_takes_no_event && n != NULL && n->captured;

@@ -34,12 +34,16 @@ static cudaError_t release(void *p)
 cudaError_t CUDARTAPI cudaMalloc(void **out, size_t bytes)
 {
     CALL(cudaMalloc);
+    if (device.faults.allocation_frees_waits)
+        blocks_let_go(true);
     return allocate(out, bytes, false);
 }
 
 cudaError_t CUDARTAPI cudaFree(void *p)
 {
     CALL(cudaFree);
+    if (device.faults.free_triggers)
+        blocks_let_go(false);
     return graph_memory_freed(p) ? run_until_idle() : release(p);
 }
 

@@ -41,6 +41,8 @@ static bool not_awaited(const struct stream *s)
     const struct faults *f = &device.faults;
     if ((f->given_priority_sync_early && stream_given(s, 8)) || (f->given_domain_sync_early && stream_given(s, 10)))
         return true;
+    if (f->sync_passes_empty_graph && s->tail != NULL && s->behind_empty)
+        return true;
     if (f->sync_forgets_launch_event && only_waits(s) && s->wait[0].op->kind == OP_KERNEL)
         return true;
     if ((f->per_thread_sync_early && stream_is_per_thread(s)) || (f->sync_forgets_event && only_waits(s)))

@@ -168,6 +168,7 @@ static bool lets_go_at_touch(const struct arc *a)
 {
     const struct faults *f = &device.faults;
     return (f->ninth_edge_at_touch && a->into >= 8) || (f->ninth_dependent_at_touch && a->nth >= 8) ||
+           (f->given_event_lets_go && queued.event_given) ||
            (f->updated_cooperative_at_touch && queued.features & HAS(updated) && a->from->kernel != NULL && a->from->kernel->cooperative);
 }
 

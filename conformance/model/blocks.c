@@ -213,6 +213,18 @@ void waiters_recheck(void)
             recheck_block(&device.block[i]);
 }
 
+void blocks_let_go(bool from_waits)
+{
+    for (unsigned i = 0; i < workers(); i++) {
+        struct op *op = device.block[i].op;
+        if (op != NULL && from_waits)
+            op->waits_freed = true;
+        else if (op != NULL)
+            op_counts_as_triggered(op);
+    }
+    waiters_recheck();
+}
+
 /* ---- what kernels call ---- */
 
 static struct thread *self(void)

@@ -323,7 +323,7 @@ static void event_awaited(struct stream *s, struct event *e)
     covered &= !(device.faults.second_waiter_uncovered && !is_first_waiter(e, s));
     covered &= !(device.faults.fired_launch_uncovers && e->was_fired);
     covered &= !(device.faults.polled_launch_event_uncovered && e->polled);
-    struct pending_wait w = {e->op, e->device_at, covered};
+    struct pending_wait w = {e->op, e->device_at, covered, completion};
     stream_awaits(s, w);
 }
 

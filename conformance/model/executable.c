@@ -293,13 +293,18 @@ static bool has_disabled(const struct graph *g)
     return false;
 }
 
+static bool is_hollow(const struct graph *g)
+{
+    bool idle = true;
+    for (size_t i = 0; i < g->nodes; i++)
+        idle &= g->node[i]->disabled;
+    return idle;
+}
+
 /* Whether what the stream holds is nothing to what comes after the graph, on the devices that cut there. */
 static bool cuts(const struct graph *g)
 {
-    bool idle = g->nodes != 0;
-    for (size_t i = 0; i < g->nodes; i++)
-        idle &= g->node[i]->disabled;
-    return (device.faults.empty_graph_cuts && g->nodes == 0) || (device.faults.idle_graph_cuts && idle);
+    return is_hollow(g) && (g->nodes == 0 ? device.faults.empty_graph_cuts : device.faults.idle_graph_cuts);
 }
 
 /* The last one of the nodes that it ends in; NULL if there is one only. */
@@ -382,6 +387,7 @@ cudaError_t graph_queue(struct graph_exec *exec, struct stream *s)
     queued.in_legacy = stream_is_legacy(s);
     queued.by_driver = device.graph_by_driver;
     queued.flags = exec->flags;
+    queued.event_given = exec->event_given;
     queued.half = device.faults.uploaded_elsewhere_half && exec->launches == 1 && exec->uploaded_in != NULL && exec->uploaded_in != s;
     queue_between(exec->copy, start, end);
     exec->leaf = only_end(exec->copy);
@@ -395,6 +401,7 @@ cudaError_t graph_queue(struct graph_exec *exec, struct stream *s)
     s->behind_host_graph = exec->copy->nodes == 1 && exec->copy->node[0]->type == cudaGraphNodeTypeHost;
     s->behind_graph = true;
     s->behind_empty = exec->copy->nodes == 0;
+    s->behind_hollow = is_hollow(exec->copy);
     s->last_end = last_of_several_ends(exec->copy);
     op_submit(end);
     return cudaSuccess;

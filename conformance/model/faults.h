@@ -424,6 +424,11 @@ struct faults {
     bool elsewhere_launch_at_trigger;
     bool given_domain_uncovers;
     bool args_ring_until_trigger;
+    bool host_passes_hollow_graph, sync_passes_empty_graph;
+    bool given_event_lets_go;
+    bool attributed_passes_completion;
+    bool cluster_of_one_uncovered, own_event_uncovers;
+    bool allocation_frees_waits, free_triggers; /* while a kernel runs */
     bool never_overlaps, seldom_overlaps, early, shared, halts, late_copies, pageable_later; /* these conform */
 };
 

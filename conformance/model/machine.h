@@ -81,7 +81,7 @@ struct op {
     bool covers_untriggered; /* for the device wait-needs-trigger */
     bool by_driver;
     int given_domain; /* of its stream: for the device given-domain-uncovers */
-    bool waits_freed; /* for the device exec-end-frees-waits */
+    bool waits_freed; /* for the devices exec-end-frees-waits, allocation-frees-waits and own-event-uncovers */
     bool attributed, covers_nothing, urgent; /* how it was launched, for the devices of ATTR-04, ATTR-07, COMP-03 */
     unsigned char domain;
     uint32_t given; /* the ids of its launch's attributes, a bit each: for the devices of ATTR-17 */
@@ -291,6 +291,7 @@ void condition_set(unsigned long long handle, unsigned value);
 void op_block_started(struct op *op);
 void op_block_triggered(struct op *op);
 void op_block_exited(struct op *op);
+void op_counts_as_triggered(struct op *op);
 void ops_reclaim(void);
 
 /* waits.c */
@@ -310,6 +311,7 @@ void thread_resume(struct thread *thread);
 void thread_makes_runnable(struct thread *thread);
 void thread_stalls(struct thread *thread, uint64_t delay);
 void waiters_recheck(void);
+void blocks_let_go(bool from_waits); /* those that run, or what waits for their triggers: on devices where calls of the host do so */
 
 /* scheduler.c: which move comes next, and until when */
 struct timed timed_take(unsigned index);

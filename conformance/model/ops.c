@@ -265,6 +265,8 @@ void op_covers(struct op *op, struct op *pred)
 {
     if (left_uncovered(op, pred))
         return;
+    for (const struct cover *c = op->covered; device.faults.own_event_uncovers && c != NULL; c = c->next)
+        op->waits_freed |= c->op == pred && pred->grid != NULL;
     if (pred->retired) {
         op->covers_untriggered |= pred->grid != NULL && pred->grid->trigger_calls == 0;
         return;
@@ -595,6 +597,8 @@ void op_block_triggered(struct op *op)
         op_state(op, &op->triggered_all, EDGE_TRIGGERED);
     waiters_recheck();
 }
+
+void op_counts_as_triggered(struct op *op) { op_state(op, &op->triggered_all, EDGE_TRIGGERED); }
 
 void op_block_exited(struct op *op)
 {

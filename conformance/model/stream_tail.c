@@ -7,7 +7,8 @@ bool passes_graph(const struct stream *s, const struct op *op)
 {
     const struct faults *f = &device.faults;
     return s->behind_graph && s->tail != NULL &&
-           ((f->host_graph_passed && s->behind_host_graph && op->kind == OP_KERNEL) || (f->copy_in_passes_graph && op->from_host) ||
+           ((f->host_passes_hollow_graph && s->behind_hollow && op->kind == OP_HOST) ||
+            (f->host_graph_passed && s->behind_host_graph && op->kind == OP_KERNEL) || (f->copy_in_passes_graph && op->from_host) ||
             (f->record_forgets_graph && op->kind == OP_RECORD));
 }
 
@@ -128,6 +129,8 @@ static bool launch_uncovered(const struct stream *s, const struct op *op, const 
         return true;
     if ((f->given_priority_uncovers && stream_given(s, 8)) || (f->given_window_uncovers && stream_given(s, 1)) ||
         (f->given_map_uncovers && stream_given(s, 9)))
+        return true;
+    if (f->cluster_of_one_uncovered && op_given(op, 4) && op->grid->cluster == 1)
         return true;
     if ((f->piece_uncovers && device.in_piece) || (f->eight_in_a_cluster_uncovered && op->grid->cluster == 8))
         return true;

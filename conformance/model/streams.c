@@ -259,6 +259,8 @@ static void order_behind_waits(struct stream *s, struct op *op)
         first = s->waits - 1;
     for (unsigned i = first; i < s->waits; i++) {
         const struct op *awaited = s->wait[i].op;
+        if (device.faults.attributed_passes_completion && op->attributed && s->wait[i].completion)
+            continue;
         if (device.faults.copy_forgets_launch_events && op->kind == OP_COPY && awaited->kind == OP_KERNEL)
             continue;
         if (device.faults.item_passes_event_of_group && op->kind != OP_KERNEL && awaited->grid != NULL && awaited->grid->cooperative)
@@ -479,7 +481,7 @@ void stream_awaits(struct stream *s, struct pending_wait wait)
         struct op *join = op_new(OP_JOIN);
         order_behind_waits(s, join);
         op_submit(join);
-        struct pending_wait folded = {join, EDGE_RETIRED, true};
+        struct pending_wait folded = {join, EDGE_RETIRED, true, false};
         s->wait[0] = folded;
         s->waits = 1;
     }

@@ -1,0 +1,104 @@
+/* crowds_changed.h - the part of crowds.cu with a pair of nodes of many blocks in an executable graph, or a graph, that is changed: one of the two,
+ * or a node beside them. */
+#ifndef CROWDS_CHANGED_H_INCLUDED
+#define CROWDS_CHANGED_H_INCLUDED
+
+/* What is done with one of two nodes: it was left out and is enabled again; or it was made with one block and is given all of them, in the
+ * executable graph or in the graph. Or a node beside both, of another kind, is given what it has. */
+enum changed { CHANGED_ENABLED, CHANGED_EXECUTABLE, CHANGED_GRAPH, CHANGED_BESIDE };
+static const enum node_kind changed_beside[] = { NODE_MEMSET, NODE_MEMCPY, NODE_HOST, NODE_CHILD, NODE_RECORD, NODE_WAIT };
+#define CHANGES (CHANGED_BESIDE + sizeof(changed_beside) / sizeof(changed_beside[0]))
+
+/* Drivers may refuse some of it; it changes nothing. */
+static void give_beside(cudaGraphExec_t exec, cudaGraphNode_t node, enum node_kind kind, const struct node_room *room)
+{
+    struct cudaMemsetParams set;
+    struct cudaHostNodeParams host;
+    cudaGraph_t child;
+
+    if (kind == NODE_MEMSET && cudaGraphMemsetNodeGetParams(node, &set) == cudaSuccess)
+        (void)cudaGraphExecMemsetNodeSetParams(exec, node, &set);
+    else if (kind == NODE_MEMCPY)
+        (void)cudaGraphExecMemcpyNodeSetParams1D(exec, node, room->words + 8, room->words, 16, cudaMemcpyDeviceToDevice);
+    else if (kind == NODE_HOST && cudaGraphHostNodeGetParams(node, &host) == cudaSuccess)
+        (void)cudaGraphExecHostNodeSetParams(exec, node, &host);
+    else if (kind == NODE_CHILD && cudaGraphChildGraphNodeGetGraph(node, &child) == cudaSuccess)
+        (void)cudaGraphExecChildGraphNodeSetParams(exec, node, child);
+    else if (kind == NODE_RECORD)
+        (void)cudaGraphExecEventRecordNodeSetEvent(exec, node, room->event);
+    else if (kind == NODE_WAIT)
+        (void)cudaGraphExecEventWaitNodeSetEvent(exec, node, room->event);
+    (void)cudaGetLastError();
+}
+
+static cudaError_t change_node(struct crowd *crowd, enum changed change, cudaGraphExec_t exec, cudaGraphNode_t node, unsigned dependent,
+                               unsigned blocks)
+{
+    void *values[1] = { &crowd->args };
+    struct cudaKernelNodeParams params =
+        one_block_node(dependent ? (const void *)SYMBOL(crowds_dependent) : (const void *)SYMBOL(crowds_primary), 1, values);
+    cudaError_t error;
+
+    params.gridDim.x = blocks;
+    if (change == CHANGED_GRAPH)
+        return cudaGraphKernelNodeSetParams(node, &params);
+    if (change == CHANGED_EXECUTABLE)
+        return cudaGraphExecKernelNodeSetParams(exec, node, &params);
+    error = cudaGraphNodeSetEnabled(exec, node, 0);
+    return error == cudaSuccess ? cudaGraphNodeSetEnabled(exec, node, 1) : error;
+}
+
+/* The pair as nodes, one of which is changed, or another one beside them. */
+static cudaError_t run_changed_crowd(struct crowd *crowd, const struct node_room *room, unsigned blocks, unsigned which, unsigned change)
+{
+    enum node_kind kind = change < CHANGED_BESIDE ? NODE_KERNEL : changed_beside[change - CHANGED_BESIDE];
+    unsigned first[2] = { blocks, blocks };
+    cudaGraphEdgeData data = edges_data(1, 0, 1);
+    cudaGraph_t graph = NULL;
+    cudaGraphExec_t exec = NULL;
+    cudaGraphNode_t node[3];
+    cudaError_t error = cudaGraphCreate(&graph, 0);
+
+    prepare_crowd(crowd);
+    if (change == CHANGED_EXECUTABLE || change == CHANGED_GRAPH)
+        first[which] = 1;
+    if (error == cudaSuccess)
+        error = ask_add_kernel_after(&node[0], graph, NULL, 0, (const void *)SYMBOL(crowds_primary), &crowd->args, first[0], 1);
+    if (error == cudaSuccess)
+        error = ask_add_kernel_after(&node[1], graph, NULL, 0, (const void *)SYMBOL(crowds_dependent), &crowd->args, first[1], 1);
+    if (error == cudaSuccess)
+        error = edges_add(graph, &node[0], &node[1], &data, 1);
+    if (error == cudaSuccess && change >= CHANGED_BESIDE)
+        error = ask_add(&node[2], graph, kind, room);
+    if (error == cudaSuccess && change == CHANGED_GRAPH)
+        error = change_node(crowd, CHANGED_GRAPH, NULL, node[which], which, blocks);
+    if (error == cudaSuccess)
+        error = cudaGraphInstantiate(&exec, graph, 0);
+    if (error == cudaSuccess && change < CHANGED_GRAPH)
+        error = change_node(crowd, (enum changed)change, exec, node[which], which, blocks);
+    if (error == cudaSuccess && change >= CHANGED_BESIDE)
+        give_beside(exec, node[2], kind, room);
+    error = end_crowd_graph(crowd, graph, exec, error);
+    crowd->trials++;
+    if (error == cudaSuccess)
+        look_at_crowd(crowd);
+    return error;
+}
+
+static void ask_changed_crowds(struct crowd *crowd)
+{
+    static const unsigned sizes[] = { 34, 130, 300 };
+    struct node_room room = PDL_ZERO;
+    unsigned trials = 12 * CHANGES, i;
+    cudaError_t error = ask_open_room(&room, (const void *)SYMBOL(crowds_triggers));
+
+    crowd->stale = crowd->early = crowd->trials = 0;
+    for (i = 0; i < trials && error == cudaSuccess; i++)
+        error = run_changed_crowd(crowd, &room, sizes[i / 2 % 3], i % 2, i / 6 % CHANGES);
+    ask_close_room(&room);
+    ask_expect(crowd->ask, "nodes of many blocks that are changed", error, cudaSuccess);
+    ask_expect_none(crowd->ask, "dependents that began before the last block had triggered, one of the two changed", crowd->early, trials);
+    ask_expect_none(crowd->ask, "stale in the last blocks of dependents, one of the two changed", crowd->stale, trials);
+}
+
+#endif
