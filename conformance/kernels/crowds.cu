@@ -459,6 +459,7 @@ static cudaError_t run_plain_crowd(struct crowd *crowd, unsigned blocks, unsigne
     return error;
 }
 
+#include "crowds_beside.h"
 #include "crowds_begun.h"
 #include "crowds_events.h"
 #include "crowds_shapes.h"

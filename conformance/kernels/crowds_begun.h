@@ -87,6 +87,7 @@ struct begun {
     cudaStream_t blocking;     /* waits for the legacy stream, too */
     int greatest;              /* priority */
     uint32_t *left;            /* pinned; a word of each block that has left */
+    struct node_room beside;   /* of nodes beside a grid */
     unsigned recorders;        /* so many were launched */
     unsigned hinted;           /* of these with a hint, or without one that is not offered */
     unsigned early, trials, seen;

@@ -6,30 +6,7 @@
 /* What is done with one of two nodes: it was left out and is enabled again; or it was made with one block and is given all of them, in the
  * executable graph or in the graph. Or a node beside both, of another kind, is given what it has. */
 enum changed { CHANGED_ENABLED, CHANGED_EXECUTABLE, CHANGED_GRAPH, CHANGED_BESIDE };
-static const enum node_kind changed_beside[] = { NODE_MEMSET, NODE_MEMCPY, NODE_HOST, NODE_CHILD, NODE_RECORD, NODE_WAIT };
-#define CHANGES (CHANGED_BESIDE + sizeof(changed_beside) / sizeof(changed_beside[0]))
-
-/* Drivers may refuse some of it; it changes nothing. */
-static void give_beside(cudaGraphExec_t exec, cudaGraphNode_t node, enum node_kind kind, const struct node_room *room)
-{
-    struct cudaMemsetParams set;
-    struct cudaHostNodeParams host;
-    cudaGraph_t child;
-
-    if (kind == NODE_MEMSET && cudaGraphMemsetNodeGetParams(node, &set) == cudaSuccess)
-        (void)cudaGraphExecMemsetNodeSetParams(exec, node, &set);
-    else if (kind == NODE_MEMCPY)
-        (void)cudaGraphExecMemcpyNodeSetParams1D(exec, node, room->words + 8, room->words, 16, cudaMemcpyDeviceToDevice);
-    else if (kind == NODE_HOST && cudaGraphHostNodeGetParams(node, &host) == cudaSuccess)
-        (void)cudaGraphExecHostNodeSetParams(exec, node, &host);
-    else if (kind == NODE_CHILD && cudaGraphChildGraphNodeGetGraph(node, &child) == cudaSuccess)
-        (void)cudaGraphExecChildGraphNodeSetParams(exec, node, child);
-    else if (kind == NODE_RECORD)
-        (void)cudaGraphExecEventRecordNodeSetEvent(exec, node, room->event);
-    else if (kind == NODE_WAIT)
-        (void)cudaGraphExecEventWaitNodeSetEvent(exec, node, room->event);
-    (void)cudaGetLastError();
-}
+#define CHANGES (CHANGED_BESIDE + BESIDES)
 
 static cudaError_t change_node(struct crowd *crowd, enum changed change, cudaGraphExec_t exec, cudaGraphNode_t node, unsigned dependent,
                                unsigned blocks)
@@ -51,7 +28,7 @@ static cudaError_t change_node(struct crowd *crowd, enum changed change, cudaGra
 /* The pair as nodes, one of which is changed, or another one beside them. */
 static cudaError_t run_changed_crowd(struct crowd *crowd, const struct node_room *room, unsigned blocks, unsigned which, unsigned change)
 {
-    enum node_kind kind = change < CHANGED_BESIDE ? NODE_KERNEL : changed_beside[change - CHANGED_BESIDE];
+    enum node_kind kind = change < CHANGED_BESIDE ? NODE_KERNEL : kinds_beside[change - CHANGED_BESIDE];
     unsigned first[2] = { blocks, blocks };
     cudaGraphEdgeData data = edges_data(1, 0, 1);
     cudaGraph_t graph = NULL;

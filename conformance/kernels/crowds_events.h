@@ -242,18 +242,40 @@ static cudaError_t look_at_started(struct begun *b, cudaError_t error)
     return error;
 }
 
-static cudaError_t run_started_graph(struct begun *b, unsigned dress)
+/* Launches it once, unless something failed before, and destroys both. */
+static cudaError_t end_crowd_graph(const struct crowd *crowd, cudaGraph_t graph, cudaGraphExec_t exec, cudaError_t error)
 {
+    if (error == cudaSuccess)
+        error = cudaGraphLaunch(exec, crowd->ask->stream);
+    if (error == cudaSuccess)
+        error = cudaStreamSynchronize(crowd->ask->stream);
+    if (exec)
+        (void)cudaGraphExecDestroy(exec);
+    if (graph)
+        (void)cudaGraphDestroy(graph);
+    return error;
+}
+
+/* beside: not 0, the number of a kind of node, from 1 on, that stands beside them and is given in the executable graph what it has. */
+static cudaError_t run_started_graph(struct begun *b, unsigned dress, unsigned beside)
+{
+    enum node_kind kind = kinds_beside[beside ? beside - 1 : 0];
     cudaGraph_t graph = NULL;
+    cudaGraphExec_t exec = NULL;
+    cudaGraphNode_t node = NULL;
     cudaError_t error = cudaGraphCreate(&graph, 0);
 
     if (error == cudaSuccess)
         error = forget_begun(b);
     if (error == cudaSuccess)
         error = add_started(b, graph, dress);
+    if (error == cudaSuccess && beside)
+        error = ask_add(&node, graph, kind, &b->beside);
     if (error == cudaSuccess)
-        error = ask_run_once(graph, b->crowd->ask->stream);
-    (void)cudaGraphDestroy(graph);
+        error = cudaGraphInstantiate(&exec, graph, 0);
+    if (error == cudaSuccess && beside)
+        give_beside(exec, node, kind, &b->beside);
+    error = end_crowd_graph(b->crowd, graph, exec, error);
     return look_at_started(b, error);
 }
 
@@ -273,7 +295,8 @@ static cudaError_t run_started_launch(struct begun *b, unsigned dress, enum star
 /* Where a block of the grid gave up, nobody says when the last one began. Hints are asked twice, in place of a graph like another one. */
 static cudaError_t run_started(struct begun *b, unsigned dress, enum started way)
 {
-    cudaError_t error = dress == DRESS_SHARED ? run_started_launch(b, dress, way) : run_started_graph(b, dress);
+    unsigned beside = (dress + (unsigned)way) % (BESIDES + 1);
+    cudaError_t error = dress == DRESS_SHARED ? run_started_launch(b, dress, way) : run_started_graph(b, dress, beside);
 
     return error == cudaSuccess ? run_started_launch(b, dress, way) : error;
 }
@@ -288,6 +311,8 @@ static void ask_started(struct crowd *crowd)
     prepare_crowd(crowd);
     crowd->room->plan.hold_ns = STARTED_HOLD_NS;
     error = open_begun(&b, crowd);
+    if (error == cudaSuccess)
+        error = ask_open_room(&b.beside, (const void *)SYMBOL(crowds_waiter));
     for (i = 0; i < (unsigned)STARTED_WAYS * CROWD_DRESSES && error == cudaSuccess; i++) {
         dress = i % CROWD_DRESSES;
         if (crowd->room->plan.residents % 2 == 0 || dress != DRESS_CLUSTERS)
@@ -296,6 +321,7 @@ static void ask_started(struct crowd *crowd)
     ask_expect(crowd->ask, "edges from the block starts of grids of each kind, and events of them", error, cudaSuccess);
     ask_expect_none(crowd->ask, "kernels after an edge or event of block starts that began before the last block", b.early, b.trials);
     ask_expect_none(crowd->ask, "kernels before such an edge or event that did not run", b.missing, b.trials);
+    ask_close_room(&b.beside);
     close_begun(&b);
 }
 
@@ -342,20 +368,6 @@ static cudaError_t add_fan(const struct crowd *crowd, cudaGraph_t graph, unsigne
         error = cudaGraphKernelNodeSetAttribute(node[withholds], attrs[i].id, &attrs[i].val);
     for (i = 0; i < FAN && error == cudaSuccess; i++)
         error = edges_add(graph, &node[out ? FAN : i], &node[out ? i : FAN], &data, 1);
-    return error;
-}
-
-/* Launches it once, unless something failed before, and destroys both. */
-static cudaError_t end_crowd_graph(const struct crowd *crowd, cudaGraph_t graph, cudaGraphExec_t exec, cudaError_t error)
-{
-    if (error == cudaSuccess)
-        error = cudaGraphLaunch(exec, crowd->ask->stream);
-    if (error == cudaSuccess)
-        error = cudaStreamSynchronize(crowd->ask->stream);
-    if (exec)
-        (void)cudaGraphExecDestroy(exec);
-    if (graph)
-        (void)cudaGraphDestroy(graph);
     return error;
 }
 

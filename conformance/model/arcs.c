@@ -152,6 +152,8 @@ static bool starts_early(const struct arc *a)
         return false;
     if (f->later_round_start_edge_early && queued.rounds != 0)
         return true;
+    if (f->given_event_start_edge_early && queued.event_given)
+        return true;
     if (f->start_edge_into_domain_early && programmatic && a->to->op->domain != 0)
         return true;
     if ((f->updated_start_edge_early && programmatic && queued.features & HAS(updated)) ||

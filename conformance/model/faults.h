@@ -425,7 +425,7 @@ struct faults {
     bool given_domain_uncovers;
     bool args_ring_until_trigger;
     bool host_passes_hollow_graph, sync_passes_empty_graph;
-    bool given_event_lets_go;
+    bool given_event_lets_go, given_event_start_edge_early;
     bool attributed_passes_completion;
     bool cluster_of_one_uncovered, own_event_uncovers;
     bool allocation_frees_waits, free_triggers; /* while a kernel runs */

@@ -1953,6 +1953,7 @@ static const struct variant variants[] = {
     BROKEN("own-event-uncovers", own_event_uncovers, "ATTR-17", "the wait covers nothing if its stream waits for the primary's event, too"),
     BROKEN("attributed-passes-completion", attributed_passes_completion, "COMP-16", "a launch with attribute 6 does not wait for the event of a launch's completion"),
     BROKEN("given-event-lets-go", given_event_lets_go, "COMP-16", "in an executable graph in which a node was given an event programmatic edges let go at the first block's trigger"),
+    BROKEN("given-event-start-edge-early", given_event_start_edge_early, "COMP-16", "in an executable graph in which a node was given an event edges from block starts let go before the first one"),
     BROKEN("host-passes-hollow-graph", host_passes_hollow_graph, "COMP-12c", "a host function behind a graph in which nothing runs does not wait for what is before that"),
     BROKEN("sync-passes-empty-graph", sync_passes_empty_graph, "MEM-09c", "a host does not wait for a stream whose last work is a graph without nodes"),
     BROKEN("empty-graph-hides-primary", empty_graph_hides_primary, "COMP-05", "the wait covers nothing if a graph without nodes stands between"),
