@@ -71,7 +71,7 @@ static cudaError_t item_host(const struct queue *queue, const struct trial_launc
     return cudaLaunchHostFunc(queue->stream, nothing, NULL);
 }
 
-/* Of one node that does nothing, or of no node. */
+/* By turns a graph of no node, and one of a node that does nothing. */
 static cudaError_t item_graph(const struct queue *queue, const struct trial_launch *trial)
 {
     return cudaGraphLaunch(queue->nothing[trial->dependent_blocks % 2], queue->stream);

@@ -435,7 +435,7 @@ static cudaError_t make_begun(struct begun *b, unsigned blocks, enum begun_place
     return error;
 }
 
-/* Its kernels are left out, and come back. */
+/* Each kernel of the graph itself is left out and comes back; those in child graphs and bodies are not. */
 static cudaError_t leave_out_for_a_while(cudaGraphExec_t exec, cudaGraph_t graph)
 {
     cudaGraphNode_t node[16];
@@ -454,7 +454,7 @@ static cudaError_t leave_out_for_a_while(cudaGraphExec_t exec, cudaGraph_t graph
 }
 
 /* Makes an executable graph, or renews it from the graph that it was made of; where a driver takes no such update it stays as it is. In
- * some turns its kernels are left out for a while instead. */
+ * a third of the turns kernels are left out for a while instead. */
 static cudaError_t instantiate_begun(cudaGraphExec_t *exec, cudaGraph_t graph, unsigned turn)
 {
     cudaGraphExecUpdateResultInfo info = PDL_ZERO;

@@ -116,9 +116,9 @@ static cudaError_t launch_completion(struct crowd *crowd, unsigned dress, cudaLa
     return error;
 }
 
-/* A kernel, and one whose completion event another stream waits for, which is new, or has had work,
- * and in the later trials has captured before. The first one may record the event, too: the later launch takes it over. In every third trial what
- * comes after the event has attribute 6, which lets it pass nothing but a kernel of its own stream. */
+/* A kernel, and one whose completion event another stream waits for. That stream is new, or has had work, and in the later trials has captured.
+ * The first kernel may record the event, too: the later launch takes it over. In every third trial what comes after the event has attribute 6:
+ * it may overlap a kernel of its own stream, but not pass the event. */
 static cudaError_t run_completion(struct crowd *crowd, unsigned trial, unsigned dress, unsigned *early)
 {
     int fresh = trial / 2 % 2 == 0;
@@ -256,7 +256,7 @@ static cudaError_t end_crowd_graph(const struct crowd *crowd, cudaGraph_t graph,
     return error;
 }
 
-/* beside: not 0, the number of a kind of node, from 1 on, that stands beside them and is given in the executable graph what it has. */
+/* beside: 0, or which kind of node, counted from 1, stands beside them. The executable graph gives that node what it has already. */
 static cudaError_t run_started_graph(struct begun *b, unsigned dress, unsigned beside)
 {
     enum node_kind kind = kinds_beside[beside ? beside - 1 : 0];

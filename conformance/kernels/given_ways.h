@@ -109,7 +109,7 @@ static cudaError_t add_asked(struct given *g, const struct subject *of, unsigned
     return error;
 }
 
-/* Another one of its kind, which has other parameters where it may be given them. */
+/* Another node of its kind. It has other parameters; a memset or a copy that is number 1 itself differs from it in its place alone. */
 static cudaError_t add_other(struct given *g, const struct subject *of, unsigned which, cudaGraph_t graph, cudaGraphNode_t *node)
 {
     cudaError_t error;
@@ -335,7 +335,7 @@ static void ask_clusters(struct given *g)
     static const enum way ways[] = { WAY_ADDED, WAY_CLONED, WAY_UPDATE, WAY_UPDATE_INSIDE, WAY_CHILD, WAY_CHILD_INSIDE };
     unsigned way, turn;
 
-    g->goes_first = 0; /* both tell the same place */
+    g->goes_first = 0; /* both nodes tell the same words then: the one that is asked about has to be the last */
     g->clusters = 1;
     for (way = 0; way < sizeof(ways) / sizeof(ways[0]); way++) {
         cudaError_t error = cudaSuccess;

@@ -103,7 +103,7 @@ static struct cudaGraphNodeParams ask_generally(const struct cudaKernelNodeParam
     return params;
 }
 
-/* One of one block of one thread. */
+/* A kernel of one block of one thread, for the same calls. */
 static struct cudaGraphNodeParams ask_general_kernel(const void *function, void **values)
 {
     struct cudaKernelNodeParams plain = one_block_node(function, 1, values);

@@ -5,7 +5,7 @@
 
 #define MEANWHILE_NS 20000000u /* longer than a call takes that does not wait for the device */
 #define MEANWHILES 4u          /* ways in which each call is asked */
-#define MEANWHILE_LOOKS 1000u  /* so often the host looks for what begins at once where it can begin at all */
+#define MEANWHILE_LOOKS 1000u  /* looks at most: no device has to let a dependent begin early */
 
 enum held { HELD_BEGUN = 1, HELD_TRIGGERS, HELD_STORES };
 
@@ -64,7 +64,7 @@ static cudaError_t launch_held(struct joins *joins, cudaStream_t stream, cudaGra
     if (error == cudaSuccess)
         error = ask_add_kernel(&after[1], graph, (const void *)SYMBOL(joins_follower), &joins->follower[1], PLACE_WORDS);
     if (error == cudaSuccess)
-        error = edges_add(graph, &held, &after[0], &trigger, 1); /* one by one: rule EDGE-33 alone asks for several of other data in a call */
+        error = edges_add(graph, &held, &after[0], &trigger, 1); /* one by one: rule EDGE-33 alone asks for more in a call */
     if (error == cudaSuccess)
         error = edges_add(graph, &held, &after[1], &full, 1);
     if (error == cudaSuccess)
@@ -74,7 +74,7 @@ static cudaError_t launch_held(struct joins *joins, cudaStream_t stream, cudaGra
     return error == cudaSuccess ? cudaGraphLaunch(*exec, stream) : error;
 }
 
-/* Until the device has set this; no device has to let a dependent begin early. */
+/* Waits until the device has set this, but not for long. */
 static void await_word(volatile const uint32_t *word, cudaStream_t stream)
 {
     unsigned looks;
@@ -94,7 +94,7 @@ static cudaError_t call_and_look(struct joins *joins, idle_call call, cudaEvent_
     return error;
 }
 
-/* What began before the host let the primary trigger counts if that had not given up on the host. */
+/* A dependent that began before the host let the primary trigger is wrong, unless the primary had given up waiting for the host. */
 static cudaError_t call_while_held(struct joins *joins, idle_call call, int waits, cudaEvent_t event)
 {
     volatile struct trial_state *state = &joins->pinned->state;
@@ -155,7 +155,7 @@ static void ask_meanwhile_all(struct ask *ask, const struct named_call *calls, u
         error = end_told(&joins, error);
         if (error == cudaSuccess && is_stale(&joins)) {
             stale++;
-            what = calls[joins.trial / MEANWHILES].name; /* instead */
+            what = calls[joins.trial / MEANWHILES].name; /* the last one that let something go */
         }
     }
     ask_expect(ask, error == cudaSuccess ? "calls while a primary is held" : calls[joins.trial / MEANWHILES].name, error, cudaSuccess);

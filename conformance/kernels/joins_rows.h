@@ -377,8 +377,8 @@ static cudaError_t beside_as_ever(struct joins *joins)
     return error == cudaSuccess ? launch_one(function, &joins->follower[0], PLACE_WORDS, FOLLOWS_IN(joins, joins->stream[0]), attrs, 2) : error;
 }
 
-/* A dependent of one launch in two ways: by its attribute, and by that launch's event, which its stream waits for, perhaps twice; or by two
- * waits, in another stream. */
+/* A dependent with the attribute whose stream waits for the event of the same launch, once or twice. In every third turn it is in another
+ * stream, where only the event leads to it. */
 static cudaError_t beside_itself(struct joins *joins)
 {
     unsigned turn = joins->trial / BESIDE_WAYS, waits = 1 + turn % 2, i;

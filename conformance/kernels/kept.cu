@@ -28,7 +28,7 @@
  * made      EDGE-43  a row of nodes of each kind, made by hand, captured, cloned, or that lost a node or an edge, updates another one; is changed as
  *                    a child graph, a child of a child or a body; loses a node and edges there
  * later     EDGE-43c edges that come between nodes of a graph, or are turned round, once an executable one was made of it
- * waiting   EDGE-43d calls of the host while a dependent waits for a primary that it holds: of the graph, and of others
+ * waiting   EDGE-43d calls while a dependent waits for a primary that the host holds: calls with their graph, and others
  * running   EDGE-43d parameters and updates while one launch is under way and another one is queued behind it, for a node of each kind
  * children  EDGE-25c two child graphs in a row, with programmatic edges inside: of one graph, of two, and after each was given another one
  */

@@ -138,7 +138,8 @@ static cudaError_t launch_waiting(struct waiting *w, int by_graph)
     return error == cudaSuccess ? launch_one((const void *)SYMBOL(kept_begun_copy), &w->dependent, 1, stream, &attribute, 1) : error;
 }
 
-/* The dependent has begun, and waits: it ends, and finds the word, only once the host has let the primary go on. */
+/* The dependent has begun, and waits: it ends, and finds the word, only once the host has let the primary go on. The primary gives up after a
+ * while, as on a device that lets no dependent begin early. */
 static void ask_meanwhile(struct waiting *w, struct host_room *room, enum meanwhile call, int by_graph)
 {
     struct ask *ask = w->kept->ask;

@@ -67,7 +67,7 @@ LONG_KERNEL(4104)
 LONG_KERNEL(32760)
 #endif
 
-/* Triggers at once. The first blocks of a grid hold their places; each tells the first word of its arguments. */
+/* Triggers at once. The first blocks hold their places, so that the others begin late. Each block tells the first word of its arguments. */
 #define LATE_KERNEL(bytes)                                                                                     \
     KERNEL_OF(long_args_late_of_##bytes, struct long_args_##bytes)                                             \
     {                                                                                                          \

@@ -273,6 +273,7 @@ uint64_t memory_digest(const void *p);
 size_t memory_total(void);
 void staging_ends(char *bytes); /* api_memory.c: frees what a copy has taken */
 void op_shares_place(struct op *op); /* streams.c */
+void op_shares_ring(struct op *op); /* streams.c, for the device arguments-in-a-ring-until-trigger */
 size_t memory_in_use(void);
 
 /* ops.c: life of an operation */
@@ -296,7 +297,6 @@ void ops_reclaim(void);
 
 /* waits.c */
 bool wait_may_return(const struct thread *thread);
-void op_shares_ring(struct op *op); /* streams.c, for the device arguments-in-a-ring-until-trigger */
 
 /* fences.c: for the broken devices */
 bool is_far(uint32_t word);
@@ -311,7 +311,8 @@ void thread_resume(struct thread *thread);
 void thread_makes_runnable(struct thread *thread);
 void thread_stalls(struct thread *thread, uint64_t delay);
 void waiters_recheck(void);
-void blocks_let_go(bool from_waits); /* those that run, or what waits for their triggers: on devices where calls of the host do so */
+/* from_waits: waits of running kernels return; else running kernels count as triggered. For the devices allocation-frees-waits and free-triggers. */
+void blocks_let_go(bool from_waits);
 
 /* scheduler.c: which move comes next, and until when */
 struct timed timed_take(unsigned index);

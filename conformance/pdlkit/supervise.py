@@ -2,8 +2,8 @@
 
 A child that hangs, crashes or poisons its context costs the case it was in; a fresh child goes on after it. On a
 GPU a probe decides first whether the device survived. There the next family's child opens the device while this one's
-runs, and is held before it gives the GPU any work. It begins when this one says that it is done, and has only to close the device. After
-a casualty it is dropped, so that nothing of the casualty reaches it.
+runs, and is held before it gives the GPU any work. It begins when this one has said that it is done: then this one only closes the
+device. After a casualty it is dropped, so that nothing of the casualty reaches it.
 """
 
 from __future__ import annotations
@@ -248,7 +248,7 @@ class Supervisor:
             pass  # it is started when it is its turn, and then the failure is said
 
     def _begin_held(self) -> None:
-        """The GPU has no work left."""
+        """Let the held child begin: the one that runs has no work left on the GPU."""
         if self._held:
             self._held[1].begin()
 

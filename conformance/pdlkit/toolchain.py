@@ -212,12 +212,12 @@ def require(for_gpu: bool, driver_cuda: int | None = None) -> Toolchain:
 
     driver_cuda is what the driver can run, such as 12040; None if nothing will be run on a driver.
     """
-    basics, parts = missing_basics(for_gpu), missing_parts(for_gpu)
-    if parts and not basics:
+    gaps, basics = missing(for_gpu), missing_basics(for_gpu)
+    if gaps and not basics:
         _fetch(for_gpu, driver_cuda)
-        basics, parts = missing_basics(for_gpu), missing_parts(for_gpu)
-    if basics or parts:
-        raise SetupImpossible("; ".join([*basics, *parts]))
+        gaps = missing(for_gpu)
+    if gaps:
+        raise SetupImpossible("; ".join(gaps))
     cmake, compiler, nvcc = find_cmake(), find_c_compiler(), find_nvcc()
     headers, xxhash = cuda_headers(nvcc), find_xxhash(compiler)
     assert cmake and compiler and headers and xxhash

@@ -5,8 +5,8 @@
  * program_steps.c makes one step a node of a graph, program_graph.c all of them, program_exec.c makes that executable,
  * program_loop.c lets it run twice in a loop, program_launch.c launches one step into a stream, program_moves.c one that is a memset or a copy,
  * program_stream.c launches or captures all of them, and program_between.c and program_beside.c make calls between launches that change nothing;
- * the calls that may be the driver's own stand in program_driver.h. program_read.c reads back the graph that was made, program_captured.c the one that was
- * captured; program_around.c launches work before it and after it;
+ * the calls that may be the driver's own stand in program_driver.h. program_read.c reads back the graph that was made, program_captured.c the
+ * one that was captured; program_around.c launches work before it and after it;
  * program_judge.c runs it and compares every step's words with those that the host computed; program_room.c holds what all programs share.
  * A step reads only what the documents let it read (program_entitle()), as early as it may, and stores as late as it can: a missing
  * dependency shows as a stale word.
@@ -118,7 +118,7 @@ void program_draw_graph(struct program *program, struct dice *dice, const struct
 void program_draw_stream(struct program *program, struct dice *dice, const struct program_size *size, unsigned number);
 /* Fills what each step reads, and which later steps it watches, from the links and the order of the lanes. */
 void program_entitle(struct program *program, struct dice *dice);
-/* One of them more, if there is room and `to` is a step whose begin a kernel can see. */
+/* Each adds one, if there is room; a watch only of a step whose begin a kernel can see. */
 void program_add_read(struct step *step, unsigned from);
 void program_add_watch(struct program *program, unsigned from, unsigned to);
 int program_is_linked(const struct program *program, unsigned from, unsigned to);

@@ -77,8 +77,8 @@ static cudaError_t turn_mode_and_back(void)
     return cudaThreadExchangeStreamCaptureMode(&mode);
 }
 
-/* Two kernels, of which the second one may overlap the first; then their stream is destroyed, which ends neither. Before it waits for this
- * stream, perhaps. */
+/* Two kernels, of which the second one may overlap the first; then their stream is destroyed, which ends neither. In half of the cases they
+ * first wait for `stream`. */
 static cudaError_t launch_elsewhere(const struct made *made, cudaStream_t stream, struct dice *dice)
 {
     int urgent = dice_below(dice, 2) ? made->room->high_priority : 0, waits = dice_below(dice, 2) != 0;

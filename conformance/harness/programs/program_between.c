@@ -207,7 +207,7 @@ static void call_by_thread(void *of)
 cudaError_t program_change_nothing(const struct made *made, cudaStream_t stream, struct dice *dice)
 {
     struct called called = { made, stream, dice, cudaErrorUnknown };
-    int other = stream != cudaStreamPerThread && dice_below(dice, 32) == 0; /* another thread has another one */
+    int other = stream != cudaStreamPerThread && dice_below(dice, 32) == 0; /* that of another thread is another stream */
 
     if (!other)
         call_by_thread(&called);

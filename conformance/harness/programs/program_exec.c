@@ -91,7 +91,7 @@ static int is_between_kernels(const struct program *p, const struct link *link)
     return p->step[link->from].kind == STEP_KERNEL && p->step[link->to].kind == STEP_KERNEL;
 }
 
-/* Of edges between kernels into one step the kinds change places. */
+/* Edges between kernels that lead into the same step exchange their kinds. */
 static void turn_kinds(struct program *p)
 {
     unsigned l, k;

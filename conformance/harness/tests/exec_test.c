@@ -1,5 +1,5 @@
 /* exec_test.c - what an executable graph says of a change is held against what was asked for: an update that failed without an error, and
- * a node that is on or off otherwise. And what another program it is updated to. */
+ * a node that is on or off otherwise. And which edges change in the program that it is updated to. */
 #include <stdio.h>
 #include <string.h>
 

@@ -39,7 +39,7 @@ cudaError_t __real_cudaGetLastError(void);
 #define MANY_CALLS 250u
 #define LEAST_USES 1u          /* and in those of so many that they take long */
 #define LONG_CALLS 5000u
-#define MOST_PLACES 8u         /* of one call, beside those: where it comes after another call than before; in those that take long none */
+#define MOST_PLACES 8u         /* of one call that are falsified besides, because it follows another call than before; none in cases that take long */
 #define DRAWN_PART 8u          /* of the trials of a case that draws combinations: each lie asks them again */
 #define MOST_DIGITS 10u
 #define CPU_SECONDS 5u         /* of a child: a lie may send a case round and round; most take less than one, on a busy machine too */
@@ -163,6 +163,7 @@ static int is_child(void)
 
     memset(outcome, 0, sizeof(*outcome));
     outcome->ended = 1;
+    outcome->call = (enum call)NO_CALL; /* until it lies */
     child = fork();
     if (child < 0 || (child > 0 && waitpid(child, &status, 0) != child)) {
         printf("no child could be had\n");
@@ -220,10 +221,15 @@ static void fork_liars_of_thread(void)
         if (is_child()) {
             thread = IN_LYING_THREAD;
             lies_before = before;
+            limit_processor();
             return;
         }
         if (outcome->untold)
             break;
+        if (outcome->call == (enum call)NO_CALL) {
+            printf("a child ended in the thread of a case before it had lied\n");
+            exit(1);
+        }
         count_lie(outcome->call, outcome->way);
     }
     thread = IN_TRUE_THREAD;
