@@ -1959,7 +1959,7 @@ static const struct variant variants[] = {
     BROKEN("empty-graph-hides-primary", empty_graph_hides_primary, "COMP-05", "the wait covers nothing if a graph without nodes stands between"),
     BROKEN("exec-end-frees-waits", exec_end_frees_waits, "EDGE-43d", "waits in an executable graph that is destroyed while it runs return at once"),
     BROKEN("program-fork-not-counted", program_fork_not_counted, "EDGE-19a", "a stream that joined a capture by a programmatic event need not rejoin it"),
-    BROKEN("swapped-kinds-stay", swapped_kinds_stay, "EDGE-23a", "an update in which two edges into a node exchange their data is taken, and the old edges stay"),
+    BROKEN("swapped-kinds-stay", swapped_kinds_stay, "EDGE-43c", "an update in which two edges into a node exchange their data is taken, and the old edges stay"),
     BROKEN("elsewhere-launch-at-trigger", elsewhere_launch_at_trigger, "COMP-12b", "launched in another stream than before, an executable graph begins once the last kernel of its launch before has triggered"),
     BROKEN("given-domain-uncovers", given_domain_uncovers, "ATTR-17b", "the wait does not cover a kernel whose stream was given another memory-sync domain"),
     BROKEN("arguments-in-a-ring-until-trigger", args_ring_until_trigger, "ATTR-15f", "arguments lie in one of 16 places until the first block has triggered: blocks that begin later take what came there later"),
