@@ -115,7 +115,9 @@ cudaError_t __real_cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const v
 cudaError_t __wrap_cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *function, void **args);
 cudaError_t __wrap_cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *function, void **args)
 {
-    return answer(__real_cudaLaunchKernelExC(config, function, args), config->gridDim.x == 0, NOTHING_LAUNCHED);
+    cudaError_t error = __real_cudaLaunchKernelExC(config, function, args);
+
+    return answer(error, error != cudaSuccess, NOTHING_LAUNCHED);
 }
 
 static int more_nodes;         /* so many more are counted than there are */
@@ -165,7 +167,7 @@ static void test_questions(struct made *made)
     lie = NO_LIE;
     check(wrong == 0, "calls that change nothing succeed");
     check(all[CAPTURED_ANSWERS] > 10 && all[NOTHING_LAUNCHED] > 5 && missed == 0,
-          "an answer about what is captured is an error, and so is a launch of no blocks");
+          "an answer about what is captured is an error, and so is a launch that has to be refused");
 }
 
 static cudaError_t capture_beside(const struct made *made, int more)
