@@ -332,38 +332,41 @@ static void take_value(struct op *to, const struct op *from)
         to->move.from = from->move.from;
 }
 
+struct place { /* serial: the device may have given the operation's memory to another one */
+    struct op *op;
+    uint64_t serial;
+};
+
+/* Puts the operation there. The one of its kind that lay there before it; NULL if there is none any more. */
+static struct op *place_takes(struct place *p, struct op *op)
+{
+    struct op *before = p->op;
+    bool is_there = before != NULL && before->serial == p->serial && p->serial < op->serial && before->kind == op->kind;
+    p->op = op;
+    p->serial = op->serial;
+    return is_there ? before : NULL;
+}
+
 void op_shares_place(struct op *op)
 {
-    static struct place { /* serial: the device may have given the operation's memory to another one */
-        struct op *op;
-        uint64_t serial;
-    } places[32];
+    static struct place places[32];
     static unsigned next;
     if (!has_place(op))
         return;
-    struct place *p = &places[next++ % (op->kind == OP_KERNEL ? 8 : 32)];
-    bool is_there = p->op != NULL && p->op->serial == p->serial && p->serial < op->serial && p->op->kind == op->kind;
-    if (is_there && !(op->kind == OP_KERNEL ? p->op->turn : p->op->done))
-        take_value(p->op, op);
-    p->op = op;
-    p->serial = op->serial;
+    struct op *before = place_takes(&places[next++ % (op->kind == OP_KERNEL ? 8 : 32)], op);
+    if (before != NULL && !(op->kind == OP_KERNEL ? before->turn : before->done))
+        take_value(before, op);
 }
 
 void op_shares_ring(struct op *op)
 {
-    static struct place {
-        struct op *op;
-        uint64_t serial;
-    } places[16];
+    static struct place places[16];
     static unsigned next;
     if (!device.faults.args_ring_until_trigger)
         return;
-    struct place *p = &places[next++ % 16];
-    bool is_there = p->op != NULL && p->op->serial == p->serial && p->serial < op->serial && p->op->kind == OP_KERNEL && !p->op->done;
-    if (is_there && p->op->triggered_any && p->op->grid->kernel->args_bytes == op->grid->kernel->args_bytes)
-        memcpy(p->op->grid->args, op->grid->args, op->grid->kernel->args_bytes);
-    p->op = op;
-    p->serial = op->serial;
+    struct op *before = place_takes(&places[next++ % 16], op);
+    if (before != NULL && !before->done && before->triggered_any && before->grid->kernel->args_bytes == op->grid->kernel->args_bytes)
+        memcpy(before->grid->args, op->grid->args, op->grid->kernel->args_bytes);
 }
 
 void stream_append(struct stream *s, struct op *op, bool programmatic)
