@@ -85,8 +85,7 @@ def _judge(request: str, driver: Driver, signs: list[str], oldest_cc: int) -> Ch
             f"with {oldest_cc // 10}.{oldest_cc % 10} (--device model runs the kit without a GPU)"))
     # for every GPU of the machine, so that runs on different models share one build
     everywhere = sorted({other.cc for other in driver.gpus if other.cc >= oldest_cc})
-    return Choice(request, architectures=";".join(map(str, everywhere)), driver_cuda=driver.cuda,
-                  gpus=len(driver.gpus))
+    return Choice(request, architectures=";".join(map(str, everywhere)), driver_cuda=driver.cuda, gpus=len(driver.gpus))
 
 
 def _probe_words(lines: list[str]) -> str | None:

@@ -212,7 +212,8 @@ def require(for_gpu: bool, driver_cuda: int | None = None) -> Toolchain:
 
     driver_cuda is what the driver can run, such as 12040; None if nothing will be run on a driver.
     """
-    gaps, basics = missing(for_gpu), missing_basics(for_gpu)
+    basics = missing_basics(for_gpu)
+    gaps = basics + missing_parts(for_gpu)
     if gaps and not basics:
         _fetch(for_gpu, driver_cuda)
         gaps = missing(for_gpu)
