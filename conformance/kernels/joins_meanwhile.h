@@ -163,7 +163,7 @@ static void ask_meanwhile_all(struct ask *ask, const struct named_call *calls, u
     close_joins(&joins);
 }
 
-/* ---- calls with the stream of the held work, or with the event behind it ---- */
+/* ---- calls with the stream of the held primary, or with the event that is recorded after it ---- */
 
 /* Launches of which nothing is made. */
 static cudaError_t capture_in_its_stream(struct joins *joins, cudaStream_t stream, cudaEvent_t event)

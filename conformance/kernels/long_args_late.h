@@ -1,5 +1,5 @@
-/* long_args_late.h - a grid has blocks to come when its first ones have triggered, and many launches of its kernel stand behind it: each block finds
- * the arguments of its own launch. */
+/* long_args_late.h - the first blocks of a grid have triggered, others have not begun yet, and many launches of the same kernel are queued after
+ * it. Each block finds the arguments of its own launch. */
 #ifndef LONG_ARGS_LATE_H_INCLUDED
 #define LONG_ARGS_LATE_H_INCLUDED
 

@@ -1,4 +1,5 @@
-/* child_test.c - a child graph of a step whose node the device refuses to add is refused, and gone: an empty one would order as the step does. */
+/* child_test.c - if the device refuses the node of a step, its child graph fails and is destroyed: an empty one would order as the step does,
+ * and hide the refusal. */
 #include <stdio.h>
 #include <string.h>
 
