@@ -478,7 +478,7 @@ static cudaError_t run_begun_nodes(struct begun *b, unsigned blocks, enum begun_
     cudaError_t error = make_begun(b, blocks, place, turn, &graph);
 
     for (launches = 0; launches < (place > BEGUN_CAPTURED ? 2u : 3u) && error == cudaSuccess; launches++) {
-        error = instantiate_begun(&exec[launches / 2], graph, turn);
+        error = instantiate_begun(&exec[launches / 2], graph, place == BEGUN_IN_GRAPH || place == BEGUN_CAPTURED ? turn : 0);
         if (error == cudaSuccess)
             error = forget_begun(b);
         if (error == cudaSuccess)

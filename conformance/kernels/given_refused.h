@@ -109,8 +109,10 @@ static cudaError_t give_bad(struct given *g, unsigned bad, unsigned which, cudaG
     if (bad >= 2 * BAD_PARAMS) {
         error = give_bad_attribute(node, &bad_attributes[bad - 2 * BAD_PARAMS]);
     } else {
+        g->values[0] = &g->elsewhere;
         fill_bad(g, bad / 2, (which + 1) % SHAPES, &params);
         error = bad % 2 ? cudaGraphExecKernelNodeSetParams(exec, node, &params) : cudaGraphKernelNodeSetParams(node, &params);
+        g->values[0] = &g->args;
     }
     (void)cudaGetLastError();
     return error;
@@ -151,6 +153,49 @@ static void ask_refused_of(struct given *g, unsigned bad, unsigned which, int pr
     (void)cudaGraphDestroy(graph);
 }
 
+/* Of a node that was given none, before another one that was given some, or after that was destroyed. */
+static cudaError_t tell_attributes(struct given *g, cudaGraph_t graph, unsigned which, cudaLaunchAttributeValue told[4])
+{
+    static const cudaLaunchAttributeID ids[4] = { cudaLaunchAttributeClusterDimension, cudaLaunchAttributeMemSyncDomain, cudaLaunchAttributePriority,
+                                                  cudaLaunchAttributeCooperative };
+    cudaGraphNode_t node;
+    cudaError_t error = shape_add(g, graph, which, &node);
+    unsigned i;
+
+    memset(told, 0, 4 * sizeof(told[0]));
+    for (i = 0; i < 4 && error == cudaSuccess; i++)
+        error = cudaGraphKernelNodeGetAttribute(node, ids[i], &told[i]);
+    return error;
+}
+
+/* A new node has nothing of one that was destroyed. */
+static void ask_after_destroyed(struct given *g, unsigned which, int priority)
+{
+    cudaLaunchAttributeValue before[4], after[4], value = PDL_ZERO;
+    cudaGraph_t graph = NULL;
+    cudaGraphNode_t lost = NULL;
+    cudaError_t error = cudaGraphCreate(&graph, 0);
+    unsigned differs;
+
+    value.cooperative = 1;
+    if (error == cudaSuccess)
+        error = tell_attributes(g, graph, which, before);
+    if (error == cudaSuccess)
+        error = shape_add(g, graph, which, &lost);
+    if (error == cudaSuccess)
+        error = which % 2 ? give_attributes(lost, which, priority) : cudaGraphKernelNodeSetAttribute(lost, cudaLaunchAttributeCooperative, &value);
+    if (error == cudaSuccess)
+        error = cudaGraphDestroyNode(lost);
+    if (error == cudaSuccess)
+        error = tell_attributes(g, graph, which, after);
+    ask_expect(g->ask, "a kernel node after one that was destroyed", error, cudaSuccess);
+    differs = error == cudaSuccess && (before[0].clusterDim.x != after[0].clusterDim.x || before[0].clusterDim.y != after[0].clusterDim.y ||
+                                       before[0].clusterDim.z != after[0].clusterDim.z || before[1].memSyncDomain != after[1].memSyncDomain ||
+                                       before[2].priority != after[2].priority || before[3].cooperative != after[3].cooperative);
+    ask_expect_number(g->ask, "it has an attribute of that one", differs, 0);
+    (void)cudaGraphDestroy(graph);
+}
+
 static void ask_refused(struct given *g)
 {
     int least = 0, greatest = 0;
@@ -160,6 +205,8 @@ static void ask_refused(struct given *g)
     g->clusters = 1;
     for (i = 0; i < SHAPES * (2 * BAD_PARAMS + BAD_ATTRIBUTES); i++)
         ask_refused_of(g, i / SHAPES, i % SHAPES, greatest);
+    for (i = 0; i < SHAPES; i++)
+        ask_after_destroyed(g, i, greatest);
     g->clusters = 0;
 }
 

@@ -269,6 +269,27 @@ static cudaError_t join_captured_streams(struct joins *joins, unsigned followers
     return error;
 }
 
+/* A stream that waits for the event of its own last kernel still comes after all of that, without attribute 6. */
+static cudaError_t capture_own(struct joins *joins, cudaEvent_t fork, cudaEvent_t back)
+{
+    cudaLaunchAttribute attribute;
+    cudaEvent_t own = NULL;
+    cudaError_t error = cudaEventCreateWithFlags(&own, cudaEventDisableTiming);
+
+    (void)fork, (void)back;
+    if (error != cudaSuccess)
+        return error;
+    attribute = recording_at(own, joins->round % 2);
+    error = launch_one((const void *)SYMBOL(joins_work), &joins->work[0], PLACE_WORDS, joins->stream[0], &attribute, 1);
+    if (error == cudaSuccess)
+        error = cudaStreamWaitEvent(joins->stream[0], own, 0);
+    if (error == cudaSuccess)
+        error = follow(joins, 0, joins->stream[0]);
+    (void)cudaEventDestroy(own);
+    return error;
+}
+
+static cudaError_t join_captured_own(struct joins *joins) { return join_captured_streams(joins, 1, capture_own); }
 static cudaError_t join_lanes(struct joins *joins) { return join_captured_streams(joins, LANES, capture_lanes); }
 static cudaError_t join_aside(struct joins *joins) { return join_captured_streams(joins, 1, capture_aside); }
 
@@ -285,6 +306,7 @@ static void ask_events(struct ask *ask)
         { "stale in one of ten captured streams", join_lanes },
         { "stale in a captured stream after one that had joined it first", join_aside },
         { "stale after a programmatic event in its own stream", join_launched_own },
+        { "stale after a programmatic event in its own stream, captured", join_captured_own },
         { "stale after an event that the host had asked for", join_polled },
         { "work of another kind that began before a launch's event", join_released },
     };

@@ -145,20 +145,22 @@ static cudaError_t meanwhile(struct joins *joins, idle_call call, unsigned way)
 static void ask_meanwhile_all(struct ask *ask, const struct named_call *calls, unsigned count, const char *what)
 {
     struct joins joins = PDL_ZERO;
+    const char *last = what;
     unsigned stale = 0;
     cudaError_t error = open_joins(&joins, ask, cudaStreamNonBlocking);
 
     for (; joins.trial < MEANWHILES * count && error == cudaSuccess; joins.trial++) {
+        last = calls[joins.trial / MEANWHILES].name;
         error = open_told(&joins);
         if (error == cudaSuccess)
             error = meanwhile(&joins, calls[joins.trial / MEANWHILES].call, joins.trial % MEANWHILES);
         error = end_told(&joins, error);
         if (error == cudaSuccess && is_stale(&joins)) {
             stale++;
-            what = calls[joins.trial / MEANWHILES].name; /* the last one that let something go */
+            what = last; /* the last one that let something go */
         }
     }
-    ask_expect(ask, error == cudaSuccess ? "calls while a primary is held" : calls[joins.trial / MEANWHILES].name, error, cudaSuccess);
+    ask_expect(ask, error == cudaSuccess ? "calls while a primary is held" : last, error, cudaSuccess);
     ask_expect_none(ask, what, stale, joins.trial);
     close_joins(&joins);
 }

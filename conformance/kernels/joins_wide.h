@@ -79,9 +79,22 @@ static cudaError_t add_reader_after(struct joins *joins, cudaGraph_t graph, cons
     return ask_add_kernel_after(&node, graph, after, count, (const void *)SYMBOL(joins_follower), &joins->follower[0], 1, PLACE_WORDS);
 }
 
-enum wide { WIDE_BARE, WIDE_FULL, WIDE_PROGRAMMATIC, WIDE_THROUGH };
+/* A reader that waits: its edges from the works are programmatic, and those before them full. */
+static cudaError_t add_mixed_reader(struct joins *joins, cudaGraph_t graph, const cudaGraphNode_t *after)
+{
+    cudaGraphEdgeData full = edges_data(0, 0, 0), trigger = edges_data(1, 0, 1);
+    cudaGraphNode_t reader;
+    cudaError_t error = add_follower_node(joins, graph, 0, NULL, 0, 1, &reader);
+    unsigned i;
 
-/* From many works into one reader: by full edges, by programmatic ones, or through a node of another kind, which is an empty one most
+    for (i = 0; i < WIDE_ALL && reader && error == cudaSuccess; i++)
+        error = edges_add(graph, &after[i], &reader, i < WIDE_SILENT ? &full : &trigger, 1);
+    return error;
+}
+
+enum wide { WIDE_BARE, WIDE_FULL, WIDE_PROGRAMMATIC, WIDE_MIXED, WIDE_THROUGH };
+
+/* From many works into one reader: by full edges, by programmatic ones, by both, or through a node of another kind, which is an empty one most
  * often. */
 static cudaError_t wide_in(struct joins *joins, enum wide wide)
 {
@@ -97,6 +110,8 @@ static cudaError_t wide_in(struct joins *joins, enum wide wide)
         error = add_words(joins, graph, node + WIDE_SILENT);
     if (error == cudaSuccess && wide == WIDE_BARE)
         error = add_reader_after(joins, graph, node, WIDE_ALL);
+    else if (error == cudaSuccess && wide == WIDE_MIXED)
+        error = add_mixed_reader(joins, graph, node);
     else if (error == cudaSuccess && wide == WIDE_THROUGH)
         error = add_between(joins, graph, graph, kind, node, WIDE_ALL, &between);
     else if (error == cudaSuccess)
@@ -111,7 +126,7 @@ static cudaError_t wide_in(struct joins *joins, enum wide wide)
 
 /* Each trial by another way, so that the lists are asked as well as single edges. */
 static cudaError_t wide_full(struct joins *joins) { return wide_in(joins, joins->trial / WIDE_WAYS / 2 % 2 ? WIDE_FULL : WIDE_BARE); }
-static cudaError_t wide_programmatic(struct joins *joins) { return wide_in(joins, WIDE_PROGRAMMATIC); }
+static cudaError_t wide_programmatic(struct joins *joins) { return wide_in(joins, joins->trial / WIDE_WAYS % 2 ? WIDE_PROGRAMMATIC : WIDE_MIXED); }
 static cudaError_t wide_through(struct joins *joins) { return wide_in(joins, WIDE_THROUGH); }
 
 /* Of this one of many readers: what it saw lies after what those before it saw. */

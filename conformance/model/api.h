@@ -282,6 +282,7 @@ struct graph {
     size_t made_of;    /* so many nodes it had when an executable graph was made of it */
     struct arc lost_arc; /* the last one that was removed; for the device readded-edge-keeps-data */
     struct node *heir_of; /* what the last node that was destroyed came after; for the device new-node-takes-lost-edge */
+    struct request *lost_kernel; /* of the last kernel node that was destroyed: for the device new-node-takes-lost-attributes */
     unsigned clones;   /* so many were made of it */
     size_t roots_of;   /* so many edges it had when its roots were told; for the device roots-remembered */
     uint64_t copied_from;

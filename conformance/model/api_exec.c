@@ -86,6 +86,9 @@ cudaError_t CUDARTAPI cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec, cud
         exec_of(exec)->running = NULL;
     if (device.faults.exec_params_keep_grid_y)
         n->kernel->grid[1] = grid_y;
+    bool same = function_find(p->func) != NULL && function_find(p->func)->kernel == n->kernel->kernel;
+    if (error != cudaSuccess && device.faults.refused_params_give_args && same && p->gridDim.x == 0 && p->kernelParams != NULL)
+        memcpy(n->kernel->args, p->kernelParams[0], n->kernel->kernel->args_bytes);
     if (error != cudaSuccess && device.faults.refused_params_shrink_exec)
         n->kernel->grid[0] = 1;
     n->disabled |= error != cudaSuccess && device.faults.refused_params_disable;

@@ -180,6 +180,13 @@ static cudaError_t add_kernel(cudaGraphNode_t *out, cudaGraph_t graph, const cud
     }
     struct node *n = node_new(graph_of(graph), cudaGraphNodeTypeKernel);
     n->kernel = r;
+    const struct request *lost = n->graph->lost_kernel;
+    for (unsigned i = 0; device.faults.new_node_takes_lost_attributes && lost != NULL && i < lost->num_attrs; i++) {
+        (void)request_attribute(r, &lost->attrs[i]);
+        r->attrs[r->num_attrs++] = lost->attrs[i];
+    }
+    free(n->graph->lost_kernel);
+    n->graph->lost_kernel = NULL;
     if (device.faults.node_rows_by_8_bits)
         r->grid[1] &= 0xff;
     return node_finish(out, n, deps, data, count);

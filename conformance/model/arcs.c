@@ -184,6 +184,16 @@ static bool is_first_beside(const struct arc *a)
     return false;
 }
 
+/* For the device edges-beyond-32-beside-program-uncovered. */
+static bool is_beyond_32_beside_full(const struct arc *a)
+{
+    const struct graph *in = a->to->graph;
+    for (size_t i = 0; device.faults.edges_beyond_32_beside_program_uncovered && a->into >= 32 && i < in->arcs; i++)
+        if (in->arc[i].to == a->to && edge_is_default(in->arc[i].data))
+            return true;
+    return false;
+}
+
 /* Whether a programmatic edge leads to its second node, too */
 static bool is_beside_trigger(const struct arc *a)
 {
@@ -293,6 +303,7 @@ void arc_orders(const struct arc *a)
     if (!ignored)
         op_after(a->to->op, from, kind);
     uncovered |= (device.faults.later_round_uncovered && later_round) || (device.faults.chosen_uncovered && queued.chosen);
+    uncovered |= is_beyond_32_beside_full(a);
     if (programmatic && !port_lost && !uncovered && !arc_uncovered(a))
         op_covers(a->to->op, a->from->last);
     device.edge_features = 0;

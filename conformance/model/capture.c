@@ -140,7 +140,8 @@ void lane_depends(struct lane *l, struct half_edge h)
 {
     for (unsigned i = 0; i < l->halves; i++)
         if (l->half[i].node == h.node) {
-            if (edge_is_default(h.data) || device.faults.last_dependency_counts) /* the stronger order wins */
+            bool own = edge_is_default(l->half[i].data) && !l->half[i].kept_default && h.of_event;
+            if (edge_is_default(h.data) || device.faults.last_dependency_counts || (device.faults.own_captured_event_frees && own)) /* the stronger order wins */
                 l->half[i] = h;
             return;
         }

@@ -429,6 +429,10 @@ struct faults {
     bool attributed_passes_completion;
     bool cluster_of_one_uncovered, own_event_uncovers;
     bool allocation_frees_waits, free_triggers; /* while a kernel runs */
+    bool own_captured_event_frees;
+    bool refused_params_give_args;
+    bool new_node_takes_lost_attributes;
+    bool edges_beyond_32_beside_program_uncovered;
     bool never_overlaps, seldom_overlaps, early, shared, halts, late_copies, pageable_later; /* these conform */
 };
 

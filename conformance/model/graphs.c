@@ -87,6 +87,7 @@ void graph_delete(struct graph *g)
         free(g->conditions);
         g->conditions = next;
     }
+    free(g->lost_kernel);
     free(g->node);
     free(g->arc);
     if (g->previous != NULL)
@@ -232,6 +233,10 @@ static void node_remove(struct node *n)
 {
     struct graph *g = n->graph;
     g->lost_node = true;
+    if (n->kernel != NULL && g->lost_kernel == NULL)
+        g->lost_kernel = calloc(1, sizeof *g->lost_kernel);
+    if (n->kernel != NULL && g->lost_kernel != NULL)
+        request_copy(g->lost_kernel, n->kernel);
     if (device.faults.source_node_end_frees_exec)
         execs_free(g->number);
     if (device.faults.destroy_takes_edge && g->arcs != 0)

@@ -1963,6 +1963,10 @@ static const struct variant variants[] = {
     BROKEN("elsewhere-launch-at-trigger", elsewhere_launch_at_trigger, "COMP-12b", "launched in another stream than before, an executable graph begins once the last kernel of its launch before has triggered"),
     BROKEN("given-domain-uncovers", given_domain_uncovers, "ATTR-17b", "the wait does not cover a kernel whose stream was given another memory-sync domain"),
     BROKEN("arguments-in-a-ring-until-trigger", args_ring_until_trigger, "ATTR-15f", "arguments lie in one of 16 places until the first block has triggered: blocks that begin later take what came there later"),
+    BROKEN("own-captured-event-frees", own_captured_event_frees, "COMP-04a", "a capturing stream that waits for the programmatic event of its own last kernel depends on that event alone"),
+    BROKEN("refused-params-give-arguments", refused_params_give_args, "ATTR-15c", "a kernel of an executable graph that is refused a grid without blocks takes the arguments that came with it"),
+    BROKEN("new-node-takes-lost-attributes", new_node_takes_lost_attributes, "ATTR-15c", "a kernel node that is made after one was destroyed has the attributes of that one"),
+    BROKEN("edges-beyond-32-beside-program-uncovered", edges_beyond_32_beside_program_uncovered, "COMP-04b", "of more than 32 edges into a node of which some are full no wait covers the programmatic ones behind the 32nd"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 

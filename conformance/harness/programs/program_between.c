@@ -209,10 +209,8 @@ cudaError_t program_change_nothing(const struct made *made, cudaStream_t stream,
     struct called called = { made, stream, dice, cudaErrorUnknown };
     int other = stream != cudaStreamPerThread && dice_below(dice, 32) == 0; /* that of another thread is another stream */
 
-    if (!other)
+    if (!other || !run_in_thread(call_by_thread, &called))
         call_by_thread(&called);
-    else if (!run_in_thread(call_by_thread, &called))
-        return cudaErrorNotSupported;
     (void)cudaGetLastError();
     return called.error;
 }

@@ -193,10 +193,8 @@ static void launch_exec(void *of)
 
 static cudaError_t by_any_thread(struct part *part, void (*run)(void *of))
 {
-    if (part->stream == cudaStreamPerThread || dice_below(&part->made->dice, 24))
+    if (part->stream == cudaStreamPerThread || dice_below(&part->made->dice, 24) || !run_in_thread(run, part))
         run(part);
-    else if (!run_in_thread(run, part))
-        return cudaErrorNotSupported;
     return part->error;
 }
 
@@ -337,6 +335,8 @@ static cudaError_t run_graph(struct made *made, const struct way *way, struct di
     cudaError_t error = by_any_thread(&part, make_exec);
 
     made->changed = 0;
+    if (error == cudaSuccess && made->room->uploads && way->exec == EXEC_REENABLED)
+        error = program_upload(made, exec, made->room->stream, &made->dice);
     if (error == cudaSuccess)
         error = launch(made, &exec, (enum exec_way)way->exec, found);
     if (error != cudaSuccess)
@@ -485,7 +485,7 @@ static struct way way_of(enum program_subject subject, unsigned number, unsigned
     if (subject == PROGRAM_DESTROYED)
         way.exec = EXEC_SECOND;
     else if (subject == PROGRAM_UPLOADED)
-        way.exec = number % 3 == 0 ? EXEC_BY_NODE : EXEC_UPLOADED;
+        way.exec = number % 3 == 0 ? EXEC_BY_NODE : number % 3 == 1 ? EXEC_REENABLED : EXEC_UPLOADED;
     else if (way.exec == EXEC_UPLOADED)
         way.exec = EXEC_PLAIN;
     if (way.stream && way.make != WAY_CAPTURED && way.make != WAY_CAPTURED_TO_GRAPH && way.exec != EXEC_SECOND && way.exec != EXEC_AGAIN &&
