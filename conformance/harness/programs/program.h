@@ -3,8 +3,9 @@
  * A program is a list of steps and links between them. The seed draws it (program_draw.c), program_entitle.c says what each step may read,
  * program_words.c what comes of it, and program_rows.c which rows of the covering array it holds;
  * program_steps.c makes one step a node of a graph, program_graph.c all of them, program_exec.c makes that executable,
- * program_loop.c lets it run twice in a loop, program_launch.c launches one step into a stream, program_moves.c one that is a memset or a copy,
- * program_stream.c launches or captures all of them, and program_between.c and program_beside.c make calls between launches that change nothing;
+ * program_loop.c makes it the body of a conditional node, program_launch.c launches one step into a stream, program_moves.c one that is a memset or a copy,
+ * program_stream.c launches or captures all of them; program_between.c and program_beside.c make calls between launches that change nothing, and
+ * program_detours.c between those that make a graph;
  * the calls that may be the driver's own stand in program_driver.h. program_read.c reads back the graph that was made, program_captured.c the
  * one that was captured; program_around.c launches work before it and after it;
  * program_judge.c runs it and compares every step's words with those that the host computed; program_room.c holds what all programs share.
@@ -124,6 +125,7 @@ void program_add_watch(struct program *program, unsigned from, unsigned to);
 int program_is_linked(const struct program *program, unsigned from, unsigned to);
 int program_is_root(const struct program *program, unsigned step); /* no link leads to it */
 unsigned program_next_in_lane(const struct program *program, unsigned step); /* PROGRAM_STEPS: there is none */
+int program_leads_on_early(const struct program *program, unsigned step); /* the next step of its lane may overlap this one */
 /* The words of every step after a run with this key; what was left out leaves its words as they were. */
 void program_expect(const struct program *program, uint64_t key, uint64_t left_out, uint32_t words[PROGRAM_STEPS][PROGRAM_WORDS]);
 /* The words of one step, from those of the steps that it reads. */
@@ -180,6 +182,7 @@ struct made {                  /* a program made in one way */
     cudaEvent_t begun;         /* the launch records it as its blocks begin; no program relies on it */
     cudaEvent_t nobodys;       /* a launch may record it: no wait for its last record is still to be called */
     int beside;                /* a stream without any part in it captures */
+    int detours;               /* calls stand between those that make the graph, which leave it as it is */
     enum behind { BEHIND_NOTHING, BEHIND_KERNEL, BEHIND_COPY, BEHIND_EVENT } behind;
     cudaGraphExec_t former;    /* what was launched before another executable graph took its place */
     unsigned changed;          /* the launch that the executable graph has been changed for already, while it ran */
@@ -217,13 +220,15 @@ unsigned exec_launches(const struct made *made, enum exec_way way);
 cudaError_t exec_change(struct made *made, enum exec_way way, cudaGraphExec_t exec, unsigned time);
 int exec_is_decoy(const struct made *made, unsigned time);
 int exec_may_run_twice(const struct made *made, unsigned time);
+/* A clone of a captured graph, or a child graph, has other nodes than those that the capture told. */
+int program_knows_nodes(const struct made *made);
 /* The graph's nodes get other parameters, and it gets other edges. */
 cudaError_t program_spoil(struct made *made);
 /* A conditional node whose body runs; without `body`, one of whose bodies none runs. */
 cudaError_t program_add_condition(struct made *made, cudaGraph_t graph, const cudaGraphNode_t *deps, size_t count, cudaGraphNode_t *node, cudaGraph_t *body);
-/* The first one adds a loop, whose body gets the steps. The second one, called once they are there, lets it run twice; each round finds the same
- * words. */
-cudaError_t program_open_loop(struct made *made, cudaGraph_t graph, cudaGraph_t *body);
+/* The first one makes a graph of one conditional node, whose body gets the steps. If that is a loop, the second one, called once they are there,
+ * lets it run twice; each round finds the same words. */
+cudaError_t program_open_body(struct made *made);
 cudaError_t program_close_loop(const struct made *made);
 /* A kernel that gives a condition this value. */
 cudaError_t program_add_chooser(const struct made *made, cudaGraph_t graph, uint64_t handle, unsigned value, cudaGraphNode_t *node);
@@ -245,6 +250,8 @@ enum cudaStreamCaptureMode program_capture_mode(struct dice *dice);
 int stream_way_captures(enum stream_way way);
 /* The node that a capturing stream has added for this step: what the stream depends on now, and no step before it was. */
 cudaError_t program_captured_node(struct made *made, unsigned step, cudaStream_t stream);
+/* Now and then a call in the capture of this stream that changes nothing of what comes next in it; steps from this one on are still to come. */
+cudaError_t program_capture_nothing(struct made *made, unsigned step, cudaStream_t stream);
 /* Whether the captured graph has the edges that attributes and programmatic events become (PDL-EDGE-11 to PDL-EDGE-13). */
 int program_captured_right(const struct made *made, enum stream_way way);
 /* Whether the clone has the edges of its graph, each with its data. */
@@ -290,6 +297,9 @@ enum program_copy { COPY_BEHIND = PROGRAM_SEEN, COPY_OF_DECOY, PROGRAM_COPIES };
 uint32_t *program_seen_by(const struct made *made, uint64_t decoys, unsigned record);
 /* A host call that changes nothing of what the stream does next. An error: a call failed that must not, or succeeded that must fail. */
 cudaError_t program_change_nothing(const struct made *made, cudaStream_t stream, struct dice *dice);
+/* Now and then one that leaves the graph, or the executable graph, as it is. The same errors. */
+cudaError_t program_detour(struct made *made);
+cudaError_t program_detour_of_exec(struct made *made, cudaGraphExec_t exec);
 /* One of those of program_beside.c. */
 cudaError_t program_call_beside(const struct made *made, cudaStream_t stream, struct dice *dice);
 /* Two small kernels whose words nobody reads; the second one may overlap the first. */

@@ -1,4 +1,4 @@
-/* program_captured.c - what a capture made of a program: its nodes, and the edges between them. */
+/* program_captured.c - what a capture made of a program: its nodes, and the edges between them; and calls in captures that change nothing. */
 #include "program.h"
 
 #include <string.h>
@@ -35,6 +35,64 @@ cudaError_t program_captured_node(struct made *made, unsigned step, cudaStream_t
             return cudaSuccess;
         }
     return cudaErrorUnknown;
+}
+
+/* A stream without work comes after this one, and this one after that. */
+static cudaError_t fork_and_join(const struct made *made, cudaStream_t stream, struct dice *dice)
+{
+    cudaStream_t other = made->room->observer;
+
+    TRY(program_record(made, made->room->captured, stream, dice));
+    TRY(program_await(made, other, made->room->captured, dice));
+    TRY(program_record(made, made->room->captured, other, dice));
+    return program_await(made, stream, made->room->captured, dice);
+}
+
+/* What a kernel with the attribute overlaps a stream comes after all the same, and no document says whether its capture tells it. */
+static int is_overlapped(const struct program *p, unsigned until)
+{
+    unsigned i;
+
+    for (i = 0; i < until && !p->step[i].attribute; i++)
+        ;
+    return i < until;
+}
+
+/* It is told to depend on what it depends on already. */
+static cudaError_t depend_again(const struct made *made, unsigned i, cudaStream_t stream, struct dice *dice)
+{
+    static cudaGraphNode_t again[PROGRAM_STEPS];
+    static cudaGraphEdgeData same[PROGRAM_STEPS];
+    const cudaGraphNode_t *nodes = NULL;
+    const cudaGraphEdgeData *data = NULL;
+    size_t count = 0, k;
+
+    if (is_overlapped(made->program, i))
+        return cudaSuccess;
+    TRY(program_next_dependencies(made, stream, &nodes, &data, &count, dice));
+    if (count == 0 || count > PROGRAM_STEPS)
+        return count ? cudaErrorUnknown : cudaSuccess;
+    for (k = 0; k < count; k++) {
+        again[k] = nodes[k];
+        same[k] = data ? data[k] : program_edge(LINK_FULL);
+    }
+    return program_depend(made, stream, again, same, count, cudaStreamSetCaptureDependencies, dice);
+}
+
+cudaError_t program_capture_nothing(struct made *made, unsigned i, cudaStream_t stream)
+{
+    struct dice *dice = &made->dice;
+    enum cudaStreamCaptureStatus status;
+
+    TRY(program_is_capturing(made, stream, &status, dice));
+    if (status != cudaStreamCaptureStatusActive) /* no other stream of the program has led to it so far */
+        return cudaSuccess;
+    switch (dice_below(dice, 16)) {
+    case 0: return fork_and_join(made, stream, dice);
+    case 1: return depend_again(made, i, stream, dice);
+    case 2: return program_depend(made, stream, NULL, NULL, 0, cudaStreamAddCaptureDependencies, dice);
+    default: return cudaSuccess;
+    }
 }
 
 int program_has_same_edges(cudaGraph_t graph, cudaGraph_t clone)

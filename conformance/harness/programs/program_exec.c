@@ -69,8 +69,7 @@ static cudaError_t instantiate_uploaded(struct made *made, cudaGraphExec_t *exec
 
 /* ---- as a whole ---- */
 
-/* A clone of a captured graph, or a child graph, has others than those that the capture told. */
-static int knows_its_nodes(const struct made *made)
+int program_knows_nodes(const struct made *made)
 {
     return !made->program->streams || made->way == WAY_CAPTURED || made->way == WAY_CAPTURED_TO_GRAPH;
 }
@@ -82,7 +81,7 @@ static int keeps_the_decoys_order(const struct made *made)
     enum graph_way way = (enum graph_way)made->way;
 
     if (made->program->streams) /* captured by the same calls in the same order */
-        return knows_its_nodes(made);
+        return program_knows_nodes(made);
     return way == WAY_ONE_BY_ONE || way == WAY_NEW_NODES || way == WAY_ONE_CALL || way == WAY_WRAPPED || way == WAY_BODIES;
 }
 
@@ -263,7 +262,7 @@ static cudaError_t update_nodes(struct made *made, cudaGraphExec_t *exec)
 
     if (!made->program->streams && made->way == WAY_CHILD)
         return update_child(made, exec);
-    if (has_no_update(made) || made->bodies || !knows_its_nodes(made))
+    if (has_no_update(made) || made->bodies || !program_knows_nodes(made))
         return program_declines(made);
     TRY(make_decoy(made, made->program, decoys, 0));
     TRY(instantiate(made->decoy, exec));
@@ -277,8 +276,7 @@ static cudaError_t update_nodes(struct made *made, cudaGraphExec_t *exec)
     return set_steps(made, *exec, made->decoy->node, decoys, 0);
 }
 
-/* Does the next step of its lane overlap this one? */
-static int leads_on_early(const struct program *p, unsigned i)
+int program_leads_on_early(const struct program *p, unsigned i)
 {
     unsigned next = program_next_in_lane(p, i);
 
@@ -292,7 +290,7 @@ static int stays_out(const struct made *made, unsigned i)
     const struct step *step = &made->program->step[i];
     int asked_elsewhere = step->kind == STEP_SET || (step->kind == STEP_KERNEL && step->cooperative);
 
-    if (made->program->streams && (step->attribute || leads_on_early(made->program, i)))
+    if (made->program->streams && (step->attribute || program_leads_on_early(made->program, i)))
         return 0;
     return !asked_elsewhere && (made->program->streams || made->way != WAY_ONE_CALL) && program_has_full_edges(made->program, i);
 }
@@ -303,7 +301,7 @@ static cudaError_t leave_out(struct made *made, cudaGraphExec_t exec, uint64_t w
     uint64_t others = dice_roll(&made->dice);
     unsigned i, enabled = 2;
 
-    if (made->graph != made->inner || !knows_its_nodes(made))
+    if (made->graph != made->inner || !program_knows_nodes(made))
         return program_declines(made);
     made->left_out = 0;
     for (i = 0; i < made->program->steps; i++) {
@@ -342,7 +340,7 @@ static cudaError_t change_other(struct made *made, cudaGraphExec_t other, uint64
 {
     unsigned i;
 
-    if (!knows_its_nodes(made) || has_no_update(made))
+    if (!program_knows_nodes(made) || has_no_update(made))
         return cudaSuccess;
     TRY(set_steps(made, other, made->node, which, 1));
     for (i = 0; which && i < made->program->steps; i++)

@@ -18,12 +18,18 @@ const char *const graph_way_name[GRAPH_WAYS] = {
 
 /* ---- ways to make the graph ---- */
 
+static cudaError_t add_node(struct made *made, unsigned i)
+{
+    TRY(program_add_step(made, made->inner, i, NULL, NULL, 0, dice_below(&made->dice, 2) != 0, &made->node[i]));
+    return program_detour(made);
+}
+
 static cudaError_t add_nodes(struct made *made)
 {
     unsigned i;
 
     for (i = 0; i < made->program->steps; i++)
-        TRY(program_add_step(made, made->inner, i, NULL, NULL, 0, dice_below(&made->dice, 2) != 0, &made->node[i]));
+        TRY(add_node(made, i));
     return cudaSuccess;
 }
 
@@ -45,7 +51,7 @@ static cudaError_t add_nodes_in_any_order(struct made *made)
 
     draw_order(made, order, made->program->steps);
     for (i = 0; i < made->program->steps; i++)
-        TRY(program_add_step(made, made->inner, order[i], NULL, NULL, 0, dice_below(&made->dice, 2) != 0, &made->node[order[i]]));
+        TRY(add_node(made, order[i]));
     return cudaSuccess;
 }
 
@@ -55,7 +61,8 @@ static cudaError_t add_edge(struct made *made, unsigned l)
     cudaGraphEdgeData data = program_edge(link->kind);
     int bare = link->kind == LINK_FULL && l % 2;
 
-    return program_add_edges(made, &made->node[link->from], &made->node[link->to], bare ? NULL : &data, 1);
+    TRY(program_add_edges(made, &made->node[link->from], &made->node[link->to], bare ? NULL : &data, 1));
+    return program_detour(made);
 }
 
 static cudaError_t add_edges(struct made *made)
@@ -160,6 +167,7 @@ static cudaError_t add_nodes_with_edges(struct made *made)
         list_into(made, i, &list);
         data = data_of(made, &list);
         TRY(program_add_step(made, made->inner, i, list.from, data, list.count, data != NULL || dice_below(&made->dice, 2), &made->node[i]));
+        TRY(program_detour(made));
     }
     return cudaSuccess;
 }
@@ -195,6 +203,7 @@ static cudaError_t begin_each(struct made *made)
         end = program_end_capture(made, made->room->stream, &out, &made->dice);
         TRY(error);
         TRY(end);
+        TRY(program_detour(made));
     }
     return cudaSuccess;
 }
@@ -502,53 +511,6 @@ static cudaError_t put_into_children(struct made *made)
     return descend(made, outer, deepest, 0);
 }
 
-/* Whether each step of its program can be the body of a conditional node. */
-static int may_be_conditions(const struct made *made)
-{
-    const struct program *p = made->program;
-    unsigned i;
-
-    for (i = 0; i < p->steps; i++)
-        if (p->step[i].kind > STEP_COPY || !program_has_full_edges(p, i))
-            return 0;
-    return 1;
-}
-
-/* In every other loop some steps lie in child graphs, or all of them in conditional nodes where they can: a driver is known whose loops do
- * not end if conditional nodes stand beside other steps, and rule EDGE-26e alone asks for it. */
-static cudaError_t open_loop(struct made *made)
-{
-    if (dice_below(&made->dice, 2)) {
-        int conditions = may_be_conditions(made);
-        made->wraps = conditions ? ~(uint64_t)0 : dice_roll(&made->dice) & ~(uint64_t)made->bodies;
-        made->bodies = conditions ? ~(uint64_t)0 : made->bodies;
-    }
-    return program_open_loop(made, made->graph, &made->inner);
-}
-
-static cudaError_t open_body(struct made *made)
-{
-    cudaGraphNode_t node;
-    unsigned i;
-
-    for (i = 0; i < made->program->steps; i++)
-        if (made->program->step[i].kind == STEP_HOST || made->program->step[i].kind > STEP_EMPTY ||
-            (made->program->step[i].cooperative && !made->room->size.cooperative_bodies))
-            return program_declines(made); /* a body takes no host functions and no events */
-    for (i = 0; i < made->program->links; i++)
-        if (made->program->link[i].kind == LINK_LAUNCH)
-            return program_declines(made); /* a driver is known whose bodies end too early then: rule EDGE-26d alone asks for it */
-    if (!made->room->size.bodies || (made->way == WAY_DECIDED && !made->room->goes_on))
-        return program_declines(made);
-    made->bodies = 1;
-    TRY(cudaGraphCreate(&made->graph, 0));
-    if (dice_below(&made->dice, 2))
-        TRY(program_add_condition(made, made->graph, NULL, 0, &node, NULL));
-    if (made->way == WAY_DECIDED && dice_below(&made->dice, 3))
-        return open_loop(made);
-    return program_add_condition(made, made->graph, NULL, 0, &node, &made->inner);
-}
-
 cudaError_t program_declines(struct made *made)
 {
     made->declined = 1;
@@ -581,7 +543,7 @@ cudaError_t graph_make(struct made *made, enum graph_way way)
 {
     made->way = way;
     if (way == WAY_BODY || way == WAY_DECIDED) {
-        TRY(open_body(made));
+        TRY(program_open_body(made));
         return make_inner(made, WAY_ONE_BY_ONE);
     }
     TRY(cudaGraphCreate(&made->inner, 0));

@@ -286,6 +286,7 @@ static cudaError_t launch_once(struct made *made, cudaGraphExec_t *exec, enum ex
     if (prepared_in != stream)
         TRY(cudaStreamWaitEvent(stream, room->prepared, 0));
     made->dice = now.dice;
+    TRY(program_detour_of_exec(made, *exec));
     if (twice)
         TRY(launch_earlier(made, *exec, way, time, stream));
     TRY(program_before_launch(made, decoys));
@@ -332,8 +333,10 @@ static cudaError_t run_graph(struct made *made, const struct way *way, struct di
 {
     cudaGraphExec_t exec = NULL;
     struct part part = { made, (enum exec_way)way->exec, &exec, made->room->stream, cudaErrorUnknown };
-    cudaError_t error = by_any_thread(&part, make_exec);
+    cudaError_t error = program_detour(made);
 
+    if (error == cudaSuccess)
+        error = by_any_thread(&part, make_exec);
     made->changed = 0;
     if (error == cudaSuccess && made->room->uploads && way->exec == EXEC_REENABLED)
         error = program_upload(made, exec, made->room->stream, &made->dice);
@@ -389,6 +392,7 @@ static enum tried try_way(struct program_room *room, const struct program *p, co
     made.program = p;
     made.room = room;
     made.dice.state = seed;
+    made.detours = way->exec != EXEC_UPDATED; /* which pairs nodes by the order in which they and their edges came and went */
     error = (way->stream ? try_stream : try_graph)(&made, way, found);
     if (ask_lacks_means(error) && !made.declined) {
         made.declined = made.refused = 1;

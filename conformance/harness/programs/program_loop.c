@@ -1,11 +1,11 @@
-/* program_loop.c - programs whose steps are the body of a loop. Each of its rounds has to come to the same words: before it they are as the first
+/* program_loop.c - programs whose steps are the body of a conditional node, which may be a loop. Each of its rounds has to come to the same words: before it they are as the first
  * one found them, and so is what says which steps have begun. */
 #include "program.h"
 
 #include "../edges.h"
 #include "try.h"
 
-cudaError_t program_open_loop(struct made *made, cudaGraph_t graph, cudaGraph_t *body)
+static cudaError_t add_loop(struct made *made, cudaGraph_t graph, cudaGraph_t *body)
 {
 #if CUDART_VERSION >= 12040
     cudaGraphConditionalHandle handle;
@@ -87,4 +87,51 @@ cudaError_t program_close_loop(const struct made *made)
         TRY(add_full_edge(made, made->node[i], last));
     }
     return cudaSuccess;
+}
+
+/* Whether each step of its program can be the body of a conditional node. */
+static int may_be_conditions(const struct made *made)
+{
+    const struct program *p = made->program;
+    unsigned i;
+
+    for (i = 0; i < p->steps; i++)
+        if (p->step[i].kind > STEP_COPY || !program_has_full_edges(p, i))
+            return 0;
+    return 1;
+}
+
+/* In every other loop some steps lie in child graphs, or all of them in conditional nodes where they can: a driver is known whose loops do
+ * not end if conditional nodes stand beside other steps, and rule EDGE-26e alone asks for it. */
+static cudaError_t open_loop(struct made *made)
+{
+    if (dice_below(&made->dice, 2)) {
+        int conditions = may_be_conditions(made);
+        made->wraps = conditions ? ~(uint64_t)0 : dice_roll(&made->dice) & ~(uint64_t)made->bodies;
+        made->bodies = conditions ? ~(uint64_t)0 : made->bodies;
+    }
+    return add_loop(made, made->graph, &made->inner);
+}
+
+cudaError_t program_open_body(struct made *made)
+{
+    cudaGraphNode_t node;
+    unsigned i;
+
+    for (i = 0; i < made->program->steps; i++)
+        if (made->program->step[i].kind == STEP_HOST || made->program->step[i].kind > STEP_EMPTY ||
+            (made->program->step[i].cooperative && !made->room->size.cooperative_bodies))
+            return program_declines(made); /* a body takes no host functions and no events */
+    for (i = 0; i < made->program->links; i++)
+        if (made->program->link[i].kind == LINK_LAUNCH)
+            return program_declines(made); /* a driver is known whose bodies end too early then: rule EDGE-26d alone asks for it */
+    if (!made->room->size.bodies || (made->way == WAY_DECIDED && !made->room->goes_on))
+        return program_declines(made);
+    made->bodies = 1;
+    TRY(cudaGraphCreate(&made->graph, 0));
+    if (dice_below(&made->dice, 2))
+        TRY(program_add_condition(made, made->graph, NULL, 0, &node, NULL));
+    if (made->way == WAY_DECIDED && dice_below(&made->dice, 3))
+        return open_loop(made);
+    return program_add_condition(made, made->graph, NULL, 0, &node, &made->inner);
 }

@@ -218,6 +218,19 @@ static int has_launch(const struct cudaKernelNodeParams *want, const struct cuda
            want->sharedMemBytes == is->sharedMemBytes;
 }
 
+/* Neither cooperative nor in clusters, where it was to be neither. */
+static int has_nothing_more(const struct made *made, unsigned index)
+{
+    const struct step *step = &made->program->step[index];
+    cudaLaunchAttributeValue cooperative = PDL_ZERO, clusters = PDL_ZERO;
+
+    if (cudaGraphKernelNodeGetAttribute(made->node[index], cudaLaunchAttributeCooperative, &cooperative) != cudaSuccess ||
+        cudaGraphKernelNodeGetAttribute(made->node[index], cudaLaunchAttributeClusterDimension, &clusters) != cudaSuccess)
+        return 0;
+    return (step->cooperative || !cooperative.cooperative) &&
+           (program_product(step->cluster) > 1 || (clusters.clusterDim.x < 2 && clusters.clusterDim.y < 2 && clusters.clusterDim.z < 2));
+}
+
 static int keeps_kernel(const struct made *made, unsigned index)
 {
     cudaLaunchAttribute attrs[PROGRAM_ATTRIBUTES];
@@ -235,7 +248,7 @@ static int keeps_kernel(const struct made *made, unsigned index)
             program_attribute_of(made, made->node[index], attrs[i].id, &value[1]) != cudaSuccess || !is_same_value(&attrs[i], &value[1]))
             return 0;
     }
-    return 1;
+    return has_nothing_more(made, index);
 }
 
 static const enum cudaGraphNodeType node_types[STEP_KINDS] = {

@@ -124,9 +124,8 @@ static cudaEvent_t event_of_link(const struct lanes *lanes, unsigned l)
 static int may_be_graph(const struct made *made, unsigned i)
 {
     const struct program *p = made->program;
-    unsigned next = program_next_in_lane(p, i);
 
-    if (next != PROGRAM_STEPS && p->step[next].kind == STEP_KERNEL && p->step[next].attribute)
+    if (program_leads_on_early(p, i))
         return 0;
     return p->step[i].kind != STEP_KERNEL || (!p->step[i].attribute && p->step[i].event == EVENT_NONE && p->step[i].carveout == NO_CARVEOUT);
 }
@@ -325,11 +324,15 @@ static cudaError_t queue_one(struct lanes *lanes, unsigned i, struct dice *dice)
         kind = dice_below(dice, 2) ? LINK_TRIGGER : LINK_START;
         made->begun = NULL;
     }
+    if (!made->eager && !p->step[i].attribute)
+        TRY(program_capture_nothing(made, i, stream));
     TRY(launch_somehow(made, i, stream, event, kind, dice));
     if (!made->eager)
         TRY(program_captured_node(made, i, stream));
-    if (!made->eager && dice_below(dice, 4) == 0) /* no dependency more */
-        TRY(edges_update_capture(stream, NULL, NULL, 0, cudaStreamAddCaptureDependencies));
+    if (event && (made->eager || kind == LINK_TRIGGER) && dice_below(dice, 4) == 0) /* its stream comes after all of the launch anyway */
+        TRY(program_await(made, stream, event, dice));
+    if (!made->eager && !program_leads_on_early(p, i))
+        TRY(program_capture_nothing(made, i + 1, stream));
     return queue_events(lanes, i, stream, dice);
 }
 
