@@ -84,7 +84,7 @@ static void ask_late(struct long_ask *l)
         error = run_late(l, &wrong);
     }
     ask_expect(l->ask, "launches behind a grid that has blocks to come", error, cudaSuccess);
-    ask_expect_none(l->ask, "grids whose last blocks, or the launches behind them, found arguments of others", wrong, LATE_TRIALS);
+    ask_expect_none(l->ask, "grids in which blocks, or the launch behind them, found the arguments of another launch", wrong, LATE_TRIALS);
 }
 
 #endif

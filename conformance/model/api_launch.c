@@ -377,6 +377,14 @@ static void mix_args(const struct request *r, unsigned char *args)
     memcpy(before, r->args, bytes);
 }
 
+/* For the devices higher-map-uncovers, balanced-uncovers and middle-priority-uncovers. */
+static void see_value(struct op *op, const cudaLaunchAttribute *a)
+{
+    op->higher_map |= (int)a->id == 9 && (a->val.memSyncDomainMap.default_ > 1 || a->val.memSyncDomainMap.remote > 1);
+    op->balanced |= (int)a->id == 5 && a->val.clusterSchedulingPolicyPreference == cudaClusterSchedulingPolicyLoadBalancing;
+    op->between |= (int)a->id == 8 && a->val.priority < 0 && a->val.priority > -5;
+}
+
 struct op *request_op(const struct request *r)
 {
     struct op *op = op_new(OP_KERNEL);
@@ -399,8 +407,10 @@ struct op *request_op(const struct request *r)
     }
     memcpy(op->grid->shape + 6, r->clusters, sizeof r->clusters);
     op->attributed = r->programmatic;
-    for (unsigned i = 0; i < r->num_attrs; i++)
+    for (unsigned i = 0; i < r->num_attrs; i++) {
         op->given |= UINT32_C(1) << (r->attrs[i].id & 31); /* read_attribute knows none beyond 16 */
+        see_value(op, &r->attrs[i]);
+    }
     op->covers_nothing = r->ignored_entry;
     op->urgent = r->urgent;
     op->domain = r->domain;

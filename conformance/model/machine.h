@@ -84,6 +84,7 @@ struct op {
     bool waits_freed; /* for the devices exec-end-frees-waits, allocation-frees-waits and own-event-uncovers */
     bool attributed, covers_nothing, urgent; /* how it was launched, for the devices of ATTR-04, ATTR-07, COMP-03 */
     unsigned char domain;
+    bool higher_map, balanced, between; /* values of its launch's attributes: a domain behind the second one, a policy, a priority between the others */
     uint32_t given; /* the ids of its launch's attributes, a bit each: for the devices of ATTR-17 */
     bool to_host, from_host, in_host, plain_copy; /* a copy out of the device; into it; one that never enters it; one by cudaMemcpy */
     bool timed; /* records an event that keeps time */

@@ -1967,6 +1967,9 @@ static const struct variant variants[] = {
     BROKEN("refused-params-give-arguments", refused_params_give_args, "ATTR-15c", "a kernel of an executable graph that is refused a grid without blocks takes the arguments that came with it"),
     BROKEN("new-node-takes-lost-attributes", new_node_takes_lost_attributes, "ATTR-15c", "a kernel node that is made after one was destroyed has the attributes of that one"),
     BROKEN("edges-beyond-32-beside-program-uncovered", edges_beyond_32_beside_program_uncovered, "COMP-04b", "of more than 32 edges into a node of which some are full no wait covers the programmatic ones behind the 32nd"),
+    BROKEN("higher-map-uncovers", higher_map_uncovers, "SAME-02", "the wait does not cover a kernel whose map of memory-sync domains names one behind the second"),
+    BROKEN("balanced-uncovers", balanced_uncovers, "SAME-02", "the wait does not cover a kernel whose clusters are scheduled to balance the load"),
+    BROKEN("middle-priority-uncovers", middle_priority_uncovers, "SAME-02", "the wait does not cover a kernel of a priority between the highest and none"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 

@@ -349,7 +349,7 @@ cudaError_t program_launch_copy(const struct made *made, unsigned step, const st
 #define program_keeps_size(step) ((step) % 2 == 0)
 /* The attributes of a kernel step, whichever way it is launched; returns how many. */
 #define PROGRAM_ATTRIBUTES 4u
-#define LAUNCH_ATTRIBUTES (PROGRAM_ATTRIBUTES + 5u) /* of a launch in a stream, at most */
+#define LAUNCH_ATTRIBUTES (PROGRAM_ATTRIBUTES + 6u) /* of a launch in a stream, at most */
 unsigned program_list_attributes(const struct made *made, unsigned step, cudaLaunchAttribute *attrs);
 cudaLaunchAttributeValue *program_add_attribute(cudaLaunchAttribute *attrs, unsigned *count, cudaLaunchAttributeID id);
 void program_add_event(cudaLaunchAttribute *attrs, unsigned *count, cudaEvent_t event, int at_block_start);
@@ -403,6 +403,7 @@ struct program_room {
     cudaEvent_t event[PROGRAM_LINKS];
     cudaEvent_t spare_event[SPARE_EVENTS];
     cudaEvent_t node_event[2 * PROGRAM_STEPS]; /* of the steps that record or await one; the program's, then the decoy's */
+    unsigned domains;          /* so many memory-sync domains there are; 0: a launch takes no hints */
     int high_priority, blind;  /* blind: no step waits; such programs have to go wrong */
     int alone;                 /* no kernels are launched around graphs */
     int destroys, uploads;     /* every executable graph is destroyed while it runs; is uploaded between two launches */

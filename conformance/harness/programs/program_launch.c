@@ -35,6 +35,8 @@ static size_t bytes_of_value(const cudaLaunchAttribute *attr)
     case cudaLaunchAttributeClusterDimension: return sizeof(attr->val.clusterDim);
     case cudaLaunchAttributeProgrammaticEvent: return sizeof(attr->val.programmaticEvent);
     case cudaLaunchAttributeLaunchCompletionEvent: return sizeof(attr->val.launchCompletionEvent);
+    case cudaLaunchAttributeMemSyncDomainMap: return sizeof(attr->val.memSyncDomainMap);
+    case cudaLaunchAttributeAccessPolicyWindow: return sizeof(attr->val.accessPolicyWindow);
     default: return sizeof(int);
     }
 }
@@ -83,6 +85,29 @@ static void add_others(const struct made *made, const struct step *step, int rec
 #endif
 }
 
+/* What says how such a launch runs, and never when: a map of memory-sync domains, a scheduling policy of clusters, a window of memory. */
+static void add_hint(const struct made *made, cudaLaunchAttribute *attrs, unsigned *n, struct dice *dice)
+{
+    static const cudaLaunchAttributeID ids[] = { cudaLaunchAttributeMemSyncDomainMap, cudaLaunchAttributeClusterSchedulingPolicyPreference,
+                                                 cudaLaunchAttributeAccessPolicyWindow };
+    static const enum cudaClusterSchedulingPolicy policies[] = { cudaClusterSchedulingPolicySpread, cudaClusterSchedulingPolicyLoadBalancing };
+    cudaLaunchAttributeID id = ids[dice_below(dice, 3)];
+    cudaLaunchAttributeValue *value = program_add_attribute(attrs, n, id);
+
+    if (id == cudaLaunchAttributeMemSyncDomainMap) {
+        value->memSyncDomainMap.default_ = (unsigned char)dice_below(dice, made->room->domains);
+        value->memSyncDomainMap.remote = (unsigned char)dice_below(dice, made->room->domains);
+    } else if (id == cudaLaunchAttributeClusterSchedulingPolicyPreference) {
+        value->clusterSchedulingPolicyPreference = policies[dice_below(dice, 2)];
+    } else {
+        value->accessPolicyWindow.base_ptr = made->room->data;
+        value->accessPolicyWindow.num_bytes = dice_below(dice, 3) * STEP_BYTES;
+        value->accessPolicyWindow.hitRatio = 0.5f;
+        value->accessPolicyWindow.hitProp = dice_below(dice, 2) ? cudaAccessPropertyStreaming : cudaAccessPropertyNormal;
+        value->accessPolicyWindow.missProp = cudaAccessPropertyNormal;
+    }
+}
+
 static cudaError_t launch_kernel(const struct made *made, unsigned index, cudaStream_t stream, cudaEvent_t event, enum link_kind event_kind,
                                  struct dice *dice)
 {
@@ -102,6 +127,8 @@ static cudaError_t launch_kernel(const struct made *made, unsigned index, cudaSt
     by_driver = program_goes_by_driver(made, dice);
     if (dice && made->eager && made->nobodys)
         add_others(made, step, event != NULL, attrs, &n);
+    if (dice && made->eager && made->room->domains && dice_below(dice, 4) == 0)
+        add_hint(made, attrs, &n, dice);
     if (n == 0 && dice && !by_driver && dice_below(dice, 2))
         return cudaLaunchKernel(kernel->func, config.gridDim, config.blockDim, params.values, config.dynamicSmemBytes, stream);
     if (n == 1 && step->cooperative && dice && !by_driver && dice_below(dice, 2))

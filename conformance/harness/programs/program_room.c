@@ -75,10 +75,13 @@ static cudaError_t open_events(struct program_room *room)
 
 static cudaError_t open_streams(struct program_room *room)
 {
-    int least, priority;
+    int least, priority, domains = 0, current = 0;
     unsigned i, flags;
 
     TRY(cudaDeviceGetStreamPriorityRange(&least, &room->high_priority));
+    TRY(cudaGetDevice(&current));
+    if (cudaDeviceGetAttribute(&domains, cudaDevAttrMemSyncDomainCount, current) == cudaSuccess && domains > 1)
+        room->domains = (unsigned)domains;
     TRY(cudaStreamCreate(&room->blocking)); /* what becomes of a stream is nothing to those that are made after it */
     TRY(cudaStreamDestroy(room->blocking));
     TRY(cudaStreamCreateWithFlags(&room->blocking, cudaStreamDefault));

@@ -165,6 +165,14 @@ cudaLaunchAttributeValue *program_add_attribute(cudaLaunchAttribute *attrs, unsi
     return &attrs[(*count)++].val;
 }
 
+/* Each above the least one, from step to step. */
+static int urgent_priority(const struct made *made, unsigned index)
+{
+    int highest = made->room->high_priority;
+
+    return highest < 0 ? highest + (int)(index % (unsigned)-highest) : highest;
+}
+
 unsigned program_list_attributes(const struct made *made, unsigned index, cudaLaunchAttribute *attrs)
 {
     const struct step *step = &made->program->step[index];
@@ -181,7 +189,7 @@ unsigned program_list_attributes(const struct made *made, unsigned index, cudaLa
     if (made->bare && program_is_decoy(made, index))
         return n;
     if (step->urgent)
-        program_add_attribute(attrs, &n, cudaLaunchAttributePriority)->priority = made->room->high_priority;
+        program_add_attribute(attrs, &n, cudaLaunchAttributePriority)->priority = urgent_priority(made, index);
     if (step->domain)
         program_add_attribute(attrs, &n, cudaLaunchAttributeMemSyncDomain)->memSyncDomain = cudaLaunchMemSyncDomainRemote;
     return n;
