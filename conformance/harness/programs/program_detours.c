@@ -174,7 +174,7 @@ static cudaError_t take_back_params(struct made *made, unsigned step)
     return program_set_node(made, made->node[step], step, dice_below(&made->dice, 2) != 0, &made->dice);
 }
 
-/* A clone, a child graph of another graph, or an executable graph. */
+/* A clone, a child graph of another graph, or an executable graph; of a graph that was moved into another one neither may be made. */
 static cudaError_t make_of_it(struct made *made)
 {
     cudaGraph_t other;
@@ -182,6 +182,8 @@ static cudaError_t make_of_it(struct made *made)
     cudaGraphNode_t node;
     cudaError_t error, end;
 
+    if (made->inner != made->graph)
+        return cudaSuccess;
     switch (dice_below(&made->dice, 3)) {
     case 0: TRY(program_clone(made, &other, made->inner, &made->dice)); return cudaGraphDestroy(other);
     case 1:
