@@ -36,10 +36,11 @@ C_FILES = tuple(f"conformance/harness/{name}.c" for name in (
 C_TESTS = ("oracle_test", "judge_test", "check_words_test", "tally_test", "batch_test", "decisions_test", "device_test", "launch_test",
            "nodes_test", "part_test", "record_test", "run_case_test", "ask_test", "circumstances_test", "program_test", "compare_test",
            "driver_test", "moves_test", "graph_test", "keeps_test", "exec_test", "neighbours_test", "told_test", "host_step_test",
-           "child_test", "deep_test")
+           "child_test", "deep_test", "detours_test")
 # a file of the harness, and the tests that include it whole
 INCLUDING = {"program_judge.c": ("program_test", "compare_test"), "program_graph.c": ("graph_test",),
-             "program_driver.c": ("driver_test",), "program_moves.c": ("moves_test",), "program_exec.c": ("exec_test",)}
+             "program_driver.c": ("driver_test",), "program_moves.c": ("moves_test",), "program_exec.c": ("exec_test",),
+             "program_detours.c": ("detours_test",)}
 HARNESS = "pdl-harness-model"
 PYTEST_CPU_S = 60  # of one file of tests: several times what the longest takes
 # The unit tests of each Python file, the quickest first; without a folder: those of pdlkit.

@@ -9,7 +9,7 @@
 #include "programs/program.h"
 
 enum teller { NOBODY, RUNTIME, DRIVER, OLDER };
-enum about { ABOUT_TYPE, ABOUT_LAUNCH, ABOUT_ATTRIBUTE, ABOUT_EVENT, ABOUT_HOST };
+enum about { ABOUT_TYPE, ABOUT_LAUNCH, ABOUT_ATTRIBUTE, ABOUT_EVENT, ABOUT_HOST, ABOUT_MORE };
 
 static enum teller liar;
 static enum about about;
@@ -65,6 +65,15 @@ static void change_attribute(int id, cudaLaunchAttributeValue *value)
     }
 }
 
+/* The first step, which is in clusters, is cooperative; or the cooperative one is in clusters along one axis. */
+static void give_more(cudaLaunchAttributeValue *value)
+{
+    if (lie == 0)
+        value->cooperative = 1;
+    else
+        *(lie == 1 ? &value->clusterDim.x : lie == 2 ? &value->clusterDim.y : &value->clusterDim.z) = 2;
+}
+
 cudaError_t __real_cudaGraphKernelNodeGetAttribute(cudaGraphNode_t node, cudaLaunchAttributeID id, cudaLaunchAttributeValue *value);
 cudaError_t __wrap_cudaGraphKernelNodeGetAttribute(cudaGraphNode_t node, cudaLaunchAttributeID id, cudaLaunchAttributeValue *value);
 cudaError_t __wrap_cudaGraphKernelNodeGetAttribute(cudaGraphNode_t node, cudaLaunchAttributeID id, cudaLaunchAttributeValue *value)
@@ -73,6 +82,8 @@ cudaError_t __wrap_cudaGraphKernelNodeGetAttribute(cudaGraphNode_t node, cudaLau
 
     if (lies(RUNTIME, ABOUT_ATTRIBUTE))
         change_attribute((int)id, value);
+    if (lies(RUNTIME, ABOUT_MORE) && node == made.node[lie ? STEP_KINDS : 0] && id == (lie ? cudaLaunchAttributeClusterDimension : cudaLaunchAttributeCooperative))
+        give_more(value);
     return error;
 }
 
@@ -277,6 +288,7 @@ int main(void)
     test_lies(OLDER, "the driver's older call", ABOUT_LAUNCH, "size", LAUNCH_FIELDS);
     test_lies(RUNTIME, "the runtime", ABOUT_ATTRIBUTE, "attribute", ATTRIBUTE_FIELDS);
     test_lies(DRIVER, "the driver", ABOUT_ATTRIBUTE, "attribute", ATTRIBUTE_FIELDS);
+    test_lies(RUNTIME, "the runtime", ABOUT_MORE, "an attribute that was not given,", 4);
     test_lies(RUNTIME, "the runtime", ABOUT_EVENT, "event", 2);
     test_lies(DRIVER, "the driver", ABOUT_EVENT, "event", 2);
     test_lies(DRIVER, "the driver", ABOUT_HOST, "the host's function or its data,", 2);
