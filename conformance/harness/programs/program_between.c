@@ -129,44 +129,42 @@ cudaError_t program_pass_event(const struct made *made)
     return error;
 }
 
-/* How much memory is left, then an event that is complete at once, a graph and an executable one that nobody uses. */
+/* An executable graph of one node that does nothing, or of none. */
+static cudaError_t make_hollow(int has_node, cudaGraphExec_t *exec)
+{
+    cudaGraph_t graph;
+    cudaGraphNode_t node;
+    cudaError_t error, end;
+
+    TRY(cudaGraphCreate(&graph, 0));
+    error = has_node ? cudaGraphAddEmptyNode(&node, graph, NULL, 0) : cudaSuccess;
+    if (error == cudaSuccess)
+        error = cudaGraphInstantiate(exec, graph, 0);
+    end = cudaGraphDestroy(graph);
+    return error == cudaSuccess ? end : error;
+}
+
+/* How much memory is left, then an event that is complete at once, and an executable graph that nobody uses. */
 static cudaError_t make_unused(const struct made *made)
 {
-    cudaGraph_t graph = NULL;
-    cudaGraphExec_t exec = NULL;
-    cudaGraphNode_t node;
-    cudaError_t error;
+    cudaGraphExec_t exec;
     size_t left, all;
 
     TRY(cudaMemGetInfo(&left, &all));
     TRY(program_pass_event(made));
-    TRY(cudaGraphCreate(&graph, 0));
-    error = cudaGraphAddEmptyNode(&node, graph, NULL, 0);
-    if (error == cudaSuccess)
-        error = cudaGraphInstantiate(&exec, graph, 0);
-    if (error == cudaSuccess)
-        error = cudaGraphExecDestroy(exec);
-    return cudaGraphDestroy(graph) == cudaSuccess ? error : cudaErrorUnknown;
+    TRY(make_hollow(1, &exec));
+    return cudaGraphExecDestroy(exec);
 }
 
-/* A graph of one node that does nothing, or of none. */
-static cudaError_t launch_empty_graph(cudaStream_t stream, struct dice *dice)
+static cudaError_t launch_hollow(cudaStream_t stream, struct dice *dice)
 {
-    cudaGraph_t graph;
-    cudaGraphExec_t exec = NULL;
-    cudaGraphNode_t node;
-    cudaError_t error;
+    cudaGraphExec_t exec;
+    cudaError_t error, end;
 
-    TRY(cudaGraphCreate(&graph, 0));
-    error = dice_below(dice, 2) ? cudaGraphAddEmptyNode(&node, graph, NULL, 0) : cudaSuccess;
-    if (error == cudaSuccess)
-        error = cudaGraphInstantiate(&exec, graph, 0);
-    if (error == cudaSuccess)
-        error = cudaGraphLaunch(exec, stream);
-    if (exec)
-        (void)cudaGraphExecDestroy(exec);
-    (void)cudaGraphDestroy(graph);
-    return error;
+    TRY(make_hollow(dice_below(dice, 2) != 0, &exec));
+    error = cudaGraphLaunch(exec, stream);
+    end = cudaGraphExecDestroy(exec);
+    return error == cudaSuccess ? end : error;
 }
 
 static cudaError_t call_between(const struct made *made, cudaStream_t stream, struct dice *dice)
@@ -183,7 +181,7 @@ static cudaError_t call_between(const struct made *made, cudaStream_t stream, st
     case 8: return ask_about(made, stream);
     case 9: return set_anew(made);
     case 10: return make_unused(made);
-    case 11: return launch_empty_graph(stream, dice);
+    case 11: return launch_hollow(stream, dice);
     case 18: return capture_between(made, stream, ASK_STREAM, dice);
     case 19: return capture_between(made, stream, ASK_CAPTURED_EVENT, dice);
     default: return program_call_beside(made, stream, dice);
