@@ -345,7 +345,12 @@ static uint64_t features_of(const struct request *r, const struct grid *g)
     has |= g->dynamic_shared != 0 ? HAS(shared) : 0;
     has |= g->dynamic_shared > MODEL_BLOCK_SHARED / 2 ? HAS(muchshared) : 0;
     has |= r->event != NULL ? HAS(event) : 0;
+    has |= r->launch_event != NULL ? HAS(completion) : 0;
     has |= device.other_thread ? HAS(otherthread) : 0;
+    has |= device.by_driver ? HAS(driver) : 0;
+    has |= r->kernel->args_bytes > 1024 ? HAS(longargs) : 0;
+    for (unsigned i = 0; i < r->num_attrs; i++)
+        has |= r->attrs[i].id == 1 || r->attrs[i].id == 5 || r->attrs[i].id == 9 || r->attrs[i].id == 14 ? HAS(hint) : 0;
     return has;
 }
 

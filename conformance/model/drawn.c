@@ -48,11 +48,17 @@ static bool is_work(const struct op *op)
     return op->kind != OP_JOIN && op->kind != OP_RECORD;
 }
 
+/* With those that are no matter of its launch. */
+static uint64_t features_of(const struct op *op)
+{
+    return op->features | (op->to_host ? HAS(tohost) : 0) | (op->from_host ? HAS(fromhost) : 0) | (op->later_round ? HAS(round) : 0);
+}
+
 bool drawn_acts(enum effect effect, const struct op *op, const struct op *pred)
 {
     const struct drawn *d = &device.drawn;
     if (d->effect != effect || !is_work(op) || !is_work(pred))
         return false;
-    uint64_t has = (d->from ? pred->features : op->features) | device.edge_features;
+    uint64_t has = features_of(d->from ? pred : op) | device.edge_features;
     return (has & d->features) == d->features;
 }

@@ -1,6 +1,7 @@
 /* Memory: the arena is the L2, which the host shares; in front of it a store buffer per block and two caches per SM.
  * model.h states the rules. Everything is indexed by offset in the arena, so that no choice depends on an address. */
 #include "choices.h"
+#include "drawn.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -327,7 +328,7 @@ void memory_block_begins(struct block *block)
     bool keeps = f->begin_keeps_read_only || (f->graph_begin_keeps_read_only && (op->features & HAS(graph))) ||
                  (f->cooperative_begin_keeps_read_only && op->grid->cooperative) || (f->domain_begin_keeps_read_only && op->domain != 0);
     block->late = others_were_there(block) && op->covered != NULL && op->cover_open == 0;
-    if (!f->late_blocks_keep_lines || !block->late)
+    if ((!f->late_blocks_keep_lines || !block->late) && !drawn_acts(EFFECT_keepslines, op, op))
         drop_lines(&device.sm[block->sm], !keeps);
 }
 
@@ -369,7 +370,7 @@ void memory_wait_returns(struct block *block)
     bool keeps = device.faults.wait_stale_lines || (device.faults.cluster_wait_stale && block->op->grid->cluster > 1) ||
                  (device.faults.window_keeps_lines && op_given(block->op, 1)) || (device.faults.large_grid_keeps_lines && block->op->grid->blocks > 64) ||
                  (device.faults.fenced_wait_keeps_lines && device.current->fences != 0) ||
-                 (device.faults.triggered_wait_keeps_lines && block->triggered) || (device.faults.late_blocks_keep_lines && block->late);
+                 drawn_acts(EFFECT_waitkeeps, block->op, block->op) || (device.faults.triggered_wait_keeps_lines && block->triggered) || (device.faults.late_blocks_keep_lines && block->late);
     if (!keeps)
         drop_lines(&device.sm[block->sm], true);
 }
