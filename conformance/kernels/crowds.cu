@@ -345,7 +345,7 @@ static cudaError_t launch_dependent(const struct crowd *crowd, const void *depen
 /* Some primaries have attribute 6 or a priority, too. */
 static cudaError_t launch_primary(const struct crowd *crowd, const void *primary, unsigned blocks, unsigned threads)
 {
-    cudaLaunchAttribute both[3] = { serialization(1), of_priority(crowd->greatest), serialization(1) }; /* at the end is room for an event */
+    cudaLaunchAttribute both[4] = { serialization(1), of_priority(crowd->greatest) }; /* and room for an event and a hint */
     unsigned given = crowd->trials / 2 % 4, count = (given + 1) / 2;
     cudaLaunchAttribute *attributes = given == 2 ? both + 1 : both;
 
