@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from conformance.lint import against_hardware, baseline, command, declarations, launches, linter
+from conformance.lint import against_hardware, baseline, command, declarations, launches, linter, summary
 from conformance.lint.against_hardware import Comparison, Shown, hold_against, shown_by
 from conformance.lint.cache import Cache
 from conformance.lint.ci import as_annotations, as_junit
@@ -27,7 +27,7 @@ from conformance.lint.output import as_json, counts, exit_code
 from conformance.lint.pipeline import Outcome
 from conformance.lint.results import Access, KernelResult, Origin, Place
 from conformance.lint.sources import Unreadable
-from conformance.lint.summary import ImageSummary
+from conformance.lint.summary import ImageSummary, has_erased_waits
 from conformance.lint.suppressions import Suppression, allowed_in_source
 from conformance.pdlkit.elf import CorruptFile, KernelInfo, Parameter
 from conformance.pdlkit.exits import BadArguments
@@ -54,6 +54,13 @@ def report(*verdicts: KernelVerdict, **more: Any) -> Report:
 def test_only_what_is_harmless_by_itself_is_a_hint() -> None:
     assert {name for name, rule in RULES.items() if rule.severity == HINT} == HINTS
     assert all(finding(name).counts is (name not in HINTS) for name in RULES)
+
+
+def test_every_rule_stands_in_the_readme_by_its_name_and_severity() -> None:
+    """A finding of a rule that lost its name ends lint while it judges."""
+    rows = re.findall(r"^\| (`[^|]*`) \| (error|warning|hint) \|", (Path(linter.__file__).parent / "README.md").read_text("utf-8"), re.M)
+    assert {name: severity for names, severity in rows for name in re.findall(r"`([\w-]+)`", names)} == {
+        name: rule.severity for name, rule in RULES.items()}
 
 
 @pytest.mark.parametrize(("said", "code"), [
@@ -153,11 +160,46 @@ def test_code_for_old_gpus_counts_only_where_there_is_no_better_one() -> None:
 def test_a_kernel_without_code_that_is_said_to_overlap_is_told(sm: int, named: bool, code: int) -> None:
     """Below sm_90 its code cannot overlap; from there on it has none, and cannot be judged."""
     nothing = {"result": lambda _: None, "kernel_info": lambda _: None}
-    summary: Any = SimpleNamespace(kernels=["k"], sm=sm, instructions=0, seconds=0.0, **nothing)
+    image: Any = SimpleNamespace(kernels=["k"], sm=sm, instructions=0, seconds=0.0, **nothing)
     said = report()
-    linter._judge_image("f", None, summary, Options(overlapping=re.compile("k" if named else "z")), said)
+    linter._judge_image("f", None, image, Options(overlapping=re.compile("k" if named else "z")), said)
     assert exit_code(said) == code and len(said.verdicts) == 1 and said.named == named
     assert [f.id for f in said.findings] == ["no-device-half"] * (code == 1)
+
+
+@pytest.mark.parametrize(("sm", "names", "symbols", "erased"), [
+    (90, b"k\0x_pdl_wait_erased_1\0", ("k", "x_pdl_wait_erased_1"), True), (120, b"pdl_wait_erased", ("pdl_wait_erased", "k"), True),
+    (89, b"pdl_wait_erased", ("pdl_wait_erased",), False), (90, b"k", ("k",), False), (90, b"pdl_wait_erased", ("k",), False)])
+def test_an_image_has_erased_waits_if_a_symbol_says_so(sm: int, names: bytes, symbols: tuple[str, ...], erased: bool) -> None:
+    """In an image that can overlap; a name among the texts that no symbol has is of something else."""
+    image: Any = SimpleNamespace(sm=sm, section=lambda _: SimpleNamespace(link=1), sections=[b"", names], bytes_of=lambda section: section,
+                                 symbols=[SimpleNamespace(name=name) for name in symbols])
+    assert has_erased_waits(image) is erased
+    for table in (None, SimpleNamespace(link=2)):
+        image.section = lambda _, table=table: table
+        assert not has_erased_waits(image), "a table without its texts says nothing"
+
+
+def test_kernels_are_disassembled_in_parts_that_leave_none_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each part has all device functions, which any kernel may call, and is no larger than one kernel makes it."""
+    sizes = {"a": 6, "b": 4, "c": 1, "d": 20, "f": 9, "z": 9}
+    sections = [SimpleNamespace(name=f".text.{name}", size=size) for name, size in sizes.items()]
+    image: Any = SimpleNamespace(sections=[*sections, SimpleNamespace(name=".data.c", size=99)], kernels=["d", "c", "b", "a", "z"])
+    monkeypatch.setattr(summary, "_CHUNK", 10)
+    assert summary._chunks(image, {"a", "b", "c", "d", "f"}) == [{"a", "b", "f"}, {"c", "f"}, {"d", "f"}]
+
+
+@pytest.mark.parametrize(("printed", "instructions", "told"), [
+    ({"a", "b"}, 5, None), ({"a", "b"}, 4, "of 5 instructions"), ({"a"}, 2, "nothing of b$"), (set(), 0, "nothing of a and 1 other"),
+    ({"a", "b", "gone"}, 5, None)])
+def test_code_that_is_not_printed_or_not_read_is_no_clean_code(printed: set[str], instructions: int, told: str | None) -> None:
+    sections = [SimpleNamespace(name=f".text.{name}", size=16 * words) for name, words in (("a", 2), ("b", 3), ("empty", 0))]
+    image: Any = SimpleNamespace(sections=sections)
+    if told is None:
+        summary._demand_all(image, {"a", "b", "empty"}, printed, instructions)
+    else:
+        with pytest.raises(Unreadable, match=told):
+            summary._demand_all(image, {"a", "b", "empty"}, printed, instructions)
 
 
 def test_an_image_that_could_not_be_analysed_is_told() -> None:
