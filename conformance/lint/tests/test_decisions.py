@@ -315,6 +315,14 @@ def test_what_is_kept_of_an_image_holds_all_its_findings_or_is_not_taken(tmp_pat
     assert [(one["id"], one["file"]) for one in told["findings"]] == [(ERROR_RULE, "g"), ("no-wait", "g")]
 
 
+@pytest.mark.parametrize("given", [
+    {"overlapping": re.compile("k")}, {"chains": [1]}, {"launches": Launches({"k": _Seen()})}, {"declarations": [1]},
+    {"kernels": frozenset({"k"})}, {"suppressions": [1]}, {"baseline": frozenset({"f"})}])
+def test_what_is_kept_for_later_runs_was_judged_with_nothing_but_the_image(given: dict[str, Any]) -> None:
+    """Else what one run accepts would be clean in the next one, which accepts nothing."""
+    assert Options().plain and not Options(**given).plain
+
+
 LOGGED = Launches({"x": _Seen()})
 
 
