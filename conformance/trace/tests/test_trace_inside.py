@@ -257,3 +257,13 @@ def test_launches_that_left_no_record_are_told_but_for_kernels_that_do_not_recor
     found = find([Recorded(launches, partial=3)], {}, {"b": "why"}, {"a": 40, "b": 7})
     assert found.launched == 40 and "about 35 launches left no record" in found.notes[-1]
     assert "left no record" not in " ".join(find([Recorded(launches)], {}, {}, {"a": 2}).notes)
+
+
+@pytest.mark.parametrize("kept", [None, b"", b"cut off", struct.pack("<Q56x", 0)])
+def test_a_process_that_recorded_nothing_is_read_whatever_it_left(kept: bytes | None, tmp_path: Path) -> None:
+    lines = tmp_path / "process-7-0.jsonl"
+    lines.write_bytes(b'\xff no line\n{"inside":"number","number":0,"name":"k"}\n{"inside":"lost","why":"x"}\n')
+    if kept is not None:
+        (tmp_path / "inside-7.records").write_bytes(kept)
+    found = read_process(lines)
+    assert (found.launches, found.partial, found.dropped, found.troubles) == ([], 0, 0, ["x"])

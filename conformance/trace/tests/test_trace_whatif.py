@@ -20,8 +20,8 @@ from conformance.trace.pairs import Pair
 from conformance.trace.reasons import Facts
 from conformance.trace.records import ASKED_COMPLETION_EVENT, ASKED_COOPERATIVE, ASKED_EVENT, ASKED_UPDATABLE, HostEvent, Process
 from conformance.trace.records import Kernel as TracedKernel
-from conformance.trace.timeline import Run
 from conformance.trace.tests.traced_by_hand import Made
+from conformance.trace.timeline import Run
 from conformance.trace.whatif import measure, variants, where
 from conformance.trace.whatif.cases import cases
 from conformance.trace.whatif.search import Places, TriggerAt, search
