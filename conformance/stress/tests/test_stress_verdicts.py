@@ -211,6 +211,7 @@ def test_every_kernel_is_held_by_some_plan_and_each_plan_is_run_as_often_as_aske
     plans = 2 * (len(KERNELS) + 1)  # one kernel each, and all with delays of their own, for both seeds
     assert result.stressed_runs == 3 * plans and held == Counter(dict.fromkeys(KERNELS, 3 * 2 * 2))
     assert result.plain_s == 0.1 and result.runs == 3 + 1 + 1 + 3 * plans
+    assert result.foreseen_s == pytest.approx(0.1 + max(result.holds_ns.values()) / 1e9), "rewriting alone, and one launch that is held"
 
 
 def test_copies_that_waiting_settles_accuse_and_others_do_not(tmp_path: Path) -> None:
