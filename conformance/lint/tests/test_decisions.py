@@ -323,6 +323,26 @@ def test_what_is_kept_for_later_runs_was_judged_with_nothing_but_the_image(given
     assert Options().plain and not Options(**given).plain
 
 
+@pytest.mark.parametrize(("given", "needs"), [
+    ({"cached": True, "needs": GROUPS}, GROUPS), ({"cached": True, "needs": JSON}, JSON), ({"cached": True}, ALL), ({"needs": GROUPS}, ALL),
+    ({"cached": True, "needs": GROUPS, "suppressions": [1]}, ALL), ({"cached": True, "needs": JSON, "baseline": frozenset({"f"})}, ALL)])
+def test_what_was_kept_is_taken_only_by_a_run_that_accepts_nothing(given: dict[str, Any], needs: str, tmp_path: Path,
+                                                                   monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = list[str]()
+
+    class Asked(Exception):
+        pass
+
+    def made(*more: Any) -> None:
+        asked.append(more[-1])
+        raise Asked
+
+    monkeypatch.setattr(linter, "Pipeline", made)
+    with pytest.raises(Asked):
+        linter._lint_file(tmp_path / "f", tmp_path, Options(**given), report(), Cache(None), None)  # type: ignore[arg-type]
+    assert asked == [needs]
+
+
 LOGGED = Launches({"x": _Seen()})
 
 
