@@ -19,7 +19,7 @@ from conformance.pdlkit.verdicts import CASE_VERDICTS
 from conformance.reports import complete
 from conformance.reports import report as command
 from conformance.reports.complete import report_schema, shape_problem
-from conformance.reports.content import STATUSES, VERDICTS, notes, plain, status_words, verdict_words
+from conformance.reports.content import STATUSES, VERDICTS, capability_rows, notes, plain, status_words, verdict_words
 from conformance.reports.interchange import fate, write_ctrf, write_junit
 from conformance.reports.markdown import write_markdown, write_summary
 from conformance.reports.page import write_page
@@ -209,6 +209,19 @@ def test_any_value_has_its_line_of_text() -> None:
     said: list[tuple[Any, str]] = [
         ({"a": [1, "b"], "c": None}, "a 1, b, c –"), ([], ""), (True, "yes"), (False, "no"), (12, "12"), ("x", "x")]
     assert [plain(value) for value, _ in said] == [text for _, text in said]
+
+
+def test_a_capability_is_told_by_its_name_with_what_fails_in_it() -> None:
+    """From a list or a table; a rule that a waiver excuses says so."""
+    entry = {"verdict": "UNPROVEN", "failing": ["A-1", "A-2"], "unproven": ["B-1"], "holding": 1234, "more": True}
+    words = "failing: A-1 (waived), A-2; unproven: B-1; 1,234 rules hold; more: yes"
+    waived = [{"rule": "A-1"}, "odd"]
+    for key in ("name", "capability", "id"):
+        assert capability_rows({"capabilities": [{key: "streams", **entry}], "waived": waived}) == [("streams", "UNPROVEN", words)]
+    assert capability_rows({"capabilities": {"streams": entry}, "waived": waived}) == [("streams", "UNPROVEN", words)]
+    assert capability_rows({"capabilities": ["plain", {"status": "PASS", "failing": [], "other": None}]}) == [
+        ("plain", "plain", ""), ("", "PASS", "")]
+    assert capability_rows({}) == []
 
 
 def test_cases_are_counted_apart_from_findings() -> None:

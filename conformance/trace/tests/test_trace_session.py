@@ -14,6 +14,7 @@ from conformance.pdlkit.exits import BadArguments
 from conformance.pdlkit.places import ROOT
 from conformance.pdlkit.tests.processes import alive
 from conformance.trace import session
+from conformance.trace.cupti import VARIABLE
 
 HANG_S = 600.0
 # It starts a process in another session that ignores the usual signals, and writes down its id.
@@ -92,4 +93,4 @@ def test_what_the_library_is_told(cupti: Path | None, rank: str | None, before: 
     assert told == {"LD_PRELOAD": f"/l.so:{before}" if before else "/l.so", "PDL_TRACE_FOLDER": "/f",
                     "PDL_TRACE_TIMES": "1" if cupti else "0", "PDL_TRACE_SAMPLE": "4", "NVTX_INJECTION64_PATH": "/l.so",
                     **({"PDL_TRACE_RANK": rank} if rank else {}),
-                    **({session.VARIABLE: str(cupti)} if cupti else {})}
+                    **({VARIABLE: str(cupti)} if cupti else {})}

@@ -77,8 +77,8 @@ def test_both_forms_hold_every_variant_and_every_kernel_that_was_left() -> None:
 
 def test_of_the_kernels_that_ran_those_are_chosen_that_nothing_speaks_against() -> None:
     noted = Noted([])
-    for name, more in (("z", {}), ("a", {}), ("never", {"launches": 0}), ("waits", {"waits": 1}), ("_Z5nochoiv", {})):
-        noted.kernels[name] = Known(**{"name": name, "images": 1, "rewritten": 1, "launches": 3, **more})
+    for name, launches, waits in (("z", 3, 0), ("a", 3, 0), ("never", 0, 0), ("waits", 3, 1), ("_Z5nochoiv", 3, 0)):
+        noted.kernels[name] = Known(name, images=1, rewritten=1, launches=launches, waits=waits)
     chosen, left = command._choose(noted, "^nocho$")
     assert chosen == ["a", "z"] and set(left) == {"waits", "_Z5nochoiv"} and left["_Z5nochoiv"] == "exempted by name"
     assert command._choose(noted, None)[0] == ["_Z5nochoiv", "a", "z"]
