@@ -66,7 +66,8 @@ ALL = {"90": 2, "100": 2, "120": 2}
 
 @pytest.mark.parametrize(("needs", "code", "ptx", "bad"), [
     (NEEDED, ALL, {"90": 2}, 0), (NEEDED, ALL | {"90": 3}, {"90": 2, "120": 1}, 0), ([*NEEDED, "libcudart.so.13"], ALL, {"90": 2}, 1),
-    (["libcuda.so.1"], ALL, {"90": 1}, 1), (NEEDED, ALL | {"100": 1}, {"90": 2}, 1), (NEEDED, {"90": 2}, {"90": 2}, 2), (NEEDED, ALL, {}, 1),
+    (["libcuda.so.1"], ALL, {"90": 1}, 1), (NEEDED, ALL | {"100": 1}, {"90": 2}, 1), (NEEDED, {"90": 2}, {"90": 2}, 2),
+    (NEEDED, ALL, {}, 1),
     (NEEDED, ALL, {"100": 2}, 1)])
 def test_what_keeps_a_harness_from_being_copied_is_told(
         needs: list[str], code: dict[str, int], ptx: dict[str, int], bad: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
