@@ -251,6 +251,9 @@ def test_junit_and_ctrf_count_alike() -> None:
     assert len(list(root.iter("failure"))) == summary["failed"] == int(root.attrib["failures"]) == 1
     assert len(list(root.iter("skipped"))) == summary["skipped"]
     assert sum(int(suite.attrib["tests"]) for suite in root.iter("testsuite")) == len(cases)
+    report["run"].update(started="2026-01-02T03:04:05Z", wall_s=1.5)
+    summary = json.loads(write_ctrf(report))["results"]["summary"]
+    assert (summary["start"], summary["stop"]) == (1767323045000, 1767323046500)
 
 
 FATES = {  # of a proving case; the class of its rule matters for the first two only
