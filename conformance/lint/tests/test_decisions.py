@@ -400,6 +400,7 @@ def test_build_servers_get_every_finding_that_counts() -> None:
 
 # One kernel ----------------------------------------------------------------------------------------------------------
 
+PARAMETERS = KernelInfo([Parameter(0, 0, 8), Parameter(1, 8, 24), Parameter(2, 40, 4)])
 CHAIN = Chain("s", re.compile("k"), "ordered")
 HERE = Place(".text.k", 16, "LDG")
 
@@ -433,6 +434,66 @@ def test_a_chain_is_right_to_read_early_only_where_it_waits_later(reaches_wait: 
 def test_a_declaration_covers_what_stores_only_if_it_says_so(kind: str, writes: bool, said: str) -> None:
     declared = Declaration("s", re.compile("k"), frozenset(), frozenset({"other"}), "nobody reads it", writes)
     assert told_of(access(kind=kind, origins=frozenset({("symbol", "other")})), declared=(declared,)) == [said]
+
+
+@pytest.mark.parametrize("overlapping", [None, "it is named"])
+@pytest.mark.parametrize(("virtual", "result", "erased", "said"), [
+    (90, {}, False, ["no-wait"]), (0, {}, False, ["no-wait"]), (100, {}, False, ["no-wait"]), (89, {}, False, ["no-device-half"]),
+    (80, {}, True, ["no-device-half", "erased-wait"]), (90, {}, True, ["erased-wait"]), (89, {"waits": True}, False, ["no-device-half"]),
+    (90, {"unseen": ((HERE, "f"),)}, False, ["unresolved-call"]), (90, {"waits": True, "accesses": (access(),)}, False, []),
+    (90, {"unseen": ((HERE, "f"),)}, True, ["erased-wait"])])
+def test_a_kernel_without_a_wait_is_wrong_only_if_it_is_said_to_overlap(overlapping: str | None, virtual: int, result: dict[str, Any],
+                                                                       erased: bool, said: list[str]) -> None:
+    """One that waits shows by that that it may overlap."""
+    image = ImageSummary(90, virtual, ["k"], erased_waits=erased)
+    found = KernelRules(image, ("f", None, "sm_90", "k", "k(int)"), overlapping, ()).judge(
+        KernelResult("k", **{"waits": False, "triggers": True, **result}))
+    told = [one.id for one in found if one.counts]
+    waits = result.get("waits", False) and (overlapping is None or virtual >= 90)
+    assert told == (["read-before-wait"] if waits and "accesses" in result else [] if waits or overlapping is None else said)
+
+
+@pytest.mark.parametrize(("origins", "subject"), [
+    ((), "global memory (address not followed)"), ((("bank", 3),), "memory that a __constant__ variable points to"),
+    ((("bank", 3), ("symbol", "v")), "variable v"), ((("via", ("symbol", "v")),), "memory reached through variable v"),
+    ((("param", 0),), "parameter 1"), ((("via", ("param", 40)),), "memory reached through parameter 3"),
+    ((("param", 0), ("via", ("param", 0))), "parameter 1"), ((("symbol", "w"), ("symbol", "v")), "variable v or variable w")])
+def test_what_is_accessed_is_named(origins: tuple[Origin, ...], subject: str) -> None:
+    image = ImageSummary(90, 90, ["k"], infos={"k": PARAMETERS})
+    rules = KernelRules(image, ("f", None, "sm_90", "k", "k(int)"), None, ())
+    assert rules._subject(access(origins=frozenset(origins))) == subject == rules._subject_of(frozenset(origins))
+
+
+def test_the_path_of_a_finding_leads_past_the_wait_to_the_use() -> None:
+    def steps(**more: Any) -> list[str]:
+        rules = KernelRules(ImageSummary(90, 90, ["k"]), ("f", None, "sm_90", "k", "k(int)"), None, ())
+        (found,) = (one for one in rules.judge(KernelResult("k", waits=True, triggers=True, accesses=(replace(access(), **more),),
+                                                            wait_places=(Place(".text.k", 32, "ACQBULK"),))) if one.counts)
+        return [step.what for step in found.path]
+
+    other = Place(".text.k", 48, "FADD")
+    assert steps() == ["the wait"] and steps(passed=other) == ["the path goes past the wait here", "the wait"]
+    assert steps(used=other) == ["the wait", "what was read is used here"]
+    assert steps(used=other, reaches_wait=False) == ["where other threads wait"]
+
+
+@pytest.mark.parametrize(("key", "value", "right"), [
+    *((key, value, right) for key in ("parameter", "predecessor") for right, values in (
+        (True, (1, [1], [2, 1])), (False, (0, [1, 0], True, "1"))) for value in values),
+    ("variable", "v", True), ("variable", ["v", "w"], True), ("variable", 1, False)])
+def test_parameters_are_counted_from_1(key: str, value: object, right: bool, tmp_path: Path) -> None:
+    head = "[[chain]]\nkernels" if key == "predecessor" else "[[independent]]\nkernel"
+    (tmp_path / "d.toml").write_text(f"{head} = 'k'\nbecause = 'r'\n{key} = {json.dumps(value)}\n")
+    if right:
+        declared, chains = declarations.load(tmp_path / "d.toml")
+        assert len(declared) + len(chains) == 1
+    else:
+        with pytest.raises(BadArguments, match="from 1|a name"):
+            declarations.load(tmp_path / "d.toml")
+
+
+def test_advice_is_of_the_cause_where_one_is_known() -> None:
+    assert finding().advice == RULES[ERROR_RULE].advice and finding(cause="the compiler moved it").advice == "the compiler moved it"
 
 
 @pytest.mark.parametrize(("readonly", "name", "said"), [
@@ -520,9 +581,6 @@ def test_what_run_is_answered(at_hand: bool, shown: list[Shown], told: dict[str,
         monkeypatch.setattr(against_hardware, name, lambda *_, value=value: value)
     monkeypatch.setattr("conformance.lint.analyser.at_hand", lambda: True)
     assert against_hardware.answer(Path("report.json"), Path("harness"), TAGS) == told
-
-
-PARAMETERS = KernelInfo([Parameter(0, 0, 8), Parameter(1, 8, 24), Parameter(2, 40, 4)])
 
 
 def test_a_byte_of_the_bank_belongs_to_the_parameter_that_it_lies_in() -> None:

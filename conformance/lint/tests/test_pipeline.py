@@ -146,6 +146,13 @@ def test_what_was_judged_is_known_by_the_image_and_by_what_judges(tmp_path: Path
     assert keys[0] == keys[1] != keys[2] == keys[3] and key("1", GROUPS) not in ("", *keys)
 
 
+def test_each_text_of_ptx_is_kept_by_itself(tmp_path: Path) -> None:
+    path = tmp_path / "k.fatbin"
+    path.write_bytes(container(entry(1, 90, b"old"), entry(1, 100, b"new"), entry(1, 100, b"old")))
+    keys = [pipeline._key_of(Ptx("inner", one)) for one in _entries(path, [])]
+    assert len(set(keys)) == len({one.digest() for one in _entries(path, [])}) > 1 and all(keys)
+
+
 @pytest.mark.parametrize("mode", [0o700, 0o701, 0o710, 0o702, 0o777])
 def test_nothing_is_taken_from_where_others_could_write(mode: int, tmp_path: Path) -> None:
     """Or read what they put there: answers in it would be believed."""
