@@ -102,7 +102,8 @@ PYTHON_FILES = {
     "conformance/lint/summary.py": ("lint/tests/test_decisions", "lint/tests/test_pipeline", "lint/tests/test_reports"),
     "conformance/lint/launches.py": ("lint/tests/test_decisions",),
     "conformance/stress/detector.py": ("stress/tests/test_stress_verdicts", "stress/tests/test_stress_command"),
-    "conformance/stress/oracle.py": ("stress/tests/test_stress_verdicts", "stress/tests/test_stress_command"),
+    "conformance/stress/oracle.py": (
+        "stress/tests/test_stress_verdicts", "stress/tests/test_stress_copies", "stress/tests/test_stress_command"),
     "conformance/stress/search.py": ("stress/tests/test_stress_search", "stress/tests/test_stress_verdicts"),
     "conformance/lint/linter.py": ("lint/tests/test_decisions", "lint/tests/test_reports"),
     "conformance/lint/results.py": ("lint/tests/test_decisions", "lint/tests/test_reports"),

@@ -16,7 +16,7 @@ import pytest
 
 from conformance.pdlkit.exits import BadArguments
 from conformance.pdlkit.verdicts import CASE_VERDICTS
-from conformance.reports import complete
+from conformance.reports import complete, page
 from conformance.reports import report as command
 from conformance.reports.complete import report_schema, shape_problem
 from conformance.reports.content import STATUSES, VERDICTS, capability_rows, notes, plain, status_words, verdict_words
@@ -169,6 +169,31 @@ def test_a_page_says_what_other_drivers_did() -> None:
     assert "NVIDIA B200, driver 590.1" in section and section.count("<tr>") == 2
     assert f'href="#{bad}"' in section and ">FAIL<" in section and ">PASS<" in section
     assert 'id="part-drivers"' not in write_page(recorded())
+
+
+@pytest.mark.parametrize(("here", "there", "shown"), [
+    ("PASS", ["PASS", "PASS"], False), ("PASS", ["PASS", None], False), ("PASS", ["INCONCLUSIVE", "PASS"], True), ("FAIL", ["FAIL"], True),
+    ("FAIL", [None], True), ("INCONCLUSIVE", [None, "PASS"], True), ("PASS", ["CRASH"], True)])
+def test_a_rule_that_any_driver_answers_otherwise_is_in_the_table(here: str, there: list[str | None], shown: bool) -> None:
+    report = recorded()
+    report["rules"] = [{**report["rules"][0], "id": "R-1", "class": "derived", "status": here}]
+    report["other_drivers"] = [{"gpu": "G", "driver": "1", "toolkit": "13.0", "started": "2026-01-02T03:04:05Z", "verdict": "CONFORMS",
+                                "rules": {"R-1": said} if said else {}} for said in there]
+    assert ("#R-1" in str(page._other_drivers(report))) is shown
+    report["rules"][0]["class"] = "measured"
+    assert "#R-1" not in str(page._other_drivers(report))
+
+
+@pytest.mark.parametrize(("answers", "said"), [
+    ({}, "This run does not decide it."), ({"neither": 3}, "This run does not decide it."),
+    ({"A": 2, "neither": 1}, "follows claim A: one."),
+    ({"B": 1}, "follows claim B: two."), ({"A": 2, "B": 3}, "claim A in 2 of the cases, claim B in 3 of the cases.")])
+def test_which_claim_a_device_follows_is_said(answers: dict[str, int], said: str) -> None:
+    assert page._follows(Counter(answers), {"A": "one", "B": "two"}).endswith(said)
+    rows = [{"id": "AMB-1", "question": "what?", "claim_a": "one", "claim_b": "two", "case": f"C-{number}", "follows": name, "counts": "c",
+             "bound": "b"} for name, count in answers.items() for number in range(count)]
+    shown = str(page._contested({"contested": rows}))
+    assert (said in shown and all(row["case"] in shown for row in rows)) if rows else shown == "None"
 
 
 def test_markdown_fits_an_issue_and_says_what_is_left_out() -> None:
@@ -328,6 +353,22 @@ def test_the_command_writes_what_is_asked(tmp_path: Path, monkeypatch: pytest.Mo
     assert command.main([str(tmp_path / "report.json"), *arguments, "--github"]) == 0
     assert all((tmp_path / name).stat().st_size > 300 for name in ("html", "markdown", "junit", "ctrf"))
     assert "CONFORMS" in (tmp_path / "summary.md").read_text()
+
+
+@pytest.mark.parametrize(("words", "summary", "right"), [
+    ("--markdown -", False, True), ("--markdown - --html -", False, False), ("--github", False, True),
+    ("--markdown - --github", False, False), ("--markdown - --github", True, True), ("--ctrf - --junit - --github", True, False)])
+def test_one_form_alone_goes_to_stdout(words: str, summary: bool, right: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "report.json").write_text(json.dumps(with_cases(1)))
+    monkeypatch.delenv("GITHUB_STEP_SUMMARY", raising=False)
+    if summary:
+        monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "summary.md"))
+    if right:
+        assert command.main([str(tmp_path), *words.split()]) == 0
+    else:
+        with pytest.raises(BadArguments, match="only one form"):
+            command.main([str(tmp_path), *words.split()])
+    assert not (tmp_path / "report.html").exists()
     assert not list(tmp_path.glob(".*"))
 
 
