@@ -577,8 +577,13 @@ def test_the_comparison_exits_with_what_it_says(said: dict[str, Any], code: int,
     (True, [], {"left_out": "no kernel was proven or killed"}), (True, [PASSED], {"compared": 2, "absent": ["a"], "disagreements": ["d"]}),
 ])
 def test_what_run_is_answered(at_hand: bool, shown: list[Shown], told: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, value in (("programs_at_hand", at_hand), ("read_report", {}), ("shown_by", shown), ("compare", Comparison(2, ["a"], ["d"]))):
+    def compared(*given: object) -> Comparison:
+        assert given == (Path("harness"), shown, TAGS)
+        return Comparison(2, ["a"], ["d"])
+
+    for name, value in (("programs_at_hand", at_hand), ("read_report", {}), ("shown_by", shown)):
         monkeypatch.setattr(against_hardware, name, lambda *_, value=value: value)
+    monkeypatch.setattr(against_hardware, "compare", compared)
     monkeypatch.setattr("conformance.lint.analyser.at_hand", lambda: True)
     assert against_hardware.answer(Path("report.json"), Path("harness"), TAGS) == told
 
