@@ -62,12 +62,17 @@ class Outcome:
     inputs: tuple[bytes, ...] = ()
 
 
+def _last_words(said: str, code: int) -> str:
+    """Of a process that failed; one that was killed says nothing, and did harm as well."""
+    return said[-4000:] or f"it ended with code {code} and said nothing"
+
+
 def _of_python(name: str, seconds: float) -> Outcome:
     done = run_tool([sys.executable, "-m", "conformance.pdlkit.fuzz", name, "--seconds", str(seconds)], timeout=10 * seconds + PATIENCE_S,
                     cwd=KIT.parent)
     said = done.stdout.decode(errors="replace") + done.stderr.decode(errors="replace")
     count = sum(int(number.replace(",", "")) for number in re.findall(r": ([0-9,]+) inputs in", said))
-    return Outcome(count, "" if done.returncode == 0 else said[-4000:])
+    return Outcome(count, "" if done.returncode == 0 else _last_words(said, done.returncode))
 
 
 def _of_program(program: Path, seconds: float, folder: Path) -> Outcome:
@@ -89,7 +94,7 @@ def _of_program(program: Path, seconds: float, folder: Path) -> Outcome:
     count = sum(map(int, re.findall(r"(?:stat::number_of_executed_units:|\btried) +(\d+)", said)))
     if done.returncode == 0:
         return Outcome(count)
-    return Outcome(count, said[-4000:], tuple(path.read_bytes() for path in folder.glob("found-*")))
+    return Outcome(count, _last_words(said, done.returncode), tuple(path.read_bytes() for path in folder.glob("found-*")))
 
 
 def _programs(names: list[str], folder: Path, prebuilt: bool, tallies: dict[str, Tally]) -> dict[str, Path]:

@@ -214,3 +214,34 @@ def test_what_sbatch_took_is_kept_and_not_submitted_twice(folder: Path, monkeypa
     assert submit._jobs_file(folder).read_text() == "17 0,2\n"
     assert {"sbatch", "--array=0,2", "--exclude=n1", "--gres=gpu:8"} <= set(asked[0])
     assert submit.main([str(folder)]) == 0 and submit._jobs_file(folder).read_text() == "17 0,2\n17 0\n"
+
+
+def test_both_pages_tell_what_is_bad(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Each case that fails, each GPU without CONFORMS and each attempt that was cut short is in a line of its own."""
+    bad = {**gpu("b", "VIOLATES"), "failed": ["WAIT-01.x", "MEM-01.y"], "reasons": ["one", "two", "three"]}
+    attempt(folder, 0, "0-1", [gpu("a"), bad, {**gpu("c", "UNPROVEN"), "failed": ["WAIT-01.x"]}])
+    attempt(folder, 1, "0-1", [gpu("d")], ended=False)
+    assert report.main([str(folder)]) == 1
+    lines = [line.strip() for line in capsys.readouterr().out.splitlines()]
+    for said in ("WAIT-01.x fails on 2 of 4", "MEM-01.y fails on 1 of 4", "GPU b on n: VIOLATES: one; two", "GPU c on n: UNPROVEN:",
+                 "FLEET  VIOLATES  4 GPUs, 1 of 3 tasks done"):
+        assert said in lines, said
+    assert any(line.startswith("M, driver 1: 2 CONFORMS, 1 UNPROVEN, 1 VIOLATES; pooled bound") for line in lines)
+    assert report.main([str(folder), "--json"]) == 1 and json.loads(capsys.readouterr().out)["exit"] == 1
+    assert status.main([str(folder)]) == 0
+    said = capsys.readouterr().out
+    assert "1 of 3 tasks done, 0 held by Slurm, 2 missing; 4 GPUs judged: " in said and "cut short: task 1 on n1" in said
+    assert all(part in said for part in ("2 CONFORMS", "1 VIOLATES", "1 UNPROVEN", "submits what is missing"))
+
+
+def test_nothing_judged_is_said_so(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert report.main([str(folder)]) == 2 and status.main([str(folder)]) == 0
+    assert "0 GPUs judged: none" in capsys.readouterr().out
+
+
+def test_an_attempt_knows_its_job(folder: Path) -> None:
+    for name, more in (("0-1", {"job": "17"}), ("0-2", {})):
+        writer = Writer(folder, 0, name)
+        writer.write("begin", node="n0", **more)
+        writer.close()
+    assert [(one.node, one.job) for one in read(folder).attempts] == [("n0", "17"), ("n0", "")]

@@ -17,6 +17,7 @@ from conformance.fleet import health
 from conformance.fleet.health import FAULT, GOOD, UNKNOWN, State
 from conformance.fleet.tests.fake_runs import FakeRuns
 from conformance.pdlkit.exits import BadArguments
+from conformance.pdlkit.machine import Driver, Gpu
 from conformance.pdlkit.places import KIT
 from conformance.pdlkit.tests.kit_runs import HANG_S, MARK, left_running
 
@@ -73,6 +74,18 @@ def test_gpus_at_work_are_known_by_their_uuids(
     assert health.busy_gpus() == busy
     monkeypatch.setattr(health, "toolkit_program", lambda _: None)
     assert health.busy_gpus() is None
+
+
+@pytest.mark.parametrize(("request_", "busy", "asked", "alone"), [
+    ("cuda", set(), ["cuda:0", "cuda:1", "cuda:2"], set()), ("cuda", {1}, ["cuda:0", "cuda:1", "cuda:2"], {"cuda:1"}),
+    ("cuda", None, ["cuda:0", "cuda:1", "cuda:2"], {"cuda:0", "cuda:1", "cuda:2"}), ("cuda:1", {1}, ["cuda:1"], set()),
+    ("model", None, ["model"], set())])
+def test_every_gpu_is_answered_for_and_those_at_work_are_left_alone(
+        request_: str, busy: set[int] | None, asked: list[str], alone: set[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """All of them if it cannot be said which have work; one that was named is checked."""
+    monkeypatch.setattr(health, "ask_driver", lambda: Driver(None, 13000, (Gpu("M", 90, 132),) * 3))
+    monkeypatch.setattr(health, "busy_gpus", lambda: busy)
+    assert health._devices(request_) == (asked, alone)
 
 
 def test_a_verdict_that_is_too_old_or_of_another_driver_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

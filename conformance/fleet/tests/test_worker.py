@@ -26,6 +26,7 @@ def judged(folder: Path, patch: pytest.MonkeyPatch, gpus: int, *, task: int = 0,
         Plan(3, device, "quick", 600, (), None).write(folder)
     patch.setattr(worker, "ask_driver", lambda: Driver(None, 13000, (Gpu("M", 90, 132),) * gpus))
     patch.setenv("SLURMD_NODENAME", node)
+    patch.setenv("SLURM_JOB_ID", "1234")
     assert worker.main([str(folder), "--task", str(task), "--attempt", "0"]) == 0
     return read(folder)
 
@@ -42,6 +43,9 @@ def test_every_gpu_of_a_node_is_judged_and_counted(gpus: int, tmp_path: Path, mo
     assert [(gpu["gpu"], gpu["ordinal"], gpu["node"]) for gpu in fleet.gpus] == names
     assert attempt_of(fleet, 0).told == gpus and fleet.done() == {0} and fleet.judged_nodes() == ["n0"]
     assert runs.limits == [600 / gpus] * gpus
+    assert attempt_of(fleet, 0).job == "1234"
+    (reports,) = (tmp_path / "fleet" / "reports").iterdir()
+    assert sorted(path.name for path in reports.iterdir()) == sorted(f"cuda-{ordinal}" for ordinal in range(gpus)), "no colon in a name"
 
 
 def test_a_gpu_line_that_is_lost_afterwards_is_missed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, runs: FakeRuns) -> None:

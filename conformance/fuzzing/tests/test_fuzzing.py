@@ -81,3 +81,17 @@ def test_every_target_has_a_name_of_its_own_and_wrong_ones_are_refused() -> None
     for argv in (["nothing"], ["--jobs", "0"], ["--prebuilt", "/nowhere"]):
         with pytest.raises(BadArguments):
             command.main(argv)
+
+
+@pytest.mark.parametrize(("code", "said", "crashes"), [
+    (0, b"", 0), (0, b"x: 1,234 inputs in 1 s", 0), (-9, b"", 1), (1, b"", 1), (1, b"bad", 1)])
+@pytest.mark.parametrize("in_c", [False, True])
+def test_a_process_that_dies_without_a_word_did_harm(in_c: bool, code: int, said: bytes, crashes: int, tmp_path: Path,
+                                                     monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(command, "run_tool", lambda *_, **__: subprocess.CompletedProcess([], code, b"", said))
+    (tmp_path / "one.seeds").mkdir()
+    found = command._of_program(tmp_path / "one.mutation", 1.0, tmp_path) if in_c else command._of_python("elf", 1.0)
+    tally = command.Tally()
+    command._take(tally, found)
+    assert (tally.processes, tally.crashes, len(tally.found)) == (1, crashes, crashes)
+    assert tally.executions == (1234 if said.startswith(b"x") and not in_c else 0)

@@ -7,7 +7,7 @@
  *
  * tampered_test            compares with the pins
  * tampered_test --pins     prints them as they are now
- * tampered_test --missed   prints each lie that was missed, and why
+ * tampered_test --missed   prints each lie that was missed, and why; and of how many the case asked less than of true answers
  * tampered_test --asked    tells no lie, and prints the digest of what each case asks
  *
  * Behind that, how the names of the cases begin that are to be asked, as in `tampered_test --missed matrix/`. */
@@ -108,6 +108,8 @@ struct sums {                  /* over all lies of a case */
 };
 static struct sums sums;
 static unsigned missed_by[ALL_CALLS][WAYS], lies_by[ALL_CALLS][WAYS];
+static unsigned less_by[ALL_CALLS][WAYS]; /* of those missed, after which a case asked less */
+static unsigned long long asked_in_truth;
 static unsigned turned[ALL_CALLS]; /* lists in another order that a case called wrong */
 
 /* After some lies a case uses handles of what is gone. Until the case ends, nothing else comes to lie there: else it would depend on chance
@@ -189,6 +191,7 @@ static void count_lie(enum call call, enum way way)
     if (!outcome->wrong && !outcome->skipped && !outcome->ended) {
         sums.missed++;
         missed_by[call][way]++;
+        less_by[call][way] += outcome->asked < asked_in_truth;
     }
 }
 
@@ -489,8 +492,8 @@ static void explain_missed(const char *name, int told)
                 continue;
             why = reason_of(name, call, way);
             if (told || !why)
-                printf("%s, %s, %s: %u of %u: %s\n", name, name_of_call(call), way_name[way], missed_by[call][way], lies_by[call][way],
-                       why ? why : "missed, and no row of reasons says why");
+                printf("%s, %s, %s: %u of %u, %u ask less: %s\n", name, name_of_call(call), way_name[way], missed_by[call][way],
+                       lies_by[call][way], less_by[call][way], why ? why : "missed, and no row of reasons says why");
             check(why != NULL, "lies that are missed are explained");
         }
 }
@@ -549,6 +552,7 @@ static void test_case(const struct case_info *info, const char *wish, const char
         printf("%s: 0x%x of %u\n", name, question, questions);
         return;
     }
+    asked_in_truth = outcome->asked;
     memcpy(uses, used, sizeof(uses));
     for (i = 0; i < ALL_CALLS; i++)
         now.calls += uses[i];
@@ -559,6 +563,7 @@ static void test_case(const struct case_info *info, const char *wish, const char
     memset(&sums, 0, sizeof(sums));
     memset(missed_by, 0, sizeof(missed_by));
     memset(lies_by, 0, sizeof(lies_by));
+    memset(less_by, 0, sizeof(less_by));
     memset(turned, 0, sizeof(turned));
     free_gone();
     put_case(info, MODE_TELLING);

@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from conformance.lint import against_hardware, baseline, command, declarations, launches, linter
+from conformance.lint import against_hardware, baseline, command, declarations, launches, linter, summary
 from conformance.lint.against_hardware import Comparison, Shown, hold_against, shown_by
 from conformance.lint.cache import Cache
 from conformance.lint.ci import as_annotations, as_junit
@@ -27,7 +27,7 @@ from conformance.lint.output import as_json, counts, exit_code
 from conformance.lint.pipeline import Outcome
 from conformance.lint.results import Access, KernelResult, Origin, Place
 from conformance.lint.sources import Unreadable
-from conformance.lint.summary import ImageSummary
+from conformance.lint.summary import ImageSummary, has_erased_waits
 from conformance.lint.suppressions import Suppression, allowed_in_source
 from conformance.pdlkit.elf import CorruptFile, KernelInfo, Parameter
 from conformance.pdlkit.exits import BadArguments
@@ -54,6 +54,13 @@ def report(*verdicts: KernelVerdict, **more: Any) -> Report:
 def test_only_what_is_harmless_by_itself_is_a_hint() -> None:
     assert {name for name, rule in RULES.items() if rule.severity == HINT} == HINTS
     assert all(finding(name).counts is (name not in HINTS) for name in RULES)
+
+
+def test_every_rule_stands_in_the_readme_by_its_name_and_severity() -> None:
+    """A finding of a rule that lost its name ends lint while it judges."""
+    rows = re.findall(r"^\| (`[^|]*`) \| (error|warning|hint) \|", (Path(linter.__file__).parent / "README.md").read_text("utf-8"), re.M)
+    assert {name: severity for names, severity in rows for name in re.findall(r"`([\w-]+)`", names)} == {
+        name: rule.severity for name, rule in RULES.items()}
 
 
 @pytest.mark.parametrize(("said", "code"), [
@@ -153,11 +160,46 @@ def test_code_for_old_gpus_counts_only_where_there_is_no_better_one() -> None:
 def test_a_kernel_without_code_that_is_said_to_overlap_is_told(sm: int, named: bool, code: int) -> None:
     """Below sm_90 its code cannot overlap; from there on it has none, and cannot be judged."""
     nothing = {"result": lambda _: None, "kernel_info": lambda _: None}
-    summary: Any = SimpleNamespace(kernels=["k"], sm=sm, instructions=0, seconds=0.0, **nothing)
+    image: Any = SimpleNamespace(kernels=["k"], sm=sm, instructions=0, seconds=0.0, **nothing)
     said = report()
-    linter._judge_image("f", None, summary, Options(overlapping=re.compile("k" if named else "z")), said)
+    linter._judge_image("f", None, image, Options(overlapping=re.compile("k" if named else "z")), said)
     assert exit_code(said) == code and len(said.verdicts) == 1 and said.named == named
     assert [f.id for f in said.findings] == ["no-device-half"] * (code == 1)
+
+
+@pytest.mark.parametrize(("sm", "names", "symbols", "erased"), [
+    (90, b"k\0x_pdl_wait_erased_1\0", ("k", "x_pdl_wait_erased_1"), True), (120, b"pdl_wait_erased", ("pdl_wait_erased", "k"), True),
+    (89, b"pdl_wait_erased", ("pdl_wait_erased",), False), (90, b"k", ("k",), False), (90, b"pdl_wait_erased", ("k",), False)])
+def test_an_image_has_erased_waits_if_a_symbol_says_so(sm: int, names: bytes, symbols: tuple[str, ...], erased: bool) -> None:
+    """In an image that can overlap; a name among the texts that no symbol has is of something else."""
+    image: Any = SimpleNamespace(sm=sm, section=lambda _: SimpleNamespace(link=1), sections=[b"", names], bytes_of=lambda section: section,
+                                 symbols=[SimpleNamespace(name=name) for name in symbols])
+    assert has_erased_waits(image) is erased
+    for table in (None, SimpleNamespace(link=2)):
+        image.section = lambda _, table=table: table
+        assert not has_erased_waits(image), "a table without its texts says nothing"
+
+
+def test_kernels_are_disassembled_in_parts_that_leave_none_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each part has all device functions, which any kernel may call, and is no larger than one kernel makes it."""
+    sizes = {"a": 6, "b": 4, "c": 1, "d": 20, "f": 9, "z": 9}
+    sections = [SimpleNamespace(name=f".text.{name}", size=size) for name, size in sizes.items()]
+    image: Any = SimpleNamespace(sections=[*sections, SimpleNamespace(name=".data.c", size=99)], kernels=["d", "c", "b", "a", "z"])
+    monkeypatch.setattr(summary, "_CHUNK", 10)
+    assert summary._chunks(image, {"a", "b", "c", "d", "f"}) == [{"a", "b", "f"}, {"c", "f"}, {"d", "f"}]
+
+
+@pytest.mark.parametrize(("printed", "instructions", "told"), [
+    ({"a", "b"}, 5, None), ({"a", "b"}, 4, "of 5 instructions"), ({"a"}, 2, "nothing of b$"), (set(), 0, "nothing of a and 1 other"),
+    ({"a", "b", "gone"}, 5, None)])
+def test_code_that_is_not_printed_or_not_read_is_no_clean_code(printed: set[str], instructions: int, told: str | None) -> None:
+    sections = [SimpleNamespace(name=f".text.{name}", size=16 * words) for name, words in (("a", 2), ("b", 3), ("empty", 0))]
+    image: Any = SimpleNamespace(sections=sections)
+    if told is None:
+        summary._demand_all(image, {"a", "b", "empty"}, printed, instructions)
+    else:
+        with pytest.raises(Unreadable, match=told):
+            summary._demand_all(image, {"a", "b", "empty"}, printed, instructions)
 
 
 def test_an_image_that_could_not_be_analysed_is_told() -> None:
@@ -273,6 +315,34 @@ def test_what_is_kept_of_an_image_holds_all_its_findings_or_is_not_taken(tmp_pat
     assert [(one["id"], one["file"]) for one in told["findings"]] == [(ERROR_RULE, "g"), ("no-wait", "g")]
 
 
+@pytest.mark.parametrize("given", [
+    {"overlapping": re.compile("k")}, {"chains": [1]}, {"launches": Launches({"k": _Seen()})}, {"declarations": [1]},
+    {"kernels": frozenset({"k"})}, {"suppressions": [1]}, {"baseline": frozenset({"f"})}])
+def test_what_is_kept_for_later_runs_was_judged_with_nothing_but_the_image(given: dict[str, Any]) -> None:
+    """Else what one run accepts would be clean in the next one, which accepts nothing."""
+    assert Options().plain and not Options(**given).plain
+
+
+@pytest.mark.parametrize(("given", "needs"), [
+    ({"cached": True, "needs": GROUPS}, GROUPS), ({"cached": True, "needs": JSON}, JSON), ({"cached": True}, ALL), ({"needs": GROUPS}, ALL),
+    ({"cached": True, "needs": GROUPS, "suppressions": [1]}, ALL), ({"cached": True, "needs": JSON, "baseline": frozenset({"f"})}, ALL)])
+def test_what_was_kept_is_taken_only_by_a_run_that_accepts_nothing(given: dict[str, Any], needs: str, tmp_path: Path,
+                                                                   monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = list[str]()
+
+    class Asked(Exception):
+        pass
+
+    def made(*more: Any) -> None:
+        asked.append(more[-1])
+        raise Asked
+
+    monkeypatch.setattr(linter, "Pipeline", made)
+    with pytest.raises(Asked):
+        linter._lint_file(tmp_path / "f", tmp_path, Options(**given), report(), Cache(None), None)  # type: ignore[arg-type]
+    assert asked == [needs]
+
+
 LOGGED = Launches({"x": _Seen()})
 
 
@@ -296,7 +366,7 @@ def test_a_declaration_that_matches_nothing_is_told(kind: str, used: bool) -> No
     setattr(options, kind, [SimpleNamespace(used=used, parameters={1}, variables={"v"}, source="s", kernel=k, kernels=k)])
     said = report(verdict())
     linter._finish(said, options)
-    assert exit_code(said) == (not used) and len(said.extra) == (not used)
+    assert exit_code(said) == (not used) and [(one.kernel, one.file) for one in said.extra] == [("", "s")] * (not used)
 
 
 def test_json_holds_every_finding_and_every_kernel_that_was_judged() -> None:
@@ -330,6 +400,7 @@ def test_build_servers_get_every_finding_that_counts() -> None:
 
 # One kernel ----------------------------------------------------------------------------------------------------------
 
+PARAMETERS = KernelInfo([Parameter(0, 0, 8), Parameter(1, 8, 24), Parameter(2, 40, 4)])
 CHAIN = Chain("s", re.compile("k"), "ordered")
 HERE = Place(".text.k", 16, "LDG")
 
@@ -363,6 +434,66 @@ def test_a_chain_is_right_to_read_early_only_where_it_waits_later(reaches_wait: 
 def test_a_declaration_covers_what_stores_only_if_it_says_so(kind: str, writes: bool, said: str) -> None:
     declared = Declaration("s", re.compile("k"), frozenset(), frozenset({"other"}), "nobody reads it", writes)
     assert told_of(access(kind=kind, origins=frozenset({("symbol", "other")})), declared=(declared,)) == [said]
+
+
+@pytest.mark.parametrize("overlapping", [None, "it is named"])
+@pytest.mark.parametrize(("virtual", "result", "erased", "said"), [
+    (90, {}, False, ["no-wait"]), (0, {}, False, ["no-wait"]), (100, {}, False, ["no-wait"]), (89, {}, False, ["no-device-half"]),
+    (80, {}, True, ["no-device-half", "erased-wait"]), (90, {}, True, ["erased-wait"]), (89, {"waits": True}, False, ["no-device-half"]),
+    (90, {"unseen": ((HERE, "f"),)}, False, ["unresolved-call"]), (90, {"waits": True, "accesses": (access(),)}, False, []),
+    (90, {"unseen": ((HERE, "f"),)}, True, ["erased-wait"])])
+def test_a_kernel_without_a_wait_is_wrong_only_if_it_is_said_to_overlap(overlapping: str | None, virtual: int, result: dict[str, Any],
+                                                                       erased: bool, said: list[str]) -> None:
+    """One that waits shows by that that it may overlap."""
+    image = ImageSummary(90, virtual, ["k"], erased_waits=erased)
+    found = KernelRules(image, ("f", None, "sm_90", "k", "k(int)"), overlapping, ()).judge(
+        KernelResult("k", **{"waits": False, "triggers": True, **result}))
+    told = [one.id for one in found if one.counts]
+    waits = result.get("waits", False) and (overlapping is None or virtual >= 90)
+    assert told == (["read-before-wait"] if waits and "accesses" in result else [] if waits or overlapping is None else said)
+
+
+@pytest.mark.parametrize(("origins", "subject"), [
+    ((), "global memory (address not followed)"), ((("bank", 3),), "memory that a __constant__ variable points to"),
+    ((("bank", 3), ("symbol", "v")), "variable v"), ((("via", ("symbol", "v")),), "memory reached through variable v"),
+    ((("param", 0),), "parameter 1"), ((("via", ("param", 40)),), "memory reached through parameter 3"),
+    ((("param", 0), ("via", ("param", 0))), "parameter 1"), ((("symbol", "w"), ("symbol", "v")), "variable v or variable w")])
+def test_what_is_accessed_is_named(origins: tuple[Origin, ...], subject: str) -> None:
+    image = ImageSummary(90, 90, ["k"], infos={"k": PARAMETERS})
+    rules = KernelRules(image, ("f", None, "sm_90", "k", "k(int)"), None, ())
+    assert rules._subject(access(origins=frozenset(origins))) == subject == rules._subject_of(frozenset(origins))
+
+
+def test_the_path_of_a_finding_leads_past_the_wait_to_the_use() -> None:
+    def steps(**more: Any) -> list[str]:
+        rules = KernelRules(ImageSummary(90, 90, ["k"]), ("f", None, "sm_90", "k", "k(int)"), None, ())
+        (found,) = (one for one in rules.judge(KernelResult("k", waits=True, triggers=True, accesses=(replace(access(), **more),),
+                                                            wait_places=(Place(".text.k", 32, "ACQBULK"),))) if one.counts)
+        return [step.what for step in found.path]
+
+    other = Place(".text.k", 48, "FADD")
+    assert steps() == ["the wait"] and steps(passed=other) == ["the path goes past the wait here", "the wait"]
+    assert steps(used=other) == ["the wait", "what was read is used here"]
+    assert steps(used=other, reaches_wait=False) == ["where other threads wait"]
+
+
+@pytest.mark.parametrize(("key", "value", "right"), [
+    *((key, value, right) for key in ("parameter", "predecessor") for right, values in (
+        (True, (1, [1], [2, 1])), (False, (0, [1, 0], True, "1"))) for value in values),
+    ("variable", "v", True), ("variable", ["v", "w"], True), ("variable", 1, False)])
+def test_parameters_are_counted_from_1(key: str, value: object, right: bool, tmp_path: Path) -> None:
+    head = "[[chain]]\nkernels" if key == "predecessor" else "[[independent]]\nkernel"
+    (tmp_path / "d.toml").write_text(f"{head} = 'k'\nbecause = 'r'\n{key} = {json.dumps(value)}\n")
+    if right:
+        declared, chains = declarations.load(tmp_path / "d.toml")
+        assert len(declared) + len(chains) == 1
+    else:
+        with pytest.raises(BadArguments, match="from 1|a name"):
+            declarations.load(tmp_path / "d.toml")
+
+
+def test_advice_is_of_the_cause_where_one_is_known() -> None:
+    assert finding().advice == RULES[ERROR_RULE].advice and finding(cause="the compiler moved it").advice == "the compiler moved it"
 
 
 @pytest.mark.parametrize(("readonly", "name", "said"), [
@@ -446,13 +577,15 @@ def test_the_comparison_exits_with_what_it_says(said: dict[str, Any], code: int,
     (True, [], {"left_out": "no kernel was proven or killed"}), (True, [PASSED], {"compared": 2, "absent": ["a"], "disagreements": ["d"]}),
 ])
 def test_what_run_is_answered(at_hand: bool, shown: list[Shown], told: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, value in (("programs_at_hand", at_hand), ("read_report", {}), ("shown_by", shown), ("compare", Comparison(2, ["a"], ["d"]))):
+    def compared(*given: object) -> Comparison:
+        assert given == (Path("harness"), shown, TAGS)
+        return Comparison(2, ["a"], ["d"])
+
+    for name, value in (("programs_at_hand", at_hand), ("read_report", {}), ("shown_by", shown)):
         monkeypatch.setattr(against_hardware, name, lambda *_, value=value: value)
+    monkeypatch.setattr(against_hardware, "compare", compared)
     monkeypatch.setattr("conformance.lint.analyser.at_hand", lambda: True)
     assert against_hardware.answer(Path("report.json"), Path("harness"), TAGS) == told
-
-
-PARAMETERS = KernelInfo([Parameter(0, 0, 8), Parameter(1, 8, 24), Parameter(2, 40, 4)])
 
 
 def test_a_byte_of_the_bank_belongs_to_the_parameter_that_it_lies_in() -> None:

@@ -5,15 +5,19 @@ from __future__ import annotations
 import struct
 from pathlib import Path
 from threading import Event
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from conformance.lint import analyser, disassembly, pipeline, words
 from conformance.lint.cache import Cache
 from conformance.lint.containers import Damaged, Entry, Mapped, containers, entries
+from conformance.lint.judged import ALL, GROUPS, JSON
 from conformance.lint.ptx import Contents, Ptx, chosen, contents_of
 from conformance.lint.scan import SCANNED, may_wait_or_trigger
 from conformance.lint.sources import load_cubin
+from conformance.lint.summary import ImageSummary
 from conformance.rewrite.tests.images import EXIT, WAIT, Kernel, container, cubin, entry
 
 
@@ -102,3 +106,63 @@ def test_of_ptx_only_what_a_driver_would_take_is_chosen(tmp_path: Path) -> None:
     assert list(chosen(pairs, {"k"}, lambda name: True)) == []  # machine code beside it is judged
     assert [ptx.inner for ptx, _ in chosen(pairs[:1], set(), lambda name: name == "k")] == ["0"]
     assert list(chosen(pairs[:1], set(), lambda name: False)) == []
+
+
+def images_of(workplace: Path, *, named: str = "", chosen: frozenset[str] = frozenset(), needs: str = ALL) -> pipeline.Pipeline:
+    return pipeline.Pipeline(lambda kernel: kernel == named, chosen, workplace, Cache(workplace), pipeline.Progress(False), needs)
+
+
+@pytest.mark.parametrize(("sm", "named", "rows", "lacks"), [
+    (90, "k", {}, True), (90, "k", {"k": "{}"}, False), (90, "k", {"z": "{}"}, True), (90, "", {}, False), (90, "z", {"k": "{}"}, True),
+    (80, "k", {}, False), (120, "k", {}, True)])
+def test_a_kernel_that_is_named_now_is_analysed_if_it_was_not_then(sm: int, named: str, rows: dict[str, str], lacks: bool,
+                                                                   tmp_path: Path) -> None:
+    """Below sm_90 nothing is analysed: such code cannot overlap."""
+    assert images_of(tmp_path, named=named)._lacks(ImageSummary(sm, sm, ["k", "z"], rows=rows)) is lacks
+
+
+def test_an_analysis_of_chosen_kernels_is_no_analysis_of_the_image(tmp_path: Path) -> None:
+    """It is neither kept for other runs nor taken from what they kept."""
+    tmp_path.chmod(0o700)
+    whole = images_of(tmp_path)
+    whole.cache.put("key", ImageSummary(90, 90, ["k"], rows={"k": "{}"}).as_json())
+    assert whole._kept("key") == ImageSummary(90, 90, ["k"], rows={"k": "{}"}) and whole._kept("other") is None
+    whole.cache.put("odd", {"sm": 90})
+    assert whole._kept("odd") is None
+    some = images_of(tmp_path, chosen=frozenset({"k"}))
+    some.cache = whole.cache
+    assert some._kept("key") is None
+
+
+def test_what_was_judged_is_known_by_the_image_and_by_what_judges(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def key(digest: str, needs: str) -> str:
+        source: Any = SimpleNamespace(digest=digest, assembled=False)
+        return images_of(tmp_path, needs=needs)._key_of_judging(source)
+
+    monkeypatch.setattr(pipeline, "_version", lambda assembled: f"analysis {assembled}")
+    assert key("1", ALL) == "", "who reads all of the findings takes none that were kept"
+    keys = [key(digest, needs) for digest in "12" for needs in (GROUPS, JSON)]
+    monkeypatch.setattr(pipeline, "_version_of_judging", lambda: "other")
+    assert keys[0] == keys[1] != keys[2] == keys[3] and key("1", GROUPS) not in ("", *keys)
+
+
+def test_each_text_of_ptx_is_kept_by_itself(tmp_path: Path) -> None:
+    path = tmp_path / "k.fatbin"
+    path.write_bytes(container(entry(1, 90, b"old"), entry(1, 100, b"new"), entry(1, 100, b"old")))
+    keys = [pipeline._key_of(Ptx("inner", one)) for one in _entries(path, [])]
+    assert len(set(keys)) == len({one.digest() for one in _entries(path, [])}) > 1 and all(keys)
+
+
+@pytest.mark.parametrize("mode", [0o700, 0o701, 0o710, 0o702, 0o777])
+def test_nothing_is_taken_from_where_others_could_write(mode: int, tmp_path: Path) -> None:
+    """Or read what they put there: answers in it would be believed."""
+    place = tmp_path / "lint"
+    place.mkdir()
+    place.chmod(mode)
+    first = Cache(place)
+    first.put("key", [1])
+    first.close()
+    again = Cache(place)
+    assert again.get("key") == ([1] if mode == 0o700 else None) and again.get("other") is None
+    again.close()
+    assert again.get("key") is None

@@ -10,6 +10,7 @@ import socket
 import subprocess
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -19,6 +20,7 @@ import pytest
 
 from conformance.pdlkit import places, schema
 from conformance.pdlkit.axes import coverage
+from conformance.pdlkit.machine_code import METHOD
 from conformance.pdlkit.report import (
     RunFacts,
     axes_entry,
@@ -382,6 +384,11 @@ def test_the_report_holds_all_that_the_run_found() -> None:
     assert report["tests"][0]["forbidden"] == [{"batch": 1}, {"batch": 2}]
     assert [test["status"] for test in report["tests"]] == ["FAIL", "CRASH", "PASS"] and report == identified(report)
     assert identified(dict(reversed(report.items())))["run"]["id"] == report["run"]["id"], "in whatever order it is written"
+    assert "code" not in report["toolchain"] and report["tests"][0]["code_hash"] is None
+    judged: Any = SimpleNamespace(architectures=lambda: ["sm_90a"], unreadable=2, code_hash=lambda kernels: f"sha256:{len(kernels)}")
+    told = build_report(replace(facts, code=judged))
+    assert told["toolchain"]["code"] == {"method": METHOD, "architectures": ["sm_90a"], "unreadable_images": 2}
+    assert [test["code_hash"] for test in told["tests"]] == ["sha256:0"] * 3
     for part in ("seed", "plant", "device", "started"):
         other = copy.deepcopy(report)
         other["run"][part] = "another"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 
 from conformance.pdlkit import toolchain
 from conformance.pdlkit.exits import FAILED, OK, BadArguments
+from conformance.pdlkit.supervise import PLANTED_CASUALTIES
 from conformance.probes import casualties
 from conformance.probes.casualties import AFTER, Casualty, once, plan_of, table
 
@@ -48,6 +50,14 @@ def test_a_fault_is_seen_with_its_heartbeat_and_the_next_case_runs(fault: str, e
     found = once(plan, fault, expected, mark)
     assert (found.status, found.after, found.heartbeat, found.orphans) == (expected, "PASS", "fault, 1 of 2", 0)
     assert found.limit_s == (1.0 if expected == "HANG" else 0.0) and found.next_s >= 0
+
+
+def test_every_fault_that_can_be_made_is_made() -> None:
+    """On the model those that `run` can plant, on a GPU those of the program."""
+    program = Path(casualties.__file__).with_suffix(".cu").read_text(encoding="utf-8")
+    assert set(casualties.MODEL_FAULTS) == set(PLANTED_CASUALTIES)
+    assert {name for name in re.findall(r'strcmp\(\w+, "(\w+)"\)', program) if name != AFTER} == set(casualties.GPU_FAULTS)
+    assert set((casualties.MODEL_FAULTS | casualties.GPU_FAULTS).values()) == {"HANG", "CRASH"}
 
 
 def test_what_is_not_as_it_should_be_counts() -> None:

@@ -51,6 +51,23 @@ def test_a_second_run_does_not_hide_the_first(tmp_path: Path, capsys: pytest.Cap
     assert "line 2: a second one of mp" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("allowed", ["01", "", [0, 1], ["0", 1], None, {"0": 1}])
+def test_outcomes_that_are_no_list_of_texts_are_refused(allowed: object, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """In a text, each part of it would be found, and be allowed."""
+    _, seen = pair(tmp_path, {"1": 1})
+    assert litmus.main([str(write(tmp_path / "a", [{"program": "mp", "allowed": allowed}])), seen]) == 64
+    assert "line 1: no `allowed`" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("change", [{"runs": -1}, {"runs": True}, {"runs": "1"}, {"observed": ["1"]}, {"observed": {"1": -1}},
+                                    {"observed": {"1": True}}, {"source": None}, {"program": 1}])
+def test_counts_that_are_none_are_refused(change: dict[str, object], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    allowed, _ = pair(tmp_path, {"1": 1})
+    seen = write(tmp_path / "o", [{"program": "mp", "source": "F2", "runs": 10, "observed": {"1": 10}, **change}])
+    assert litmus.main([allowed, str(seen)]) == 64
+    assert f"line 1: no `{next(iter(change))}`" in capsys.readouterr().err
+
+
 def test_a_program_without_an_enumeration_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     allowed = write(tmp_path / "a", [{"program": "mp", "allowed": ["0"]}])
     seen = write(tmp_path / "o", [{"program": "unknown", "source": "", "runs": 1, "observed": {"0": 1}}])

@@ -358,3 +358,13 @@ def test_a_rate_that_nothing_but_chance_explains_is_no_change(before: int, after
     rate = comparison._rate("a", "forbidden outcomes", (before, 10, None), (after, 10, None), "worse")
     directions = [change.direction for change in comparison._significant([rate])]
     assert directions == ["worse" if after > before else "better"] * told
+
+
+@pytest.mark.parametrize("many", [0, 1, 8, 9, 12])
+def test_cases_that_one_report_lacks_are_named_and_counted(many: int) -> None:
+    names = [f"case-{number}" for number in range(many)]
+    both = [list(diff.lines(found)) for found in (Comparison("same", only_old=names), Comparison("same", only_new=names))]
+    for said, which in zip(both, ("old", "new"), strict=True):
+        more = f" and {many - 8} more" if many > 8 else ""
+        assert said[:-1] == ([f" only in the {which} report: {', '.join(names[:8])}{more}"] if many else [])
+    assert diff.parser().prog.endswith("diff")

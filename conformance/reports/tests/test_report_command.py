@@ -16,10 +16,10 @@ import pytest
 
 from conformance.pdlkit.exits import BadArguments
 from conformance.pdlkit.verdicts import CASE_VERDICTS
-from conformance.reports import complete
+from conformance.reports import complete, page
 from conformance.reports import report as command
 from conformance.reports.complete import report_schema, shape_problem
-from conformance.reports.content import STATUSES, VERDICTS, notes, plain, status_words, verdict_words
+from conformance.reports.content import STATUSES, VERDICTS, capability_rows, notes, plain, status_words, verdict_words
 from conformance.reports.interchange import fate, write_ctrf, write_junit
 from conformance.reports.markdown import write_markdown, write_summary
 from conformance.reports.page import write_page
@@ -171,6 +171,31 @@ def test_a_page_says_what_other_drivers_did() -> None:
     assert 'id="part-drivers"' not in write_page(recorded())
 
 
+@pytest.mark.parametrize(("here", "there", "shown"), [
+    ("PASS", ["PASS", "PASS"], False), ("PASS", ["PASS", None], False), ("PASS", ["INCONCLUSIVE", "PASS"], True), ("FAIL", ["FAIL"], True),
+    ("FAIL", [None], True), ("INCONCLUSIVE", [None, "PASS"], True), ("PASS", ["CRASH"], True)])
+def test_a_rule_that_any_driver_answers_otherwise_is_in_the_table(here: str, there: list[str | None], shown: bool) -> None:
+    report = recorded()
+    report["rules"] = [{**report["rules"][0], "id": "R-1", "class": "derived", "status": here}]
+    report["other_drivers"] = [{"gpu": "G", "driver": "1", "toolkit": "13.0", "started": "2026-01-02T03:04:05Z", "verdict": "CONFORMS",
+                                "rules": {"R-1": said} if said else {}} for said in there]
+    assert ("#R-1" in str(page._other_drivers(report))) is shown
+    report["rules"][0]["class"] = "measured"
+    assert "#R-1" not in str(page._other_drivers(report))
+
+
+@pytest.mark.parametrize(("answers", "said"), [
+    ({}, "This run does not decide it."), ({"neither": 3}, "This run does not decide it."),
+    ({"A": 2, "neither": 1}, "follows claim A: one."),
+    ({"B": 1}, "follows claim B: two."), ({"A": 2, "B": 3}, "claim A in 2 of the cases, claim B in 3 of the cases.")])
+def test_which_claim_a_device_follows_is_said(answers: dict[str, int], said: str) -> None:
+    assert page._follows(Counter(answers), {"A": "one", "B": "two"}).endswith(said)
+    rows = [{"id": "AMB-1", "question": "what?", "claim_a": "one", "claim_b": "two", "case": f"C-{number}", "follows": name, "counts": "c",
+             "bound": "b"} for name, count in answers.items() for number in range(count)]
+    shown = str(page._contested({"contested": rows}))
+    assert (said in shown and all(row["case"] in shown for row in rows)) if rows else shown == "None"
+
+
 def test_markdown_fits_an_issue_and_says_what_is_left_out() -> None:
     text = write_markdown(with_cases(3000))
     assert len(text) <= 65_536 and "left out" in text
@@ -211,6 +236,19 @@ def test_any_value_has_its_line_of_text() -> None:
     assert [plain(value) for value, _ in said] == [text for _, text in said]
 
 
+def test_a_capability_is_told_by_its_name_with_what_fails_in_it() -> None:
+    """From a list or a table; a rule that a waiver excuses says so."""
+    entry = {"verdict": "UNPROVEN", "failing": ["A-1", "A-2"], "unproven": ["B-1"], "holding": 1234, "more": True}
+    words = "failing: A-1 (waived), A-2; unproven: B-1; 1,234 rules hold; more: yes"
+    waived = [{"rule": "A-1"}, "odd"]
+    for key in ("name", "capability", "id"):
+        assert capability_rows({"capabilities": [{key: "streams", **entry}], "waived": waived}) == [("streams", "UNPROVEN", words)]
+    assert capability_rows({"capabilities": {"streams": entry}, "waived": waived}) == [("streams", "UNPROVEN", words)]
+    assert capability_rows({"capabilities": ["plain", {"status": "PASS", "failing": [], "other": None}]}) == [
+        ("plain", "plain", ""), ("", "PASS", "")]
+    assert capability_rows({}) == []
+
+
 def test_cases_are_counted_apart_from_findings() -> None:
     report = recorded()
     classes = [("documented", "FAIL"), ("derived", "FAIL"), ("derived", "CRASH"), ("measured", "FAIL"), ("documented", "PASS")]
@@ -238,6 +276,9 @@ def test_junit_and_ctrf_count_alike() -> None:
     assert len(list(root.iter("failure"))) == summary["failed"] == int(root.attrib["failures"]) == 1
     assert len(list(root.iter("skipped"))) == summary["skipped"]
     assert sum(int(suite.attrib["tests"]) for suite in root.iter("testsuite")) == len(cases)
+    report["run"].update(started="2026-01-02T03:04:05Z", wall_s=1.5)
+    summary = json.loads(write_ctrf(report))["results"]["summary"]
+    assert (summary["start"], summary["stop"]) == (1767323045000, 1767323046500)
 
 
 FATES = {  # of a proving case; the class of its rule matters for the first two only
@@ -312,6 +353,22 @@ def test_the_command_writes_what_is_asked(tmp_path: Path, monkeypatch: pytest.Mo
     assert command.main([str(tmp_path / "report.json"), *arguments, "--github"]) == 0
     assert all((tmp_path / name).stat().st_size > 300 for name in ("html", "markdown", "junit", "ctrf"))
     assert "CONFORMS" in (tmp_path / "summary.md").read_text()
+
+
+@pytest.mark.parametrize(("words", "summary", "right"), [
+    ("--markdown -", False, True), ("--markdown - --html -", False, False), ("--github", False, True),
+    ("--markdown - --github", False, False), ("--markdown - --github", True, True), ("--ctrf - --junit - --github", True, False)])
+def test_one_form_alone_goes_to_stdout(words: str, summary: bool, right: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "report.json").write_text(json.dumps(with_cases(1)))
+    monkeypatch.delenv("GITHUB_STEP_SUMMARY", raising=False)
+    if summary:
+        monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "summary.md"))
+    if right:
+        assert command.main([str(tmp_path), *words.split()]) == 0
+    else:
+        with pytest.raises(BadArguments, match="only one form"):
+            command.main([str(tmp_path), *words.split()])
+    assert not (tmp_path / "report.html").exists()
     assert not list(tmp_path.glob(".*"))
 
 

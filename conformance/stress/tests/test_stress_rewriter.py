@@ -177,3 +177,13 @@ def _seconds(kernels: int) -> float:
 def test_time_grows_with_the_text_and_no_faster() -> None:
     small = min(_seconds(200) for _ in range(3))
     assert _seconds(3000) < 4 * 15 * small  # 15 times the text; a square would take 225 times as long
+
+
+@pytest.mark.parametrize(("text", "why"), [
+    ("no PTX at all", "not a PTX module"), (HEAD.replace("sm_90", "texmode_independent"), "names no sm_ architecture"),
+    (HEAD.replace(".version 8.0\n", ""), "not a PTX module")])
+def test_what_no_gpu_is_named_for_is_left_as_it_is(text: str, why: str) -> None:
+    text += ".visible .entry k()\n{\n\tret;\n}\n"
+    out = rewrite(text, lambda _: Settings(TRIGGER | HOLD, 0, 1000, 1))
+    assert out.text == text and why in out.left["k"] and not out.rewritten
+    assert why in rewrite(text.partition(".visible")[0], lambda _: Settings(TRIGGER | HOLD, 0, 1000, 1)).left["*"]

@@ -211,6 +211,7 @@ def test_every_kernel_is_held_by_some_plan_and_each_plan_is_run_as_often_as_aske
     plans = 2 * (len(KERNELS) + 1)  # one kernel each, and all with delays of their own, for both seeds
     assert result.stressed_runs == 3 * plans and held == Counter(dict.fromkeys(KERNELS, 3 * 2 * 2))
     assert result.plain_s == 0.1 and result.runs == 3 + 1 + 1 + 3 * plans
+    assert result.foreseen_s == pytest.approx(0.1 + max(result.holds_ns.values()) / 1e9), "rewriting alone, and one launch that is held"
 
 
 def test_copies_that_waiting_settles_accuse_and_others_do_not(tmp_path: Path) -> None:
@@ -325,3 +326,28 @@ def test_every_line_of_every_part_is_compared(shards: list[tuple[list[str], list
     found = same_command.compare(["x", "{shard}"], len(shards), tmp_path, 1.0)
     assert (len(found.different), len(found.errors), found.kernels, found.not_rewritten) == (different, errors, len(shards), 1)
     assert found.lines == sum(len(plain) for plain, _, _ in shards)
+
+
+@pytest.mark.parametrize(("ended", "lines", "why"), [
+    ((None, b"a\n", b"late"), [], "it did not end in time"), ((0, b"a\nb\n", b"noise\n"), ["a", "b"], None),
+    ((3, b"a\n", b"one\ntwo\n"), ["a"], "exit code 3: two"), ((-9, b"", b""), [], "exit code -9: ")])
+def test_how_each_side_ended_is_told(ended: tuple[int | None, bytes, bytes], lines: list[str], why: str | None, tmp_path: Path,
+                                     monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(same_command, "ended", lambda *_: ended)
+    assert same_command._run(["x"], {}, 1.0) == (lines, why)
+    asked = list[dict[str, str]]()
+
+    def ran(command: list[str], environment: dict[str, str], timeout: float) -> tuple[list[str], str | None]:
+        asked.append(environment)
+        return [str(len(asked))], why and f"{why} {len(asked)}"
+
+    monkeypatch.setattr(same_command, "_run", ran)
+    monkeypatch.setattr(same_command.injection, "environment", lambda eager_loading: {"WITH": "1"})
+    monkeypatch.setattr(same_command.injection, "plain_environment", lambda: {"WITH": "0"})
+    plain, other, errors, folder = same_command._shard(["x"], tmp_path / "shard", 1.0)
+    assert (plain, other, folder) == (["1"], ["2"], tmp_path / "shard")
+    assert errors == ([f"plain: {why} 1", f"rewritten: {why} 2"] if why else [])
+    assert [one["WITH"] for one in asked] == ["0", "1"] and asked[1]["PDL_STRESS_RECORDS"] == str(folder / "records.jsonl")
+    expected = tmp_path / "expected"
+    Plan(calibrate=True).write(expected, ())
+    assert Path(asked[1]["PDL_STRESS_PLAN"]).read_text() == expected.read_text()

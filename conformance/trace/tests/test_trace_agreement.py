@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from conformance.trace.samples.agreement import Times, compare, own_times
+from conformance.trace.samples.agreement import Times, compare, of_session, own_times
 
 OWN: list[Times] = [{0: (1010, 1500, 3020, 1400, 5000)}, {0: (9010, 9500, 9620, 9400, 12000)}]
 # The last one: when the code that records was through, which is before the kernel's own start, too.
@@ -31,3 +31,9 @@ def test_a_launch_that_was_not_recorded_does_not_shift_the_others() -> None:
 def test_the_kernels_own_times_are_read_in_the_order_of_their_starts(tmp_path: Path) -> None:
     (tmp_path / "stamps").write_text("{}\n1 0 9 9 9 9 9\n0 0 5 5 5 5 5\n0 1 4 5 5 5 5\n")
     assert own_times(tmp_path / "stamps") == [{0: (5,) * 5, 1: (4, 5, 5, 5, 5)}, {0: (9,) * 5}]
+
+
+def test_a_session_that_recorded_nothing_matches_nothing(tmp_path: Path) -> None:
+    (tmp_path / "stamps").write_text("{}\n0 0 5 5 5 5 5\n")
+    found = of_session(tmp_path / "kept", tmp_path / "stamps")
+    assert (found["launches"], found["recorded"], found["matched"]) == (1, 0, 0)

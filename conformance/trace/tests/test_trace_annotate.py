@@ -7,11 +7,15 @@ import json
 import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from conformance.pdlkit.places import KIT
+from conformance.trace.annotate import _from_torch, _nsys_devices
+from conformance.trace.records import Device
 
 
 def annotate(*words: object) -> subprocess.CompletedProcess[str]:
@@ -100,3 +104,23 @@ def test_a_file_that_is_there_is_not_overwritten(tmp_path: Path) -> None:
     source = nsys_export(tmp_path / "report.sqlite")
     done = annotate(source, "--output", source)
     assert done.returncode == 64 and "is there already" in done.stderr
+
+
+def test_a_device_is_described_by_what_the_file_says_of_it() -> None:
+    """Without it nothing is said of room."""
+    h200 = Device("NVIDIA H200", 132, 90, 32, 2048, 65536, 233472, 32, 1024)
+    assert _from_torch(torch_trace())[1] == {0: h200}
+    with closing(sqlite3.connect(":memory:")) as database:
+        database.execute("CREATE TABLE TARGET_INFO_GPU (id, name, smMajor, smMinor, computeMajor, computeMinor, smCount, maxWarpsPerSm, "
+                         "maxBlocksPerSm, maxRegistersPerSm, maxShmemPerSm)")
+        database.executemany(f"INSERT INTO TARGET_INFO_GPU VALUES ({', '.join('?' * 11)})", [
+            (3, "NVIDIA H200", 1, 1, 9, 0, 132, 64, 32, 65536, 233472), (4, "NVIDIA H200", 9, 0, None, None, 132, 64, 32, 65536, 233472)])
+        assert _nsys_devices(database, {"TARGET_INFO_GPU"}) == {3: h200, 4: h200} and _nsys_devices(database, set()) == {}
+
+
+def test_work_of_a_pytorch_trace_is_known_by_its_correlation() -> None:
+    found = _from_torch(torch_trace())[0]
+    assert [(work.correlation, work.kind, work.launched) for work in found] == [(5, "kernel", 4000), (6, "kernel", 8000)]
+    nameless: Any = {"traceEvents": [{"ph": "X", "cat": "gpu_memset", "ts": 1}, {"ph": "X", "cat": "cuda_runtime", "ts": 1}]}
+    (one,) = _from_torch(nameless)[0]
+    assert (one.correlation, one.kind, one.launched, one.run.grid) == (0, "memset", None, (1, 1, 1))

@@ -56,3 +56,14 @@ def test_what_is_gone_and_what_is_new_is_told(tmp_path: Path, capsys: pytest.Cap
     assert diff.main([*files, "--json"]) == 0
     content = json.loads(capsys.readouterr().out)
     assert (content["gone"], content["come"]) == ([["was", "d", "stream"]], [["is", "d", "stream"]])
+
+
+@pytest.mark.parametrize(("median", "code"), [(100.0, 0), (150.0, 1), (50.0, 3)])
+def test_the_exit_code_says_which_way_it_went(median: float, code: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    files = [str(tmp_path / name) for name in ("old", "new")]
+    for path, step in zip(files, (100.0, median), strict=True):
+        Path(path).write_text(json.dumps(traced(pair("p", 1), median=step)))
+    for more in ([], ["--json"]):
+        said = diff.main([*files, *more])
+        assert said == code and not isinstance(said, bool)
+    assert capsys.readouterr().out

@@ -130,6 +130,11 @@ def test_a_kernel_records_only_if_as_many_blocks_fit_as_before(registers: int, t
     assert (plan.why_not(DEVICE, run(registers, threads, shared)) == "") == fits
 
 
+def test_why_a_kernel_does_not_record_is_said_with_both_numbers() -> None:
+    assert plan.why_not(DEVICE, run(27, 1024)) == (
+        "with the registers for recording 1 instead of 2 of its blocks fit on a multiprocessor")
+
+
 def test_what_is_not_known_is_not_risked() -> None:
     assert "did not say" in plan.why_not(DEVICE, run(None, 32)) and "did not say" in plan.why_not(None, run(8, 32))
     assert "not known" in plan.why_not(Device(), run(8, 32))
@@ -184,6 +189,12 @@ def test_a_block_is_its_first_warps_start_and_its_last_warps_exit() -> None:
     one = found.blocks[0]
     assert found.complete and (one.start, one.wait_begun, one.wait_ended, one.trigger, one.exit) == (100, 130, 200, 150, 300)
     assert one.multiprocessor == 5
+
+
+def test_a_record_of_no_grid_or_of_a_kernel_without_a_name_is_left_out() -> None:
+    rows = [row(0, 7, 1, 0, 1, 100, 0, 0, 0, 300), (9, 0) + row(9, 0, 1, 0, 1, 100, 0, 0, 0, 300)[2:]]
+    (found,) = launches_of([rows[1], (0, *rows[1][1:]), (*rows[1][:3], 5, *rows[1][4:])], {0: "k"})
+    assert found.complete and found.name == "k"
 
 
 def ring(path: Path, rows: list[tuple[int, ...]], begun: int) -> None:
@@ -246,3 +257,13 @@ def test_launches_that_left_no_record_are_told_but_for_kernels_that_do_not_recor
     found = find([Recorded(launches, partial=3)], {}, {"b": "why"}, {"a": 40, "b": 7})
     assert found.launched == 40 and "about 35 launches left no record" in found.notes[-1]
     assert "left no record" not in " ".join(find([Recorded(launches)], {}, {}, {"a": 2}).notes)
+
+
+@pytest.mark.parametrize("kept", [None, b"", b"cut off", struct.pack("<Q56x", 0)])
+def test_a_process_that_recorded_nothing_is_read_whatever_it_left(kept: bytes | None, tmp_path: Path) -> None:
+    lines = tmp_path / "process-7-0.jsonl"
+    lines.write_bytes(b'\xff no line\n{"inside":"number","number":0,"name":"k"}\n{"inside":"lost","why":"x"}\n')
+    if kept is not None:
+        (tmp_path / "inside-7.records").write_bytes(kept)
+    found = read_process(lines)
+    assert (found.launches, found.partial, found.dropped, found.troubles) == ([], 0, 0, ["x"])

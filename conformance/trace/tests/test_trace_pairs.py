@@ -43,6 +43,11 @@ def test_what_could_be_won_is_the_boundary_or_what_a_slow_host_left(gap: int, fl
     assert (pair.recoverable_ns, pair.by_graph_ns) == (recoverable, by_graph)
 
 
+@pytest.mark.parametrize(("launched", "late"), [(29_000, 0.8), (28_200, 0.0), (20_000, -8.2)])
+def test_a_launch_is_late_by_what_it_arrives_after_the_end_of_the_primary(launched: int, late: float) -> None:
+    assert two(40_000, 50_000, launched=launched).facts.late_us == late
+
+
 def test_nothing_is_recoverable_of_an_overlap_or_at_the_edge_of_a_graph() -> None:
     assert two(10_000, 40_000).recoverable_ns == 0
     made = Made()
@@ -229,6 +234,13 @@ def test_the_edge_of_two_graphs_is_a_boundary() -> None:
     ([2.0, 1.0], 0.0, 1.0), ([2.0, 1.0], 1.0, 2.0)])
 def test_a_percentile_is_one_of_the_values(values: list[float], share: float, value: float) -> None:
     assert Spread(values).at(share) == value
+
+
+def test_a_distribution_is_told_with_its_sum() -> None:
+    values = [float(value) for value in range(100, 0, -1)]
+    assert Spread(values).as_json() == {"min": 1.0, "p5": 6.0, "p50": 51.0, "p95": 96.0, "max": 100.0, "sum": 5050.0}
+    group = Group("a", "b", "stream", [two(10_000, 40_000), two(32_000, 40_000)])
+    assert (sorted(group.overlap_us.values), sorted(group.gap_us.values), group.overlapping) == ([0.0, 20.0], [0.0, 2.0], 1)
 
 
 def test_runs_of_two_kernels_at_one_kind_of_place_are_one_group_and_the_one_worth_most_comes_first() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -59,3 +60,9 @@ def test_the_estimate_is_the_one_of_pdl_h(program: Path) -> None:
 def test_a_device_that_is_not_described_gives_no_estimate() -> None:
     launch = room.Blocks((1, 1, 1), (32, 1, 1), 8, 0, 0)
     assert room.estimate(Device(), launch, launch) is None
+
+
+def test_blocks_count_in_every_dimension_and_a_carve_out_that_is_not_given_is_the_driver_s() -> None:
+    flat, deep = (room.Blocks(grid, (256, 1, 1), 32, 0, 40_000) for grid in ((1320, 1, 1), (11, 12, 10)))
+    assert flat.carveout == -1 and room.estimate(H200, flat, flat) == room.estimate(H200, deep, deep)
+    assert room.estimate(H200, deep, flat) != room.estimate(H200, replace(deep, grid=(11, 12, 1)), flat)

@@ -14,6 +14,7 @@ from conformance.pdlkit.exits import BadArguments
 from conformance.pdlkit.places import ROOT
 from conformance.pdlkit.tests.processes import alive
 from conformance.trace import session
+from conformance.trace.cupti import VARIABLE
 
 HANG_S = 600.0
 # It starts a process in another session that ignores the usual signals, and writes down its id.
@@ -79,3 +80,17 @@ def test_the_program_reads_our_input_and_tells_its_exit_code(tmp_path: Path) -> 
 def test_a_program_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(BadArguments, match="absent cannot be started: No such file"):
         session.run([str(tmp_path / "absent")], tmp_path / "run", {}, True, None)
+
+
+@pytest.mark.parametrize(("cupti", "rank", "before"), [(None, None, None), (Path("/c/libcupti.so"), "3", "/x/other.so")])
+def test_what_the_library_is_told(cupti: Path | None, rank: str | None, before: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("LD_PRELOAD", "PDL_TRACE_RANK", "NVTX_INJECTION64_PATH"):
+        monkeypatch.delenv(name, raising=False)
+    if before:
+        monkeypatch.setenv("LD_PRELOAD", before)
+    found = session.environment(Path("/f"), cupti, rank, 4, Path("/l.so"))
+    told = {name: value for name, value in found.items() if value != os.environ.get(name)}
+    assert told == {"LD_PRELOAD": f"/l.so:{before}" if before else "/l.so", "PDL_TRACE_FOLDER": "/f",
+                    "PDL_TRACE_TIMES": "1" if cupti else "0", "PDL_TRACE_SAMPLE": "4", "NVTX_INJECTION64_PATH": "/l.so",
+                    **({"PDL_TRACE_RANK": rank} if rank else {}),
+                    **({VARIABLE: str(cupti)} if cupti else {})}

@@ -9,7 +9,7 @@ import pytest
 
 from conformance.trace import launches, presence
 from conformance.trace.reasons import BLOCK_START_EDGE, COMPLETION_EDGE, EVENT, PROGRAMMATIC_EDGE
-from conformance.trace.records import IN_CAPTURE, Process
+from conformance.trace.records import IN_CAPTURE, Process, Range
 from conformance.trace.summary import Critical, Summary, summarise
 from conformance.trace.tests.traced_by_hand import Made
 
@@ -53,6 +53,15 @@ def test_what_could_be_won_is_of_one_step_and_of_the_steps_that_were_chosen() ->
     assert whole.recoverable_us == some.recoverable_us == pytest.approx(1.45)
     assert [(group.where, len(group.pairs)) for group in whole.groups] == [("graph 5", 4), ("start of graph 5", 3)]
     assert [(group.where, len(group.pairs)) for group in some.groups] == [("graph 5", 2), ("start of graph 5", 1)]
+
+
+def test_the_pairs_of_a_step_that_was_asked_for_are_those_in_it() -> None:
+    made = Made()
+    made.process.ranges = [Range("push", 10, 1, 0, "layer"), Range("pop", 40, 1, 0, "")]
+    for start, begin in ((0, 20), (20_000, 30), (40_000, 60), (60_000, 70)):
+        made.kernel("a", start, start + 10_000, begin=begin)
+    timeline, pairs = made.found()
+    assert [len(group.pairs) for wanted in (None, "layer") for group in summarise([timeline], pairs, wanted).groups] == [3, 1]
 
 
 def test_the_median_step_is_told_and_what_could_be_won_elsewhere_is_left_out() -> None:

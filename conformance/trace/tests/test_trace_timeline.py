@@ -137,5 +137,7 @@ def test_each_place_of_a_launch_is_read_as_what_it_is(tmp_path: Path) -> None:
 
 def test_what_a_process_says_of_itself_adds_up(tmp_path: Path) -> None:
     device = {"device": 0, "name": "x", "cc_major": 9, "cc_minor": 3}
-    process = read(tmp_path / "p", device, {"dropped": 2}, {"dropped": 3}, {"subscribe": 1}, ["clone", 4, 9], ["clock", 5, 6])
+    process = read(tmp_path / "p", device, {"dropped": 2}, {"dropped": 3}, {"subscribe": 1}, ["clone", 4, 9], ["clock", 5, 6],
+                   {"image": "1234"}, {"image": "5678"}, {"times": "refused", "code": 7})
+    assert (process.images, process.times, process.times_code) == (["1234", "5678"], "refused", 7)
     assert (process.devices[0].cc, process.dropped, process.subscribed, process.clones, process.clocks) == (93, 5, False, {9: 4}, [(5, 6)])

@@ -20,6 +20,7 @@ from conformance.trace.pairs import Pair
 from conformance.trace.reasons import Facts
 from conformance.trace.records import ASKED_COMPLETION_EVENT, ASKED_COOPERATIVE, ASKED_EVENT, ASKED_UPDATABLE, HostEvent, Process
 from conformance.trace.records import Kernel as TracedKernel
+from conformance.trace.tests.traced_by_hand import Made
 from conformance.trace.timeline import Run
 from conformance.trace.whatif import measure, variants, where
 from conformance.trace.whatif.cases import cases
@@ -125,6 +126,18 @@ def test_the_promises_name_the_programs_own_streams_pairs_and_kernels() -> None:
         assert said in found.may_not_end_when()
     process.events = [one for one in process.events if one.stream == 0]
     assert "ran in one stream" in cases([process], ["a", "b"], {}).may_not_end_when()
+
+
+def test_a_pair_is_two_launches_in_a_row_that_took_effect() -> None:
+    """A synchronisation puts nothing between them, other work does, and a call that failed was not there."""
+    made = Made()
+    for name, between in (("a", "synchronize"), ("b", "memset"), ("c", None), ("d", None)):
+        made.kernel(name, 0, 1, code=2 if name == "c" else 0)
+        if between:
+            made.call(between)
+    made.kernel("e", 0, 1)
+    assert dict(cases([made.process], ["b", "c", "d", "e"], {}).pairs) == {("a", "b"): 1, ("d", "e"): 1}
+    assert dict(cases([made.process], ["b"], {}).pairs) == {("a", "b"): 1}
 
 
 def test_a_program_whose_kernels_all_wait_is_not_measured(place: Path) -> None:
