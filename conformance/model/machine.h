@@ -267,6 +267,7 @@ void memory_block_begins(struct block *block);
 void memory_block_exits(struct block *block);
 void memory_flush(struct op *op);
 void memory_wait_returns(struct block *block);
+void *memory_at_l2(void *p, size_t bytes, bool overtaken);
 void memory_drain_some(void);
 void memory_drain_one(unsigned buffer, unsigned nth);
 uint64_t memory_digest(const void *p);

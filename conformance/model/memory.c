@@ -512,7 +512,8 @@ void model_store128(void *p, const uint32_t value[4])
         model_store64((unsigned char *)p + 8 * i, (uint64_t)value[2 * i + 1] << 32 | value[2 * i]);
 }
 
-static void *at_l2(void *p, size_t bytes, bool overtaken)
+/* Where an access is made that goes past stores and caches; overtaken: on broken devices, what the block has stored to the word comes after it. */
+void *memory_at_l2(void *p, size_t bytes, bool overtaken)
 {
     access_point();
     size_t at = offset_of(p, bytes);
@@ -520,61 +521,6 @@ static void *at_l2(void *p, size_t bytes, bool overtaken)
     if (!device.faults.atomics_pass_stores && !overtaken)
         settle(device.current->block, (uint32_t)(at >> 3));
     return arena + at;
-}
-
-void model_store32_relaxed(void *p, uint32_t value)
-{
-    const struct faults *f = &device.faults;
-    uint32_t *at = at_l2(p, 4, f->relaxed_store_overtaken);
-    uint64_t has = device.current->block->op->features;
-    if (!(f->relaxed_store_lost_in_bodies && (has & HAS(body))) && !(f->relaxed_store_lost_in_legacy && (has & HAS(legacy))))
-        *at = value;
-}
-
-void model_store64_relaxed(void *p, uint64_t value)
-{
-    *(uint64_t *)at_l2(p, 8, device.faults.wide_relaxed_store_overtaken) = value;
-}
-
-uint32_t model_atomic_add32(void *p, uint32_t value)
-{
-    uint32_t *q = at_l2(p, 4, device.faults.add_overtaken), old = *q;
-    bool lost = device.faults.late_adds_lost && device.current->block->index >= 256;
-    *q = lost ? old : old + value;
-    trace(old);
-    return device.faults.add_gives_new ? *q : old;
-}
-
-uint32_t model_atomic_exch32(void *p, uint32_t value)
-{
-    uint32_t *q = at_l2(p, 4, false), old = *q;
-    if (!device.faults.exchange_lost_after_wait || device.current->waits == 0)
-        *q = value;
-    trace(old);
-    return old;
-}
-
-/* Takes the value where it is the one that counts; half: the lower four bytes of it, on broken devices. */
-static uint64_t takes64(uint64_t old, uint64_t value, bool taken, bool half)
-{
-    trace(old);
-    return !taken ? old : half ? (old & ~(uint64_t)UINT32_MAX) | (uint32_t)value : value;
-}
-
-uint64_t model_atomic_min64(void *p, uint64_t value)
-{
-    uint64_t *q = at_l2(p, 8, device.faults.least_overtaken), old = *q;
-    bool less = device.faults.min_compares_half ? (uint32_t)value < (uint32_t)old : value < old;
-    *q = takes64(old, value, less, device.faults.min_stores_half);
-    return device.faults.least_gives_new ? *q : old;
-}
-
-uint64_t model_atomic_max64(void *p, uint64_t value)
-{
-    uint64_t *q = at_l2(p, 8, device.faults.least_overtaken), old = *q;
-    bool more = device.faults.max_compares_half ? (uint32_t)value > (uint32_t)old : device.faults.max_is_signed ? (int64_t)value > (int64_t)old : value > old;
-    *q = takes64(old, value, more, device.faults.max_stores_half);
-    return old;
 }
 
 void model_fence(void)
