@@ -7,7 +7,8 @@
  *                  What waits for an event at block starts, the host too, or comes after by an edge from block starts, in a graph, a
  *                  body or a loop, goes on after the last block has begun; the host is not told of a launch-completion event before
  *                  its kernel's turn (crowds_begun.h). The order and the words of grids in a row whose shapes, launches, triggers,
- *                  waits and stores are drawn (crowds_shapes.h), and what grids find through the read-only path (crowds_lines.h)
+ *                  waits and stores are drawn (crowds_shapes.h), which also store before they wait (crowds_marks.h), and what grids find
+ *                  through the read-only path (crowds_lines.h)
  * handed  MEM-10   the primary stores words, by one thread or by several that meet in barriers; one thread fences and raises a flag. One
  *                  thread of the dependent polls the flag and fences; the same and after a barrier the others read. They have read words
  *                  of the same lines before, which nobody stores to. Both blocks are the only ones or stand among many

@@ -15,10 +15,21 @@ void model_store64_relaxed(void *p, uint64_t value)
     *(uint64_t *)memory_at_l2(p, 8, device.faults.wide_relaxed_store_overtaken) = value;
 }
 
+/* Whether, before the wait, another grid than the thread's was the last one to add anything, to this word. */
+static bool other_grid_added(const void *at)
+{
+    uint64_t grid = device.current->block->op->serial;
+    bool other = device.added_at == at && device.added_by != grid;
+    device.added_at = at;
+    device.added_by = grid;
+    return other && before_open_wait(device.current);
+}
+
 uint32_t model_atomic_add32(void *p, uint32_t value)
 {
     uint32_t *q = memory_at_l2(p, 4, device.faults.add_overtaken), old = *q;
     bool lost = device.faults.late_adds_lost && device.current->block->index >= 256;
+    lost |= device.faults.add_behind_other_grid_lost && other_grid_added(q);
     *q = lost ? old : old + value;
     trace(old);
     return device.faults.add_gives_new ? *q : old;

@@ -214,6 +214,8 @@ struct device {
     uint64_t told_function_at, told_memory_at, made_graph_at, pinned_memory_at, changed_graph_at, told_properties_at;
     bool by_driver, in_piece; /* the driver is called to launch; and is given the arguments in one piece */
     bool graph_by_driver;     /* ... to launch a graph */
+    const void *added_at;     /* the last addition; and the grid's serial: for the device add-behind-other-grid-lost */
+    uint64_t added_by;
 
     unsigned sms, slots; /* slots for blocks on each SM */
     struct thread *current;
@@ -298,6 +300,7 @@ void ops_reclaim(void);
 
 /* waits.c */
 bool wait_may_return(const struct thread *thread);
+bool before_open_wait(const struct thread *thread); /* the thread has not waited, and what a wait covers has not ended */
 
 /* fences.c: for the broken devices */
 bool is_far(uint32_t word);

@@ -362,8 +362,17 @@ static void keep_pinned_lines(struct sm *sm)
             sm->cached[i].generation += 2; /* as drop_lines does */
 }
 
+static void drop_stores(struct store_buffer *b, unsigned thread)
+{
+    for (unsigned slot = 0; slot < STORE_SLOTS; slot++)
+        if (b->slot[slot].thread == thread)
+            b->used &= ~((uint64_t)1 << slot);
+}
+
 void memory_wait_returns(struct block *block)
 {
+    if (device.faults.wait_drops_stores && device.current->waits == 1)
+        drop_stores(block->stores, device.current->index);
     if (device.faults.driver_wait_keeps_pinned && block->op->by_driver)
         keep_pinned_lines(&device.sm[block->sm]);
     bool keeps = device.faults.wait_stale_lines || (device.faults.cluster_wait_stale && block->op->grid->cluster > 1) ||

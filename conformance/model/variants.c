@@ -1967,6 +1967,8 @@ static const struct variant variants[] = {
     BROKEN("refused-params-give-arguments", refused_params_give_args, "ATTR-15c", "a kernel of an executable graph that is refused a grid without blocks takes the arguments that came with it"),
     BROKEN("new-node-takes-lost-attributes", new_node_takes_lost_attributes, "ATTR-15c", "a kernel node that is made after one was destroyed has the attributes of that one"),
     BROKEN("edges-beyond-32-beside-program-uncovered", edges_beyond_32_beside_program_uncovered, "COMP-04b", "of more than 32 edges into a node of which some are full no wait covers the programmatic ones behind the 32nd"),
+    BROKEN("wait-drops-stores", wait_drops_stores, "COMP-16", "a thread's first wait drops what the thread has stored and nobody else sees yet"),
+    BROKEN("add-behind-other-grid-lost", add_behind_other_grid_lost, "COMP-16", "an addition before the wait is lost if another grid added to the word last"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
