@@ -434,6 +434,7 @@ struct faults {
     bool new_node_takes_lost_attributes;
     bool edges_beyond_32_beside_program_uncovered;
     bool wait_drops_stores, add_behind_other_grid_lost; /* before the wait */
+    bool other_sizes_share_memory, smaller_shares_memory;
     bool never_overlaps, seldom_overlaps, early, shared, halts, late_copies, pageable_later; /* these conform */
 };
 

@@ -1969,6 +1969,8 @@ static const struct variant variants[] = {
     BROKEN("edges-beyond-32-beside-program-uncovered", edges_beyond_32_beside_program_uncovered, "COMP-04b", "of more than 32 edges into a node of which some are full no wait covers the programmatic ones behind the 32nd"),
     BROKEN("wait-drops-stores", wait_drops_stores, "COMP-16", "a thread's first wait drops what the thread has stored and nobody else sees yet"),
     BROKEN("add-behind-other-grid-lost", add_behind_other_grid_lost, "COMP-16", "an addition before the wait is lost if another grid added to the word last"),
+    BROKEN("other-sizes-share-memory", other_sizes_share_memory, "MEM-10a", "a block uses the shared memory of a block beside it whose grid has another amount of it"),
+    BROKEN("smaller-shares-memory", smaller_shares_memory, "MEM-10a", "a block with the attribute uses the shared memory of a block beside it that has more"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
