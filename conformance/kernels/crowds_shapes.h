@@ -1,6 +1,7 @@
 /* crowds_shapes.h - what crowds.cu asks of grids whose shape, launch, trigger, wait and stores are drawn: three in a row with the attribute, then
  * one without it. None begins before all blocks of the one before have triggered or exited, whichever block comes last; each thread finds after
- * its wait what every thread before it stored, in the ordinary kernel without one, and its block's shared memory is its own. What it stores before its wait stays (crowds_marks.h). */
+ * its wait what every thread before it stored, in the ordinary kernel without one, and its block's shared memory is its own. What it stores
+ * before its wait stays (crowds_marks.h); it stores and loads by accesses of each width (crowds_widths.h). */
 #ifndef CROWDS_SHAPES_H_INCLUDED
 #define CROWDS_SHAPES_H_INCLUDED
 
@@ -26,7 +27,7 @@ struct shaped_args {
     struct trial_state *state;   /* one for each kernel; in one more, `began` counts the rounds of a loop */
     uint32_t *data;              /* SHAPED_WORDS of the last kernel; those of the others come after them, far apart */
     uint32_t *marks;             /* MARKS_BYTES that all kernels store to; NULL: none does */
-    uint32_t place, trigger, wait, store;
+    uint32_t place, trigger, wait, store, width;
     uint32_t last;               /* the block that triggers last, and stores last */
     uint32_t first;              /* block that waits; those before it neither wait nor read */
     uint32_t slow;               /* so long the last block keeps its words back, in hold_ns */
@@ -34,6 +35,7 @@ struct shaped_args {
     uint32_t found;              /* a bit for each kernel whose words it is to find */
 };
 
+#include "crowds_widths.h"
 #include "crowds_marks.h"
 
 /* Threads side by side share each eight bytes, unless they store them at once. */
@@ -55,13 +57,13 @@ DEVICE_FN void shaped_stores(const struct shaped_args *args, uint64_t key, uint3
     for (j = 0; j < SHAPED_EACH && args->store != STORES_FOUR; j++) {
         at = shaped_at(thread, j, args->store);
         if (args->store == STORES_WORDS)
-            k_store(own + at, group[j]);
+            shaped_store(own + at, group[j], args->width);
         else if (args->store == STORES_RELAXED)
             k_store_relaxed(own + at, group[j]);
         else if (args->store == STORES_BY_EXCHANGE)
             (void)k_exchange(own + at, group[j]);
         else if (j % 2)
-            k_store64_relaxed(own + at - 1, (uint64_t)group[j] << 32 | group[j - 1]);
+            shaped_store_eight(own + at - 1, (uint64_t)group[j] << 32 | group[j - 1], args->width);
     }
 }
 
@@ -79,7 +81,8 @@ DEVICE_FN uint32_t shaped_reads(const struct shaped_args *args, uint64_t key, ui
                 k_load4(words + SHAPED_EACH * i, group);
             for (j = 0; j < SHAPED_EACH; j++) {
                 uint32_t at = SHAPED_EACH * i + j;
-                uint32_t word = i % 2 ? group[j] : args->place + 1 == SHAPED ? k_load_read_only(words + at) : k_load(words + at);
+                uint32_t word = i % 2 ? group[j] : args->place + 1 == SHAPED ? k_load_read_only(words + at) :
+                                shaped_load(words, at, args->width);
 
                 wrong += word != words_fresh(key + place, at);
             }
@@ -306,6 +309,7 @@ static void draw_launch(const struct shapes *s, struct shaped_launch *launch, un
     launch->args.trigger = place + 1 < SHAPED ? draws(state, SHAPED_TRIGGERS) : TRIGGERS_NEVER;
     launch->args.wait = draws(state, SHAPED_WAITS);
     launch->args.store = draws(state, SHAPED_STORES);
+    launch->args.width = (s->trial + place) % SHAPED_WIDTHS;
     launch->args.first = blocks > SHAPED_RESIDENT && draws(state, 3) ? blocks / 4 * 3 : 0;
     launch->args.last = place + 1 == SHAPED ? blocks : draws(state, 2) ? blocks - 1 : draws(state, blocks);
 }

@@ -44,6 +44,15 @@ uint32_t model_atomic_exch32(void *p, uint32_t value)
     return old;
 }
 
+uint32_t model_atomic_cas32(void *p, uint32_t compare, uint32_t value)
+{
+    uint32_t *q = memory_at_l2(p, 4, device.faults.compare_overtaken), old = *q;
+    if (device.faults.compare_by_half ? (uint16_t)old == (uint16_t)compare : old == compare)
+        *q = value;
+    trace(old);
+    return old;
+}
+
 /* Takes the value where it is the one that counts; half: the lower four bytes of it, on broken devices. */
 static uint64_t takes64(uint64_t old, uint64_t value, bool taken, bool half)
 {

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { MOST_WORKERS = MODEL_MOST_SMS * MODEL_MOST_SLOTS, STORE_SLOTS = 64, LINE_BYTES = 32, LINES = 256, MAX_WAITS = 64 };
+enum { MOST_WORKERS = MODEL_MOST_SMS * MODEL_MOST_SLOTS, STORE_SLOTS = 64, LINE_BYTES = 32, LINES = 256, WHOLE_WORD = 0xff, MAX_WAITS = 64 };
 
 /* ---- operations: what streams and graphs are made of ---- */
 
@@ -153,9 +153,9 @@ struct block {
 
 /* ---- memory ---- */
 
-struct store { /* one aligned 64-bit word, one or both halves pending */
+struct store { /* one aligned 64-bit word, some bytes of which are pending, a bit each */
     uint32_t word;
-    unsigned char halves, thread;
+    unsigned char bytes, thread;
     uint32_t epoch; /* the block's barriers before it */
     uint64_t value;
 };
@@ -270,6 +270,9 @@ void memory_block_exits(struct block *block);
 void memory_flush(struct op *op);
 void memory_wait_returns(struct block *block);
 void *memory_at_l2(void *p, size_t bytes, bool overtaken);
+void memory_access_point(void);
+void memory_drain(struct store_buffer *b, unsigned slot);
+void memory_drop_lines(struct sm *sm, bool read_only_too);
 void memory_drain_some(void);
 void memory_drain_one(unsigned buffer, unsigned nth);
 uint64_t memory_digest(const void *p);
@@ -304,8 +307,6 @@ bool before_open_wait(const struct thread *thread); /* the thread has not waited
 
 /* fences.c: for the broken devices */
 bool is_far(uint32_t word);
-bool fence_is_lost(const struct thread *t);
-bool fence_leaves(const struct store *s, unsigned taken);
 
 /* blocks.c: starting, running and ending blocks */
 void blocks_reset(void);

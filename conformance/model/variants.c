@@ -1971,6 +1971,10 @@ static const struct variant variants[] = {
     BROKEN("add-behind-other-grid-lost", add_behind_other_grid_lost, "COMP-16", "an addition before the wait is lost if another grid added to the word last"),
     BROKEN("other-sizes-share-memory", other_sizes_share_memory, "MEM-10a", "a block uses the shared memory of a block beside it whose grid has another amount of it"),
     BROKEN("smaller-shares-memory", smaller_shares_memory, "MEM-10a", "a block with the attribute uses the shared memory of a block beside it that has more"),
+    BROKEN("narrow-store-takes-word", narrow_store_takes_word, "MEM-10a", "a store of one or two bytes writes the four bytes around it back, as they were when it was made"),
+    BROKEN("narrow-load-keeps-lines", narrow_load_keeps_lines, "COMP-16", "a load of one or two bytes finds lines that were read before the wait"),
+    BROKEN("compare-overtaken", compare_overtaken, "MEM-10a", "a compare-and-swap overtakes what its thread has stored to the word"),
+    BROKEN("compare-by-half", compare_by_half, "MEM-10a", "a compare-and-swap compares two of four bytes"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
