@@ -1975,6 +1975,10 @@ static const struct variant variants[] = {
     BROKEN("narrow-load-keeps-lines", narrow_load_keeps_lines, "COMP-16", "a load of one or two bytes finds lines that were read before the wait"),
     BROKEN("compare-overtaken", compare_overtaken, "MEM-10a", "a compare-and-swap overtakes what its thread has stored to the word"),
     BROKEN("compare-by-half", compare_by_half, "MEM-10a", "a compare-and-swap compares two of four bytes"),
+    BROKEN("release-is-relaxed", release_is_relaxed, "MEM-10", "a store that releases makes nothing visible but itself"),
+    BROKEN("release-leaves-other-threads", release_leaves_other_threads, "MEM-10", "a release leaves out what other threads of the block stored before a barrier"),
+    BROKEN("release-of-add-lost", release_of_add_lost, "MEM-10", "an addition that releases makes nothing visible but itself"),
+    BROKEN("acquire-keeps-lines", acquire_keeps_lines, "MEM-10", "a load that acquires leaves lines cached that were read before it"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
