@@ -41,16 +41,28 @@
 #define k_load_l2(p) model_load32((p), MODEL_LD_CG)
 #define k_load_read_only(p) model_load32((p), MODEL_LD_NC)
 #define k_load_relaxed(p) model_load32((p), MODEL_LD_RELAXED)
+#define k_load_acquire(p) model_load32_acquire(p)
+#define k_load_streamed(p) model_load32((p), MODEL_LD_CA)
+#define k_load8(p) model_load8((p), MODEL_LD_CA)
+#define k_load16(p) model_load16((p), MODEL_LD_CA)
+#define k_load64(p) model_load64((p), MODEL_LD_CA)
 #define k_load_system(p) model_load32((p), MODEL_LD_RELAXED)
 #define k_load64_relaxed(p) model_load64((p), MODEL_LD_RELAXED)
 #define k_load4(p, out) model_load128((p), (out), MODEL_LD_CA)
 #define k_load4_l2(p, out) model_load128((p), (out), MODEL_LD_CG)
 #define k_store(p, v) model_store32((p), (v))
+#define k_store8(p, v) model_store8((p), (v))
+#define k_store16(p, v) model_store16((p), (v))
+#define k_store64(p, v) model_store64((p), (v))
+#define k_store_streamed(p, v) model_store32((p), (v))
+#define k_store_release(p, v) model_store32_release((p), (v))
 #define k_store4(p, v) model_store128((p), (v))
 #define k_store_relaxed(p, v) model_store32_relaxed((p), (v))
 #define k_store64_relaxed(p, v) model_store64_relaxed((p), (v))
 #define k_add(p, v) ((void)model_atomic_add32((p), (v)))
+#define k_add_release(p, v) model_atomic_add32_release((p), (v))
 #define k_exchange(p, v) model_atomic_exch32((p), (v))
+#define k_compare(p, old, v) model_atomic_cas32((p), (old), (v))
 #define k_min64(p, v) ((void)model_atomic_min64((p), (v)))
 #define k_max64(p, v) ((void)model_atomic_max64((p), (v)))
 #define k_fence() model_fence()
@@ -138,12 +150,23 @@ K_LOAD32(k_load, "ld.global.ca.u32")
 K_LOAD32(k_load_l2, "ld.global.cg.u32")
 K_LOAD32(k_load_read_only, "ld.global.nc.u32")
 K_LOAD32(k_load_relaxed, "ld.relaxed.gpu.global.u32")
+K_LOAD32(k_load_acquire, "ld.acquire.gpu.global.u32")
+K_LOAD32(k_load_streamed, "ld.global.cs.u32")
+K_LOAD32(k_load8, "ld.global.ca.u8")
+K_LOAD32(k_load16, "ld.global.ca.u16")
 K_LOAD32(k_load_system, "ld.relaxed.sys.global.u32") /* what the host writes */
 
 DEVICE_FN uint64_t k_load64_relaxed(const void *p)
 {
     uint64_t v;
     asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(v) : "l"(p) : "memory");
+    return v;
+}
+
+DEVICE_FN uint64_t k_load64(const void *p)
+{
+    uint64_t v;
+    asm volatile("ld.global.ca.u64 %0, [%1];" : "=l"(v) : "l"(p) : "memory");
     return v;
 }
 
@@ -157,10 +180,19 @@ DEVICE_FN uint64_t k_load64_relaxed(const void *p)
 K_LOAD128(k_load4, "ld.global.ca.v4.u32")
 K_LOAD128(k_load4_l2, "ld.global.cg.v4.u32")
 
-DEVICE_FN void k_store(void *p, uint32_t v)
-{
-    asm volatile("st.global.u32 [%0], %1;" :: "l"(p), "r"(v) : "memory");
-}
+#define K_STORE32(name, op)                                                       \
+    DEVICE_FN void name(void *p, uint32_t v)                                      \
+    {                                                                             \
+        asm volatile(op " [%0], %1;" :: "l"(p), "r"(v) : "memory");               \
+    }
+K_STORE32(k_store, "st.global.u32")
+K_STORE32(k_store8, "st.global.u8")
+K_STORE32(k_store16, "st.global.u16")
+K_STORE32(k_store_streamed, "st.global.cs.u32")
+K_STORE32(k_store_relaxed, "st.relaxed.gpu.global.u32")
+K_STORE32(k_store_release, "st.release.gpu.global.u32")
+K_STORE32(k_add, "red.relaxed.gpu.global.add.u32")
+K_STORE32(k_add_release, "red.release.gpu.global.add.u32")
 
 DEVICE_FN void k_store4(void *p, const uint32_t *v)
 {
@@ -168,9 +200,9 @@ DEVICE_FN void k_store4(void *p, const uint32_t *v)
                  :: "l"(p), "r"(v[0]), "r"(v[1]), "r"(v[2]), "r"(v[3]) : "memory");
 }
 
-DEVICE_FN void k_store_relaxed(void *p, uint32_t v)
+DEVICE_FN void k_store64(void *p, uint64_t v)
 {
-    asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" :: "l"(p), "r"(v) : "memory");
+    asm volatile("st.global.u64 [%0], %1;" :: "l"(p), "l"(v) : "memory");
 }
 
 DEVICE_FN void k_store64_relaxed(void *p, uint64_t v)
@@ -178,16 +210,19 @@ DEVICE_FN void k_store64_relaxed(void *p, uint64_t v)
     asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" :: "l"(p), "l"(v) : "memory");
 }
 
-DEVICE_FN void k_add(void *p, uint32_t v)
-{
-    asm volatile("red.relaxed.gpu.global.add.u32 [%0], %1;" :: "l"(p), "r"(v) : "memory");
-}
-
 /* What was there before. */
 DEVICE_FN uint32_t k_exchange(void *p, uint32_t v)
 {
     uint32_t old;
     asm volatile("atom.relaxed.gpu.global.exch.b32 %0, [%1], %2;" : "=r"(old) : "l"(p), "r"(v) : "memory");
+    return old;
+}
+
+/* The same; v is stored only where it is as expected. */
+DEVICE_FN uint32_t k_compare(void *p, uint32_t expected, uint32_t v)
+{
+    uint32_t old;
+    asm volatile("atom.relaxed.gpu.global.cas.b32 %0, [%1], %2, %3;" : "=r"(old) : "l"(p), "r"(expected), "r"(v) : "memory");
     return old;
 }
 

@@ -7,10 +7,11 @@
  *                  What waits for an event at block starts, the host too, or comes after by an edge from block starts, in a graph, a
  *                  body or a loop, goes on after the last block has begun; the host is not told of a launch-completion event before
  *                  its kernel's turn (crowds_begun.h). The order and the words of grids in a row whose shapes, launches, triggers,
- *                  waits and stores are drawn (crowds_shapes.h), and what grids find through the read-only path (crowds_lines.h)
- * handed  MEM-10   the primary stores words, by one thread or by several that meet in barriers; one thread fences and raises a flag. One
- *                  thread of the dependent polls the flag and fences; the same and after a barrier the others read. They have read words
- *                  of the same lines before, which nobody stores to. Both blocks are the only ones or stand among many
+ *                  waits and stores are drawn (crowds_shapes.h), which also store before they wait (crowds_marks.h), and what grids find
+ *                  through the read-only path (crowds_lines.h)
+ * handed  MEM-10   the primary stores words, by one thread or by several that meet in barriers; one thread fences and raises a flag, or
+ *                  releases by it. One thread of the dependent polls the flag and fences, or acquires; the same and after a barrier the others
+ *                  read. They have read words of the same lines before, which nobody stores to. Both blocks are the only ones or stand among many
  * within  MEM-10a  the same from one block of a grid to another, in grids of each kind, of two blocks or of many; each block's shared memory
  *                  is its own, also in the second launch of a graph (crowds_kept.h); all threads of many blocks run, meet in barriers and
  *                  find there what the others stored, and atomics find and change what was stored before them (crowds_counted.h); a
@@ -34,6 +35,7 @@
 #define HANDED 24u             /* words, at least */
 #define MANY_HANDED 120u       /* in memory of the device */
 #define HANDERS 24u            /* threads that hand them over, if there are several */
+#define RELEASED 60u           /* more trials, in which words are handed over by a release and an acquire instead of fences */
 #define MOST_SWEPT 330u         /* blocks */
 #define TWO_BYTES 65536u       /* blocks: the first number that two bytes do not hold */
 #define FAR_BYTES ((size_t)72 << 20)
@@ -125,6 +127,9 @@ DEVICE_FN uint32_t more_barriers(const struct trial_plan *plan) { return plan->r
 #define EACH_SECOND 6u
 DEVICE_FN uint32_t each_speaks(const struct trial_plan *plan) { return plan->repeats == EACH_SECOND && k_threads() == HANDERS; }
 
+/* By a release or an acquire instead of a fence and a relaxed access. */
+DEVICE_FN uint32_t releases(const struct trial_plan *plan) { return plan->x_ns; }
+
 /* Four words of eight are stored to. */
 DEVICE_FN uint32_t handed_at(uint32_t i) { return i / 4 * 8 + i % 4; }
 
@@ -143,7 +148,9 @@ DEVICE_FN void gives(const struct kernel_args *args)
             k_fence(); /* not the last one, which takes what comes after it; nor in every trial: then the last one takes all */
     }
     if (each_speaks(&plan)) {
-        if (k_thread() % 2) {
+        if (k_thread() % 2 && releases(&plan)) {
+            k_add_release(&args->state->alive, 1);
+        } else if (k_thread() % 2) {
             k_fence();
             k_add(&args->state->alive, 1);
         }
@@ -154,8 +161,12 @@ DEVICE_FN void gives(const struct kernel_args *args)
         k_barrier();
     if (k_thread() != speaks_for_block(&plan))
         return;
-    k_fence();
-    k_store_relaxed(&args->state->alive, 1);
+    if (releases(&plan)) {
+        k_store_release(&args->state->alive, 1);
+    } else {
+        k_fence();
+        k_store_relaxed(&args->state->alive, 1);
+    }
 }
 
 DEVICE_FN void takes(const struct kernel_args *args)
@@ -168,7 +179,10 @@ DEVICE_FN void takes(const struct kernel_args *args)
     for (i = k_thread(); i < plan.reads_early; i += k_threads())
         wrong += k_load(args->data + i / 4 * 8 + 4) == 0; /* never: it is no word of the trial */
     if (k_thread() == speaks_for_block(&plan) && k_poll(args->state, &args->state->alive, each ? HANDERS / 2 : 1, plan.bound_ns)) {
-        k_fence();
+        if (releases(&plan))
+            (void)k_load_acquire(&args->state->alive);
+        else
+            k_fence();
         k_store_relaxed(&args->state->witnessed, 1);
         met = 1;
     }
@@ -292,14 +306,15 @@ static cudaError_t open_words(struct crowd *crowd)
     return error == cudaSuccess ? cudaDeviceSynchronize() : error;
 }
 
-/* The plan names the blocks that give and take, and how many words; its `repeats` which threads speak for them. */
-static void prepare_seat(struct crowd *crowd, const struct seat *seat, unsigned trial)
+/* The plan names the blocks that give and take, and how many words; its `repeats` which threads speak for them, `x_ns` by what. */
+static void prepare_seat(struct crowd *crowd, const struct seat *seat, unsigned trial, int released)
 {
     prepare_trial(crowd->room, trial);
     crowd->args.data = crowd->words[(trial + trial / 18) % 3];
     crowd->room->plan.words = seat->blocks;
     crowd->room->plan.withhold = seat->giver;
     crowd->room->plan.skip = seat->taker;
+    crowd->room->plan.x_ns = released ? 1 : 0;
     crowd->room->plan.repeats = trial / 4 % (EACH_SECOND + 1);
     crowd->room->plan.reads_early = crowd->args.data == crowd->words[0] ? HANDED : MANY_HANDED;
 }
@@ -502,7 +517,7 @@ static cudaError_t run_handed(struct crowd *crowd)
     const struct seat *seat = &seats[crowd->trials / 3 % SEATS];
     cudaError_t error;
 
-    prepare_seat(crowd, seat, crowd->trials);
+    prepare_seat(crowd, seat, crowd->trials, crowd->trials >= ASK_TRIALS);
     crowd->primary_hint = crowd->trials % 2 ? 1 + crowd->trials / 2 % 2 : 0; /* no map: a fence does not reach another memory-sync domain */
     crowd->stream = crowd->trials / 5 % 4 == 3 ? cudaStreamLegacy : crowd->ask->stream;
     error = run_pair(crowd, (const void *)SYMBOL(crowds_giver), (const void *)SYMBOL(crowds_taker), seat->blocks, crowd->trials % 3 ? HANDERS : 1);
@@ -518,7 +533,7 @@ static void ask_handed(struct ask *ask)
 
     if (error == cudaSuccess)
         error = open_words(&crowd);
-    for (i = 0; ask_goes_on(ask, i, ASK_TRIALS) && error == cudaSuccess; i++)
+    for (i = 0; ask_goes_on(ask, i, ASK_TRIALS + RELEASED) && error == cudaSuccess; i++)
         error = run_handed(&crowd);
     ask_expect(ask, "words that are handed over", error, cudaSuccess);
     if (error == cudaSuccess && crowd.witnessed < ASK_TRIALS / 2)

@@ -1,17 +1,19 @@
 /* crowds_kept.h - what crowds.cu asks of shared memory: each block has its own, beside the other blocks of its grid and those of a grid that
- * overlaps it. */
+ * overlaps it, which may have more or less of it, and static shared memory, too. */
 #ifndef CROWDS_KEPT_H_INCLUDED
 #define CROWDS_KEPT_H_INCLUDED
 
 #define KEPT_BLOCKS 8u         /* the last ones of each of the two grids */
 #define KEPT_MANY 100u
+#define KEPT_FIXED 768u        /* words of static shared memory */
 
-/* args.input is set in the second grid. Each of these blocks fills its shared memory, meets all of them, bounded, and looks for its words. */
-KERNEL(crowds_keeps)
+/* args.input is set in the second grid. Each of these blocks fills its shared memory, `fixed` too, meets all of them, bounded, and looks for its
+ * words. */
+DEVICE_FN void keeps(const struct kernel_args *args, volatile uint32_t *fixed, uint32_t fixed_words)
 {
-    struct trial_plan plan = k_plan(&args);
+    struct trial_plan plan = k_plan(args);
     volatile uint32_t *own = k_shared();
-    uint64_t key = plan.key + k_block() + (args.input ? k_blocks() : 0);
+    uint64_t key = plan.key + k_block() + (args->input ? k_blocks() : 0);
     uint32_t words = k_dynamic_shared() / 4, wrong = 0, i;
 
     k_trigger();
@@ -19,36 +21,69 @@ KERNEL(crowds_keeps)
         return;
     for (i = k_thread(); i < words; i += k_threads())
         own[i] = words_fresh(key, i);
+    for (i = k_thread(); i < fixed_words; i += k_threads())
+        fixed[i] = ~words_fresh(key, i);
     k_barrier();
     if (k_thread() == 0) {
-        k_add(&args.state->alive, 1);
-        if (k_poll(args.state, &args.state->alive, 2 * KEPT_BLOCKS, plan.bound_ns))
-            k_store_relaxed(&args.state->witnessed, 1);
+        k_add(&args->state->alive, 1);
+        if (k_poll(args->state, &args->state->alive, 2 * KEPT_BLOCKS, plan.bound_ns))
+            k_store_relaxed(&args->state->witnessed, 1);
     }
     k_barrier();
     for (i = k_thread(); i < words; i += k_threads()) /* what another thread stored, too */
         wrong += own[words - 1 - i] != words_fresh(key, words - 1 - i);
+    for (i = k_thread(); i < fixed_words; i += k_threads())
+        wrong += fixed[fixed_words - 1 - i] != ~words_fresh(key, fixed_words - 1 - i);
     if (wrong)
-        k_add(&args.state->early, 1);
+        k_add(&args->state->early, 1);
 }
 
-/* A grid of this kind, and one more that may overlap it. A cooperative one has no more blocks than fit anywhere. */
+KERNEL(crowds_keeps) { keeps(&args, NULL, 0); }
+
+/* With static shared memory beside what the launch gives it; the model has none. */
+KERNEL(crowds_keeps_fixed)
+{
+#ifdef PDL_MODEL
+    keeps(&args, NULL, 0);
+#else
+    __shared__ uint32_t fixed[KEPT_FIXED];
+
+    keeps(&args, fixed, KEPT_FIXED);
+#endif
+}
+
+/* Whatever they have of it, both kernels are to fit beside each other on an SM: it does not change its split while something runs there (F29b). */
+static cudaError_t allow_kept(void)
+{
+    cudaError_t error = cudaFuncSetAttribute((const void *)SYMBOL(crowds_keeps), cudaFuncAttributePreferredSharedMemoryCarveout,
+                                             cudaSharedmemCarveoutMaxShared);
+
+    if (error != cudaSuccess)
+        return error;
+    return cudaFuncSetAttribute((const void *)SYMBOL(crowds_keeps_fixed), cudaFuncAttributePreferredSharedMemoryCarveout,
+                                cudaSharedmemCarveoutMaxShared);
+}
+
+/* A grid of this kind, and one more that may overlap it, in half of the trials with another amount of shared memory, or with static one beside it.
+ * A cooperative one has no more blocks than fit anywhere. */
 static cudaError_t launch_kept(const struct crowd *crowd, unsigned how, unsigned trial)
 {
     cudaStream_t stream = crowd->ask->stream;
     cudaLaunchAttribute attribute[2];
     struct kernel_args args = crowd->args;
-    size_t bytes = (size_t)1024 << trial / WITHIN % 5;
+    unsigned round = trial / WITHIN, size = round % 5, other = (round + how) % 2 ? (size + 1 + how % 4) % 5 : size;
+    const void *second = (round / 2 + how) % 2 ? (const void *)SYMBOL(crowds_keeps_fixed) : (const void *)SYMBOL(crowds_keeps);
     unsigned threads = trial % 3 ? HANDERS : 1, kind = how == 0 || how == WITHIN_SIX ? 0 : 1;
-    unsigned blocks = how == WITHIN_COOPERATIVE || trial / WITHIN % 2 ? KEPT_BLOCKS : KEPT_MANY;
+    unsigned blocks = how == WITHIN_COOPERATIVE || round % 2 ? KEPT_BLOCKS : KEPT_MANY;
     cudaError_t error;
 
     attribute[0] = within_attribute(crowd, how);
     attribute[kind] = serialization(1);
-    error = launch_sized((const void *)SYMBOL(crowds_keeps), &args, blocks, threads, bytes, stream, attribute, how ? 1 : 0);
+    error = launch_sized((const void *)SYMBOL(crowds_keeps), &args, blocks, threads, (size_t)1024 << size, stream, attribute,
+                         how ? 1 : 0);
     args.input = args.data;
     if (error == cudaSuccess)
-        error = launch_sized((const void *)SYMBOL(crowds_keeps), &args, blocks, threads, bytes, stream, attribute, kind + 1);
+        error = launch_sized(second, &args, blocks, threads, (size_t)1024 << other, stream, attribute, kind + 1);
     return error;
 }
 
@@ -95,7 +130,7 @@ static void ask_kept(struct crowd *crowd)
 {
     unsigned wrong[WITHIN] = { 0 }, met = 0, trial, how, planned = 10 * WITHIN;
     char text[96];
-    cudaError_t error = cudaSuccess;
+    cudaError_t error = allow_kept();
 
     for (trial = 0; ask_goes_on(crowd->ask, trial, planned) && error == cudaSuccess; trial++) {
         error = run_kept(crowd, trial % WITHIN, trial);

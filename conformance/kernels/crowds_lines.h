@@ -26,6 +26,7 @@ static void draw_lines(struct shapes *s)
         if (i > 1) /* the keys are those of the other plan */
             args->plan = (const struct trial_plan *)((const char *)args->plan + offsetof(struct shaped_room, again));
         args->first = args->slow = 0;
+        args->marks = NULL;
         args->found = 1;
         launch->copied = copies && i % 2 == 0 ? s->room->words[i / 2] : NULL;
         args->threads[0] = copies ? SHAPED_MOST : shaped_blocks(&row->launch[i / 2 * 2]) * row->launch[i / 2 * 2].threads;

@@ -1,6 +1,7 @@
 /* crowds_shapes.h - what crowds.cu asks of grids whose shape, launch, trigger, wait and stores are drawn: three in a row with the attribute, then
  * one without it. None begins before all blocks of the one before have triggered or exited, whichever block comes last; each thread finds after
- * its wait what every thread before it stored, in the ordinary kernel without one, and its block's shared memory is its own. */
+ * its wait what every thread before it stored, in the ordinary kernel without one, and its block's shared memory is its own. What it stores
+ * before its wait stays (crowds_marks.h); it stores and loads by accesses of each width (crowds_widths.h). */
 #ifndef CROWDS_SHAPES_H_INCLUDED
 #define CROWDS_SHAPES_H_INCLUDED
 
@@ -25,13 +26,17 @@ struct shaped_args {
     const struct trial_plan *plan;
     struct trial_state *state;   /* one for each kernel; in one more, `began` counts the rounds of a loop */
     uint32_t *data;              /* SHAPED_WORDS of the last kernel; those of the others come after them, far apart */
-    uint32_t place, trigger, wait, store;
+    uint32_t *marks;             /* MARKS_BYTES that all kernels store to; NULL: none does */
+    uint32_t place, trigger, wait, store, width;
     uint32_t last;               /* the block that triggers last, and stores last */
     uint32_t first;              /* block that waits; those before it neither wait nor read */
     uint32_t slow;               /* so long the last block keeps its words back, in hold_ns */
     uint32_t threads[SHAPED];    /* of each kernel's grid */
     uint32_t found;              /* a bit for each kernel whose words it is to find */
 };
+
+#include "crowds_widths.h"
+#include "crowds_marks.h"
 
 /* Threads side by side share each eight bytes, unless they store them at once. */
 DEVICE_FN uint32_t shaped_at(uint32_t thread, uint32_t j, uint32_t store)
@@ -52,13 +57,13 @@ DEVICE_FN void shaped_stores(const struct shaped_args *args, uint64_t key, uint3
     for (j = 0; j < SHAPED_EACH && args->store != STORES_FOUR; j++) {
         at = shaped_at(thread, j, args->store);
         if (args->store == STORES_WORDS)
-            k_store(own + at, group[j]);
+            shaped_store(own + at, group[j], args->width);
         else if (args->store == STORES_RELAXED)
             k_store_relaxed(own + at, group[j]);
         else if (args->store == STORES_BY_EXCHANGE)
             (void)k_exchange(own + at, group[j]);
         else if (j % 2)
-            k_store64_relaxed(own + at - 1, (uint64_t)group[j] << 32 | group[j - 1]);
+            shaped_store_eight(own + at - 1, (uint64_t)group[j] << 32 | group[j - 1], args->width);
     }
 }
 
@@ -76,10 +81,12 @@ DEVICE_FN uint32_t shaped_reads(const struct shaped_args *args, uint64_t key, ui
                 k_load4(words + SHAPED_EACH * i, group);
             for (j = 0; j < SHAPED_EACH; j++) {
                 uint32_t at = SHAPED_EACH * i + j;
-                uint32_t word = i % 2 ? group[j] : args->place + 1 == SHAPED ? k_load_read_only(words + at) : k_load(words + at);
+                uint32_t word = i % 2 ? group[j] : args->place + 1 == SHAPED ? k_load_read_only(words + at) :
+                                shaped_load(words, at, args->width);
 
                 wrong += word != words_fresh(key + place, at);
             }
+            wrong += marks_lost(args, key, place, i, 1);
         }
     }
     return wrong;
@@ -142,15 +149,17 @@ DEVICE_FN void stands_in_a_row(const struct shaped_args *args)
     struct kernel_args planned = PDL_ZERO;
     struct trial_plan plan;
     struct trial_state *own = args->state + args->place;
-    uint32_t block = CROWD_BLOCK, thread = block * k_threads() + k_thread(), ordinary = args->place + 1 == SHAPED, waits;
+    uint32_t block = CROWD_BLOCK, thread = block * k_threads() + k_thread(), ordinary = args->place + 1 == SHAPED, waits, rounds;
 
     planned.plan = args->plan;
     plan = k_plan(&planned);
-    plan.key += (uint64_t)k_load_relaxed(&args->state[SHAPED].began) << 8; /* each round has words of its own */
+    rounds = k_load_relaxed(&args->state[SHAPED].began);
+    plan.key += (uint64_t)rounds << 8; /* each round has words of its own */
     if (k_thread() == 0)
         k_store_relaxed(&own->alive, 1);
     k_add(&own->finished, 1);
     (void)shaped_keeps(args, plan.key, 0);
+    shaped_marks(args, plan.key, 0);
     if (block >= args->first && !ordinary)
         (void)shaped_reads(args, plan.key, args->found); /* the lines are cached before the wait */
     if (args->trigger != TRIGGERS_AFTER_WAIT)
@@ -158,14 +167,21 @@ DEVICE_FN void stands_in_a_row(const struct shaped_args *args)
     waits = args->place && !ordinary && args->wait != WAITS_NOT && block >= args->first;
     if (waits)
         shaped_waits(args, &plan);
+    if (waits && own_marks_lost(args, plan.key, 0))
+        k_add(&own->witnessed, 1);
     if ((waits || (ordinary && block >= args->first)) && shaped_reads(args, plan.key, args->found))
         k_add(&own->left, 1); /* not by a store of a kind that is asked about */
+    if (ordinary && k_thread() == 0 && marks_miscounted(args, plan.residents, rounds))
+        k_add(&own->began, 1);
     if (args->trigger == TRIGGERS_AFTER_WAIT)
         shaped_triggers(args, &plan, 0);
     if (block == args->last)
         k_delay(own, args->slow * plan.hold_ns);
     shaped_stores(args, plan.key, thread);
+    shaped_marks(args, plan.key, 1);
     k_barrier();
+    if (own_marks_lost(args, plan.key, 1))
+        k_add(&own->witnessed, 1);
     if (shaped_keeps(args, plan.key, 1))
         k_add(&own->done, 1);
 }
@@ -238,6 +254,8 @@ struct shapes {
     unsigned trial;
     struct shaped_row row;
     unsigned early, stale, late, lost, mixed; /* trials; stale: after a wait, late: in the ordinary kernel */
+    unsigned unmarked, miscounted; /* trials in which words of crowds_marks.h were lost, or the sum was wrong */
+    unsigned added;              /* what the sum is to be by now */
     unsigned kept;               /* trials in which lines were kept */
     cudaError_t error;           /* of launches by another thread */
 };
@@ -291,6 +309,7 @@ static void draw_launch(const struct shapes *s, struct shaped_launch *launch, un
     launch->args.trigger = place + 1 < SHAPED ? draws(state, SHAPED_TRIGGERS) : TRIGGERS_NEVER;
     launch->args.wait = draws(state, SHAPED_WAITS);
     launch->args.store = draws(state, SHAPED_STORES);
+    launch->args.width = (s->trial + place) % SHAPED_WIDTHS;
     launch->args.first = blocks > SHAPED_RESIDENT && draws(state, 3) ? blocks / 4 * 3 : 0;
     launch->args.last = place + 1 == SHAPED ? blocks : draws(state, 2) ? blocks - 1 : draws(state, blocks);
 }
@@ -395,6 +414,9 @@ static void prepare_shapes(struct shapes *s, unsigned launch)
 
     s->room->plan.key = 0x5A4EDull * (2 * s->trial + launch + 1);
     s->room->plan.hold_ns = 3000 + s->trial % 8 * 500;
+    s->room->plan.residents = s->added;
+    for (i = 0; i + 1 < SHAPED && !s->row.reads_lines; i++)
+        s->added += 2 * s->row.launch[0].args.threads[i] * (s->row.way == SHAPED_IN_LOOP ? SHAPED_ROUNDS : 1);
     for (i = 0; i <= SHAPED; i++)
         s->room->state[i] = empty;
     s->room->again = s->room->plan;
@@ -407,7 +429,7 @@ static void prepare_shapes(struct shapes *s, unsigned launch)
 
 static void look_at_shapes(struct shapes *s, const struct shaped_row *row)
 {
-    unsigned early = 0, stale = 0, lost = 0, mixed = 0, rounds = row->way == SHAPED_IN_LOOP ? SHAPED_ROUNDS : 1, place;
+    unsigned early = 0, stale = 0, lost = 0, mixed = 0, unmarked = 0, rounds = row->way == SHAPED_IN_LOOP ? SHAPED_ROUNDS : 1, place;
 
     if (row->reads_lines) {
         s->kept += s->room->state[SHAPED - 1].left != 0;
@@ -420,12 +442,15 @@ static void look_at_shapes(struct shapes *s, const struct shaped_row *row)
         stale += place + 1 < SHAPED && state->left;
         lost += state->finished != rounds * row->launch[0].args.threads[place];
         mixed += state->done;
+        unmarked += state->witnessed;
     }
     s->early += early != 0;
     s->stale += stale != 0;
     s->late += s->room->state[SHAPED - 1].left != 0;
     s->lost += lost != 0;
     s->mixed += mixed != 0;
+    s->unmarked += unmarked != 0;
+    s->miscounted += s->room->state[SHAPED - 1].began != 0;
 }
 
 #include "crowds_shaped_graphs.h"
@@ -467,10 +492,14 @@ static cudaError_t open_shapes(struct shapes *s, const struct crowd *crowd)
     memset(s->room, 0, sizeof(*s->room));
     s->args.plan = (const struct trial_plan *)device;
     s->args.state = (struct trial_state *)(device + offsetof(struct shaped_room, state));
+    s->args.marks = s->args.data + SHAPED_WORDS;
+    error = cudaMemset(s->args.marks, 0, MARKS_BYTES);
+    if (error == cudaSuccess)
+        error = cudaDeviceSynchronize();
     s->stream[0] = s->ask->stream;
     s->stream[2] = cudaStreamPerThread;
     s->stream[3] = cudaStreamLegacy;
-    return cudaSuccess;
+    return error;
 }
 
 static void close_shapes(struct shapes *s)
@@ -500,6 +529,8 @@ static void ask_shapes(struct crowd *crowd)
     ask_expect_none(ask, "ordinary grids of which a thread did not find words", s.late, s.trial);
     ask_expect_none(ask, "grids of which a thread did not run", s.lost, s.trial);
     ask_expect_none(ask, "grids of which a block found another one's words in its shared memory", s.mixed, s.trial);
+    ask_expect_none(ask, "grids of which a thread lost what it had stored before its wait, or last", s.unmarked, s.trial);
+    ask_expect_none(ask, "rows of grids whose additions to one word were not all counted", s.miscounted, s.trial);
     if (s.error == cudaSuccess)
         ask_lines(&s);
     close_shapes(&s);

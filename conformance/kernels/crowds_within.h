@@ -191,7 +191,7 @@ static cudaError_t run_within(struct crowd *crowd, unsigned how, unsigned trial)
     unsigned attributes = how == 0 ? 0 : how != WITHIN_SIX && round / 2 % 2 ? 2 : 1;
     cudaError_t error;
 
-    prepare_seat(crowd, seat, trial);
+    prepare_seat(crowd, seat, trial, round >= ASK_TRIALS / 2);
     switch (how) {
     case WITHIN_LAYERS: error = launch_layers(crowd, round % 2 != 0, round / 2 % 2 != 0); break;
     case WITHIN_WAITED: error = launch_waited(crowd, seat->blocks, threads, round / 2 % 2 != 0); break;
@@ -220,7 +220,7 @@ static void ask_within(struct ask *ask)
 
     if (error == cudaSuccess)
         error = open_words(&crowd);
-    for (trial = 0; ask_goes_on(ask, trial, ways * ASK_TRIALS / 2) && error == cudaSuccess; trial++) {
+    for (trial = 0; ask_goes_on(ask, trial, ways * (ASK_TRIALS / 2 + RELEASED / 4)) && error == cudaSuccess; trial++) {
         how = trial % ways;
         error = run_within(&crowd, how, trial);
         seen[how] += error == cudaSuccess && crowd.room->state.witnessed;

@@ -139,6 +139,25 @@ static struct block *free_block(unsigned sm)
     abort();
 }
 
+/* A block of another grid on its SM that has shared memory of another size */
+static const struct block *beside_other_size(const struct block *b)
+{
+    for (unsigned i = b->sm; i < workers(); i += device.sms) {
+        const struct op *op = device.block[i].op;
+        if (op != NULL && op != b->op && op->grid->dynamic_shared != 0 && op->grid->dynamic_shared != b->op->grid->dynamic_shared)
+            return &device.block[i];
+    }
+    return NULL;
+}
+
+/* Devices on which shared memory is mixed up where sizes differ */
+static unsigned char *others_memory(const struct block *b)
+{
+    const struct block *other = b->op->grid->dynamic_shared != 0 ? beside_other_size(b) : NULL;
+    bool smaller = other != NULL && b->op->attributed && b->op->grid->dynamic_shared < other->op->grid->dynamic_shared;
+    return other != NULL && (device.faults.other_sizes_share_memory || (device.faults.smaller_shares_memory && smaller)) ? other->own : NULL;
+}
+
 static void block_prepare(struct block *b, struct op *op)
 {
     struct grid *g = op->grid;
@@ -160,6 +179,8 @@ static void block_prepare(struct block *b, struct op *op)
     shares |= (device.faults.bodies_share_memory && (op->features & HAS(body))) || (device.faults.layers_share_memory && g->shape[2] > 1) ||
               (device.faults.legacy_shares_memory && (op->features & HAS(legacy)));
     b->own = shares && device.block[b->sm].shared != NULL ? device.block[b->sm].shared : b->shared;
+    unsigned char *others = others_memory(b);
+    b->own = others != NULL ? others : b->own;
     memset(b->own, 0xd5, (g->dynamic_shared + 63) & ~(size_t)63); /* shared memory starts as anything */
     b->next_of_grid = g->resident;
     g->resident = b;

@@ -180,7 +180,7 @@ static uint64_t digest_buffers(void)
         const struct store_buffer *b = device.buffers[i];
         for (uint64_t left = b->used; left != 0; left &= left - 1) {
             const struct store *s = &b->slot[__builtin_ctzll(left)];
-            sum += mix(mix(b->owner, s->word), mix(s->value, s->halves));
+            sum += mix(mix(b->owner, s->word), mix(s->value, s->bytes));
         }
     }
     return sum;

@@ -1,4 +1,4 @@
-/* What fences leave undone on broken devices. */
+/* Fences, releases and acquires, and what they leave undone on broken devices. */
 #include "machine.h"
 
 /* Whether a word lies so far in memory that some devices treat it otherwise. */
@@ -8,7 +8,7 @@ bool is_far(uint32_t word)
 }
 
 /* Devices on which a fence does nothing in some launches */
-bool fence_is_lost(const struct thread *t)
+static bool fence_is_lost(const struct thread *t)
 {
     const struct faults *f = &device.faults;
     const struct op *op = t->block->op;
@@ -29,8 +29,67 @@ bool fence_is_lost(const struct thread *t)
 }
 
 /* Words that a fence leaves behind on broken devices; taken: so many have gone before. */
-bool fence_leaves(const struct store *s, unsigned taken)
+static bool fence_leaves(const struct store *s, unsigned taken)
 {
     const struct faults *f = &device.faults;
     return (f->fence_takes_eight && taken >= 8) || (f->fence_takes_24 && taken >= 24) || (f->fence_leaves_far_words && is_far(s->word));
+}
+
+void model_fence(void)
+{
+    memory_access_point();
+    struct thread *t = device.current;
+    struct store_buffer *b = t->block->stores;
+    unsigned taken = 0;
+    t->fences++;
+    if (fence_is_lost(t))
+        return;
+    for (uint64_t left = b->used; left != 0; left &= left - 1) {
+        unsigned slot = (unsigned)__builtin_ctzll(left);
+        const struct store *s = &b->slot[slot];
+        bool shared = s->thread == MODEL_MAX_THREADS && !device.faults.fence_leaves_shared_words;
+        bool older = s->thread != MODEL_MAX_THREADS && s->epoch != b->epoch && !device.faults.fence_leaves_other_threads &&
+                     !(device.faults.fence_leaves_past_barriers && s->epoch + 1 != b->epoch);
+        if ((s->thread == t->index || shared || older) && !fence_leaves(s, taken))
+            memory_drain(b, slot), taken++;
+    }
+    if (!device.faults.fence_keeps_lines && !(device.faults.late_fence_keeps_lines && t->block->index >= 16) &&
+        !(device.faults.triggered_fence_keeps_lines && t->block->triggered))
+        memory_drop_lines(&device.sm[t->block->sm], false);
+}
+
+/* Makes visible what the thread has stored, alone or with others, and what others had before a barrier: all but what broken devices leave. */
+static void release_stores(const struct thread *t)
+{
+    struct store_buffer *b = t->block->stores;
+    for (uint64_t left = b->used; left != 0; left &= left - 1) {
+        unsigned slot = (unsigned)__builtin_ctzll(left);
+        const struct store *s = &b->slot[slot];
+        bool older = s->thread != MODEL_MAX_THREADS && s->epoch != b->epoch && !device.faults.release_leaves_other_threads;
+        if ((s->thread == t->index || s->thread == MODEL_MAX_THREADS || older) && !device.faults.release_is_relaxed)
+            memory_drain(b, slot);
+    }
+}
+
+void model_store32_release(void *p, uint32_t value)
+{
+    memory_access_point();
+    release_stores(device.current);
+    model_store32_relaxed(p, value);
+}
+
+void model_atomic_add32_release(void *p, uint32_t value)
+{
+    memory_access_point();
+    if (!device.faults.release_of_add_lost)
+        release_stores(device.current);
+    (void)model_atomic_add32(p, value);
+}
+
+uint32_t model_load32_acquire(const void *p)
+{
+    uint32_t value = model_load32(p, MODEL_LD_RELAXED);
+    if (!device.faults.acquire_keeps_lines)
+        memory_drop_lines(&device.sm[device.current->block->sm], false);
+    return value;
 }

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { MOST_WORKERS = MODEL_MOST_SMS * MODEL_MOST_SLOTS, STORE_SLOTS = 64, LINE_BYTES = 32, LINES = 256, MAX_WAITS = 64 };
+enum { MOST_WORKERS = MODEL_MOST_SMS * MODEL_MOST_SLOTS, STORE_SLOTS = 64, LINE_BYTES = 32, LINES = 256, WHOLE_WORD = 0xff, MAX_WAITS = 64 };
 
 /* ---- operations: what streams and graphs are made of ---- */
 
@@ -154,9 +154,9 @@ struct block {
 
 /* ---- memory ---- */
 
-struct store { /* one aligned 64-bit word, one or both halves pending */
+struct store { /* one aligned 64-bit word, some bytes of which are pending, a bit each */
     uint32_t word;
-    unsigned char halves, thread;
+    unsigned char bytes, thread;
     uint32_t epoch; /* the block's barriers before it */
     uint64_t value;
 };
@@ -215,6 +215,8 @@ struct device {
     uint64_t told_function_at, told_memory_at, made_graph_at, pinned_memory_at, changed_graph_at, told_properties_at;
     bool by_driver, in_piece; /* the driver is called to launch; and is given the arguments in one piece */
     bool graph_by_driver;     /* ... to launch a graph */
+    const void *added_at;     /* the last addition; and the grid's serial: for the device add-behind-other-grid-lost */
+    uint64_t added_by;
 
     unsigned sms, slots; /* slots for blocks on each SM */
     struct thread *current;
@@ -268,6 +270,10 @@ void memory_block_begins(struct block *block);
 void memory_block_exits(struct block *block);
 void memory_flush(struct op *op);
 void memory_wait_returns(struct block *block);
+void *memory_at_l2(void *p, size_t bytes, bool overtaken);
+void memory_access_point(void);
+void memory_drain(struct store_buffer *b, unsigned slot);
+void memory_drop_lines(struct sm *sm, bool read_only_too);
 void memory_drain_some(void);
 void memory_drain_one(unsigned buffer, unsigned nth);
 uint64_t memory_digest(const void *p);
@@ -298,11 +304,10 @@ void ops_reclaim(void);
 
 /* waits.c */
 bool wait_may_return(const struct thread *thread);
+bool before_open_wait(const struct thread *thread); /* the thread has not waited, and what a wait covers has not ended */
 
 /* fences.c: for the broken devices */
 bool is_far(uint32_t word);
-bool fence_is_lost(const struct thread *t);
-bool fence_leaves(const struct store *s, unsigned taken);
 
 /* blocks.c: starting, running and ending blocks */
 void blocks_reset(void);

@@ -129,21 +129,23 @@ size_t memory_in_use(void)
     return bytes_in_use;
 }
 
-/* ---- words and halves ---- */
+/* ---- words and their bytes ---- */
 
 static inline uint64_t *l2(uint32_t word)
 {
     return (uint64_t *)(void *)arena + word;
 }
 
-static uint64_t mask_of(unsigned halves)
+/* All bits of the bytes that have a bit in `bytes` */
+static inline uint64_t mask_of(unsigned bytes)
 {
-    return (halves & 1 ? 0xffffffffu : 0) | (halves & 2 ? (uint64_t)0xffffffffu << 32 : 0);
+    uint64_t each = bytes * UINT64_C(0x0101010101010101) & UINT64_C(0x8040201008040201);
+    return ((each + UINT64_C(0x7f7f7f7f7f7f7f7f)) >> 7 & UINT64_C(0x0101010101010101)) * 0xff;
 }
 
-static inline uint64_t blend(uint64_t old, uint64_t value, unsigned halves)
+static inline uint64_t blend(uint64_t old, uint64_t value, unsigned bytes)
 {
-    uint64_t mask = mask_of(halves);
+    uint64_t mask = mask_of(bytes);
     return (old & ~mask) | (value & mask);
 }
 
@@ -183,11 +185,11 @@ static void line_fill(struct line *l, uint32_t word, uint32_t generation)
 }
 
 /* An SM sees its own stores: its cached copy follows. The read-only path does not. */
-static inline void cached_store(struct sm *sm, uint32_t word, uint64_t value, unsigned halves)
+static inline void cached_store(struct sm *sm, uint32_t word, uint64_t value, unsigned bytes)
 {
     struct line *l = line_of(sm->cached, word);
     if (line_holds(l, word, sm->cached_generation))
-        l->data[word & 3] = blend(l->data[word & 3], value, halves);
+        l->data[word & 3] = blend(l->data[word & 3], value, bytes);
 }
 
 static inline void cached_drop(struct sm *sm, uint32_t word)
@@ -252,18 +254,18 @@ static void buffer_release(struct store_buffer *b)
     device.spare_buffers = b;
 }
 
-static void drain(struct store_buffer *b, unsigned slot)
+void memory_drain(struct store_buffer *b, unsigned slot)
 {
     const struct store *s = &b->slot[slot];
     b->used &= ~((uint64_t)1 << slot);
-    *l2(s->word) = blend(*l2(s->word), s->value, s->halves);
-    cached_store(&device.sm[b->sm], s->word, s->value, s->halves);
+    *l2(s->word) = blend(*l2(s->word), s->value, s->bytes);
+    cached_store(&device.sm[b->sm], s->word, s->value, s->bytes);
 }
 
 static void drain_all(struct store_buffer *b)
 {
     while (b->used != 0)
-        drain(b, (unsigned)__builtin_ctzll(b->used));
+        memory_drain(b, (unsigned)__builtin_ctzll(b->used));
 }
 
 /* One move of the machine: some buffered store becomes visible. */
@@ -273,7 +275,7 @@ void memory_drain_one(unsigned buffer, unsigned nth)
     uint64_t used = b->used;
     for (; nth > 0; nth--)
         used &= used - 1;
-    drain(b, (unsigned)__builtin_ctzll(used));
+    memory_drain(b, (unsigned)__builtin_ctzll(used));
 }
 
 void memory_drain_some(void)
@@ -285,7 +287,7 @@ void memory_drain_some(void)
         return;
     unsigned from = choose(STORE_SLOTS);
     uint64_t above = b->used >> from << from;
-    drain(b, (unsigned)__builtin_ctzll(above != 0 ? above : b->used));
+    memory_drain(b, (unsigned)__builtin_ctzll(above != 0 ? above : b->used));
 }
 
 static inline struct store *pending(struct store_buffer *b, uint32_t word)
@@ -297,14 +299,14 @@ static inline struct store *pending(struct store_buffer *b, uint32_t word)
 static void settle(struct block *block, uint32_t word) /* the block's own stores to the word, before an L2 access */
 {
     if (pending(block->stores, word) != NULL)
-        drain(block->stores, word & (STORE_SLOTS - 1));
+        memory_drain(block->stores, word & (STORE_SLOTS - 1));
     if (!device.faults.exchange_keeps_line)
         cached_drop(&device.sm[block->sm], word);
 }
 
 /* ---- blocks, waits, flushes ---- */
 
-static void drop_lines(struct sm *sm, bool read_only_too)
+void memory_drop_lines(struct sm *sm, bool read_only_too)
 {
     sm->cached_generation += 2;
     if (read_only_too)
@@ -329,7 +331,7 @@ void memory_block_begins(struct block *block)
                  (f->cooperative_begin_keeps_read_only && op->grid->cooperative) || (f->domain_begin_keeps_read_only && op->domain != 0);
     block->late = others_were_there(block) && op->covered != NULL && op->cover_open == 0;
     if ((!f->late_blocks_keep_lines || !block->late) && !drawn_acts(EFFECT_keepslines, op, op))
-        drop_lines(&device.sm[block->sm], !keeps);
+        memory_drop_lines(&device.sm[block->sm], !keeps);
 }
 
 void memory_block_exits(struct block *block)
@@ -363,8 +365,17 @@ static void keep_pinned_lines(struct sm *sm)
             sm->cached[i].generation += 2; /* as drop_lines does */
 }
 
+static void drop_stores(struct store_buffer *b, unsigned thread)
+{
+    for (unsigned slot = 0; slot < STORE_SLOTS; slot++)
+        if (b->slot[slot].thread == thread)
+            b->used &= ~((uint64_t)1 << slot);
+}
+
 void memory_wait_returns(struct block *block)
 {
+    if (device.faults.wait_drops_stores && device.current->waits == 1)
+        drop_stores(block->stores, device.current->index);
     if (device.faults.driver_wait_keeps_pinned && block->op->by_driver)
         keep_pinned_lines(&device.sm[block->sm]);
     bool keeps = device.faults.wait_stale_lines || (device.faults.cluster_wait_stale && block->op->grid->cluster > 1) ||
@@ -372,12 +383,12 @@ void memory_wait_returns(struct block *block)
                  (device.faults.fenced_wait_keeps_lines && device.current->fences != 0) ||
                  drawn_acts(EFFECT_waitkeeps, block->op, block->op) || (device.faults.triggered_wait_keeps_lines && block->triggered) || (device.faults.late_blocks_keep_lines && block->late);
     if (!keeps)
-        drop_lines(&device.sm[block->sm], true);
+        memory_drop_lines(&device.sm[block->sm], true);
 }
 
 /* ---- accesses ---- */
 
-static inline void access_point(void)
+void memory_access_point(void)
 {
     if (device.current == NULL) {
         fputs("pdl model: device memory was accessed outside of a kernel\n", stderr);
@@ -403,6 +414,18 @@ static inline size_t offset_of(const void *p, size_t bytes)
     return at;
 }
 
+static bool is_narrow(unsigned bytes) /* one or two */
+{
+    return __builtin_popcount(bytes) <= 2;
+}
+
+/* Whether the word's line was dropped as a whole cache was, and has not been filled since. */
+static bool line_was_held(struct sm *sm, uint32_t word)
+{
+    const struct line *l = line_of(sm->cached, word);
+    return l->tag == word >> 2 && (sm->cached_generation - l->generation) % 2 == 0;
+}
+
 /* Whether only other threads of the block have stored to the word, which is not in the L2 yet. */
 static bool stored_by_other(struct block *b, uint32_t word)
 {
@@ -410,7 +433,7 @@ static bool stored_by_other(struct block *b, uint32_t word)
     return own != NULL && own->thread != device.current->index && own->thread != MODEL_MAX_THREADS;
 }
 
-static uint64_t load_word(struct block *b, uint32_t word, unsigned halves, int cache)
+static uint64_t load_word(struct block *b, uint32_t word, unsigned bytes, int cache)
 {
     struct sm *sm = &device.sm[b->sm];
     uint64_t value;
@@ -418,6 +441,8 @@ static uint64_t load_word(struct block *b, uint32_t word, unsigned halves, int c
         return *l2(word);
     if (cache == MODEL_LD_NC)
         return cached_load(sm->read_only, sm->read_only_generation, word);
+    if (cache == MODEL_LD_CA && device.faults.narrow_load_keeps_lines && is_narrow(bytes) && line_was_held(sm, word))
+        return line_of(sm->cached, word)->data[word & 3];
     if (cache == MODEL_LD_CA) {
         value = cached_load(sm->cached, sm->cached_generation, word);
     } else {
@@ -428,58 +453,74 @@ static uint64_t load_word(struct block *b, uint32_t word, unsigned halves, int c
         value = *l2(word);
     }
     const struct store *own = pending(b->stores, word);
-    if (own != NULL && ((device.faults.wide_load_misses_half && halves == 3 && own->halves != 3) ||
+    if (own != NULL && ((device.faults.wide_load_misses_half && bytes == WHOLE_WORD && own->bytes != WHOLE_WORD) ||
                         (device.faults.l2_load_misses_own && cache == MODEL_LD_CG)))
         return value;
     if (own != NULL && !(device.faults.barrier_publishes_nothing && stored_by_other(b, word)))
-        value = blend(value, own->value, own->halves & halves);
+        value = blend(value, own->value, own->bytes & bytes);
     return value;
 }
 
-static void store_word(struct thread *t, uint32_t word, uint64_t value, unsigned halves)
+static void store_word(struct thread *t, uint32_t word, uint64_t value, unsigned bytes)
 {
     struct store_buffer *b = t->block->stores;
     unsigned slot = word & (STORE_SLOTS - 1);
     struct store *s = &b->slot[slot];
     t->resting_since = 0;
-    cached_store(&device.sm[t->block->sm], word, value, halves);
+    cached_store(&device.sm[t->block->sm], word, value, bytes);
     if ((b->used >> slot & 1) != 0 && s->word == word) {
         if (device.faults.half_lost_past_barrier && s->thread != t->index && s->epoch != b->epoch)
-            s->halves = 0;
-        s->value = blend(s->value, value, halves);
-        s->halves |= (unsigned char)halves;
+            s->bytes = 0;
+        s->value = blend(s->value, value, bytes);
+        s->bytes |= (unsigned char)bytes;
         if (s->thread != t->index && !device.faults.fence_leaves_second_thread)
             s->thread = MODEL_MAX_THREADS; /* of several: any fence takes it along */
         return;
     }
     if (device.explorer == NULL && !chance(device.lazy)) {
-        *l2(word) = blend(*l2(word), value, halves);
+        *l2(word) = blend(*l2(word), value, bytes);
         return;
     }
     if ((b->used >> slot & 1) != 0)
-        drain(b, slot);
-    struct store fresh = {word, (unsigned char)halves, (unsigned char)t->index, b->epoch, value};
+        memory_drain(b, slot);
+    struct store fresh = {word, (unsigned char)bytes, (unsigned char)t->index, b->epoch, value};
     *s = fresh;
     b->used |= (uint64_t)1 << slot;
     device.counts.buffered_stores++;
 }
 
-uint32_t model_load32(const void *p, int cache)
+/* Up to four bytes that lie in one half of a word */
+static uint32_t load_bytes(const void *p, unsigned bytes, int cache)
 {
-    access_point();
-    size_t at = offset_of(p, 4);
-    unsigned half = at >> 2 & 1;
-    uint64_t word = load_word(device.current->block, (uint32_t)(at >> 3), 1u << half, cache);
-    uint32_t value = (uint32_t)(half ? word >> 32 : word);
+    memory_access_point();
+    size_t at = offset_of(p, bytes);
+    unsigned within = at & 7, mask = ((1u << bytes) - 1) << within;
+    uint64_t word = load_word(device.current->block, (uint32_t)(at >> 3), mask, cache);
+    uint32_t value = (uint32_t)((word & mask_of(mask)) >> 8 * within);
     trace(value);
     return value;
 }
 
+uint32_t model_load8(const void *p, int cache)
+{
+    return load_bytes(p, 1, cache);
+}
+
+uint32_t model_load16(const void *p, int cache)
+{
+    return load_bytes(p, 2, cache);
+}
+
+uint32_t model_load32(const void *p, int cache)
+{
+    return load_bytes(p, 4, cache);
+}
+
 uint64_t model_load64(const void *p, int cache)
 {
-    access_point();
+    memory_access_point();
     size_t at = offset_of(p, 8);
-    uint64_t value = load_word(device.current->block, (uint32_t)(at >> 3), 3, cache);
+    uint64_t value = load_word(device.current->block, (uint32_t)(at >> 3), WHOLE_WORD, cache);
     trace(value);
     return value;
 }
@@ -493,18 +534,40 @@ void model_load128(const void *p, uint32_t out[4], int cache)
     }
 }
 
+static void store_bytes(void *p, uint32_t value, unsigned bytes)
+{
+    memory_access_point();
+    size_t at = offset_of(p, bytes);
+    unsigned within = at & 7, mask = ((1u << bytes) - 1) << within;
+    uint32_t word = (uint32_t)(at >> 3);
+    uint64_t stored = (uint64_t)value << 8 * within;
+    if (device.faults.narrow_store_takes_word && bytes < 4) {
+        unsigned around = within < 4 ? 0x0f : 0xf0;
+        stored = blend(*l2(word), stored, mask);
+        mask = around;
+    }
+    store_word(device.current, word, stored, mask);
+}
+
+void model_store8(void *p, uint32_t value)
+{
+    store_bytes(p, value, 1);
+}
+
+void model_store16(void *p, uint32_t value)
+{
+    store_bytes(p, value, 2);
+}
+
 void model_store32(void *p, uint32_t value)
 {
-    access_point();
-    size_t at = offset_of(p, 4);
-    unsigned half = at >> 2 & 1;
-    store_word(device.current, (uint32_t)(at >> 3), (uint64_t)value << (half ? 32 : 0), 1u << half);
+    store_bytes(p, value, 4);
 }
 
 void model_store64(void *p, uint64_t value)
 {
-    access_point();
-    store_word(device.current, (uint32_t)(offset_of(p, 8) >> 3), value, 3);
+    memory_access_point();
+    store_word(device.current, (uint32_t)(offset_of(p, 8) >> 3), value, WHOLE_WORD);
 }
 
 void model_store128(void *p, const uint32_t value[4])
@@ -513,90 +576,13 @@ void model_store128(void *p, const uint32_t value[4])
         model_store64((unsigned char *)p + 8 * i, (uint64_t)value[2 * i + 1] << 32 | value[2 * i]);
 }
 
-static void *at_l2(void *p, size_t bytes, bool overtaken)
+/* Where an access is made that goes past stores and caches; overtaken: on broken devices, what the block has stored to the word comes after it. */
+void *memory_at_l2(void *p, size_t bytes, bool overtaken)
 {
-    access_point();
+    memory_access_point();
     size_t at = offset_of(p, bytes);
     device.current->resting_since = 0;
     if (!device.faults.atomics_pass_stores && !overtaken)
         settle(device.current->block, (uint32_t)(at >> 3));
     return arena + at;
-}
-
-void model_store32_relaxed(void *p, uint32_t value)
-{
-    const struct faults *f = &device.faults;
-    uint32_t *at = at_l2(p, 4, f->relaxed_store_overtaken);
-    uint64_t has = device.current->block->op->features;
-    if (!(f->relaxed_store_lost_in_bodies && (has & HAS(body))) && !(f->relaxed_store_lost_in_legacy && (has & HAS(legacy))))
-        *at = value;
-}
-
-void model_store64_relaxed(void *p, uint64_t value)
-{
-    *(uint64_t *)at_l2(p, 8, device.faults.wide_relaxed_store_overtaken) = value;
-}
-
-uint32_t model_atomic_add32(void *p, uint32_t value)
-{
-    uint32_t *q = at_l2(p, 4, device.faults.add_overtaken), old = *q;
-    bool lost = device.faults.late_adds_lost && device.current->block->index >= 256;
-    *q = lost ? old : old + value;
-    trace(old);
-    return device.faults.add_gives_new ? *q : old;
-}
-
-uint32_t model_atomic_exch32(void *p, uint32_t value)
-{
-    uint32_t *q = at_l2(p, 4, false), old = *q;
-    if (!device.faults.exchange_lost_after_wait || device.current->waits == 0)
-        *q = value;
-    trace(old);
-    return old;
-}
-
-/* Takes the value where it is the one that counts; half: the lower four bytes of it, on broken devices. */
-static uint64_t takes64(uint64_t old, uint64_t value, bool taken, bool half)
-{
-    trace(old);
-    return !taken ? old : half ? (old & ~(uint64_t)UINT32_MAX) | (uint32_t)value : value;
-}
-
-uint64_t model_atomic_min64(void *p, uint64_t value)
-{
-    uint64_t *q = at_l2(p, 8, device.faults.least_overtaken), old = *q;
-    bool less = device.faults.min_compares_half ? (uint32_t)value < (uint32_t)old : value < old;
-    *q = takes64(old, value, less, device.faults.min_stores_half);
-    return device.faults.least_gives_new ? *q : old;
-}
-
-uint64_t model_atomic_max64(void *p, uint64_t value)
-{
-    uint64_t *q = at_l2(p, 8, device.faults.least_overtaken), old = *q;
-    bool more = device.faults.max_compares_half ? (uint32_t)value > (uint32_t)old : device.faults.max_is_signed ? (int64_t)value > (int64_t)old : value > old;
-    *q = takes64(old, value, more, device.faults.max_stores_half);
-    return old;
-}
-
-void model_fence(void)
-{
-    access_point();
-    struct thread *t = device.current;
-    struct store_buffer *b = t->block->stores;
-    unsigned taken = 0;
-    t->fences++;
-    if (fence_is_lost(t))
-        return;
-    for (uint64_t left = b->used; left != 0; left &= left - 1) {
-        unsigned slot = (unsigned)__builtin_ctzll(left);
-        const struct store *s = &b->slot[slot];
-        bool shared = s->thread == MODEL_MAX_THREADS && !device.faults.fence_leaves_shared_words;
-        bool older = s->thread != MODEL_MAX_THREADS && s->epoch != b->epoch && !device.faults.fence_leaves_other_threads &&
-                     !(device.faults.fence_leaves_past_barriers && s->epoch + 1 != b->epoch);
-        if ((s->thread == t->index || shared || older) && !fence_leaves(s, taken))
-            drain(b, slot), taken++;
-    }
-    if (!device.faults.fence_keeps_lines && !(device.faults.late_fence_keeps_lines && t->block->index >= 16) &&
-        !(device.faults.triggered_fence_keeps_lines && t->block->triggered))
-        drop_lines(&device.sm[t->block->sm], false);
 }

@@ -80,15 +80,23 @@ uint64_t model_now(void); /* ns */
 #define MODEL_LD_NC 2      /* read-only path: blind even to the thread's own stores */
 #define MODEL_LD_RELAXED 3 /* L2, after the block's own stores to that word */
 
+uint32_t model_load8(const void *p, int cache);
+uint32_t model_load16(const void *p, int cache);
 uint32_t model_load32(const void *p, int cache);
+uint32_t model_load32_acquire(const void *p);
 uint64_t model_load64(const void *p, int cache);
 void model_load128(const void *p, uint32_t out[4], int cache); /* as two 64-bit loads */
+void model_store8(void *p, uint32_t value);
+void model_store16(void *p, uint32_t value);
 void model_store32(void *p, uint32_t value);
 void model_store64(void *p, uint64_t value);
 void model_store128(void *p, const uint32_t value[4]); /* as two 64-bit stores */
 void model_store32_relaxed(void *p, uint32_t value);
 void model_store64_relaxed(void *p, uint64_t value);
+void model_store32_release(void *p, uint32_t value);
 uint32_t model_atomic_add32(void *p, uint32_t value);
+void model_atomic_add32_release(void *p, uint32_t value);
+uint32_t model_atomic_cas32(void *p, uint32_t compare, uint32_t value);
 uint32_t model_atomic_exch32(void *p, uint32_t value);
 uint64_t model_atomic_min64(void *p, uint64_t value);
 uint64_t model_atomic_max64(void *p, uint64_t value);

@@ -1970,6 +1970,18 @@ static const struct variant variants[] = {
     BROKEN("higher-map-uncovers", higher_map_uncovers, "SAME-02", "the wait does not cover a kernel whose map of memory-sync domains names one behind the second"),
     BROKEN("balanced-uncovers", balanced_uncovers, "SAME-02", "the wait does not cover a kernel whose clusters are scheduled to balance the load"),
     BROKEN("middle-priority-uncovers", middle_priority_uncovers, "SAME-02", "the wait does not cover a kernel of a priority between the highest and none"),
+    BROKEN("wait-drops-stores", wait_drops_stores, "COMP-16", "a thread's first wait drops what the thread has stored and nobody else sees yet"),
+    BROKEN("add-behind-other-grid-lost", add_behind_other_grid_lost, "COMP-16", "an addition before the wait is lost if another grid added to the word last"),
+    BROKEN("other-sizes-share-memory", other_sizes_share_memory, "MEM-10a", "a block uses the shared memory of a block beside it whose grid has another amount of it"),
+    BROKEN("smaller-shares-memory", smaller_shares_memory, "MEM-10a", "a block with the attribute uses the shared memory of a block beside it that has more"),
+    BROKEN("narrow-store-takes-word", narrow_store_takes_word, "MEM-10a", "a store of one or two bytes writes the four bytes around it back, as they were when it was made"),
+    BROKEN("narrow-load-keeps-lines", narrow_load_keeps_lines, "COMP-16", "a load of one or two bytes finds lines that were read before the wait"),
+    BROKEN("compare-overtaken", compare_overtaken, "MEM-10a", "a compare-and-swap overtakes what its thread has stored to the word"),
+    BROKEN("compare-by-half", compare_by_half, "MEM-10a", "a compare-and-swap compares two of four bytes"),
+    BROKEN("release-is-relaxed", release_is_relaxed, "MEM-10", "a store that releases makes nothing visible but itself"),
+    BROKEN("release-leaves-other-threads", release_leaves_other_threads, "MEM-10", "a release leaves out what other threads of the block stored before a barrier"),
+    BROKEN("release-of-add-lost", release_of_add_lost, "MEM-10", "an addition that releases makes nothing visible but itself"),
+    BROKEN("acquire-keeps-lines", acquire_keeps_lines, "MEM-10", "a load that acquires leaves lines cached that were read before it"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 

@@ -47,6 +47,11 @@ static bool covered_in_part(const struct op *op)
     return true;
 }
 
+bool before_open_wait(const struct thread *thread)
+{
+    return thread->waits == 0 && thread->block->op->cover_open != 0;
+}
+
 bool wait_may_return(const struct thread *thread)
 {
     const struct faults *f = &device.faults;

@@ -17,15 +17,27 @@ CALLS = {
     "out[0] = k_load_read_only(in)": "ld.global.nc.u32",
     "out[0] = k_load_relaxed(in)": "ld.relaxed.gpu.global.u32",
     "out[0] = k_load_system(in)": "ld.relaxed.sys.global.u32",
+    "out[0] = k_load_acquire(in)": "ld.acquire.gpu.global.u32",
+    "out[0] = k_load_streamed(in)": "ld.global.cs.u32",
+    "out[0] = k_load8(in)": "ld.global.ca.u8",
+    "out[0] = k_load16(in)": "ld.global.ca.u16",
+    "wide[0] = k_load64(in)": "ld.global.ca.u64",
     "wide[0] = k_load64_relaxed(in)": "ld.relaxed.gpu.global.u64",
     "k_load4(in, out)": "ld.global.ca.v4.u32",
     "k_load4_l2(in, out)": "ld.global.cg.v4.u32",
     "k_store(in, 1)": "st.global.u32",
+    "k_store8(in, 1)": "st.global.u8",
+    "k_store16(in, 1)": "st.global.u16",
+    "k_store64(in, 1)": "st.global.u64",
+    "k_store_streamed(in, 1)": "st.global.cs.u32",
+    "k_store_release(in, 1)": "st.release.gpu.global.u32",
     "uint32_t four[4] = { 1, 2, 3, 4 }; k_store4(in, four)": "st.global.v4.u32",
     "k_store_relaxed(in, 1)": "st.relaxed.gpu.global.u32",
     "k_store64_relaxed(in, 1)": "st.relaxed.gpu.global.u64",
     "k_add(in, 1)": "red.relaxed.gpu.global.add.u32",
+    "k_add_release(in, 1)": "red.release.gpu.global.add.u32",
     "out[0] = k_exchange(in, 1)": "atom.relaxed.gpu.global.exch.b32",
+    "out[0] = k_compare(in, 1, 2)": "atom.relaxed.gpu.global.cas.b32",
     "k_min64(in, 1)": "red.relaxed.gpu.global.min.u64",
     "k_max64(in, 1)": "red.relaxed.gpu.global.max.u64",
     "out[0] = k_shared()[3]": "ld.volatile.shared.u32",
@@ -98,6 +110,6 @@ def test_the_shape_is_that_of_the_launch(ptx: str) -> None:
 def test_no_accessor_is_left_out() -> None:
     text = (KIT / "harness" / "kernel.h").read_text(encoding="utf-8")
     gpu = text.partition("/* ---- a GPU ---- */")[2].partition("/* ---- built from the above")[0]
-    named = set(re.findall(r"^(?:DEVICE_FN .*?|#define |K_LOAD(?:32|128)\()(k_[a-z0-9_]+)[(,]", gpu, re.MULTILINE))
+    named = set(re.findall(r"^(?:DEVICE_FN .*?|#define |K_(?:LOAD|STORE)(?:32|128)\()(k_[a-z0-9_]+)[(,]", gpu, re.MULTILINE))
     assert len(named) > 25
     assert named - ELSEWHERE == {name for call in CALLS for name in re.findall(r"k_[a-z0-9_]+(?=\()", call)}

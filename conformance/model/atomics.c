@@ -1,0 +1,77 @@
+/* Atomics and relaxed stores: they are made where the L2 is. */
+#include "choices.h"
+
+void model_store32_relaxed(void *p, uint32_t value)
+{
+    const struct faults *f = &device.faults;
+    uint32_t *at = memory_at_l2(p, 4, f->relaxed_store_overtaken);
+    uint64_t has = device.current->block->op->features;
+    if (!(f->relaxed_store_lost_in_bodies && (has & HAS(body))) && !(f->relaxed_store_lost_in_legacy && (has & HAS(legacy))))
+        *at = value;
+}
+
+void model_store64_relaxed(void *p, uint64_t value)
+{
+    *(uint64_t *)memory_at_l2(p, 8, device.faults.wide_relaxed_store_overtaken) = value;
+}
+
+/* Whether, before the wait, another grid than the thread's was the last one to add anything, to this word. */
+static bool other_grid_added(const void *at)
+{
+    uint64_t grid = device.current->block->op->serial;
+    bool other = device.added_at == at && device.added_by != grid;
+    device.added_at = at;
+    device.added_by = grid;
+    return other && before_open_wait(device.current);
+}
+
+uint32_t model_atomic_add32(void *p, uint32_t value)
+{
+    uint32_t *q = memory_at_l2(p, 4, device.faults.add_overtaken), old = *q;
+    bool lost = device.faults.late_adds_lost && device.current->block->index >= 256;
+    lost |= device.faults.add_behind_other_grid_lost && other_grid_added(q);
+    *q = lost ? old : old + value;
+    trace(old);
+    return device.faults.add_gives_new ? *q : old;
+}
+
+uint32_t model_atomic_exch32(void *p, uint32_t value)
+{
+    uint32_t *q = memory_at_l2(p, 4, false), old = *q;
+    if (!device.faults.exchange_lost_after_wait || device.current->waits == 0)
+        *q = value;
+    trace(old);
+    return old;
+}
+
+uint32_t model_atomic_cas32(void *p, uint32_t compare, uint32_t value)
+{
+    uint32_t *q = memory_at_l2(p, 4, device.faults.compare_overtaken), old = *q;
+    if (device.faults.compare_by_half ? (uint16_t)old == (uint16_t)compare : old == compare)
+        *q = value;
+    trace(old);
+    return old;
+}
+
+/* Takes the value where it is the one that counts; half: the lower four bytes of it, on broken devices. */
+static uint64_t takes64(uint64_t old, uint64_t value, bool taken, bool half)
+{
+    trace(old);
+    return !taken ? old : half ? (old & ~(uint64_t)UINT32_MAX) | (uint32_t)value : value;
+}
+
+uint64_t model_atomic_min64(void *p, uint64_t value)
+{
+    uint64_t *q = memory_at_l2(p, 8, device.faults.least_overtaken), old = *q;
+    bool less = device.faults.min_compares_half ? (uint32_t)value < (uint32_t)old : value < old;
+    *q = takes64(old, value, less, device.faults.min_stores_half);
+    return device.faults.least_gives_new ? *q : old;
+}
+
+uint64_t model_atomic_max64(void *p, uint64_t value)
+{
+    uint64_t *q = memory_at_l2(p, 8, device.faults.least_overtaken), old = *q;
+    bool more = device.faults.max_compares_half ? (uint32_t)value > (uint32_t)old : device.faults.max_is_signed ? (int64_t)value > (int64_t)old : value > old;
+    *q = takes64(old, value, more, device.faults.max_stores_half);
+    return old;
+}
