@@ -171,6 +171,7 @@ struct stream *stream_new(unsigned flags, int priority); /* NULL: no memory */
 bool moves_memory(const struct op *op);
 /* Orders op after all that the stream holds and makes it the stream's last. */
 void stream_append(struct stream *s, struct op *op, bool programmatic);
+unsigned pairs_beside(const struct stream *s); /* streams.c: other streams whose last kernel may overlap the one before it */
 void order_behind_tail(struct stream *s, struct op *op, bool programmatic);
 bool passes_graph(const struct stream *s, const struct op *op); /* on devices where it does */
 bool passes_first_thread(const struct stream *s, const struct op *op);

@@ -519,6 +519,14 @@ void stream_cuts(struct stream *s)
     s->tail = s->kernel_tail = s->previous_kernel = s->last_kernel = NULL;
 }
 
+unsigned pairs_beside(const struct stream *s)
+{
+    unsigned pairs = 0;
+    for (const struct stream *o = streams; o != NULL; o = o->next)
+        pairs += o != s && o->tail != NULL && o->tail->overlapped != NULL && !o->tail->retired;
+    return pairs;
+}
+
 unsigned streams_alive(void)
 {
     unsigned alive = 0;
