@@ -29,6 +29,8 @@
  * many     COMP-04e  the last of 136 streams, an event among 4,160, those of 520 launches, one that is recorded 260 times, one of 600
  *                    that a stream waits for, the last of 70 executable graphs, one of 260 launches, 400 host functions,
  *                    136 pairs of a primary and a dependent at once
+ * again    COMP-04e  six launches of one kernel with the same arguments, each with or without the attribute; memsets, copies, values, host functions,
+ *                    graphs and events that are the same three times, between kernels that change what they move
  * wide     COMP-04b  144 works or primaries and 120 kernels that do nothing, before one reader; one work before 120 such kernels and 144
  *                    readers; 2,100 empty nodes between work and reader
  * captures COMP-04e  a capture of 1,100 nodes, one of 33 streams, and four captures at once
@@ -481,6 +483,7 @@ static cudaError_t join_zero(struct joins *joins)
 #include "joins_threads.h"
 #include "joins_items.h"
 #include "joins_recorders.h"
+#include "joins_again.h"
 
 static void ask_legacy(struct ask *ask)
 {
@@ -525,6 +528,7 @@ static const struct pair joins_pairs[] = {
     PAIR_ASK("driver", ask_by_driver),
     PAIR_ASK("ended", ask_ended),
     PAIR_ASK("many", ask_many),
+    PAIR_ASK("again", ask_again),
     PAIR_ASK("wide", ask_wide),
     PAIR_ASK("captures", ask_captures),
     PAIR_ASK("rows", ask_rows),

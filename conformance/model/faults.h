@@ -434,6 +434,7 @@ struct faults {
     bool new_node_takes_lost_attributes;
     bool edges_beyond_32_beside_program_uncovered;
     bool pairs_beyond_32_uncovered, pairs_beyond_64_begin_early, pairs_of_graph_uncovered;
+    bool again_keeps_attribute, again_left_out, again_not_set, again_not_copied;
     bool never_overlaps, seldom_overlaps, early, shared, halts, late_copies, pageable_later; /* these conform */
 };
 
