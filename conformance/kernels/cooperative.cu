@@ -8,12 +8,15 @@
  *                    of its grid have begun. So do the grids of two streams that joined a capture, of a graph, of a conditional node's
  *                    body, which always runs or which a kernel lets run, or of a loop of two rounds; also in a clone of that
  *                    graph, in its second executable graph, and in one that was updated from another such capture; and once their
- *                    nodes were left out, taken in again and given parameters, or were given attributes that they have.
+ *                    nodes were left out, taken in again and given parameters, or were given attributes that they have. Then all
+ *                    blocks go through grid barriers, each of which keeps what a block stored before it for the next block; so
+ *                    they do in grids of a quarter of the size, of which four have room at once.
  *
  * Mutant `crowded`: a plain kernel of one block more than fit. Its first blocks wait in vain.
  */
 #include "cleared.h"
 #include "graph_ask.h"
+#include "grid_barrier.h"
 #include "host_room.h"
 
 #define GRIDS 4u               /* of a round, one after the other in two streams */
@@ -31,7 +34,30 @@
 #define MEETING_BOUND_NS 4000000000u /* others may be using the GPU; a grid that waits in vain is the last one */
 #endif
 
-/* In trial_state `began` counts blocks, and `early` those that did not see all blocks of their grid begin. */
+#define BARRIERS 3u
+
+/* Each block counts in one of two words of its own, by turns; after the barrier the next block's word is the same, because that one cannot count in it
+ * again before the barrier after this. In trial_state `witnessed` counts the words that are not, and the blocks that have
+ * no barrier. */
+DEVICE_FN void passes_barriers(const struct kernel_args *args, uint32_t blocks, uint32_t block)
+{
+    uint32_t i, mine = 0, has = k_has_grid_barrier();
+
+    if (!has && k_thread() == 0)
+        k_add(&args->state->witnessed, 1);
+    for (i = 0; i < BARRIERS && has; i++) {
+        uint32_t *turn = args->data + i % 2 * blocks;
+        if (k_thread() == 0) {
+            mine = k_load_relaxed(turn + block) + 1;
+            k_store(turn + block, mine);
+        }
+        k_grid_barrier();
+        if (k_thread() == 0 && k_load_relaxed(turn + (block + 1) % blocks) != mine)
+            k_add(&args->state->witnessed, 1);
+    }
+}
+
+/* In trial_state `began` counts blocks, and `early` those that did not see all blocks of their grid begin. Only cooperative launches have words. */
 DEVICE_FN void meets(const struct kernel_args *args)
 {
     uint32_t shape[9];
@@ -43,6 +69,10 @@ DEVICE_FN void meets(const struct kernel_args *args)
         if (!k_poll(args->state, &args->state->began, shape[0] * shape[1] * shape[2], MEETING_BOUND_NS))
             k_add(&args->state->early, 1);
         k_add(&args->state->finished, 1);
+    }
+    if (args->data) {
+        k_shape(shape);
+        passes_barriers(args, shape[0] * shape[1] * shape[2], k_grid_rank());
     }
 }
 
@@ -110,6 +140,7 @@ struct meeting {
     enum place place;          /* the same */
     uint64_t handle;           /* of its loop */
     int again;                 /* its graph is launched a second time */
+    int quarters;              /* its grids have a quarter of the blocks */
     unsigned size[GRIDS];      /* its grids' blocks */
     cudaError_t error;         /* of its launches */
     cudaStream_t usual[2], urgent[2]; /* the streams of most rounds, and of some */
@@ -119,7 +150,9 @@ struct meeting {
     cudaEvent_t event, recorded; /* recorded: by launches */
     int records;               /* whether launches may record events here */
     int records_begin;         /* ... or when all blocks have begun */
-    unsigned blocks, alone, missing; /* of all rounds: launched, without all the others of their grid, never run */
+    unsigned blocks, alone, missing, apart; /* of all rounds: launched, without all the others of their grid, never run, beside a barrier */
+    uint32_t *words;           /* two for each block of each grid */
+    size_t room;               /* of the words of a grid, in words */
 };
 
 static void fill_launch(cudaLaunchConfig_t *config, cudaLaunchAttribute *attrs, enum kind kind, unsigned blocks)
@@ -165,6 +198,15 @@ static cudaError_t try_recording(const struct meeting *m, cudaLaunchAttribute at
     return cudaStreamSynchronize(m->usual[0]);
 }
 
+static cudaError_t open_words(struct meeting *m)
+{
+    unsigned kind;
+
+    for (kind = 0; kind < KINDS; kind++)
+        m->room = 2u * m->most[kind] > m->room ? 2u * m->most[kind] : m->room;
+    return cudaMalloc((void **)&m->words, GRIDS * m->room * sizeof(uint32_t));
+}
+
 static cudaError_t open_meeting(struct meeting *m, const struct ask *ask)
 {
     int device, processors = 0, least = 0;
@@ -194,7 +236,9 @@ static cudaError_t open_meeting(struct meeting *m, const struct ask *ask)
         error = try_recording(m, recording_begin(m->recorded), &m->records_begin);
     if (error == cudaSuccess)
         error = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
-    return error == cudaSuccess ? count_most(m, processors) : error;
+    if (error == cudaSuccess)
+        error = count_most(m, processors);
+    return error == cudaSuccess ? open_words(m) : error;
 }
 
 static cudaError_t launch_grid(const struct meeting *m, unsigned grid, unsigned blocks)
@@ -207,6 +251,7 @@ static cudaError_t launch_grid(const struct meeting *m, unsigned grid, unsigned 
     params[0] = &args;
     args.args = m->args;
     args.args.state += grid;
+    args.args.data = CROWDED ? NULL : m->words + grid * m->room;
     fill_launch(&config, attrs, m->kind, blocks);
     config.stream = m->stream[grid % 2];
     if (!CROWDED)
@@ -258,6 +303,8 @@ static void plan_round(struct meeting *m, unsigned round, enum place place)
         m->stream[grid] = m->dress == DRESS_URGENT_STREAMS ? m->urgent[grid] : m->usual[grid];
     most = m->most[m->kind];
     half = comes_in_twos(m->kind) ? most / 4 * 2 + 2 : most / 2 + 1;
+    if (m->quarters)
+        most = half = comes_in_twos(m->kind) ? (most + 7) / 8 * 2 : (most + 3) / 4;
     for (grid = 0; grid < GRIDS_MADE; grid++)
         m->size[grid] = CROWDED ? most + 1 : round / KINDS >> grid & 1 && half <= most ? half : most;
 }
@@ -268,6 +315,8 @@ static cudaError_t run_round(struct meeting *m, unsigned round, enum place place
     unsigned grid;
     cudaError_t error = clear_memory(m->args.state, sizeof(state));
 
+    if (error == cudaSuccess)
+        error = clear_memory(m->words, GRIDS * m->room * sizeof(uint32_t));
     plan_round(m, round, place);
     if (error == cudaSuccess) {
         if (m->dress != DRESS_BY_THREAD || !run_in_thread(run_grids_there, m))
@@ -281,6 +330,7 @@ static cudaError_t run_round(struct meeting *m, unsigned round, enum place place
     for (grid = 0; grid < GRIDS_MADE && error == cudaSuccess; grid++) {
         m->blocks += m->size[grid];
         m->alone += state[grid].early;
+        m->apart += state[grid].witnessed;
         m->missing += (place == PLACE_LOOP ? LOOP_ROUNDS : 1) * m->size[grid] - state[grid].finished;
     }
     return error;
@@ -309,10 +359,15 @@ static void ask_at_once(struct ask *ask)
         error = run_round(&m, round, PLACE_STREAMS);
         if (error == cudaSuccess && !CROWDED && !m.alone && place_of(round) != PLACE_STREAMS)
             error = run_round(&m, round, place_of(round));
+        m.quarters = 1;
+        if (error == cudaSuccess && !CROWDED && !m.alone && round % 4 == 0)
+            error = run_round(&m, round, round % 8 ? PLACE_GRAPH : PLACE_STREAMS);
+        m.quarters = 0;
     }
     ask_expect(ask, "cooperative grids in two streams", error, cudaSuccess);
     ask_expect_none(ask, "blocks that waited in vain for the others of their grid", m.alone, m.blocks);
     ask_expect_none(ask, "blocks that did not run", m.missing, m.blocks);
+    ask_expect_none(ask, "stale behind a barrier of the grid", m.apart, m.blocks);
     if (m.event)
         (void)cudaEventDestroy(m.event);
     if (m.recorded)
@@ -323,6 +378,7 @@ static void ask_at_once(struct ask *ask)
         if (m.urgent[round])
             (void)cudaStreamDestroy(m.urgent[round]);
     (void)cudaFree(m.args.state);
+    (void)cudaFree(m.words);
 }
 
 static const struct pair cooperative_pairs[] = { PAIR_ASK("at_once", ask_at_once) };

@@ -51,6 +51,7 @@ struct grid { /* the kernel part of an op */
     unsigned cluster; /* blocks of one */
     unsigned shape[9]; /* x, y, z of the grid, of a block, and of a cluster */
     unsigned next_block, triggered, trigger_calls;
+    unsigned met; /* blocks that came to its barriers, of all of them */
     unsigned counted; /* blocks that its node had before it was given more: for the device params-keep-trigger-count */
     unsigned gone, exited, low_exited; /* blocks that ended; ... without a trigger; ... of the lower half */
     uint64_t began_on[(MODEL_MOST_SMS + 63) / 64]; /* a bit for each SM: for the device late-blocks-keep-lines */
@@ -128,7 +129,7 @@ static inline bool op_is_hinted(const struct op *op, const struct hinted *h)
 
 /* ---- blocks and threads ---- */
 
-enum thread_state { THREAD_DONE, THREAD_RUNNABLE, THREAD_BARRIER, THREAD_WAIT, THREAD_PAUSE };
+enum thread_state { THREAD_DONE, THREAD_RUNNABLE, THREAD_BARRIER, THREAD_MEETING, THREAD_WAIT, THREAD_PAUSE };
 
 struct thread {
     struct coroutine *coroutine;
@@ -137,6 +138,7 @@ struct thread {
     unsigned index, place; /* in the block; in device.runnable */
     unsigned waits, triggers;
     unsigned fences;
+    unsigned barriers, meets; /* of its grid: to which it came; how many blocks have to have come before it goes on */
     uint64_t resting_since; /* clock of the first of a row of pauses; 0: did something else */
 };
 
