@@ -34,6 +34,7 @@ cudaError_t call_result(cudaError_t error); /* remembers a failure as the last e
 struct function {
     const struct model_kernel *kernel;
     int max_dynamic_shared, carveout;
+    bool wide_clusters; /* of more than eight blocks are allowed */
     int ptx_on[MODEL_MAX_DEVICES]; /* 0: as the kernel says */
 };
 bool function_exists(const struct function *f);
@@ -41,6 +42,7 @@ int current_device(void); /* of this thread */
 int cc_of(int index);
 int function_ptx(const struct function *f); /* on the current device */
 struct function *function_find(const void *func);
+unsigned most_in_cluster(const void *func);
 void functions_reset(void);
 void devices_reset(void);
 int blocks_per_sm(const struct function *f, unsigned threads, size_t dynamic_shared);

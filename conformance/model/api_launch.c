@@ -46,7 +46,7 @@ static bool cluster_fits(const struct request *r, unsigned x, unsigned y, unsign
     if (device.faults.cluster_of_none_taken && (x == 0 || y == 0 || z == 0))
         return true;
     uint64_t blocks = (uint64_t)x * y * (device.faults.cluster_layers_uncounted && !r->cooperative ? 1 : z);
-    if (x == 0 || y == 0 || z == 0 || r->grid[0] % x != 0 || blocks > 8)
+    if (x == 0 || y == 0 || z == 0 || r->grid[0] % x != 0 || blocks > most_in_cluster(r->kernel->func))
         return false;
     return device.faults.cluster_misfits_accepted || (r->grid[1] % y == 0 && r->grid[2] % z == 0);
 }

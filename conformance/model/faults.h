@@ -436,6 +436,7 @@ struct faults {
     bool pairs_beyond_32_uncovered, pairs_beyond_64_begin_early, pairs_of_graph_uncovered;
     bool again_keeps_attribute, again_left_out, again_not_set, again_not_copied;
     bool grid_barriers_shared, grid_barrier_of_primary, grid_barrier_lacks_one_again;
+    bool wide_cluster_triggers, ninth_of_cluster_free;
     bool never_overlaps, seldom_overlaps, early, shared, halts, late_copies, pageable_later; /* these conform */
 };
 

@@ -555,7 +555,7 @@ static bool all_triggered(const struct op *op)
     if (device.faults.trigger_counts_calls)
         return g->trigger_calls + exited >= g->blocks;
     if ((device.faults.cluster_triggers_at_once && g->cluster > 1) || (device.faults.cluster_of_eight_triggers && g->cluster == 8) ||
-        (device.faults.cluster_of_three_triggers && g->cluster == 3))
+        (device.faults.cluster_of_three_triggers && g->cluster == 3) || (device.faults.wide_cluster_triggers && g->cluster > 8))
         return g->triggered * g->cluster + exited >= g->blocks;
     if (device.faults.unstarted_blocks_count || device.faults.dependents_steal_slots ||
         (device.faults.completing_unstarted_count && op_given(op, 12)))

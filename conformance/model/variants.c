@@ -107,6 +107,8 @@ static const struct variant variants[] = {
     BROKEN("grid-barriers-shared", grid_barriers_shared, "COMP-02c", "the barriers of all cooperative grids count their blocks in one place"),
     BROKEN("grid-barrier-of-primary", grid_barrier_of_primary, "COMP-02c", "the barrier of a cooperative dependent counts its blocks where its primary, which has not ended, counts its own"),
     BROKEN("grid-barrier-lacks-one-again", grid_barrier_lacks_one_again, "COMP-02c", "the barrier of a cooperative grid lets go before its last block has come, in a graph that is launched again"),
+    BROKEN("wide-cluster-triggers", wide_cluster_triggers, "COMP-16", "one trigger counts for all blocks of a cluster of more than eight"),
+    BROKEN("ninth-of-cluster-free", ninth_of_cluster_free, "COMP-16", "the wait of the ninth block of a cluster, and of those after it, returns at once"),
     BROKEN("cooperative-not-covered", cooperative_not_covered, "COMP-02", "the wait does not cover a cooperative kernel"),
     BROKEN("domain-not-covered", domain_not_covered, "MEM-08", "the wait does not cover a kernel in another memory-sync domain"),
     BROKEN("map-uncovers", map_uncovers, "ATTR-17", "the wait of a launch with a memory-sync domain map covers nothing"),
