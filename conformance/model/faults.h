@@ -437,6 +437,7 @@ struct faults {
     bool again_keeps_attribute, again_left_out, again_not_set, again_not_copied;
     bool grid_barriers_shared, grid_barrier_of_primary, grid_barrier_lacks_one_again;
     bool wide_cluster_triggers, ninth_of_cluster_free;
+    bool row_offsets_wrap, stores_beyond_4g_lost;
     bool never_overlaps, seldom_overlaps, early, shared, halts, late_copies, pageable_later; /* these conform */
 };
 

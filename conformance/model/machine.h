@@ -297,11 +297,15 @@ void op_block_exited(struct op *op);
 void op_counts_as_triggered(struct op *op);
 void ops_reclaim(void);
 
+/* moves.c */
+void move_memory(struct op *op);
+
 /* waits.c */
 bool wait_may_return(const struct thread *thread);
 
 /* fences.c: for the broken devices */
 bool is_far(uint32_t word);
+bool store_is_lost(uint32_t word); /* that was left in a store buffer when its grid ended */
 bool fence_is_lost(const struct thread *t);
 bool fence_leaves(const struct store *s, unsigned taken);
 

@@ -465,6 +465,8 @@ static const struct variant variants[] = {
     BROKEN("third-capture-unordered", third_capture_unordered, "COMP-04e", "while two captures are under way a third one's nodes come after nothing"),
     BROKEN("enabled-always", enabled_always, "SAME-01", "a node says that it is enabled, whatever it is"),
     BROKEN("third-exec-drops-edge", third_exec_drops_edge, "SAME-01", "of three executable graphs of one graph the last lacks an edge"),
+    BROKEN("row-offsets-wrap", row_offsets_wrap, "COMP-04d", "of a row or layer of a copy or memset, bytes from the first one are counted in 32 bits"),
+    BROKEN("stores-beyond-4g-lost", stores_beyond_4g_lost, "COMP-04d", "what a kernel left in its store buffer for memory beyond 4 GiB is lost"),
     BROKEN("pairs-beyond-32-uncovered", pairs_beyond_32_uncovered, "COMP-04e", "the wait covers nothing while 32 other streams hold a pair of kernels that may overlap"),
     BROKEN("pairs-beyond-64-begin-early", pairs_beyond_64_begin_early, "COMP-04e", "a dependent begins with its primary while 64 other streams hold a pair of kernels that may overlap"),
     BROKEN("pairs-of-graph-uncovered", pairs_of_graph_uncovered, "COMP-04e", "the wait covers nothing by an edge of a graph that 32 others come before, if neither of its two kernels has another one"),
