@@ -61,6 +61,7 @@
 #define k_store64_relaxed(p, v) model_store64_relaxed((p), (v))
 #define k_add(p, v) ((void)model_atomic_add32((p), (v)))
 #define k_add_release(p, v) model_atomic_add32_release((p), (v))
+#define k_take(p, v) model_atomic_add32((p), (v))
 #define k_exchange(p, v) model_atomic_exch32((p), (v))
 #define k_compare(p, old, v) model_atomic_cas32((p), (old), (v))
 #define k_min64(p, v) ((void)model_atomic_min64((p), (v)))
@@ -208,6 +209,14 @@ DEVICE_FN void k_store64(void *p, uint64_t v)
 DEVICE_FN void k_store64_relaxed(void *p, uint64_t v)
 {
     asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" :: "l"(p), "l"(v) : "memory");
+}
+
+/* Adds, and tells what was there before. */
+DEVICE_FN uint32_t k_take(void *p, uint32_t v)
+{
+    uint32_t old;
+    asm volatile("atom.relaxed.gpu.global.add.u32 %0, [%1], %2;" : "=r"(old) : "l"(p), "r"(v) : "memory");
+    return old;
 }
 
 /* What was there before. */

@@ -8,12 +8,15 @@
  *                    of its grid have begun. So do the grids of two streams that joined a capture, of a graph, of a conditional node's
  *                    body, which always runs or which a kernel lets run, or of a loop of two rounds; also in a clone of that
  *                    graph, in its second executable graph, and in one that was updated from another such capture; and once their
- *                    nodes were left out, taken in again and given parameters, or were given attributes that they have.
+ *                    nodes were left out, taken in again and given parameters, or were given attributes that they have. Then all
+ *                    blocks go through grid barriers, each of which keeps what a block stored before it for the next block; so
+ *                    they do in grids of a quarter of the size, of which four have room at once.
  *
  * Mutant `crowded`: a plain kernel of one block more than fit. Its first blocks wait in vain.
  */
 #include "cleared.h"
 #include "graph_ask.h"
+#include "grid_barrier.h"
 #include "host_room.h"
 
 #define GRIDS 4u               /* of a round, one after the other in two streams */
@@ -31,7 +34,30 @@
 #define MEETING_BOUND_NS 4000000000u /* others may be using the GPU; a grid that waits in vain is the last one */
 #endif
 
-/* In trial_state `began` counts blocks, and `early` those that did not see all blocks of their grid begin. */
+#define BARRIERS 3u
+
+/* Each block counts in one of two words of its own, by turns; after the barrier the next block's word is the same, because that one cannot count in it
+ * again before the barrier after this. In trial_state `witnessed` counts the words that are not, and the blocks that have
+ * no barrier. */
+DEVICE_FN void passes_barriers(const struct kernel_args *args, uint32_t blocks, uint32_t block)
+{
+    uint32_t i, mine = 0, has = k_has_grid_barrier();
+
+    if (!has && k_thread() == 0)
+        k_add(&args->state->witnessed, 1);
+    for (i = 0; i < BARRIERS && has; i++) {
+        uint32_t *turn = args->data + i % 2 * blocks;
+        if (k_thread() == 0) {
+            mine = k_load_relaxed(turn + block) + 1;
+            k_store(turn + block, mine);
+        }
+        k_grid_barrier();
+        if (k_thread() == 0 && k_load_relaxed(turn + (block + 1) % blocks) != mine)
+            k_add(&args->state->witnessed, 1);
+    }
+}
+
+/* In trial_state `began` counts blocks, and `early` those that did not see all blocks of their grid begin. Only cooperative launches have words. */
 DEVICE_FN void meets(const struct kernel_args *args)
 {
     uint32_t shape[9];
@@ -43,6 +69,10 @@ DEVICE_FN void meets(const struct kernel_args *args)
         if (!k_poll(args->state, &args->state->began, shape[0] * shape[1] * shape[2], MEETING_BOUND_NS))
             k_add(&args->state->early, 1);
         k_add(&args->state->finished, 1);
+    }
+    if (args->data) {
+        k_shape(shape);
+        passes_barriers(args, shape[0] * shape[1] * shape[2], k_grid_rank());
     }
 }
 
@@ -110,6 +140,7 @@ struct meeting {
     enum place place;          /* the same */
     uint64_t handle;           /* of its loop */
     int again;                 /* its graph is launched a second time */
+    int quarters;              /* its grids have a quarter of the blocks */
     unsigned size[GRIDS];      /* its grids' blocks */
     cudaError_t error;         /* of its launches */
     cudaStream_t usual[2], urgent[2]; /* the streams of most rounds, and of some */
@@ -119,7 +150,9 @@ struct meeting {
     cudaEvent_t event, recorded; /* recorded: by launches */
     int records;               /* whether launches may record events here */
     int records_begin;         /* ... or when all blocks have begun */
-    unsigned blocks, alone, missing; /* of all rounds: launched, without all the others of their grid, never run */
+    unsigned blocks, alone, missing, apart; /* of all rounds: launched, without all the others of their grid, never run, beside a barrier */
+    uint32_t *words;           /* two for each block of each grid */
+    size_t room;               /* of the words of a grid, in words */
 };
 
 static void fill_launch(cudaLaunchConfig_t *config, cudaLaunchAttribute *attrs, enum kind kind, unsigned blocks)
@@ -165,6 +198,15 @@ static cudaError_t try_recording(const struct meeting *m, cudaLaunchAttribute at
     return cudaStreamSynchronize(m->usual[0]);
 }
 
+static cudaError_t open_words(struct meeting *m)
+{
+    unsigned kind;
+
+    for (kind = 0; kind < KINDS; kind++)
+        m->room = 2u * m->most[kind] > m->room ? 2u * m->most[kind] : m->room;
+    return cudaMalloc((void **)&m->words, GRIDS * m->room * sizeof(uint32_t));
+}
+
 static cudaError_t open_meeting(struct meeting *m, const struct ask *ask)
 {
     int device, processors = 0, least = 0;
@@ -194,7 +236,9 @@ static cudaError_t open_meeting(struct meeting *m, const struct ask *ask)
         error = try_recording(m, recording_begin(m->recorded), &m->records_begin);
     if (error == cudaSuccess)
         error = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
-    return error == cudaSuccess ? count_most(m, processors) : error;
+    if (error == cudaSuccess)
+        error = count_most(m, processors);
+    return error == cudaSuccess ? open_words(m) : error;
 }
 
 static cudaError_t launch_grid(const struct meeting *m, unsigned grid, unsigned blocks)
@@ -207,6 +251,7 @@ static cudaError_t launch_grid(const struct meeting *m, unsigned grid, unsigned 
     params[0] = &args;
     args.args = m->args;
     args.args.state += grid;
+    args.args.data = CROWDED ? NULL : m->words + grid * m->room;
     fill_launch(&config, attrs, m->kind, blocks);
     config.stream = m->stream[grid % 2];
     if (!CROWDED)
@@ -236,239 +281,7 @@ static cudaError_t launch_grids(const struct meeting *m)
     return error;
 }
 
-/* Ends each round of the loop. */
-static cudaError_t turn(const struct meeting *m)
-{
-#if CUDART_VERSION >= 12040
-    struct turn args = { m->args.state, m->handle };
-
-    return launch_given((const void *)SYMBOL(cooperative_turns), &args, 1, 1, 0, m->origin, NULL, 0);
-#else
-    (void)m;
-    return cudaErrorNotSupported;
-#endif
-}
-
-/* Both streams join the capture: into a graph of its own, or into this body. */
-static cudaError_t catch_grids(const struct meeting *m, cudaGraph_t body, cudaGraph_t *graph)
-{
-    cudaError_t error = body ? cudaStreamBeginCaptureToGraph(m->origin, body, NULL, NULL, 0, cudaStreamCaptureModeThreadLocal)
-                             : cudaStreamBeginCapture(m->origin, cudaStreamCaptureModeThreadLocal), end;
-
-    if (error != cudaSuccess)
-        return error;
-    error = record_and_await(m->event, m->origin, m->stream[0]);
-    if (error == cudaSuccess)
-        error = cudaStreamWaitEvent(m->stream[1], m->event, 0);
-    if (error == cudaSuccess)
-        error = launch_grids(m);
-    if (error == cudaSuccess)
-        error = record_and_await(m->event, m->stream[0], m->origin);
-    if (error == cudaSuccess)
-        error = record_and_await(m->event, m->stream[1], m->origin);
-    if (error == cudaSuccess && m->place == PLACE_LOOP)
-        error = turn(m);
-    end = cudaStreamEndCapture(m->origin, graph);
-    return error == cudaSuccess ? end : error;
-}
-
-/* The graph becomes a child graph of another one, which takes its place. */
-static cudaError_t wrap_once(cudaGraph_t *graph)
-{
-    cudaGraph_t child = *graph;
-    cudaGraphNode_t node;
-    cudaError_t error = cudaGraphCreate(graph, 0);
-
-    if (error == cudaSuccess)
-        error = cudaGraphAddChildGraphNode(&node, *graph, NULL, 0, child);
-    (void)cudaGraphDestroy(child);
-    return error;
-}
-
-/* A refused update leaves the executable graph as it was. Whether a driver may refuse this one is not asked here. */
-static cudaError_t make_executable(const struct meeting *m, cudaGraphExec_t *exec, cudaGraph_t graph)
-{
-    cudaGraphExecUpdateResultInfo info;
-    cudaGraphExec_t first = NULL;
-    cudaGraph_t other = NULL;
-    cudaError_t error = m->place == PLACE_SECOND ? cudaGraphInstantiate(&first, graph, 0) : cudaSuccess;
-
-    if (error == cudaSuccess)
-        error = cudaGraphInstantiate(exec, graph, 0);
-    if (first)
-        (void)cudaGraphExecDestroy(first);
-    if (error != cudaSuccess || m->place != PLACE_UPDATED)
-        return error;
-    error = catch_grids(m, NULL, &other);
-    if (error == cudaSuccess)
-        error = cudaGraphExecUpdate(*exec, other, &info);
-    if (error == cudaErrorGraphExecUpdateFailure) {
-        (void)cudaGetLastError();
-        error = cudaSuccess;
-    }
-    if (other)
-        (void)cudaGraphDestroy(other);
-    return error;
-}
-
-/* The node gets the parameters that it has. Whether a driver may refuse them is not asked here. */
-static cudaError_t give_anew(cudaGraphExec_t exec, cudaGraphNode_t node)
-{
-    struct cudaKernelNodeParams params = PDL_ZERO;
-    cudaError_t error = cudaGraphKernelNodeGetParams(node, &params);
-
-    if (error == cudaSuccess && cudaGraphExecKernelNodeSetParams(exec, node, &params) != cudaSuccess)
-        (void)cudaGetLastError();
-    return error;
-}
-
-/* Leaves each kernel of the graph itself out, takes it in again, and gives it parameters. */
-static cudaError_t enable_anew(cudaGraphExec_t exec, cudaGraph_t graph)
-{
-    cudaGraphNode_t node[2 * GRIDS_MADE + 2];
-    enum cudaGraphNodeType type;
-    size_t count = sizeof(node) / sizeof(node[0]), i;
-    cudaError_t error = cudaGraphGetNodes(graph, node, &count);
-
-    for (i = 0; i < count && error == cudaSuccess; i++) {
-        error = cudaGraphNodeGetType(node[i], &type);
-        if (error != cudaSuccess || type != cudaGraphNodeTypeKernel)
-            continue;
-        error = cudaGraphNodeSetEnabled(exec, node[i], 0);
-        if (error == cudaSuccess)
-            error = cudaGraphNodeSetEnabled(exec, node[i], 1);
-        if (error == cudaSuccess)
-            error = give_anew(exec, node[i]);
-    }
-    return error;
-}
-
-/* Only what the last launch counts is asked about. */
-static cudaError_t run_graph(const struct meeting *m, cudaGraph_t graph)
-{
-    cudaGraphExec_t exec = NULL;
-    int launch;
-    cudaError_t error = make_executable(m, &exec, graph);
-
-    for (launch = 0; launch < 1 + m->again && error == cudaSuccess; launch++) {
-        error = clear_memory(m->args.state, GRIDS * sizeof(struct trial_state));
-        if (error == cudaSuccess && launch)
-            error = enable_anew(exec, graph);
-        if (error == cudaSuccess)
-            error = cudaGraphLaunch(exec, m->origin);
-        if (error == cudaSuccess)
-            error = cudaStreamSynchronize(m->origin);
-    }
-    if (exec)
-        (void)cudaGraphExecDestroy(exec);
-    return error;
-}
-
-#define DRESSED_ANEW 7u
-
-/* Gives the grids' nodes attributes that they have, unless the device has no such ones, and a carve-out by which no fewer blocks have room. They stay
- * cooperative. */
-static cudaError_t dress_anew(cudaGraph_t graph)
-{
-    static const cudaLaunchAttributeID ids[DRESSED_ANEW] = {
-        cudaLaunchAttributePriority, cudaLaunchAttributeMemSyncDomain, cudaLaunchAttributeAccessPolicyWindow,
-        cudaLaunchAttributeClusterSchedulingPolicyPreference, cudaLaunchAttributeMemSyncDomainMap, cudaLaunchAttributeClusterDimension,
-        (cudaLaunchAttributeID)14 /* the carve-out, which older toolkits do not name */
-    };
-    cudaGraphNode_t node[2 * GRIDS_MADE + 2];
-    cudaLaunchAttributeValue value;
-    enum cudaGraphNodeType type;
-    size_t count = sizeof(node) / sizeof(node[0]), i, k;
-    cudaError_t error = cudaGraphGetNodes(graph, node, &count);
-
-    for (i = 0; i < DRESSED_ANEW * count && error == cudaSuccess; i++) {
-        k = i / DRESSED_ANEW;
-        error = cudaGraphNodeGetType(node[k], &type);
-        if (error != cudaSuccess || type != cudaGraphNodeTypeKernel)
-            continue;
-        error = cudaGraphKernelNodeGetAttribute(node[k], ids[i % DRESSED_ANEW], &value);
-        if (i % DRESSED_ANEW + 1 == DRESSED_ANEW)
-            value = whole_carveout().val;
-        if (error == cudaSuccess && (ids[i % DRESSED_ANEW] != cudaLaunchAttributeClusterDimension || value.clusterDim.x > 1))
-            error = cudaGraphKernelNodeSetAttribute(node[k], ids[i % DRESSED_ANEW], &value);
-        if (i % DRESSED_ANEW > 1 && is_unoffered(error)) {
-            (void)cudaGetLastError();
-            error = cudaSuccess;
-        }
-    }
-    return error;
-}
-
-#if CUDART_VERSION >= 12040
-/* A body that runs because the kernel before it says so. */
-static cudaError_t open_chosen(const struct meeting *m, cudaGraph_t graph, cudaGraph_t *body)
-{
-    struct turn args = { m->args.state, 0 };
-    void *values[1];
-    struct cudaKernelNodeParams params = one_block_node((const void *)SYMBOL(cooperative_chooses), 1, values);
-    cudaGraphEdgeData full = edges_data(0, 0, 0);
-    cudaGraphConditionalHandle handle;
-    cudaGraphNode_t chooses, node;
-    cudaError_t error = ask_add_chosen(&node, graph, graph, &handle, cudaGraphCondTypeIf, 1, body);
-
-    if (error != cudaSuccess)
-        return error;
-    args.handle = handle;
-    values[0] = &args;
-    error = cudaGraphAddKernelNode(&chooses, graph, NULL, 0, &params);
-    return error == cudaSuccess ? edges_add(graph, &chooses, &node, &full, 1) : error;
-}
-
-static cudaError_t open_body(struct meeting *m, cudaGraph_t graph, cudaGraph_t *body)
-{
-    cudaGraphConditionalHandle handle;
-    cudaGraphNode_t node;
-    cudaError_t error;
-
-    if (m->place == PLACE_BODY && m->again)
-        return open_chosen(m, graph, body);
-    if (m->place == PLACE_BODY)
-        return ask_add_if(&node, graph, graph, 1, body);
-    error = ask_add_loop(&node, graph, &handle, body);
-    if (error == cudaSuccess)
-        m->handle = handle;
-    return error;
-}
-#endif
-
-static cudaError_t run_grids(struct meeting *m)
-{
-    cudaGraph_t graph = NULL, body = NULL, same = NULL;
-    enum place place = m->place;
-    cudaError_t error = cudaSuccess;
-
-    if (place == PLACE_STREAMS)
-        return launch_grids(m);
-#if CUDART_VERSION >= 12040
-    if (place == PLACE_BODY || place == PLACE_LOOP) {
-        error = cudaGraphCreate(&graph, 0);
-        if (error == cudaSuccess)
-            error = open_body(m, graph, &body);
-    }
-#endif
-    if (error == cudaSuccess)
-        error = catch_grids(m, body, body ? &same : &graph);
-    if (error == cudaSuccess && !body && !m->again)
-        error = dress_anew(graph);
-    if (error == cudaSuccess && place == PLACE_NESTED)
-        error = wrap_once(&graph);
-    if (error == cudaSuccess && place == PLACE_NESTED)
-        error = wrap_once(&graph);
-    if (error == cudaSuccess && place == PLACE_CLONE && m->again)
-        error = wrap_once(&graph);
-    if (error == cudaSuccess && place == PLACE_CLONE)
-        error = ask_clone_instead(&graph, NULL);
-    if (error == cudaSuccess)
-        error = run_graph(m, graph);
-    if (graph)
-        (void)cudaGraphDestroy(graph);
-    return error;
-}
+#include "cooperative_graphs.h"
 
 static void run_grids_there(void *of)
 {
@@ -490,6 +303,8 @@ static void plan_round(struct meeting *m, unsigned round, enum place place)
         m->stream[grid] = m->dress == DRESS_URGENT_STREAMS ? m->urgent[grid] : m->usual[grid];
     most = m->most[m->kind];
     half = comes_in_twos(m->kind) ? most / 4 * 2 + 2 : most / 2 + 1;
+    if (m->quarters)
+        most = half = comes_in_twos(m->kind) ? (most + 7) / 8 * 2 : (most + 3) / 4;
     for (grid = 0; grid < GRIDS_MADE; grid++)
         m->size[grid] = CROWDED ? most + 1 : round / KINDS >> grid & 1 && half <= most ? half : most;
 }
@@ -500,6 +315,8 @@ static cudaError_t run_round(struct meeting *m, unsigned round, enum place place
     unsigned grid;
     cudaError_t error = clear_memory(m->args.state, sizeof(state));
 
+    if (error == cudaSuccess)
+        error = clear_memory(m->words, GRIDS * m->room * sizeof(uint32_t));
     plan_round(m, round, place);
     if (error == cudaSuccess) {
         if (m->dress != DRESS_BY_THREAD || !run_in_thread(run_grids_there, m))
@@ -513,6 +330,7 @@ static cudaError_t run_round(struct meeting *m, unsigned round, enum place place
     for (grid = 0; grid < GRIDS_MADE && error == cudaSuccess; grid++) {
         m->blocks += m->size[grid];
         m->alone += state[grid].early;
+        m->apart += state[grid].witnessed;
         m->missing += (place == PLACE_LOOP ? LOOP_ROUNDS : 1) * m->size[grid] - state[grid].finished;
     }
     return error;
@@ -541,10 +359,15 @@ static void ask_at_once(struct ask *ask)
         error = run_round(&m, round, PLACE_STREAMS);
         if (error == cudaSuccess && !CROWDED && !m.alone && place_of(round) != PLACE_STREAMS)
             error = run_round(&m, round, place_of(round));
+        m.quarters = 1;
+        if (error == cudaSuccess && !CROWDED && !m.alone && round % 4 == 0)
+            error = run_round(&m, round, round % 8 ? PLACE_GRAPH : PLACE_STREAMS);
+        m.quarters = 0;
     }
     ask_expect(ask, "cooperative grids in two streams", error, cudaSuccess);
     ask_expect_none(ask, "blocks that waited in vain for the others of their grid", m.alone, m.blocks);
     ask_expect_none(ask, "blocks that did not run", m.missing, m.blocks);
+    ask_expect_none(ask, "stale behind a barrier of the grid", m.apart, m.blocks);
     if (m.event)
         (void)cudaEventDestroy(m.event);
     if (m.recorded)
@@ -555,6 +378,7 @@ static void ask_at_once(struct ask *ask)
         if (m.urgent[round])
             (void)cudaStreamDestroy(m.urgent[round]);
     (void)cudaFree(m.args.state);
+    (void)cudaFree(m.words);
 }
 
 static const struct pair cooperative_pairs[] = { PAIR_ASK("at_once", ask_at_once) };

@@ -251,6 +251,7 @@ struct shapes {
     cudaStream_t stream[4];      /* no capture takes place in the last one */
     int greatest;                /* priority */
     unsigned widest;             /* so many blocks of a cluster find room */
+    int doubles;                 /* and twice as many */
     unsigned trial;
     struct shaped_row row;
     unsigned early, stale, late, lost, mixed; /* trials; stale: after a wait, late: in the ordinary kernel */
@@ -267,8 +268,8 @@ static unsigned draws(uint64_t *state, unsigned of)
 }
 
 /* Blocks lie along x, or in two rows, or in two layers. A cooperative grid has no more than fit anywhere; its clusters are of two, along the last
- * axis, those of others of two to eight. */
-static void draw_shape(struct shaped_launch *launch, unsigned widest, uint64_t *state)
+ * axis, those of others of two to eight; in every third trial of twice as many, if they find room. */
+static void draw_shape(struct shaped_launch *launch, unsigned widest, unsigned times, uint64_t *state)
 {
     static const unsigned sizes[] = { 1, 2, 3, 7, 16, 21, 40, 66, 130, 300 }, threads[] = { 1, 2, 3, 8, 24, 32 };
     unsigned blocks = sizes[draws(state, 10)], axis = draws(state, 4) % 3, whole; /* most often along x */
@@ -277,7 +278,7 @@ static void draw_shape(struct shaped_launch *launch, unsigned widest, uint64_t *
         blocks = 4 + 4 * draws(state, 2);
     launch->cluster = axis ? 1 : 2;
     if (launch->dress == DRESS_CLUSTERS)
-        launch->cluster = axis ? 1 + draws(state, widest / 2) : 2 + draws(state, widest - 1);
+        launch->cluster = times * (axis ? 1 + draws(state, widest / 2) : 2 + draws(state, widest - 1));
     whole = launch->dress == DRESS_CLUSTERS ? launch->cluster * (axis ? 2 : 1) : axis ? 2 : 1;
     blocks = (blocks + whole - 1) / whole * whole;
     launch->grid.x = axis ? blocks / 2 : blocks;
@@ -301,7 +302,7 @@ static void draw_launch(const struct shapes *s, struct shaped_launch *launch, un
 
     launch->dress = dress;
     launch->copied = NULL;
-    draw_shape(launch, s->widest, state);
+    draw_shape(launch, s->widest, s->doubles && s->trial % 3 == 0 ? 2 : 1, state);
     blocks = shaped_blocks(launch);
     launch->has_long_args = draws(state, 4) == 0;
     launch->args = s->args;
@@ -481,6 +482,8 @@ static cudaError_t open_shapes(struct shapes *s, const struct crowd *crowd)
     s->ask = crowd->ask;
     s->greatest = crowd->greatest;
     s->widest = clusters_of_eight_fit((const void *)SYMBOL(crowds_shaped), 32) ? 8 : 2;
+    s->doubles = s->widest == 8 && clusters_of_sixteen_fit((const void *)SYMBOL(crowds_shaped), 32) &&
+                 clusters_of_sixteen_fit((const void *)SYMBOL(crowds_shaped_long), 32);
     if (error == cudaSuccess)
         error = cudaHostGetDevicePointer((void **)&device, s->room, 0);
     if (error == cudaSuccess)

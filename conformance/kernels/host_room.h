@@ -86,15 +86,27 @@ static inline cudaLaunchConfig_t sized_config(unsigned blocks, unsigned threads,
 }
 
 /* Parts of devices may be too small for the largest clusters. */
-static inline int clusters_of_eight_fit(const void *function, unsigned threads)
+static inline int clusters_fit(const void *function, unsigned blocks, unsigned threads)
 {
-    cudaLaunchAttribute attribute = in_clusters(8);
-    cudaLaunchConfig_t config = sized_config(8, threads, 0, NULL, &attribute, 1);
+    cudaLaunchAttribute attribute = in_clusters(blocks);
+    cudaLaunchConfig_t config = sized_config(blocks, threads, 0, NULL, &attribute, 1);
     int fit = 0;
 
     if (cudaOccupancyMaxActiveClusters(&fit, function, &config) != cudaSuccess)
         (void)cudaGetLastError();
     return fit > 0;
+}
+
+static inline int clusters_of_eight_fit(const void *function, unsigned threads) { return clusters_fit(function, 8, threads); }
+
+/* Clusters of more than eight blocks, of which not every device has any, have to be allowed. */
+static inline int clusters_of_sixteen_fit(const void *function, unsigned threads)
+{
+    if (cudaFuncSetAttribute(function, cudaFuncAttributeNonPortableClusterSizeAllowed, 1) != cudaSuccess) {
+        (void)cudaGetLastError();
+        return 0;
+    }
+    return clusters_fit(function, 16, threads);
 }
 
 /* args: what the kernel's only parameter is, of any length. */

@@ -27,7 +27,10 @@
  * driver   COMP-04d  copies, memsets, host functions and waits by the driver's calls for each direction, width and shape; copies and memsets of rows
  *                    and layers that the host waits for
  * many     COMP-04e  the last of 136 streams, an event among 4,160, those of 520 launches, one that is recorded 260 times, one of 600
- *                    that a stream waits for, the last of 70 executable graphs, one of 260 launches, 400 host functions
+ *                    that a stream waits for, the last of 70 executable graphs, one of 260 launches, 400 host functions,
+ *                    136 pairs of a primary and a dependent at once
+ * again    COMP-04e  six launches of one kernel with the same arguments, each with or without the attribute; memsets, copies, values, host functions,
+ *                    graphs and events that are the same three times, between kernels that change what they move
  * wide     COMP-04b  144 works or primaries and 120 kernels that do nothing, before one reader; one work before 120 such kernels and 144
  *                    readers; 2,100 empty nodes between work and reader
  * captures COMP-04e  a capture of 1,100 nodes, one of 33 streams, and four captures at once
@@ -51,6 +54,7 @@
  * layers   COMP-04d copies of layers: after work, an event or a silent kernel, before a dependent, captured, to the device and back
  * short_moves COMP-04d copies and memsets of 1 to 300 bytes from and to any address, in memory of each kind
  * boxes    COMP-04d  copies of one layer, of boxes, of one row or column, and memsets of these
+ * far_rows COMP-04d  copies and memsets of rows and layers that end 5 GiB behind their first byte, and a dependent that reads there
  * callbacks COMP-04d callbacks of streams: after work, an event or a silent kernel, before a dependent; what comes after one
  * items    COMP-04d  two works behind a kernel, of each kind that is no kernel each, or a kernel or graph behind one
  * awaited_items COMP-04a two such works, and between them a wait for the event of a kernel
@@ -187,6 +191,8 @@ struct joins {
     struct pinned *pinned;
     struct kernel_args work[PLACES], follower[PLACES];
     uint32_t *aside;           /* ALL_WORDS of the device, for who opened them */
+    uint32_t *far;             /* FAR_ROWS rows, far_pitch bytes apart, for who opened them */
+    size_t far_pitch;
     uint32_t *longer, *longer_host; /* the same of the device and the host, for long copies */
     void *pooled;              /* of the device's memory pool, for who allocated it */
     cudaGraphExec_t follows;   /* a graph of the first follower, for who made it */
@@ -242,6 +248,8 @@ static void close_joins(struct joins *joins)
         (void)cudaEventDestroy(joins->passed);
     if (joins->aside)
         (void)cudaFree(joins->aside);
+    if (joins->far)
+        (void)cudaFree(joins->far);
     if (joins->longer)
         (void)cudaFree(joins->longer);
     if (joins->longer_host)
@@ -376,6 +384,7 @@ static void ask_joins(struct ask *ask, const struct join *join, unsigned count, 
 #include "joins_sources.h"
 #include "joins_idle.h"
 #include "joins_graphs.h"
+#include "joins_pairs.h"
 #include "joins_many.h"
 #include "joins_wide.h"
 #include "joins_rows.h"
@@ -479,6 +488,8 @@ static cudaError_t join_zero(struct joins *joins)
 #include "joins_threads.h"
 #include "joins_items.h"
 #include "joins_recorders.h"
+#include "joins_again.h"
+#include "joins_far.h"
 
 static void ask_legacy(struct ask *ask)
 {
@@ -523,6 +534,7 @@ static const struct pair joins_pairs[] = {
     PAIR_ASK("driver", ask_by_driver),
     PAIR_ASK("ended", ask_ended),
     PAIR_ASK("many", ask_many),
+    PAIR_ASK("again", ask_again),
     PAIR_ASK("wide", ask_wide),
     PAIR_ASK("captures", ask_captures),
     PAIR_ASK("rows", ask_rows),
@@ -538,6 +550,7 @@ static const struct pair joins_pairs[] = {
     PAIR_ASK("layers", ask_layers),
     PAIR_ASK("short_moves", ask_short_moves),
     PAIR_ASK("boxes", ask_boxes),
+    PAIR_ASK("far_rows", ask_far_rows),
     PAIR_ASK("callbacks", ask_callbacks),
     PAIR_ASK("items", ask_items),
     PAIR_ASK("awaited_items", ask_awaited_items),

@@ -141,7 +141,7 @@ static void ask_ended(struct ask *ask)
 
 /* ---- many of them at once ---- */
 
-#define MANY_WAYS 9u
+#define MANY_WAYS 10u
 #define MANY_HOSTS 520u
 #define MANY_STREAMS 136u      /* in one round of four; in the others half of them */
 #define MANY_EVENTS 4160u      /* in one round of four; in the others a quarter of them */
@@ -475,6 +475,7 @@ static void ask_many(struct ask *ask)
         { "stale in one of many launches of one executable graph", many_launches },
         { "another one's turn or data in one of many host functions", many_hosts },
         { "stale after work of many nanoseconds", many_nanoseconds },
+        { "stale in one of many pairs at once, or begun before its primary's trigger", many_pairs },
     };
 
     ask_joins(ask, joins, MANY_WAYS, cudaStreamNonBlocking);

@@ -34,6 +34,7 @@ cudaError_t call_result(cudaError_t error); /* remembers a failure as the last e
 struct function {
     const struct model_kernel *kernel;
     int max_dynamic_shared, carveout;
+    bool wide_clusters; /* of more than eight blocks are allowed */
     int ptx_on[MODEL_MAX_DEVICES]; /* 0: as the kernel says */
 };
 bool function_exists(const struct function *f);
@@ -41,6 +42,7 @@ int current_device(void); /* of this thread */
 int cc_of(int index);
 int function_ptx(const struct function *f); /* on the current device */
 struct function *function_find(const void *func);
+unsigned most_in_cluster(const void *func);
 void functions_reset(void);
 void devices_reset(void);
 int blocks_per_sm(const struct function *f, unsigned threads, size_t dynamic_shared);
@@ -121,6 +123,7 @@ struct stream {
     struct op *last_end, *owed; /* the last node that the graph before ends in, if there are several; that graph: for the device
                                    two-ended-graph-covers-last */
     unsigned place; /* how many there were once it was made: for the devices seventeenth-* */
+    struct move last_move; /* for the devices again-not-set and again-not-copied */
     uint64_t made_at; /* the serial of the last operation then; for the device new-stream-passes-legacy */
     bool first; /* of all that were made: for the device legacy-frees-one */
     bool late; /* made while 60 others existed: for the device sixtieth-stream-unordered */
@@ -171,6 +174,7 @@ struct stream *stream_new(unsigned flags, int priority); /* NULL: no memory */
 bool moves_memory(const struct op *op);
 /* Orders op after all that the stream holds and makes it the stream's last. */
 void stream_append(struct stream *s, struct op *op, bool programmatic);
+unsigned pairs_beside(const struct stream *s); /* streams.c: other streams whose last kernel may overlap the one before it */
 void order_behind_tail(struct stream *s, struct op *op, bool programmatic);
 bool passes_graph(const struct stream *s, const struct op *op); /* on devices where it does */
 bool passes_first_thread(const struct stream *s, const struct op *op);

@@ -74,6 +74,7 @@ void functions_reset(void)
     for (int i = 0; i < function_count; i++) {
         functions[i].max_dynamic_shared = MODEL_BLOCK_SHARED - (int)functions[i].kernel->static_shared_bytes;
         functions[i].carveout = -1;
+        functions[i].wide_clusters = false;
         memset(functions[i].ptx_on, 0, sizeof functions[i].ptx_on);
     }
 }
@@ -291,6 +292,12 @@ cudaError_t CUDARTAPI cudaFuncGetAttributes(struct cudaFuncAttributes *a, const 
     return cudaSuccess;
 }
 
+unsigned most_in_cluster(const void *func)
+{
+    const struct function *f = function_find(func);
+    return f != NULL && f->wide_clusters ? 16 : 8;
+}
+
 cudaError_t CUDARTAPI cudaFuncSetAttribute(const void *func, enum cudaFuncAttribute attribute, int value)
 {
     CALL(cudaFuncSetAttribute);
@@ -322,6 +329,8 @@ cudaError_t CUDARTAPI cudaFuncSetAttribute(const void *func, enum cudaFuncAttrib
             f->max_dynamic_shared = 4096;
         for (int i = 0; device.faults.carveout_of_all && i < function_count; i++)
             functions[i].carveout = value;
+    } else if (attribute == cudaFuncAttributeNonPortableClusterSizeAllowed) {
+        f->wide_clusters = value != 0;
     } else {
         bool known = (int)attribute >= 0 && attribute < cudaFuncAttributeMax;
         FAIL_IF(!known && !device.faults.unknown_attribute_taken, cudaErrorInvalidValue);
@@ -374,9 +383,10 @@ cudaError_t CUDARTAPI cudaOccupancyMaxActiveClusters(int *clusters, const void *
             unsigned yz = config->attrs[i].val.clusterDim.y * config->attrs[i].val.clusterDim.z;
             size = config->attrs[i].val.clusterDim.x * (device.faults.clusters_counted_along_x ? 1 : yz);
         }
+    unsigned most = most_in_cluster(func);
     if (device.faults.clusters_told_as_blocks && size != 0 && size <= 8)
         size = 1;
-    *clusters = size == 0 || size > 8 ? 0 : (int)(device.sms * (unsigned)blocks / size);
+    *clusters = size == 0 || size > most ? 0 : (int)(device.sms * (unsigned)blocks / size);
     return call_result(error);
 }
 

@@ -46,7 +46,7 @@ static bool cluster_fits(const struct request *r, unsigned x, unsigned y, unsign
     if (device.faults.cluster_of_none_taken && (x == 0 || y == 0 || z == 0))
         return true;
     uint64_t blocks = (uint64_t)x * y * (device.faults.cluster_layers_uncounted && !r->cooperative ? 1 : z);
-    if (x == 0 || y == 0 || z == 0 || r->grid[0] % x != 0 || blocks > 8)
+    if (x == 0 || y == 0 || z == 0 || r->grid[0] % x != 0 || blocks > most_in_cluster(r->kernel->func))
         return false;
     return device.faults.cluster_misfits_accepted || (r->grid[1] % y == 0 && r->grid[2] % z == 0);
 }
@@ -457,8 +457,18 @@ static bool ignored_overlaps(const struct request *r)
 }
 
 /* ATTR-02, ATTR-03, ATTR-05: may this launch overlap the kernel before it? A cooperative one may or may not (AMB-19). */
+/* Whether the kernel before it in the stream is the same one, of as many blocks and with the same arguments, and has not ended */
+static bool launches_again(const struct request *r, const struct stream *s)
+{
+    const struct op *before = s->kernel_tail;
+    return before != NULL && !before->retired && before->grid->kernel == r->kernel && before->grid->blocks == request_blocks(r) &&
+           memcmp(before->grid->args, r->args, r->kernel->args_bytes) == 0;
+}
+
 bool launch_may_overlap(const struct request *r, struct stream *s)
 {
+    if (device.faults.again_keeps_attribute && launches_again(r, s))
+        return s->kernel_tail->attributed;
     bool leaked = s->leaked_attribute;
     s->leaked_attribute = device.faults.attribute_leaks && r->programmatic;
     bool third = device.faults.third_plain_overlaps && s->kernel_tail != NULL && s->kernel_tail->depth >= 1;
@@ -487,6 +497,8 @@ cudaError_t launch_in_stream(struct request *r)
         return cudaErrorInvalidValue; /* only inside graphs */
     if (device.faults.idle_attribute_refused && r->programmatic && s->idle)
         return cudaErrorInvalidValue;
+    if (device.faults.again_left_out && !r->programmatic && launches_again(r, s))
+        return cudaSuccess;
     struct op *op = request_op(r);
     stream_append(s, op, launch_may_overlap(r, s));
     if (device.faults.launch_record_drops_waiters && r->event != NULL && event_of(r->event)->op != NULL)

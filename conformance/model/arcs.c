@@ -136,6 +136,8 @@ static bool arc_uncovered(const struct arc *a)
         return true;
     if ((f->edge_17_uncovered && a->into >= 16) || (f->edge_33_uncovered && a->into >= 32))
         return true;
+    if (f->pairs_of_graph_uncovered && a->into == 0 && a->nth == 0 && a - a->to->graph->arc >= 32)
+        return true;
     if (f->third_level_uncovered && level_of(a->to->graph) >= 3)
         return true;
     return (f->made_first_uncovered && a->from->index > a->to->index) || (f->ninth_cover_lost && a->into >= 8) ||

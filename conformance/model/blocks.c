@@ -201,7 +201,7 @@ void block_start(struct op *op, unsigned sm)
             t->coroutine = coroutine_new();
         t->block = b;
         t->index = i;
-        t->waits = t->triggers = t->fences = 0;
+        t->waits = t->triggers = t->fences = t->barriers = 0;
         t->resting_since = 0;
         coroutine_begin(t->coroutine, thread_main, t);
         thread_makes_runnable(t);
@@ -314,6 +314,48 @@ void model_barrier(void)
     thread_leaves_runnable(t, THREAD_BARRIER);
     release_barrier(b);
     coroutine_yield();
+}
+
+/* ---- the barrier of a grid ---- */
+
+/* Where the blocks at the barriers of a grid are counted: on broken devices with those of another one. */
+static unsigned *meeting_of(const struct op *op)
+{
+    static unsigned of_all;
+    const struct faults *f = &device.faults;
+    if (f->grid_barriers_shared)
+        return &of_all;
+    if (f->grid_barrier_of_primary && op->attributed && op->overlapped != NULL && op->overlapped->grid->cooperative && !op->overlapped->retired)
+        return &op->overlapped->grid->met;
+    return &op->grid->met;
+}
+
+static void release_meetings(void)
+{
+    for (unsigned i = 0; i < workers(); i++) {
+        struct block *b = &device.block[i];
+        for (unsigned t = 0; b->op != NULL && t < b->threads; t++)
+            if (b->thread[t].state == THREAD_MEETING && *meeting_of(b->op) >= b->thread[t].meets)
+                thread_makes_runnable(&b->thread[t]);
+    }
+}
+
+void model_grid_barrier(void)
+{
+    struct thread *t = self();
+    struct op *op = t->block->op;
+    model_fence();
+    model_barrier();
+    if (t->index == 0) {
+        unsigned *met = meeting_of(op), lacks = device.faults.grid_barrier_lacks_one_again && (op->features & HAS(again)) != 0;
+        t->meets = ++t->barriers * op->grid->blocks - lacks;
+        ++*met;
+        release_meetings();
+        if (*met < t->meets)
+            thread_rests(THREAD_MEETING);
+    }
+    model_barrier();
+    model_fence();
 }
 
 /* Below compute capability 9.0, or in an image made for it, there is neither trigger nor wait. */

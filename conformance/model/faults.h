@@ -438,6 +438,11 @@ struct faults {
     bool other_sizes_share_memory, smaller_shares_memory;
     bool narrow_store_takes_word, narrow_load_keeps_lines, compare_overtaken, compare_by_half; /* accesses of one or two bytes; compare and swap */
     bool release_is_relaxed, release_leaves_other_threads, release_of_add_lost, acquire_keeps_lines;
+    bool pairs_beyond_32_uncovered, pairs_beyond_64_begin_early, pairs_of_graph_uncovered;
+    bool again_keeps_attribute, again_left_out, again_not_set, again_not_copied;
+    bool grid_barriers_shared, grid_barrier_of_primary, grid_barrier_lacks_one_again;
+    bool wide_cluster_triggers, ninth_of_cluster_free;
+    bool row_offsets_wrap, stores_beyond_4g_lost;
     bool never_overlaps, seldom_overlaps, early, shared, halts, late_copies, pageable_later; /* these conform */
 };
 

@@ -7,6 +7,11 @@ bool is_far(uint32_t word)
     return word >= (64u << 20) / 8;
 }
 
+bool store_is_lost(uint32_t word)
+{
+    return (device.faults.far_stores_lost && is_far(word)) || (device.faults.stores_beyond_4g_lost && word >= ((uint64_t)4 << 30) / 8);
+}
+
 /* Devices on which a fence does nothing in some launches */
 static bool fence_is_lost(const struct thread *t)
 {

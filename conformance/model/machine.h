@@ -51,6 +51,7 @@ struct grid { /* the kernel part of an op */
     unsigned cluster; /* blocks of one */
     unsigned shape[9]; /* x, y, z of the grid, of a block, and of a cluster */
     unsigned next_block, triggered, trigger_calls;
+    unsigned met; /* blocks that came to its barriers, of all of them */
     unsigned counted; /* blocks that its node had before it was given more: for the device params-keep-trigger-count */
     unsigned gone, exited, low_exited; /* blocks that ended; ... without a trigger; ... of the lower half */
     uint64_t began_on[(MODEL_MOST_SMS + 63) / 64]; /* a bit for each SM: for the device late-blocks-keep-lines */
@@ -129,7 +130,7 @@ static inline bool op_is_hinted(const struct op *op, const struct hinted *h)
 
 /* ---- blocks and threads ---- */
 
-enum thread_state { THREAD_DONE, THREAD_RUNNABLE, THREAD_BARRIER, THREAD_WAIT, THREAD_PAUSE };
+enum thread_state { THREAD_DONE, THREAD_RUNNABLE, THREAD_BARRIER, THREAD_MEETING, THREAD_WAIT, THREAD_PAUSE };
 
 struct thread {
     struct coroutine *coroutine;
@@ -138,6 +139,7 @@ struct thread {
     unsigned index, place; /* in the block; in device.runnable */
     unsigned waits, triggers;
     unsigned fences;
+    unsigned barriers, meets; /* of its grid: to which it came; how many blocks have to have come before it goes on */
     uint64_t resting_since; /* clock of the first of a row of pauses; 0: did something else */
 };
 
@@ -302,12 +304,16 @@ void op_block_exited(struct op *op);
 void op_counts_as_triggered(struct op *op);
 void ops_reclaim(void);
 
+/* moves.c */
+void move_memory(struct op *op);
+
 /* waits.c */
 bool wait_may_return(const struct thread *thread);
 bool before_open_wait(const struct thread *thread); /* the thread has not waited, and what a wait covers has not ended */
 
 /* fences.c: for the broken devices */
 bool is_far(uint32_t word);
+bool store_is_lost(uint32_t word); /* that was left in a store buffer when its grid ended */
 
 /* blocks.c: starting, running and ending blocks */
 void blocks_reset(void);

@@ -12,7 +12,8 @@
 /* ---- the arena: first fit, in granules ---- */
 
 enum { GRANULE_SHIFT = 9, LARGE_BYTES = 1 << 20 };
-#define ARENA_BYTES ((size_t)2 << 30)
+#define ARENA_BYTES ((size_t)8 << 30)
+#define SPARSE_BYTES ((size_t)1 << 30) /* so large an allocation stays as the host gives it, or it would take as much of its memory */
 #define GRANULES (ARENA_BYTES >> GRANULE_SHIFT)
 
 struct allocation {
@@ -52,6 +53,22 @@ void memory_reset(void)
     buffers_reset();
 }
 
+/* A process that forks often, as tests do, copies all that it has: whole pages that a large allocation filled go back. */
+static void give_back(const struct allocation *a)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE), begin = (a->at + page - 1) / page * page, end = (a->at + a->bytes) / page * page;
+    if (end > begin && a->bytes >= LARGE_BYTES)
+        (void)madvise(arena + begin, end - begin, MADV_DONTNEED);
+}
+
+/* Its first and last bytes may share pages with others'. */
+static void leave_sparse(const struct allocation *a)
+{
+    give_back(a);
+    memset(arena + a->at, 0xcb, LARGE_BYTES);
+    memset(arena + a->at + a->bytes - LARGE_BYTES, 0xcb, LARGE_BYTES);
+}
+
 void *memory_allocate(size_t bytes, bool pinned)
 {
     size_t need = (bytes + ((size_t)1 << GRANULE_SHIFT) - 1) >> GRANULE_SHIFT << GRANULE_SHIFT, at = 0, i = 0;
@@ -73,7 +90,10 @@ void *memory_allocate(size_t bytes, bool pinned)
     allocation_count++;
     bytes_in_use += need;
     memset(granule_used + (at >> GRANULE_SHIFT), 1, need >> GRANULE_SHIFT);
-    memset(arena + at, 0xcb, need); /* fresh memory holds anything, but the same thing every time */
+    if (need >= SPARSE_BYTES)
+        leave_sparse(&a);
+    else
+        memset(arena + at, 0xcb, need); /* fresh memory holds anything, but the same thing every time */
     return arena + at;
 }
 
@@ -84,14 +104,6 @@ static struct allocation *allocation_at(const void *p)
         if (allocations[i].at <= at && at < allocations[i].at + allocations[i].bytes)
             return &allocations[i];
     return NULL;
-}
-
-/* A process that forks often, as tests do, copies all that it has: whole pages that a large allocation filled go back. */
-static void give_back(const struct allocation *a)
-{
-    size_t page = (size_t)sysconf(_SC_PAGESIZE), begin = (a->at + page - 1) / page * page, end = (a->at + a->bytes) / page * page;
-    if (end > begin && a->bytes >= LARGE_BYTES)
-        (void)madvise(arena + begin, end - begin, MADV_DONTNEED);
 }
 
 bool memory_free(void *p)
@@ -350,8 +362,8 @@ void memory_flush(struct op *op)
     while (op->grid->unflushed != NULL) {
         struct store_buffer *b = op->grid->unflushed;
         op->grid->unflushed = b->next;
-        for (unsigned slot = 0; device.faults.far_stores_lost && slot < STORE_SLOTS; slot++)
-            if (is_far(b->slot[slot].word))
+        for (unsigned slot = 0; slot < STORE_SLOTS; slot++)
+            if (store_is_lost(b->slot[slot].word))
                 b->used &= ~((uint64_t)1 << slot);
         drain_all(b);
         buffer_release(b);

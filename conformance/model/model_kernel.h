@@ -102,6 +102,7 @@ uint64_t model_atomic_min64(void *p, uint64_t value);
 uint64_t model_atomic_max64(void *p, uint64_t value);
 
 void model_fence(void);            /* gpu scope, release and acquire */
+void model_grid_barrier(void);     /* all threads of a grid that was launched cooperatively */
 void model_barrier(void);          /* all threads of the block that have not exited */
 void *model_shared(size_t offset); /* the block's dynamic shared memory: plain host memory, ordered by barriers */
 void model_trigger(void); /* this and the wait do nothing in a kernel compiled below compute_90 */

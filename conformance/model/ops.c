@@ -378,45 +378,6 @@ static void op_is_done(struct op *op)
     op_try_retire(op);
 }
 
-/* `bytes`, a multiple of `width`, with the value of that width; what is there doubles, which takes few calls for long rows. */
-static void fill(unsigned char *to, size_t bytes, const void *value, size_t width)
-{
-    if (bytes == 0)
-        return;
-    memcpy(to, value, width);
-    for (size_t there = width, more; there < bytes; there += more) {
-        more = there < bytes - there ? there : bytes - there;
-        memcpy(to + there, to, more);
-    }
-}
-
-/* So many bytes of each row. */
-static void copy_layers(const struct move *m, size_t bytes)
-{
-    for (size_t layer = 0; layer == 0 || layer < m->layers; layer++)
-        for (size_t row = 0; row < m->rows; row++)
-            memmove((char *)m->to + layer * m->layer + row * m->pitch, (const char *)m->from + layer * m->from_layer + row * m->from_pitch, bytes);
-}
-
-static void move_memory(struct op *op)
-{
-    const size_t huge = (size_t)16 << 20;
-    if (device.faults.child_moves_cut && (op->features & HAS(child)) && op->move.bytes > 4096)
-        op->move.bytes = 4096;
-    if (op->move.bytes > huge && (op->kind == OP_COPY ? device.faults.huge_copy_cut : device.faults.huge_set_cut))
-        op->move.bytes = huge;
-    if (device.faults.sixteen_layers_copied && op->move.layers > 16)
-        op->move.layers = 16;
-    if (op->kind == OP_COPY) {
-        copy_layers(&op->move, device.faults.copy_takes_words ? op->move.bytes & ~(size_t)3 : op->move.bytes);
-        staging_ends(op->move.staging);
-        op->move.staging = NULL;
-        return;
-    }
-    for (size_t row = 0; row < op->move.rows; row++)
-        fill((unsigned char *)op->move.to + row * op->move.pitch, op->move.bytes, (uint32_t[2]){op->move.value, op->move.upper}, op->move.width);
-}
-
 static void call_host(const struct op *op)
 {
     bool calls_back = op->host.callback != NULL;
@@ -556,7 +517,7 @@ static bool all_triggered(const struct op *op)
     if (device.faults.trigger_counts_calls)
         return g->trigger_calls + exited >= g->blocks;
     if ((device.faults.cluster_triggers_at_once && g->cluster > 1) || (device.faults.cluster_of_eight_triggers && g->cluster == 8) ||
-        (device.faults.cluster_of_three_triggers && g->cluster == 3))
+        (device.faults.cluster_of_three_triggers && g->cluster == 3) || (device.faults.wide_cluster_triggers && g->cluster > 8))
         return g->triggered * g->cluster + exited >= g->blocks;
     if (device.faults.unstarted_blocks_count || device.faults.dependents_steal_slots ||
         (device.faults.completing_unstarted_count && op_given(op, 12)))

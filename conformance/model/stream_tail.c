@@ -118,6 +118,8 @@ static bool launch_uncovered(const struct stream *s, const struct op *op, const 
         (f->told_memory_uncovers && device.told_memory_at >= last) || (f->told_properties_uncovers && device.told_properties_at >= last) || (f->empty_move_hides_primary && s->moved_nothing) ||
         (f->driver_value_uncovers && device.by_driver && s->tail->kind == OP_AWAIT))
         return true;
+    if (f->pairs_beyond_32_uncovered && pairs_beside(s) >= 32)
+        return true;
     if (f->deep_by_driver_uncovered && op->by_driver && op->depth > 16)
         return true;
     if (f->empty_graph_hides_primary && s->behind_empty)
@@ -167,6 +169,7 @@ void order_behind_tail(struct stream *s, struct op *op, bool programmatic)
         bool jumps = device.faults.open_event_lets_begin && s->waits != 0;
         if (device.faults.record_between_at_trigger && !alone && s->tail != NULL && s->tail->kind == OP_RECORD)
             event_moves_to_trigger(s->tail, overlapped);
+        jumps |= device.faults.pairs_beyond_64_begin_early && pairs_beside(s) >= 64;
         op->overlapped = overlapped;
         op_after(op, overlapped, !takes_overlap() ? EDGE_RETIRED
                                  : jumps          ? EDGE_STARTED

@@ -369,10 +369,22 @@ void op_shares_ring(struct op *op)
         memcpy(before->grid->args, op->grid->args, op->grid->kernel->args_bytes);
 }
 
+/* On broken devices: this copy or memset did the same the last time that its stream moved memory, and is left out. */
+static bool moves_again(struct stream *s, const struct op *op)
+{
+    const struct move *last = &s->last_move, *now = &op->move;
+    bool same = last->to == now->to && last->from == now->from && last->bytes == now->bytes && last->width == now->width && last->rows == now->rows &&
+                last->value == now->value;
+    s->last_move = *now;
+    return same && now->staging == NULL && (op->kind == OP_SET ? device.faults.again_not_set : device.faults.again_not_copied);
+}
+
 void stream_append(struct stream *s, struct op *op, bool programmatic)
 {
     memcpy(&op->given_domain, &s->attribute[10], sizeof op->given_domain);
     op->features |= stream_features(s) | item_features(op);
+    if (moves_memory(op) && moves_again(s, op))
+        op->kind = OP_JOIN;
     if (op->kind == OP_KERNEL) {
         op->depth = s->kernel_tail != NULL ? s->kernel_tail->depth + 1 : 0;
         op->features |= op->depth >= 4 ? HAS(deep) : 0;
@@ -517,6 +529,14 @@ void streams_follow(const struct op *op, struct op *other)
 void stream_cuts(struct stream *s)
 {
     s->tail = s->kernel_tail = s->previous_kernel = s->last_kernel = NULL;
+}
+
+unsigned pairs_beside(const struct stream *s)
+{
+    unsigned pairs = 0;
+    for (const struct stream *o = streams; o != NULL; o = o->next)
+        pairs += o != s && o->tail != NULL && o->tail->overlapped != NULL && !o->tail->retired;
+    return pairs;
 }
 
 unsigned streams_alive(void)

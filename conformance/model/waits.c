@@ -60,6 +60,8 @@ bool wait_may_return(const struct thread *thread)
         return true;
     if (f->later_cluster_blocks_free && op->grid->cluster > 1 && thread->block->index % op->grid->cluster != 0)
         return true;
+    if (f->ninth_of_cluster_free && op->grid->cluster > 8 && thread->block->index % op->grid->cluster >= 8)
+        return true;
     if (f->cooperative_waits_for_one && op->grid->cooperative && covered_in_part(op))
         return true;
     if (f->late_met_clustered_blocks_free && thread->block->index >= 16 && op->grid->cluster > 1 && thread->block->stores->epoch != 0)
