@@ -50,6 +50,15 @@ struct node *exec_node(cudaGraphExec_t exec, cudaGraphNode_t handle, enum cudaGr
     return NULL;
 }
 
+/* For the device same-params-ignored: the node does what it did. */
+static void does_as_before(struct node *n, const struct request *before)
+{
+    const uint64_t does = device.faults.same_params_ignored ? node_does(n, 0) : 0;
+    if (device.faults.same_params_ignored && does == n->given_last)
+        request_copy(n->kernel, before);
+    n->given_last = does;
+}
+
 cudaError_t CUDARTAPI cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t handle,
                                                        const struct cudaKernelNodeParams *p)
 {
@@ -77,11 +86,15 @@ cudaError_t CUDARTAPI cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec, cud
         return cudaSuccess;
     n->disabled &= !device.faults.params_enable;
     n->given = true;
+    static struct request before;
+    request_copy(&before, n->kernel);
     unsigned grid_y = n->kernel->grid[1];
     unsigned counted = n->kernel->counted != 0 ? n->kernel->counted : request_blocks(n->kernel);
     cudaError_t error = kernel_replace(n->kernel, p);
     n->kernel->counted = request_blocks(n->kernel) > counted ? counted : 0;
     n->kernel->cooperative &= !device.faults.exec_params_lose_cooperative;
+    if (error == cudaSuccess)
+        does_as_before(n, &before);
     if (device.faults.refused_params_free_exec && error != cudaSuccess)
         exec_of(exec)->running = NULL;
     if (device.faults.exec_params_keep_grid_y)
