@@ -260,9 +260,20 @@ static void keep_edges_inside(struct node *n, const struct node *old)
             n->child[c]->arc[k].data = old->child[c]->arc[k].data;
 }
 
+/* For the device update-compares-arguments-to-256. */
+static void keep_alike(struct request *is, const struct request *was)
+{
+    const size_t compared = 256;
+    if (is->kernel == was->kernel && is->kernel->args_bytes > compared && memcmp(is->args, was->args, compared) == 0)
+        memcpy(is->args, was->args, is->kernel->args_bytes);
+}
+
 /* ... and of a graph. */
 static void graph_keeps(struct graph *copy, const struct graph *old)
 {
+    for (size_t i = 0; device.faults.update_compares_args_to_256 && i < copy->nodes; i++)
+        if (copy->node[i]->kernel != NULL)
+            keep_alike(copy->node[i]->kernel, old->node[i]->kernel);
     for (size_t i = 3; device.faults.update_keeps_kernels && i < copy->nodes; i++)
         if (copy->node[i]->kernel != NULL && old->node[i]->kernel != NULL)
             request_copy(copy->node[i]->kernel, old->node[i]->kernel);
