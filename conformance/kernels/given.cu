@@ -47,8 +47,9 @@ struct shape {
 };
 #define SHAPES 4u
 #define LONE_SHAPES 9u         /* behind those: the first of them, and others that differ from it in one number alone */
+#define LONE_CLUSTERED (SHAPES + LONE_SHAPES) /* two that differ in their clusters */
 /* The second to the fourth differ from each other in all places, and the first from each of them in all but one or two. */
-static const struct shape shapes[SHAPES + LONE_SHAPES] = {
+static const struct shape shapes[LONE_CLUSTERED + 2] = {
     { { 1, 1, 1 }, { 4, 1, 1 }, 0, { 1, 1, 1 }, 0 },
     { { 2, 3, 1 }, { 2, 2, 3 }, 256, { 2, 1, 1 }, 0 },
     { { 3, 1, 2 }, { 1, 3, 2 }, 1000, { 1, 1, 2 }, 1 },
@@ -62,6 +63,8 @@ static const struct shape shapes[SHAPES + LONE_SHAPES] = {
     { { 2, 2, 2 }, { 2, 2, 3 }, 256, { 1, 1, 1 }, 0 },
     { { 2, 2, 2 }, { 2, 2, 2 }, 512, { 1, 1, 1 }, 0 },
     { { 2, 2, 2 }, { 2, 2, 2 }, 256, { 1, 1, 1 }, 1 },
+    { { 2, 2, 2 }, { 2, 2, 2 }, 256, { 2, 1, 1 }, 0 },
+    { { 2, 2, 2 }, { 2, 2, 2 }, 256, { 1, 2, 1 }, 0 },
 };
 
 struct given {
@@ -283,6 +286,7 @@ static void ask_nodes(struct ask *ask)
     }
     ask_clusters(&g);
     ask_lone_ways(&g);
+    ask_lone_clusters(&g);
     ask_lent_clusters(&g);
     ask_nodes_beside(&g);
     ask_refused(&g);

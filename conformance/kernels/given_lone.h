@@ -21,6 +21,21 @@ static void ask_lone_ways(struct given *g)
     g->same_args = 0;
 }
 
+/* Clusters change with the graph alone: an update, or another child graph, may be refused them. */
+static void ask_lone_clusters(struct given *g)
+{
+    static const enum way ways[] = { WAY_UPDATE, WAY_UPDATE_INSIDE, WAY_CHILD, WAY_CHILD_INSIDE };
+    unsigned way, turned;
+    cudaError_t error = cudaSuccess;
+
+    g->clusters = 1;
+    for (way = 0; way < sizeof(ways) / sizeof(ways[0]); way++)
+        for (turned = 0; turned < 2 && error == cudaSuccess; turned++)
+            error = run_way(g, &shape_subject, ways[way], LONE_CLUSTERED + turned, LONE_CLUSTERED + !turned, 0);
+    ask_expect(g->ask, "a node that gets another cluster alone", error, cudaSuccess);
+    g->clusters = 0;
+}
+
 /* A launch that differs from the one before it in one number, by each call; and one that differs from that. */
 static cudaError_t launch_lone(struct given *g, enum call call)
 {
