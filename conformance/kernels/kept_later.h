@@ -243,27 +243,4 @@ static void ask_changed_while_running(struct kept *kept, struct host_room *room,
     (void)cudaGraphDestroy(o.graph);
 }
 
-static void ask_running(struct ask *ask)
-{
-    struct kept kept = PDL_ZERO;
-    struct kernel_args gate = PDL_ZERO;
-    struct host_room *room = NULL;
-    unsigned single;
-
-    if (!open_kept(&kept, ask))
-        return;
-    if (open_late(&kept, &room, &gate)) {
-        room->plan.bound_ns = GATE_NS;
-        for (single = 0; single < SINGLES; single++) {
-            if (!takes_changes(single))
-                continue;
-            ask_changed_while_running(&kept, room, &gate, single, CALL_PARAMS);
-            ask_changed_while_running(&kept, room, &gate, single, CALL_UPDATE);
-            ask_changed_while_running(&kept, room, &gate, single, CALL_GENERAL);
-        }
-        (void)cudaFreeHost(room);
-    }
-    close_kept(&kept);
-}
-
 #endif

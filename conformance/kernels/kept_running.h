@@ -1,0 +1,29 @@
+/* kept_running.h - the pair of kept.cu with calls while a launch is under way: what they change, make and destroy reaches later launches alone. */
+#ifndef KEPT_RUNNING_H_INCLUDED
+#define KEPT_RUNNING_H_INCLUDED
+
+static void ask_running(struct ask *ask)
+{
+    struct kept kept = PDL_ZERO;
+    struct kernel_args gate = PDL_ZERO;
+    struct host_room *room = NULL;
+    unsigned single;
+
+    if (!open_kept(&kept, ask))
+        return;
+    if (open_late(&kept, &room, &gate)) {
+        room->plan.bound_ns = GATE_NS;
+        for (single = 0; single < SINGLES; single++) {
+            if (!takes_changes(single))
+                continue;
+            ask_changed_while_running(&kept, room, &gate, single, CALL_PARAMS);
+            ask_changed_while_running(&kept, room, &gate, single, CALL_UPDATE);
+            ask_changed_while_running(&kept, room, &gate, single, CALL_GENERAL);
+        }
+        ask_all_succeeded(&kept, room, &gate);
+        (void)cudaFreeHost(room);
+    }
+    close_kept(&kept);
+}
+
+#endif
