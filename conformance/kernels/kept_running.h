@@ -21,6 +21,7 @@ static void ask_running(struct ask *ask)
             ask_changed_while_running(&kept, room, &gate, single, CALL_GENERAL);
         }
         ask_all_succeeded(&kept, room, &gate);
+        ask_queued(&kept, room, &gate);
         (void)cudaFreeHost(room);
     }
     close_kept(&kept);

@@ -273,6 +273,7 @@ uint64_t memory_digest(const void *p);
 size_t memory_total(void);
 void staging_ends(char *bytes); /* api_memory.c: frees what a copy has taken */
 void op_shares_place(struct op *op); /* streams.c */
+void op_shares_image(struct op *op); /* streams.c, for the device node-images-in-a-ring */
 void op_shares_ring(struct op *op); /* streams.c, for the device arguments-in-a-ring-until-trigger */
 size_t memory_in_use(void);
 

@@ -358,6 +358,19 @@ void op_shares_place(struct op *op)
         take_value(before, op);
 }
 
+void op_shares_image(struct op *op)
+{
+    static struct place places[32];
+    static unsigned next;
+    if (!device.faults.node_images_in_a_ring)
+        return;
+    struct op *before = place_takes(&places[next++ % 32], op);
+    if (before == NULL || before->ready)
+        return;
+    before->move = op->move;
+    before->host = op->host;
+}
+
 void op_shares_ring(struct op *op)
 {
     static struct place places[16];
