@@ -723,6 +723,8 @@ static const struct variant variants[] = {
     BROKEN("captured-edges-stay", captured_edges_stay, "EDGE-43e", "an edge between captured nodes is not removed"),
     BROKEN("captured-takes-no-edges", captured_takes_no_edges, "EDGE-43e", "an edge that is added between captured nodes is lost"),
     BROKEN("captured-nodes-stay", captured_nodes_stay, "EDGE-43e", "a captured node that is destroyed stays in its graph"),
+    BROKEN("event-reaches-record-to-come", event_reaches_record_to_come, "EVT-17a", "a record node of an executable graph that is given another event records that one in the launch that is under way"),
+    BROKEN("event-reaches-wait-to-come", event_reaches_wait_to_come, "EVT-17a", "a wait node of an executable graph that is given another event waits no longer for the one before in the launch that is under way"),
     BROKEN("record-node-records-both", record_node_records_both, "EVT-17a", "a record node of an executable graph that is given another event records the one before, too"),
     BROKEN("update-names-old-node", update_names_old_node, "EDGE-38a", "an update that is refused for a node names that of the graph that the executable one was made of"),
     BROKEN("update-names-no-node", update_names_no_node, "EDGE-38a", "an update that is refused for a node names none"),
