@@ -212,6 +212,12 @@ static cudaError_t change_gated(struct ordered *o, struct kernel_args *gate, enu
     return error;
 }
 
+static const char *const running_name[CALLS] = {
+    "an upload while a launch is under way", "new parameters while a launch is under way", "an update while a launch is under way", NULL,
+    "a node left out and back while a launch is under way", "another executable graph while a launch is under way",
+    "new parameters by the general call while a launch is under way"
+};
+
 /* "Updates take effect the next time the graph is launched, so they will not impact previous graph launches, even if they are running when the update
  * takes place": one launch is under way, whose gate the host holds shut, and one is queued behind it. */
 static void ask_changed_while_running(struct kept *kept, struct host_room *room, struct kernel_args *gate, unsigned single, enum call call)
@@ -220,7 +226,7 @@ static void ask_changed_while_running(struct kept *kept, struct host_room *room,
     struct ordered o = PDL_ZERO;
     struct trial_state empty = PDL_ZERO;
     volatile const uint32_t *began = &room->state.began;
-    const char *what = call == CALL_UPDATE ? "an update while a launch is under way" : "new parameters while a launch is under way";
+    const char *what = running_name[call];
 
     o.kept = kept;
     o.single = single;

@@ -2,6 +2,16 @@
 #ifndef KEPT_RUNNING_H_INCLUDED
 #define KEPT_RUNNING_H_INCLUDED
 
+/* Each call of the orders but the launch: those that change the executable graph, and those that change nothing of it. */
+static void ask_calls_while_running(struct kept *kept, struct host_room *room, struct kernel_args *gate, unsigned single)
+{
+    unsigned call;
+
+    for (call = 0; call < CALLS; call++)
+        if (call != CALL_LAUNCH && (call != CALL_OUT_AND_IN || single < ITEMS)) /* only the items may be left out */
+            ask_changed_while_running(kept, room, gate, single, (enum call)call);
+}
+
 static void ask_running(struct ask *ask)
 {
     struct kept kept = PDL_ZERO;
@@ -13,13 +23,9 @@ static void ask_running(struct ask *ask)
         return;
     if (open_late(&kept, &room, &gate)) {
         room->plan.bound_ns = GATE_NS;
-        for (single = 0; single < SINGLES; single++) {
-            if (!takes_changes(single))
-                continue;
-            ask_changed_while_running(&kept, room, &gate, single, CALL_PARAMS);
-            ask_changed_while_running(&kept, room, &gate, single, CALL_UPDATE);
-            ask_changed_while_running(&kept, room, &gate, single, CALL_GENERAL);
-        }
+        for (single = 0; single < SINGLES; single++)
+            if (takes_changes(single))
+                ask_calls_while_running(&kept, room, &gate, single);
         ask_all_succeeded(&kept, room, &gate);
         ask_queued(&kept, room, &gate);
         (void)cudaFreeHost(room);

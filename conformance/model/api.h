@@ -341,6 +341,7 @@ bool exec_made(const struct graph *g);
 struct node *execs_oldest(const struct node *n); /* of the nodes that were made of the same one: for the device sibling-tells-enabled */
 void execs_disable(const struct node *n);     /* for the device disabling-reaches-siblings */
 void execs_set(const struct node *n);         /* for the device memset-params-to-siblings */
+void execs_rest_set(const struct node *n);    /* for the device sibling-params-reach-rest */
 void execs_gain(const struct node *n);
 void execs_shift(const struct node *n);
 void execs_lose_arc(const struct graph *source); /* for the device source-edges-cut-copies */

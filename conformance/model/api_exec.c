@@ -106,6 +106,8 @@ cudaError_t CUDARTAPI cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec, cud
     n->kernel->cooperative &= !device.faults.exec_params_lose_cooperative;
     if (error == cudaSuccess)
         does_as_before(n, &before);
+    if (device.faults.sibling_params_reach_rest && error == cudaSuccess)
+        execs_rest_set(n);
     if (device.faults.refused_params_free_exec && error != cudaSuccess)
         exec_of(exec)->running = NULL;
     if (device.faults.exec_params_keep_grid_y)
@@ -273,6 +275,8 @@ cudaError_t CUDARTAPI cudaGraphExecMemsetNodeSetParams(cudaGraphExec_t exec, cud
         n->disabled = false;
     if (device.faults.set_params_to_siblings && error == cudaSuccess)
         execs_set(n);
+    if (device.faults.sibling_params_reach_rest && error == cudaSuccess)
+        execs_rest_set(n);
     return error;
 }
 
@@ -319,6 +323,8 @@ cudaError_t CUDARTAPI cudaGraphExecHostNodeSetParams(cudaGraphExec_t exec, cudaG
         n->host.userData = p != NULL ? p->userData : NULL;
     if (device.faults.host_params_keep_function && error == cudaSuccess)
         n->host.fn = function;
+    if (device.faults.sibling_params_reach_rest && error == cudaSuccess)
+        execs_rest_set(n);
     return error;
 }
 

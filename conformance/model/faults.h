@@ -418,7 +418,7 @@ struct faults {
     bool update_keeps_inner_threads, disabled_takes_no_set, other_launch_record_stays, middle_event_at_primary, attributed_recorder_uncovered,
         fenced_wait_keeps_lines, start_edge_into_domain_early, general_params_keep_args, blocking_starts_lack_one, copied_batch_does_one;
     bool empty_graph_hides_primary;
-    bool exec_end_frees_waits, gone_exec_recycled, node_images_in_a_ring, event_reaches_record_to_come, event_reaches_wait_to_come;
+    bool exec_end_frees_waits, gone_exec_recycled, node_images_in_a_ring, event_reaches_record_to_come, event_reaches_wait_to_come, sibling_params_reach_rest;
     bool program_fork_not_counted;
     bool swapped_kinds_stay;
     bool elsewhere_launch_at_trigger;

@@ -133,6 +133,42 @@ void execs_set(const struct node *n)
                 e->copy->node[i]->move = n->move;
 }
 
+static void node_rest_takes(struct op *op, const struct node *n)
+{
+    if (op == NULL || op->ready)
+        return;
+    op->move = n->move;
+    if (op->host.call != NULL) {
+        op->host.call = n->host.fn;
+        op->host.data = n->host.userData;
+    }
+    if (op->grid != NULL)
+        memcpy(op->grid->args, n->kernel->args, op->grid->kernel->args_bytes);
+}
+
+void rest_takes(const struct graph *of, const struct graph *from)
+{
+    for (size_t i = 0; i < of->nodes; i++) {
+        struct op *op = of->node[i]->op;
+        const struct node *n = from->node[i];
+        if (op == NULL || op->ready)
+            continue;
+        node_rest_takes(op, n);
+        for (unsigned c = 0; c < n->children; c++)
+            rest_takes(of->node[i]->child[c], n->child[c]);
+    }
+}
+
+void execs_rest_set(const struct node *n)
+{
+    for (const struct graph_exec *e = execs; e != NULL; e = e->next)
+        for (size_t i = 0; e->running != NULL && !e->running->retired && i < e->copy->nodes; i++) {
+            const struct node *sibling = e->copy->node[i];
+            if (sibling->original == n->original && sibling != n)
+                node_rest_takes(sibling->op, n);
+        }
+}
+
 const struct graph_exec *exec_newest(const struct graph_exec *e)
 {
     const struct graph_exec *newest = execs; /* the list begins with the newest */
@@ -150,25 +186,6 @@ bool exec_under_way(const struct graph_exec *e)
         waiting += op != NULL && !op->ready;
     }
     return begun != 0 && waiting != 0;
-}
-
-void rest_takes(const struct graph *of, const struct graph *from)
-{
-    for (size_t i = 0; i < of->nodes; i++) {
-        struct op *op = of->node[i]->op;
-        const struct node *n = from->node[i];
-        if (op == NULL || op->ready)
-            continue;
-        op->move = n->move;
-        if (op->host.call != NULL) {
-            op->host.call = n->host.fn;
-            op->host.data = n->host.userData;
-        }
-        if (op->grid != NULL)
-            memcpy(op->grid->args, n->kernel->args, op->grid->kernel->args_bytes);
-        for (unsigned c = 0; c < n->children; c++)
-            rest_takes(of->node[i]->child[c], n->child[c]);
-    }
 }
 
 bool exec_made(const struct graph *g)

@@ -1962,6 +1962,7 @@ static const struct variant variants[] = {
     BROKEN("sync-passes-empty-graph", sync_passes_empty_graph, "MEM-09c", "a host does not wait for a stream whose last work is a graph without nodes"),
     BROKEN("empty-graph-hides-primary", empty_graph_hides_primary, "COMP-05", "the wait covers nothing if a graph without nodes stands between"),
     BROKEN("node-images-in-a-ring", node_images_in_a_ring, "EDGE-43d", "what the memsets, copies and host functions of graphs are to do lies in one of 32 places until they may begin: a later one gives an earlier one its parameters"),
+    BROKEN("sibling-params-reach-rest", sibling_params_reach_rest, "EDGE-43d", "parameters that an executable graph is given reach what is to come in a launch of another one of the same graph"),
     BROKEN("gone-exec-recycled", gone_exec_recycled, "EDGE-43d", "what is to come in a launch whose executable graph is destroyed does what the next one does that has nodes of the same kinds"),
     BROKEN("exec-end-frees-waits", exec_end_frees_waits, "EDGE-43d", "waits in an executable graph that is destroyed while it runs return at once"),
     BROKEN("program-fork-not-counted", program_fork_not_counted, "EDGE-19a", "a stream that joined a capture by a programmatic event need not rejoin it"),
