@@ -400,6 +400,9 @@ void set_fill(struct node *n, const struct cudaMemsetParams *p);
 struct cudaKernelNodeParams kernel_params_of(const struct cudaGraphNodeParams *p);
 struct cudaMemsetParams set_params_of(const struct cudaGraphNodeParams *p);
 struct node *node_of_type(cudaGraphNode_t handle, enum cudaGraphNodeType type); /* NULL: it is none */
+/* Whether the parameters that a kernel node is given are those that it had, and on devices that do not compare all of them seem to be. Clusters are no
+ * parameters. */
+bool requests_seem_same(const struct request *is, const struct request *was);
 uint64_t graph_does(const struct graph *g); /* a digest of what its nodes do */
 uint64_t node_does(const struct node *n, uint64_t digest); /* ... and of one, after that of others */
 bool graph_may_become(const struct graph *a, const struct graph *b); /* a: of an executable graph. They differ in parameters only */

@@ -50,8 +50,7 @@ struct node *exec_node(cudaGraphExec_t exec, cudaGraphNode_t handle, enum cudaGr
     return NULL;
 }
 
-/* Whether the parameters that a node was given are taken for those that it had, on devices that do not compare all of them. */
-static bool seem_same(const struct request *is, const struct request *was)
+bool requests_seem_same(const struct request *is, const struct request *was)
 {
     bool shared = is->shared_bytes == was->shared_bytes || device.faults.params_compared_without_shared;
     bool z = is->grid[2] == was->grid[2] || device.faults.params_compared_without_grid_z;
@@ -59,13 +58,13 @@ static bool seem_same(const struct request *is, const struct request *was)
            memcmp(is->block, was->block, sizeof is->block) == 0 && memcmp(is->args, was->args, is->kernel->args_bytes) == 0;
 }
 
-/* ... and then the node does what it did. */
+/* On devices that find that nothing has changed the node does what it did. */
 static void does_as_before(struct node *n, const struct request *before)
 {
     const struct faults *f = &device.faults;
     const uint64_t does = f->same_params_ignored ? node_does(n, 0) : 0;
     bool compares = f->params_compared_without_shared || f->params_compared_without_grid_z;
-    if ((f->same_params_ignored && does == n->given_last) || (compares && seem_same(n->kernel, before)))
+    if ((f->same_params_ignored && does == n->given_last) || (compares && requests_seem_same(n->kernel, before)))
         request_copy(n->kernel, before);
     n->given_last = does;
 }

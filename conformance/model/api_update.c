@@ -268,9 +268,21 @@ static void keep_alike(struct request *is, const struct request *was)
         memcpy(is->args, was->args, is->kernel->args_bytes);
 }
 
+/* For the device update-compares-without-clusters. */
+static void keep_lone_clusters(struct request *is, const struct request *was)
+{
+    if (!requests_seem_same(is, was))
+        return;
+    is->cluster = was->cluster;
+    memcpy(is->clusters, was->clusters, sizeof is->clusters);
+}
+
 /* ... and of a graph. */
 static void graph_keeps(struct graph *copy, const struct graph *old)
 {
+    for (size_t i = 0; device.faults.update_compares_without_clusters && i < copy->nodes; i++)
+        if (copy->node[i]->kernel != NULL)
+            keep_lone_clusters(copy->node[i]->kernel, old->node[i]->kernel);
     for (size_t i = 0; device.faults.update_compares_args_to_256 && i < copy->nodes; i++)
         if (copy->node[i]->kernel != NULL)
             keep_alike(copy->node[i]->kernel, old->node[i]->kernel);
