@@ -3,7 +3,7 @@
 #ifndef KEPT_REPEATS_H_INCLUDED
 #define KEPT_REPEATS_H_INCLUDED
 
-enum repeat { REPEAT_PARAMS, REPEAT_GENERAL, REPEAT_OWN, REPEAT_OTHER, REPEAT_SIBLING, REPEAT_NEW, REPEATS };
+enum repeat { REPEAT_PARAMS, REPEAT_GENERAL, REPEAT_OWN, REPEAT_OTHER, REPEAT_ELSEWHERE, REPEAT_NEW, REPEATS };
 
 /* Two graphs that set the first word and the second one, and are never changed: nothing tells an update from one of them from the update before. */
 struct repeated {
@@ -34,20 +34,38 @@ static void close_repeated(struct repeated *r)
     (void)cudaGraphDestroy(r->child[1]);
 }
 
+static cudaError_t give_repeated(const struct repeated *r, cudaGraphExec_t exec, unsigned word)
+{
+    const struct ordered *o = &r->o;
+
+    if (o->single == SINGLE_CHILD)
+        return cudaGraphExecChildGraphNodeSetParams(exec, o->node, r->child[word]);
+    return word ? give_single_generally(o->kept, o->single, exec, o->node, word) : give_single(o->kept, o->single, exec, o->node, word);
+}
+
 static cudaError_t repeat_params(struct repeated *r, unsigned word)
 {
-    struct ordered *o = &r->o;
-
-    o->word = word;
-    if (o->single == SINGLE_CHILD)
-        return cudaGraphExecChildGraphNodeSetParams(o->exec, o->node, r->child[word]);
-    return word ? give_single_generally(o->kept, o->single, o->exec, o->node, word) : give_single(o->kept, o->single, o->exec, o->node, word);
+    r->o.word = word;
+    return give_repeated(r, r->o.exec, word);
 }
 
 static cudaError_t repeat_update(struct repeated *r, unsigned word)
 {
     r->o.word = word;
     return update_from(r->o.exec, word ? r->other : r->o.graph);
+}
+
+/* Another executable graph of the first graph is given what this one is not: it is no news there alone. */
+static cudaError_t repeat_elsewhere(const struct repeated *r)
+{
+    cudaGraphExec_t other = NULL;
+    cudaError_t error = cudaGraphInstantiate(&other, r->o.graph, 0);
+
+    if (error == cudaSuccess)
+        error = give_repeated(r, other, !r->o.word);
+    if (error == cudaSuccess)
+        error = cudaGraphExecDestroy(other);
+    return error;
 }
 
 static cudaError_t make_again(struct ordered *o)
@@ -66,7 +84,7 @@ static cudaError_t call_again(struct repeated *r, enum repeat call)
     case REPEAT_GENERAL: return repeat_params(r, 1);
     case REPEAT_OWN: return repeat_update(r, 0);
     case REPEAT_OTHER: return repeat_update(r, 1);
-    case REPEAT_SIBLING: return sibling(&r->o);
+    case REPEAT_ELSEWHERE: return repeat_elsewhere(r);
     default: return make_again(&r->o);
     }
 }

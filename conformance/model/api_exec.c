@@ -58,11 +58,25 @@ bool requests_seem_same(const struct request *is, const struct request *was)
            memcmp(is->block, was->block, sizeof is->block) == 0 && memcmp(is->args, was->args, is->kernel->args_bytes) == 0;
 }
 
+/* Whether a node of any executable graph of one graph was given these parameters last. */
+static bool given_elsewhere(const struct graph_exec *e, const struct node *n, uint64_t does)
+{
+    static uint64_t graph, given;
+    static unsigned place;
+    bool is_same = graph == e->made_from && place == n->index && given == does;
+    graph = e->made_from;
+    place = n->index;
+    given = does;
+    return is_same;
+}
+
 /* On devices that find that nothing has changed the node does what it did. */
-static void does_as_before(struct node *n, const struct request *before)
+static void does_as_before(const struct graph_exec *e, struct node *n, const struct request *before)
 {
     const struct faults *f = &device.faults;
-    const uint64_t does = f->same_params_ignored ? node_does(n, 0) : 0;
+    const uint64_t does = f->same_params_ignored || f->params_given_elsewhere_ignored ? node_does(n, 0) : 0;
+    if (f->params_given_elsewhere_ignored && given_elsewhere(e, n, does))
+        request_copy(n->kernel, before);
     bool compares = f->params_compared_without_shared || f->params_compared_without_grid_z;
     if ((f->same_params_ignored && does == n->given_last) || (compares && requests_seem_same(n->kernel, before)))
         request_copy(n->kernel, before);
@@ -104,7 +118,7 @@ cudaError_t CUDARTAPI cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec, cud
     n->kernel->counted = request_blocks(n->kernel) > counted ? counted : 0;
     n->kernel->cooperative &= !device.faults.exec_params_lose_cooperative;
     if (error == cudaSuccess)
-        does_as_before(n, &before);
+        does_as_before(e, n, &before);
     if (device.faults.sibling_params_reach_rest && error == cudaSuccess)
         execs_rest_set(n);
     if (device.faults.refused_params_free_exec && error != cudaSuccess)

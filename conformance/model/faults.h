@@ -122,7 +122,7 @@ struct faults {
     bool disabled_before_body_lost, disabled_before_event_lost, disabled_set_before_body_lost, disabled_set_before_event_lost, disabled_port_lost;
     bool disabled_after_first_only;
     bool body_before_disabled_lost, wait_before_disabled_lost, disabled_before_empty_lost, running_graph_passes_stream, disabling_again_frees_exec;
-    bool disabling_forgets_events, disabled_node_frees_exec, record_node_keeps_pending, late_nodes_edgeless, update_from_same_ignored, unchanged_update_ignored, same_params_ignored;
+    bool disabling_forgets_events, disabled_node_frees_exec, record_node_keeps_pending, late_nodes_edgeless, update_from_same_ignored, unchanged_update_ignored, same_params_ignored, params_given_elsewhere_ignored;
     bool other_thread_update_ignored, other_thread_params_ignored, other_thread_enabling_ignored, other_thread_source_fixed, other_thread_edges_lost;
     bool other_thread_node_stays, other_thread_event_not_taken, record_node_records_both, update_names_old_node, update_names_no_node;
     bool update_names_first_node, update_names_no_from, new_count_names_node, value_told_as_byte, rows_not_told, copy_tells_target_twice;

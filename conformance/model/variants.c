@@ -1005,6 +1005,7 @@ static const struct variant variants[] = {
     BROKEN("record-node-keeps-pending", record_node_keeps_pending, "EVT-17", "recorded again by a node, an event stays with a node's record before that is still to come"),
     BROKEN("late-nodes-edgeless", late_nodes_edgeless, "EDGE-44a", "a node that is added after another one was destroyed depends on nothing"),
     BROKEN("unchanged-update-ignored", unchanged_update_ignored, "EDGE-43d", "an update from the graph of the last one, or from the graph that it was made of, changes nothing if that has not changed since, whatever its nodes were given"),
+    BROKEN("params-given-elsewhere-ignored", params_given_elsewhere_ignored, "EDGE-43d", "a kernel of an executable graph takes no parameters that another one of the same graph was given last"),
     BROKEN("same-params-ignored", same_params_ignored, "EDGE-43d", "a kernel of an executable graph that is given the parameters that it was given last takes none, also if an update has changed it since"),
     BROKEN("update-from-same-ignored", update_from_same_ignored, "EDGE-43d", "a second update from one graph changes nothing"),
     BROKEN("other-thread-update-ignored", other_thread_update_ignored, "EDGE-43d", "an update by another host thread changes nothing"),
