@@ -1962,7 +1962,7 @@ static const struct variant variants[] = {
     BROKEN("host-passes-hollow-graph", host_passes_hollow_graph, "COMP-12c", "a host function behind a graph in which nothing runs does not wait for what is before that"),
     BROKEN("sync-passes-empty-graph", sync_passes_empty_graph, "MEM-09c", "a host does not wait for a stream whose last work is a graph without nodes"),
     BROKEN("empty-graph-hides-primary", empty_graph_hides_primary, "COMP-05", "the wait covers nothing if a graph without nodes stands between"),
-    BROKEN("node-images-in-a-ring", node_images_in_a_ring, "EDGE-43d", "what the memsets, copies and host functions of graphs are to do lies in one of 32 places until they may begin: a later one gives an earlier one its parameters"),
+    BROKEN("node-images-in-a-ring", node_images_in_a_ring, "EDGE-43d", "an executable graph keeps for eight launches what a memset, a copy or a host function of it is to do: the ninth gives the first its own, if that has not begun"),
     BROKEN("sibling-params-reach-rest", sibling_params_reach_rest, "EDGE-43d", "parameters that an executable graph is given reach what is to come in a launch of another one of the same graph"),
     BROKEN("gone-exec-recycled", gone_exec_recycled, "EDGE-43d", "what is to come in a launch whose executable graph is destroyed does what the next one does that has nodes of the same kinds"),
     BROKEN("exec-end-frees-waits", exec_end_frees_waits, "EDGE-43d", "waits in an executable graph that is destroyed while it runs return at once"),
