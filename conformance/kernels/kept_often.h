@@ -37,7 +37,7 @@ static void ask_often(struct ask *ask)
     for (single = 0; single < SINGLES; single++) {
         for (habit = 0; habit < HABITS && takes_changes(single); habit++)
             ask_changed_often(&kept, single, (enum habit)habit);
-        if (takes_changes(single))
+        if (takes_changes(single) && single != ITEM_ROWS) /* a memset, as well */
             ask_repeated(&kept, single);
     }
     close_kept(&kept);
