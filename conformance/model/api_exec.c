@@ -262,6 +262,15 @@ cudaError_t CUDARTAPI cudaGraphHostNodeSetParams(cudaGraphNode_t handle, const s
     return host_changes(n, p);
 }
 
+/* Whether the memset is taken for the one before, on devices that do not compare all of it. */
+static bool set_seems_same(const struct move *is, const struct move *was)
+{
+    if (was->width == 0 || is->to != was->to || is->value != was->value || is->rows != was->rows || is->bytes / is->width != was->bytes / was->width)
+        return false;
+    bool element = is->width == was->width, pitch = is->pitch == was->pitch;
+    return (device.faults.sets_compared_without_element && pitch) || (device.faults.sets_compared_without_pitch && element);
+}
+
 cudaError_t CUDARTAPI cudaGraphExecMemsetNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t handle, const struct cudaMemsetParams *p)
 {
     CALL(cudaGraphExecMemsetNodeSetParams);
@@ -273,7 +282,10 @@ cudaError_t CUDARTAPI cudaGraphExecMemsetNodeSetParams(cudaGraphExec_t exec, cud
         return cudaSuccess;
     uint32_t value = n != NULL ? n->move.value : 0;
     size_t element = n != NULL ? n->move.width : 0;
+    const struct move before = n != NULL ? n->move : (struct move){0};
     cudaError_t error = set_changes(n, p);
+    if (error == cudaSuccess && set_seems_same(&n->move, &before))
+        n->move = before;
     if (error == cudaSuccess)
         n->given = true;
     if (device.faults.exec_set_keeps_element && error == cudaSuccess)

@@ -425,7 +425,7 @@ struct faults {
     bool given_domain_uncovers;
     bool args_ring_until_trigger;
     bool args_compared_to_256, update_compares_args_to_256, params_compared_without_shared, params_compared_without_grid_z,
-        update_compares_without_clusters;
+        update_compares_without_clusters, sets_compared_without_element, sets_compared_without_pitch;
     bool host_passes_hollow_graph, sync_passes_empty_graph;
     bool given_event_lets_go, given_event_start_edge_early;
     bool attributed_passes_completion;

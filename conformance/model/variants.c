@@ -1972,6 +1972,8 @@ static const struct variant variants[] = {
     BROKEN("given-domain-uncovers", given_domain_uncovers, "ATTR-17b", "the wait does not cover a kernel whose stream was given another memory-sync domain"),
     BROKEN("arguments-compared-to-256", args_compared_to_256, "ATTR-15f", "a launch gets the arguments of the launch before, if that was of the same kernel and had the same first 256 bytes"),
     BROKEN("update-compares-arguments-to-256", update_compares_args_to_256, "ATTR-15f", "an update leaves a kernel as it was if it is the same, and its first 256 bytes of arguments are"),
+    BROKEN("memsets-compared-without-element", sets_compared_without_element, "ATTR-15d", "new parameters of a memset in an executable graph are ignored if they differ in the element size only"),
+    BROKEN("memsets-compared-without-pitch", sets_compared_without_pitch, "ATTR-15d", "new parameters of a memset in an executable graph are ignored if they differ in the pitch only"),
     BROKEN("update-compares-without-clusters", update_compares_without_clusters, "ATTR-15c", "an update leaves a kernel in its clusters if all else of it is the same"),
     BROKEN("params-compared-without-shared", params_compared_without_shared, "ATTR-15c", "new parameters of a kernel in an executable graph are ignored if they differ in dynamic shared memory only"),
     BROKEN("params-compared-without-grid-z", params_compared_without_grid_z, "ATTR-15c", "new parameters of a kernel in an executable graph are ignored if they differ in the grid's z only"),
