@@ -7,8 +7,8 @@
  * told   EVT-17  whether an event is complete that was complete before and is recorded again, by the stream or by a node of a graph; who
  *                comes after an event that either records again while a record of it is still to come; the time of events that are not
  *                complete, were never recorded or keep no time; a record that only captures may ask for
- * moved  EVT-17a nodes that record an event, or wait for one, and are given another one, in their graph or in an executable one; one to twelve
- *                nodes of a graph that record an event each
+ * moved  EVT-17a nodes that record an event, or wait for one, and are given another one, in their graph or in an executable one, also while a
+ *                launch is under way; one to twelve nodes of a graph that record an event each
  */
 #include <stdio.h>
 

@@ -4,14 +4,15 @@
 
 KERNEL(answers_reader) { reader_copies(&args, 0); }
 
-/* When the node is given the second event; BACK: and the first one again. */
+/* When the node is given the second event; BACK: and the first one again; RUNNING: while a launch is under way, which keeps the first one. */
 enum given { GIVEN_SOURCE, GIVEN_EXEC, GIVEN_LAUNCHED, GIVEN_BACK, GIVEN_TWICE, GIVEN_LATE, GIVEN_ELSEWHERE, GIVEN_UPDATED, GIVEN_BY_UPDATE,
-             GIVENS };
+             GIVEN_RUNNING, GIVEN_RUNNING_BY_UPDATE, GIVENS };
 static const char *const given_name[GIVENS] = { "in its graph", "in an executable graph", "in one that was launched",
                                                "in an executable graph and back",
                                                 "in an executable graph twice", "in its graph, once that was made executable",
                                                 "in an executable graph by another host thread", "in one that was updated",
-                                                "by an update of an executable graph" };
+                                                "by an update of an executable graph", "while a launch is under way",
+                                                "by an update while a launch is under way" };
 
 struct moved {
     struct ask *ask;
@@ -140,8 +141,13 @@ static cudaError_t give_by_update(const struct moved *m)
     return give_exec(m, m->event[1]);
 }
 
+static int is_running(enum given given) { return given == GIVEN_RUNNING || given == GIVEN_RUNNING_BY_UPDATE; }
+
 /* Which event the node of the executable graph has then. */
-static unsigned has_then(enum given given) { return given == GIVEN_BACK || given == GIVEN_LATE ? 0 : given == GIVEN_TWICE ? 2 : 1; }
+static unsigned has_then(enum given given)
+{
+    return given == GIVEN_BACK || given == GIVEN_LATE || is_running(given) ? 0 : given == GIVEN_TWICE ? 2 : 1;
+}
 
 static cudaError_t give_event(struct moved *m, enum given given)
 {
@@ -160,7 +166,7 @@ static cudaError_t give_event(struct moved *m, enum given given)
         error = give_elsewhere(m);
     else if (error == cudaSuccess && given == GIVEN_BY_UPDATE)
         error = give_by_update(m);
-    else if (error == cudaSuccess && given != GIVEN_SOURCE && given != GIVEN_LATE)
+    else if (error == cudaSuccess && given != GIVEN_SOURCE && given != GIVEN_LATE && !is_running(given))
         error = give_exec(m, m->event[1]);
     if (error == cudaSuccess && (given == GIVEN_BACK || given == GIVEN_TWICE))
         error = give_exec(m, m->event[has_then(given)]);
@@ -178,10 +184,20 @@ static void expect_event(const struct moved *m, enum given given)
     ask_expect_number(m->ask, "the event of a node is the one that it was given in its graph", event == m->event[want], 1);
 }
 
-/* Who waits for the event that the node has comes after the work; the other ones are complete, as they were. */
-static cudaError_t run_recorded(struct moved *m, unsigned has)
+/* "Already enqueued or running launches of hGraphExec are not affected by this call" */
+static cudaError_t launch_moved(const struct moved *m, enum given given)
 {
-    cudaError_t error = cudaGraphLaunch(m->exec, m->ask->stream), query;
+    cudaError_t error = cudaGraphLaunch(m->exec, m->ask->stream);
+
+    if (error == cudaSuccess && given == GIVEN_RUNNING)
+        error = give_exec(m, m->event[1]);
+    return error == cudaSuccess && given == GIVEN_RUNNING_BY_UPDATE ? give_by_update(m) : error;
+}
+
+/* Who waits for the event that the node has comes after the work; the other ones are complete, as they were. */
+static cudaError_t run_recorded(struct moved *m, enum given given, unsigned has)
+{
+    cudaError_t error = launch_moved(m, given), query;
     unsigned i;
 
     for (i = 0; i < 3 && error == cudaSuccess; i++) {
@@ -197,25 +213,38 @@ static cudaError_t run_recorded(struct moved *m, unsigned has)
 
 /* The event that the node has stands for work in the other stream; the other ones are complete. Or all are complete, and the work stands in the
  * stream of the launch: a node without a node before it comes after that, as well. */
-static cudaError_t run_awaited(struct moved *m, unsigned has)
+static cudaError_t run_awaited(struct moved *m, enum given given, unsigned has)
 {
-    cudaStream_t stream = m->trials / 2 % 2 ? m->ask->stream : m->ask->side;
+    cudaStream_t stream = m->trials / 2 % 2 && !is_running(given) ? m->ask->stream : m->ask->side;
     cudaError_t error = launch_one((const void *)SYMBOL(answers_work), &m->args, ASK_WORDS / 2, stream, NULL, 0);
 
     if (error == cudaSuccess && stream == m->ask->side)
         error = cudaEventRecord(m->event[has], m->ask->side);
-    return error == cudaSuccess ? cudaGraphLaunch(m->exec, m->ask->stream) : error;
+    return error == cudaSuccess ? launch_moved(m, given) : error;
 }
 
-static cudaError_t run_moved(struct moved *m, enum given given)
+static cudaError_t launch_and_look(struct moved *m, enum given given, unsigned has)
 {
-    unsigned has = has_then(given), i;
     cudaError_t error, end;
+
+    prepare_trial(m->room, m->trials++);
+    m->room->plan.bound_ns = 20000;
+    m->room->plan.hold_ns = is_running(given) ? 100000 : 20000; /* longer than the node is given its event */
+    error = m->waits ? run_awaited(m, given, has) : run_recorded(m, given, has);
+    end = cudaDeviceSynchronize();
+    m->stale += error == cudaSuccess && end == cudaSuccess && copy_is_stale(m->room);
+    return error == cudaSuccess ? end : error;
+}
+
+static cudaError_t run_moved(struct moved *m, enum given given, int captured)
+{
+    unsigned i;
+    cudaError_t error;
 
     m->graph = NULL;
     m->exec = NULL;
     m->node = NULL;
-    error = m->trials % 2 ? capture_moved(m) : make_moved(m);
+    error = captured ? capture_moved(m) : make_moved(m);
     prepare_trial(m->room, m->trials);
     for (i = 0; i < 3 && error == cudaSuccess; i++)
         error = cudaEventRecord(m->event[i], m->ask->stream); /* complete soon */
@@ -223,18 +252,15 @@ static cudaError_t run_moved(struct moved *m, enum given given)
         error = give_event(m, given);
     if (error == cudaSuccess)
         expect_event(m, given);
-    prepare_trial(m->room, m->trials++);
-    m->room->plan.bound_ns = 20000;
-    m->room->plan.hold_ns = 20000;
     if (error == cudaSuccess)
-        error = m->waits ? run_awaited(m, has) : run_recorded(m, has);
-    end = cudaDeviceSynchronize();
-    m->stale += error == cudaSuccess && end == cudaSuccess && copy_is_stale(m->room);
+        error = launch_and_look(m, given, has_then(given));
+    if (error == cudaSuccess && is_running(given))
+        error = launch_and_look(m, GIVEN_EXEC, 1);
     if (m->exec)
         (void)cudaGraphExecDestroy(m->exec);
     if (m->graph)
         (void)cudaGraphDestroy(m->graph);
-    return error == cudaSuccess ? end : error;
+    return error;
 }
 
 /* ---- many of them ---- */
@@ -359,7 +385,7 @@ static void ask_moved(struct ask *ask)
         m.waits = given >= GIVENS;
         m.trials = m.stale = m.unfinished = 0;
         for (round = 0; round < 4 && error == cudaSuccess; round++)
-            error = run_moved(&m, (enum given)(given % GIVENS));
+            error = run_moved(&m, (enum given)(given % GIVENS), (int)(round % 2));
         snprintf(text, sizeof(text), "stale by a %s node that was given another event %s", m.waits ? "wait" : "record", given_name[given % GIVENS]);
         ask_expect_none(ask, text, m.stale, m.trials);
         snprintf(text, sizeof(text), "recorded, though not the event of the node %s", given_name[given % GIVENS]);

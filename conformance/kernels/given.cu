@@ -1,12 +1,12 @@
 /* given.cu - a kernel runs in the shape that it was last given, whichever call gave it.
  *
  * pair     rules     what is asked
- * calls    ATTR-15c  launches by each call of the runtime and of the driver, cooperative ones too: grid, block and dynamic shared memory; in
- *                    clusters, with each other attribute
+ * calls    ATTR-15c  launches by each call of the runtime and of the driver, cooperative ones too: grid, block and dynamic shared memory, also
+ *                    one number of them alone; in clusters, with each other attribute
  * nodes    ATTR-15c  nodes that are given another shape and other arguments than they had, and every other one another kernel: by each call that
- *                    gives parameters, also while they are disabled, by an update, in a clone and in child graphs; each stands in a
- *                    row with another kernel of another shape, after it or before it; captured launches by each call; a node that is refused
- *                    parameters and attributes
+ *                    gives parameters, also while they are disabled, by an update, in a clone and in child graphs, also one number or another
+ *                    kernel alone (given_lone.h); each stands in a row with another kernel of another shape, after it or before it; captured
+ *                    launches by each call; a node that is refused parameters and attributes
  * sets     ATTR-15d  memset nodes of one row or several that had another place, value, width, element or pitch before, in the same ways; each
  *                    stands beside another one, added before it or after it
  * copies   ATTR-15d  copy nodes of a row, rows or layers that had another place, width, number or distance of them before, in the same ways
@@ -46,12 +46,25 @@ struct shape {
     unsigned kernel;            /* 1: given_tells_too */
 };
 #define SHAPES 4u
-/* The last three differ from each other in all places, and the first from each of them in all but one or two. */
-static const struct shape shapes[SHAPES] = {
+#define LONE_SHAPES 9u         /* behind those: the first of them, and others that differ from it in one number alone */
+#define LONE_CLUSTERED (SHAPES + LONE_SHAPES) /* two that differ in their clusters */
+/* The second to the fourth differ from each other in all places, and the first from each of them in all but one or two. */
+static const struct shape shapes[LONE_CLUSTERED + 2] = {
     { { 1, 1, 1 }, { 4, 1, 1 }, 0, { 1, 1, 1 }, 0 },
     { { 2, 3, 1 }, { 2, 2, 3 }, 256, { 2, 1, 1 }, 0 },
     { { 3, 1, 2 }, { 1, 3, 2 }, 1000, { 1, 1, 2 }, 1 },
     { { 1, 2, 3 }, { 3, 1, 4 }, 512, { 1, 2, 1 }, 1 },
+    { { 2, 2, 2 }, { 2, 2, 2 }, 256, { 1, 1, 1 }, 0 },
+    { { 3, 2, 2 }, { 2, 2, 2 }, 256, { 1, 1, 1 }, 0 },
+    { { 2, 3, 2 }, { 2, 2, 2 }, 256, { 1, 1, 1 }, 0 },
+    { { 2, 2, 3 }, { 2, 2, 2 }, 256, { 1, 1, 1 }, 0 },
+    { { 2, 2, 2 }, { 3, 2, 2 }, 256, { 1, 1, 1 }, 0 },
+    { { 2, 2, 2 }, { 2, 3, 2 }, 256, { 1, 1, 1 }, 0 },
+    { { 2, 2, 2 }, { 2, 2, 3 }, 256, { 1, 1, 1 }, 0 },
+    { { 2, 2, 2 }, { 2, 2, 2 }, 512, { 1, 1, 1 }, 0 },
+    { { 2, 2, 2 }, { 2, 2, 2 }, 256, { 1, 1, 1 }, 1 },
+    { { 2, 2, 2 }, { 2, 2, 2 }, 256, { 2, 1, 1 }, 0 },
+    { { 2, 2, 2 }, { 2, 2, 2 }, 256, { 1, 2, 1 }, 0 },
 };
 
 struct given {
@@ -62,6 +75,7 @@ struct given {
     CUfunction function[2];
     void *values[1];            /* the kernel's arguments */
     int before;                 /* nodes are added with parameters that they will not run with */
+    int same_args;              /* ... but with the arguments that they will */
     unsigned goes_first;        /* not 0: of two nodes of a graph the one that is asked about is the first */
     int clusters;               /* kernel nodes are made with the clusters of their shapes */
     const struct move *moves;   /* what memset and copy nodes are given */
@@ -189,7 +203,8 @@ static cudaError_t look_at_shape(struct given *g, const struct shape *s)
     return error;
 }
 
-static void ask_beside(struct given *g); /* given_beside.h, which needs what comes first */
+static void ask_beside(struct given *g); /* given_beside.h and given_lone.h, which need what comes first */
+static cudaError_t launch_lone(struct given *g, enum call call);
 
 static void ask_calls(struct ask *ask)
 {
@@ -206,6 +221,8 @@ static void ask_calls(struct ask *ask)
             if (error == cudaSuccess)
                 error = look_at_shape(&g, &shapes[i]);
         }
+        if (has_call(&g, (enum call)call) && error == cudaSuccess)
+            error = launch_lone(&g, (enum call)call);
         ask_expect(ask, call_names[call], error, cudaSuccess);
     }
     ask_beside(&g);
@@ -249,6 +266,7 @@ static cudaError_t run_captured(struct given *g, enum call call, const struct sh
     return error;
 }
 
+#include "given_lone.h"
 #include "given_beside.h"
 #include "given_refused.h"
 
@@ -267,6 +285,8 @@ static void ask_nodes(struct ask *ask)
         ask_expect(ask, call_names[call], error, cudaSuccess);
     }
     ask_clusters(&g);
+    ask_lone_ways(&g);
+    ask_lone_clusters(&g);
     ask_lent_clusters(&g);
     ask_nodes_beside(&g);
     ask_refused(&g);

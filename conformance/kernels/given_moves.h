@@ -14,23 +14,28 @@ struct move {
     struct place to, from;
 };
 
-#define FILLS 9u
-/* Each next one differs in all, but for the element size of two; the last two differ from the first one in one thing, its width or its value. */
+#define FILLS 13u
+/* Each is given after the one before it and after the one before that. They differ in all, but for the element size of some, and but for these: the
+ * two after the fifth one differ from it in one thing, its rows or its pitch; the last but two differs from the one before it in its element size
+ * alone; and the last two differ from the first one in its width or its value. */
 static const struct move fills[FILLS] = {
     { 0xA1B2C3D4u, 4, 20, 1, 1, { 4, 0, 1 }, PDL_ZERO },  { 0x7F, 1, 13, 1, 1, { 9, 0, 1 }, PDL_ZERO },
     { 0x1234, 2, 14, 1, 1, { 16, 0, 1 }, PDL_ZERO },      { 0x01020304u, 4, 36, 1, 1, { 12, 0, 1 }, PDL_ZERO },
-    { 0xC0FFEE11u, 4, 8, 3, 1, { 8, 12, 3 }, PDL_ZERO },  { 0x5678, 2, 6, 4, 1, { 6, 10, 4 }, PDL_ZERO },
-    { 0x3D, 1, 7, 2, 1, { 5, 9, 2 }, PDL_ZERO },          { 0xA1B2C3D4u, 4, 28, 1, 1, { 4, 0, 1 }, PDL_ZERO },
+    { 0xC0FFEE11u, 4, 8, 3, 1, { 8, 12, 3 }, PDL_ZERO },  { 0xC0FFEE11u, 4, 8, 2, 1, { 8, 12, 2 }, PDL_ZERO },
+    { 0xC0FFEE11u, 4, 8, 3, 1, { 8, 20, 3 }, PDL_ZERO },  { 0x5678, 2, 6, 4, 1, { 6, 10, 4 }, PDL_ZERO },
+    { 0x3D, 1, 7, 2, 1, { 5, 9, 2 }, PDL_ZERO },          { 0x6B, 4, 20, 1, 1, { 8, 0, 1 }, PDL_ZERO },
+    { 0x6B, 1, 5, 1, 1, { 8, 0, 1 }, PDL_ZERO },          { 0xA1B2C3D4u, 4, 28, 1, 1, { 4, 0, 1 }, PDL_ZERO },
     { 0x0BADCAFEu, 4, 20, 1, 1, { 4, 0, 1 }, PDL_ZERO },
 };
-#define RECTANGLES 11u
-/* The last three differ from the first one in one thing, the width, the source or the target. */
+#define RECTANGLES 14u
+/* The two after the fourth one differ from it in one thing, its rows or the pitch of its target. The last four begin with the first one again: the
+ * others differ from it in one thing, the width, the source or the target. */
 static const struct move rectangles[RECTANGLES] = {
     { 0, 0, 20, 1, 1, { 4, 32, 1 }, { 0, 36, 1 } },  { 0, 0, 7, 3, 1, { 9, 11, 3 }, { 5, 13, 3 } }, { 0, 0, 12, 2, 1, { 1, 16, 2 }, { 8, 12, 2 } },
-    { 0, 0, 8, 4, 1, { 16, 9, 4 }, { 3, 10, 4 } },   { 0, 0, 5, 2, 3, { 2, 8, 3 }, { 1, 7, 4 } },   { 0, 0, 9, 3, 2, { 0, 10, 5 }, { 2, 11, 3 } },
-    { 0, 0, 4, 2, 4, { 6, 6, 4 }, { 7, 5, 2 } },     { 0, 0, 1, 3, 1, { 3, 5, 3 }, { 11, 4, 3 } },
-    { 0, 0, 28, 1, 1, { 4, 32, 1 }, { 0, 36, 1 } },  { 0, 0, 20, 1, 1, { 4, 32, 1 }, { 6, 36, 1 } },
-    { 0, 0, 20, 1, 1, { 10, 32, 1 }, { 0, 36, 1 } },
+    { 0, 0, 8, 4, 1, { 16, 9, 4 }, { 3, 10, 4 } },   { 0, 0, 8, 3, 1, { 16, 9, 4 }, { 3, 10, 4 } }, { 0, 0, 8, 4, 1, { 16, 12, 4 }, { 3, 10, 4 } },
+    { 0, 0, 5, 2, 3, { 2, 8, 3 }, { 1, 7, 4 } },     { 0, 0, 9, 3, 2, { 0, 10, 5 }, { 2, 11, 3 } }, { 0, 0, 4, 2, 4, { 6, 6, 4 }, { 7, 5, 2 } },
+    { 0, 0, 1, 3, 1, { 3, 5, 3 }, { 11, 4, 3 } },    { 0, 0, 20, 1, 1, { 4, 32, 1 }, { 0, 36, 1 } }, { 0, 0, 28, 1, 1, { 4, 32, 1 }, { 0, 36, 1 } },
+    { 0, 0, 20, 1, 1, { 4, 32, 1 }, { 6, 36, 1 } },  { 0, 0, 20, 1, 1, { 10, 32, 1 }, { 0, 36, 1 } },
 };
 
 static unsigned char *target_of(const struct given *g) { return (unsigned char *)((const struct kernel_args *)g->values[0])->data; }

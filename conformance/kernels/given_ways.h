@@ -283,17 +283,19 @@ static cudaError_t run_given(struct given *g, const struct subject *of, enum way
     return error == cudaSuccess ? of->look(g, which) : error;
 }
 
+static int only_adds(enum way way) { return way == WAY_ADDED || way == WAY_CLONED || way == WAY_GENERAL_ADDED; }
+
 /* A graph whose node does `from`, or for the ways that only add one `to`, and is to do `to` when it runs. */
 static cudaError_t run_way(struct given *g, const struct subject *of, enum way way, unsigned from, unsigned to, int cooperative)
 {
-    int adds = way == WAY_ADDED || way == WAY_CLONED || way == WAY_GENERAL_ADDED;
+    int adds = only_adds(way);
     unsigned depth = depth_of(way);
     cudaGraph_t graph = NULL;
     cudaGraphNode_t node = NULL;
     cudaGraphExec_t exec = NULL;
     cudaError_t error;
 
-    g->before = !adds;
+    g->before = !adds && !g->same_args;
     error = graph_of(g, of, adds ? to : from, cooperative, way >= WAY_GENERAL_ADDED, &graph, &node);
     g->before = 0;
     for (; depth > 0 && error == cudaSuccess; depth--)

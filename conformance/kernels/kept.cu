@@ -22,14 +22,16 @@
  *                    kind, which of them are left out, events
  * named     EDGE-38a an update that is refused names the node that it is refused for, and changes nothing
  * copies    EDGE-43  nodes, edges and all that go from a graph stay in the clones, children and executable graphs that it was copied to
- * often     EDGE-43d parameters, updates and both of them in turn, twenty times, for a node of each kind, with a launch after each
+ * often     EDGE-43d parameters, updates and both of them in turn, twenty times, for a node of each kind, with a launch after each; parameters
+ *                    and updates that give back what they gave before
  * caught    EDGE-43e a graph that came of a capture, of calls of the runtime or the driver: its nodes get parameters or go, its edges go and come,
  *                    others are added
  * made      EDGE-43  a row of nodes of each kind, made by hand, captured, cloned, or that lost a node or an edge, updates another one; is changed as
  *                    a child graph, a child of a child or a body; loses a node and edges there
  * later     EDGE-43c edges that come between nodes of a graph, or are turned round, once an executable one was made of it
  * waiting   EDGE-43d calls while a dependent waits for a primary that the host holds: calls with their graph, and others
- * running   EDGE-43d parameters and updates while one launch is under way and another one is queued behind it, for a node of each kind
+ * running   EDGE-43d each call of `orders` while one launch is under way and another one is queued behind it, for a node of each kind; others
+ *                    that are made once an executable graph was destroyed while it runs; 40 launches in a row with a change before each
  * children  EDGE-25c two child graphs in a row, with programmatic edges inside: of one graph, of two, and after each was given another one
  */
 #include <string.h>
@@ -449,11 +451,15 @@ static void ask_refused_changes(struct kept *kept)
 #include "kept_enabled.h"
 #include "kept_orders.h"
 #include "kept_copies.h"
+#include "kept_repeats.h"
 #include "kept_often.h"
 #include "kept_captured.h"
 #include "kept_named.h"
 #include "kept_made.h"
 #include "kept_later.h"
+#include "kept_gone.h"
+#include "kept_queued.h"
+#include "kept_running.h"
 #include "kept_waiting.h"
 #include "kept_children.h"
 

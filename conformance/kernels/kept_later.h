@@ -212,6 +212,12 @@ static cudaError_t change_gated(struct ordered *o, struct kernel_args *gate, enu
     return error;
 }
 
+static const char *const running_name[CALLS] = {
+    "an upload while a launch is under way", "new parameters while a launch is under way", "an update while a launch is under way", NULL,
+    "a node left out and back while a launch is under way", "another executable graph while a launch is under way",
+    "new parameters by the general call while a launch is under way"
+};
+
 /* "Updates take effect the next time the graph is launched, so they will not impact previous graph launches, even if they are running when the update
  * takes place": one launch is under way, whose gate the host holds shut, and one is queued behind it. */
 static void ask_changed_while_running(struct kept *kept, struct host_room *room, struct kernel_args *gate, unsigned single, enum call call)
@@ -220,7 +226,7 @@ static void ask_changed_while_running(struct kept *kept, struct host_room *room,
     struct ordered o = PDL_ZERO;
     struct trial_state empty = PDL_ZERO;
     volatile const uint32_t *began = &room->state.began;
-    const char *what = call == CALL_UPDATE ? "an update while a launch is under way" : "new parameters while a launch is under way";
+    const char *what = running_name[call];
 
     o.kept = kept;
     o.single = single;
@@ -241,29 +247,6 @@ static void ask_changed_while_running(struct kept *kept, struct host_room *room,
     ask_expect_number(ask, "what a launch sets after changes while others were under way", words_then(kept), 1l << o.word);
     (void)cudaGraphExecDestroy(o.exec);
     (void)cudaGraphDestroy(o.graph);
-}
-
-static void ask_running(struct ask *ask)
-{
-    struct kept kept = PDL_ZERO;
-    struct kernel_args gate = PDL_ZERO;
-    struct host_room *room = NULL;
-    unsigned single;
-
-    if (!open_kept(&kept, ask))
-        return;
-    if (open_late(&kept, &room, &gate)) {
-        room->plan.bound_ns = GATE_NS;
-        for (single = 0; single < SINGLES; single++) {
-            if (!takes_changes(single))
-                continue;
-            ask_changed_while_running(&kept, room, &gate, single, CALL_PARAMS);
-            ask_changed_while_running(&kept, room, &gate, single, CALL_UPDATE);
-            ask_changed_while_running(&kept, room, &gate, single, CALL_GENERAL);
-        }
-        (void)cudaFreeHost(room);
-    }
-    close_kept(&kept);
 }
 
 #endif

@@ -13,6 +13,7 @@ static const char *const made_name[MADES] = { "made by hand", "captured", "a clo
 /* Items and a host function, one after the other, `first` first; each sets the word of its number, but for one that sets the next one. */
 struct row {
     unsigned first, nodes, moved; /* without the host function there is a node less */
+    unsigned onto;             /* not 0: all set the word before this one */
     int kernels;               /* instead of the other items */
     cudaGraph_t graph;
     cudaGraphNode_t node[CAUGHT];
@@ -20,7 +21,10 @@ struct row {
 
 static unsigned number_in_row(const struct row *row, unsigned place) { return (row->first + place) % row->nodes; }
 
-static unsigned word_in_row(const struct row *row, unsigned number) { return number == row->moved ? (number + 1) % row->nodes : number; }
+static unsigned word_in_row(const struct row *row, unsigned number)
+{
+    return row->onto ? row->onto - 1 : number == row->moved ? (number + 1) % row->nodes : number;
+}
 
 static cudaError_t add_to_row(struct kept *kept, struct row *row, cudaGraph_t graph, unsigned number)
 {

@@ -34,9 +34,12 @@ static void ask_often(struct ask *ask)
 
     if (!open_kept(&kept, ask))
         return;
-    for (single = 0; single < SINGLES; single++)
+    for (single = 0; single < SINGLES; single++) {
         for (habit = 0; habit < HABITS && takes_changes(single); habit++)
             ask_changed_often(&kept, single, (enum habit)habit);
+        if (takes_changes(single) && single != ITEM_ROWS) /* a memset, as well */
+            ask_repeated(&kept, single);
+    }
     close_kept(&kept);
 }
 

@@ -6,11 +6,13 @@
  *                     cudaLaunchCooperativeKernel, in clusters, with a priority or a domain of its own, of two layers, each with attribute 6
  *                     or without; the same captured, also in a stream that joined the capture; and with a programmatic event, which comes
  *                     after the launch has triggered; also by another host thread; and many of one kernel behind a slow one, each with
- *                     arguments of its own (long_args_queued.h), or behind a grid that has blocks to come (long_args_late.h)
+ *                     arguments of its own (long_args_queued.h), or behind a grid that has blocks to come (long_args_late.h); and with those of
+ *                     the launch before but for one word (long_args_lone.h)
  * nodes     ATTR-15f  long_args_nodes.h: the second of two nodes with a programmatic edge between them: added; given parameters in the graph,
  *                     in a clone, in a child graph, in the executable graph, and there while it is disabled, or if it was captured; cloned,
  *                     updated, in a child graph, a child of a child, a body or a loop, disabled and enabled; each also with all arguments in
- *                     one piece; and many launches of one graph behind a slow kernel, with other arguments each (long_args_queued.h)
+ *                     one piece; one word of them alone (long_args_lone.h); and many launches of one graph behind a slow kernel, with
+ *                     other arguments each (long_args_queued.h)
  *
  * "the parameters must be less than 4096 bytes" was the limit before toolkit 12.1; now it is 32,764 bytes, for drivers of 12.1 or later.
  */
@@ -134,6 +136,7 @@ struct long_ask {
     struct all_args args, other;
     unsigned trial, stale, wrong;
     unsigned takers;           /* that are launched */
+    unsigned lone;             /* not 0: `other` differs in the word before that place alone */
 };
 
 static int open_long(struct long_ask *l)
@@ -170,7 +173,7 @@ static size_t bytes_of(const struct long_ask *l) { return sizeof(l->args.head) +
 
 static uint32_t word_of(unsigned trial, uint32_t i) { return words_fresh(0xA46ull * (trial + 1), i); }
 
-/* The arguments of the next trial, and others that differ in every word but the first ones; those tell elsewhere. */
+/* The arguments of the next trial, and others that differ in every word but the first ones, and tell elsewhere; or that differ in one word. */
 static void next_args(struct long_ask *l)
 {
     uint32_t i, words = l->taker ? l->taker->words : TOLD_WORDS;
@@ -182,6 +185,10 @@ static void next_args(struct long_ask *l)
     for (i = 0; i < words; i++) {
         l->args.more[i] = word_of(l->trial, i);
         l->other.more[i] = ~l->args.more[i];
+    }
+    if (l->lone) {
+        l->other = l->args;
+        l->other.more[l->lone - 1] ^= 1;
     }
 }
 
@@ -195,16 +202,22 @@ static uint32_t told_word(const struct long_ask *l, uint32_t place)
     return mixed;
 }
 
-static cudaError_t look_at_args(struct long_ask *l)
+static unsigned args_differ(const struct long_ask *l)
 {
-    cudaError_t error = cudaStreamSynchronize(l->stream);
     volatile const uint32_t *told = l->told;
     unsigned differs = 0;
     uint32_t i;
 
     for (i = 0; i < TOLD_WORDS; i++)
         differs |= told[i] != told_word(l, i);
-    l->wrong += error == cudaSuccess && differs;
+    return differs;
+}
+
+static cudaError_t look_at_args(struct long_ask *l)
+{
+    cudaError_t error = cudaStreamSynchronize(l->stream);
+
+    l->wrong += error == cudaSuccess && args_differ(l);
     l->stale += error == cudaSuccess && (work_is_stale(l->room) || copy_is_stale(l->room));
     l->trial++;
     return error;
@@ -415,6 +428,7 @@ static void ask_way(struct long_ask *l, struct way *way)
 #include "long_args_nodes.h"
 #include "long_args_queued.h"
 #include "long_args_late.h"
+#include "long_args_lone.h"
 
 static void ask_all_launches(struct long_ask *l)
 {
@@ -431,6 +445,7 @@ static void ask_all_launches(struct long_ask *l)
     ask_holding(l);
     ask_queued(l, 0);
     ask_late(l);
+    ask_lone_launches(l);
     if (takes_cooperative())
         note_captured_piece(l);
 }
@@ -440,6 +455,7 @@ static void ask_all_nodes(struct long_ask *l)
 {
     ask_each_node(l);
     ask_queued(l, 1);
+    ask_lone_nodes(l);
 }
 static void ask_nodes(struct ask *ask) { ask_long(ask, ask_all_nodes); }
 

@@ -250,11 +250,16 @@ static cudaError_t change_exec(struct long_ask *l, enum long_way way, cudaGraphE
     return error;
 }
 
+static int gives_others(enum long_way way)
+{
+    return way == WAY_SET || way == WAY_SET_IN_CLONE || way == WAY_EXEC || way == WAY_EXEC_DISABLED || way == WAY_UPDATE ||
+           (way >= WAY_CHILD_UPDATED && way <= WAY_CAPTURED) || way >= WAY_GENERAL;
+}
+
 /* A node that gets other parameters is every other time one of a kernel with fewer arguments until then. */
 static cudaError_t run_node(struct long_ask *l, enum long_way way, unsigned which)
 {
-    int has_other = way == WAY_SET || way == WAY_SET_IN_CLONE || way == WAY_EXEC || way == WAY_EXEC_DISABLED || way == WAY_UPDATE ||
-                    (way >= WAY_CHILD_UPDATED && way <= WAY_CAPTURED) || way >= WAY_GENERAL;
+    int has_other = gives_others(way);
     cudaGraph_t graph = NULL;
     cudaGraphNode_t node = NULL;
     cudaGraphExec_t exec = NULL;

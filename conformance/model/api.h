@@ -269,6 +269,7 @@ struct node {
     bool captured, reenabled, late; /* late: added to the graph of a child graph node */
     bool given;     /* in an executable graph, parameters of its own by a call for this node */
     uint64_t child_of; /* the number of the graph that this child graph was copied from */
+    uint64_t given_last; /* a digest of the parameters that a call for this node gave: for the device same-params-ignored */
     unsigned renewed; /* how often it was given parameters in an executable graph: for the device second-params-ignored */
 };
 
@@ -316,6 +317,7 @@ struct graph_exec {
     const struct stream *uploaded_in; /* as it was made; for the device uploaded-elsewhere-half */
     uint64_t made_from; /* the number of the graph; its address may belong to another graph by now */
     uint64_t updated_from; /* likewise; for the device update-from-same-ignored */
+    uint64_t taken_from, taken; /* the graph that it was made of or updated from last, and what that did: for the device unchanged-update-ignored */
     struct graph_exec *next;
 };
 
@@ -343,6 +345,7 @@ bool exec_made(const struct graph *g);
 struct node *execs_oldest(const struct node *n); /* of the nodes that were made of the same one: for the device sibling-tells-enabled */
 void execs_disable(const struct node *n);     /* for the device disabling-reaches-siblings */
 void execs_set(const struct node *n);         /* for the device memset-params-to-siblings */
+void execs_rest_set(const struct node *n);    /* for the device sibling-params-reach-rest */
 void execs_gain(const struct node *n);
 void execs_shift(const struct node *n);
 void execs_lose_arc(const struct graph *source); /* for the device source-edges-cut-copies */
@@ -401,6 +404,11 @@ void set_fill(struct node *n, const struct cudaMemsetParams *p);
 struct cudaKernelNodeParams kernel_params_of(const struct cudaGraphNodeParams *p);
 struct cudaMemsetParams set_params_of(const struct cudaGraphNodeParams *p);
 struct node *node_of_type(cudaGraphNode_t handle, enum cudaGraphNodeType type); /* NULL: it is none */
+/* Whether the parameters that a kernel node is given are those that it had, and on devices that do not compare all of them seem to be. Clusters are no
+ * parameters. */
+bool requests_seem_same(const struct request *is, const struct request *was);
+uint64_t graph_does(const struct graph *g); /* a digest of what its nodes do */
+uint64_t node_does(const struct node *n, uint64_t digest); /* ... and of one, after that of others */
 bool graph_may_become(const struct graph *a, const struct graph *b); /* a: of an executable graph. They differ in parameters only */
 void keep_element(struct move *move, size_t element); /* as many elements as there are, of that size */
 void trigger_at_starts(struct graph *g);

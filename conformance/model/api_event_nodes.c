@@ -68,11 +68,36 @@ cudaError_t CUDARTAPI cudaGraphEventWaitNodeSetEvent(cudaGraphNode_t node, cudaE
     return event_changes(node_of_type(node, cudaGraphNodeTypeWaitEvent), event);
 }
 
+static void lets_go(struct op *op, struct op *waiter)
+{
+    for (struct edge *e = op->out; e != NULL && !op->retired; e = e->next)
+        if (e->to == waiter && !e->used && e->kind != EDGE_COVER) {
+            e->used = true;
+            op_submit(waiter); /* one less to wait for */
+        }
+}
+
+/* What another event changes of a launch that is under way, on the devices where it does. */
+static void event_reaches_launch(const struct graph_exec *e, const struct node *n, cudaEvent_t event)
+{
+    struct event *was = event_of(n->event);
+    if (e->running == NULL || e->running->retired || n->op == NULL || n->op->done || was == NULL || event_of(event) == NULL)
+        return;
+    if (device.faults.event_reaches_record_to_come && n->type == cudaGraphNodeTypeEventRecord && was->op == n->op) {
+        was->op = NULL;
+        event_takes(event_of(event), RECORDED_ORDINARY, n->op, false);
+    }
+    if (device.faults.event_reaches_wait_to_come && n->type == cudaGraphNodeTypeWaitEvent && was->op != NULL)
+        lets_go(was->op, n->op);
+}
+
 static cudaError_t exec_event_changes(cudaGraphExec_t exec, cudaGraphNode_t node, enum cudaGraphNodeType type, cudaEvent_t event, bool keeps)
 {
     struct node *n = exec_node(exec, node, type);
-    if (n != NULL)
+    if (n != NULL) {
         exec_of(exec)->event_given = true;
+        event_reaches_launch(exec_of(exec), n, event);
+    }
     keeps |= device.faults.other_thread_event_not_taken && device.other_thread;
     keeps |= device.faults.exec_takes_no_third_event && n != NULL && n->old_event != NULL && event != n->old_event;
     keeps |= device.faults.captured_takes_no_event && n != NULL && n->captured;

@@ -50,6 +50,39 @@ struct node *exec_node(cudaGraphExec_t exec, cudaGraphNode_t handle, enum cudaGr
     return NULL;
 }
 
+bool requests_seem_same(const struct request *is, const struct request *was)
+{
+    bool shared = is->shared_bytes == was->shared_bytes || device.faults.params_compared_without_shared;
+    bool z = is->grid[2] == was->grid[2] || device.faults.params_compared_without_grid_z;
+    return shared && z && is->kernel == was->kernel && memcmp(is->grid, was->grid, 2 * sizeof is->grid[0]) == 0 &&
+           memcmp(is->block, was->block, sizeof is->block) == 0 && memcmp(is->args, was->args, is->kernel->args_bytes) == 0;
+}
+
+/* Whether a node of any executable graph of one graph was given these parameters last. */
+static bool given_elsewhere(const struct graph_exec *e, const struct node *n, uint64_t does)
+{
+    static uint64_t graph, given;
+    static unsigned place;
+    bool is_same = graph == e->made_from && place == n->index && given == does;
+    graph = e->made_from;
+    place = n->index;
+    given = does;
+    return is_same;
+}
+
+/* On devices that find that nothing has changed the node does what it did. */
+static void does_as_before(const struct graph_exec *e, struct node *n, const struct request *before)
+{
+    const struct faults *f = &device.faults;
+    const uint64_t does = f->same_params_ignored || f->params_given_elsewhere_ignored ? node_does(n, 0) : 0;
+    if (f->params_given_elsewhere_ignored && given_elsewhere(e, n, does))
+        request_copy(n->kernel, before);
+    bool compares = f->params_compared_without_shared || f->params_compared_without_grid_z;
+    if ((f->same_params_ignored && does == n->given_last) || (compares && requests_seem_same(n->kernel, before)))
+        request_copy(n->kernel, before);
+    n->given_last = does;
+}
+
 cudaError_t CUDARTAPI cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t handle,
                                                        const struct cudaKernelNodeParams *p)
 {
@@ -77,11 +110,17 @@ cudaError_t CUDARTAPI cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec, cud
         return cudaSuccess;
     n->disabled &= !device.faults.params_enable;
     n->given = true;
+    static struct request before;
+    request_copy(&before, n->kernel);
     unsigned grid_y = n->kernel->grid[1];
     unsigned counted = n->kernel->counted != 0 ? n->kernel->counted : request_blocks(n->kernel);
     cudaError_t error = kernel_replace(n->kernel, p);
     n->kernel->counted = request_blocks(n->kernel) > counted ? counted : 0;
     n->kernel->cooperative &= !device.faults.exec_params_lose_cooperative;
+    if (error == cudaSuccess)
+        does_as_before(e, n, &before);
+    if (device.faults.sibling_params_reach_rest && error == cudaSuccess)
+        execs_rest_set(n);
     if (device.faults.refused_params_free_exec && error != cudaSuccess)
         exec_of(exec)->running = NULL;
     if (device.faults.exec_params_keep_grid_y)
@@ -223,6 +262,15 @@ cudaError_t CUDARTAPI cudaGraphHostNodeSetParams(cudaGraphNode_t handle, const s
     return host_changes(n, p);
 }
 
+/* Whether the memset is taken for the one before, on devices that do not compare all of it. */
+static bool set_seems_same(const struct move *is, const struct move *was)
+{
+    if (was->width == 0 || is->to != was->to || is->value != was->value || is->rows != was->rows || is->bytes / is->width != was->bytes / was->width)
+        return false;
+    bool element = is->width == was->width, pitch = is->pitch == was->pitch;
+    return (device.faults.sets_compared_without_element && pitch) || (device.faults.sets_compared_without_pitch && element);
+}
+
 cudaError_t CUDARTAPI cudaGraphExecMemsetNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t handle, const struct cudaMemsetParams *p)
 {
     CALL(cudaGraphExecMemsetNodeSetParams);
@@ -234,7 +282,10 @@ cudaError_t CUDARTAPI cudaGraphExecMemsetNodeSetParams(cudaGraphExec_t exec, cud
         return cudaSuccess;
     uint32_t value = n != NULL ? n->move.value : 0;
     size_t element = n != NULL ? n->move.width : 0;
+    const struct move before = n != NULL ? n->move : (struct move){0};
     cudaError_t error = set_changes(n, p);
+    if (error == cudaSuccess && set_seems_same(&n->move, &before))
+        n->move = before;
     if (error == cudaSuccess)
         n->given = true;
     if (device.faults.exec_set_keeps_element && error == cudaSuccess)
@@ -249,6 +300,8 @@ cudaError_t CUDARTAPI cudaGraphExecMemsetNodeSetParams(cudaGraphExec_t exec, cud
         n->disabled = false;
     if (device.faults.set_params_to_siblings && error == cudaSuccess)
         execs_set(n);
+    if (device.faults.sibling_params_reach_rest && error == cudaSuccess)
+        execs_rest_set(n);
     return error;
 }
 
@@ -295,6 +348,8 @@ cudaError_t CUDARTAPI cudaGraphExecHostNodeSetParams(cudaGraphExec_t exec, cudaG
         n->host.userData = p != NULL ? p->userData : NULL;
     if (device.faults.host_params_keep_function && error == cudaSuccess)
         n->host.fn = function;
+    if (device.faults.sibling_params_reach_rest && error == cudaSuccess)
+        execs_rest_set(n);
     return error;
 }
 

@@ -88,6 +88,44 @@ static enum cudaGraphExecUpdateResult update_result(const struct graph *a, const
     return result;
 }
 
+/* ---- whether anything has changed, for the devices that look ---- */
+
+static uint64_t digest_with(uint64_t digest, const void *bytes, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        digest = (digest ^ ((const unsigned char *)bytes)[i]) * 0x100000001b3;
+    return digest;
+}
+
+uint64_t node_does(const struct node *n, uint64_t digest)
+{
+    const struct move *m = &n->move;
+    const uint64_t moved[] = {(uintptr_t)m->to, (uintptr_t)m->from, m->bytes, m->rows, m->pitch, m->value, m->width};
+    digest = digest_with(digest, moved, sizeof moved);
+    digest = digest_with(digest, &n->host, sizeof n->host);
+    digest = digest_with(digest, &n->event, sizeof n->event);
+    if (n->kernel != NULL) {
+        digest = digest_with(digest, &n->kernel->kernel, sizeof n->kernel->kernel);
+        digest = digest_with(digest, n->kernel->grid, sizeof n->kernel->grid);
+        digest = digest_with(digest, n->kernel->block, sizeof n->kernel->block);
+        digest = digest_with(digest, &n->kernel->shared_bytes, sizeof n->kernel->shared_bytes);
+        digest = digest_with(digest, n->kernel->args, n->kernel->kernel->args_bytes);
+    }
+    for (unsigned c = 0; c < n->children; c++)
+        digest ^= graph_does(n->child[c]) << (c + 1);
+    return digest;
+}
+
+uint64_t graph_does(const struct graph *g)
+{
+    uint64_t digest = 0xcbf29ce484222325;
+    for (size_t i = 0; i < g->nodes; i++)
+        digest = node_does(g->node[i], digest);
+    for (size_t i = 0; i < g->arcs; i++)
+        digest = digest_with(digest, &g->arc[i].data, sizeof g->arc[i].data);
+    return digest;
+}
+
 bool graph_may_become(const struct graph *a, const struct graph *b)
 {
     struct refusal unsaid = {NULL, NULL, NULL};
@@ -222,9 +260,32 @@ static void keep_edges_inside(struct node *n, const struct node *old)
             n->child[c]->arc[k].data = old->child[c]->arc[k].data;
 }
 
+/* For the device update-compares-arguments-to-256. */
+static void keep_alike(struct request *is, const struct request *was)
+{
+    const size_t compared = 256;
+    if (is->kernel == was->kernel && is->kernel->args_bytes > compared && memcmp(is->args, was->args, compared) == 0)
+        memcpy(is->args, was->args, is->kernel->args_bytes);
+}
+
+/* For the device update-compares-without-clusters. */
+static void keep_lone_clusters(struct request *is, const struct request *was)
+{
+    if (!requests_seem_same(is, was))
+        return;
+    is->cluster = was->cluster;
+    memcpy(is->clusters, was->clusters, sizeof is->clusters);
+}
+
 /* ... and of a graph. */
 static void graph_keeps(struct graph *copy, const struct graph *old)
 {
+    for (size_t i = 0; device.faults.update_compares_without_clusters && i < copy->nodes; i++)
+        if (copy->node[i]->kernel != NULL)
+            keep_lone_clusters(copy->node[i]->kernel, old->node[i]->kernel);
+    for (size_t i = 0; device.faults.update_compares_args_to_256 && i < copy->nodes; i++)
+        if (copy->node[i]->kernel != NULL)
+            keep_alike(copy->node[i]->kernel, old->node[i]->kernel);
     for (size_t i = 3; device.faults.update_keeps_kernels && i < copy->nodes; i++)
         if (copy->node[i]->kernel != NULL && old->node[i]->kernel != NULL)
             request_copy(copy->node[i]->kernel, old->node[i]->kernel);
@@ -322,6 +383,10 @@ cudaError_t CUDARTAPI cudaGraphExecUpdate(cudaGraphExec_t handle, cudaGraph_t gr
                (device.faults.update_from_clone_ignored && g->copied_from == e->made_from);
     ignored |= device.faults.update_under_way_lost && exec_under_way(e);
     e->updated_from = g->number;
+    const uint64_t does = device.faults.unchanged_update_ignored ? graph_does(g) : 0;
+    ignored |= device.faults.unchanged_update_ignored && e->taken_from == g->number && e->taken == does;
+    e->taken_from = g->number;
+    e->taken = does;
     if (ignored || (device.faults.second_update_ignored && e->updates++ != 0))
         return cudaSuccess;
     struct graph *copy = graph_copy(g);
@@ -330,6 +395,8 @@ cudaError_t CUDARTAPI cudaGraphExecUpdate(cudaGraphExec_t handle, cudaGraph_t gr
         copy->arc[i].data = e->copy->arc[i].data;
     for (size_t i = 0; i < copy->nodes && !device.faults.update_renames_nodes; i++)
         copy->node[i]->original = e->copy->node[i]->original; /* it is still known by the nodes that it was made from */
+    for (size_t i = 0; i < copy->nodes; i++)
+        copy->node[i]->given_last = e->copy->node[i]->given_last;
     for (size_t i = 0; i < copy->nodes && !device.faults.params_enable; i++) {
         bool enables = device.faults.update_enables_items && copy->node[i]->kernel == NULL;
         enables |= device.faults.second_update_enables && e->features & HAS(updated);

@@ -102,6 +102,7 @@ struct op *node_op(const struct node *n)
         op = op_new(OP_HOST);
         op->host.call = n->host.fn;
         op->host.data = host_data_of(n);
+        op_shares_image(op, n->original, queued.launches);
         return op;
     case cudaGraphNodeTypeEventRecord: return records_nothing(n) ? op_new(OP_JOIN) : record_op(n);
     case cudaGraphNodeTypeWaitEvent: return wait_op(n);
@@ -111,6 +112,7 @@ struct op *node_op(const struct node *n)
     op->move = n->move;
     if (device.faults.long_nodes_cut && op->move.bytes > 4096)
         op->move.bytes = 4096;
+    op_shares_image(op, n->original, queued.launches);
     return op;
 }
 

@@ -122,7 +122,7 @@ struct faults {
     bool disabled_before_body_lost, disabled_before_event_lost, disabled_set_before_body_lost, disabled_set_before_event_lost, disabled_port_lost;
     bool disabled_after_first_only;
     bool body_before_disabled_lost, wait_before_disabled_lost, disabled_before_empty_lost, running_graph_passes_stream, disabling_again_frees_exec;
-    bool disabling_forgets_events, disabled_node_frees_exec, record_node_keeps_pending, late_nodes_edgeless, update_from_same_ignored;
+    bool disabling_forgets_events, disabled_node_frees_exec, record_node_keeps_pending, late_nodes_edgeless, update_from_same_ignored, unchanged_update_ignored, same_params_ignored, params_given_elsewhere_ignored;
     bool other_thread_update_ignored, other_thread_params_ignored, other_thread_enabling_ignored, other_thread_source_fixed, other_thread_edges_lost;
     bool other_thread_node_stays, other_thread_event_not_taken, record_node_records_both, update_names_old_node, update_names_no_node;
     bool update_names_first_node, update_names_no_from, new_count_names_node, value_told_as_byte, rows_not_told, copy_tells_target_twice;
@@ -418,12 +418,14 @@ struct faults {
     bool update_keeps_inner_threads, disabled_takes_no_set, other_launch_record_stays, middle_event_at_primary, attributed_recorder_uncovered,
         fenced_wait_keeps_lines, start_edge_into_domain_early, general_params_keep_args, blocking_starts_lack_one, copied_batch_does_one;
     bool empty_graph_hides_primary;
-    bool exec_end_frees_waits;
+    bool exec_end_frees_waits, gone_exec_recycled, node_images_in_a_ring, event_reaches_record_to_come, event_reaches_wait_to_come, sibling_params_reach_rest;
     bool program_fork_not_counted;
     bool swapped_kinds_stay;
     bool elsewhere_launch_at_trigger;
     bool given_domain_uncovers;
     bool args_ring_until_trigger;
+    bool args_compared_to_256, update_compares_args_to_256, params_compared_without_shared, params_compared_without_grid_z,
+        update_compares_without_clusters, sets_compared_without_element, sets_compared_without_pitch;
     bool host_passes_hollow_graph, sync_passes_empty_graph;
     bool given_event_lets_go, given_event_start_edge_early;
     bool attributed_passes_completion;

@@ -7,6 +7,7 @@
 enum { EXEC_MAGIC = 0x45584331 };
 
 static struct graph_exec *execs;
+static struct graph_exec *gone; /* the last one that was destroyed while it ran: for the device gone-exec-recycled */
 
 struct graph_exec *exec_of(cudaGraphExec_t handle)
 {
@@ -132,6 +133,42 @@ void execs_set(const struct node *n)
                 e->copy->node[i]->move = n->move;
 }
 
+static void node_rest_takes(struct op *op, const struct node *n)
+{
+    if (op == NULL || op->ready)
+        return;
+    op->move = n->move;
+    if (op->host.call != NULL) {
+        op->host.call = n->host.fn;
+        op->host.data = n->host.userData;
+    }
+    if (op->grid != NULL)
+        memcpy(op->grid->args, n->kernel->args, op->grid->kernel->args_bytes);
+}
+
+void rest_takes(const struct graph *of, const struct graph *from)
+{
+    for (size_t i = 0; i < of->nodes; i++) {
+        struct op *op = of->node[i]->op;
+        const struct node *n = from->node[i];
+        if (op == NULL || op->ready)
+            continue;
+        node_rest_takes(op, n);
+        for (unsigned c = 0; c < n->children; c++)
+            rest_takes(of->node[i]->child[c], n->child[c]);
+    }
+}
+
+void execs_rest_set(const struct node *n)
+{
+    for (const struct graph_exec *e = execs; e != NULL; e = e->next)
+        for (size_t i = 0; e->running != NULL && !e->running->retired && i < e->copy->nodes; i++) {
+            const struct node *sibling = e->copy->node[i];
+            if (sibling->original == n->original && sibling != n)
+                node_rest_takes(sibling->op, n);
+        }
+}
+
 const struct graph_exec *exec_newest(const struct graph_exec *e)
 {
     const struct graph_exec *newest = execs; /* the list begins with the newest */
@@ -151,25 +188,6 @@ bool exec_under_way(const struct graph_exec *e)
     return begun != 0 && waiting != 0;
 }
 
-void rest_takes(const struct graph *of, const struct graph *from)
-{
-    for (size_t i = 0; i < of->nodes; i++) {
-        struct op *op = of->node[i]->op;
-        const struct node *n = from->node[i];
-        if (op == NULL || op->ready)
-            continue;
-        op->move = n->move;
-        if (op->host.call != NULL) {
-            op->host.call = n->host.fn;
-            op->host.data = n->host.userData;
-        }
-        if (op->grid != NULL)
-            memcpy(op->grid->args, n->kernel->args, op->grid->kernel->args_bytes);
-        for (unsigned c = 0; c < n->children; c++)
-            rest_takes(of->node[i]->child[c], n->child[c]);
-    }
-}
-
 bool exec_made(const struct graph *g)
 {
     for (const struct graph_exec *e = execs; e != NULL; e = e->next)
@@ -178,8 +196,42 @@ bool exec_made(const struct graph *g)
     return false;
 }
 
+static void forget_gone(void)
+{
+    if (gone != NULL)
+        graph_delete(gone->copy);
+    free(gone);
+    gone = NULL;
+}
+
+static bool same_kinds(const struct graph *a, const struct graph *b)
+{
+    if (a->nodes != b->nodes)
+        return false;
+    for (size_t i = 0; i < a->nodes; i++) {
+        if (a->node[i]->type != b->node[i]->type || a->node[i]->children != b->node[i]->children)
+            return false;
+        for (unsigned c = 0; c < a->node[i]->children; c++)
+            if (!same_kinds(a->node[i]->child[c], b->node[i]->child[c]))
+                return false;
+    }
+    return true;
+}
+
+/* Another executable graph is made of a graph like this. */
+static void gone_recycled(const struct graph *g)
+{
+    if (gone == NULL)
+        return;
+    if (gone->running != NULL && !gone->running->retired && same_kinds(gone->copy, g))
+        rest_takes(gone->copy, g);
+    forget_gone();
+}
+
 void execs_reset(void)
 {
+    free(gone); /* its graph goes with all others */
+    gone = NULL;
     while (execs != NULL) {
         struct graph_exec *next = execs->next;
         free(execs);
@@ -189,6 +241,8 @@ void execs_reset(void)
 
 void execs_forget_retired(void)
 {
+    if (gone != NULL && (gone->running == NULL || gone->running->retired))
+        forget_gone();
     for (struct graph_exec *e = execs; e != NULL; e = e->next)
         if (e->running != NULL && (e->running->retired || device.faults.host_wait_forgets_exec))
             e->running = NULL;
@@ -226,6 +280,7 @@ cudaError_t graph_instantiate(cudaGraphExec_t *out, cudaGraph_t handle, unsigned
     FAIL_IF(e == NULL, cudaErrorMemoryAllocation);
     e->magic = EXEC_MAGIC;
     e->copy = graph_copy(g);
+    gone_recycled(e->copy);
     drop_later(e->copy);
     g->made = true;
     g->made_of = g->nodes;
@@ -249,7 +304,8 @@ cudaError_t graph_instantiate(cudaGraphExec_t *out, cudaGraph_t handle, unsigned
     if (drops_edge)
         graph_drop_last_arc(e->copy);
     e->made_elsewhere = device.other_thread;
-    e->made_from = g->number;
+    e->made_from = e->taken_from = g->number;
+    e->taken = device.faults.unchanged_update_ignored ? graph_does(g) : 0;
     e->flags = flags & ~(unsigned long long)cudaGraphInstantiateFlagUpload; /* that one is not told */
     e->next = execs;
     execs = e;
@@ -349,6 +405,11 @@ cudaError_t CUDARTAPI cudaGraphExecDestroy(cudaGraphExec_t handle)
         e->in->waits = 0;
     for (size_t i = 0; device.faults.exec_end_writes_back && i < e->copy->nodes; i++)
         node_takes_back(e->copy->node[i]);
+    if (device.faults.gone_exec_recycled && e->running != NULL && !e->running->retired) {
+        forget_gone();
+        gone = e;
+        return cudaSuccess;
+    }
     graph_delete(e->copy);
     free(e);
     return cudaSuccess;

@@ -358,6 +358,21 @@ void op_shares_place(struct op *op)
         take_value(before, op);
 }
 
+void op_shares_image(struct op *op, const void *of, unsigned launches)
+{
+    static struct place places[8];
+    static const void *owners[8];
+    if (!device.faults.node_images_in_a_ring)
+        return;
+    struct op *before = place_takes(&places[launches % 8], op);
+    bool is_same = owners[launches % 8] == of;
+    owners[launches % 8] = of;
+    if (before == NULL || before->ready || !is_same)
+        return;
+    before->move = op->move;
+    before->host = op->host;
+}
+
 void op_shares_ring(struct op *op)
 {
     static struct place places[16];
