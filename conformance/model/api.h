@@ -107,6 +107,7 @@ struct stream {
     struct op *last_kernel; /* or the end of a graph; for the device event-at-launch */
     struct pending_wait wait[MAX_WAITS];
     unsigned waits, told_to_wait; /* told_to_wait: so often since its last work, for the device wait-257-lost */
+    bool behind_failed; /* a capture of kernels that failed, for the device failed-capture-uncovers */
     bool leaked_attribute; /* for the devices attribute-leaks and refused-attribute-leaks */
     uint64_t behind_graph_of; /* the number of the graph whose executable graph was launched last */
     bool behind_host_graph; /* ... or of one host function */

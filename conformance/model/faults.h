@@ -433,6 +433,7 @@ struct faults {
     bool refused_params_give_args;
     bool new_node_takes_lost_attributes;
     bool edges_beyond_32_beside_program_uncovered;
+    bool failed_capture_uncovers, failed_join_cuts;
     bool never_overlaps, seldom_overlaps, early, shared, halts, late_copies, pageable_later; /* these conform */
 };
 

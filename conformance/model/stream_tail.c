@@ -120,7 +120,7 @@ static bool launch_uncovered(const struct stream *s, const struct op *op, const 
         return true;
     if (f->deep_by_driver_uncovered && op->by_driver && op->depth > 16)
         return true;
-    if (f->empty_graph_hides_primary && s->behind_empty)
+    if ((f->empty_graph_hides_primary && s->behind_empty) || s->behind_failed)
         return true;
     if (f->legacy_of_two_threads_uncovered && stream_is_legacy(s) && ((op->features ^ pred->features) & HAS(otherthread)) != 0)
         return true;
