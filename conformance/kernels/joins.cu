@@ -34,7 +34,7 @@
  * rows     MEM-06c   rows of kernels that trigger and neither wait nor store, launched and captured, with a join, in a fork or before one
  * large_rows MEM-06c rows whose silent kernels have 33 blocks or 4,096 bytes of arguments, or whose follower has 33 blocks
  * lanes    MEM-06c   such rows in captures of one to three streams, in each of them, and a memset, a copy, rows or layers, a host function, an
- *                    external record or wait between the row and its follower
+ *                    external record or wait, a value or a wait for one between the row and its follower
  * captured EDGE-41a  captures in which a launch or a second begin is refused; what streams are told that wait for the events of a captured launch;
  *                    what the streams of a capture come after once a call of any kind was refused in it
  * external EVT-18    a record and a wait with the flag "external", captured: they are event nodes of the graph
@@ -62,7 +62,7 @@
  *                    end it, and one that does, written by a stream, a kernel or the host; batches of a wait and a write, and of two waits
  * value_nodes COMP-17b nodes that write values and wait for them, captured or built by the driver, with operations that they were given later
  * batches  COMP-04h  copies that one call queues, of pieces or of rows and layers: out of work, after an event, before work of each kind
- * allocations COMP-17c nodes that allocate memory and free it, between kernels, beside others, and for the stream that goes on
+ * allocations COMP-17c nodes that allocate memory and free it, between kernels, after such rows, beside others, and for the stream that goes on
  * pools    COMP-17a memory that is freed in a stream and allocated again, in that stream or another one; up to 80 pieces at
  *                    once, no two of which share memory
  * ended    MEM-09b   what the host finds once it has waited for the device: work in streams of each kind, in a graph

@@ -3,7 +3,7 @@
 #ifndef JOINS_ALLOCATIONS_H_INCLUDED
 #define JOINS_ALLOCATIONS_H_INCLUDED
 
-#define ALLOCATION_WAYS 5u
+#define ALLOCATION_WAYS 7u
 #define SLOW_NS 8000u          /* of work that others must not disturb */
 
 struct lending {               /* a graph that is made */
@@ -189,7 +189,7 @@ static cudaError_t run_lending(struct lending *l, cudaError_t error)
 }
 
 /* Memory that late work used is freed; what is allocated after that may be the same. In some turns a dependent of the work reads the memory, which
- * is freed after the dependent. */
+ * is freed after the dependent; in some captured ones a dependent ends before the work, after which the memory ends all the same. */
 static cudaError_t lend_again(struct joins *joins)
 {
     struct lending l = PDL_ZERO;
@@ -204,6 +204,8 @@ static cudaError_t lend_again(struct joins *joins)
     reads = with_data(&joins->follower[1], old);
     if (error == cudaSuccess && dependent)
         error = lend_follower(&l, &reads, 1);
+    else if (error == cudaSuccess && l.captured && drawn(joins, 9, 2))
+        error = lend_kernel(&l, (const void *)SYMBOL(joins_silent), &joins->follower[1], 1);
     if (error == cudaSuccess)
         error = lend_no_more(&l, old);
     if (error == cudaSuccess)
@@ -473,6 +475,8 @@ static void ask_allocations(struct ask *ask)
         { "stale after a node that allocates or frees", lend_between },
         { "stale in memory that a graph left to its stream", lend_on },
         { "overwritten in memory of one of two graphs at once", lend_at_once },
+        { "stale after a row in captured streams and memory that begins and ends", lanes_alloc },
+        { "stale after such a row and the end of memory", lanes_free },
     };
     const char *lack = pools_lack();
 

@@ -260,6 +260,8 @@ static bool is_captured(struct stream *s, const struct node *n)
         l->halves = 1;
     if ((record && f->external_passes_overlapped) || (n->type == cudaGraphNodeTypeWaitEvent && f->external_wait_passes_overlapped))
         l->behinds = 0;
+    if ((f->captured_free_passes_row && n->type == cudaGraphNodeTypeMemFree) || (f->captured_value_passes_row && n->type == NODE_OF_VALUE))
+        l->behinds = 0;
     if ((f->forked_set_unordered && n->type == cudaGraphNodeTypeMemset && forked && blocking) ||
         (f->forked_copy_unordered && n->type == cudaGraphNodeTypeMemcpy && forked && blocking) ||
         (f->urgent_captured_copy_free && n->type == cudaGraphNodeTypeMemcpy && s->priority < 0) ||

@@ -1969,6 +1969,8 @@ static const struct variant variants[] = {
     BROKEN("edges-beyond-32-beside-program-uncovered", edges_beyond_32_beside_program_uncovered, "COMP-04b", "of more than 32 edges into a node of which some are full no wait covers the programmatic ones behind the 32nd"),
     BROKEN("failed-capture-uncovers", failed_capture_uncovers, "ATTR-17a", "the wait of a dependent does not cover its primary if its stream has captured kernels since, in a capture that failed"),
     BROKEN("failed-join-cuts", failed_join_cuts, "ATTR-17a", "a stream that joined a capture of kernels that failed forgets what it came after"),
+    BROKEN("captured-free-passes-row", captured_free_passes_row, "COMP-17c", "memory whose end is captured ends after the last kernel of an overlapping row, not after all of them"),
+    BROKEN("captured-value-passes-row", captured_value_passes_row, "MEM-06c", "a captured value or wait for one comes after the last kernel of an overlapping row, not after all of them"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
