@@ -1971,6 +1971,7 @@ static const struct variant variants[] = {
     BROKEN("failed-join-cuts", failed_join_cuts, "ATTR-17a", "a stream that joined a capture of kernels that failed forgets what it came after"),
     BROKEN("captured-free-passes-row", captured_free_passes_row, "COMP-17c", "memory whose end is captured ends after the last kernel of an overlapping row, not after all of them"),
     BROKEN("captured-value-passes-row", captured_value_passes_row, "MEM-06c", "a captured value or wait for one comes after the last kernel of an overlapping row, not after all of them"),
+    BROKEN("nested-root-free", nested_root_free, "EDGE-25a", "of the roots of a child graph or a body only the first one comes after what that comes after"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
