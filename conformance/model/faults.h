@@ -436,6 +436,7 @@ struct faults {
     bool failed_capture_uncovers, failed_join_cuts;
     bool captured_free_passes_row, captured_value_passes_row;
     bool nested_root_free;
+    bool exec_waits_for_last;
     bool never_overlaps, seldom_overlaps, early, shared, halts, late_copies, pageable_later; /* these conform */
 };
 

@@ -1972,6 +1972,7 @@ static const struct variant variants[] = {
     BROKEN("captured-free-passes-row", captured_free_passes_row, "COMP-17c", "memory whose end is captured ends after the last kernel of an overlapping row, not after all of them"),
     BROKEN("captured-value-passes-row", captured_value_passes_row, "MEM-06c", "a captured value or wait for one comes after the last kernel of an overlapping row, not after all of them"),
     BROKEN("nested-root-free", nested_root_free, "EDGE-25a", "of the roots of a child graph or a body only the first one comes after what that comes after"),
+    BROKEN("exec-waits-for-last", exec_waits_for_last, "COMP-12a", "a launch of an executable graph waits for the last kernel of its launch before, not for one that this kernel overlaps"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
