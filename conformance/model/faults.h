@@ -437,6 +437,7 @@ struct faults {
     bool captured_free_passes_row, captured_value_passes_row;
     bool nested_root_free;
     bool exec_waits_for_last;
+    bool new_node_sorts_nodes;
     bool never_overlaps, seldom_overlaps, early, shared, halts, late_copies, pageable_later; /* these conform */
 };
 
