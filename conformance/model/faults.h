@@ -438,6 +438,7 @@ struct faults {
     bool nested_root_free;
     bool exec_waits_for_last;
     bool new_node_sorts_nodes;
+    bool lost_node_leaves_data;
     bool never_overlaps, seldom_overlaps, early, shared, halts, late_copies, pageable_later; /* these conform */
 };
 
