@@ -136,7 +136,7 @@ static cudaError_t connect_all(struct graph *g, struct node *n, const cudaGraphN
             continue;
         while (g->arcs > before)
             graph_drop_last_arc(g);
-        if (!device.faults.refused_node_stays)
+        if (!device.faults.refused_node_stays && !(device.faults.node_of_refused_data_stays && data != NULL && !foreign && !stands_before(deps, i)))
             node_drop_last(g);
         return error;
     }

@@ -439,6 +439,7 @@ struct faults {
     bool exec_waits_for_last;
     bool new_node_sorts_nodes;
     bool lost_node_leaves_data;
+    bool node_of_refused_data_stays;
     bool never_overlaps, seldom_overlaps, early, shared, halts, late_copies, pageable_later; /* these conform */
 };
 
