@@ -175,6 +175,7 @@ static void lane_remembers(struct lane *l, struct node *n)
 static void lane_restarts_at(struct lane *l, struct node *n)
 {
     l->halves = 0;
+    l->set = false;
     struct half_edge h = {n, full_edge, false, false};
     lane_depends(l, h);
 }

@@ -440,6 +440,7 @@ struct faults {
     bool new_node_sorts_nodes;
     bool lost_node_leaves_data;
     bool node_of_refused_data_stays;
+    bool set_again_adds;
     bool never_overlaps, seldom_overlaps, early, shared, halts, late_copies, pageable_later; /* these conform */
 };
 

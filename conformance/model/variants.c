@@ -1976,6 +1976,7 @@ static const struct variant variants[] = {
     BROKEN("new-node-sorts-nodes", new_node_sorts_nodes, "EDGE-33b", "the nodes that a new node comes after are taken by their age, and the data of their edges as they were given"),
     BROKEN("lost-node-leaves-data", lost_node_leaves_data, "EDGE-36", "once a node is destroyed, the edges behind its own have the data of the one before"),
     BROKEN("node-of-refused-data-stays", node_of_refused_data_stays, "EDGE-44", "a node that is refused for the data of its edges stays in the graph"),
+    BROKEN("set-again-adds", set_again_adds, "EDGE-41", "dependencies that are set for a capture twice in a row are added to those that were set before"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
