@@ -441,6 +441,7 @@ struct faults {
     bool lost_node_leaves_data;
     bool node_of_refused_data_stays;
     bool set_again_adds;
+    bool printed_graph_uncovers, told_pool_uncovers;
     bool never_overlaps, seldom_overlaps, early, shared, halts, late_copies, pageable_later; /* these conform */
 };
 
