@@ -442,6 +442,7 @@ struct faults {
     bool node_of_refused_data_stays;
     bool set_again_adds;
     bool printed_graph_uncovers, told_pool_uncovers;
+    bool graphs_share_unfreed, trim_takes_held;
     bool never_overlaps, seldom_overlaps, early, shared, halts, late_copies, pageable_later; /* these conform */
 };
 

@@ -40,7 +40,7 @@
     X(cudaGetFuncBySymbol) X(cudaGetKernel) X(cudaGetDriverEntryPoint) X(cudaMemcpy3DAsync) X(cudaStreamAddCallback) X(cudaStreamCopyAttributes)   \
     X(cudaGraphKernelNodeCopyAttributes) X(cudaGraphInstantiateWithParams) X(cudaMallocAsync) X(cudaFreeAsync)        \
     X(cudaGraphAddMemAllocNode) X(cudaGraphAddMemFreeNode) X(cudaGraphMemAllocNodeGetParams) X(cudaGraphMemFreeNodeGetParams) \
-    X(cudaStreamGetId) X(cudaGraphDebugDotPrint) X(cudaDeviceGetDefaultMemPool) X(cudaMemPoolGetAttribute) X(cudaDeviceGetGraphMemAttribute) \
+    X(cudaStreamGetId) X(cudaGraphDebugDotPrint) X(cudaDeviceGetDefaultMemPool) X(cudaMemPoolGetAttribute) X(cudaDeviceGetGraphMemAttribute) X(cudaDeviceGraphMemTrim) \
     X(cudaMemcpy3DBatchAsync) X(cudaMemcpyBatchAsync)
 
 #define MODEL_SYMBOL_ID(name) SYMBOL_##name,

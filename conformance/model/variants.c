@@ -1979,6 +1979,8 @@ static const struct variant variants[] = {
     BROKEN("set-again-adds", set_again_adds, "EDGE-41", "dependencies that are set for a capture twice in a row are added to those that were set before"),
     BROKEN("printed-graph-uncovers", printed_graph_uncovers, "COMP-04c", "the wait covers nothing if the host had another graph printed between"),
     BROKEN("told-pool-uncovers", told_pool_uncovers, "COMP-04c", "the wait covers nothing if the host asked how much a memory pool has between"),
+    BROKEN("graphs-share-unfreed", graphs_share_unfreed, "COMP-17c", "memory that a graph leaves to its stream is given to a node of another graph, too"),
+    BROKEN("trim-takes-held", trim_takes_held, "COMP-17c", "memory of graphs that nobody has freed yet is given back with what is not in use"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
