@@ -40,8 +40,8 @@
  * external EVT-18    a record and a wait with the flag "external", captured: they are event nodes of the graph
  * beside   ATTR-17   followers that wait, launched with other attributes beside attribute 6; an event that is the last of many attributes
  * awaiting ATTR-17a  followers with the attribute in a stream that still waits for an event, or was given an attribute; a launch after captured
- *                    ones, also if their capture failed, in a stream that began the capture or joined it; events and streams that were made while another one captured;
- *                    dependents after a row of host functions, copies or memsets
+ *                    ones, also if their capture failed, in a stream that began the capture or joined it; events and streams that were made while
+ *                    another one captured; dependents after a row of host functions, copies or memsets
  * row_manners MEM-06c such rows, eight manners of launching, each with each: of what comes after the row, of its silent kernel, of its work
  * row_streams MEM-06c such rows in a stream of each kind, launched and captured, and after them each kind of copy and memset, short or
  *                    long, a kernel, a graph, the host
@@ -63,8 +63,8 @@
  * value_nodes COMP-17b nodes that write values and wait for them, captured or built by the driver, with operations that they were given later
  * batches  COMP-04h  copies that one call queues, of pieces or of rows and layers: out of work, after an event, before work of each kind
  * allocations COMP-17c nodes that allocate memory and free it, between kernels, after such rows, beside others, and for the stream that goes on
- * pools    COMP-17a memory that is freed in a stream and allocated again, in that stream or another one; up to 80 pieces at
- *                    once, no two of which share memory
+ * pools    COMP-17a memory that is freed in a stream and allocated again, in that stream or another one, of the device's pool or of one
+ *                    that was made, which may be trimmed or destroyed meanwhile; up to 80 pieces at once, no two of which share memory
  * ended    MEM-09b   what the host finds once it has waited for the device: work in streams of each kind, in a graph
  *
  * Work is a kernel that triggers first thing and stores late; a follower is a kernel without the attribute that copies what it finds.
@@ -189,6 +189,7 @@ struct joins {
     uint32_t *aside;           /* ALL_WORDS of the device, for who opened them */
     uint32_t *longer, *longer_host; /* the same of the device and the host, for long copies */
     void *pooled;              /* of the device's memory pool, for who allocated it */
+    cudaMemPool_t pool[4];     /* for who made them: one as it is made, and three of which one way to give memory again is switched off */
     cudaGraphExec_t follows;   /* a graph of the first follower, for who made it */
     cudaGraphExec_t nothing;   /* of a silent kernel, for who made it */
     cudaEvent_t passed;        /* of nothing that anybody waits for, for who made it */
@@ -248,6 +249,9 @@ static void close_joins(struct joins *joins)
         (void)cudaFreeHost(joins->longer_host);
     if (joins->pooled)
         (void)cudaFree(joins->pooled);
+    for (i = 0; i < sizeof(joins->pool) / sizeof(joins->pool[0]); i++)
+        if (joins->pool[i])
+            (void)cudaMemPoolDestroy(joins->pool[i]);
     (void)cudaFreeHost(joins->pinned);
     (void)cudaGetLastError();
 }

@@ -1981,6 +1981,10 @@ static const struct variant variants[] = {
     BROKEN("told-pool-uncovers", told_pool_uncovers, "COMP-04c", "the wait covers nothing if the host asked how much a memory pool has between"),
     BROKEN("graphs-share-unfreed", graphs_share_unfreed, "COMP-17c", "memory that a graph leaves to its stream is given to a node of another graph, too"),
     BROKEN("trim-takes-held", trim_takes_held, "COMP-17c", "memory of graphs that nobody has freed yet is given back with what is not in use"),
+    BROKEN("made-pool-gives-at-once", made_pool_gives_at_once, "COMP-17a", "memory that is freed to a pool that was made is given to other streams before its last use has ended"),
+    BROKEN("switched-reuse-gives-at-once", switched_reuse_gives_at_once, "COMP-17a", "a pool of which one way to give memory again is switched off gives it before its last use has ended"),
+    BROKEN("trim-ends-frees", trim_ends_frees, "COMP-17a", "a pool that is trimmed takes the last use of all that was freed for ended"),
+    BROKEN("gone-pool-gives", gone_pool_gives, "COMP-17a", "memory of a pool that was destroyed is given to others before its last use has ended"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
