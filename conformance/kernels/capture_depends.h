@@ -156,6 +156,27 @@ static void ask_updated(const struct capture *c, unsigned kernels, unsigned flag
     end_two(c, text, c->event);
 }
 
+/* Dependencies that are set again before anything is captured: the last ones count alone, which may be none. */
+static void ask_set_again(const struct capture *c, unsigned left)
+{
+    struct depends launched = PDL_ZERO, want = PDL_ZERO;
+    char text[96];
+    unsigned i;
+
+    snprintf(text, sizeof(text), "%u dependencies set in a fork after %u", left, DEPENDS);
+    ask_expect(c->ask, text, begin_two(c, DEPENDS, &launched, &want), cudaSuccess);
+    ask_expect(c->ask, text, edges_update_capture(c->side, launched.node, launched.data, DEPENDS, cudaStreamSetCaptureDependencies), cudaSuccess);
+    for (i = 0; i < left; i++) {
+        want.node[i] = launched.node[DEPENDS - left + i];
+        want.data[i] = launched.data[DEPENDS - left + i];
+    }
+    want.count = left;
+    ask_expect(c->ask, text, edges_update_capture(c->side, want.node, want.data, left, cudaStreamSetCaptureDependencies), cudaSuccess);
+    expect_depends(c->ask, text, c->side, &want);
+    expect_launch_after(c->ask, text, c->side, &want);
+    end_two(c, text, c->event);
+}
+
 /* An edge of this data between two captured nodes that none led between. */
 static void ask_edge_added(const struct capture *c, unsigned port)
 {
@@ -338,6 +359,8 @@ static void ask_depends(struct ask *ask)
         return;
     for (i = 0; i < 4 * DEPENDS; i++)
         ask_updated(&c, i / 4 + 1, i % 2 ? cudaStreamAddCaptureDependencies : cudaStreamSetCaptureDependencies, i / 2 % 2 != 0);
+    for (i = 0; i < DEPENDS; i++)
+        ask_set_again(&c, i);
     ask_beginnings(&c);
     ask_settings(&c);
     for (i = 0; i < 3; i++)

@@ -133,19 +133,21 @@ static cudaError_t give_again(cudaStream_t stream)
     return error == cudaSuccess ? cudaStreamSetAttribute(stream, cudaLaunchAttributeSynchronizationPolicy, &value) : error;
 }
 
-/* The stream captures launches, of which nothing is made. The legacy stream refuses to. */
-static cudaError_t capture_in_vain(cudaStream_t stream)
+/* The stream captures launches, of which nothing is made; or the capture fails, as somebody asks for the stream. The legacy stream refuses to. */
+static cudaError_t capture_in_vain(cudaStream_t stream, int fails)
 {
     cudaLaunchAttribute attribute = serialization(1);
     cudaGraph_t graph = NULL;
-    cudaError_t error = cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed), end;
+    cudaError_t error = fails ? begin_by_driver(stream) : cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed), end;
 
     if (error != cudaSuccess)
         return whatever(error);
     error = launch_one((const void *)SYMBOL(handed_later), &no_args, 1, stream, NULL, 0);
     if (error == cudaSuccess)
         error = launch_one((const void *)SYMBOL(handed_later), &no_args, 1, stream, &attribute, 1);
-    end = cudaStreamEndCapture(stream, &graph);
+    if (fails)
+        (void)whatever(cudaStreamQuery(stream));
+    end = fails ? end_by_driver(stream) : cudaStreamEndCapture(stream, &graph);
     if (graph)
         (void)cudaGraphDestroy(graph);
     return error == cudaSuccess ? end : error;
@@ -229,7 +231,7 @@ static cudaError_t queue_item(struct handed *d, const struct hand *h, enum stop 
     case ITEM_TIME: return whatever(cudaEventElapsedTime(&ms, d->begin, event_of(d, h)));
     case ITEM_STREAM: return end_other(stop == BEFORE_LAST && has_event(h) ? event_of(d, h) : d->told);
     case ITEM_UPLOAD: return h->by_driver ? upload_by_driver(d->empty[0], stream) : cudaGraphUpload(d->empty[0], stream);
-    case ITEM_CAPTURE: return capture_in_vain(stream);
+    case ITEM_CAPTURE: return capture_in_vain(stream, d->trial / TURNS % 2 != 0);
     case ITEM_GIVEN: return whatever(give_again(stream));
     case ITEM_UNRECORDED: return pass_event(stream, 0);
     case ITEM_RECORD: return pass_event(stream, 1);

@@ -37,14 +37,14 @@
  * rows     MEM-06c   rows of kernels that trigger and neither wait nor store, launched and captured, with a join, in a fork or before one
  * large_rows MEM-06c rows whose silent kernels have 33 blocks or 4,096 bytes of arguments, or whose follower has 33 blocks
  * lanes    MEM-06c   such rows in captures of one to three streams, in each of them, and a memset, a copy, rows or layers, a host function, an
- *                    external record or wait between the row and its follower
+ *                    external record or wait, a value or a wait for one between the row and its follower
  * captured EDGE-41a  captures in which a launch or a second begin is refused; what streams are told that wait for the events of a captured launch;
  *                    what the streams of a capture come after once a call of any kind was refused in it
  * external EVT-18    a record and a wait with the flag "external", captured: they are event nodes of the graph
  * beside   ATTR-17   followers that wait, launched with other attributes beside attribute 6; an event that is the last of many attributes
  * awaiting ATTR-17a  followers with the attribute in a stream that still waits for an event, or was given an attribute; a launch after captured
- *                    ones, in a stream that began the capture or joined it; events and streams that were made while another one captured;
- *                    dependents after a row of host functions, copies or memsets
+ *                    ones, also if their capture failed, in a stream that began the capture or joined it; events and streams that were made while
+ *                    another one captured; dependents after a row of host functions, copies or memsets
  * row_manners MEM-06c such rows, eight manners of launching, each with each: of what comes after the row, of its silent kernel, of its work
  * row_streams MEM-06c such rows in a stream of each kind, launched and captured, and after them each kind of copy and memset, short or
  *                    long, a kernel, a graph, the host
@@ -66,9 +66,9 @@
  *                    end it, and one that does, written by a stream, a kernel or the host; batches of a wait and a write, and of two waits
  * value_nodes COMP-17b nodes that write values and wait for them, captured or built by the driver, with operations that they were given later
  * batches  COMP-04h  copies that one call queues, of pieces or of rows and layers: out of work, after an event, before work of each kind
- * allocations COMP-17c nodes that allocate memory and free it, between kernels, beside others, and for the stream that goes on
- * pools    COMP-17a memory that is freed in a stream and allocated again, in that stream or another one; up to 80 pieces at
- *                    once, no two of which share memory
+ * allocations COMP-17c nodes that allocate memory and free it, between kernels, after such rows, beside others, and for the stream that goes on
+ * pools    COMP-17a memory that is freed in a stream and allocated again, in that stream or another one, of the device's pool or of one
+ *                    that was made, which may be trimmed or destroyed meanwhile; up to 80 pieces at once, no two of which share memory
  * ended    MEM-09b   what the host finds once it has waited for the device: work in streams of each kind, in a graph
  *
  * Work is a kernel that triggers first thing and stores late; a follower is a kernel without the attribute that copies what it finds.
@@ -90,7 +90,7 @@
 #define PLACES 12u             /* streams */
 #define PLACE_WORDS 16u
 #define ALL_WORDS (PLACES * PLACE_WORDS)
-#define JOINS_MAX 41u          /* of a pair */
+#define JOINS_MAX 44u          /* of a pair */
 
 KERNEL(joins_work) { slow_stores(&args); }
 
@@ -195,6 +195,7 @@ struct joins {
     size_t far_pitch;
     uint32_t *longer, *longer_host; /* the same of the device and the host, for long copies */
     void *pooled;              /* of the device's memory pool, for who allocated it */
+    cudaMemPool_t pool[4];     /* for who made them: one as it is made, and three of which one way to give memory again is switched off */
     cudaGraphExec_t follows;   /* a graph of the first follower, for who made it */
     cudaGraphExec_t nothing;   /* of a silent kernel, for who made it */
     cudaEvent_t passed;        /* of nothing that anybody waits for, for who made it */
@@ -256,6 +257,9 @@ static void close_joins(struct joins *joins)
         (void)cudaFreeHost(joins->longer_host);
     if (joins->pooled)
         (void)cudaFree(joins->pooled);
+    for (i = 0; i < sizeof(joins->pool) / sizeof(joins->pool[0]); i++)
+        if (joins->pool[i])
+            (void)cudaMemPoolDestroy(joins->pool[i]);
     (void)cudaFreeHost(joins->pinned);
     (void)cudaGetLastError();
 }

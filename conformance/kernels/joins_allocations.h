@@ -3,7 +3,8 @@
 #ifndef JOINS_ALLOCATIONS_H_INCLUDED
 #define JOINS_ALLOCATIONS_H_INCLUDED
 
-#define ALLOCATION_WAYS 5u
+#define ALLOCATION_WAYS 8u
+#define LEFT_LAUNCHES 3u
 #define SLOW_NS 8000u          /* of work that others must not disturb */
 
 struct lending {               /* a graph that is made */
@@ -189,7 +190,7 @@ static cudaError_t run_lending(struct lending *l, cudaError_t error)
 }
 
 /* Memory that late work used is freed; what is allocated after that may be the same. In some turns a dependent of the work reads the memory, which
- * is freed after the dependent. */
+ * is freed after the dependent; in some captured ones a dependent ends before the work, after which the memory ends all the same. */
 static cudaError_t lend_again(struct joins *joins)
 {
     struct lending l = PDL_ZERO;
@@ -204,6 +205,8 @@ static cudaError_t lend_again(struct joins *joins)
     reads = with_data(&joins->follower[1], old);
     if (error == cudaSuccess && dependent)
         error = lend_follower(&l, &reads, 1);
+    else if (error == cudaSuccess && l.captured && drawn(joins, 9, 2))
+        error = lend_kernel(&l, (const void *)SYMBOL(joins_silent), &joins->follower[1], 1);
     if (error == cudaSuccess)
         error = lend_no_more(&l, old);
     if (error == cudaSuccess)
@@ -384,6 +387,76 @@ static cudaError_t lend_at_once(struct joins *joins)
     return error;
 }
 
+/* A graph whose memory its next launch frees; work stores there late. */
+static cudaError_t make_leaving(struct lending *l, struct joins *joins, unsigned which, uint32_t **memory)
+{
+    cudaError_t error = begin_lending(l, joins, joins->stream[which]);
+
+    if (error == cudaSuccess)
+        error = lend(l, memory);
+    if (error == cudaSuccess) {
+        struct kernel_args args = with_data(&joins->work[which], *memory);
+        error = lend_kernel(l, (const void *)SYMBOL(joins_work), &args, 0);
+    }
+    return end_lending(l, error, cudaGraphInstantiateFlagAutoFreeOnLaunch);
+}
+
+/* "Allocations that have not been freed and graphs that are scheduled or running are considered to be actively using the physical memory": in some
+ * turns the device is told to give back the others, while the graphs run or once they have ended. */
+static cudaError_t trim_between(struct joins *joins)
+{
+    unsigned trims = drawn(joins, 8, 4);
+    int device = 0;
+    cudaError_t error = trims == 3 ? cudaDeviceSynchronize() : cudaSuccess;
+
+    if (error == cudaSuccess)
+        error = cudaGetDevice(&device);
+    return error == cudaSuccess && trims >= 2 ? cudaDeviceGraphMemTrim(device) : error;
+}
+
+/* A launch, what follows it, and other words in the memory: the next launch has to store its own there. */
+static cudaError_t launch_leaving(struct lending *l, unsigned which, unsigned launch, uint32_t *memory)
+{
+    struct joins *joins = l->joins;
+    int dependent = drawn(joins, 10 + launch, 2) != 0;
+    const void *function = dependent ? (const void *)SYMBOL(joins_waiting_follower) : (const void *)SYMBOL(joins_follower);
+    struct kernel_args reads = with_data(&joins->follower[2 * launch + which], memory);
+    cudaLaunchAttribute attribute = serialization(1);
+    cudaStream_t stream = joins->stream[which];
+    cudaError_t error = cudaGraphLaunch(l->exec, stream);
+
+    if (error == cudaSuccess && launch == 1)
+        error = trim_between(joins);
+    if (error == cudaSuccess)
+        error = launch_one(function, &reads, PLACE_WORDS, FOLLOWS_IN(joins, stream), &attribute, dependent);
+    return error == cudaSuccess ? cudaMemsetAsync(memory, 0, POOL_BYTES, stream) : error;
+}
+
+/* Two such graphs in two streams, launched again and again; the host does not wait for them. */
+static cudaError_t lend_and_leave(struct joins *joins)
+{
+    struct lending l[2] = PDL_ZERO;
+    uint32_t *memory[2] = { NULL, NULL };
+    cudaError_t error = cudaSuccess;
+    unsigned i;
+
+    prepare(joins, 1, 0);
+    joins->pinned->plan[0].hold_ns = joins->pinned->plan[1].hold_ns = SLOW_NS;
+    for (i = 0; i < 2 && error == cudaSuccess; i++)
+        error = make_leaving(&l[i], joins, i, &memory[i]);
+    for (i = 0; i < 2 * LEFT_LAUNCHES && error == cudaSuccess; i++)
+        error = launch_leaving(&l[i % 2], i % 2, i / 2, memory[i % 2]);
+    for (i = 0; i < 2 && error == cudaSuccess && FOLLOWS_IN_GRAPH; i++) /* the mutant's is no pool's */
+        error = cudaFreeAsync(memory[i], joins->stream[i]);
+    if (error == cudaSuccess)
+        error = cudaDeviceSynchronize();
+    for (i = 0; i < 2; i++)
+        drop_lending(&l[i]);
+    for (i = 0; i < 2 * LEFT_LAUNCHES; i++)
+        expect_words(joins, i, i % 2);
+    return error;
+}
+
 #ifndef MUTANT_otherstream
 /* What a graph with such nodes does not permit. */
 static cudaError_t make_restricted(struct joins *joins, struct lending *l, uint32_t **memory, cudaGraphNode_t *node)
@@ -473,6 +546,9 @@ static void ask_allocations(struct ask *ask)
         { "stale after a node that allocates or frees", lend_between },
         { "stale in memory that a graph left to its stream", lend_on },
         { "overwritten in memory of one of two graphs at once", lend_at_once },
+        { "stale or overwritten in memory that graphs in two streams leave and take again", lend_and_leave },
+        { "stale after a row in captured streams and memory that begins and ends", lanes_alloc },
+        { "stale after such a row and the end of memory", lanes_free },
     };
     const char *lack = pools_lack();
 

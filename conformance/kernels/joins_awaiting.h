@@ -2,7 +2,8 @@
 #ifndef JOINS_AWAITING_H_INCLUDED
 #define JOINS_AWAITING_H_INCLUDED
 
-#define AWAITING 13u           /* questions */
+#define AWAITING 14u           /* questions */
+#define FAILED_WAYS 24u
 #define ROW_OF_ITEMS 16u
 
 /* Watches for the dependent while it must not begin, then triggers. */
@@ -144,6 +145,48 @@ static cudaError_t after_captured(struct joins *joins)
         (void)cudaGraphDestroy(graph);
     error = error == cudaSuccess ? end : error;
     return error == cudaSuccess ? follow(joins, 0, stream) : error;
+}
+
+/* Launches that two streams capture: alone, with the attribute, or one that records an event. The capture fails, because one of them was asked for
+ * meanwhile, or because the one that joined does not come back. */
+static cudaError_t capture_and_fail(struct joins *joins, unsigned way, cudaStream_t stream, cudaEvent_t event)
+{
+    cudaLaunchAttribute attribute = way / 4 % 3 == 1 ? serialization(1) : recording(event);
+    cudaStream_t other = joins->stream[1], origin = way / 2 % 2 ? other : stream;
+    cudaError_t error = begin_by_driver(origin), end;
+
+    if (error != cudaSuccess)
+        return error;
+    error = record_and_await(event, origin, origin == stream ? other : stream);
+    if (error == cudaSuccess)
+        error = silent(joins, other);
+    if (error == cudaSuccess)
+        error = launch_one((const void *)SYMBOL(joins_silent), &joins->work[0], 1, stream, NULL, 0);
+    if (error == cudaSuccess && way / 4 % 3)
+        error = launch_one((const void *)SYMBOL(joins_silent), &joins->work[0], 1, stream, &attribute, 1);
+    if (error == cudaSuccess && way % 2)
+        (void)whatever(cudaStreamQuery(stream));
+    end = end_by_driver(origin); /* that it fails is asked elsewhere */
+    return error == cudaSuccess ? end : error;
+}
+
+/* Between work and its follower, or a dependent that waits: nothing of what was captured has run, and the order is what it was. */
+static cudaError_t after_failed_capture(struct joins *joins)
+{
+    unsigned way = joins->round * 7 % FAILED_WAYS; /* the first twelve rounds meet each two of its four parts */
+    cudaEvent_t event = NULL;
+    cudaError_t error = cudaEventCreateWithFlags(&event, cudaEventDisableTiming);
+
+    prepare(joins, 1, 1);
+    if (error == cudaSuccess)
+        error = work(joins, 0, joins->stream[0]);
+    if (error == cudaSuccess)
+        error = capture_and_fail(joins, way, joins->stream[0], event);
+    if (error == cudaSuccess)
+        error = follow_or_depend(joins, joins->stream[0], way / 12 != 0);
+    if (event)
+        (void)cudaEventDestroy(event);
+    return error;
 }
 
 /* A stream that joins a capture, and leaves it with its end, comes after what it came after before. */
@@ -323,6 +366,7 @@ static void ask_awaiting(struct ask *ask)
         { "begun before the trigger, after a wait for an event that is late", await_late_trigger },
         { "begun before the trigger, after a wait for an event that is complete", await_trigger_only },
         { "stale after a capture of launches with the attribute", after_captured },
+        { "stale after a capture of launches that failed", after_failed_capture },
         { "stale in a stream that joined a capture after the work", after_joined_capture },
         { "stale in a stream that joined a capture after its wait for an event", await_across_capture },
         { "stale after an attribute of the stream", after_attribute },

@@ -1,38 +1,55 @@
 /* joins_lanes.h - the pair of joins.cu with captures of one to three streams: a row of kernels that overlap in one of them, a node of each kind after
- * the row, and a follower after that, which has one block or many; or work in another stream, and a follower with the attribute after its event. */
+ * the row, also one that allocates memory, frees it, writes a value or waits for one, and a follower after that, which has one block or many; or
+ * work in another stream, and a follower with the attribute after its event. */
 #ifndef JOINS_LANES_H_INCLUDED
 #define JOINS_LANES_H_INCLUDED
 
-#define LANE_WAYS 9u
+#define LANE_WAYS 11u
+#define LANE_VALUE 160u        /* in the memory aside */
 
-enum behind { BEHIND_NOTHING, BEHIND_SET, BEHIND_ROWS, BEHIND_COPY, BEHIND_LAYERS, BEHIND_HOST, BEHIND_RECORD, BEHIND_WAIT };
+enum behind { BEHIND_NOTHING, BEHIND_SET, BEHIND_ROWS, BEHIND_COPY, BEHIND_LAYERS, BEHIND_HOST, BEHIND_RECORD, BEHIND_WAIT, BEHIND_ALLOC,
+              BEHIND_FREE, BEHIND_VALUE, BEHIND_AWAITED };
 /* Where row and follower stand: in the stream that captures, in one that joined it, or the follower in the first one after the other one, or what
  * overlaps the work as well. */
 enum lane_place { LANE_FIRST, LANE_FORK, LANE_BACK, LANE_JOINED, LANE_PLACES };
-
-static cudaError_t queue_behind(struct joins *joins, enum behind behind, cudaEvent_t event, cudaStream_t stream)
-{
-    struct cudaMemcpy3DParms layers = layers_of_words(joins->aside, joins->aside + 32);
-
-    switch (behind) {
-    case BEHIND_SET: return cudaMemsetAsync(joins->aside, 0, 16, stream);
-    case BEHIND_ROWS: return cudaMemset2DAsync(joins->aside, 8, 0, 4, 3, stream);
-    case BEHIND_COPY: return cudaMemcpyAsync(joins->aside, joins->aside + 32, 16, cudaMemcpyDeviceToDevice, stream);
-    case BEHIND_LAYERS: return cudaMemcpy3DAsync(&layers, stream);
-    case BEHIND_HOST: return cudaLaunchHostFunc(stream, ask_host_nothing, NULL);
-    case BEHIND_RECORD: return record_outside_of(joins, event, stream);
-    case BEHIND_WAIT: return await_outside(joins, event, stream);
-    default: return cudaSuccess;
-    }
-}
 
 struct crossing {
     cudaEvent_t fork, outside; /* the second one is recorded or awaited by a node */
     enum behind behind;
     enum lane_place place;
     unsigned kernels, lanes;   /* in the row after the work; streams */
+    void *lent;                /* memory that was allocated before the work, and ends behind the row */
     int large;                 /* the follower has a place in each of many blocks */
 };
+
+/* Memory for nobody. */
+static cudaError_t lend_and_end(cudaStream_t stream)
+{
+    void *memory = NULL;
+    cudaError_t error = cudaMallocAsync(&memory, PLACE_WORDS, stream);
+
+    return error == cudaSuccess ? cudaFreeAsync(memory, stream) : error;
+}
+
+static cudaError_t queue_behind(struct joins *joins, const struct crossing *c, cudaStream_t stream)
+{
+    struct cudaMemcpy3DParms layers = layers_of_words(joins->aside, joins->aside + 32);
+
+    switch (c->behind) {
+    case BEHIND_SET: return cudaMemsetAsync(joins->aside, 0, 16, stream);
+    case BEHIND_ROWS: return cudaMemset2DAsync(joins->aside, 8, 0, 4, 3, stream);
+    case BEHIND_COPY: return cudaMemcpyAsync(joins->aside, joins->aside + 32, 16, cudaMemcpyDeviceToDevice, stream);
+    case BEHIND_LAYERS: return cudaMemcpy3DAsync(&layers, stream);
+    case BEHIND_HOST: return cudaLaunchHostFunc(stream, ask_host_nothing, NULL);
+    case BEHIND_RECORD: return record_outside_of(joins, c->outside, stream);
+    case BEHIND_WAIT: return await_outside(joins, c->outside, stream);
+    case BEHIND_ALLOC: return lend_and_end(stream);
+    case BEHIND_FREE: return cudaFreeAsync(c->lent, stream);
+    case BEHIND_VALUE: return queue_value("cuStreamWriteValue32", stream, joins->aside + LANE_VALUE, 0, CU_STREAM_WRITE_VALUE_DEFAULT);
+    case BEHIND_AWAITED: return queue_value("cuStreamWaitValue32", stream, joins->aside + LANE_VALUE, 0, CU_STREAM_WAIT_VALUE_EQ);
+    default: return cudaSuccess;
+    }
+}
 
 static cudaError_t follow_crossing(struct joins *joins, const struct crossing *c, cudaStream_t stream)
 {
@@ -55,12 +72,14 @@ static cudaError_t row_of_crossing(struct joins *joins, const struct crossing *c
     return error;
 }
 
-static cudaError_t capture_crossing(struct joins *joins, const struct crossing *c)
+static cudaError_t capture_crossing(struct joins *joins, struct crossing *c)
 {
     cudaStream_t first = joins->stream[0], stream = joins->stream[c->place != LANE_FIRST];
-    cudaError_t error = cudaEventRecord(c->fork, first);
+    cudaError_t error = c->behind == BEHIND_FREE ? cudaMallocAsync(&c->lent, PLACE_WORDS, first) : cudaSuccess;
     unsigned i;
 
+    if (error == cudaSuccess)
+        error = cudaEventRecord(c->fork, first);
     for (i = 1; i < c->lanes && error == cudaSuccess; i++)
         error = cudaStreamWaitEvent(joins->stream[i], c->fork, 0);
     for (i = 0; i < c->lanes && error == cudaSuccess; i++)
@@ -70,7 +89,7 @@ static cudaError_t capture_crossing(struct joins *joins, const struct crossing *
         error = row_of_crossing(joins, c, stream);
     stream = c->place == LANE_JOINED ? first : stream;
     if (error == cudaSuccess)
-        error = queue_behind(joins, c->behind, c->outside, stream);
+        error = queue_behind(joins, c, stream);
     if (error == cudaSuccess && c->place != LANE_BACK)
         error = follow_crossing(joins, c, stream);
     for (i = c->lanes - 1; i > 0 && error == cudaSuccess; i--) /* the row's stream may be joined by another one before it leads back */
@@ -80,7 +99,8 @@ static cudaError_t capture_crossing(struct joins *joins, const struct crossing *
 
 static cudaError_t cross_lanes(struct joins *joins, enum behind behind)
 {
-    unsigned turn = joins->trial / LANE_WAYS;
+    unsigned turn = joins->round;
+    uint32_t none = 0;
     struct crossing c = PDL_ZERO;
     cudaError_t error = open_aside(joins);
 
@@ -92,6 +112,8 @@ static cudaError_t cross_lanes(struct joins *joins, enum behind behind)
     c.lanes += c.lanes == 1 && c.place != LANE_FIRST;
     c.large = (int)((turn + turn / LANE_PLACES) % 2);
     prepare(joins, 1, c.large ? 0 : 1);
+    if (error == cudaSuccess && behind == BEHIND_AWAITED)
+        error = put_words(joins->aside + LANE_VALUE, &none, 1);
     if (error == cudaSuccess)
         error = cudaEventCreateWithFlags(&c.fork, cudaEventDisableTiming);
     if (error == cudaSuccess)
@@ -118,7 +140,7 @@ static cudaError_t capture_attributed(struct joins *joins, cudaEvent_t event)
     cudaLaunchAttribute early = serialization(1);
     cudaError_t error = record_and_await(event, stream, fork);
 
-    if (error == cudaSuccess && joins->trial / LANE_WAYS % 2)
+    if (error == cudaSuccess && joins->round % 2)
         error = silent(joins, stream);
     if (error == cudaSuccess)
         error = work(joins, 0, fork);
@@ -153,6 +175,12 @@ static cudaError_t lanes_host(struct joins *joins) { return cross_lanes(joins, B
 static cudaError_t lanes_record(struct joins *joins) { return cross_lanes(joins, BEHIND_RECORD); }
 static cudaError_t lanes_wait(struct joins *joins) { return cross_lanes(joins, BEHIND_WAIT); }
 
+/* For the pair that asks of memory. */
+static cudaError_t lanes_alloc(struct joins *joins) { return cross_lanes(joins, BEHIND_ALLOC); }
+static cudaError_t lanes_free(struct joins *joins) { return cross_lanes(joins, BEHIND_FREE); }
+static cudaError_t lanes_value(struct joins *joins) { return cross_lanes(joins, BEHIND_VALUE); }
+static cudaError_t lanes_awaited(struct joins *joins) { return cross_lanes(joins, BEHIND_AWAITED); }
+
 static void ask_lanes_crossed(struct ask *ask)
 {
     static const struct join joins[LANE_WAYS] = {
@@ -165,9 +193,11 @@ static void ask_lanes_crossed(struct ask *ask)
         { "stale after such a row and an external record", lanes_record },
         { "stale after such a row and an external wait", lanes_wait },
         { "stale in a captured launch with the attribute after an event", lanes_attributed },
+        { "stale after such a row and a value", lanes_value },
+        { "stale after such a row and a wait for a value that is there", lanes_awaited },
     };
 
-    ask_joins(ask, joins, LANE_WAYS, cudaStreamNonBlocking);
+    ask_joins(ask, joins, values_lack(ask->stream) ? LANE_WAYS - 2 : LANE_WAYS, cudaStreamNonBlocking);
 }
 
 #endif

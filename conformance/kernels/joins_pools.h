@@ -29,6 +29,10 @@ enum taker { TAKER_SAME, TAKER_DEPENDENT, TAKER_OTHER, TAKER_AFTER_EVENT, TAKER_
 static const char *const taker_name[TAKERS] = { "allocated again", "allocated again for a dependent", "allocated elsewhere",
                                                 "allocated after an event", "allocated in another host thread" };
 
+/* Whose the memory is: the device's pool's; one's that was made, as it is or without one of the ways to give memory again; of such a one that is
+ * trimmed, or destroyed, once the memory is freed. */
+enum own_pool { POOL_OF_DEVICE, POOL_MADE, POOL_NO_EVENTS, POOL_NO_CHANCE, POOL_NO_DEPENDENCIES, POOL_TRIMMED, POOL_DESTROYED, OWN_POOLS };
+
 struct pool_use {              /* of the memory by the work, and then by who stores at once */
     struct joins *joins;
     enum taker taker;
@@ -36,9 +40,90 @@ struct pool_use {              /* of the memory by the work, and then by who sto
     cudaStream_t first, frees, takes; /* first: uses it first */
     cudaEvent_t event, older;
     uint32_t *old, *fresh;
+    enum own_pool kind;
+    cudaMemPool_t pool;        /* NULL: the device's */
     struct kernel_args args;   /* of the work */
     cudaError_t error;         /* of the second use */
 };
+
+/* It keeps what it has: to give that back at each synchronization takes long. */
+static cudaError_t make_pool(cudaMemPool_t *pool, enum own_pool kind)
+{
+    cuuint64_t keeps = ~(cuuint64_t)0;
+    struct cudaMemPoolProps props = PDL_ZERO;
+    int off = 0;
+    cudaError_t error = cudaGetDevice(&props.location.id);
+
+    props.allocType = cudaMemAllocationTypePinned;
+    props.location.type = cudaMemLocationTypeDevice;
+    if (error == cudaSuccess)
+        error = cudaMemPoolCreate(pool, &props);
+    if (error == cudaSuccess)
+        error = cudaMemPoolSetAttribute(*pool, cudaMemPoolAttrReleaseThreshold, &keeps);
+    if (error == cudaSuccess && kind == POOL_NO_EVENTS)
+        error = cudaMemPoolSetAttribute(*pool, cudaMemPoolReuseFollowEventDependencies, &off);
+    if (error == cudaSuccess && kind == POOL_NO_CHANCE)
+        error = cudaMemPoolSetAttribute(*pool, cudaMemPoolReuseAllowOpportunistic, &off);
+    if (error == cudaSuccess && kind == POOL_NO_DEPENDENCIES)
+        error = cudaMemPoolSetAttribute(*pool, cudaMemPoolReuseAllowInternalDependencies, &off);
+    return error;
+}
+
+/* In a third of the trials the device's own; one that is to be destroyed is made for its trial. */
+static cudaError_t open_pool(struct pool_use *use)
+{
+    cudaMemPool_t *made = use->joins->pool;
+    cudaError_t error = cudaSuccess;
+
+    use->kind = drawn(use->joins, 16, 3) ? (enum own_pool)(1 + drawn(use->joins, 17, OWN_POOLS - 1)) : POOL_OF_DEVICE;
+    if (use->kind == POOL_OF_DEVICE)
+        return cudaSuccess;
+    if (use->kind == POOL_DESTROYED)
+        return make_pool(&use->pool, use->kind);
+    made += use->kind == POOL_TRIMMED ? 0 : use->kind - POOL_MADE;
+    if (!*made)
+        error = make_pool(made, use->kind);
+    use->pool = *made;
+    return error;
+}
+
+/* By name, or as the device's pool of the moment. */
+static cudaError_t take_from_pool(struct pool_use *use, uint32_t **memory, cudaStream_t stream)
+{
+    cudaMemPool_t devices;
+    int device = 0;
+    cudaError_t error, end;
+
+    if (!use->pool)
+        return cudaMallocAsync((void **)memory, use->bytes, stream);
+    if (drawn(use->joins, 18, 2))
+        return cudaMallocFromPoolAsync((void **)memory, use->bytes, use->pool, stream);
+    error = cudaGetDevice(&device);
+    if (error == cudaSuccess)
+        error = cudaDeviceGetDefaultMemPool(&devices, device);
+    if (error != cudaSuccess)
+        return error;
+    error = cudaDeviceSetMemPool(device, use->pool);
+    if (error == cudaSuccess)
+        error = cudaMallocAsync((void **)memory, use->bytes, stream);
+    end = cudaDeviceSetMemPool(device, devices);
+    return error == cudaSuccess ? end : error;
+}
+
+/* What becomes of the pool once the memory is freed: "the resources associated with the pool will be released automatically once there are no more
+ * outstanding allocations", and free operations count as such until they complete. */
+static cudaError_t leave_pool(struct pool_use *use)
+{
+    cudaError_t error = cudaSuccess;
+
+    if (use->kind == POOL_TRIMMED)
+        error = cudaMemPoolTrimTo(use->pool, 0);
+    if (use->kind == POOL_DESTROYED) {
+        error = cudaMemPoolDestroy(use->pool);
+        use->pool = NULL;
+    }
+    return error;
+}
 
 static cudaError_t open_use(struct pool_use *use)
 {
@@ -54,6 +139,8 @@ static cudaError_t open_use(struct pool_use *use)
         error = cudaEventCreateWithFlags(&use->event, cudaEventDisableTiming);
     if (error == cudaSuccess)
         error = cudaEventCreateWithFlags(&use->older, cudaEventDisableTiming);
+    if (error == cudaSuccess)
+        error = open_pool(use);
     return error == cudaSuccess ? open_aside(joins) : error;
 }
 
@@ -66,7 +153,7 @@ static cudaError_t use_first(struct pool_use *use)
     if (!joins->pooled)
         error = cudaMallocAsync((void **)&joins->pooled, POOL_BYTES, use->first);
     if (error == cudaSuccess)
-        error = cudaMallocAsync((void **)&use->old, use->bytes, use->first);
+        error = take_from_pool(use, &use->old, use->first);
     if (error == cudaSuccess)
         error = cudaStreamSynchronize(use->first);
     if (error == cudaSuccess)
@@ -150,7 +237,7 @@ static void use_again(void *of)
     use->fresh = use->old;
     use->error = cudaSuccess;
 #else
-    use->error = cudaMallocAsync((void **)&use->fresh, use->bytes, use->takes);
+    use->error = take_from_pool(use, &use->fresh, use->takes);
 #endif
     args.data = use->fresh;
     if (use->error == cudaSuccess)
@@ -211,6 +298,8 @@ static cudaError_t use_twice(struct joins *joins)
         error = use_first(&use);
     if (error == cudaSuccess)
         error = free_first(&use);
+    if (error == cudaSuccess)
+        error = leave_pool(&use);
     if (error == cudaSuccess && use.taker == TAKER_AFTER_EVENT)
         error = take_after_event(&use);
     else if (error == cudaSuccess && use.taker > TAKER_DEPENDENT)

@@ -66,6 +66,31 @@ static cudaError_t tell_attributes(struct joins *joins, cudaStream_t stream, cud
     return error == cudaSuccess ? edges_of_capture(stream, &status, NULL, NULL, NULL, NULL, NULL) : error;
 }
 
+static cudaError_t tell_id(struct joins *joins, cudaStream_t stream, cudaEvent_t event)
+{
+    unsigned long long id;
+
+    (void)joins, (void)event;
+    return cudaStreamGetId(stream, &id);
+}
+
+/* How much the device's pool, and its graphs, have of its memory. */
+static cudaError_t tell_pools(struct joins *joins, cudaStream_t stream, cudaEvent_t event)
+{
+    cuuint64_t bytes = 0;
+    cudaMemPool_t pool;
+    int device = 0;
+    cudaError_t error = pools_lack() ? cudaSuccess : cudaGetDevice(&device);
+
+    (void)joins, (void)stream, (void)event;
+    if (error != cudaSuccess || pools_lack())
+        return error;
+    error = cudaDeviceGetDefaultMemPool(&pool, device);
+    if (error == cudaSuccess)
+        error = cudaMemPoolGetAttribute(pool, cudaMemPoolAttrUsedMemCurrent, &bytes);
+    return error == cudaSuccess ? cudaDeviceGetGraphMemAttribute(device, cudaGraphMemAttrUsedMemCurrent, &bytes) : error;
+}
+
 /* ---- what the host makes for nobody ---- */
 
 static cudaError_t add_urgent_stream(struct joins *joins, cudaStream_t stream, cudaEvent_t event)
@@ -200,6 +225,19 @@ static cudaError_t handle_graph(struct joins *joins, cudaGraph_t graph, cudaGrap
     if (clone)
         (void)cudaGraphDestroy(clone);
     return error == cudaSuccess ? cudaGraphDestroyNode(node[NODE_KINDS - 1]) : error;
+}
+
+/* Another graph is printed, to nowhere. */
+static cudaError_t print_to_nowhere(struct joins *joins, cudaGraph_t graph, cudaGraphNode_t node[NODE_KINDS])
+{
+    (void)joins, (void)node;
+    return cudaGraphDebugDotPrint(graph, "/dev/null", cudaGraphDebugDotFlagsVerbose);
+}
+
+static cudaError_t print_nodes(struct joins *joins, cudaStream_t stream, cudaEvent_t event)
+{
+    (void)stream, (void)event;
+    return call_on_nodes(joins, print_to_nowhere);
 }
 
 static cudaError_t add_nodes(struct joins *joins, cudaStream_t stream, cudaEvent_t event)

@@ -394,6 +394,32 @@ static void ask_without_cycle(struct kept *kept)
     (void)cudaGraphDestroy(graph);
 }
 
+/* A kernel that would come by an edge from a port that there is not, to one, or of a type that its port has not. */
+static void ask_not_added_by_edge(struct kept *kept)
+{
+    static const unsigned rows[][3] = { { 3, 0, 0 }, { 3, 0, 1 }, { 0, 1, 0 }, { 1, 1, 1 }, { 0, 0, 1 } };
+    struct ask *ask = kept->ask;
+    void *values[1];
+    struct cudaGraphNodeParams params = ask_general_kernel((const void *)SYMBOL(kept_set), values);
+    cudaGraph_t graph = NULL;
+    cudaGraphExec_t exec = NULL;
+    cudaGraphNode_t node = NULL, refused = NULL;
+    size_t count = 0, i;
+
+    values[0] = &kept->args[1];
+    ask_expect(ask, "a graph", make_set(kept, 0, &graph, &node), cudaSuccess);
+    for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        cudaGraphEdgeData data = edges_data(rows[i][0], rows[i][1], rows[i][2]);
+        ask_expect_refusal(ask, "a kernel that comes by an edge that there is not", edges_add_node(&refused, graph, &node, &data, 1, &params));
+    }
+    ask_expect(ask, "the nodes then", cudaGraphGetNodes(graph, NULL, &count), cudaSuccess);
+    ask_expect_number(ask, "the nodes then", (long)count, 1);
+    ask_expect(ask, "an executable graph", cudaGraphInstantiate(&exec, graph, 0), cudaSuccess);
+    expect_words(kept, exec, "its launch", 1);
+    (void)cudaGraphExecDestroy(exec);
+    (void)cudaGraphDestroy(graph);
+}
+
 /* A node may appear only once among the dependencies of a new one, and is of the same graph. */
 static void ask_not_added(struct kept *kept)
 {
@@ -476,6 +502,7 @@ static void ask_refused(struct ask *ask)
             ask_unsound(&kept, single);
     ask_without_cycle(&kept);
     ask_not_added(&kept);
+    ask_not_added_by_edge(&kept);
     close_kept(&kept);
 }
 

@@ -3,8 +3,8 @@
  * pair      rules     what is launched
  * around    EDGE-25a  a writer that triggers, a graph of one kernel between full edges, a reader that does not wait: the graph a
  *                     child, a child after a child, one graph twice, all of it inside a child, the body of a conditional node; a child or a
- *                     body that ends with copies, and a copy behind it; a writer with twelve readers; and a reader after 24 kernels, the
- *                     last of which is the writer
+ *                     body that ends with copies, and a copy behind it; a writer with twelve readers, which may be the roots of a child or of
+ *                     a body; and a reader after 24 kernels, the last of which is the writer
  * launches  COMP-12a  a graph after an event of another stream, also while it still runs; and one executable graph in two streams
  *                     at once, perhaps changed meanwhile, or refused a change, or after the host has waited for something else;
  *                     two executable graphs of one graph in a stream; and a graph that goes, or its executable one, while it runs
@@ -157,7 +157,8 @@ static int readers_are_stale(const struct nested *n, unsigned readers, int inner
 /* ---- around ---- */
 
 enum around {
-    AROUND_CHILD, AROUND_CHILDREN, AROUND_INSIDE, AROUND_BODY, AROUND_CHILD_COPY, AROUND_BODY_COPY, AROUND_FAN_OUT, AROUND_FAN_IN, AROUNDS
+    AROUND_CHILD, AROUND_CHILDREN, AROUND_INSIDE, AROUND_BODY, AROUND_CHILD_COPY, AROUND_BODY_COPY, AROUND_FAN_IN, AROUND_FAN_OUT,
+    AROUND_CHILD_ROOTS, AROUND_BODY_ROOTS, AROUNDS
 };
 
 static cudaError_t add_edge(cudaGraph_t graph, cudaGraphNode_t from, cudaGraphNode_t to, unsigned programmatic)
@@ -194,7 +195,26 @@ static cudaError_t fill_with_copies(struct nested *n, cudaGraph_t graph)
     return error;
 }
 
-static cudaError_t add_copying(struct nested *n, cudaGraph_t graph, int body, cudaGraphNode_t *node)
+/* Twelve readers that nothing in their graph comes before: kernels and copies in turn. */
+static cudaError_t fill_with_roots(struct nested *n, cudaGraph_t graph)
+{
+    struct kernel_args args = n->args;
+    cudaError_t error = cudaSuccess;
+    cudaGraphNode_t reader;
+    unsigned i;
+
+    for (i = 0; i < READERS && error == cudaSuccess; i++) {
+        args.seen = n->args.seen + 2 * i * PART;
+        error = i % 2 ? cudaGraphAddMemcpyNode1D(&reader, graph, NULL, 0, args.seen, args.data, PART * sizeof(uint32_t), cudaMemcpyDeviceToDevice)
+                      : ask_add_kernel(&reader, graph, (const void *)SYMBOL(nested_reader), &args, PART);
+    }
+    return error;
+}
+
+typedef cudaError_t (*fill)(struct nested *n, cudaGraph_t graph);
+
+/* A child graph or a body, and what it is filled with. */
+static cudaError_t add_filled(struct nested *n, cudaGraph_t graph, int body, fill fill_inner, cudaGraphNode_t *node)
 {
     cudaGraph_t inner;
     cudaError_t error;
@@ -202,13 +222,13 @@ static cudaError_t add_copying(struct nested *n, cudaGraph_t graph, int body, cu
 #if CUDART_VERSION >= 12040
     if (body) {
         error = ask_add_if(node, graph, graph, 1, &inner);
-        return error == cudaSuccess ? fill_with_copies(n, inner) : error;
+        return error == cudaSuccess ? fill_inner(n, inner) : error;
     }
 #endif
     (void)body;
     error = cudaGraphCreate(&inner, 0);
     if (error == cudaSuccess)
-        error = fill_with_copies(n, inner);
+        error = fill_inner(n, inner);
     if (error == cudaSuccess)
         error = cudaGraphAddChildGraphNode(node, graph, NULL, 0, inner);
     (void)cudaGraphDestroy(inner);
@@ -234,7 +254,7 @@ static cudaError_t connect(struct nested *n, cudaGraph_t graph, cudaGraphNode_t 
     const void *inner = (const void *)SYMBOL(nested_inner);
     int copies = around == AROUND_CHILD_COPY || around == AROUND_BODY_COPY;
     cudaGraphNode_t node, reader;
-    cudaError_t error = copies                  ? add_copying(n, graph, around == AROUND_BODY_COPY, &node)
+    cudaError_t error = copies                  ? add_filled(n, graph, around == AROUND_BODY_COPY, fill_with_copies, &node)
                         : around == AROUND_BODY ? add_body(n, graph, inner, &node)
                                                 : add_child(n, graph, inner, &node);
 
@@ -280,6 +300,15 @@ static cudaError_t fan_in(struct nested *n, cudaGraph_t graph, cudaGraphNode_t w
     return error == cudaSuccess ? add_edge(graph, writer, reader, !EDGES_KEPT) : error;
 }
 
+/* The readers are the roots of a child graph, or of a body, after the writer. */
+static cudaError_t add_roots(struct nested *n, cudaGraph_t graph, cudaGraphNode_t writer, int body)
+{
+    cudaGraphNode_t node;
+    cudaError_t error = add_filled(n, graph, body, fill_with_roots, &node);
+
+    return error == cudaSuccess && EDGES_KEPT ? add_edge(graph, writer, node, 0) : error;
+}
+
 /* The graph so far becomes a child of a new one. */
 static cudaError_t put_inside(cudaGraph_t *graph)
 {
@@ -306,6 +335,7 @@ static cudaError_t make_around(struct nested *n, enum around around, cudaGraph_t
     if (error == cudaSuccess)
         error = around == AROUND_FAN_OUT  ? fan_out(n, *graph, writer)
                 : around == AROUND_FAN_IN ? fan_in(n, *graph, writer)
+                : around > AROUND_FAN_OUT ? add_roots(n, *graph, writer, around == AROUND_BODY_ROOTS)
                                           : connect(n, *graph, writer, around);
     if (error == cudaSuccess && around == AROUND_INSIDE)
         error = put_inside(graph);
@@ -317,15 +347,16 @@ static void ask_one_around(struct ask *ask, struct nested *n, enum around around
     static const char *const names[AROUNDS] = { "stale around a child graph", "stale around a child graph after another",
                                                 "stale around a child graph inside another", "stale around a conditional body",
                                                 "stale around a child graph that ends with a copy", "stale around a body that ends with a copy",
-                                                "stale in one of twelve dependents", "stale after 24 kernels" };
+                                                "stale after 24 kernels", "stale in one of twelve dependents",
+                                                "stale in one of twelve roots of a child graph", "stale in one of twelve roots of a body" };
     cudaGraph_t graph = NULL;
     cudaGraphExec_t exec = NULL;
-    unsigned trial, stale = 0, readers = around == AROUND_FAN_OUT ? READERS : 1;
+    unsigned trial, stale = 0, readers = around >= AROUND_FAN_OUT ? READERS : 1;
     cudaError_t error = make_around(n, around, &graph, &exec);
 
     for (trial = 0; ask_goes_on(ask, trial, ask->trials) && error == cudaSuccess; trial++) {
         error = launch_nested(n, trial, exec);
-        stale += error == cudaSuccess && readers_are_stale(n, readers, around < AROUND_FAN_OUT);
+        stale += error == cudaSuccess && readers_are_stale(n, readers, around < AROUND_FAN_IN);
     }
     ask_expect(ask, "launches of that graph", error, cudaSuccess);
     ask_expect_none(ask, names[around], stale, ask->trials);

@@ -23,8 +23,9 @@ struct launches {
     struct nested n;
     cudaGraphExec_t reader;
     struct repeated turn, again;
+    cudaGraphExec_t early[2];  /* its last kernel ends long before the first one does; the mutant launches both */
     cudaStream_t elsewhere, idle;
-    unsigned stale, stale_again, stale_gone, lost, passed;
+    unsigned stale, stale_again, stale_gone, lost, lost_early, passed;
 };
 
 /* ---- graphs ---- */
@@ -95,6 +96,27 @@ static cudaError_t make_repeated(struct nested *n, struct repeated *r, const voi
         if (error == cudaSuccess)
             error = cudaGraphNodeSetEnabled(r->exec[i], r->node[REPEATED_DISABLED], 0);
     }
+    return error;
+}
+
+/* The kernel that counts, and one that comes after its trigger alone and does not wait: a launch has ended when both have. */
+static cudaError_t make_early(struct nested *n, cudaGraphExec_t *exec)
+{
+    cudaGraph_t graph = NULL;
+    cudaGraphNode_t turn, last;
+    cudaError_t error = cudaGraphCreate(&graph, 0);
+    unsigned i;
+
+    if (error == cudaSuccess)
+        error = ask_add_kernel(&turn, graph, (const void *)SYMBOL(nested_turn), &n->args, PART);
+    if (error == cudaSuccess)
+        error = ask_add_kernel(&last, graph, (const void *)SYMBOL(nested_nothing), &n->args, 1);
+    if (error == cudaSuccess)
+        error = add_edge(graph, turn, last, 1);
+    for (i = 0; i < 2 && error == cudaSuccess; i++)
+        error = cudaGraphInstantiate(&exec[i], graph, 0);
+    if (graph)
+        (void)cudaGraphDestroy(graph);
     return error;
 }
 
@@ -289,6 +311,25 @@ static cudaError_t launch_twice(struct launches *l, unsigned trial)
     return error;
 }
 
+/* In two streams, and in some trials a third time in the first one. Every second trial is enough. */
+static cudaError_t launch_early(struct launches *l, unsigned trial)
+{
+    struct ask *ask = l->n.ask;
+    unsigned launches = 2 + trial / 2 % 2, i;
+    cudaError_t error;
+
+    if (trial % 2)
+        return cudaSuccess;
+    error = prepare_nested(&l->n, trial);
+    l->n.room->plan.hold_ns = 30000;
+    for (i = 0; i < launches && error == cudaSuccess; i++)
+        error = cudaGraphLaunch(l->early[EDGES_KEPT ? 0 : i % 2], i % 2 ? ask->side : ask->stream);
+    if (error == cudaSuccess)
+        error = cudaDeviceSynchronize();
+    l->lost_early += error == cudaSuccess && l->n.room->state.began != launches;
+    return error;
+}
+
 /* Two executable graphs of one graph in one stream: one after the other. */
 static cudaError_t launch_siblings(struct launches *l, unsigned trial)
 {
@@ -374,14 +415,21 @@ static cudaError_t open_launches(struct launches *l, struct ask *ask)
     if (error == cudaSuccess)
         error = make_repeated(&l->n, &l->again, (const void *)SYMBOL(nested_again));
     if (error == cudaSuccess)
+        error = make_early(&l->n, l->early);
+    if (error == cudaSuccess)
         error = cudaStreamCreateWithFlags(&l->idle, cudaStreamNonBlocking);
     return error == cudaSuccess ? cudaStreamCreateWithFlags(&l->elsewhere, cudaStreamNonBlocking) : error;
 }
 
 static void close_launches(struct launches *l)
 {
+    unsigned i;
+
     if (l->reader)
         (void)cudaGraphExecDestroy(l->reader);
+    for (i = 0; i < 2; i++)
+        if (l->early[i])
+            (void)cudaGraphExecDestroy(l->early[i]);
     destroy_repeated(&l->turn);
     destroy_repeated(&l->again);
     if (l->idle)
@@ -402,6 +450,8 @@ static void ask_launches(struct ask *ask)
         if (error == cudaSuccess)
             error = launch_twice(&l, trial);
         if (error == cudaSuccess)
+            error = launch_early(&l, trial);
+        if (error == cudaSuccess)
             error = launch_again(&l, trial);
         if (error == cudaSuccess)
             error = launch_siblings(&l, trial);
@@ -413,6 +463,8 @@ static void ask_launches(struct ask *ask)
     ask_expect_none(ask, "stale in a graph that is launched again while it runs", l.stale_again, ask->trials);
     ask_expect_none(ask, "stale after a graph that went while it ran", l.stale_gone, ask->trials);
     ask_expect_none(ask, "launches of one executable graph at a time that were two", l.lost, ask->trials);
+    ask_expect_none(ask, "launches of one executable graph at a time that were two, once its last kernel had ended", l.lost_early,
+                    (ask->trials + 1) / 2);
     ask_expect_none(ask, "executable graphs of one graph in one stream that were two at a time", l.passed, ask->trials);
     close_launches(&l);
 }

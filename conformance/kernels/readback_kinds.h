@@ -1,5 +1,5 @@
 /* readback_kinds.h - what lists of nodes and edges tell of nodes of every two kinds, in a graph, in a child graph and in a body, and what they tell
- * once an edge or a node is gone. */
+ * once an edge or a node is gone, also of edges beside it that have other data. */
 #ifndef READBACK_KINDS_H_INCLUDED
 #define READBACK_KINDS_H_INCLUDED
 
@@ -173,6 +173,80 @@ static cudaError_t ask_added_with_data(const struct place *place, cudaGraphEdgeD
     return error;
 }
 
+#define STAR 3u                /* nodes before a kernel, and after it */
+
+static cudaError_t add_to_star(const struct place *place, int is_empty, cudaGraphNode_t *node)
+{
+    static struct kernel_args args = PDL_ZERO;
+
+    return is_empty ? cudaGraphAddEmptyNode(node, place->graph, NULL, 0)
+                    : ask_add_kernel(node, place->graph, (const void *)SYMBOL(readback_nothing), &args, 1);
+}
+
+/* Whether other nodes are told than these, but for the one that is lost, or other data of their edges. */
+static unsigned star_differs(list_fn list, cudaGraphNode_t of, const cudaGraphNode_t *node, const cudaGraphEdgeData *data, unsigned lost)
+{
+    cudaGraphNode_t told[STAR];
+    cudaGraphEdgeData of_told[STAR];
+    size_t count = STAR, i;
+    unsigned k, found = 0;
+
+    if (list(of, told, of_told, &count) != cudaSuccess || count != STAR - (lost < STAR))
+        return 1;
+    for (i = 0; i < count; i++)
+        for (k = 0; k < STAR; k++)
+            found += k != lost && told[i] == node[k] && memcmp(&of_told[i], &data[k], sizeof(data[k])) == 0;
+    return found != count;
+}
+
+/* Three edges into a kernel and three out of it, with other data each. The nodes in this place go: the other edges keep what they have. */
+static cudaError_t ask_star(const struct place *place, unsigned lost, unsigned *wrong)
+{
+    cudaGraphNode_t middle = NULL, before[STAR], after[STAR];
+    cudaGraphEdgeData data[STAR];
+    unsigned i;
+    cudaError_t error = add_to_star(place, 0, &middle);
+
+    for (i = 0; i < STAR && error == cudaSuccess; i++) {
+        unsigned port = i == lost ? 0 : 1 + (i == STAR - 1 || (lost == STAR - 1 && i != 0));
+        data[i] = edges_data(port, 0, port != 0);
+        error = add_to_star(place, i == lost, &before[i]);
+        if (error == cudaSuccess)
+            error = add_to_star(place, i == lost, &after[i]);
+        if (error == cudaSuccess)
+            error = edges_add(place->graph, &before[i], &middle, &data[i], 1);
+        if (error == cudaSuccess)
+            error = edges_add(place->graph, &middle, &after[i], &data[i], 1);
+    }
+    if (error != cudaSuccess)
+        return error;
+    *wrong |= star_differs(edges_into_node, middle, before, data, STAR) | star_differs(edges_out_of_node, middle, after, data, STAR);
+    error = cudaGraphDestroyNode(before[lost]);
+    if (error == cudaSuccess)
+        error = cudaGraphDestroyNode(after[lost]);
+    *wrong |= star_differs(edges_into_node, middle, before, data, lost) | star_differs(edges_out_of_node, middle, after, data, lost);
+    return error;
+}
+
+static void ask_stars_at(struct ask *ask, enum where where)
+{
+    unsigned lost, wrong = 0;
+    cudaError_t error = cudaSuccess;
+
+    for (lost = 0; lost < STAR && error == cudaSuccess; lost++) {
+        struct place place = PDL_ZERO;
+        unsigned differs = 0;
+        error = open_place(&place, where);
+        if (error == cudaSuccess)
+            error = ask_star(&place, lost, &differs);
+        if (place.outermost)
+            (void)cudaGraphDestroy(place.outermost);
+        wrong += differs;
+    }
+    ask_expect(ask, "edges of a kernel beside which nodes are destroyed", error, cudaSuccess);
+    ask_expect_none(ask, "kernels beside which nodes were destroyed, with other edges then", wrong, STAR);
+}
+
 static void ask_kinds_at(struct ask *ask, enum where where, const struct node_room *room)
 {
     unsigned a, b, wrong = 0, asked = 0, port;
@@ -211,8 +285,10 @@ static void ask_kinds(struct ask *ask)
         error = ask_completion_edges((const void *)SYMBOL(readback_nothing));
     ask_expect(ask, "memory and an event of nodes", error, cudaSuccess);
     for (where = 0; where < WHERES && error == cudaSuccess; where++)
-        if (where != IN_BODY || has_conditions())
+        if (where != IN_BODY || has_conditions()) {
             ask_kinds_at(ask, (enum where)where, &room);
+            ask_stars_at(ask, (enum where)where);
+        }
     ask_close_room(&room);
 }
 

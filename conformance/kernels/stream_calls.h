@@ -45,6 +45,31 @@ static inline cudaError_t await_by_driver(cudaStream_t stream, cudaEvent_t event
     return error == cudaSuccess ? (cudaError_t)((wait_fn)await)((CUstream)stream, (CUevent)event, flags) : error;
 }
 
+/* In no circumstance another capture than this one: what a graph is that was given to a capture that failed no document says. */
+static inline cudaError_t begin_by_driver(cudaStream_t stream)
+{
+    typedef CUresult(CUDAAPI * begin_fn)(CUstream, CUstreamCaptureMode);
+    void *begin = NULL;
+    cudaError_t error = driver_function("cuStreamBeginCapture", 10010, &begin);
+
+    return error == cudaSuccess ? (cudaError_t)((begin_fn)begin)((CUstream)stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL) : error;
+}
+
+/* The end of a capture that has failed, which gives no graph. */
+static inline cudaError_t end_by_driver(cudaStream_t stream)
+{
+    typedef CUresult(CUDAAPI * end_fn)(CUstream, CUgraph *);
+    CUgraph graph = NULL;
+    void *end = NULL;
+    cudaError_t error = driver_function("cuStreamEndCapture", 10000, &end);
+
+    if (error == cudaSuccess)
+        (void)((end_fn)end)((CUstream)stream, &graph);
+    if (graph)
+        (void)cudaGraphDestroy((cudaGraph_t)graph);
+    return error;
+}
+
 static inline cudaError_t upload_by_driver(cudaGraphExec_t exec, cudaStream_t stream)
 {
     typedef CUresult(CUDAAPI * upload_fn)(CUgraphExec, CUstream);

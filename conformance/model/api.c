@@ -177,6 +177,7 @@ void model_reset(const char *variant, uint64_t seed)
     graphs_reset();
     streams_reset();
     pools_reset();
+    memory_pools_reset();
     graph_memories_reset();
     memory_reset();
     functions_reset();

@@ -109,6 +109,7 @@ struct stream {
     struct op *last_kernel; /* or the end of a graph; for the device event-at-launch */
     struct pending_wait wait[MAX_WAITS];
     unsigned waits, told_to_wait; /* told_to_wait: so often since its last work, for the device wait-257-lost */
+    bool behind_failed; /* a capture of kernels that failed, for the device failed-capture-uncovers */
     bool leaked_attribute; /* for the devices attribute-leaks and refused-attribute-leaks */
     uint64_t behind_graph_of; /* the number of the graph whose executable graph was launched last */
     bool behind_host_graph; /* ... or of one host function */
@@ -199,10 +200,20 @@ struct value;
 cudaError_t stream_write_value(cudaStream_t stream, uint32_t *to, uint64_t value, bool wide);
 cudaError_t stream_await_value(cudaStream_t stream, uint32_t *at, uint64_t value, unsigned flags, bool wide);
 struct op *value_op(const struct value *v);
+struct memory_pool;
 void pools_reset(void);
 void pools_forget_retired(void);
 void pool_forgets(const void *p); /* it is freed by cudaFree */
+void pools_end_frees(const struct memory_pool *of); /* as if their work had ended, for the device trim-ends-frees */
 void graph_memories_reset(void);
+
+/* api_memory_pools.c: pools as handles */
+void memory_pools_reset(void);
+struct memory_pool *memory_pool_of(cudaMemPool_t handle); /* NULL: none, or one that is gone */
+struct memory_pool *memory_pool_now(void); /* the device's */
+bool memory_pool_is_made(const struct memory_pool *pool); /* by a call */
+bool memory_pool_is_gone(const struct memory_pool *pool);
+bool memory_pool_lacks_reuse(const struct memory_pool *pool); /* one of its three ways to give memory again is switched off */
 bool graph_has_memory(const struct graph *g); /* it allocates or frees: then it loses no node or edge, has no clone, and one executable graph */
 cudaError_t capture_memory(struct stream *s, void **p, size_t bytes);
 cudaError_t capture_end_of_memory(struct stream *s, const void *p);

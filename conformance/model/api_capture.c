@@ -110,6 +110,19 @@ static void end_spoils(const struct capture *c, bool failed)
         capture_invalidate_all();
 }
 
+/* ... and what a capture of kernels that failed changes in its streams; its graph is still there. */
+static void failure_reaches(const struct capture *c)
+{
+    bool kernels = false;
+    for (size_t i = 0; i < c->graph->nodes; i++)
+        kernels |= c->graph->node[i]->type == cudaGraphNodeTypeKernel;
+    for (const struct lane *l = c->lanes; kernels && l != NULL; l = l->next) {
+        l->stream->behind_failed = device.faults.failed_capture_uncovers;
+        if (device.faults.failed_join_cuts && l->stream != c->origin)
+            stream_cuts(l->stream);
+    }
+}
+
 cudaError_t CUDARTAPI cudaStreamEndCapture(cudaStream_t handle, cudaGraph_t *out)
 {
     CALL(cudaStreamEndCapture);
@@ -131,6 +144,8 @@ cudaError_t CUDARTAPI cudaStreamEndCapture(cudaStream_t handle, cudaGraph_t *out
         error = cudaErrorStreamCaptureUnjoined;
     if (!device.faults.failed_end_leaves_graph)
         *out = NULL;
+    if (error != cudaSuccess)
+        failure_reaches(c);
     bool none = device.faults.empty_capture_gives_none && c->owns_graph && c->graph->nodes == 0;
     if (error == cudaSuccess && !none)
         *out = (cudaGraph_t)(void *)(device.faults.end_gives_copy && !c->owns_graph ? graph_copy(c->graph) : c->graph);
@@ -232,8 +247,9 @@ cudaError_t capture_update(cudaStream_t handle, cudaGraphNode_t *deps, const edg
         l->behinds = 0;
     if (flags == cudaStreamSetCaptureDependencies) {
         s->capture->lost_nodes |= device.faults.removed_nodes_unjoined && l->halves != 0;
-        if (!(device.faults.set_after_add_keeps && l->added))
+        if (!(device.faults.set_after_add_keeps && l->added) && !(device.faults.set_again_adds && l->set))
             l->halves = l->behinds = 0;
+        l->set = true;
         count = device.faults.forked_set_takes_one && s->capture->origin != s && count > 1 ? 1 : count;
     }
     l->added |= flags == cudaStreamAddCaptureDependencies;

@@ -136,11 +136,28 @@ static cudaError_t connect_all(struct graph *g, struct node *n, const cudaGraphN
             continue;
         while (g->arcs > before)
             graph_drop_last_arc(g);
-        if (!device.faults.refused_node_stays)
+        if (!device.faults.refused_node_stays && !(device.faults.node_of_refused_data_stays && data != NULL && !foreign && !stands_before(deps, i)))
             node_drop_last(g);
         return error;
     }
     return cudaSuccess;
+}
+
+static unsigned age_of(cudaGraphNode_t handle)
+{
+    const struct node *n = node_of(handle);
+    return n != NULL ? n->index : 0;
+}
+
+/* For the device new-node-sorts-nodes: the nodes by their age, the data as they stand. */
+static void sort_by_age(cudaGraphNode_t *sorted, const cudaGraphNode_t *deps, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        size_t at = i;
+        for (; at > 0 && age_of(sorted[at - 1]) > age_of(deps[i]); at--)
+            sorted[at] = sorted[at - 1];
+        sorted[at] = deps[i];
+    }
 }
 
 cudaError_t node_finish(cudaGraphNode_t *out, struct node *n, const cudaGraphNode_t *deps, const edge_data *data, size_t count)
@@ -149,6 +166,11 @@ cudaError_t node_finish(cudaGraphNode_t *out, struct node *n, const cudaGraphNod
     bool edgeless = device.faults.late_nodes_edgeless && n->graph->lost_node;
     if (device.faults.clone_takes_full_edges && n->graph->copied_from != 0)
         data = NULL;
+    cudaGraphNode_t sorted[256];
+    if (device.faults.new_node_sorts_nodes && data != NULL && count <= 256) {
+        sort_by_age(sorted, deps, count);
+        deps = sorted;
+    }
     cudaError_t error = connect_all(n->graph, n, deps, data, edgeless ? 0 : count);
     FAIL_IF(error != cudaSuccess, error);
     if (device.faults.new_node_takes_lost_edge && node_of((cudaGraphNode_t)(void *)n->graph->heir_of) != NULL)

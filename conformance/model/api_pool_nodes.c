@@ -2,6 +2,7 @@
 #include "api.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 struct graph_memory {
     void *p;
@@ -58,6 +59,7 @@ static struct graph_memory *memory_for(const struct node *n, size_t bytes)
         bool same = m->graph == n->graph->number, ordered = same && m->frees != NULL && comes_after(n, m->frees);
         ordered |= same && m->frees != NULL && f->alloc_nodes_share;
         ordered |= !same && m->frees != NULL && f->graphs_share_allocations;
+        ordered |= !same && m->frees == NULL && !m->freed_elsewhere && f->graphs_share_unfreed;
         if (ordered && m->bytes == bytes && !m->given)
             return m;
     }
@@ -174,12 +176,24 @@ bool graph_memory_launched(const struct graph *g, unsigned long long flags)
     return true;
 }
 
+/* What is held is in use. */
+cudaError_t CUDARTAPI cudaDeviceGraphMemTrim(int index)
+{
+    CALL(cudaDeviceGraphMemTrim);
+    FAIL_IF(index != current_device(), cudaErrorInvalidDevice);
+    for (struct graph_memory *m = memories; device.faults.trim_takes_held && m != NULL; m = m->next)
+        if (m->held)
+            memset(m->p, 0xa5, m->bytes);
+    return cudaSuccess;
+}
+
 /* Whether a launch has allocated it, and nobody freed it yet: now it is free. */
 bool graph_memory_freed(const void *p)
 {
-    struct graph_memory *m = memory_at(p);
-    bool held = m != NULL && m->held;
-    if (held)
-        m->held = false;
-    return held;
+    for (struct graph_memory *m = memories; m != NULL; m = m->next)
+        if (m->p == p && m->held) {
+            m->held = false;
+            return true;
+        }
+    return false;
 }

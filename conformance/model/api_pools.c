@@ -6,6 +6,7 @@
 struct pooled {
     void *p;
     size_t bytes;
+    struct memory_pool *of;
     struct stream *freed_in;   /* NULL: in use */
     struct op *freed_by, *last_kernel; /* NULL once it has passed; the kernel before it: for the device freed-given-at-trigger */
     struct pooled *next;
@@ -57,12 +58,27 @@ static bool may_be_given(const struct pooled *m, const struct stream *s)
     if ((f->freed_in_ended_stream_given && m->freed_in->magic != STREAM_MAGIC) || (f->large_freed_given && m->bytes > 65536) ||
         (f->freed_per_thread_given && stream_is_per_thread(m->freed_in)))
         return true;
+    if ((f->made_pool_gives_at_once && memory_pool_is_made(m->of)) || (f->switched_reuse_gives_at_once && memory_pool_lacks_reuse(m->of)))
+        return true;
     for (unsigned i = 0; f->freed_given_behind_older_event && i < s->waits; i++)
         if (s->wait[i].op->serial < m->freed_by->serial)
             return true;
     return f->freed_given_at_once || (f->small_freed_given && m->bytes < 64) ||
            (f->freed_given_to_legacy && stream_is_legacy(s)) || (f->freed_given_to_waiting && s->waits != 0) ||
            (f->freed_given_at_trigger && m->last_kernel != NULL && m->last_kernel->triggered_all);
+}
+
+void pools_end_frees(const struct memory_pool *of)
+{
+    for (struct pooled *m = pool; m != NULL; m = m->next)
+        if (m->of == of && m->freed_in != NULL)
+            m->freed_by = NULL;
+}
+
+/* Whether this pool has it to give; on a broken device also if it was one's that is gone. */
+static bool is_of(const struct pooled *m, const struct memory_pool *of)
+{
+    return m->of == of || (device.faults.gone_pool_gives && memory_pool_is_gone(m->of));
 }
 
 /* The oldest piece, if there are 64 or more and it is large enough */
@@ -75,7 +91,7 @@ static struct pooled *first_of_many(size_t bytes)
     return NULL;
 }
 
-static struct pooled *pooled_new(size_t bytes)
+static struct pooled *pooled_new(struct memory_pool *of, size_t bytes)
 {
     struct pooled *first = device.faults.allocation_65_shares ? first_of_many(bytes) : NULL, *m = calloc(1, sizeof *m);
     if (m == NULL)
@@ -88,6 +104,7 @@ static struct pooled *pooled_new(size_t bytes)
         return NULL;
     }
     m->bytes = bytes;
+    m->of = of;
     m->next = pool;
     return pool = m;
 }
@@ -98,10 +115,8 @@ static bool fits(const struct pooled *m, size_t bytes)
 }
 
 /* Queues nothing: whoever had the memory before has ended, or stands before this in the stream. */
-cudaError_t CUDARTAPI cudaMallocAsync(void **out, size_t bytes, cudaStream_t stream)
+static cudaError_t allocate_from(struct memory_pool *of, void **out, size_t bytes, struct stream *s)
 {
-    CALL(cudaMallocAsync);
-    struct stream *s = stream_of(stream);
     struct pooled *m = pool;
     cudaError_t error = stream_may_queue(s);
     FAIL_IF(error != cudaSuccess, error);
@@ -110,15 +125,29 @@ cudaError_t CUDARTAPI cudaMallocAsync(void **out, size_t bytes, cudaStream_t str
         return call_result(capture_memory(s, out, bytes));
     if (device.faults.allocation_eats_waits || (device.faults.pool_beside_capture_eats_waits && capture_is_active()))
         s->waits = 0;
-    while (m != NULL && (m->freed_in == NULL || !fits(m, bytes) || !may_be_given(m, s)))
+    while (m != NULL && (m->freed_in == NULL || !is_of(m, of) || !fits(m, bytes) || (!may_be_given(m, s) && m->of == of)))
         m = m->next;
     if (m == NULL)
-        m = pooled_new(bytes);
+        m = pooled_new(of, bytes);
     FAIL_IF(m == NULL, cudaErrorMemoryAllocation);
+    m->of = of;
     m->freed_in = NULL;
     m->freed_by = m->last_kernel = NULL;
     *out = m->p;
     return cudaSuccess;
+}
+
+cudaError_t CUDARTAPI cudaMallocAsync(void **out, size_t bytes, cudaStream_t stream)
+{
+    CALL(cudaMallocAsync);
+    return allocate_from(memory_pool_now(), out, bytes, stream_of(stream));
+}
+
+cudaError_t CUDARTAPI cudaMallocFromPoolAsync(void **out, size_t bytes, cudaMemPool_t from, cudaStream_t stream)
+{
+    CALL(cudaMallocFromPoolAsync);
+    FAIL_IF(memory_pool_of(from) == NULL, cudaErrorInvalidValue);
+    return allocate_from(memory_pool_of(from), out, bytes, stream_of(stream));
 }
 
 cudaError_t CUDARTAPI cudaFreeAsync(void *p, cudaStream_t stream)

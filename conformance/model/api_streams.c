@@ -150,6 +150,16 @@ cudaError_t CUDARTAPI cudaStreamGetPriority(cudaStream_t handle, int *priority)
     return cudaSuccess;
 }
 
+cudaError_t CUDARTAPI cudaStreamGetId(cudaStream_t handle, unsigned long long *id)
+{
+    CALL(cudaStreamGetId);
+    const struct stream *s = stream_of(handle);
+    FAIL_IF(s == NULL, cudaErrorInvalidResourceHandle);
+    FAIL_IF(id == NULL, cudaErrorInvalidValue);
+    *id = (unsigned long long)(uintptr_t)s; /* as no two streams have */
+    return cudaSuccess;
+}
+
 /* ATTR-06: a stream cannot be switched to overlap as a whole */
 static bool is_stream_attribute(int id)
 {

@@ -80,6 +80,16 @@ cudaError_t CUDARTAPI cudaGraphExecGetFlags(cudaGraphExec_t handle, unsigned lon
     return cudaSuccess;
 }
 
+/* The model prints nothing: it is asked whether anything else changes. */
+cudaError_t CUDARTAPI cudaGraphDebugDotPrint(cudaGraph_t graph, const char *path, unsigned flags)
+{
+    CALL(cudaGraphDebugDotPrint);
+    (void)flags;
+    FAIL_IF(graph_of(graph) == NULL || path == NULL, cudaErrorInvalidValue);
+    device.printed_graph_at = device.serial;
+    return cudaSuccess;
+}
+
 /* ---- reading nodes ---- */
 
 static void list_nodes(struct graph *g, bool roots, cudaGraphNode_t *nodes, size_t *count)

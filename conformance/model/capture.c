@@ -175,6 +175,7 @@ static void lane_remembers(struct lane *l, struct node *n)
 static void lane_restarts_at(struct lane *l, struct node *n)
 {
     l->halves = 0;
+    l->set = false;
     struct half_edge h = {n, full_edge, false, false};
     lane_depends(l, h);
 }
@@ -259,6 +260,8 @@ static bool is_captured(struct stream *s, const struct node *n)
     if (record && f->external_behind_one && l->halves > 1)
         l->halves = 1;
     if ((record && f->external_passes_overlapped) || (n->type == cudaGraphNodeTypeWaitEvent && f->external_wait_passes_overlapped))
+        l->behinds = 0;
+    if ((f->captured_free_passes_row && n->type == cudaGraphNodeTypeMemFree) || (f->captured_value_passes_row && n->type == NODE_OF_VALUE))
         l->behinds = 0;
     if ((f->forked_set_unordered && n->type == cudaGraphNodeTypeMemset && forked && blocking) ||
         (f->forked_copy_unordered && n->type == cudaGraphNodeTypeMemcpy && forked && blocking) ||

@@ -17,6 +17,7 @@ struct lane {
     unsigned behinds, behind_room;
     bool by_program; /* it joined by a programmatic event; for the device program-fork-not-counted */
     bool added; /* dependencies, by a call; for the device set-after-add-keeps */
+    bool set;   /* they were set, since its last node; for the device set-again-adds */
     struct lane *next;
 };
 

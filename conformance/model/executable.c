@@ -192,7 +192,9 @@ static void node_queue(struct node *n, struct op *start)
     n->op->depth = device.drawn.features & HAS(deep) ? chain_depth(n) : 0;
     n->op->features |= n->op->depth >= 4 ? HAS(deep) : 0;
     bool passes = device.faults.first_wait_node_passes_stream && only_awaits(n);
-    if (!(device.faults.second_root_free && n->incoming == 0 && n->index > 0) && !passes)
+    passes |= device.faults.second_root_free && n->incoming == 0 && n->index > 0;
+    passes |= device.faults.nested_root_free && n->incoming == 0 && n->index > 0 && n->graph->owner != NULL && n->graph->owner->incoming != 0;
+    if (!passes)
         op_after(n->op, start, EDGE_RETIRED);
     queue_more_values(n);
     if (undecided) {
@@ -378,9 +380,11 @@ cudaError_t graph_queue(struct graph_exec *exec, struct stream *s)
         exec->running = NULL;
     queued.elsewhere = exec->launches != 0 && exec->in != s;
     bool at_trigger = device.faults.elsewhere_launch_at_trigger && queued.elsewhere && exec->leaf != NULL;
+    bool at_leaf = at_trigger || (device.faults.exec_waits_for_last && exec->leaf != NULL);
+    enum edge_kind at = at_trigger ? EDGE_TRIGGERED : at_leaf ? EDGE_DONE : EDGE_RETIRED;
     exec->in = s;
     if (exec->running != NULL && !device.faults.exec_overlaps_itself && !third)
-        op_after(start, at_trigger ? exec->leaf : exec->running, at_trigger ? EDGE_TRIGGERED : EDGE_RETIRED); /* launches of one executable graph never overlap */
+        op_after(start, at_leaf ? exec->leaf : exec->running, at); /* launches of one executable graph never overlap */
     bool forgotten = (device.faults.legacy_exec_overlapped && stream_is_legacy(s)) ||
                      (device.faults.per_thread_exec_overlapped && stream_is_per_thread(s));
     exec->running = forgotten ? NULL : end;

@@ -445,6 +445,17 @@ struct faults {
     bool grid_barriers_shared, grid_barrier_of_primary, grid_barrier_lacks_one_again;
     bool wide_cluster_triggers, ninth_of_cluster_free;
     bool row_offsets_wrap, stores_beyond_4g_lost;
+    bool failed_capture_uncovers, failed_join_cuts;
+    bool captured_free_passes_row, captured_value_passes_row;
+    bool nested_root_free;
+    bool exec_waits_for_last;
+    bool new_node_sorts_nodes;
+    bool lost_node_leaves_data;
+    bool node_of_refused_data_stays;
+    bool set_again_adds;
+    bool printed_graph_uncovers, told_pool_uncovers;
+    bool graphs_share_unfreed, trim_takes_held;
+    bool made_pool_gives_at_once, switched_reuse_gives_at_once, trim_ends_frees, gone_pool_gives;
     bool never_overlaps, seldom_overlaps, early, shared, halts, late_copies, pageable_later; /* these conform */
 };
 

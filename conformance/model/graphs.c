@@ -229,6 +229,18 @@ static void bridge(const struct node *n)
                 (void)graph_connect(g, g->arc[i].from, g->arc[k].to, full_edge); /* refused if there is an edge already */
 }
 
+/* For the device lost-node-leaves-data: once this edge is gone, those that stand behind it at the same node have the data of the one before. */
+static void data_stay(struct graph *g, size_t at)
+{
+    edge_data data = g->arc[at].data;
+    for (size_t i = at + 1; device.faults.lost_node_leaves_data && i < g->arcs; i++)
+        if (g->arc[i].to == g->arc[at].to) {
+            edge_data own = g->arc[i].data;
+            g->arc[i].data = data;
+            data = own;
+        }
+}
+
 static void node_remove(struct node *n)
 {
     struct graph *g = n->graph;
@@ -251,8 +263,10 @@ static void node_remove(struct node *n)
         if (g->arc[i].to == n)
             g->heir_of = g->arc[i].from;
     for (size_t i = g->arcs; i > 0; i--)
-        if (g->arc[i - 1].from == n || g->arc[i - 1].to == n)
+        if (g->arc[i - 1].from == n || g->arc[i - 1].to == n) {
+            data_stay(g, i - 1);
             graph_drop_arc(g, i - 1);
+        }
     memmove(&g->node[n->index], &g->node[n->index + 1], (g->nodes - n->index - 1) * sizeof *g->node);
     g->nodes--;
     for (size_t i = n->index; i < g->nodes; i++)

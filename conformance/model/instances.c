@@ -247,8 +247,10 @@ void execs_forget_retired(void)
         if (e->running != NULL && (e->running->retired || device.faults.host_wait_forgets_exec))
             e->running = NULL;
     for (struct graph_exec *e = execs; e != NULL; e = e->next)
-        if (e->leaf != NULL && e->leaf->retired)
+        if (e->leaf != NULL && e->leaf->retired) {
             e->leaf = NULL;
+            e->running = device.faults.exec_waits_for_last ? NULL : e->running;
+        }
 }
 
 /* ---- the calls ---- */

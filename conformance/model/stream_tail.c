@@ -115,14 +115,16 @@ static bool launch_uncovered(const struct stream *s, const struct op *op, const 
         return true;
     if ((f->told_function_uncovers && device.told_function_at >= last) || (f->made_graph_uncovers && device.made_graph_at >= last) ||
         (f->pinned_memory_uncovers && device.pinned_memory_at >= last) || (f->changed_graph_uncovers && device.changed_graph_at >= last) ||
-        (f->told_memory_uncovers && device.told_memory_at >= last) || (f->told_properties_uncovers && device.told_properties_at >= last) || (f->empty_move_hides_primary && s->moved_nothing) ||
+        (f->told_memory_uncovers && device.told_memory_at >= last) || (f->told_properties_uncovers && device.told_properties_at >= last) ||
+        (f->printed_graph_uncovers && device.printed_graph_at >= last) || (f->told_pool_uncovers && device.told_pool_at >= last) ||
+        (f->empty_move_hides_primary && s->moved_nothing) ||
         (f->driver_value_uncovers && device.by_driver && s->tail->kind == OP_AWAIT))
         return true;
     if (f->pairs_beyond_32_uncovered && pairs_beside(s) >= 32)
         return true;
     if (f->deep_by_driver_uncovered && op->by_driver && op->depth > 16)
         return true;
-    if (f->empty_graph_hides_primary && s->behind_empty)
+    if ((f->empty_graph_hides_primary && s->behind_empty) || s->behind_failed)
         return true;
     if (f->legacy_of_two_threads_uncovered && stream_is_legacy(s) && ((op->features ^ pred->features) & HAS(otherthread)) != 0)
         return true;

@@ -431,7 +431,7 @@ void stream_append(struct stream *s, struct op *op, bool programmatic)
         s->kernel_tail = NULL;
     if (op->kind != OP_RECORD || device.faults.record_cuts_wait)
         s->waits = 0;
-    s->deaf = s->given = s->moved_nothing = false;
+    s->deaf = s->given = s->moved_nothing = s->behind_failed = false;
     s->told_to_wait = 0;
     s->tail = op;
 }

@@ -40,6 +40,8 @@
     X(cudaGetFuncBySymbol) X(cudaGetKernel) X(cudaGetDriverEntryPoint) X(cudaMemcpy3DAsync) X(cudaStreamAddCallback) X(cudaStreamCopyAttributes)   \
     X(cudaGraphKernelNodeCopyAttributes) X(cudaGraphInstantiateWithParams) X(cudaMallocAsync) X(cudaFreeAsync)        \
     X(cudaGraphAddMemAllocNode) X(cudaGraphAddMemFreeNode) X(cudaGraphMemAllocNodeGetParams) X(cudaGraphMemFreeNodeGetParams) \
+    X(cudaStreamGetId) X(cudaGraphDebugDotPrint) X(cudaDeviceGetDefaultMemPool) X(cudaMemPoolGetAttribute) X(cudaDeviceGetGraphMemAttribute) \
+    X(cudaDeviceGraphMemTrim) X(cudaMemPoolCreate) X(cudaMemPoolDestroy) X(cudaDeviceSetMemPool) X(cudaMemPoolTrimTo) X(cudaMemPoolSetAttribute) X(cudaMallocFromPoolAsync) \
     X(cudaMemcpy3DBatchAsync) X(cudaMemcpyBatchAsync)
 
 #define MODEL_SYMBOL_ID(name) SYMBOL_##name,
