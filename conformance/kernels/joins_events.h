@@ -218,6 +218,40 @@ static cudaError_t join_read_only(struct joins *joins)
     return error;
 }
 
+/* A stream waits for the events of two works, of which the first is slow: recorded by a call, or by the launch as it triggers or its blocks begin.
+ * The follower waits, some with attribute 6 behind a silent kernel. */
+static cudaError_t join_two_kinds(struct joins *joins)
+{
+    unsigned kind[2] = { joins->round % 3, joins->round / 3 % 3 }, depends = (joins->round + joins->round / 3) % 2, i;
+    cudaLaunchAttribute attribute = serialization(1);
+    cudaEvent_t event[2] = { NULL, NULL };
+    cudaError_t error = cudaSuccess;
+
+    prepare(joins, 2, 1);
+    joins->pinned->plan[0].hold_ns = 15000;
+    joins->pinned->plan[1].hold_ns = 2000;
+    if (depends)
+        error = launch_one((const void *)SYMBOL(joins_silent), &joins->work[2], 1, joins->stream[0], NULL, 0);
+    for (i = 0; i < 2 && error == cudaSuccess; i++) {
+        cudaLaunchAttribute records;
+        error = cudaEventCreateWithFlags(&event[i], cudaEventDisableTiming);
+        records = recording_at(event[i], kind[i] == 2);
+        if (error == cudaSuccess)
+            error = launch_one((const void *)SYMBOL(joins_work), &joins->work[i], PLACE_WORDS, joins->stream[i + 1], &records, kind[i] != 0);
+        if (error == cudaSuccess && kind[i] == 0)
+            error = cudaEventRecord(event[i], joins->stream[i + 1]);
+    }
+    for (i = 0; i < 2 && error == cudaSuccess; i++)
+        error = cudaStreamWaitEvent(joins->stream[0], event[(joins->trial + i) % 2], 0);
+    if (error == cudaSuccess)
+        error = launch_one((const void *)SYMBOL(joins_waiting_follower), &joins->follower[0], PLACE_WORDS, FOLLOWS_IN(joins, joins->stream[0]),
+                           &attribute, depends);
+    for (i = 0; i < 2; i++)
+        if (event[i])
+            (void)cudaEventDestroy(event[i]);
+    return error;
+}
+
 #define LANES 10u
 
 /* Work in the first stream; the others come after it, work in each of them; the first one comes after all. */
@@ -308,6 +342,7 @@ static void ask_events(struct ask *ask)
         { "stale after a programmatic event in its own stream", join_launched_own },
         { "stale after a programmatic event in its own stream, captured", join_captured_own },
         { "stale after an event that the host had asked for", join_polled },
+        { "stale after two events of different kinds", join_two_kinds },
         { "work of another kind that began before a launch's event", join_released },
     };
 
