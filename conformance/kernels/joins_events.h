@@ -218,6 +218,31 @@ static cudaError_t join_read_only(struct joins *joins)
     return error;
 }
 
+/* A stream waits for an event, which is then recorded in that stream, by a call or by the launch of a silent kernel: what comes later there, and what
+ * waits for the new record, comes after what the old one stood for. */
+static cudaError_t join_recorded_by_waiter(struct joins *joins)
+{
+    cudaStream_t waits = joins->stream[1], last = joins->stream[2];
+    cudaLaunchAttribute records;
+    cudaEvent_t event;
+    cudaError_t error = work_and_record(joins, 2, &event);
+
+    records = recording(event);
+    if (error == cudaSuccess)
+        error = cudaStreamWaitEvent(waits, event, 0);
+    if (error == cudaSuccess)
+        error = joins->round % 2 ? launch_one((const void *)SYMBOL(joins_silent), &joins->work[0], 1, waits, &records, 1)
+                                 : cudaEventRecord(event, waits);
+    if (error == cudaSuccess)
+        error = cudaStreamWaitEvent(last, event, 0);
+    if (error == cudaSuccess)
+        error = follow(joins, 0, waits);
+    if (error == cudaSuccess)
+        error = launch_one((const void *)SYMBOL(joins_waiting_follower), &joins->follower[1], PLACE_WORDS, FOLLOWS_IN(joins, last), NULL, 0);
+    (void)cudaEventDestroy(event);
+    return error;
+}
+
 /* A stream waits for the events of two works, of which the first is slow: recorded by a call, or by the launch as it triggers or its blocks begin.
  * The follower waits, some with attribute 6 behind a silent kernel. */
 static cudaError_t join_two_kinds(struct joins *joins)
@@ -343,6 +368,7 @@ static void ask_events(struct ask *ask)
         { "stale after a programmatic event in its own stream, captured", join_captured_own },
         { "stale after an event that the host had asked for", join_polled },
         { "stale after two events of different kinds", join_two_kinds },
+        { "stale after an event that a stream which waits for it records again", join_recorded_by_waiter },
         { "work of another kind that began before a launch's event", join_released },
     };
 
