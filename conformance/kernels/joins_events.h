@@ -153,9 +153,9 @@ static cudaError_t join_own(struct joins *joins)
 
 /* A launch that no device takes: of no threads, of too many, with too much shared memory, in clusters that the grid does not hold, or cooperative with
  * more blocks than fit. */
-static cudaError_t launch_refused(struct joins *joins, unsigned why, cudaLaunchAttribute records)
+static cudaError_t launch_refused(struct joins *joins, unsigned why, cudaLaunchAttribute records, cudaStream_t stream)
 {
-    cudaLaunchConfig_t config = one_block(why == 0 ? 0 : why == 1 ? 1u << 16 : PLACE_WORDS, joins->stream[2]);
+    cudaLaunchConfig_t config = one_block(why == 0 ? 0 : why == 1 ? 1u << 16 : PLACE_WORDS, stream);
     struct kernel_args *args = &joins->follower[1];
     cudaLaunchAttribute attrs[2];
     cudaError_t error;
@@ -179,9 +179,9 @@ static cudaError_t join_refused(struct joins *joins)
     cudaError_t error = work_and_record(joins, 1, &event);
 
     if (error == cudaSuccess)
-        error = launch_refused(joins, why, recording(event));
+        error = launch_refused(joins, why, recording(event), joins->stream[2]);
     if (error == cudaSuccess)
-        error = launch_refused(joins, why, recording_begin(event));
+        error = launch_refused(joins, why, recording_begin(event), joins->stream[2]);
     return await_and_follow(joins, event, error);
 }
 
