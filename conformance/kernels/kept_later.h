@@ -163,22 +163,32 @@ static void ask_kinds_turned(struct kept *kept, struct kernel_args *late, unsign
     (void)cudaGraphDestroy(is.graph);
 }
 
-/* "cudaGraphExecUpdateErrorNodeTypeChanged if the type of a node changed": an update that is refused for that leaves the edges what they were. */
-static void ask_kinds_refused(struct kept *kept, struct kernel_args *late, unsigned turn)
+/* "cudaGraphExecUpdateErrorNodeTypeChanged if the type of a node changed": an update that is refused for that leaves the edges what they were;
+ * so does the graph that is refused for a child graph. */
+static void ask_kinds_refused(struct kept *kept, struct kernel_args *late, unsigned turn, int in_child)
 {
     struct ask *ask = kept->ask;
     struct later was = PDL_ZERO, is = PDL_ZERO;
+    cudaGraphNode_t child = NULL;
     cudaGraphExec_t exec = NULL;
+    cudaGraph_t around = NULL;
 
     ask_expect(ask, "a graph", make_both_kinds(kept, late, ITEM_KERNEL, 1, turn, &was), cudaSuccess);
     ask_expect(ask, "a graph of the other kinds, with a memset", make_both_kinds(kept, late, ITEM_SET, 0, turn, &is), cudaSuccess);
-    ask_expect(ask, "an executable one", cudaGraphInstantiate(&exec, was.graph, 0), cudaSuccess);
-    ask_expect_refusal(ask, "an update to a memset and the other kinds", update_from(exec, is.graph));
+    if (in_child) {
+        ask_expect(ask, "a graph around it", cudaGraphCreate(&around, 0), cudaSuccess);
+        ask_expect(ask, "a child graph", cudaGraphAddChildGraphNode(&child, around, NULL, 0, was.graph), cudaSuccess);
+    }
+    ask_expect(ask, "an executable one", cudaGraphInstantiate(&exec, in_child ? around : was.graph, 0), cudaSuccess);
+    ask_expect_refusal(ask, "an update to a memset and the other kinds",
+                       in_child ? cudaGraphExecChildGraphNodeSetParams(exec, child, is.graph) : update_from(exec, is.graph));
     (void)cudaGetLastError();
     expect_words(kept, exec, "a launch after an update to other kinds was refused", 7);
     (void)cudaGraphExecDestroy(exec);
     (void)cudaGraphDestroy(was.graph);
     (void)cudaGraphDestroy(is.graph);
+    if (around)
+        (void)cudaGraphDestroy(around);
 }
 
 static void ask_later(struct ask *ask)
@@ -186,6 +196,7 @@ static void ask_later(struct ask *ask)
     struct kept kept = PDL_ZERO;
     struct kernel_args late = PDL_ZERO;
     struct host_room *room = NULL;
+    unsigned i;
 
     if (!open_kept(&kept, ask))
         return;
@@ -194,8 +205,8 @@ static void ask_later(struct ask *ask)
         ask_edges_later(&kept, &late, 1);
         ask_kinds_turned(&kept, &late, 0);
         ask_kinds_turned(&kept, &late, 1);
-        ask_kinds_refused(&kept, &late, 0);
-        ask_kinds_refused(&kept, &late, 1);
+        for (i = 0; i < 4; i++)
+            ask_kinds_refused(&kept, &late, i % 2, i / 2 != 0);
         (void)cudaFreeHost(room);
     }
     close_kept(&kept);
