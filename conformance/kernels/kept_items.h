@@ -184,8 +184,10 @@ static void expect_newcomer(struct kept *kept, cudaGraph_t graph, cudaGraphNode_
     size_t count = 0, first = 0, before = 0;
 
     ask_expect(ask, "a kernel after the loss", add_set(kept, graph, 0, &added), cudaSuccess);
-    if (after)
+    if (after) {
         ask_expect(ask, "its edge", edges_add(graph, &after, &added, &full, 1), cudaSuccess);
+        expect_edge(ask, "its edge is the one that was added", after, added, &full);
+    }
     ask_expect(ask, "what comes before it", edges_into_node(added, NULL, NULL, &before), cudaSuccess);
     ask_expect_number(ask, "what comes before it", (long)before, after != NULL);
     ask_expect(ask, "the edges with it", edges_of_graph(graph, NULL, NULL, NULL, &count), cudaSuccess);
@@ -221,6 +223,7 @@ static void ask_without(struct kept *kept, unsigned port, unsigned which)
     ask_expect_number(ask, "the roots then", (long)roots, 2 - (long)stay);
     expect_newcomer(kept, graph, NULL, stay, 3 - stay);
     expect_newcomer(kept, graph, left[1], stay + 1, 3 - stay);
+    expect_newcomer(kept, graph, left[0], stay + 2, 3 - stay);
     (void)cudaGraphDestroy(graph);
 }
 
