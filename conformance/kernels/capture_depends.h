@@ -82,6 +82,21 @@ static void expect_overlap_after(struct ask *ask, const char *what, cudaStream_t
     ask_expect_number(ask, what, same_depends(&into, &before), 1);
 }
 
+/* A launch with attribute 6 comes after this node alone, by whatever edge. */
+static void expect_overlap_after_node(struct ask *ask, const char *what, cudaStream_t stream, cudaGraphNode_t node)
+{
+    static const struct kernel_args args = PDL_ZERO;
+    cudaLaunchAttribute attribute = serialization(1);
+    struct depends launch = PDL_ZERO, into = PDL_ZERO;
+
+    ask_expect(ask, what, launch_one((const void *)SYMBOL(capture_calls_nothing), &args, 1, stream, &attribute, 1), cudaSuccess);
+    ask_expect(ask, what, read_depends(stream, &launch), cudaSuccess);
+    into.count = DEPENDS + 1;
+    if (launch.count == 1)
+        ask_expect(ask, what, edges_into_node(launch.node[0], into.node, into.data, &into.count), cudaSuccess);
+    ask_expect_number(ask, what, launch.count == 1 && into.count == 1 && into.node[0] == node, 1);
+}
+
 struct updating {
     cudaStream_t stream;
     struct depends depends;
@@ -152,7 +167,10 @@ static void ask_updated(const struct capture *c, unsigned kernels, unsigned flag
     memcpy(want.data + want.count, u.depends.data, kernels * sizeof(want.data[0]));
     want.count += kernels;
     expect_depends(c->ask, text, c->side, &want);
-    expect_launch_after(c->ask, text, c->side, &want);
+    if (want.count == 1 && by_thread) /* set: what the stream had captured before counts no more */
+        expect_overlap_after_node(c->ask, text, c->side, want.node[0]);
+    else
+        expect_launch_after(c->ask, text, c->side, &want);
     end_two(c, text, c->event);
 }
 
@@ -321,6 +339,50 @@ static void ask_joined_early(const struct capture *c, unsigned flags)
     (void)cudaEventDestroy(event);
 }
 
+/* How the event that goes was recorded in the capture: by a call, or by a launch as it triggers or its blocks begin. */
+enum gone { GONE_RECORDED, GONE_AT_TRIGGER, GONE_AT_START, GONES };
+
+static cudaError_t record_and_destroy(const struct capture *c, enum gone gone)
+{
+    static const struct kernel_args args = PDL_ZERO;
+    cudaLaunchAttribute attribute;
+    cudaEvent_t event = NULL;
+    cudaError_t error = cudaEventCreateWithFlags(&event, cudaEventDisableTiming);
+
+    if (error != cudaSuccess)
+        return error;
+    attribute = recording_at(event, gone == GONE_AT_START);
+    error = gone == GONE_RECORDED ? cudaEventRecord(event, c->stream)
+                                  : launch_one((const void *)SYMBOL(capture_calls_nothing), &args, 1, c->stream, &attribute, 1);
+    (void)cudaEventDestroy(event);
+    return error;
+}
+
+/* A new event, which may be where a captured one was that is gone: "if cudaEventRecord() has not been called on event", who waits for it waits
+ * for nothing, and is not captured. */
+static void ask_new_event(const struct capture *c, enum gone gone)
+{
+    static const char *const text = "a stream that waits for a new event, after the end of a captured one";
+    enum cudaStreamCaptureStatus status = cudaStreamCaptureStatusActive;
+    cudaGraph_t graph = NULL;
+    cudaEvent_t event = NULL;
+    cudaError_t error = begin(c->stream);
+
+    if (error == cudaSuccess)
+        error = record_and_destroy(c, gone);
+    if (error == cudaSuccess)
+        error = cudaEventCreateWithFlags(&event, cudaEventDisableTiming);
+    ask_expect(c->ask, "a captured event that goes, and a new one", error, cudaSuccess);
+    ask_expect(c->ask, text, cudaStreamWaitEvent(c->side, event, 0), cudaSuccess);
+    ask_expect(c->ask, text, cudaStreamIsCapturing(c->side, &status), cudaSuccess);
+    ask_expect_number(c->ask, text, (long)status, (long)cudaStreamCaptureStatusNone);
+    ask_expect(c->ask, "the end of that capture", cudaStreamEndCapture(c->stream, &graph), cudaSuccess);
+    if (event)
+        (void)cudaEventDestroy(event);
+    if (graph)
+        (void)cudaGraphDestroy(graph);
+}
+
 /* Each of two captures at once is told as what it is: by its id, and by the graph that its end gives. */
 static void ask_two_told(const struct capture *c)
 {
@@ -367,6 +429,8 @@ static void ask_depends(struct ask *ask)
         ask_edge_added(&c, i);
     ask_joined_early(&c, cudaEventDisableTiming);
     ask_joined_early(&c, cudaEventDefault);
+    for (i = 0; i < GONES; i++)
+        ask_new_event(&c, (enum gone)i);
     ask_two_told(&c);
     close_capture(&c);
 }

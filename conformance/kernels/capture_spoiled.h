@@ -93,6 +93,28 @@ static void ask_works_again(struct spoiled *s, cudaStream_t stream, const char *
     expect_set(s, what, LATE_SETS);
 }
 
+/* The event that a launch of the spoiled capture may have recorded is one of a launch again: who waits for it comes after that launch alone. */
+static void ask_event_captured_again(const struct capture *c)
+{
+    static const struct kernel_args args = PDL_ZERO;
+    cudaLaunchAttribute attribute = recording(c->event);
+    struct depends launched = PDL_ZERO, awaits = PDL_ZERO;
+    cudaError_t error = begin(c->stream);
+
+    if (error == cudaSuccess)
+        error = launch_one((const void *)SYMBOL(capture_calls_nothing), &args, 1, c->stream, &attribute, 1);
+    if (error == cudaSuccess)
+        error = read_depends(c->stream, &launched);
+    launched.data[0] = edges_data(1, 0, 1);
+    if (error == cudaSuccess)
+        error = cudaStreamWaitEvent(c->side, c->event, 0);
+    if (error == cudaSuccess)
+        error = read_depends(c->side, &awaits);
+    ask_expect(c->ask, "a launch that records the event of a spoiled capture, captured", error, cudaSuccess);
+    ask_expect_number(c->ask, "who waits for it comes after the launch", same_depends(&awaits, &launched), 1);
+    end_two(c, "the end of that capture", c->event);
+}
+
 /* The two streams are captured anew. */
 static void ask_captured_again(struct spoiled *s)
 {
@@ -128,10 +150,13 @@ static void ask_spoiled_by(struct spoiled *s, unsigned way, enum cudaStreamCaptu
     const struct capture *c = &s->c;
     cudaGraph_t graph = NULL;
     cudaError_t error = begin_in_mode(c->stream, mode);
+    int by_launch = (way + (unsigned)mode) % 2 != 0;
 
     clear_words(s);
+    if (error == cudaSuccess && by_launch)
+        error = late_work(s, LATE_EVENT, c->stream);
     if (error == cudaSuccess)
-        error = record_and_await(c->event, c->stream, c->side);
+        error = by_launch ? cudaStreamWaitEvent(c->side, c->event, 0) : record_and_await(c->event, c->stream, c->side);
     if (error == cudaSuccess)
         error = launch_nothing(c->side);
     ask_expect(c->ask, "a capture of two streams", error, cudaSuccess);
@@ -141,6 +166,7 @@ static void ask_spoiled_by(struct spoiled *s, unsigned way, enum cudaStreamCaptu
     ask_expect(c->ask, "the end of a spoiled capture", cudaStreamEndCapture(c->stream, &graph), cudaErrorStreamCaptureInvalidated);
     ask_expect_number(c->ask, "a graph came of a spoiled capture", graph != NULL, 0);
     expect_set(s, "the words that refused work sets", 0);
+    ask_event_captured_again(c);
     ask_works_again(s, c->stream, "work in the first stream of a spoiled capture, after its end");
     ask_works_again(s, c->side, "work in the other stream of a spoiled capture, after its end");
     ask_captured_again(s);

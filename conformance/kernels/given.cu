@@ -203,6 +203,31 @@ static cudaError_t look_at_shape(struct given *g, const struct shape *s)
     return error;
 }
 
+/* A launch that no device takes, of too many threads or with too much shared memory, in the clusters of this shape and in the remote domain: what is
+ * launched next has nothing of it. */
+static void launch_in_vain(struct given *g, const struct shape *s, unsigned turn)
+{
+    cudaLaunchAttribute attrs[2] = { in_remote_domain(), in_clusters(1) };
+    struct kernel_args copy = g->elsewhere;
+    cudaLaunchConfig_t config = PDL_ZERO;
+    void *params[1];
+
+    params[0] = &copy;
+    attrs[1].val.clusterDim.x = s->cluster[0];
+    attrs[1].val.clusterDim.y = s->cluster[1];
+    attrs[1].val.clusterDim.z = s->cluster[2];
+    config.gridDim = sizes(s->grid);
+    config.blockDim = sizes(s->block);
+    config.blockDim.x *= turn % 2 ? 1u << 16 : 1;
+    config.dynamicSmemBytes = turn % 2 ? 0 : (size_t)1 << 24;
+    config.stream = g->ask->stream;
+    config.attrs = attrs;
+    config.numAttrs = 2;
+    ask_expect_refusal(g->ask, "a launch in clusters that no device takes",
+                       turn / 2 % 2 ? launch_by_driver(&config, kernel_of(s), params) : cudaLaunchKernelExC(&config, kernel_of(s), params));
+    (void)cudaGetLastError();
+}
+
 static void ask_beside(struct given *g); /* given_beside.h and given_lone.h, which need what comes first */
 static cudaError_t launch_lone(struct given *g, enum call call);
 
@@ -217,6 +242,8 @@ static void ask_calls(struct ask *ask)
     for (call = 0; call < CALLS; call++) {
         error = cudaSuccess;
         for (i = 0; i < SHAPES && has_call(&g, (enum call)call) && error == cudaSuccess; i++) {
+            if (call % 2)
+                launch_in_vain(&g, &shapes[i], call / 2 + i);
             error = launch_by(&g, (enum call)call, &shapes[i], ask->stream);
             if (error == cudaSuccess)
                 error = look_at_shape(&g, &shapes[i]);

@@ -153,6 +153,31 @@ static void ask_refused_of(struct given *g, unsigned bad, unsigned which, int pr
     (void)cudaGraphDestroy(graph);
 }
 
+/* A node that is to have its own attributes has them, whether the call is taken or not. */
+static void ask_own_attributes(struct given *g, unsigned which, int priority)
+{
+    cudaGraph_t graph = NULL;
+    cudaGraphExec_t exec = NULL;
+    cudaGraphNode_t node = NULL;
+    cudaError_t error = graph_of(g, &shape_subject, which, 0, 0, &graph, &node);
+
+    if (error == cudaSuccess)
+        error = give_attributes(node, which, priority);
+    if (error == cudaSuccess)
+        (void)cudaGraphKernelNodeCopyAttributes(node, node);
+    (void)cudaGetLastError();
+    if (error == cudaSuccess)
+        error = cudaGraphInstantiate(&exec, graph, 0);
+    ask_expect(g->ask, "a kernel node that is given its own attributes", error, cudaSuccess);
+    if (error == cudaSuccess) {
+        expect_attributes(g, node, which, priority);
+        ask_expect(g->ask, "its launch", run_refused(g, which, graph, exec), cudaSuccess);
+    }
+    if (exec)
+        (void)cudaGraphExecDestroy(exec);
+    (void)cudaGraphDestroy(graph);
+}
+
 /* Of a node that was given none, before another one that was given some, or after that was destroyed. */
 static cudaError_t tell_attributes(struct given *g, cudaGraph_t graph, unsigned which, cudaLaunchAttributeValue told[4])
 {
@@ -205,6 +230,8 @@ static void ask_refused(struct given *g)
     g->clusters = 1;
     for (i = 0; i < SHAPES * (2 * BAD_PARAMS + BAD_ATTRIBUTES); i++)
         ask_refused_of(g, i / SHAPES, i % SHAPES, greatest);
+    for (i = 0; i < SHAPES; i++)
+        ask_own_attributes(g, i, greatest);
     for (i = 0; i < SHAPES; i++)
         ask_after_destroyed(g, i, greatest);
     g->clusters = 0;

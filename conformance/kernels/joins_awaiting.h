@@ -189,42 +189,84 @@ static cudaError_t after_failed_capture(struct joins *joins)
     return error;
 }
 
-/* A stream that joins a capture, and leaves it with its end, comes after what it came after before. */
-static cudaError_t join_capture(cudaStream_t origin, cudaStream_t stream)
+/* How a stream joins a capture and leaves it: by records, and with its end; by the event of a launch; the same, and the capture is spoiled. */
+enum joining { JOINS_BY_RECORD, JOINS_BY_LAUNCH, JOINS_IN_VAIN };
+
+static cudaError_t join_by_launch(struct joins *joins, cudaStream_t origin, cudaStream_t stream, cudaEvent_t event)
 {
-    cudaGraph_t graph = NULL;
-    cudaEvent_t event = NULL;
-    cudaError_t end, error = cudaEventCreateWithFlags(&event, cudaEventDisableTiming);
+    cudaLaunchAttribute records = recording(event);
+    cudaError_t error = launch_one((const void *)SYMBOL(joins_silent), &joins->work[0], 1, origin, &records, 1);
 
     if (error == cudaSuccess)
-        error = cudaStreamBeginCapture(origin, cudaStreamCaptureModeThreadLocal);
+        error = cudaStreamWaitEvent(stream, event, 0);
+    return error == cudaSuccess ? launch_one((const void *)SYMBOL(joins_silent), &joins->work[0], 1, stream, NULL, 0) : error;
+}
+
+/* A stream that joins a capture, and leaves it with its end, comes after what it came after before. */
+static cudaError_t join_capture(struct joins *joins, cudaStream_t origin, cudaStream_t stream, cudaEvent_t event, enum joining how)
+{
+    cudaGraph_t graph = NULL;
+    cudaError_t end, error = cudaStreamBeginCapture(origin, cudaStreamCaptureModeThreadLocal);
+
     if (error != cudaSuccess)
         return error;
-    error = record_and_await(event, origin, stream);
-    if (error == cudaSuccess)
+    error = how == JOINS_BY_RECORD ? record_and_await(event, origin, stream) : join_by_launch(joins, origin, stream, event);
+    if (error == cudaSuccess && how == JOINS_IN_VAIN)
+        (void)cudaStreamQuery(origin);
+    else if (error == cudaSuccess)
         error = record_and_await(event, stream, origin);
     end = cudaStreamEndCapture(origin, &graph);
     if (graph)
         (void)cudaGraphDestroy(graph);
-    (void)cudaEventDestroy(event);
+    if (how == JOINS_IN_VAIN)
+        end = end == cudaErrorStreamCaptureInvalidated ? whatever(end) : cudaErrorUnknown;
     return error == cudaSuccess ? end : error;
+}
+
+/* The work, in the stream that was captured; or in the origin's, where its launch records the event that the spoiled capture had. */
+static cudaError_t after_capture_by(struct joins *joins, cudaEvent_t event, enum joining how, int records_again)
+{
+    cudaLaunchAttribute records = recording(event);
+    cudaStream_t stream = joins->stream[1];
+    cudaError_t error = records_again ? cudaSuccess : work(joins, 0, stream);
+
+    if (error == cudaSuccess)
+        error = join_capture(joins, joins->stream[0], stream, event, how);
+    if (error != cudaSuccess || !records_again)
+        return error == cudaSuccess ? follow(joins, 0, stream) : error;
+    error = launch_one((const void *)SYMBOL(joins_work), &joins->work[0], PLACE_WORDS, joins->stream[0], &records, 1);
+    if (error == cudaSuccess)
+        error = cudaStreamWaitEvent(stream, event, 0);
+    if (error != cudaSuccess)
+        return error;
+    return launch_one((const void *)SYMBOL(joins_waiting_follower), &joins->follower[0], PLACE_WORDS, FOLLOWS_IN(joins, stream), NULL, 0);
 }
 
 static cudaError_t after_joined_capture(struct joins *joins)
 {
-    cudaError_t error;
+    unsigned turn = joins->round % 4;
+    cudaEvent_t event = NULL;
+    cudaError_t error = cudaEventCreateWithFlags(&event, cudaEventDisableTiming);
 
     prepare(joins, 1, 1);
-    error = work(joins, 0, joins->stream[1]);
-    if (error == cudaSuccess)
-        error = join_capture(joins->stream[0], joins->stream[1]);
-    return error == cudaSuccess ? follow(joins, 0, joins->stream[1]) : error;
+    if (error != cudaSuccess)
+        return error;
+    error = after_capture_by(joins, event, turn == 3 ? JOINS_IN_VAIN : (enum joining)turn, turn == 3);
+    (void)cudaEventDestroy(event);
+    return error;
 }
 
 static cudaError_t join_capture_of_third(struct joins *joins, cudaStream_t stream, cudaEvent_t event)
 {
+    cudaEvent_t own = NULL;
+    cudaError_t error = cudaEventCreateWithFlags(&own, cudaEventDisableTiming);
+
     (void)event;
-    return join_capture(joins->stream[2], stream);
+    if (error != cudaSuccess)
+        return error;
+    error = join_capture(joins, joins->stream[2], stream, own, (enum joining)(joins->round % 3));
+    (void)cudaEventDestroy(own);
+    return error;
 }
 
 static cudaError_t await_across_capture(struct joins *joins) { return call_after_wait(joins, join_capture_of_third, joins->round % 2 != 0); }

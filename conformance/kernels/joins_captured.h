@@ -247,11 +247,35 @@ static void ask_lanes_of(struct joins *joins, const struct named_call *calls, un
             ask_lanes_after(joins, calls[i / 2].call, calls[i / 2].name + strlen("stale "), i % 2, event);
 }
 
+/* A launch that is refused in a capture, for its threads or its shared memory, records nothing: who waits for the event comes after what it stood
+ * for. If the capture is invalid then, or the launch is taken, nothing is asked. */
+static void ask_event_after_refused(struct joins *joins, unsigned why, int at_starts, cudaEvent_t event)
+{
+    static const char text[] = "what waits in a capture for an event that a refused launch was to record";
+    struct ask *ask = joins->ask;
+    struct lane before = PDL_ZERO, after = PDL_ZERO;
+    cudaGraph_t graph = NULL;
+    cudaError_t error;
+
+    ask_expect(ask, text, begin_lanes(joins, event), cudaSuccess);
+    error = launch_refused(joins, why, recording_at(event, at_starts), joins->stream[0]);
+    if (error == cudaSuccess && cudaStreamWaitEvent(joins->stream[2], event, 0) == cudaSuccess) {
+        ask_expect(ask, text, look_at_lane(joins->stream[1], &before), cudaSuccess);
+        ask_expect(ask, text, look_at_lane(joins->stream[2], &after), cudaSuccess);
+        ask_expect_number(ask, text, same_lane(&after, &before), 1);
+    }
+    (void)cudaStreamEndCapture(joins->stream[0], &graph);
+    (void)cudaGetLastError();
+    if (graph)
+        (void)cudaGraphDestroy(graph);
+}
+
 static void ask_lanes(struct ask *ask)
 {
     struct joins joins = PDL_ZERO;
     cudaEvent_t event = NULL;
     cudaError_t error = open_joins(&joins, ask, cudaStreamNonBlocking);
+    unsigned i;
 
     if (error == cudaSuccess)
         error = cudaEventCreateWithFlags(&event, cudaEventDisableTiming);
@@ -259,6 +283,8 @@ static void ask_lanes(struct ask *ask)
     if (error == cudaSuccess) {
         ask_lanes_of(&joins, refused_calls, REFUSED, event);
         ask_lanes_of(&joins, captured_calls, CAPTURED_CALLS, event);
+        for (i = 0; i < 2 * 3; i++)
+            ask_event_after_refused(&joins, i / 2, i % 2 != 0, event);
     }
     if (event)
         (void)cudaEventDestroy(event);

@@ -153,9 +153,9 @@ static cudaError_t join_own(struct joins *joins)
 
 /* A launch that no device takes: of no threads, of too many, with too much shared memory, in clusters that the grid does not hold, or cooperative with
  * more blocks than fit. */
-static cudaError_t launch_refused(struct joins *joins, unsigned why, cudaLaunchAttribute records)
+static cudaError_t launch_refused(struct joins *joins, unsigned why, cudaLaunchAttribute records, cudaStream_t stream)
 {
-    cudaLaunchConfig_t config = one_block(why == 0 ? 0 : why == 1 ? 1u << 16 : PLACE_WORDS, joins->stream[2]);
+    cudaLaunchConfig_t config = one_block(why == 0 ? 0 : why == 1 ? 1u << 16 : PLACE_WORDS, stream);
     struct kernel_args *args = &joins->follower[1];
     cudaLaunchAttribute attrs[2];
     cudaError_t error;
@@ -179,9 +179,9 @@ static cudaError_t join_refused(struct joins *joins)
     cudaError_t error = work_and_record(joins, 1, &event);
 
     if (error == cudaSuccess)
-        error = launch_refused(joins, why, recording(event));
+        error = launch_refused(joins, why, recording(event), joins->stream[2]);
     if (error == cudaSuccess)
-        error = launch_refused(joins, why, recording_begin(event));
+        error = launch_refused(joins, why, recording_begin(event), joins->stream[2]);
     return await_and_follow(joins, event, error);
 }
 
@@ -215,6 +215,65 @@ static cudaError_t join_read_only(struct joins *joins)
         error = work(joins, 0, joins->stream[0]);
     for (i = 0; i < PLACES && error == cudaSuccess; i++)
         error = launch_one((const void *)SYMBOL(joins_read_only), &joins->follower[i], PLACE_WORDS, FOLLOWS_IN(joins, joins->stream[0]), NULL, 0);
+    return error;
+}
+
+/* A stream waits for an event, which is then recorded in that stream, by a call or by the launch of a silent kernel: what comes later there, and what
+ * waits for the new record, comes after what the old one stood for. */
+static cudaError_t join_recorded_by_waiter(struct joins *joins)
+{
+    cudaStream_t waits = joins->stream[1], last = joins->stream[2];
+    cudaLaunchAttribute records;
+    cudaEvent_t event;
+    cudaError_t error = work_and_record(joins, 2, &event);
+
+    records = recording(event);
+    if (error == cudaSuccess)
+        error = cudaStreamWaitEvent(waits, event, 0);
+    if (error == cudaSuccess)
+        error = joins->round % 2 ? launch_one((const void *)SYMBOL(joins_silent), &joins->work[0], 1, waits, &records, 1)
+                                 : cudaEventRecord(event, waits);
+    if (error == cudaSuccess)
+        error = cudaStreamWaitEvent(last, event, 0);
+    if (error == cudaSuccess)
+        error = follow(joins, 0, waits);
+    if (error == cudaSuccess)
+        error = launch_one((const void *)SYMBOL(joins_waiting_follower), &joins->follower[1], PLACE_WORDS, FOLLOWS_IN(joins, last), NULL, 0);
+    (void)cudaEventDestroy(event);
+    return error;
+}
+
+/* A stream waits for the events of two works, of which the first is slow: recorded by a call, or by the launch as it triggers or its blocks begin.
+ * The follower waits, some with attribute 6 behind a silent kernel. */
+static cudaError_t join_two_kinds(struct joins *joins)
+{
+    unsigned kind[2] = { joins->round % 3, joins->round / 3 % 3 }, depends = (joins->round + joins->round / 3) % 2, i;
+    cudaLaunchAttribute attribute = serialization(1);
+    cudaEvent_t event[2] = { NULL, NULL };
+    cudaError_t error = cudaSuccess;
+
+    prepare(joins, 2, 1);
+    joins->pinned->plan[0].hold_ns = 15000;
+    joins->pinned->plan[1].hold_ns = 2000;
+    if (depends)
+        error = launch_one((const void *)SYMBOL(joins_silent), &joins->work[2], 1, joins->stream[0], NULL, 0);
+    for (i = 0; i < 2 && error == cudaSuccess; i++) {
+        cudaLaunchAttribute records;
+        error = cudaEventCreateWithFlags(&event[i], cudaEventDisableTiming);
+        records = recording_at(event[i], kind[i] == 2);
+        if (error == cudaSuccess)
+            error = launch_one((const void *)SYMBOL(joins_work), &joins->work[i], PLACE_WORDS, joins->stream[i + 1], &records, kind[i] != 0);
+        if (error == cudaSuccess && kind[i] == 0)
+            error = cudaEventRecord(event[i], joins->stream[i + 1]);
+    }
+    for (i = 0; i < 2 && error == cudaSuccess; i++)
+        error = cudaStreamWaitEvent(joins->stream[0], event[(joins->trial + i) % 2], 0);
+    if (error == cudaSuccess)
+        error = launch_one((const void *)SYMBOL(joins_waiting_follower), &joins->follower[0], PLACE_WORDS, FOLLOWS_IN(joins, joins->stream[0]),
+                           &attribute, depends);
+    for (i = 0; i < 2; i++)
+        if (event[i])
+            (void)cudaEventDestroy(event[i]);
     return error;
 }
 
@@ -308,6 +367,8 @@ static void ask_events(struct ask *ask)
         { "stale after a programmatic event in its own stream", join_launched_own },
         { "stale after a programmatic event in its own stream, captured", join_captured_own },
         { "stale after an event that the host had asked for", join_polled },
+        { "stale after two events of different kinds", join_two_kinds },
+        { "stale after an event that a stream which waits for it records again", join_recorded_by_waiter },
         { "work of another kind that began before a launch's event", join_released },
     };
 

@@ -312,7 +312,18 @@ static unsigned kind_between(const struct joins *joins, enum fan_place place)
     return kind == BETWEEN_BODY && place == FAN_IN_CHILD ? BETWEEN_BODY - 1u : kind;
 }
 
-/* Two to twelve works, full edges from all of them to a node of another kind, and from that to one to twelve followers. */
+/* A silent dependent of this work, which begins at its trigger: what comes after the work by a full edge does not. */
+static cudaError_t add_silent_dependent(struct joins *joins, cudaGraph_t graph, const cudaGraphNode_t *after)
+{
+    cudaGraphEdgeData data = edges_data(1, 0, 1);
+    cudaGraphNode_t node;
+    cudaError_t error = ask_add_kernel(&node, graph, (const void *)SYMBOL(joins_silent), &joins->work[0], 1);
+
+    return error == cudaSuccess ? edges_add(graph, after, &node, &data, 1) : error;
+}
+
+/* Two to twelve works, full edges from all of them to a node of another kind, and from that to one to twelve followers. In every other turn the works
+ * have a dependent as well. */
 static cudaError_t join_through(struct joins *joins)
 {
     static const unsigned readers[] = { 2, 12, 7, 1, 9 };
@@ -323,8 +334,11 @@ static cudaError_t join_through(struct joins *joins)
     cudaError_t error = open_fan(place, &outer, &graph);
 
     prepare(joins, works, followers);
-    for (i = 0; i < works && error == cudaSuccess; i++)
+    for (i = 0; i < works && error == cudaSuccess; i++) {
         error = add_work(joins, graph, i, &node[i]);
+        if (error == cudaSuccess && turn % 2)
+            error = add_silent_dependent(joins, graph, &node[i]);
+    }
     if (error == cudaSuccess)
         error = add_between(joins, outer, graph, kind_between(joins, place), node, works, &between);
     for (i = 0; i < followers && error == cudaSuccess; i++)

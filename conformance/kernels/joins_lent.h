@@ -113,11 +113,16 @@ static cudaError_t give_synchronization(cudaStream_t stream, enum cudaSynchroniz
     return error == cudaSuccess ? cudaStreamSetAttribute(stream, cudaLaunchAttributeMemSyncDomain, &other) : error;
 }
 
+/* A stream that is given its own has them already, whether the call is taken or not. */
+static cudaError_t lend_own_attributes(cudaStream_t stream) { return whatever(cudaStreamCopyAttributes(stream, stream)); }
+
 static cudaError_t lend_attributes(struct joins *joins, cudaStream_t stream, cudaEvent_t event)
 {
     cudaError_t error = give_synchronization(joins->stream[2], cudaSyncPolicyAuto, cudaLaunchMemSyncDomainDefault);
 
     (void)event;
+    if (joins->round / 4 % 2)
+        return lend_own_attributes(stream);
     return error == cudaSuccess ? cudaStreamCopyAttributes(stream, joins->stream[2]) : error;
 }
 
@@ -145,6 +150,8 @@ static cudaError_t told_of_streams(struct joins *joins)
         error = give_synchronization(from, policy, cudaLaunchMemSyncDomainRemote);
     if (error == cudaSuccess)
         error = cudaStreamCopyAttributes(to, from);
+    if (error == cudaSuccess && joins->round / 2 % 2)
+        error = lend_own_attributes(to);
     joins->pinned->host_is_stale = !has_synchronization(to, policy, cudaLaunchMemSyncDomainRemote) ||
                                    !has_synchronization(from, policy, cudaLaunchMemSyncDomainRemote);
     if (from)

@@ -116,12 +116,32 @@ static cudaError_t refused_legacy_capture(struct joins *joins)
     return error == cudaSuccess ? follow(joins, 0, cudaStreamLegacy) : error;
 }
 
+/* Between a copy of what the work stored and its follower, or a dependent that waits. */
+static cudaError_t call_behind_copy(struct joins *joins, idle_call call, int dependent)
+{
+    struct kernel_args reader = joins->follower[0];
+    cudaStream_t stream = joins->stream[0];
+    cudaError_t error = open_aside(joins);
+
+    prepare(joins, 1, 1);
+    reader.data = joins->aside;
+    if (error == cudaSuccess)
+        error = work(joins, 0, stream);
+    if (error == cudaSuccess)
+        error = cudaMemcpyAsync(joins->aside, joins->follower[0].data, PLACE_WORDS * sizeof(uint32_t), cudaMemcpyDefault, stream);
+    if (error == cudaSuccess)
+        error = call(joins, stream, NULL);
+    return error == cudaSuccess ? read_or_depend(joins, &reader, stream, dependent != 0) : error;
+}
+
 /* Each call in turn, at each place in turn. */
 static cudaError_t refused_between(struct joins *joins)
 {
     idle_call call = refused_calls[joins->trial % REFUSED_JOINS].call;
 
-    return call ? call_between(joins, call) : refused_legacy_capture(joins);
+    if (!call)
+        return refused_legacy_capture(joins);
+    return joins->round / 2 % 3 == 2 ? call_behind_copy(joins, call, joins->round % 2 == 0) : call_between(joins, call);
 }
 
 static void ask_refused(struct ask *ask) { ask_calls(ask, refused_calls, REFUSED_JOINS, refused_between); }

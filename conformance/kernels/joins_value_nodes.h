@@ -248,7 +248,8 @@ static cudaError_t copy_built(struct joins *joins, cudaGraph_t *graph, cudaGraph
     return error;
 }
 
-/* Work, if any, the batch after it, and a follower, if there is one, after that. */
+/* Work, if any, and in every other round a dependent of it that begins at its trigger; the batch after it; and a follower, if there is one, after
+ * that. */
 static cudaError_t launch_built(struct joins *joins, struct batch *b, int works, int follows, cudaStream_t stream, cudaGraphExec_t *exec)
 {
     cudaGraphNode_t first = NULL, node = NULL, last;
@@ -259,6 +260,8 @@ static cudaError_t launch_built(struct joins *joins, struct batch *b, int works,
         return error;
     if (works)
         error = ask_add_kernel(&first, graph, (const void *)SYMBOL(joins_work), &joins->work[0], PLACE_WORDS);
+    if (error == cudaSuccess && works && joins->round % 2)
+        error = add_silent_dependent(joins, graph, &first);
     if (error == cudaSuccess)
         error = add_values(joins, b, graph, &first, works != 0, &node);
     if (error == cudaSuccess && follows && FOLLOWS_IN_GRAPH)

@@ -498,6 +498,10 @@ static void ask_given_and_gone(struct kept *kept, enum item item)
     expect_words(kept, exec, "a launch with new parameters", MOVED(item));
     ask_expect(ask, "its end", cudaGraphExecDestroy(exec), cudaSuccess);
     expect_graph(kept, "a launch of what the graph was before and is still", graph, ALL_ITEMS);
+    ask_expect(ask, "another executable one", cudaGraphInstantiate(&exec, graph, 0), cudaSuccess);
+    ask_expect(ask, "one of its nodes left out", cudaGraphNodeSetEnabled(exec, node[item], 0), cudaSuccess);
+    ask_expect(ask, "its end", cudaGraphExecDestroy(exec), cudaSuccess);
+    expect_graph(kept, "a launch once the one is gone that left a node out", graph, ALL_ITEMS);
     (void)cudaGraphDestroy(graph);
 }
 

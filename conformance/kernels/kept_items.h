@@ -184,8 +184,10 @@ static void expect_newcomer(struct kept *kept, cudaGraph_t graph, cudaGraphNode_
     size_t count = 0, first = 0, before = 0;
 
     ask_expect(ask, "a kernel after the loss", add_set(kept, graph, 0, &added), cudaSuccess);
-    if (after)
+    if (after) {
         ask_expect(ask, "its edge", edges_add(graph, &after, &added, &full, 1), cudaSuccess);
+        expect_edge(ask, "its edge is the one that was added", after, added, &full);
+    }
     ask_expect(ask, "what comes before it", edges_into_node(added, NULL, NULL, &before), cudaSuccess);
     ask_expect_number(ask, "what comes before it", (long)before, after != NULL);
     ask_expect(ask, "the edges with it", edges_of_graph(graph, NULL, NULL, NULL, &count), cudaSuccess);
@@ -221,6 +223,7 @@ static void ask_without(struct kept *kept, unsigned port, unsigned which)
     ask_expect_number(ask, "the roots then", (long)roots, 2 - (long)stay);
     expect_newcomer(kept, graph, NULL, stay, 3 - stay);
     expect_newcomer(kept, graph, left[1], stay + 1, 3 - stay);
+    expect_newcomer(kept, graph, left[0], stay + 2, 3 - stay);
     (void)cudaGraphDestroy(graph);
 }
 
@@ -302,6 +305,71 @@ static void ask_added_later(struct kept *kept)
     (void)cudaFreeHost(room);
 }
 
+/* A child graph of two kernels with this edge between them. */
+static cudaError_t add_child_of_two(struct kept *kept, cudaGraph_t graph, const cudaGraphEdgeData *data, cudaGraphNode_t *child)
+{
+    cudaGraphNode_t node[2] = { NULL, NULL };
+    cudaGraph_t inner = NULL;
+    cudaError_t error = make_set(kept, 0, &inner, &node[0]);
+
+    if (error == cudaSuccess)
+        error = add_set(kept, inner, 1, &node[1]);
+    if (error == cudaSuccess)
+        error = edges_add(inner, &node[0], &node[1], data, 1);
+    if (error == cudaSuccess)
+        error = cudaGraphAddChildGraphNode(child, graph, NULL, 0, inner);
+    if (inner)
+        (void)cudaGraphDestroy(inner);
+    return error;
+}
+
+/* A new child graph has its own edges, and none of one that was destroyed. */
+static void ask_child_after_destroyed(struct kept *kept, unsigned lost_port, unsigned port)
+{
+    struct ask *ask = kept->ask;
+    cudaGraphEdgeData lost = edges_data(lost_port, 0, lost_port != 0), want = edges_data(port, 0, port != 0), is[2];
+    cudaGraphNode_t child = NULL, from[2], to[2];
+    cudaGraph_t graph = NULL, inner = NULL;
+    size_t count = 2;
+
+    ask_expect(ask, "a graph", cudaGraphCreate(&graph, 0), cudaSuccess);
+    ask_expect(ask, "a child graph", add_child_of_two(kept, graph, &lost, &child), cudaSuccess);
+    ask_expect(ask, "its end", cudaGraphDestroyNode(child), cudaSuccess);
+    ask_expect(ask, "another child graph", add_child_of_two(kept, graph, &want, &child), cudaSuccess);
+    ask_expect(ask, "its graph", cudaGraphChildGraphNodeGetGraph(child, &inner), cudaSuccess);
+    ask_expect(ask, "its edges", edges_of_graph(inner, from, to, is, &count), cudaSuccess);
+    ask_expect_number(ask, "its edge is its own", count == 1 && memcmp(&is[0], &want, sizeof(want)) == 0, 1);
+    (void)cudaGraphDestroy(graph);
+}
+
+/* Three kernels, of which an edge of each kind leads on; the refused instance or the refused edge of a cycle leaves them what they were. */
+static void ask_kinds_without_cycle(struct kept *kept)
+{
+    struct ask *ask = kept->ask;
+    cudaGraphEdgeData full = edges_data(0, 0, 0);
+    cudaGraphNode_t node[3] = { NULL, NULL, NULL };
+    cudaGraph_t graph = NULL;
+    cudaGraphExec_t exec = NULL;
+    unsigned i;
+
+    ask_expect(ask, "a graph", make_set(kept, 0, &graph, &node[0]), cudaSuccess);
+    for (i = 1; i < 3; i++) {
+        cudaGraphEdgeData data = edges_data(i, 0, 1);
+        ask_expect(ask, "another kernel", add_set(kept, graph, i, &node[i]), cudaSuccess);
+        ask_expect(ask, "a programmatic edge", edges_add(graph, &node[i - 1], &node[i], &data, 1), cudaSuccess);
+    }
+    if (edges_add(graph, &node[2], &node[0], &full, 1) == cudaSuccess) {
+        ask_expect_refusal(ask, "an executable graph with a cycle of three", cudaGraphInstantiate(&exec, graph, 0));
+        ask_expect(ask, "removing the edge back to the first", edges_remove(graph, &node[2], &node[0], &full, 1), cudaSuccess);
+    }
+    (void)cudaGetLastError();
+    for (i = 1; i < 3; i++) {
+        cudaGraphEdgeData data = edges_data(i, 0, 1);
+        expect_edge(ask, "a programmatic edge once its cycle was refused", node[i - 1], node[i], &data);
+    }
+    (void)cudaGraphDestroy(graph);
+}
+
 static void ask_edges(struct ask *ask)
 {
     struct kept kept = PDL_ZERO;
@@ -310,6 +378,9 @@ static void ask_edges(struct ask *ask)
     if (!open_kept(&kept, ask))
         return;
     ask_other_data(&kept);
+    ask_kinds_without_cycle(&kept);
+    for (i = 0; i < 3 * 3; i++)
+        ask_child_after_destroyed(&kept, i % 3, i / 3);
     for (i = 0; i < 2 * 3; i++)
         ask_without(&kept, i % 2, i / 2);
     ask_added_later(&kept);

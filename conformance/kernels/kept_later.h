@@ -115,7 +115,8 @@ static void ask_edges_later(struct kept *kept, struct kernel_args *late, int pro
 }
 
 /* A late kernel and another one lead to a copy of the late one's word: the one by a full edge, the other by a programmatic one. */
-static cudaError_t make_both_kinds(struct kept *kept, struct kernel_args *late, unsigned full_from_late, unsigned turn, struct later *later)
+static cudaError_t make_both_kinds(struct kept *kept, struct kernel_args *late, enum item other, unsigned full_from_late, unsigned turn,
+                                   struct later *later)
 {
     struct kernel_args args = kept->args[0];
     cudaGraphEdgeData data[2] = { edges_data(1, 0, 1), edges_data(0, 0, 0) };
@@ -127,7 +128,7 @@ static cudaError_t make_both_kinds(struct kept *kept, struct kernel_args *late, 
     if (error == cudaSuccess)
         error = ask_add_kernel(&later->late, later->graph, (const void *)SYMBOL(kept_open), late, 1);
     if (error == cudaSuccess)
-        error = ask_add_kernel(&later->other, later->graph, (const void *)SYMBOL(kept_set), &kept->args[1], 1);
+        error = add_item_to(later->graph, other, &kept->args[1], kept->source, &later->other);
     if (error == cudaSuccess)
         error = ask_add_kernel(&later->copy, later->graph, (const void *)SYMBOL(kept_bare_copy), &args, 1);
     from[0] = later->other;
@@ -146,8 +147,8 @@ static void ask_kinds_turned(struct kept *kept, struct kernel_args *late, unsign
     cudaGraphExec_t exec = NULL;
     cudaError_t error;
 
-    ask_expect(ask, "a graph", make_both_kinds(kept, late, 0, turn, &was), cudaSuccess);
-    ask_expect(ask, "a graph of the other kinds", make_both_kinds(kept, late, 1, turn, &is), cudaSuccess);
+    ask_expect(ask, "a graph", make_both_kinds(kept, late, ITEM_KERNEL, 0, turn, &was), cudaSuccess);
+    ask_expect(ask, "a graph of the other kinds", make_both_kinds(kept, late, ITEM_KERNEL, 1, turn, &is), cudaSuccess);
     ask_expect(ask, "an executable one", cudaGraphInstantiate(&exec, was.graph, 0), cudaSuccess);
     error = update_from(exec, is.graph);
     if (error == cudaErrorGraphExecUpdateFailure) {
@@ -162,11 +163,40 @@ static void ask_kinds_turned(struct kept *kept, struct kernel_args *late, unsign
     (void)cudaGraphDestroy(is.graph);
 }
 
+/* "cudaGraphExecUpdateErrorNodeTypeChanged if the type of a node changed": an update that is refused for that leaves the edges what they were;
+ * so does the graph that is refused for a child graph. */
+static void ask_kinds_refused(struct kept *kept, struct kernel_args *late, unsigned turn, int in_child)
+{
+    struct ask *ask = kept->ask;
+    struct later was = PDL_ZERO, is = PDL_ZERO;
+    cudaGraphNode_t child = NULL;
+    cudaGraphExec_t exec = NULL;
+    cudaGraph_t around = NULL;
+
+    ask_expect(ask, "a graph", make_both_kinds(kept, late, ITEM_KERNEL, 1, turn, &was), cudaSuccess);
+    ask_expect(ask, "a graph of the other kinds, with a memset", make_both_kinds(kept, late, ITEM_SET, 0, turn, &is), cudaSuccess);
+    if (in_child) {
+        ask_expect(ask, "a graph around it", cudaGraphCreate(&around, 0), cudaSuccess);
+        ask_expect(ask, "a child graph", cudaGraphAddChildGraphNode(&child, around, NULL, 0, was.graph), cudaSuccess);
+    }
+    ask_expect(ask, "an executable one", cudaGraphInstantiate(&exec, in_child ? around : was.graph, 0), cudaSuccess);
+    ask_expect_refusal(ask, "an update to a memset and the other kinds",
+                       in_child ? cudaGraphExecChildGraphNodeSetParams(exec, child, is.graph) : update_from(exec, is.graph));
+    (void)cudaGetLastError();
+    expect_words(kept, exec, "a launch after an update to other kinds was refused", 7);
+    (void)cudaGraphExecDestroy(exec);
+    (void)cudaGraphDestroy(was.graph);
+    (void)cudaGraphDestroy(is.graph);
+    if (around)
+        (void)cudaGraphDestroy(around);
+}
+
 static void ask_later(struct ask *ask)
 {
     struct kept kept = PDL_ZERO;
     struct kernel_args late = PDL_ZERO;
     struct host_room *room = NULL;
+    unsigned i;
 
     if (!open_kept(&kept, ask))
         return;
@@ -175,6 +205,8 @@ static void ask_later(struct ask *ask)
         ask_edges_later(&kept, &late, 1);
         ask_kinds_turned(&kept, &late, 0);
         ask_kinds_turned(&kept, &late, 1);
+        for (i = 0; i < 4; i++)
+            ask_kinds_refused(&kept, &late, i % 2, i / 2 != 0);
         (void)cudaFreeHost(room);
     }
     close_kept(&kept);
