@@ -14,6 +14,7 @@ import pytest
 
 from conformance.stress import same_command
 from conformance.stress.detector import INCONCLUSIVE, NOTHING_FOUND, RACE_FOUND, SURE, Detector, Effort, Result
+from conformance.stress.injection import library
 from conformance.stress.oracle import Copy, Observed, Oracle
 from conformance.stress.plan import AFTER_TRIGGER, EMPTY, Plan
 from conformance.stress.ptx.hold_code import HOLD, PROTECT, TRIGGER
@@ -97,6 +98,9 @@ CASES: list[tuple[str, dict[str, Any], dict[str, Any], int, str]] = [
     ("a matter of time, and no order", {"rule": both(on("b", WRONG, WRONG), on("c", WRONG))}, {}, RACE_FOUND, "missing on the host"),
     ("with delays of their own only", {"rule": lambda plan, _: WRONG if plan.mixed and "b" not in plan.protect else RIGHT}, {},
      RACE_FOUND, "kernel b reads before"),
+    ("of two kernels with delays of their own only", {
+        "rule": lambda plan, _: WRONG if plan.mixed and "b" not in plan.protect else RIGHT, "kernels": ("a", "b")}, {}, RACE_FOUND,
+     "kernel b reads before"),
     ("rewriting alone is wrong", {"rule": lambda *_: WRONG}, {}, INCONCLUSIVE, "rewriting alone"),
     ("code that does nothing is wrong", {"rule": lambda plan, _: WRONG if plan.off else RIGHT}, {}, NOTHING_FOUND, "nothing found"),
     ("no kernel", {"rule": races(), "kernels": ()}, {}, INCONCLUSIVE, "no kernel launch was seen"),
@@ -342,8 +346,8 @@ def test_how_each_side_ended_is_told(ended: tuple[int | None, bytes, bytes], lin
         return [str(len(asked))], why and f"{why} {len(asked)}"
 
     monkeypatch.setattr(same_command, "_run", ran)
-    monkeypatch.setattr(same_command.injection, "environment", lambda eager_loading: {"WITH": "1"})
-    monkeypatch.setattr(same_command.injection, "plain_environment", lambda: {"WITH": "0"})
+    monkeypatch.setattr(library, "environment", lambda eager_loading: {"WITH": "1"})
+    monkeypatch.setattr(library, "plain_environment", lambda: {"WITH": "0"})
     plain, other, errors, folder = same_command._shard(["x"], tmp_path / "shard", 1.0)
     assert (plain, other, folder) == (["1"], ["2"], tmp_path / "shard")
     assert errors == ([f"plain: {why} 1", f"rewritten: {why} 2"] if why else [])
