@@ -123,7 +123,7 @@ PYTHON_FILES = {
     "conformance/stress/ptx/rewriter.py": ("stress/tests/test_stress_rewriter", "stress/tests/test_stress_odd_ptx"),
     "conformance/trace/diff.py": ("trace/tests/test_trace_diff",),
     "conformance/trace/images.py": ("trace/tests/test_trace_images",),
-    "conformance/trace/pairs.py": ("trace/tests/test_trace_pairs",),
+    "conformance/trace/pairs.py": ("trace/tests/test_trace_pairs", "trace/tests/test_trace_report"),
     "conformance/trace/presence.py": ("trace/tests/test_trace_summary",),
     "conformance/trace/reasons.py": ("trace/tests/test_trace_reasons", "trace/tests/test_trace_summary"),
     "conformance/trace/records.py": ("trace/tests/test_trace_timeline", "trace/tests/test_trace_records"),
