@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from conformance.lint import against_hardware, baseline, command, declarations, launches, linter, summary
+from conformance.lint import against_hardware, baseline, command, declarations, launches, linter, summary, suppressions
 from conformance.lint.against_hardware import Comparison, Shown, hold_against, shown_by
 from conformance.lint.cache import Cache
 from conformance.lint.ci import as_annotations, as_junit
@@ -511,6 +511,27 @@ def test_parameters_are_counted_from_1(key: str, value: object, right: bool, tmp
     else:
         with pytest.raises(BadArguments, match="from 1|a name"):
             declarations.load(tmp_path / "d.toml")
+
+
+@pytest.mark.parametrize("table", ["independent", "chain", "suppress"])
+def test_a_key_that_is_not_known_is_refused(table: str, tmp_path: Path) -> None:
+    """It may be misspelt, and then more would be accepted than somebody meant; a name is a text, and a reason is needed."""
+    key = "kernels" if table == "chain" else "kernel"
+    rows = {key: "'k'", "because": "'r'", **{"independent": {"parameter": "1"}, "chain": {}, "suppress": {"rule": "'no-wait'"}}[table]}
+    load = suppressions.load if table == "suppress" else declarations.load
+    path = tmp_path / "d.toml"
+
+    def written(**more: str) -> Path:
+        path.write_text(f"[[{table}]]\n" + "".join(f"{name} = {value}\n" for name, value in {**rows, **more}.items()))
+        return path
+
+    assert load(written())
+    for wrong in ({"offset": "8"}, {"paramter": "1"}, {key: "1"}, {key: "'('"}, {"because": "' '"}, {"because": "1"}):
+        with pytest.raises(BadArguments, match="d.toml"):
+            load(written(**wrong))
+    path.write_text("[[other]]\n")
+    with pytest.raises(BadArguments):
+        load(path)
 
 
 def test_advice_is_of_the_cause_where_one_is_known() -> None:

@@ -148,6 +148,13 @@ def test_flaky_programs_are_accused_only_if_every_ordered_run_agrees(tmp_path: P
         assert (result.code, result.natural) == ((INCONCLUSIVE, False) if odd <= SURE else (RACE_FOUND, True)), odd
 
 
+def test_ordered_runs_that_differ_from_each_other_accuse_nobody(tmp_path: Path) -> None:
+    """The plain runs agree; where every kernel waits first, no two runs do."""
+    ordered = iter(range(99))
+    result = session(Program(tmp_path, lambda plan, _: f"other {next(ordered)}" if plan.triggers is not None else RIGHT))
+    assert (result.code, result.natural) == (INCONCLUSIVE, False) and "not always in the same way" in result.sentence
+
+
 def test_a_failure_that_does_not_come_back_is_told(tmp_path: Path) -> None:
     seen = list[Plan]()
 
@@ -322,12 +329,19 @@ def test_the_same_is_the_same_if_something_was_compared(found: dict[str, Any], c
 ])
 def test_every_line_of_every_part_is_compared(shards: list[tuple[list[str], list[str], list[str]]], different: int, errors: int,
                                               tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(same_command, "_shard", lambda words, _folder, _timeout: (*shards[int(words[1])], tmp_path / words[1]))
+    asked = list[list[str]]()
+
+    def shard(words: list[str], _folder: Path, _timeout: float) -> tuple[list[str], list[str], list[str], Path]:
+        asked.append(words)
+        return (*shards[int(words[1])], tmp_path / words[1])
+
+    monkeypatch.setattr(same_command, "_shard", shard)
     for number in range(len(shards)):
         (tmp_path / str(number)).mkdir()
         lines = [{"record": "kernel", "name": f"k{number}", "rewritten": True}, {"record": "kernel", "name": "left", "rewritten": False}]
         (tmp_path / str(number) / "records.jsonl").write_text("\n".join(map(json.dumps, lines)))
-    found = same_command.compare(["x", "{shard}"], len(shards), tmp_path, 1.0)
+    found = same_command.compare(["x", "{shard}", "{shards}"], len(shards), tmp_path, 1.0)
+    assert sorted(asked) == [["x", str(number), str(len(shards))] for number in range(len(shards))]
     assert (len(found.different), len(found.errors), found.kernels, found.not_rewritten) == (different, errors, len(shards), 1)
     assert found.lines == sum(len(plain) for plain, _, _ in shards)
 
