@@ -44,4 +44,5 @@ def test_what_the_run_said_of_the_gpu_is_taken_over() -> None:
     made = {**report("VIOLATES"), "reasons": ["x" * 300, *"abcdefgh"]}
     told = shortened(made, "n", 0, FINISHED)
     assert (told["verdict"], told["exit"], told["finished"]) == ("VIOLATES", 1, FINISHED)
+    assert (told["node"], told["ordinal"], told["model"], told["driver"]) == ("n", 0, made["device"]["name"], made["driver"]["version"])
     assert told["reasons"] == ["x" * 200, *"abcdefg"] and told["run"] == made["run"]["id"]

@@ -16,7 +16,7 @@ import pytest
 from conformance.fleet import health
 from conformance.fleet.health import FAULT, GOOD, UNKNOWN, State
 from conformance.fleet.tests.fake_runs import FakeRuns
-from conformance.pdlkit.exits import BadArguments
+from conformance.pdlkit.exits import BadArguments, SetupImpossible
 from conformance.pdlkit.machine import Driver, Gpu
 from conformance.pdlkit.places import KIT
 from conformance.pdlkit.tests.kit_runs import HANG_S, MARK, left_running
@@ -151,6 +151,23 @@ def test_a_run_counts_only_if_it_ended_as_its_report_says(
     monkeypatch.setattr(health, "run_silent", FakeRuns({"cuda:0": (verdict, code)}))
     (found,) = health.check(["cuda:0"], tmp_path / "health.json", None, 600, 3600, set(), "580")
     assert found.verdict.startswith(told)
+
+
+@pytest.mark.parametrize("verdict", ["CONFORMS", "VIOLATES", "UNPROVEN", "INVALID", "NOT_APPLICABLE", "VIOLATES (waived: EDGE-33)"])
+def test_a_metric_of_each_verdict_says_which_one_holds(verdict: str) -> None:
+    lines = [line for line in health.prometheus([state(verdict)], "580").splitlines() if line.startswith("pdl_conformance_verdict{")]
+    said = {line.partition('verdict="')[2].partition('"')[0]: line[-1] for line in lines}
+    assert said == {name: str(int(name == verdict.partition(" ")[0])) for name in (
+        "CONFORMS", "VIOLATES", "UNPROVEN", "INVALID", "NOT_APPLICABLE")}
+
+
+def test_a_run_that_could_not_be_started_says_nothing_of_the_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*_: object) -> None:
+        raise SetupImpossible("no Python")
+
+    monkeypatch.setattr(health, "run_silent", fails)
+    found = health._smoke("cuda:0", None, 1.0)
+    assert (found.gpu, found.verdict) == ("cuda:0", "UNPROVEN (run could not be started)") and health.code_of([found]) == UNKNOWN
 
 
 def test_what_prometheus_reads(tmp_path: Path) -> None:

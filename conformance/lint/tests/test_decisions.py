@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from conformance.lint import against_hardware, baseline, command, declarations, launches, linter, summary
+from conformance.lint import against_hardware, baseline, command, declarations, launches, linter, summary, suppressions
 from conformance.lint.against_hardware import Comparison, Shown, hold_against, shown_by
 from conformance.lint.cache import Cache
 from conformance.lint.ci import as_annotations, as_junit
@@ -308,11 +308,15 @@ def test_what_is_kept_of_an_image_holds_all_its_findings_or_is_not_taken(tmp_pat
     keep(cache, "lined", JSON, image(lines=(("k.cu", 3),)))
     assert [[kept(cache, key, needs, "f", None) is not None for needs in (GROUPS, JSON)] for key in ("groups", "json", "lined")] == [
         [True, False], [True, True], [False, False]]
+    inside = kept(cache, "json", JSON, "libx.so", "k.o: image 2")
+    assert inside is not None
+    for one in json.loads("".join(map(str, dump(as_json(report(*inside.verdicts), False)))))["findings"]:
+        assert (one["file"], one["image"]) == ("libx.so", "k.o: image 2"), "the next file may hold the same image"
     again = kept(cache, "json", JSON, "g", None)
     assert again is not None
     told = json.loads("".join(map(str, dump(as_json(report(*again.verdicts), False)))))
     cache.close()
-    assert [(one["id"], one["file"]) for one in told["findings"]] == [(ERROR_RULE, "g"), ("no-wait", "g")]
+    assert [(one["id"], one["file"], one["image"]) for one in told["findings"]] == [(ERROR_RULE, "g", None), ("no-wait", "g", None)]
 
 
 @pytest.mark.parametrize("given", [
@@ -475,6 +479,23 @@ def test_the_path_of_a_finding_leads_past_the_wait_to_the_use() -> None:
     assert steps() == ["the wait"] and steps(passed=other) == ["the path goes past the wait here", "the wait"]
     assert steps(used=other) == ["the wait", "what was read is used here"]
     assert steps(used=other, reaches_wait=False) == ["where other threads wait"]
+    for used in (other, None):
+        rules = KernelRules(ImageSummary(90, 90, ["k"]), ("f", None, "sm_90", "k", "k(int)"), None, ())
+        (found,) = (one for one in rules.judge(KernelResult("k", waits=True, triggers=True, accesses=(replace(access(), used=used),)))
+                    if one.counts)
+        assert found.message.endswith(", and used after it") is (used is not None)
+
+
+@pytest.mark.parametrize(("result", "options", "judged"), [
+    ({"waits": True}, {}, True), ({}, {}, False), ({}, {"overlapping": re.compile("k")}, True), ({}, {"chains": [CHAIN]}, True),
+    ({"waits": True}, {"kernels": frozenset({"k"})}, True)])
+def test_a_kernel_is_judged_if_it_waits_or_something_names_it(result: dict[str, Any], options: dict[str, Any], judged: bool) -> None:
+    image = ImageSummary(90, 90, ["k", "z"], results={"k": KernelResult("k", **{"waits": False, "triggers": True, **result})},
+                         instructions=7, seconds=0.5)
+    said = report()
+    linter._judge_image("f", None, image, Options(**options), said)
+    assert {one.kernel: one.judged for one in said.verdicts} == {"k": judged, **({} if options.get("kernels") else {"z": False})}
+    assert (said.instructions, said.own_seconds) == (7, 0.5) and not said.unreadable
 
 
 @pytest.mark.parametrize(("key", "value", "right"), [
@@ -490,6 +511,27 @@ def test_parameters_are_counted_from_1(key: str, value: object, right: bool, tmp
     else:
         with pytest.raises(BadArguments, match="from 1|a name"):
             declarations.load(tmp_path / "d.toml")
+
+
+@pytest.mark.parametrize("table", ["independent", "chain", "suppress"])
+def test_a_key_that_is_not_known_is_refused(table: str, tmp_path: Path) -> None:
+    """It may be misspelt, and then more would be accepted than somebody meant; a name is a text, and a reason is needed."""
+    key = "kernels" if table == "chain" else "kernel"
+    rows = {key: "'k'", "because": "'r'", **{"independent": {"parameter": "1"}, "chain": {}, "suppress": {"rule": "'no-wait'"}}[table]}
+    load = suppressions.load if table == "suppress" else declarations.load
+    path = tmp_path / "d.toml"
+
+    def written(**more: str) -> Path:
+        path.write_text(f"[[{table}]]\n" + "".join(f"{name} = {value}\n" for name, value in {**rows, **more}.items()))
+        return path
+
+    assert load(written())
+    for wrong in ({"offset": "8"}, {"paramter": "1"}, {key: "1"}, {key: "'('"}, {"because": "' '"}, {"because": "1"}):
+        with pytest.raises(BadArguments, match="d.toml"):
+            load(written(**wrong))
+    path.write_text("[[other]]\n")
+    with pytest.raises(BadArguments):
+        load(path)
 
 
 def test_advice_is_of_the_cause_where_one_is_known() -> None:
@@ -604,6 +646,7 @@ def test_a_declaration_covers_its_parameters_members_and_variables_alone() -> No
     assert whole.covers(("symbol", "v"), PARAMETERS) and not whole.covers(("symbol", "w"), PARAMETERS)
     assert not whole.covers(("load", 0), PARAMETERS)
     assert covered(replace(whole, parameters=frozenset({2}), offsets=frozenset({8}))) == list(range(16, 24))
+    assert covered(replace(whole, parameters=frozenset({2}), offsets=frozenset({0, 16}))) == [*range(8, 16), *range(24, 32)]
 
 
 def test_each_key_of_a_declaration_counts(tmp_path: Path) -> None:

@@ -100,3 +100,14 @@ def test_no_change_of_bytes_is_counted(at: int, byte: bytes, cut: int, tmp_path:
         return
     assert found.records == RECORDS[:len(found.records)], "a changed line was counted"
     assert len(found.records) == 5 or found.cut or data.startswith(changed)
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), -float("inf")])
+def test_what_is_no_number_is_not_written(value: float, tmp_path: Path) -> None:
+    """Another reader of JSON would refuse the whole file."""
+    writer = Writer(tmp_path / "x")
+    with pytest.raises(ValueError, match="JSON"):
+        writer.write({"record": "case", "seconds": value})
+    writer.write(RECORDS[0])
+    writer.close()
+    assert read_lines(tmp_path / "x").records == RECORDS[:1]

@@ -14,6 +14,7 @@ import pytest
 
 from conformance.stress import same_command
 from conformance.stress.detector import INCONCLUSIVE, NOTHING_FOUND, RACE_FOUND, SURE, Detector, Effort, Result
+from conformance.stress.injection import library
 from conformance.stress.oracle import Copy, Observed, Oracle
 from conformance.stress.plan import AFTER_TRIGGER, EMPTY, Plan
 from conformance.stress.ptx.hold_code import HOLD, PROTECT, TRIGGER
@@ -97,6 +98,9 @@ CASES: list[tuple[str, dict[str, Any], dict[str, Any], int, str]] = [
     ("a matter of time, and no order", {"rule": both(on("b", WRONG, WRONG), on("c", WRONG))}, {}, RACE_FOUND, "missing on the host"),
     ("with delays of their own only", {"rule": lambda plan, _: WRONG if plan.mixed and "b" not in plan.protect else RIGHT}, {},
      RACE_FOUND, "kernel b reads before"),
+    ("of two kernels with delays of their own only", {
+        "rule": lambda plan, _: WRONG if plan.mixed and "b" not in plan.protect else RIGHT, "kernels": ("a", "b")}, {}, RACE_FOUND,
+     "kernel b reads before"),
     ("rewriting alone is wrong", {"rule": lambda *_: WRONG}, {}, INCONCLUSIVE, "rewriting alone"),
     ("code that does nothing is wrong", {"rule": lambda plan, _: WRONG if plan.off else RIGHT}, {}, NOTHING_FOUND, "nothing found"),
     ("no kernel", {"rule": races(), "kernels": ()}, {}, INCONCLUSIVE, "no kernel launch was seen"),
@@ -142,6 +146,13 @@ def test_flaky_programs_are_accused_only_if_every_ordered_run_agrees(tmp_path: P
 
         result = session(Program(tmp_path, rule, FLAKY))
         assert (result.code, result.natural) == ((INCONCLUSIVE, False) if odd <= SURE else (RACE_FOUND, True)), odd
+
+
+def test_ordered_runs_that_differ_from_each_other_accuse_nobody(tmp_path: Path) -> None:
+    """The plain runs agree; where every kernel waits first, no two runs do."""
+    ordered = iter(range(99))
+    result = session(Program(tmp_path, lambda plan, _: f"other {next(ordered)}" if plan.triggers is not None else RIGHT))
+    assert (result.code, result.natural) == (INCONCLUSIVE, False) and "not always in the same way" in result.sentence
 
 
 def test_a_failure_that_does_not_come_back_is_told(tmp_path: Path) -> None:
@@ -318,12 +329,19 @@ def test_the_same_is_the_same_if_something_was_compared(found: dict[str, Any], c
 ])
 def test_every_line_of_every_part_is_compared(shards: list[tuple[list[str], list[str], list[str]]], different: int, errors: int,
                                               tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(same_command, "_shard", lambda words, _folder, _timeout: (*shards[int(words[1])], tmp_path / words[1]))
+    asked = list[list[str]]()
+
+    def shard(words: list[str], _folder: Path, _timeout: float) -> tuple[list[str], list[str], list[str], Path]:
+        asked.append(words)
+        return (*shards[int(words[1])], tmp_path / words[1])
+
+    monkeypatch.setattr(same_command, "_shard", shard)
     for number in range(len(shards)):
         (tmp_path / str(number)).mkdir()
         lines = [{"record": "kernel", "name": f"k{number}", "rewritten": True}, {"record": "kernel", "name": "left", "rewritten": False}]
         (tmp_path / str(number) / "records.jsonl").write_text("\n".join(map(json.dumps, lines)))
-    found = same_command.compare(["x", "{shard}"], len(shards), tmp_path, 1.0)
+    found = same_command.compare(["x", "{shard}", "{shards}"], len(shards), tmp_path, 1.0)
+    assert sorted(asked) == [["x", str(number), str(len(shards))] for number in range(len(shards))]
     assert (len(found.different), len(found.errors), found.kernels, found.not_rewritten) == (different, errors, len(shards), 1)
     assert found.lines == sum(len(plain) for plain, _, _ in shards)
 
@@ -342,8 +360,8 @@ def test_how_each_side_ended_is_told(ended: tuple[int | None, bytes, bytes], lin
         return [str(len(asked))], why and f"{why} {len(asked)}"
 
     monkeypatch.setattr(same_command, "_run", ran)
-    monkeypatch.setattr(same_command.injection, "environment", lambda eager_loading: {"WITH": "1"})
-    monkeypatch.setattr(same_command.injection, "plain_environment", lambda: {"WITH": "0"})
+    monkeypatch.setattr(library, "environment", lambda eager_loading: {"WITH": "1"})
+    monkeypatch.setattr(library, "plain_environment", lambda: {"WITH": "0"})
     plain, other, errors, folder = same_command._shard(["x"], tmp_path / "shard", 1.0)
     assert (plain, other, folder) == (["1"], ["2"], tmp_path / "shard")
     assert errors == ([f"plain: {why} 1", f"rewritten: {why} 2"] if why else [])

@@ -47,6 +47,7 @@ def test_json_has_every_number_of_a_pair() -> None:
     assert told["time"][0] == {"name": "all", "kernels": 4, "sum_us": 120.0, "union_us": 116.0}
     assert told["presence"] == {"ratio": 1.01, "stretches": 3, "plain_us": 100.0, "traced_us": 101.0}
     assert "ended without warning" in told["notes"][0]
+    assert told["critical_path"] == {"kernels": 2, "span_us": 62.0, "kernels_us": 60.0, "gaps_us": 2.0}
 
 
 def test_the_table_has_a_line_for_all_of_it_and_says_what_it_leaves_out() -> None:

@@ -65,4 +65,6 @@ def test_a_device_that_is_not_described_gives_no_estimate() -> None:
 def test_blocks_count_in_every_dimension_and_a_carve_out_that_is_not_given_is_the_driver_s() -> None:
     flat, deep = (room.Blocks(grid, (256, 1, 1), 32, 0, 40_000) for grid in ((1320, 1, 1), (11, 12, 10)))
     assert flat.carveout == -1 and room.estimate(H200, flat, flat) == room.estimate(H200, deep, deep)
+    line, box, small = (room.Blocks((1, 1, 1), block, 32, 0, 0) for block in ((256, 1, 1), (16, 2, 8), (16, 2, 2)))
+    assert [room.resident(H200, one) for one in (line, box, small)] == [8, 8, 32]
     assert room.estimate(H200, deep, flat) != room.estimate(H200, replace(deep, grid=(11, 12, 1)), flat)

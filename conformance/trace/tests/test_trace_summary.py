@@ -76,6 +76,18 @@ def test_the_median_step_is_told_and_what_could_be_won_elsewhere_is_left_out() -
     assert found.recoverable_us == pytest.approx((1.45 + 1.45 + 2.25) / 3)  # the tail's 1.45 is of no step
 
 
+def test_a_step_is_a_range_whichever_call_began_it() -> None:
+    """Ranges of a thread nest; those that have a number end where their number does, on any thread."""
+    made = Made()
+    made.process.ranges = [Range("start", 10, 1, 7, "layer"), Range("push", 12, 1, 0, "other"), Range("pop", 14, 1, 0, ""),
+                           Range("end", 40, 2, 7, ""), Range("end", 41, 2, 7, ""), Range("push", 50, 1, 0, "layer"),
+                           Range("pop", 60, 1, 0, ""), Range("pop", 61, 1, 0, "")]
+    for start, begin in ((0, 5), (20_000, 30), (40_000, 45), (60_000, 55)):
+        made.kernel("a", start, start + 10_000, begin=begin)
+    found = of(made, step="^layer$")
+    assert (found.steps.count, found.step_us) == (2, 10.0)
+
+
 def test_the_chain_goes_back_from_what_ended_last() -> None:
     made = Made()
     made.kernel("a", 0, 10_000)
