@@ -40,6 +40,7 @@
  *                    external record or wait, a value or a wait for one between the row and its follower
  * captured EDGE-41a  captures in which a launch or a second begin is refused; what streams are told that wait for the events of a captured launch;
  *                    what the streams of a capture come after once a call of any kind was refused in it
+ * refused_records EDGE-41b an event that a refused launch was to record in a capture, and its next record
  * external EVT-18    a record and a wait with the flag "external", captured: they are event nodes of the graph
  * beside   ATTR-17   followers that wait, launched with other attributes beside attribute 6; an event that is the last of many attributes
  * awaiting ATTR-17a  followers with the attribute in a stream that still waits for an event, or was given an attribute; a launch after captured
@@ -68,7 +69,8 @@
  * batches  COMP-04h  copies that one call queues, of pieces or of rows and layers: out of work, after an event, before work of each kind
  * allocations COMP-17c nodes that allocate memory and free it, between kernels, after such rows, beside others, and for the stream that goes on
  * pools    COMP-17a memory that is freed in a stream and allocated again, in that stream or another one, of the device's pool or of one
- *                    that was made, which may be trimmed or destroyed meanwhile; up to 80 pieces at once, no two of which share memory
+ *                    that was made, which may be trimmed meanwhile; up to 80 pieces at once, no two of which share memory
+ * gone_pools COMP-17d the same of a pool that is destroyed once its memory is freed
  * ended    MEM-09b   what the host finds once it has waited for the device: work in streams of each kind, in a graph
  *
  * Work is a kernel that triggers first thing and stores late; a follower is a kernel without the attribute that copies what it finds.
@@ -545,6 +547,7 @@ static const struct pair joins_pairs[] = {
     PAIR_ASK("large_rows", ask_large_rows),
     PAIR_ASK("lanes", ask_lanes_crossed),
     PAIR_ASK("captured", ask_captured),
+    PAIR_ASK("refused_records", ask_refused_records),
     PAIR_ASK("beside", ask_beside),
     PAIR_ASK("awaiting", ask_awaiting),
     PAIR_ASK("row_manners", ask_row_manners),
@@ -564,6 +567,7 @@ static const struct pair joins_pairs[] = {
     PAIR_ASK("value_nodes", ask_value_nodes),
     PAIR_ASK("conditions", ask_conditions),
     PAIR_ASK("pools", ask_pools),
+    PAIR_ASK("gone_pools", ask_gone_pools),
     PAIR_ASK("allocations", ask_allocations),
     PAIR_ASK("batches", ask_batches),
 };

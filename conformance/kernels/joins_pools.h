@@ -31,7 +31,7 @@ static const char *const taker_name[TAKERS] = { "allocated again", "allocated ag
 
 /* Whose the memory is: the device's pool's; one's that was made, as it is or without one of the ways to give memory again; of such a one that is
  * trimmed, or destroyed, once the memory is freed. */
-enum own_pool { POOL_OF_DEVICE, POOL_MADE, POOL_NO_EVENTS, POOL_NO_CHANCE, POOL_NO_DEPENDENCIES, POOL_TRIMMED, POOL_DESTROYED, OWN_POOLS };
+enum own_pool { POOL_OF_DEVICE, POOL_MADE, POOL_NO_EVENTS, POOL_NO_CHANCE, POOL_NO_DEPENDENCIES, POOL_TRIMMED, POOL_DESTROYED };
 
 struct pool_use {              /* of the memory by the work, and then by who stores at once */
     struct joins *joins;
@@ -69,17 +69,17 @@ static cudaError_t make_pool(cudaMemPool_t *pool, enum own_pool kind)
     return error;
 }
 
-/* In a third of the trials the device's own; one that is to be destroyed is made for its trial. */
+/* One that is to be destroyed is made for its trial. Of the others it is the device's own in a third of the trials. */
 static cudaError_t open_pool(struct pool_use *use)
 {
     cudaMemPool_t *made = use->joins->pool;
     cudaError_t error = cudaSuccess;
 
-    use->kind = drawn(use->joins, 16, 3) ? (enum own_pool)(1 + drawn(use->joins, 17, OWN_POOLS - 1)) : POOL_OF_DEVICE;
-    if (use->kind == POOL_OF_DEVICE)
-        return cudaSuccess;
     if (use->kind == POOL_DESTROYED)
         return make_pool(&use->pool, use->kind);
+    use->kind = drawn(use->joins, 16, 3) ? (enum own_pool)(1 + drawn(use->joins, 17, POOL_DESTROYED - 1)) : POOL_OF_DEVICE;
+    if (use->kind == POOL_OF_DEVICE)
+        return cudaSuccess;
     made += use->kind == POOL_TRIMMED ? 0 : use->kind - POOL_MADE;
     if (!*made)
         error = make_pool(made, use->kind);
@@ -282,14 +282,15 @@ static cudaError_t end_use(struct pool_use *use, cudaError_t error)
     return error;
 }
 
-static cudaError_t use_twice(struct joins *joins)
+static cudaError_t use_pool(struct joins *joins, enum own_pool kind, unsigned ways)
 {
     struct pool_use use = PDL_ZERO;
     enum since since = (enum since)drawn(joins, 12, SINCES);
     cudaError_t error;
 
     use.joins = joins;
-    use.taker = (enum taker)(joins->trial % POOL_WAYS);
+    use.kind = kind;
+    use.taker = (enum taker)(joins->trial % ways);
     if (use.taker == TAKER_OTHER && joins->round % 3 == 2)
         since = SINCE_OLDER;
     prepare(joins, 1, 0);
@@ -308,6 +309,9 @@ static cudaError_t use_twice(struct joins *joins)
         error = take_again(&use);
     return end_use(&use, error);
 }
+
+static cudaError_t use_twice(struct joins *joins) { return use_pool(joins, POOL_OF_DEVICE, POOL_WAYS); }
+static cudaError_t use_gone(struct joins *joins) { return use_pool(joins, POOL_DESTROYED, TAKERS); }
 
 /* Between work on other memory, or a wait for an event after it, and a follower. */
 static cudaError_t pool_between(struct joins *joins)
@@ -412,6 +416,20 @@ static cudaError_t use_small(struct joins *joins)
     for (i = 0; i < bytes; i++)
         joins->pinned->host_is_stale |= seen[i] != 2;
     return error == cudaSuccess ? cudaFreeAsync(fresh, joins->stream[1]) : error;
+}
+
+/* A driver is known that ends the process: rule COMP-17d alone asks for it. */
+static void ask_gone_pools(struct ask *ask)
+{
+    static const struct join joins[TAKERS] = {
+        { "overwritten in memory that its stream allocates again, once its pool is destroyed", use_gone },
+        { "overwritten in memory that its stream allocates again for a dependent, once its pool is destroyed", use_gone },
+        { "overwritten in memory that another stream allocates, once its pool is destroyed", use_gone },
+        { "overwritten in memory that another stream allocates after an event, once its pool is destroyed", use_gone },
+        { "overwritten in memory that another host thread allocates, once its pool is destroyed", use_gone },
+    };
+
+    ask_joins(ask, joins, TAKERS, cudaStreamNonBlocking);
 }
 
 static void ask_pools(struct ask *ask)

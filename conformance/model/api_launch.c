@@ -537,6 +537,9 @@ static void refusal_acts(const cudaLaunchConfig_t *config, cudaError_t error)
     for (unsigned i = 0; device.faults.refused_launch_fires_event && i < config->numAttrs; i++)
         if (config->attrs[i].id == cudaLaunchAttributeProgrammaticEvent && event_of(config->attrs[i].val.programmaticEvent.event) != NULL)
             event_of(config->attrs[i].val.programmaticEvent.event)->op = NULL;
+    for (unsigned i = 0; device.faults.refused_capture_forgets_event && s != NULL && s->capture != NULL && i < config->numAttrs; i++)
+        if (config->attrs[i].id == cudaLaunchAttributeProgrammaticEvent)
+            event_of(config->attrs[i].val.programmaticEvent.event)->captured_count = 0;
     for (unsigned i = 0; device.faults.refused_crowd_fires_event && error == cudaErrorCooperativeLaunchTooLarge && i < config->numAttrs; i++)
         if (config->attrs[i].id == cudaLaunchAttributeProgrammaticEvent)
             event_of(config->attrs[i].val.programmaticEvent.event)->op = NULL;
