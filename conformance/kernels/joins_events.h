@@ -266,7 +266,8 @@ static cudaError_t await_begun(struct joins *joins, cudaStream_t waits)
  * The follower waits, some with attribute 6 behind a third work in their own stream, which is the slow one then. */
 static cudaError_t join_two_kinds(struct joins *joins)
 {
-    unsigned kind[2] = { joins->round % 3, joins->round / 3 % 3 }, depends = joins->round % 2 == 0, i;
+    unsigned depends = joins->round % 2 == 0, turn = joins->round / 2, first = depends ? turn % 3 : 2 - turn % 2, i;
+    unsigned kind[2] = { first, depends ? (turn + 1) % 3 : 3 - first };
     cudaLaunchAttribute attribute = serialization(1);
     cudaEvent_t event[2] = { NULL, NULL };
     cudaError_t error = cudaSuccess;
