@@ -178,6 +178,31 @@ static void ask_own_attributes(struct given *g, unsigned which, int priority)
     (void)cudaGraphDestroy(graph);
 }
 
+/* A node whose clusters are taken back, by clusters of one block, runs in none. */
+static void ask_clusters_taken_back(struct given *g, unsigned which)
+{
+    cudaLaunchAttribute one = in_clusters(1);
+    cudaGraph_t graph = NULL;
+    cudaGraphExec_t exec = NULL;
+    cudaGraphNode_t node = NULL;
+    cudaError_t error = graph_of(g, &shape_subject, which, 0, 0, &graph, &node);
+
+    if (error == cudaSuccess)
+        error = give_clusters(node, which);
+    if (error == cudaSuccess)
+        error = cudaGraphKernelNodeSetAttribute(node, one.id, &one.val);
+    if (error == cudaSuccess)
+        error = cudaGraphInstantiate(&exec, graph, 0);
+    g->clusters = 0;
+    if (error == cudaSuccess)
+        error = run_refused(g, which, graph, exec);
+    g->clusters = 1;
+    ask_expect(g->ask, "a kernel node whose clusters are taken back", error, cudaSuccess);
+    if (exec)
+        (void)cudaGraphExecDestroy(exec);
+    (void)cudaGraphDestroy(graph);
+}
+
 /* Of a node that was given none, before another one that was given some, or after that was destroyed. */
 static cudaError_t tell_attributes(struct given *g, cudaGraph_t graph, unsigned which, cudaLaunchAttributeValue told[4])
 {
@@ -232,6 +257,8 @@ static void ask_refused(struct given *g)
         ask_refused_of(g, i / SHAPES, i % SHAPES, greatest);
     for (i = 0; i < SHAPES; i++)
         ask_own_attributes(g, i, greatest);
+    for (i = 0; i < SHAPES; i++)
+        ask_clusters_taken_back(g, i);
     for (i = 0; i < SHAPES; i++)
         ask_after_destroyed(g, i, greatest);
     g->clusters = 0;

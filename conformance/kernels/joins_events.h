@@ -243,20 +243,40 @@ static cudaError_t join_recorded_by_waiter(struct joins *joins)
     return error;
 }
 
+/* The stream waits for the completion of a silent launch as well, unless the device has no such event: that takes nothing from what it comes after. */
+static cudaError_t await_begun(struct joins *joins, cudaStream_t waits)
+{
+    cudaEvent_t event = NULL;
+    cudaLaunchAttribute records;
+    cudaError_t error = cudaEventCreateWithFlags(&event, cudaEventDisableTiming);
+
+    if (error != cudaSuccess)
+        return error;
+    records = recording_begin(event);
+    error = launch_one((const void *)SYMBOL(joins_silent), &joins->work[3], 1, joins->stream[3], &records, 1);
+    if (error == cudaSuccess)
+        error = cudaStreamWaitEvent(waits, event, 0);
+    else if (is_unoffered(error))
+        error = whatever(error);
+    (void)cudaEventDestroy(event);
+    return error;
+}
+
 /* A stream waits for the events of two works, of which the first is slow: recorded by a call, or by the launch as it triggers or its blocks begin.
- * The follower waits, some with attribute 6 behind a silent kernel. */
+ * The follower waits, some with attribute 6 behind a third work in their own stream, which is the slow one then. */
 static cudaError_t join_two_kinds(struct joins *joins)
 {
-    unsigned kind[2] = { joins->round % 3, joins->round / 3 % 3 }, depends = (joins->round + joins->round / 3) % 2, i;
+    unsigned depends = joins->round % 2 == 0, turn = joins->round / 2, first = depends ? turn % 3 : 2 - turn % 2, i;
+    unsigned kind[2] = { first, depends ? (turn + 1) % 3 : 3 - first };
     cudaLaunchAttribute attribute = serialization(1);
     cudaEvent_t event[2] = { NULL, NULL };
     cudaError_t error = cudaSuccess;
 
-    prepare(joins, 2, 1);
-    joins->pinned->plan[0].hold_ns = 15000;
-    joins->pinned->plan[1].hold_ns = 2000;
+    prepare(joins, 2 + depends, 1);
+    for (i = 0; i < 2 + depends; i++)
+        joins->pinned->plan[i].hold_ns = i == 2 * depends ? 15000 : 2000;
     if (depends)
-        error = launch_one((const void *)SYMBOL(joins_silent), &joins->work[2], 1, joins->stream[0], NULL, 0);
+        error = work(joins, 2, joins->stream[0]);
     for (i = 0; i < 2 && error == cudaSuccess; i++) {
         cudaLaunchAttribute records;
         error = cudaEventCreateWithFlags(&event[i], cudaEventDisableTiming);
@@ -268,6 +288,8 @@ static cudaError_t join_two_kinds(struct joins *joins)
     }
     for (i = 0; i < 2 && error == cudaSuccess; i++)
         error = cudaStreamWaitEvent(joins->stream[0], event[(joins->trial + i) % 2], 0);
+    if (error == cudaSuccess && joins->round % 4 == 0)
+        error = await_begun(joins, joins->stream[0]);
     if (error == cudaSuccess)
         error = launch_one((const void *)SYMBOL(joins_waiting_follower), &joins->follower[0], PLACE_WORDS, FOLLOWS_IN(joins, joins->stream[0]),
                            &attribute, depends);

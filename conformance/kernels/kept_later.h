@@ -191,6 +191,26 @@ static void ask_kinds_refused(struct kept *kept, struct kernel_args *late, unsig
         (void)cudaGraphDestroy(around);
 }
 
+/* "Requires that both nodes be kernel nodes": an empty node that is refused for its programmatic edge leaves the edge out of the same node what it
+ * was. */
+static void ask_kinds_beside_refused(struct kept *kept, unsigned port)
+{
+    struct ask *ask = kept->ask;
+    cudaGraphEdgeData data = edges_data(port, 0, port != 0), bad = edges_data(1, 0, 1);
+    struct cudaGraphNodeParams params = PDL_ZERO;
+    cudaGraphNode_t first = NULL, second = NULL, added = NULL;
+    cudaGraph_t graph = NULL;
+
+    params.type = cudaGraphNodeTypeEmpty;
+    ask_expect(ask, "a graph", make_set(kept, 0, &graph, &first), cudaSuccess);
+    ask_expect(ask, "a second kernel", add_set(kept, graph, 1, &second), cudaSuccess);
+    ask_expect(ask, "an edge", edges_add(graph, &first, &second, &data, 1), cudaSuccess);
+    ask_expect_refusal(ask, "an empty node by a programmatic edge", edges_add_node(&added, graph, &first, &bad, 1, &params));
+    (void)cudaGetLastError();
+    expect_edge(ask, "the edge beside one that was refused", first, second, &data);
+    (void)cudaGraphDestroy(graph);
+}
+
 static void ask_later(struct ask *ask)
 {
     struct kept kept = PDL_ZERO;
@@ -205,6 +225,8 @@ static void ask_later(struct ask *ask)
         ask_edges_later(&kept, &late, 1);
         ask_kinds_turned(&kept, &late, 0);
         ask_kinds_turned(&kept, &late, 1);
+        for (i = 0; i < 3; i++)
+            ask_kinds_beside_refused(&kept, i);
         for (i = 0; i < 4; i++)
             ask_kinds_refused(&kept, &late, i % 2, i / 2 != 0);
         (void)cudaFreeHost(room);

@@ -110,6 +110,8 @@ struct stream {
     struct pending_wait wait[MAX_WAITS];
     unsigned waits, told_to_wait; /* told_to_wait: so often since its last work, for the device wait-257-lost */
     bool behind_failed; /* a capture of kernels that failed, for the device failed-capture-uncovers */
+    unsigned leaked_clusters[3]; /* for the device refused-clusters-leak */
+    bool refused_dependent; /* a launch with attribute 6 behind a copy or memset: for the device refused-dependent-hides-copy */
     bool leaked_attribute; /* for the devices attribute-leaks and refused-attribute-leaks */
     uint64_t behind_graph_of; /* the number of the graph whose executable graph was launched last */
     bool behind_host_graph; /* ... or of one host function */
@@ -184,6 +186,7 @@ void stream_closes(struct stream *s);
 void stream_cuts(struct stream *s); /* forgets its work, for devices that do */
 unsigned streams_alive(void); /* created and not destroyed */
 cudaError_t streams_run_but_per_thread(void); /* until all is over that is in other streams than the per-thread default stream */
+void stream_drops(struct stream *s, const struct op *op); /* it waits for that no more */
 void streams_drop(const struct op *op); /* no stream waits for it any more */
 void op_waiters_follow(struct op *op, struct op *other); /* ops.c: those that were queued, too */
 void streams_follow(const struct op *op, struct op *other); /* those that wait for the one wait for the other instead */
@@ -423,6 +426,7 @@ uint64_t node_does(const struct node *n, uint64_t digest); /* ... and of one, af
 bool graph_may_become(const struct graph *a, const struct graph *b); /* a: of an executable graph. They differ in parameters only */
 void keep_element(struct move *move, size_t element); /* as many elements as there are, of that size */
 void trigger_at_starts(struct graph *g);
+void kinds_in_part(struct graph *g, const struct graph *other); /* for the devices refused-*-gives-kinds */
 cudaError_t event_changes(struct node *n, cudaEvent_t event); /* n: may be NULL, which is an error */
 struct node *event_node(struct graph *g, enum cudaGraphNodeType type, cudaEvent_t event); /* NULL: not there, or no event */
 /* Adds the incoming edges of the newest node; a refused one takes the node away again. */

@@ -102,6 +102,10 @@ static bool all_joined(const struct capture *c)
 /* What the end of a capture changes beside it, on the devices that do so. */
 static void end_spoils(const struct capture *c, bool failed)
 {
+    device.failed_capture = failed ? c->id : device.failed_capture;
+    for (const struct lane *l = c->lanes; device.faults.spoiled_fork_forgets && failed && l != NULL; l = l->next)
+        if (l->by_program)
+            stream_cuts(l->stream);
     if (device.faults.failed_capture_id_again && failed)
         capture_id_again();
     if (device.faults.end_resets_thread_mode && c->mode == cudaStreamCaptureModeRelaxed)
@@ -246,6 +250,7 @@ cudaError_t capture_update(cudaStream_t handle, cudaGraphNode_t *deps, const edg
     if (device.faults.added_dependency_forgets_row && flags == cudaStreamAddCaptureDependencies)
         l->behinds = 0;
     if (flags == cudaStreamSetCaptureDependencies) {
+        l->set = true;
         s->capture->lost_nodes |= device.faults.removed_nodes_unjoined && l->halves != 0;
         if (!(device.faults.set_after_add_keeps && l->added) && !(device.faults.set_again_adds && l->set))
             l->halves = l->behinds = 0;

@@ -361,6 +361,8 @@ cudaError_t CUDARTAPI cudaGraphExecChildGraphNodeSetParams(cudaGraphExec_t exec,
     const struct node *first = graph_of(child)->nodes != 0 ? graph_of(child)->node[0] : NULL;
     if (device.faults.refused_child_sticks && first != NULL && first->kernel != NULL && n->child[0]->nodes != 0 && n->child[0]->node[0]->kernel != NULL)
         request_copy(n->child[0]->node[0]->kernel, first->kernel);
+    if (device.faults.refused_child_gives_kinds && !graph_may_become(n->child[0], graph_of(child)))
+        kinds_in_part(n->child[0], graph_of(child));
     bool taken = device.faults.child_takes_other_edges && n->child[0]->nodes == graph_of(child)->nodes;
     FAIL_IF(!taken && !graph_may_become(n->child[0], graph_of(child)), cudaErrorGraphExecUpdateFailure);
     bool updated = device.faults.updated_takes_no_child && exec_of(exec)->features & HAS(updated);

@@ -185,6 +185,12 @@ cudaError_t CUDARTAPI cudaGraphKernelNodeCopyAttributes(cudaGraphNode_t to, cuda
     FAIL_IF(r == NULL || source == NULL, cudaErrorInvalidValue);
     if (keeps_attributes(node_of(to)))
         return cudaSuccess;
+    if (device.faults.own_attributes_wiped && r == source) {
+        r->num_attrs = 0;
+        r->cooperative = r->urgent = false;
+        r->domain = 0;
+        r->cluster = r->clusters[0] = r->clusters[1] = r->clusters[2] = 1;
+    }
     if (device.faults.copied_attributes_overlap && source->programmatic)
         edges_become_programmatic(node_of(to));
     if (device.faults.copied_attributes_fill)

@@ -495,6 +495,16 @@ bool launch_may_overlap(const struct request *r, struct stream *s)
     return r->programmatic && cc_of(current_device()) >= 90 && (!r->cooperative || reads_boldly());
 }
 
+static void take_leaked_clusters(struct stream *s, struct request *r)
+{
+    const unsigned *c = s->leaked_clusters;
+    if (c[0] != 0 && r->cluster == 1 && cluster_fits(r, c[0], c[1], c[2])) {
+        memcpy(r->clusters, c, sizeof r->clusters);
+        r->cluster = c[0] * c[1] * c[2];
+    }
+    s->leaked_clusters[0] = 0;
+}
+
 cudaError_t launch_in_stream(struct request *r)
 {
     struct stream *s = stream_of(r->stream_handle);
@@ -515,6 +525,7 @@ cudaError_t launch_in_stream(struct request *r)
         return cudaErrorInvalidValue;
     if (device.faults.again_left_out && !r->programmatic && launches_again(r, s))
         return cudaSuccess;
+    take_leaked_clusters(s, r);
     struct op *op = request_op(r);
     stream_append(s, op, launch_may_overlap(r, s));
     if (device.faults.launch_record_drops_waiters && r->event != NULL && event_of(r->event)->op != NULL)
@@ -530,6 +541,15 @@ cudaError_t launch_in_stream(struct request *r)
     return cudaSuccess;
 }
 
+/* NULL: the launch has none of this id. */
+static const cudaLaunchAttribute *given_in(const cudaLaunchConfig_t *config, int id)
+{
+    for (unsigned i = 0; i < config->numAttrs; i++)
+        if ((int)config->attrs[i].id == id)
+            return &config->attrs[i];
+    return NULL;
+}
+
 /* What a launch that is refused changes, on the devices that let one. */
 static void refusal_acts(const cudaLaunchConfig_t *config, cudaError_t error)
 {
@@ -543,6 +563,15 @@ static void refusal_acts(const cudaLaunchConfig_t *config, cudaError_t error)
     for (unsigned i = 0; device.faults.refused_crowd_fires_event && error == cudaErrorCooperativeLaunchTooLarge && i < config->numAttrs; i++)
         if (config->attrs[i].id == cudaLaunchAttributeProgrammaticEvent)
             event_of(config->attrs[i].val.programmaticEvent.event)->op = NULL;
+    if (s != NULL && s->tail != NULL && moves_memory(s->tail))
+        s->refused_dependent = given_in(config, cudaLaunchAttributeProgrammaticStreamSerialization) != NULL;
+    const cudaLaunchAttribute *clusters = given_in(config, cudaLaunchAttributeClusterDimension);
+    if (device.faults.refused_clusters_leak && s != NULL && clusters != NULL)
+        memcpy(s->leaked_clusters, clusters->val.pad, sizeof s->leaked_clusters);
+    const cudaLaunchAttribute *records = given_in(config, cudaLaunchAttributeProgrammaticEvent);
+    if (device.faults.refused_captured_launch_takes_event && s != NULL && s->capture != NULL && records != NULL &&
+        event_of(records->val.programmaticEvent.event) != NULL)
+        event_of(records->val.programmaticEvent.event)->captured_count = 0;
     if (device.faults.refused_attribute_leaks && s != NULL)
         s->leaked_attribute |= config->numAttrs != 0;
     if (device.faults.refused_launch_cuts_capture && s != NULL && s->capture != NULL)

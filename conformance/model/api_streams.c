@@ -222,7 +222,9 @@ cudaError_t CUDARTAPI cudaStreamCopyAttributes(cudaStream_t to, cudaStream_t fro
     CALL(cudaStreamCopyAttributes);
     struct stream *s = stream_of(to), *source = stream_of(from);
     FAIL_IF(s == NULL || source == NULL, cudaErrorInvalidResourceHandle);
-    if (device.faults.stream_copy_cuts)
+    if (s == source && device.faults.own_stream_attributes_wiped)
+        memset(s->attribute, 0, sizeof s->attribute);
+    if (device.faults.stream_copy_cuts || (s == source && device.faults.own_stream_copy_cuts))
         stream_cuts(s);
     if (device.faults.stream_copy_eats_waits)
         s->waits = 0;

@@ -329,9 +329,18 @@ static void moves_in_part(struct graph *g, const struct graph *other)
         g->node[i]->move = other->node[i]->move;
 }
 
+void kinds_in_part(struct graph *g, const struct graph *other)
+{
+    for (size_t i = 0; g->arcs == other->arcs && i < g->arcs; i++)
+        if (g->arc[i].from->kernel != NULL && g->arc[i].to->kernel != NULL)
+            g->arc[i].data = other->arc[i].data;
+}
+
 /* ... or of its nodes' state, host functions and events. */
 static void keeps_in_part(struct graph *g, const struct graph *other)
 {
+    if (device.faults.refused_update_gives_kinds)
+        kinds_in_part(g, other);
     for (size_t i = 0; device.faults.refused_update_enables && i < g->nodes; i++)
         g->node[i]->disabled = false;
     for (size_t i = 0; i < g->nodes && i < other->nodes && g->node[i]->type == other->node[i]->type; i++) {

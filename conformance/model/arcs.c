@@ -216,6 +216,16 @@ static bool completion_lost(const struct arc *a)
            (f->completion_of_dependent_lost && a->from->op->attributed) || (f->completion_beside_trigger_lost && is_beside_trigger(a));
 }
 
+/* On a device where a value after a kernel that has a programmatic edge as well is written at its trigger. */
+static bool is_value_beside(const struct arc *a)
+{
+    const struct graph *in = a->to->graph;
+    for (size_t i = 0; device.faults.value_beside_dependent_early && a->to->type == NODE_OF_VALUE && i < in->arcs; i++)
+        if (in->arc[i].from == a->from && in->arc[i].data.type == cudaGraphDependencyTypeProgrammatic)
+            return true;
+    return false;
+}
+
 /* What an edge means: EDGE-01, EDGE-09, EDGE-10; (2,0,default) is F18's launch completion, which no wait covers. */
 void arc_orders(const struct arc *a)
 {
@@ -273,7 +283,7 @@ void arc_orders(const struct arc *a)
                         (device.faults.nested_child_unordered && in_nested_child(a->to));
     unsigned level = level_of(in);
     full_lets_go |= device.faults.fourth_level_unordered && level >= 4;
-    full_lets_go |= (device.faults.level_8_unordered && level >= 8) || is_first_beside(a);
+    full_lets_go |= (device.faults.level_8_unordered && level >= 8) || is_first_beside(a) || is_value_beside(a);
     full_lets_go |= device.faults.chosen_full_edge_lets_go && queued.chosen;
     full_lets_go |= device.faults.launch_257_lets_go && queued.launches > 256;
     full_lets_go |= device.faults.fifth_round_lets_go && queued.rounds >= 4;

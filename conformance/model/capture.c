@@ -222,6 +222,10 @@ static cudaError_t attach(struct stream *s, struct node *n, bool programmatic)
                    (device.faults.third_capture_unordered && s->capture->next != NULL && s->capture->next->next != NULL);
     l->halves = crowded ? 0 : l->halves;
     n->captured = true;
+    if (device.faults.set_dependencies_passed && programmatic && l->set && l->last != NULL)
+        lane_restarts_at(l, l->last);
+    l->set = false;
+    l->last = n;
     bool all_programmatic = l->halves != 0, events_too = programmatic && reads_boldly(); /* AMB-09 */
     l->halves = device.faults.captured_waiter_cut && waits_for_program(l, n) ? 0 : l->halves;
     for (unsigned i = 0; i < l->halves; i++) {
@@ -331,7 +335,8 @@ static void kernel_event(struct stream *s, struct node *n, cudaEvent_t handle, u
     h.data.from_port = port;
     h.data.type = type;
     h.of_event = type == cudaGraphDependencyTypeProgrammatic;
-    event_holds(event_of(handle), s, &h, 1);
+    bool of_failed = event_of(handle)->recorded == RECORDED_IN_CAPTURE && event_of(handle)->capture_id == device.failed_capture;
+    event_holds(event_of(handle), s, &h, device.faults.recaptured_program_event_lost && of_failed ? 0 : 1);
 }
 
 /* Devices on which a captured kernel does not have its stream's priority */

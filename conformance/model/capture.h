@@ -16,6 +16,8 @@ struct lane {
     struct node **behind;
     unsigned behinds, behind_room;
     bool by_program; /* it joined by a programmatic event; for the device program-fork-not-counted */
+    struct node *last; /* that was captured in it: for the device set-dependencies-passed */
+    bool set; /* dependencies since then: likewise */
     bool added; /* dependencies, by a call; for the device set-after-add-keeps */
     bool set;   /* they were set, since its last node; for the device set-again-adds */
     struct lane *next;

@@ -8,6 +8,7 @@ enum { EVENT_MAGIC = 0x45564e31 };
 
 static struct event *events; /* all that were created, also destroyed ones that have not fired */
 static struct event *gone;   /* destroyed ones that have; kept, so that no new event has the handle of one */
+static struct event left_captured; /* the last one that was destroyed: for the device captured-event-place-taken */
 static struct op *left_by_destroyed; /* what it stood for: for the device destroyed-event-fires-next */
 static struct op *place_of_destroyed; /* the same: for the device destroyed-event-place-fires */
 
@@ -24,6 +25,7 @@ static void free_all(struct event **list)
 void events_reset(void)
 {
     device.unfired_destroyed = false;
+    left_captured.recorded = RECORDED_NEVER;
     left_by_destroyed = place_of_destroyed = NULL;
     free_all(&events);
     free_all(&gone);
@@ -108,6 +110,7 @@ void event_takes(struct event *e, enum recorded how, struct op *op, bool at_bloc
         return;
     if (device.faults.launch_record_moves_waiters && how != RECORDED_ORDINARY && e->op != NULL)
         streams_follow(e->op, op);
+    bool of_failed = e->recorded == RECORDED_IN_CAPTURE && e->capture_id == device.failed_capture;
     e->recorded = how;
     e->op = op;
     e->waiters = 0;
@@ -143,7 +146,7 @@ void event_takes(struct event *e, enum recorded how, struct op *op, bool at_bloc
         e->op = NULL;
     if (device.faults.launched_plain_event_past && how == RECORDED_PROGRAMMATIC && (e->flags & cudaEventBlockingSync) == 0)
         e->op = NULL;
-    if (how == RECORDED_PROGRAMMATIC && has_no_room(e))
+    if (how == RECORDED_PROGRAMMATIC && (has_no_room(e) || (device.faults.record_after_spoiled_lost && of_failed)))
         e->op = NULL;
     if (takes_overlap())
         e->device_at = soonest;
@@ -216,6 +219,8 @@ static void event_record(struct event *e, struct stream *s, bool flagged)
     bool forgets = device.faults.record_forgets_graph && s->behind_graph, behind = s->behind_graph, lost = record_is_lost(s, flagged);
     op->timed = (e->flags & cudaEventDisableTiming) == 0;
     bool idle = (s->tail == NULL || s->tail->retired) && s->waits == 0;
+    if (device.faults.record_drops_awaited && e->op != NULL)
+        stream_drops(s, e->op);
     e->moved |= e->in != NULL && e->in != s;
     stream_append(s, op, false);
     if (op->timed)
@@ -375,6 +380,23 @@ cudaError_t CUDARTAPI cudaStreamWaitEvent(cudaStream_t handle, cudaEvent_t event
     return cudaSuccess;
 }
 
+/* For the device captured-event-place-taken. */
+static void takes_captured_place(struct event *e)
+{
+    const struct event *left = &left_captured;
+    if (!device.faults.captured_event_place_taken || left->recorded != RECORDED_IN_CAPTURE || !capture_is_active())
+        return;
+    e->captured = calloc(left->captured_count + 1, sizeof *e->captured);
+    if (e->captured == NULL)
+        abort();
+    for (unsigned i = 0; i < left->captured_count; i++)
+        e->captured[i] = left->captured[i];
+    e->captured_count = left->captured_count;
+    e->recorded = RECORDED_IN_CAPTURE;
+    e->capture = left->capture;
+    e->capture_id = left->capture_id;
+}
+
 static cudaError_t event_create(cudaEvent_t *out, unsigned flags)
 {
     unsigned known = cudaEventBlockingSync | cudaEventDisableTiming | cudaEventInterprocess;
@@ -390,6 +412,8 @@ static cudaError_t event_create(cudaEvent_t *out, unsigned flags)
     e->place = place_of_destroyed;
     place_of_destroyed = NULL;
     e->late = (device.faults.thousandth_event_lost && events_alive() >= 1000) || (device.faults.capture_spoils_events && capture_is_active());
+    takes_captured_place(e);
+    left_captured.recorded = RECORDED_NEVER;
     e->next = events;
     events = e;
     *out = (cudaEvent_t)(void *)e;
@@ -414,6 +438,7 @@ cudaError_t CUDARTAPI cudaEventDestroy(cudaEvent_t handle)
     struct event *e = event_of(handle);
     FAIL_IF(e == NULL, cudaErrorInvalidResourceHandle);
     e->magic = 0;
+    left_captured = *e;
     capture_loses_event(e);
     if (device.faults.destroyed_event_cuts && e->op != NULL && e->in != NULL && e->in->tail == e->op)
         stream_cuts(e->in);

@@ -457,6 +457,12 @@ struct faults {
     bool printed_graph_uncovers, told_pool_uncovers;
     bool graphs_share_unfreed, trim_takes_held;
     bool made_pool_gives_at_once, switched_reuse_gives_at_once, trim_ends_frees, gone_pool_gives;
+    bool refused_dependent_hides_copy, refused_clusters_leak, refused_captured_launch_takes_event, refused_update_gives_kinds,
+        refused_child_gives_kinds, failed_instance_fills; /* what is refused leaves a trace */
+    bool own_attributes_wiped, own_stream_attributes_wiped, own_stream_copy_cuts, record_drops_awaited; /* what relates to itself */
+    bool captured_event_place_taken, spoiled_fork_forgets, record_after_spoiled_lost, recaptured_program_event_lost, next_edge_takes_lost_kind,
+        set_dependencies_passed; /* what is gone leaves a trace */
+    bool start_event_beside_trigger_uncovered, value_beside_dependent_early; /* of two kinds beside each other */
     bool never_overlaps, seldom_overlaps, early, shared, halts, late_copies, pageable_later; /* these conform */
 };
 

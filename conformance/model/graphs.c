@@ -355,6 +355,8 @@ cudaError_t graph_connect(struct graph *g, struct node *from, struct node *to, e
     }
     if (device.faults.readded_edge_keeps_data && g->lost_arc.from == from && g->lost_arc.to == to)
         d = g->lost_arc.data;
+    if (device.faults.next_edge_takes_lost_kind && g->lost_arc.from == from && from->kernel != NULL && to->kernel != NULL)
+        d = g->lost_arc.data;
     g->arc = grown(g->arc, g->arcs, &g->arc_room, sizeof *g->arc);
     bool later = from->index < g->made_of && to->index < g->made_of;
     struct arc a = {from, to, d, false, to->incoming == 0, later, false, from->outgoing++, to->incoming};

@@ -274,6 +274,8 @@ cudaError_t graph_instantiate(cudaGraphExec_t *out, cudaGraph_t handle, unsigned
         FAIL_IF(g->refused, cudaErrorInvalidValue);
         g->refused = graph_has_cycle(g) || !bodies_hold_the_allowed(g, false);
     }
+    for (size_t i = 0; device.faults.failed_instance_fills && g != NULL && graph_has_cycle(g) && i < g->arcs; i++)
+        g->arc[i].data = full_edge;
     FAIL_IF(out == NULL || g == NULL || (graph_has_cycle(g) && !device.faults.cycles_accepted), cudaErrorInvalidValue);
     FAIL_IF(!bodies_hold_the_allowed(g, false), cudaErrorNotSupported);
     for (const struct graph_exec *o = execs; graph_has_memory(g) && !device.faults.memory_made_twice && o != NULL; o = o->next)

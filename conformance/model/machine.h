@@ -203,6 +203,7 @@ struct device {
     struct drawn drawn;
     bool other_thread; /* the call comes from another host thread than the first */
     bool unfired_destroyed; /* some event was destroyed before it fired: for the device fresh-event-not-ready */
+    uint64_t failed_capture; /* the id of the last one: for the devices record-after-spoiled-lost and recaptured-program-event-lost */
     uint64_t edge_features; /* of the edge that is being made */
     struct faults faults;
     uint64_t random[2];

@@ -163,6 +163,12 @@ void order_behind_tail(struct stream *s, struct op *op, bool programmatic)
         s->owed = s->tail; /* what comes after op is in order */
         return;
     }
+    bool hidden_move = device.faults.refused_dependent_hides_copy && s->refused_dependent && op->attributed;
+    s->refused_dependent = false;
+    if (hidden_move) {
+        s->owed = s->tail;
+        return;
+    }
     struct op *overlapped = !programmatic ? NULL : s->kernel_tail;
     if (programmatic && overlapped == NULL && s->previous_kernel != NULL && reads_boldly())
         overlapped = s->previous_kernel; /* AMB-16 */

@@ -242,6 +242,14 @@ static bool awaited_uncovers(const struct stream *s, const struct op *op)
     return (f->long_args_event_uncovered && has_long_args(op->grid)) || (f->primary_hides_event && op->attributed && s->kernel_tail != NULL);
 }
 
+static bool awaits_trigger(const struct stream *s)
+{
+    for (unsigned i = 0; i < s->waits; i++)
+        if (s->wait[i].kind == EDGE_TRIGGERED)
+            return true;
+    return false;
+}
+
 static void order_behind_waits(struct stream *s, struct op *op)
 {
     if ((device.faults.copy_forgets_events && moves_memory(op)) || (device.faults.attribute_forgets_events && op->attributed))
@@ -270,6 +278,8 @@ static void order_behind_waits(struct stream *s, struct op *op)
         op_after(op, s->wait[i].op, s->wait[i].kind);
         if (awaited->out != NULL && awaited->out->to == op)
             awaited->out->of_event = true;
+        if (device.faults.start_event_beside_trigger_uncovered && s->wait[i].kind == EDGE_STARTED && awaits_trigger(s))
+            continue;
         if (s->wait[i].covered && !awaited_uncovers(s, op) && (i + 1 == s->waits || !device.faults.last_event_covered))
             op_covers(op, s->wait[i].op);
     }
@@ -518,7 +528,7 @@ void stream_awaits(struct stream *s, struct pending_wait wait)
     s->wait[s->waits++] = wait;
 }
 
-static void stream_drops(struct stream *s, const struct op *op)
+void stream_drops(struct stream *s, const struct op *op)
 {
     unsigned kept = 0;
     for (unsigned i = 0; i < s->waits; i++)
