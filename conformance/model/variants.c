@@ -1979,6 +1979,8 @@ static const struct variant variants[] = {
     BROKEN("release-leaves-other-threads", release_leaves_other_threads, "MEM-10", "a release leaves out what other threads of the block stored before a barrier"),
     BROKEN("release-of-add-lost", release_of_add_lost, "MEM-10", "an addition that releases makes nothing visible but itself"),
     BROKEN("acquire-keeps-lines", acquire_keeps_lines, "MEM-10", "a load that acquires leaves lines cached that were read before it"),
+    BROKEN("grids-share-frames", grids_share_frames, "MEM-10a", "the threads of a launch with the attribute use another block's local memory"),
+    BROKEN("growing-frames-lost", growing_frames_lost, "MEM-10a", "running threads lose their local memory when a thread needs more than any before"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
