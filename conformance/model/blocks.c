@@ -67,6 +67,7 @@ void blocks_reset(void)
     device.runnable_count = 0;
     device.current = NULL;
     waiting_threads = 0;
+    device.largest_frame = 0;
 }
 
 static size_t shared_of(const struct grid *g)
@@ -171,7 +172,9 @@ static void block_prepare(struct block *b, struct op *op)
     b->triggered = false;
     if (b->shared == NULL)
         b->shared = aligned_alloc(64, MODEL_BLOCK_SHARED);
-    if (b->shared == NULL)
+    if (b->local == NULL)
+        b->local = aligned_alloc(64, (size_t)MODEL_FRAME * MODEL_MAX_THREADS);
+    if (b->shared == NULL || b->local == NULL)
         abort();
     bool shares = (device.faults.clusters_share_memory && g->cluster > 1) || (device.faults.grids_share_memory && op->attributed) ||
                   (device.faults.late_blocks_share_memory && b->index >= 64) ||
@@ -182,6 +185,7 @@ static void block_prepare(struct block *b, struct op *op)
     unsigned char *others = others_memory(b);
     b->own = others != NULL ? others : b->own;
     memset(b->own, 0xd5, (g->dynamic_shared + 63) & ~(size_t)63); /* shared memory starts as anything */
+    b->frames = device.faults.grids_share_frames && op->attributed && device.block[b->sm].local != NULL ? device.block[b->sm].local : b->local;
     b->next_of_grid = g->resident;
     g->resident = b;
 }
@@ -303,6 +307,25 @@ uint64_t model_now(void) /* a scheduling point, or a loop around it would never 
 void *model_shared(size_t offset)
 {
     return self()->block->own + offset;
+}
+
+/* A device whose running threads lose what they have if one needs more than any before */
+static void frames_grow(const struct block *b, size_t bytes)
+{
+    for (unsigned i = 0; device.faults.growing_frames_lost && bytes > device.largest_frame && i < workers(); i++)
+        if (device.block[i].op != NULL && device.block[i].op != b->op)
+            memset(device.block[i].frames, 0xd5, (size_t)MODEL_FRAME * MODEL_MAX_THREADS);
+    if (bytes > device.largest_frame)
+        device.largest_frame = bytes;
+}
+
+void *model_local(size_t bytes)
+{
+    struct thread *t = self();
+    if (bytes > MODEL_FRAME)
+        abort();
+    frames_grow(t->block, bytes);
+    return t->block->frames + (size_t)MODEL_FRAME * t->index;
 }
 
 void model_barrier(void)

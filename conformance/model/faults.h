@@ -439,6 +439,7 @@ struct faults {
     bool higher_map_uncovers, balanced_uncovers, middle_priority_uncovers;
     bool wait_drops_stores, add_behind_other_grid_lost; /* before the wait */
     bool other_sizes_share_memory, smaller_shares_memory;
+    bool grids_share_frames, growing_frames_lost; /* local memory */
     bool narrow_store_takes_word, narrow_load_keeps_lines, compare_overtaken, compare_by_half; /* accesses of one or two bytes; compare and swap */
     bool release_is_relaxed, release_leaves_other_threads, release_of_add_lost, acquire_keeps_lines;
     bool pairs_beyond_32_uncovered, pairs_beyond_64_begin_early, pairs_of_graph_uncovered;

@@ -151,6 +151,7 @@ struct block {
     struct store_buffer *stores;
     struct block *next_of_grid;
     unsigned char *shared, *own; /* memory of the place; of the block: the same, except on broken devices */
+    unsigned char *local, *frames; /* local memory of the threads, likewise */
     struct thread thread[MODEL_MAX_THREADS];
 };
 
@@ -244,6 +245,7 @@ struct device {
     cudaError_t sticky;
     bool deadlocked;
     int cc, runtime_version, driver_version;
+    size_t largest_frame; /* bytes of local memory that a thread has had: for the device growing-frames-lost */
 };
 
 extern struct device device;

@@ -62,7 +62,7 @@ extern "C" {
 
 enum { MODEL_SMS = 4, MODEL_SLOTS = 4, MODEL_MOST_SMS = 132, MODEL_MOST_SLOTS = 8, MODEL_MAX_THREADS = 32, MODEL_WARP = 4 };
 enum { MODEL_MAX_DEVICES = 8 };
-enum { MODEL_BLOCK_SHARED = 48 * 1024, MODEL_SM_SHARED = 64 * 1024, MODEL_MAX_ATTRS = 32 };
+enum { MODEL_BLOCK_SHARED = 48 * 1024, MODEL_SM_SHARED = 64 * 1024, MODEL_FRAME = 4096 /* bytes of local memory of a thread */, MODEL_MAX_ATTRS = 32 };
 
 /* Back to an empty device. variant: a name of the list below, NULL or "" for the conforming device. An unknown name
  * leaves the device unusable: every call returns cudaErrorNoDevice. */

@@ -105,6 +105,7 @@ void model_fence(void);            /* gpu scope, release and acquire */
 void model_grid_barrier(void);     /* all threads of a grid that was launched cooperatively */
 void model_barrier(void);          /* all threads of the block that have not exited */
 void *model_shared(size_t offset); /* the block's dynamic shared memory: plain host memory, ordered by barriers */
+void *model_local(size_t bytes); /* the thread's local memory: the same piece in each call, and as it was left */
 void model_trigger(void); /* this and the wait do nothing in a kernel compiled below compute_90 */
 void model_wait(void);
 void model_set_condition(unsigned long long handle, unsigned value); /* of a conditional node */

@@ -2048,6 +2048,8 @@ static const struct variant variants[] = {
     BROKEN("value-beside-dependent-early", value_beside_dependent_early, "COMP-17b", "a value after a kernel that also has a programmatic edge is written at the trigger"),
     BROKEN("set-dependencies-passed", set_dependencies_passed, "EDGE-41", "a launch with attribute 6 comes after the last captured kernel of its stream, whatever dependencies that was set since"),
     BROKEN("next-edge-takes-lost-kind", next_edge_takes_lost_kind, "EDGE-44a", "an edge between kernels has the data of the edge that was last removed, if that led from the same node"),
+    BROKEN("grids-share-frames", grids_share_frames, "MEM-10a", "the threads of a launch with the attribute use another block's local memory"),
+    BROKEN("growing-frames-lost", growing_frames_lost, "MEM-10a", "running threads lose their local memory when a thread needs more than any before"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
