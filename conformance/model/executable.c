@@ -192,8 +192,8 @@ static void node_queue(struct node *n, struct op *start)
     n->op->depth = device.drawn.features & HAS(deep) ? chain_depth(n) : 0;
     n->op->features |= n->op->depth >= 4 ? HAS(deep) : 0;
     bool passes = device.faults.first_wait_node_passes_stream && only_awaits(n);
-    passes |= device.faults.second_root_free && n->incoming == 0 && n->index > 0;
-    passes |= device.faults.nested_root_free && n->incoming == 0 && n->index > 0 && n->graph->owner != NULL && n->graph->owner->incoming != 0;
+    bool later_root = n->incoming == 0 && n->index > 0, in_body = n->graph->owner != NULL && n->graph->owner->type == cudaGraphNodeTypeConditional;
+    passes |= later_root && (device.faults.second_root_free || (device.faults.body_root_free && in_body && n->graph->owner->incoming != 0));
     if (!passes)
         op_after(n->op, start, EDGE_RETIRED);
     queue_more_values(n);

@@ -449,7 +449,7 @@ struct faults {
     bool row_offsets_wrap, stores_beyond_4g_lost;
     bool failed_capture_uncovers, failed_join_cuts;
     bool captured_free_passes_row, captured_value_passes_row;
-    bool nested_root_free;
+    bool body_root_free;
     bool exec_waits_for_last;
     bool new_node_sorts_nodes;
     bool lost_node_leaves_data;

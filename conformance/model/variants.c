@@ -2015,7 +2015,7 @@ static const struct variant variants[] = {
     BROKEN("failed-join-cuts", failed_join_cuts, "ATTR-17a", "a stream that joined a capture of kernels that failed forgets what it came after"),
     BROKEN("captured-free-passes-row", captured_free_passes_row, "COMP-17c", "memory whose end is captured ends after the last kernel of an overlapping row, not after all of them"),
     BROKEN("captured-value-passes-row", captured_value_passes_row, "MEM-06c", "a captured value or wait for one comes after the last kernel of an overlapping row, not after all of them"),
-    BROKEN("nested-root-free", nested_root_free, "EDGE-25a", "of the roots of a child graph or a body only the first one comes after what that comes after"),
+    BROKEN("body-root-free", body_root_free, "EDGE-25a", "of the roots of a body only the first one comes after what that comes after"),
     BROKEN("exec-waits-for-last", exec_waits_for_last, "COMP-12a", "a launch of an executable graph waits for the last kernel of its launch before, not for one that this kernel overlaps"),
     BROKEN("new-node-sorts-nodes", new_node_sorts_nodes, "EDGE-33b", "the nodes that a new node comes after are taken by their age, and the data of their edges as they were given"),
     BROKEN("lost-node-leaves-data", lost_node_leaves_data, "EDGE-36", "once a node is destroyed, the edges behind its own have the data of the one before"),
