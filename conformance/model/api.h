@@ -126,7 +126,7 @@ struct stream {
     struct op *last_end, *owed; /* the last node that the graph before ends in, if there are several; that graph: for the device
                                    two-ended-graph-covers-last */
     unsigned place; /* how many there were once it was made: for the devices seventeenth-* */
-    struct move last_move; /* for the devices again-not-set and again-not-copied */
+    struct op *last_moved; /* the last copy or memset: for the devices again-not-set and again-not-copied */
     uint64_t made_at; /* the serial of the last operation then; for the device new-stream-passes-legacy */
     bool first; /* of all that were made: for the device legacy-frees-one */
     bool late; /* made while 60 others existed: for the device sixtieth-stream-unordered */

@@ -394,13 +394,16 @@ void op_shares_ring(struct op *op)
         memcpy(before->grid->args, op->grid->args, op->grid->kernel->args_bytes);
 }
 
-/* On broken devices: this copy or memset did the same the last time that its stream moved memory, and is left out. */
-static bool moves_again(struct stream *s, const struct op *op)
+/* On broken devices: this copy or memset is the same as the last one of its stream, which has not ended, and is left out. */
+static bool moves_again(struct stream *s, struct op *op)
 {
-    const struct move *last = &s->last_move, *now = &op->move;
+    const struct op *before = s->last_moved;
+    s->last_moved = op;
+    if (before == NULL || before->retired || before->kind != op->kind)
+        return false;
+    const struct move *last = &before->move, *now = &op->move;
     bool same = last->to == now->to && last->from == now->from && last->bytes == now->bytes && last->width == now->width && last->rows == now->rows &&
                 last->value == now->value;
-    s->last_move = *now;
     return same && now->staging == NULL && (op->kind == OP_SET ? device.faults.again_not_set : device.faults.again_not_copied);
 }
 
@@ -453,6 +456,8 @@ static void forget_retired(struct stream *s)
         s->tail = NULL;
     if (s->kernel_tail != NULL && s->kernel_tail->retired)
         s->kernel_tail = NULL;
+    if (s->last_moved != NULL && s->last_moved->retired)
+        s->last_moved = NULL;
     if (s->last_end != NULL && s->last_end->retired)
         s->last_end = NULL;
     if (s->owed != NULL && s->owed->retired)
