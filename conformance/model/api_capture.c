@@ -250,7 +250,6 @@ cudaError_t capture_update(cudaStream_t handle, cudaGraphNode_t *deps, const edg
     if (device.faults.added_dependency_forgets_row && flags == cudaStreamAddCaptureDependencies)
         l->behinds = 0;
     if (flags == cudaStreamSetCaptureDependencies) {
-        l->set = true;
         s->capture->lost_nodes |= device.faults.removed_nodes_unjoined && l->halves != 0;
         if (!(device.faults.set_after_add_keeps && l->added) && !(device.faults.set_again_adds && l->set))
             l->halves = l->behinds = 0;

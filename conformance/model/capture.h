@@ -17,9 +17,8 @@ struct lane {
     unsigned behinds, behind_room;
     bool by_program; /* it joined by a programmatic event; for the device program-fork-not-counted */
     struct node *last; /* that was captured in it: for the device set-dependencies-passed */
-    bool set; /* dependencies since then: likewise */
     bool added; /* dependencies, by a call; for the device set-after-add-keeps */
-    bool set;   /* they were set, since its last node; for the device set-again-adds */
+    bool set; /* dependencies, since its last node; for the devices set-again-adds and set-dependencies-passed */
     struct lane *next;
 };
 
