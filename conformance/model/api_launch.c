@@ -544,7 +544,7 @@ cudaError_t launch_in_stream(struct request *r)
 /* NULL: the launch has none of this id. */
 static const cudaLaunchAttribute *given_in(const cudaLaunchConfig_t *config, int id)
 {
-    for (unsigned i = 0; i < config->numAttrs; i++)
+    for (unsigned i = 0; config->attrs != NULL && i < config->numAttrs; i++)
         if ((int)config->attrs[i].id == id)
             return &config->attrs[i];
     return NULL;
@@ -553,25 +553,20 @@ static const cudaLaunchAttribute *given_in(const cudaLaunchConfig_t *config, int
 /* What a launch that is refused changes, on the devices that let one. */
 static void refusal_acts(const cudaLaunchConfig_t *config, cudaError_t error)
 {
+    const cudaLaunchAttribute *records = given_in(config, cudaLaunchAttributeProgrammaticEvent);
     struct stream *s = stream_of(config->stream);
-    for (unsigned i = 0; device.faults.refused_launch_fires_event && i < config->numAttrs; i++)
-        if (config->attrs[i].id == cudaLaunchAttributeProgrammaticEvent && event_of(config->attrs[i].val.programmaticEvent.event) != NULL)
-            event_of(config->attrs[i].val.programmaticEvent.event)->op = NULL;
-    for (unsigned i = 0; device.faults.refused_capture_forgets_event && s != NULL && s->capture != NULL && i < config->numAttrs; i++)
-        if (config->attrs[i].id == cudaLaunchAttributeProgrammaticEvent)
-            event_of(config->attrs[i].val.programmaticEvent.event)->captured_count = 0;
-    for (unsigned i = 0; device.faults.refused_crowd_fires_event && error == cudaErrorCooperativeLaunchTooLarge && i < config->numAttrs; i++)
-        if (config->attrs[i].id == cudaLaunchAttributeProgrammaticEvent)
-            event_of(config->attrs[i].val.programmaticEvent.event)->op = NULL;
+    struct event *e = records != NULL ? event_of(records->val.programmaticEvent.event) : NULL;
+    bool fires = device.faults.refused_launch_fires_event ||
+                 (device.faults.refused_crowd_fires_event && error == cudaErrorCooperativeLaunchTooLarge);
+    if (fires && e != NULL)
+        e->op = NULL;
+    if (device.faults.refused_captured_launch_takes_event && s != NULL && s->capture != NULL && e != NULL)
+        e->captured_count = 0;
     if (s != NULL && s->tail != NULL && moves_memory(s->tail))
         s->refused_dependent = given_in(config, cudaLaunchAttributeProgrammaticStreamSerialization) != NULL;
     const cudaLaunchAttribute *clusters = given_in(config, cudaLaunchAttributeClusterDimension);
     if (device.faults.refused_clusters_leak && s != NULL && clusters != NULL)
         memcpy(s->leaked_clusters, clusters->val.pad, sizeof s->leaked_clusters);
-    const cudaLaunchAttribute *records = given_in(config, cudaLaunchAttributeProgrammaticEvent);
-    if (device.faults.refused_captured_launch_takes_event && s != NULL && s->capture != NULL && records != NULL &&
-        event_of(records->val.programmaticEvent.event) != NULL)
-        event_of(records->val.programmaticEvent.event)->captured_count = 0;
     if (device.faults.refused_attribute_leaks && s != NULL)
         s->leaked_attribute |= config->numAttrs != 0;
     if (device.faults.refused_launch_cuts_capture && s != NULL && s->capture != NULL)

@@ -435,7 +435,6 @@ struct faults {
     bool refused_params_give_args;
     bool new_node_takes_lost_attributes;
     bool edges_beyond_32_beside_program_uncovered;
-    bool refused_capture_forgets_event;
     bool higher_map_uncovers, balanced_uncovers, middle_priority_uncovers;
     bool wait_drops_stores, add_behind_other_grid_lost; /* before the wait */
     bool other_sizes_share_memory, smaller_shares_memory;
