@@ -10,7 +10,7 @@
  *                     two executable graphs of one graph in a stream; and a graph that goes, or its executable one, while it runs
  * changed   EDGE-23b  an executable graph that was launched, then given new parameters or another graph's
  * chains    EDGE-25b  a writer that triggers, two nodes of each two kinds that there are, a reader that does not wait, in a row; the first of the two
- *                     may be a kernel whose start leads to the second
+ *                     may be a kernel whose start leads to the second; and an edge beside a path of others that nobody on it waits for
  * past      EDGE-27c  the same, and a disabled kernel, copy or copy of layers between the two
  * past_set  EDGE-27a  ... a disabled memset, of a row or of several
  * past_port EDGE-27d  a writer, a node of each kind, a disabled kernel, a programmatic edge, a reader that waits
@@ -500,6 +500,7 @@ static void ask_changed(struct ask *ask)
     close_nested(&n);
 }
 
+#include "nested_triangles.h"
 #include "nested_chains.h"
 #include "nested_ends.h"
 #include "nested_launches.h"

@@ -216,6 +216,29 @@ static bool completion_lost(const struct arc *a)
            (f->completion_of_dependent_lost && a->from->op->attributed) || (f->completion_beside_trigger_lost && is_beside_trigger(a));
 }
 
+/* Whether edges lead from the one node to the other over so many nodes, or more, up to a few. */
+static bool leads_over(const struct node *from, const struct node *to, unsigned nodes, unsigned most)
+{
+    const struct graph *in = to->graph;
+    for (size_t i = 0; most != 0 && i < in->arcs; i++)
+        if (in->arc[i].from == from && in->arc[i].to != to && leads_over(in->arc[i].to, to, nodes == 0 ? 0 : nodes - 1, most - 1))
+            return true;
+    for (size_t i = 0; nodes == 0 && i < in->arcs; i++)
+        if (in->arc[i].from == from && in->arc[i].to == to)
+            return true;
+    return false;
+}
+
+/* Devices that take an edge for redundant beside others */
+static bool is_dropped(const struct arc *a)
+{
+    const struct faults *f = &device.faults;
+    if (a->data.type == cudaGraphDependencyTypeProgrammatic)
+        return f->redundant_program_edge_dropped && leads_over(a->from, a->to, 1, 5);
+    return edge_is_default(a->data) && ((f->redundant_edge_dropped && leads_over(a->from, a->to, 1, 5)) ||
+                                        (f->far_redundant_edge_dropped && leads_over(a->from, a->to, 3, 5)));
+}
+
 /* What an edge means: EDGE-01, EDGE-09, EDGE-10; (2,0,default) is F18's launch completion, which no wait covers. */
 void arc_orders(const struct arc *a)
 {
@@ -292,7 +315,7 @@ void arc_orders(const struct arc *a)
         kind = EDGE_STARTED;
     if (full_lets_go && kind == EDGE_DONE)
         kind = EDGE_TRIGGERED;
-    ignored |= completion_lost(a);
+    ignored |= completion_lost(a) || is_dropped(a);
     bool ranked = (queued.flags & cudaGraphInstantiateFlagUseNodePriority) != 0 && has_priority(a->from);
     ignored |= device.faults.ranked_unordered && ranked && edge_is_default(a->data);
     ignored |= device.faults.chosen_copy_passed && queued.chosen && a->from->type == cudaGraphNodeTypeMemcpy;
@@ -306,6 +329,7 @@ void arc_orders(const struct arc *a)
         op_after(a->to->op, from, kind);
     uncovered |= (device.faults.later_round_uncovered && later_round) || (device.faults.chosen_uncovered && queued.chosen);
     uncovered |= is_beyond_32_beside_full(a);
+    uncovered |= is_dropped(a);
     if (programmatic && !port_lost && !uncovered && !arc_uncovered(a))
         op_covers(a->to->op, a->from->last);
     device.edge_features = 0;

@@ -2030,6 +2030,9 @@ static const struct variant variants[] = {
     BROKEN("trim-ends-frees", trim_ends_frees, "COMP-17a", "a pool that is trimmed takes the last use of all that was freed for ended"),
     BROKEN("gone-pool-gives", gone_pool_gives, "COMP-17d", "memory of a pool that was destroyed is given to others before its last use has ended"),
     BROKEN("refused-capture-forgets-event", refused_capture_forgets_event, "EDGE-41b", "a captured launch that is refused takes from its event what that stood for"),
+    BROKEN("redundant-edge-dropped", redundant_edge_dropped, "EDGE-25b", "a full edge is dropped if other edges lead from its first node to its second one, too, whatever kinds they are"),
+    BROKEN("redundant-program-edge-dropped", redundant_program_edge_dropped, "EDGE-25b", "a programmatic edge is dropped if other edges lead from its first node to its second one, too"),
+    BROKEN("far-redundant-edge-dropped", far_redundant_edge_dropped, "EDGE-25b", "a full edge is dropped if other edges lead from its first node to its second one over three nodes or more"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
