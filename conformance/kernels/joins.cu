@@ -7,7 +7,8 @@
  * fans     COMP-04b  a node with twelve programmatic edges, into it or out of it, whose nodes are given attributes late; a full edge in a child
  *                    graph up to 24 deep; large grids after several ones, or after a captured event, in a graph that is launched three times
  * legacy   COMP-06d  twelve and forty blocking streams; one that is destroyed; a host function; a wait in the legacy stream for an event of another
- *                    stream; stream 0; blocking streams that wait for events; another thread; an event that the legacy stream records
+ *                    stream; stream 0, also after the legacy stream and before it; blocking streams that wait for events; another thread; an
+ *                    event that the legacy stream records
  * default  COMP-06d  work of each kind in the legacy stream or a blocking one, followers of each kind in the other one, which had held nothing, a
  *                    kernel or a graph before, or is new
  * flights  COMP-12b  one executable graph, launched three times in a row in three streams, one of which is destroyed meanwhile
@@ -516,6 +517,10 @@ static void ask_legacy(struct ask *ask)
         { "stale in the legacy stream, after forty blocking ones", join_forty },
         { "stale after an event that the driver records or awaits in stream 0", join_zero_by_driver },
         { "stale after a launch by the driver in stream 0, or in it", join_launched_by_driver },
+        { "stale in stream 0 after the legacy stream, or the other way round", join_other_name },
+        { "stale in a dependent in the one after the other", join_dependent_by_name },
+        { "stale after an event that the one recorded after the other", join_recorded_by_name },
+        { "stale for the host that waits for the one after the other", join_host_by_name },
     };
 
     ask_joins(ask, joins, sizeof(joins) / sizeof(joins[0]), cudaStreamDefault);

@@ -458,6 +458,7 @@ struct faults {
     bool graphs_share_unfreed, trim_takes_held;
     bool made_pool_gives_at_once, switched_reuse_gives_at_once, trim_ends_frees, gone_pool_gives;
     bool redundant_edge_dropped, redundant_program_edge_dropped, far_redundant_edge_dropped;
+    bool other_name_overlaps, other_name_uncovers, other_name_record_fires;
     bool never_overlaps, seldom_overlaps, early, shared, halts, late_copies, pageable_later; /* these conform */
 };
 

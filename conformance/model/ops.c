@@ -256,7 +256,7 @@ static bool left_uncovered(const struct op *op, const struct op *pred)
         return true;
     if ((f->large_primary_uncovered && pred->grid->blocks > 1000) || (f->large_dependent_uncovered && op->grid != NULL && op->grid->blocks > 1000))
         return true;
-    return (f->ordinary_not_covered && !pred->attributed) || (f->ignored_uncovers && op->covers_nothing) ||
+    return (f->ordinary_not_covered && !pred->attributed) || ((f->ignored_uncovers || f->other_name_uncovers) && op->covers_nothing) ||
            (f->cooperative_not_covered && pred->grid->cooperative) || (f->domain_not_covered && op->domain != pred->domain) ||
            (f->given_domain_uncovers && op->given_domain != pred->given_domain) || (f->higher_map_uncovers && pred->higher_map) ||
            (f->balanced_uncovers && pred->balanced) || (f->middle_priority_uncovers && pred->between);

@@ -2033,6 +2033,9 @@ static const struct variant variants[] = {
     BROKEN("redundant-edge-dropped", redundant_edge_dropped, "EDGE-25b", "a full edge is dropped if other edges lead from its first node to its second one, too, whatever kinds they are"),
     BROKEN("redundant-program-edge-dropped", redundant_program_edge_dropped, "EDGE-25b", "a programmatic edge is dropped if other edges lead from its first node to its second one, too"),
     BROKEN("far-redundant-edge-dropped", far_redundant_edge_dropped, "EDGE-25b", "a full edge is dropped if other edges lead from its first node to its second one over three nodes or more"),
+    BROKEN("other-name-overlaps", other_name_overlaps, "ATTR-03", "a launch without the attribute into the default stream overlaps the kernel before it, if that was launched by the stream's other name"),
+    BROKEN("other-name-uncovers", other_name_uncovers, "WAIT-01", "the wait of a kernel in the default stream does not cover the kernel before it, if that was launched by the stream's other name"),
+    BROKEN("other-name-record-fires", other_name_record_fires, "EVT-07", "an event recorded in the default stream fires at once behind a kernel that was launched by the stream's other name"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
