@@ -459,6 +459,7 @@ struct faults {
     bool made_pool_gives_at_once, switched_reuse_gives_at_once, trim_ends_frees, gone_pool_gives;
     bool redundant_edge_dropped, redundant_program_edge_dropped, far_redundant_edge_dropped;
     bool other_name_overlaps, other_name_uncovers, other_name_record_fires;
+    bool long_wait_returns;
     bool never_overlaps, seldom_overlaps, early, shared, halts, late_copies, pageable_later; /* these conform */
 };
 

@@ -2036,6 +2036,7 @@ static const struct variant variants[] = {
     BROKEN("other-name-overlaps", other_name_overlaps, "ATTR-03", "a launch without the attribute into the default stream overlaps the kernel before it, if that was launched by the stream's other name"),
     BROKEN("other-name-uncovers", other_name_uncovers, "WAIT-01", "the wait of a kernel in the default stream does not cover the kernel before it, if that was launched by the stream's other name"),
     BROKEN("other-name-record-fires", other_name_record_fires, "EVT-07", "an event recorded in the default stream fires at once behind a kernel that was launched by the stream's other name"),
+    BROKEN("long-wait-returns", long_wait_returns, "WAIT-01", "the wait gives up after 10 milliseconds"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
