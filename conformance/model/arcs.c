@@ -239,6 +239,12 @@ static bool is_dropped(const struct arc *a)
                                         (f->far_redundant_edge_dropped && leads_over(a->from, a->to, 3, 5)));
 }
 
+/* Devices that cut large graphs into pieces */
+static bool crosses(const struct arc *a)
+{
+    return a->from->index / 1024 != a->to->index / 1024;
+}
+
 /* What an edge means: EDGE-01, EDGE-09, EDGE-10; (2,0,default) is F18's launch completion, which no wait covers. */
 void arc_orders(const struct arc *a)
 {
@@ -313,6 +319,7 @@ void arc_orders(const struct arc *a)
         kind = EDGE_TRIGGERED;
     if (device.faults.hundredth_launch_lets_go && kind == EDGE_DONE && queued.launches >= 100)
         kind = EDGE_STARTED;
+    full_lets_go |= device.faults.edge_across_1024_lets_go && crosses(a);
     if (full_lets_go && kind == EDGE_DONE)
         kind = EDGE_TRIGGERED;
     ignored |= completion_lost(a) || is_dropped(a);
@@ -330,6 +337,8 @@ void arc_orders(const struct arc *a)
     uncovered |= (device.faults.later_round_uncovered && later_round) || (device.faults.chosen_uncovered && queued.chosen);
     uncovered |= is_beyond_32_beside_full(a);
     uncovered |= is_dropped(a);
+    uncovered |= device.faults.edge_across_1024_uncovered && crosses(a);
+    uncovered |= device.faults.far_edge_uncovered && a->from->index + 1000 <= a->to->index;
     if (programmatic && !port_lost && !uncovered && !arc_uncovered(a))
         op_covers(a->to->op, a->from->last);
     device.edge_features = 0;

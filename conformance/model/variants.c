@@ -2037,6 +2037,9 @@ static const struct variant variants[] = {
     BROKEN("other-name-uncovers", other_name_uncovers, "WAIT-01", "the wait of a kernel in the default stream does not cover the kernel before it, if that was launched by the stream's other name"),
     BROKEN("other-name-record-fires", other_name_record_fires, "EVT-07", "an event recorded in the default stream fires at once behind a kernel that was launched by the stream's other name"),
     BROKEN("long-wait-returns", long_wait_returns, "WAIT-01", "the wait gives up after 10 milliseconds"),
+    BROKEN("edge-across-1024-uncovered", edge_across_1024_uncovered, "COMP-04b", "no wait covers a programmatic edge from the first 1,024 nodes of a graph to those after them"),
+    BROKEN("edge-across-1024-lets-go", edge_across_1024_lets_go, "COMP-04b", "a full edge from the first 1,024 nodes of a graph to those after them lets go at the trigger"),
+    BROKEN("far-edge-uncovered", far_edge_uncovered, "COMP-04b", "no wait covers a programmatic edge that leads over 1,000 nodes and more"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
