@@ -8,7 +8,8 @@
  * launches  COMP-12a  a graph after an event of another stream, also while it still runs; and one executable graph in two streams
  *                     at once, perhaps changed meanwhile, or refused a change, or after the host has waited for something else;
  *                     two executable graphs of one graph in a stream; and a graph that goes, or its executable one, while it runs
- * changed   EDGE-23b  an executable graph that was launched, then given new parameters or another graph's
+ * changed   EDGE-23b  an executable graph that was launched, then given new parameters or another graph's; executable graphs of one graph whose
+ *                     edge has another kind each time
  * chains    EDGE-25b  a writer that triggers, two nodes of each two kinds that there are, a reader that does not wait, in a row; the first of the two
  *                     may be a kernel whose start leads to the second; and an edge beside a path of others that nobody on it waits for
  * past      EDGE-27c  the same, and a disabled kernel, copy or copy of layers between the two
@@ -487,6 +488,8 @@ static cudaError_t change_and_launch(struct nested *n, unsigned trial, unsigned 
     return error;
 }
 
+#include "nested_kinds.h"
+
 static void ask_changed(struct ask *ask)
 {
     struct nested n = PDL_ZERO;
@@ -497,6 +500,8 @@ static void ask_changed(struct ask *ask)
         error = change_and_launch(&n, trial, &missed);
     ask_expect(ask, "launches of graphs that were changed", error, cudaSuccess);
     ask_expect_none(ask, "launches that did not do what the graph was changed to", missed, ask->trials);
+    if (error == cudaSuccess)
+        ask_times(&n);
     close_nested(&n);
 }
 

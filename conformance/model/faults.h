@@ -461,6 +461,7 @@ struct faults {
     bool other_name_overlaps, other_name_uncovers, other_name_record_fires;
     bool long_wait_returns;
     bool edge_across_1024_uncovered, edge_across_1024_lets_go, far_edge_uncovered;
+    bool same_shape_cached;
     bool never_overlaps, seldom_overlaps, early, shared, halts, late_copies, pageable_later; /* these conform */
 };
 
