@@ -266,6 +266,7 @@ struct node {
     unsigned condition;       /* its value at launch */
     bool undecided;           /* ... it has none: a kernel before it sets one */
     bool disabled;            /* in an executable graph */
+    int told_disabled;        /* so often more than told enabled: for the devices disabling-is-counted and enabling-is-counted */
     struct value {            /* of a node that writes it or waits for it */
         uint32_t *at;
         uint64_t value;
