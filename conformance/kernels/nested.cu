@@ -3,8 +3,8 @@
  * pair      rules     what is launched
  * around    EDGE-25a  a writer that triggers, a graph of one kernel between full edges, a reader that does not wait: the graph a
  *                     child, a child after a child, one graph twice, all of it inside a child, the body of a conditional node; a child or a
- *                     body that ends with copies, and a copy behind it; a writer with twelve readers, which may be the roots of a child or of
- *                     a body; and a reader after 24 kernels, the last of which is the writer
+ *                     body that ends with copies, and a copy behind it; four child graphs of one graph at once; a writer with twelve readers,
+ *                     which may be the roots of a child or of a body; and a reader after 24 kernels, the last of which is the writer
  * launches  COMP-12a  a graph after an event of another stream, also while it still runs; and one executable graph in two streams
  *                     at once, perhaps changed meanwhile, or refused a change, or after the host has waited for something else;
  *                     two executable graphs of one graph in a stream; and a graph that goes, or its executable one, while it runs
@@ -407,6 +407,8 @@ static void ask_twice_around(struct ask *ask, struct nested *n)
         (void)cudaGraphDestroy(graph);
 }
 
+#include "nested_copies.h"
+
 static void ask_around(struct ask *ask)
 {
     struct nested n = PDL_ZERO;
@@ -418,6 +420,8 @@ static void ask_around(struct ask *ask)
         ask_one_around(ask, &n, (enum around)around);
     if (n.args.data)
         ask_twice_around(ask, &n);
+    if (n.args.data)
+        ask_copies_around(ask, &n);
     close_nested(&n);
 }
 

@@ -245,6 +245,19 @@ static bool crosses(const struct arc *a)
     return a->from->index / 1024 != a->to->index / 1024;
 }
 
+/* What a wait covers for an edge of a graph: on a device where copies of a child graph share it, that of the first one. */
+static struct op *covered_of(const struct arc *a)
+{
+    const struct node *owner = a->to->graph->owner;
+    for (size_t i = 0; device.faults.child_copies_share_cover && owner != NULL && i < owner->index; i++) {
+        const struct node *other = owner->graph->node[i];
+        bool alike = other->type == cudaGraphNodeTypeGraph && other->child_of == owner->child_of && !leads_over(other, owner, 0, 5);
+        if (alike && other->child[0]->node[a->from->index]->last != NULL)
+            return other->child[0]->node[a->from->index]->last;
+    }
+    return a->from->last;
+}
+
 /* What an edge means: EDGE-01, EDGE-09, EDGE-10; (2,0,default) is F18's launch completion, which no wait covers. */
 void arc_orders(const struct arc *a)
 {
@@ -340,6 +353,6 @@ void arc_orders(const struct arc *a)
     uncovered |= device.faults.edge_across_1024_uncovered && crosses(a);
     uncovered |= device.faults.far_edge_uncovered && a->from->index + 1000 <= a->to->index;
     if (programmatic && !port_lost && !uncovered && !arc_uncovered(a))
-        op_covers(a->to->op, a->from->last);
+        op_covers(a->to->op, covered_of(a));
     device.edge_features = 0;
 }

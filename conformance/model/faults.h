@@ -462,6 +462,7 @@ struct faults {
     bool long_wait_returns;
     bool edge_across_1024_uncovered, edge_across_1024_lets_go, far_edge_uncovered;
     bool same_shape_cached;
+    bool child_copies_share_cover;
     bool disabling_is_counted, enabling_is_counted;
     bool never_overlaps, seldom_overlaps, early, shared, halts, late_copies, pageable_later; /* these conform */
 };

@@ -2041,6 +2041,7 @@ static const struct variant variants[] = {
     BROKEN("edge-across-1024-lets-go", edge_across_1024_lets_go, "COMP-04b", "a full edge from the first 1,024 nodes of a graph to those after them lets go at the trigger"),
     BROKEN("far-edge-uncovered", far_edge_uncovered, "COMP-04b", "no wait covers a programmatic edge that leads over 1,000 nodes and more"),
     BROKEN("same-shape-cached", same_shape_cached, "EDGE-23b", "a second executable graph of a graph has the edges' data of the first one, if it has the same edges"),
+    BROKEN("child-copies-share-cover", child_copies_share_cover, "EDGE-25a", "in the second of two child graphs of one graph that do not follow each other a wait covers what it is to cover of the first one"),
     BROKEN("disabling-is-counted", disabling_is_counted, "EDGE-42b", "a node that was disabled twice has to be enabled twice"),
     BROKEN("enabling-is-counted", enabling_is_counted, "EDGE-42b", "a node that was enabled once more than it was disabled has to be disabled twice"),
 };
