@@ -464,6 +464,7 @@ struct faults {
     bool same_shape_cached;
     bool child_copies_share_cover;
     bool disabling_is_counted, enabling_is_counted;
+    bool child_update_keeps_trigger_count, body_update_keeps_trigger_count;
     bool never_overlaps, seldom_overlaps, early, shared, halts, late_copies, pageable_later; /* these conform */
 };
 

@@ -2044,6 +2044,8 @@ static const struct variant variants[] = {
     BROKEN("child-copies-share-cover", child_copies_share_cover, "EDGE-25a", "in the second of two child graphs of one graph that do not follow each other a wait covers what it is to cover of the first one"),
     BROKEN("disabling-is-counted", disabling_is_counted, "EDGE-42b", "a node that was disabled twice has to be enabled twice"),
     BROKEN("enabling-is-counted", enabling_is_counted, "EDGE-42b", "a node that was enabled once more than it was disabled has to be disabled twice"),
+    BROKEN("child-update-keeps-trigger-count", child_update_keeps_trigger_count, "COMP-16", "a kernel of a child graph that an update gives more blocks has triggered once as many have as it had before"),
+    BROKEN("body-update-keeps-trigger-count", body_update_keeps_trigger_count, "COMP-16", "a kernel of a body that an update gives more blocks has triggered once as many have as it had before"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
