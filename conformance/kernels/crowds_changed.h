@@ -1,5 +1,5 @@
 /* crowds_changed.h - the part of crowds.cu with a pair of nodes of many blocks in an executable graph, or a graph, that is changed: one of the two,
- * or a node beside them. */
+ * or a node beside them; or as a whole, where the pair lies in a child graph or a body. */
 #ifndef CROWDS_CHANGED_H_INCLUDED
 #define CROWDS_CHANGED_H_INCLUDED
 
@@ -62,6 +62,71 @@ static cudaError_t run_changed_crowd(struct crowd *crowd, const struct node_room
     return error;
 }
 
+/* Where the pair lies in a graph that an update changes as a whole. */
+enum pair_inside { INSIDE_CHILD, INSIDE_CHILD_OF_CHILD, INSIDE_BODY, INSIDES };
+
+static cudaError_t make_inside(struct crowd *crowd, enum pair_inside inside, const unsigned *blocks, cudaGraph_t *graph)
+{
+    cudaGraphEdgeData data = edges_data(1, 0, 1);
+    cudaGraphNode_t node[2];
+    cudaGraph_t place = NULL;
+    cudaError_t error = cudaGraphCreate(graph, 0);
+
+#if CUDART_VERSION >= 12040
+    if (error == cudaSuccess && inside == INSIDE_BODY)
+        error = ask_add_if(&node[0], *graph, *graph, 1, &place);
+#endif
+    if (error == cudaSuccess && place == NULL)
+        error = ask_add_empty_child(&node[0], *graph, &place);
+    if (error == cudaSuccess && inside == INSIDE_CHILD_OF_CHILD)
+        error = ask_add_empty_child(&node[0], place, &place);
+    if (error == cudaSuccess)
+        error = ask_add_kernel_after(&node[0], place, NULL, 0, (const void *)SYMBOL(crowds_primary), &crowd->args, blocks[0], 1);
+    if (error == cudaSuccess)
+        error = ask_add_kernel_after(&node[1], place, NULL, 0, (const void *)SYMBOL(crowds_dependent), &crowd->args, blocks[1], 1);
+    return error == cudaSuccess ? edges_add(place, &node[0], &node[1], &data, 1) : error;
+}
+
+/* The executable graph was made with one block of the primary or of the dependent, or with more of the primary. */
+static cudaError_t run_updated_inside(struct crowd *crowd, unsigned blocks, unsigned before, enum pair_inside inside)
+{
+    unsigned now[2] = { blocks, blocks }, then[2] = { before == 0 ? 1 : before == 1 ? blocks + 66 : blocks, before == 2 ? 1 : blocks };
+    cudaGraphExecUpdateResultInfo info = PDL_ZERO;
+    cudaGraph_t graph = NULL, other = NULL;
+    cudaGraphExec_t exec = NULL;
+    cudaError_t error;
+
+    prepare_crowd(crowd);
+    error = make_inside(crowd, inside, then, &graph);
+    if (error == cudaSuccess)
+        error = cudaGraphInstantiate(&exec, graph, 0);
+    if (error == cudaSuccess)
+        error = make_inside(crowd, inside, now, &other);
+    if (error == cudaSuccess)
+        error = cudaGraphExecUpdate(exec, other, &info);
+    error = end_crowd_graph(crowd, graph, exec, error);
+    if (other)
+        (void)cudaGraphDestroy(other);
+    crowd->trials++;
+    if (error == cudaSuccess)
+        look_at_crowd(crowd);
+    return error;
+}
+
+static void ask_updated_inside(struct crowd *crowd)
+{
+    static const unsigned sizes[] = { 34, 130, 300 };
+    unsigned trials = 9 * (has_conditions() ? INSIDES : INSIDE_BODY), i;
+    cudaError_t error = cudaSuccess;
+
+    crowd->stale = crowd->early = crowd->trials = 0;
+    for (i = 0; i < trials && error == cudaSuccess; i++)
+        error = run_updated_inside(crowd, sizes[i % 3], i / 3 % 3, (enum pair_inside)(i / 9));
+    ask_expect(crowd->ask, "updates of grids inside child graphs and bodies", error, cudaSuccess);
+    ask_expect_none(crowd->ask, "dependents inside that began before the last block had triggered, updated to other sizes", crowd->early, trials);
+    ask_expect_none(crowd->ask, "stale in the last blocks of dependents inside, updated to other sizes", crowd->stale, trials);
+}
+
 static void ask_changed_crowds(struct crowd *crowd)
 {
     static const unsigned sizes[] = { 34, 130, 300 };
@@ -76,6 +141,7 @@ static void ask_changed_crowds(struct crowd *crowd)
     ask_expect(crowd->ask, "nodes of many blocks that are changed", error, cudaSuccess);
     ask_expect_none(crowd->ask, "dependents that began before the last block had triggered, one of the two changed", crowd->early, trials);
     ask_expect_none(crowd->ask, "stale in the last blocks of dependents, one of the two changed", crowd->stale, trials);
+    ask_updated_inside(crowd);
 }
 
 #endif

@@ -7,7 +7,8 @@
  * fans     COMP-04b  a node with twelve programmatic edges, into it or out of it, whose nodes are given attributes late; a full edge in a child
  *                    graph up to 24 deep; large grids after several ones, or after a captured event, in a graph that is launched three times
  * legacy   COMP-06d  twelve and forty blocking streams; one that is destroyed; a host function; a wait in the legacy stream for an event of another
- *                    stream; stream 0; blocking streams that wait for events; another thread; an event that the legacy stream records
+ *                    stream; stream 0, also after the legacy stream and before it; blocking streams that wait for events; another thread; an
+ *                    event that the legacy stream records
  * default  COMP-06d  work of each kind in the legacy stream or a blocking one, followers of each kind in the other one, which had held nothing, a
  *                    kernel or a graph before, or is new
  * flights  COMP-12b  one executable graph, launched three times in a row in three streams, one of which is destroyed meanwhile
@@ -27,12 +28,12 @@
  * driver   COMP-04d  copies, memsets, host functions and waits by the driver's calls for each direction, width and shape; copies and memsets of rows
  *                    and layers that the host waits for
  * many     COMP-04e  the last of 136 streams, an event among 4,160, those of 520 launches, one that is recorded 260 times, one of 600
- *                    that a stream waits for, the last of 70 executable graphs, one of 260 launches, 400 host functions,
- *                    136 pairs of a primary and a dependent at once
+ *                    that a stream waits for, the last of 70 executable graphs, one of 260 launches, 400 host functions, work of
+ *                    20 milliseconds, 136 pairs of a primary and a dependent at once
  * again    COMP-04e  six launches of one kernel with the same arguments, each with or without the attribute; memsets, copies, values, host functions,
  *                    graphs and events that are the same three times, between kernels that change what they move
  * wide     COMP-04b  144 works or primaries and 120 kernels that do nothing, before one reader; one work before 120 such kernels and 144
- *                    readers; 2,100 empty nodes between work and reader
+ *                    readers; 2,100 empty nodes between work and reader; 2,100 kernels, each after one up to 2,047 nodes before it
  * captures COMP-04e  a capture of 1,100 nodes, one of 33 streams, and four captures at once
  * rows     MEM-06c   rows of kernels that trigger and neither wait nor store, launched and captured, with a join, in a fork or before one
  * large_rows MEM-06c rows whose silent kernels have 33 blocks or 4,096 bytes of arguments, or whose follower has 33 blocks
@@ -391,7 +392,9 @@ static void ask_joins(struct ask *ask, const struct join *join, unsigned count, 
 #include "joins_idle.h"
 #include "joins_graphs.h"
 #include "joins_pairs.h"
+#include "joins_long.h"
 #include "joins_many.h"
+#include "joins_large_graphs.h"
 #include "joins_wide.h"
 #include "joins_rows.h"
 #include "joins_large_rows.h"
@@ -516,6 +519,10 @@ static void ask_legacy(struct ask *ask)
         { "stale in the legacy stream, after forty blocking ones", join_forty },
         { "stale after an event that the driver records or awaits in stream 0", join_zero_by_driver },
         { "stale after a launch by the driver in stream 0, or in it", join_launched_by_driver },
+        { "stale in stream 0 after the legacy stream, or the other way round", join_other_name },
+        { "stale in a dependent in the one after the other", join_dependent_by_name },
+        { "stale after an event that the one recorded after the other", join_recorded_by_name },
+        { "stale for the host that waits for the one after the other", join_host_by_name },
     };
 
     ask_joins(ask, joins, sizeof(joins) / sizeof(joins[0]), cudaStreamDefault);

@@ -163,6 +163,64 @@ static cudaError_t join_launched_by_driver(struct joins *joins)
                  : launch_in_zero((const void *)SYMBOL(joins_follower), &joins->follower[0], FOLLOWS_IN(joins, zero));
 }
 
+/* One stream has two names, 0 and cudaStreamLegacy: the work is queued by the one, and what comes after it by the other. */
+static cudaStream_t name_of_legacy(const struct joins *joins, unsigned other)
+{
+    return (joins->round + other) % 2 ? cudaStreamLegacy : (cudaStream_t)NULL;
+}
+
+static cudaError_t work_by_name(struct joins *joins, unsigned followers)
+{
+    prepare(joins, 1, followers);
+    return work(joins, 0, name_of_legacy(joins, 0));
+}
+
+/* In every other pair of rounds a silent kernel overlaps the work by the follower's name. */
+static cudaError_t join_other_name(struct joins *joins)
+{
+    cudaStream_t other = name_of_legacy(joins, 1);
+    cudaError_t error = work_by_name(joins, 1);
+
+    if (error == cudaSuccess && joins->round / 2 % 2)
+        error = silent(joins, other);
+    return error == cudaSuccess ? follow(joins, 0, other) : error;
+}
+
+static cudaError_t join_dependent_by_name(struct joins *joins)
+{
+    cudaLaunchAttribute early = serialization(1);
+    cudaError_t error = work_by_name(joins, 1);
+
+    return error == cudaSuccess ? launch_one((const void *)SYMBOL(joins_waiting_follower), &joins->follower[0], PLACE_WORDS,
+                                             FOLLOWS_IN(joins, name_of_legacy(joins, 1)), &early, 1)
+                                : error;
+}
+
+static cudaError_t join_recorded_by_name(struct joins *joins)
+{
+    cudaEvent_t event = NULL;
+    cudaError_t error = cudaEventCreateWithFlags(&event, cudaEventDisableTiming);
+
+    if (error == cudaSuccess)
+        error = work_by_name(joins, 1);
+    if (error == cudaSuccess)
+        error = record_and_await(event, name_of_legacy(joins, 1), joins->ask->side);
+    if (error == cudaSuccess)
+        error = follow(joins, 0, joins->ask->side);
+    (void)cudaEventDestroy(event);
+    return error;
+}
+
+static cudaError_t join_host_by_name(struct joins *joins)
+{
+    cudaError_t error = work_by_name(joins, 0);
+
+    if (error == cudaSuccess)
+        error = cudaStreamSynchronize(FOLLOWS_IN(joins, name_of_legacy(joins, 1)));
+    joins->pinned->host_is_stale = differs(joins->pinned, joins->pinned->words, PLACE_WORDS);
+    return error;
+}
+
 static cudaError_t join_copy_in_legacy(struct joins *joins) { return moved(joins, joins->stream[joins->trial % PLACES], cudaStreamLegacy, 0); }
 static cudaError_t join_copy_after_legacy(struct joins *joins) { return moved(joins, cudaStreamLegacy, joins->stream[joins->trial % PLACES], 0); }
 

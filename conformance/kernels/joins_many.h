@@ -479,6 +479,7 @@ static void ask_many(struct ask *ask)
     };
 
     ask_joins(ask, joins, MANY_WAYS, cudaStreamNonBlocking);
+    ask_long(ask);
 }
 
 #endif

@@ -240,6 +240,7 @@ static void ask_wide(struct ask *ask)
     };
 
     ask_joins(ask, joins, WIDE_WAYS, cudaStreamNonBlocking);
+    ask_large_graphs(ask);
 }
 
 /* ---- captures ---- */

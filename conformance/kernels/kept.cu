@@ -5,7 +5,7 @@
  * uploaded  EDGE-42  so does one whose graph is uploaded
  * items     EDGE-42a each of a kernel, memsets and copies, one of rows and one of layers, that is disabled stays so: new parameters by either call, updates, uploads
  * left      EDGE-42b graphs of two nodes of each kind, of which one or two are left out and taken back: all others run, also when a node that may
- *                    not be left out is refused
+ *                    not be left out is refused; nodes that are disabled or enabled several times in a row
  * edges     EDGE-44a an edge that is refused because there is one leaves that one's data; a node that is destroyed takes its edges along,
  *                    leaves no others, and nodes that are added then have theirs; programmatic edges into conditional nodes are refused
  * inside    EDGE-43a an update changes kernels, memsets and copies in child graphs and in bodies of conditional nodes

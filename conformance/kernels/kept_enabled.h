@@ -272,11 +272,66 @@ static void ask_all_left_declined(struct ask *ask)
     (void)cudaFreeHost(left.words);
 }
 
+/* Each row of four calls, with those that change nothing, is in it. */
+#define TOLD_BITS 0xF59u /* 0000 1111 0101 1001 */
+#define TOLD_CALLS 16u
+
+/* The last call counts, however many of its kind came before it: each item is told by a row of calls, in which the others are elsewhere then. A
+ * launch comes after so many of them. */
+static cudaError_t tell_in_a_row(struct kept *kept, cudaGraphExec_t exec, const cudaGraphNode_t *node, unsigned each, unsigned *wrong)
+{
+    unsigned call, i, runs = 0, enabled, told = 0;
+    cudaError_t error = cudaSuccess;
+
+    for (call = 0; call < 2 * TOLD_CALLS && error == cudaSuccess; call++) {
+        for (i = 0, runs = told = 0; i < ITEMS && error == cudaSuccess; i++) {
+            unsigned on = TOLD_BITS >> (call + 3 * i) % TOLD_CALLS & 1;
+            error = cudaGraphNodeSetEnabled(exec, node[i], on);
+            runs |= on << i;
+            if (error == cudaSuccess)
+                error = cudaGraphNodeGetEnabled(exec, node[i], &enabled);
+            told |= (enabled != 0) << i;
+        }
+        *wrong += told != runs;
+        if (call % each != each - 1 || error != cudaSuccess)
+            continue;
+        memset(kept->words, 0, WORDS * WORD_BYTES);
+        error = cudaGraphLaunch(exec, kept->ask->stream);
+        if (error == cudaSuccess)
+            error = cudaStreamSynchronize(kept->ask->stream);
+        *wrong += error == cudaSuccess && which_are_set(kept->words, WORDS) != runs;
+    }
+    return error;
+}
+
+static void ask_told_in_rows(struct ask *ask)
+{
+    struct kept kept = PDL_ZERO;
+    cudaGraph_t graph = NULL;
+    cudaGraphExec_t exec = NULL;
+    cudaGraphNode_t node[ITEMS] = { NULL };
+    unsigned each, wrong = 0;
+    cudaError_t error;
+
+    if (!open_kept(&kept, ask))
+        return;
+    ask_expect(ask, "a graph of all items", make_items(&kept, &graph, node), cudaSuccess);
+    error = cudaGraphInstantiate(&exec, graph, 0);
+    for (each = 1; each <= 3 && error == cudaSuccess; each += 2)
+        error = tell_in_a_row(&kept, exec, node, each, &wrong);
+    ask_expect(ask, "nodes that are disabled or enabled several times in a row", error, cudaSuccess);
+    ask_expect_none(ask, "wrong after nodes were disabled or enabled several times in a row", wrong, 4 * TOLD_CALLS);
+    (void)cudaGraphExecDestroy(exec);
+    (void)cudaGraphDestroy(graph);
+    close_kept(&kept);
+}
+
 static void ask_left(struct ask *ask)
 {
     struct left left = PDL_ZERO;
     unsigned spread, hub;
 
+    ask_told_in_rows(ask);
     if (open_left(&left, ask)) {
         ask_left_given(&left);
         for (spread = 0; spread < SPREADS; spread++)

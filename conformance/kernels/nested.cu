@@ -3,14 +3,15 @@
  * pair      rules     what is launched
  * around    EDGE-25a  a writer that triggers, a graph of one kernel between full edges, a reader that does not wait: the graph a
  *                     child, a child after a child, one graph twice, all of it inside a child, the body of a conditional node; a child or a
- *                     body that ends with copies, and a copy behind it; a writer with twelve readers, which may be the roots of a child or of
- *                     a body; and a reader after 24 kernels, the last of which is the writer
+ *                     body that ends with copies, and a copy behind it; four child graphs of one graph at once; a writer with twelve readers,
+ *                     which may be the roots of a child or of a body; and a reader after 24 kernels, the last of which is the writer
  * launches  COMP-12a  a graph after an event of another stream, also while it still runs; and one executable graph in two streams
  *                     at once, perhaps changed meanwhile, or refused a change, or after the host has waited for something else;
  *                     two executable graphs of one graph in a stream; and a graph that goes, or its executable one, while it runs
- * changed   EDGE-23b  an executable graph that was launched, then given new parameters or another graph's
+ * changed   EDGE-23b  an executable graph that was launched, then given new parameters or another graph's; executable graphs of one graph whose
+ *                     edge has another kind each time
  * chains    EDGE-25b  a writer that triggers, two nodes of each two kinds that there are, a reader that does not wait, in a row; the first of the two
- *                     may be a kernel whose start leads to the second
+ *                     may be a kernel whose start leads to the second; and an edge beside a path of others that nobody on it waits for
  * past      EDGE-27c  the same, and a disabled kernel, copy or copy of layers between the two
  * past_set  EDGE-27a  ... a disabled memset, of a row or of several
  * past_port EDGE-27d  a writer, a node of each kind, a disabled kernel, a programmatic edge, a reader that waits
@@ -406,6 +407,8 @@ static void ask_twice_around(struct ask *ask, struct nested *n)
         (void)cudaGraphDestroy(graph);
 }
 
+#include "nested_copies.h"
+
 static void ask_around(struct ask *ask)
 {
     struct nested n = PDL_ZERO;
@@ -417,6 +420,8 @@ static void ask_around(struct ask *ask)
         ask_one_around(ask, &n, (enum around)around);
     if (n.args.data)
         ask_twice_around(ask, &n);
+    if (n.args.data)
+        ask_copies_around(ask, &n);
     close_nested(&n);
 }
 
@@ -487,6 +492,8 @@ static cudaError_t change_and_launch(struct nested *n, unsigned trial, unsigned 
     return error;
 }
 
+#include "nested_kinds.h"
+
 static void ask_changed(struct ask *ask)
 {
     struct nested n = PDL_ZERO;
@@ -497,9 +504,12 @@ static void ask_changed(struct ask *ask)
         error = change_and_launch(&n, trial, &missed);
     ask_expect(ask, "launches of graphs that were changed", error, cudaSuccess);
     ask_expect_none(ask, "launches that did not do what the graph was changed to", missed, ask->trials);
+    if (error == cudaSuccess)
+        ask_times(&n);
     close_nested(&n);
 }
 
+#include "nested_triangles.h"
 #include "nested_chains.h"
 #include "nested_ends.h"
 #include "nested_launches.h"

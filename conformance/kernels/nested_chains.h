@@ -205,7 +205,12 @@ static unsigned draw_past_port(struct chain *chain, unsigned trial, uint64_t see
     return chain->kind[0];
 }
 
-static void ask_chains(struct ask *ask) { ask_chains_of(ask, draw_pair, "stale after two nodes, the first of kind"); }
+static void ask_chains(struct ask *ask)
+{
+    ask_chains_of(ask, draw_pair, "stale after two nodes, the first of kind");
+    ask_triangles(ask);
+}
+
 static void ask_past(struct ask *ask) { ask_chains_of(ask, draw_past, "stale past a disabled kernel or copy to"); }
 static void ask_past_set(struct ask *ask) { ask_chains_of(ask, draw_past_set, "stale past a disabled memset to"); }
 static void ask_past_port(struct ask *ask)

@@ -120,6 +120,7 @@ struct stream {
     unsigned items; /* since the last kernel; for the device two-items-hide-primary */
     bool moved_nothing; /* since its last work; for the device empty-move-hides-primary */
     bool given; /* an attribute, since its last work; for the device set-attribute-uncovers */
+    cudaStream_t named; /* as its last kernel was launched: for the devices other-name-* */
     bool has_captured, beside_capture; /* ...; made while another one captured, on a device that does not let it block then */
     bool idle; /* nothing was queued since it was synchronized; for the device idle-attribute-refused */
     bool tail_awaited; /* its last work waited for an event; for the device legacy-passes-awaiting */
@@ -268,6 +269,7 @@ struct node {
     unsigned condition;       /* its value at launch */
     bool undecided;           /* ... it has none: a kernel before it sets one */
     bool disabled;            /* in an executable graph */
+    int told_disabled;        /* so often more than told enabled: for the devices disabling-is-counted and enabling-is-counted */
     struct value {            /* of a node that writes it or waits for it */
         uint32_t *at;
         uint64_t value;

@@ -115,7 +115,7 @@ cudaError_t CUDARTAPI cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec, cud
     unsigned grid_y = n->kernel->grid[1];
     unsigned counted = n->kernel->counted != 0 ? n->kernel->counted : request_blocks(n->kernel);
     cudaError_t error = kernel_replace(n->kernel, p);
-    n->kernel->counted = request_blocks(n->kernel) > counted ? counted : 0;
+    n->kernel->counted = device.faults.params_keep_trigger_count && request_blocks(n->kernel) > counted ? counted : 0;
     n->kernel->cooperative &= !device.faults.exec_params_lose_cooperative;
     if (error == cudaSuccess)
         does_as_before(e, n, &before);

@@ -431,7 +431,7 @@ struct op *request_op(const struct request *r)
         op->given |= UINT32_C(1) << (r->attrs[i].id & 31); /* read_attribute knows none beyond 16 */
         see_value(op, &r->attrs[i]);
     }
-    op->covers_nothing = r->ignored_entry;
+    op->covers_nothing = device.faults.ignored_uncovers && r->ignored_entry;
     op->urgent = r->urgent;
     op->domain = r->domain;
     op->features = features_of(r, op->grid);
@@ -527,7 +527,11 @@ cudaError_t launch_in_stream(struct request *r)
         return cudaSuccess;
     take_leaked_clusters(s, r);
     struct op *op = request_op(r);
-    stream_append(s, op, launch_may_overlap(r, s));
+    bool other_name = s->kernel_tail != NULL && s->named != r->stream_handle;
+    bool overlaps = launch_may_overlap(r, s) || (device.faults.other_name_overlaps && other_name);
+    op->covers_nothing |= device.faults.other_name_uncovers && other_name && r->programmatic;
+    s->named = r->stream_handle;
+    stream_append(s, op, overlaps);
     if (device.faults.launch_record_drops_waiters && r->event != NULL && event_of(r->event)->op != NULL)
         streams_drop(event_of(r->event)->op);
     if (r->event != NULL) {

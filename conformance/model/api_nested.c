@@ -98,6 +98,12 @@ cudaError_t CUDARTAPI cudaGraphNodeSetEnabled(cudaGraphExec_t exec, cudaGraphNod
     if (device.faults.disabling_takes_memsets && n->type == cudaGraphNodeTypeMemset)
         memsets_follow(e->copy, enabled != 0);
     n->disabled = enabled == 0 || (device.faults.enabled_by_one_only && enabled != 1) || (device.faults.enabling_ignored && n->disabled);
+    bool counts = device.faults.disabling_is_counted || device.faults.enabling_is_counted;
+    n->told_disabled += enabled == 0 ? 1 : n->told_disabled > 0 || device.faults.enabling_is_counted ? -1 : 0;
+    if (device.faults.enabling_is_counted && n->told_disabled > 1)
+        n->told_disabled = 1;
+    if (counts)
+        n->disabled = n->told_disabled > 0;
     if (device.faults.disabling_reaches_siblings && enabled == 0)
         execs_disable(n);
     return cudaSuccess;

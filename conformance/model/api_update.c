@@ -219,6 +219,18 @@ void trigger_at_starts(struct graph *g)
             g->arc[i].data.from_port = cudaGraphKernelNodePortLaunchCompletion;
 }
 
+/* The blocks that kernels inside are done with once they have triggered. */
+static void keep_inner_counts(struct node *n, const struct node *old)
+{
+    for (unsigned c = 0; c < n->children; c++)
+        for (size_t i = 0; i < n->child[c]->nodes; i++) {
+            struct request *r = n->child[c]->node[i]->kernel;
+            const struct request *before = old->child[c]->node[i]->kernel;
+            if (r != NULL)
+                r->counted = request_blocks(r) > request_blocks(before) ? request_blocks(before) : 0;
+        }
+}
+
 /* What an update leaves of a node as it was, on the devices that break one. */
 static void node_keeps(struct node *n, const struct node *old)
 {
@@ -235,6 +247,9 @@ static void node_keeps(struct node *n, const struct node *old)
     bool of_event = n->type == cudaGraphNodeTypeEventRecord || n->type == cudaGraphNodeTypeWaitEvent;
     if (device.faults.captured_update_keeps_event && of_event && n->captured)
         n->event = old->event;
+    if ((device.faults.child_update_keeps_trigger_count && n->type == cudaGraphNodeTypeGraph) ||
+        (device.faults.body_update_keeps_trigger_count && n->type == cudaGraphNodeTypeConditional))
+        keep_inner_counts(n, old);
     if (device.faults.update_keeps_inner_threads)
         keep_inner_threads(n, old);
     if (device.faults.update_keeps_inner_condition)

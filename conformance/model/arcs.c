@@ -226,6 +226,48 @@ static bool is_value_beside(const struct arc *a)
     return false;
 }
 
+/* Whether edges lead from the one node to the other over so many nodes, or more, up to a few. */
+static bool leads_over(const struct node *from, const struct node *to, unsigned nodes, unsigned most)
+{
+    const struct graph *in = to->graph;
+    for (size_t i = 0; most != 0 && i < in->arcs; i++)
+        if (in->arc[i].from == from && in->arc[i].to != to && leads_over(in->arc[i].to, to, nodes == 0 ? 0 : nodes - 1, most - 1))
+            return true;
+    for (size_t i = 0; nodes == 0 && i < in->arcs; i++)
+        if (in->arc[i].from == from && in->arc[i].to == to)
+            return true;
+    return false;
+}
+
+/* Devices that take an edge for redundant beside others */
+static bool is_dropped(const struct arc *a)
+{
+    const struct faults *f = &device.faults;
+    if (a->data.type == cudaGraphDependencyTypeProgrammatic)
+        return f->redundant_program_edge_dropped && leads_over(a->from, a->to, 1, 5);
+    return edge_is_default(a->data) && ((f->redundant_edge_dropped && leads_over(a->from, a->to, 1, 5)) ||
+                                        (f->far_redundant_edge_dropped && leads_over(a->from, a->to, 3, 5)));
+}
+
+/* Devices that cut large graphs into pieces */
+static bool crosses(const struct arc *a)
+{
+    return a->from->index / 1024 != a->to->index / 1024;
+}
+
+/* What a wait covers for an edge of a graph: on a device where copies of a child graph share it, that of the first one. */
+static struct op *covered_of(const struct arc *a)
+{
+    const struct node *owner = a->to->graph->owner;
+    for (size_t i = 0; device.faults.child_copies_share_cover && owner != NULL && i < owner->index; i++) {
+        const struct node *other = owner->graph->node[i];
+        bool alike = other->type == cudaGraphNodeTypeGraph && other->child_of == owner->child_of && !leads_over(other, owner, 0, 5);
+        if (alike && other->child[0]->node[a->from->index]->last != NULL)
+            return other->child[0]->node[a->from->index]->last;
+    }
+    return a->from->last;
+}
+
 /* What an edge means: EDGE-01, EDGE-09, EDGE-10; (2,0,default) is F18's launch completion, which no wait covers. */
 void arc_orders(const struct arc *a)
 {
@@ -300,9 +342,10 @@ void arc_orders(const struct arc *a)
         kind = EDGE_TRIGGERED;
     if (device.faults.hundredth_launch_lets_go && kind == EDGE_DONE && queued.launches >= 100)
         kind = EDGE_STARTED;
+    full_lets_go |= device.faults.edge_across_1024_lets_go && crosses(a);
     if (full_lets_go && kind == EDGE_DONE)
         kind = EDGE_TRIGGERED;
-    ignored |= completion_lost(a);
+    ignored |= completion_lost(a) || is_dropped(a);
     bool ranked = (queued.flags & cudaGraphInstantiateFlagUseNodePriority) != 0 && has_priority(a->from);
     ignored |= device.faults.ranked_unordered && ranked && edge_is_default(a->data);
     ignored |= device.faults.chosen_copy_passed && queued.chosen && a->from->type == cudaGraphNodeTypeMemcpy;
@@ -316,7 +359,10 @@ void arc_orders(const struct arc *a)
         op_after(a->to->op, from, kind);
     uncovered |= (device.faults.later_round_uncovered && later_round) || (device.faults.chosen_uncovered && queued.chosen);
     uncovered |= is_beyond_32_beside_full(a);
+    uncovered |= is_dropped(a);
+    uncovered |= device.faults.edge_across_1024_uncovered && crosses(a);
+    uncovered |= device.faults.far_edge_uncovered && a->from->index + 1000 <= a->to->index;
     if (programmatic && !port_lost && !uncovered && !arc_uncovered(a))
-        op_covers(a->to->op, a->from->last);
+        op_covers(a->to->op, covered_of(a));
     device.edge_features = 0;
 }

@@ -426,6 +426,12 @@ void model_wait(void)
         return;
     t->waits++;
     t->block->op->grid->waited = true;
+    for (uint64_t since = device.clock; device.faults.long_wait_returns && !wait_may_return(t);) {
+        if (device.clock - since >= (uint64_t)10000000 << 10)
+            return; /* it gives up, and what it has cached stays */
+        post(ACT_WAKE, NULL, t, (uint64_t)200000 << 10);
+        thread_rests(THREAD_PAUSE);
+    }
     if (!wait_may_return(t)) {
         waiting_threads++;
         thread_rests(THREAD_WAIT);

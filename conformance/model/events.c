@@ -473,6 +473,8 @@ static cudaError_t event_record_in(cudaEvent_t event, cudaStream_t stream, unsig
         return call_result(error);
     }
     event_record(e, s, flagged);
+    if (device.faults.other_name_record_fires && s->kernel_tail != NULL && s->named != stream)
+        e->op = NULL;
     return cudaSuccess;
 }
 

@@ -463,6 +463,14 @@ struct faults {
     bool captured_event_place_taken, spoiled_fork_forgets, record_after_spoiled_lost, recaptured_program_event_lost, next_edge_takes_lost_kind,
         set_dependencies_passed; /* what is gone leaves a trace */
     bool start_event_beside_trigger_uncovered, value_beside_dependent_early; /* of two kinds beside each other */
+    bool redundant_edge_dropped, redundant_program_edge_dropped, far_redundant_edge_dropped;
+    bool other_name_overlaps, other_name_uncovers, other_name_record_fires;
+    bool long_wait_returns;
+    bool edge_across_1024_uncovered, edge_across_1024_lets_go, far_edge_uncovered;
+    bool same_shape_cached;
+    bool child_copies_share_cover;
+    bool disabling_is_counted, enabling_is_counted;
+    bool child_update_keeps_trigger_count, body_update_keeps_trigger_count;
     bool never_overlaps, seldom_overlaps, early, shared, halts, late_copies, pageable_later; /* these conform */
 };
 

@@ -267,6 +267,20 @@ static void bodies_lose_cooperative(const struct graph *g)
     }
 }
 
+/* For the device same-shape-cached: the edges have the data that an executable graph of the same graph has, if it has them all. */
+static void take_cached_data(struct graph *copy, uint64_t source)
+{
+    const struct graph_exec *o = execs; /* the newest one */
+    while (o != NULL && o->made_from != source)
+        o = o->next;
+    if (o == NULL || o->copy->arcs != copy->arcs)
+        return;
+    for (size_t i = 0; i < copy->arcs; i++)
+        for (size_t k = 0; k < copy->arcs; k++)
+            if (o->copy->arc[k].from->index == copy->arc[i].from->index && o->copy->arc[k].to->index == copy->arc[i].to->index)
+                copy->arc[i].data = o->copy->arc[k].data;
+}
+
 cudaError_t graph_instantiate(cudaGraphExec_t *out, cudaGraph_t handle, unsigned long long flags)
 {
     struct graph *g = graph_of(handle);
@@ -286,6 +300,8 @@ cudaError_t graph_instantiate(cudaGraphExec_t *out, cudaGraph_t handle, unsigned
     e->copy = graph_copy(g);
     gone_recycled(e->copy);
     drop_later(e->copy);
+    if (device.faults.same_shape_cached)
+        take_cached_data(e->copy, g->number);
     g->made = true;
     g->made_of = g->nodes;
     if (device.faults.cooperative_in_body_is_plain)

@@ -256,7 +256,7 @@ static bool left_uncovered(const struct op *op, const struct op *pred)
         return true;
     if ((f->large_primary_uncovered && pred->grid->blocks > 1000) || (f->large_dependent_uncovered && op->grid != NULL && op->grid->blocks > 1000))
         return true;
-    return (f->ordinary_not_covered && !pred->attributed) || (f->ignored_uncovers && op->covers_nothing) ||
+    return (f->ordinary_not_covered && !pred->attributed) || ((f->ignored_uncovers || f->other_name_uncovers) && op->covers_nothing) ||
            (f->cooperative_not_covered && pred->grid->cooperative) || (f->domain_not_covered && op->domain != pred->domain) ||
            (f->given_domain_uncovers && op->given_domain != pred->given_domain) || (f->higher_map_uncovers && pred->higher_map) ||
            (f->balanced_uncovers && pred->balanced) || (f->middle_priority_uncovers && pred->between);
@@ -500,7 +500,8 @@ static bool all_triggered(const struct op *op)
     unsigned exited = device.faults.exit_not_trigger ? 0 : g->exited;
     if (device.faults.one_trigger_launches && g->triggered > 0)
         return true;
-    if (device.faults.params_keep_trigger_count && g->counted != 0)
+    const struct faults *f = &device.faults;
+    if ((f->params_keep_trigger_count || f->child_update_keeps_trigger_count || f->body_update_keeps_trigger_count) && g->counted != 0)
         return g->triggered + exited >= g->counted;
     if (device.faults.first_layer_counts && g->shape[2] > 1)
         return g->triggered + exited >= g->shape[0] * g->shape[1];

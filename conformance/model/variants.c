@@ -2049,6 +2049,23 @@ static const struct variant variants[] = {
     BROKEN("next-edge-takes-lost-kind", next_edge_takes_lost_kind, "EDGE-44a", "an edge between kernels has the data of the edge that was last removed, if that led from the same node"),
     BROKEN("grids-share-frames", grids_share_frames, "MEM-10a", "the threads of a launch with the attribute use another block's local memory"),
     BROKEN("growing-frames-lost", growing_frames_lost, "MEM-10a", "running threads lose their local memory when a thread needs more than any before"),
+    BROKEN("refused-capture-forgets-event", refused_capture_forgets_event, "EDGE-41b", "a captured launch that is refused takes from its event what that stood for"),
+    BROKEN("redundant-edge-dropped", redundant_edge_dropped, "EDGE-25b", "a full edge is dropped if other edges lead from its first node to its second one, too, whatever kinds they are"),
+    BROKEN("redundant-program-edge-dropped", redundant_program_edge_dropped, "EDGE-25b", "a programmatic edge is dropped if other edges lead from its first node to its second one, too"),
+    BROKEN("far-redundant-edge-dropped", far_redundant_edge_dropped, "EDGE-25b", "a full edge is dropped if other edges lead from its first node to its second one over three nodes or more"),
+    BROKEN("other-name-overlaps", other_name_overlaps, "ATTR-03", "a launch without the attribute into the default stream overlaps the kernel before it, if that was launched by the stream's other name"),
+    BROKEN("other-name-uncovers", other_name_uncovers, "WAIT-01", "the wait of a kernel in the default stream does not cover the kernel before it, if that was launched by the stream's other name"),
+    BROKEN("other-name-record-fires", other_name_record_fires, "EVT-07", "an event recorded in the default stream fires at once behind a kernel that was launched by the stream's other name"),
+    BROKEN("long-wait-returns", long_wait_returns, "WAIT-01", "the wait gives up after 10 milliseconds"),
+    BROKEN("edge-across-1024-uncovered", edge_across_1024_uncovered, "COMP-04b", "no wait covers a programmatic edge from the first 1,024 nodes of a graph to those after them"),
+    BROKEN("edge-across-1024-lets-go", edge_across_1024_lets_go, "COMP-04b", "a full edge from the first 1,024 nodes of a graph to those after them lets go at the trigger"),
+    BROKEN("far-edge-uncovered", far_edge_uncovered, "COMP-04b", "no wait covers a programmatic edge that leads over 1,000 nodes and more"),
+    BROKEN("same-shape-cached", same_shape_cached, "EDGE-23b", "a second executable graph of a graph has the edges' data of the first one, if it has the same edges"),
+    BROKEN("child-copies-share-cover", child_copies_share_cover, "EDGE-25a", "in the second of two child graphs of one graph that do not follow each other a wait covers what it is to cover of the first one"),
+    BROKEN("disabling-is-counted", disabling_is_counted, "EDGE-42b", "a node that was disabled twice has to be enabled twice"),
+    BROKEN("enabling-is-counted", enabling_is_counted, "EDGE-42b", "a node that was enabled once more than it was disabled has to be disabled twice"),
+    BROKEN("child-update-keeps-trigger-count", child_update_keeps_trigger_count, "COMP-16", "a kernel of a child graph that an update gives more blocks has triggered once as many have as it had before"),
+    BROKEN("body-update-keeps-trigger-count", body_update_keeps_trigger_count, "COMP-16", "a kernel of a body that an update gives more blocks has triggered once as many have as it had before"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 

@@ -1,0 +1,132 @@
+/* nested_copies.h - the part of nested.cu with several child graphs of one graph under way at once: the wait in each covers its own writer. */
+#ifndef NESTED_COPIES_H_INCLUDED
+#define NESTED_COPIES_H_INCLUDED
+
+#define COPIES 4u
+#define COPY_TRIALS 12u
+
+struct copies {
+    struct nested *n;          /* whose words they share */
+    struct host_room *room[COPIES];
+    struct kernel_args args[COPIES];
+};
+
+static int open_copies(struct copies *c, struct nested *n)
+{
+    unsigned i, opened = 0;
+
+    c->n = n;
+    for (i = 0; i < COPIES; i++) {
+        opened += open_room(&c->room[i], &c->args[i]) != 0;
+        c->args[i].data = n->args.data + 4 * i * PART; /* a writer's part and one that readers look at beside it */
+        c->args[i].seen = c->args[i].data + 2 * PART;
+    }
+    return opened == COPIES;
+}
+
+static void close_copies(struct copies *c)
+{
+    unsigned i;
+
+    for (i = 0; i < COPIES; i++)
+        (void)cudaFreeHost(c->room[i]);
+}
+
+static cudaError_t give_copy(cudaGraphNode_t node, const void *function, struct kernel_args *args)
+{
+    void *values[1];
+    struct cudaKernelNodeParams params = one_block_node(function, PART, values);
+
+    values[0] = args;
+    return cudaGraphKernelNodeSetParams(node, &params);
+}
+
+/* What lies in the child graph node gets memory of its own. */
+static cudaError_t part_copy(struct copies *c, cudaGraphNode_t child, unsigned i)
+{
+    cudaGraph_t inside = NULL;
+    cudaGraphNode_t from = NULL, to = NULL;
+    cudaGraphEdgeData data = PDL_ZERO;
+    size_t count = 1;
+    cudaError_t error = cudaGraphChildGraphNodeGetGraph(child, &inside);
+
+    if (error == cudaSuccess)
+        error = edges_of_graph(inside, &from, &to, &data, &count);
+    if (error == cudaSuccess)
+        error = give_copy(from, (const void *)SYMBOL(nested_writer), &c->args[i]);
+    return error == cudaSuccess ? give_copy(to, (const void *)SYMBOL(nested_waiting_reader), &c->args[i]) : error;
+}
+
+static cudaError_t make_copies(struct copies *c, cudaGraphExec_t *exec)
+{
+    cudaGraph_t graph = NULL, source = NULL;
+    cudaGraphNode_t node[2], child;
+    unsigned i;
+    cudaError_t error = cudaGraphCreate(&source, 0);
+
+    if (error == cudaSuccess)
+        error = ask_add_kernel(&node[0], source, (const void *)SYMBOL(nested_writer), &c->args[0], PART);
+    if (error == cudaSuccess)
+        error = ask_add_kernel(&node[1], source, (const void *)SYMBOL(nested_waiting_reader), &c->args[0], PART);
+    if (error == cudaSuccess)
+        error = add_edge(source, node[0], node[1], 1);
+    if (error == cudaSuccess)
+        error = cudaGraphCreate(&graph, 0);
+    for (i = 0; i < COPIES && error == cudaSuccess; i++) {
+        error = cudaGraphAddChildGraphNode(&child, graph, NULL, 0, source);
+        if (error == cudaSuccess && i)
+            error = part_copy(c, child, i);
+    }
+    if (error == cudaSuccess)
+        error = cudaGraphInstantiate(exec, graph, 0);
+    if (source)
+        (void)cudaGraphDestroy(source);
+    if (graph)
+        (void)cudaGraphDestroy(graph);
+    return error;
+}
+
+/* Each in turn has the slowest writer. */
+static unsigned copies_are_stale(struct copies *c)
+{
+    static uint32_t words[4 * COPIES * PART];
+    unsigned i, k, stale = 0;
+
+    if (cudaMemcpy(words, c->n->args.data, sizeof(words), cudaMemcpyDeviceToHost) != cudaSuccess)
+        return 1;
+    for (i = 0; i < COPIES; i++)
+        for (k = 0; k < PART; k++)
+            stale |= words[(4 * i + 2) * PART + k] != words_fresh(c->room[i]->plan.key, k);
+    return stale;
+}
+
+static cudaError_t launch_copies(struct copies *c, unsigned trial, cudaGraphExec_t exec)
+{
+    unsigned i;
+
+    for (i = 0; i < COPIES; i++) {
+        prepare_trial(c->room[i], (trial + 1) * COPIES + i);
+        c->room[i]->plan.hold_ns = 3000 + (trial + i) % COPIES * 6000;
+    }
+    return launch_nested(c->n, trial, exec);
+}
+
+static void ask_copies_around(struct ask *ask, struct nested *n)
+{
+    struct copies c = PDL_ZERO;
+    cudaGraphExec_t exec = NULL;
+    unsigned trial, stale = 0;
+    cudaError_t error = open_copies(&c, n) ? make_copies(&c, &exec) : cudaErrorMemoryAllocation;
+
+    for (trial = 0; trial < COPY_TRIALS && error == cudaSuccess; trial++) {
+        error = launch_copies(&c, trial, exec);
+        stale += error == cudaSuccess && copies_are_stale(&c);
+    }
+    ask_expect(ask, "launches of four child graphs of one graph", error, cudaSuccess);
+    ask_expect_none(ask, "stale in one of four child graphs of one graph", stale, COPY_TRIALS);
+    if (exec)
+        (void)cudaGraphExecDestroy(exec);
+    close_copies(&c);
+}
+
+#endif
