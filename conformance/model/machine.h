@@ -296,6 +296,8 @@ void op_block_exited(struct op *op);
 void op_counts_as_triggered(struct op *op);
 void ops_reclaim(void);
 
+void move_memory(struct op *op);
+
 /* waits.c */
 bool wait_may_return(const struct thread *thread);
 

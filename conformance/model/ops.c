@@ -322,9 +322,19 @@ static void cover_closes(struct op *op, const struct op *pred)
             c->op = NULL;
 }
 
+/* On the device node-set-at-trigger: the memsets of a graph that only this kernel still holds up store, and will again in their turn. */
+static void sets_at_trigger(struct op *op)
+{
+    for (struct edge *e = op->out; e != NULL; e = e->next)
+        if (e->to->kind == OP_SET && !e->to->of_value && e->to->blocked == 1 && (e->to->features & HAS(graph)))
+            move_memory(e->to);
+}
+
 /* Lets go every edge of one kind. */
 static void signal(struct op *op, enum edge_kind kind)
 {
+    if (device.faults.node_set_at_trigger && kind == EDGE_TRIGGERED && op->kind == OP_KERNEL)
+        sets_at_trigger(op);
     for (struct edge *e = op->out; e != NULL; e = e->next) {
         if (e->kind != kind || e->used)
             continue;
@@ -398,7 +408,7 @@ static void copy_layers(const struct move *m, size_t bytes)
             memmove((char *)m->to + layer * m->layer + row * m->pitch, (const char *)m->from + layer * m->from_layer + row * m->from_pitch, bytes);
 }
 
-static void move_memory(struct op *op)
+void move_memory(struct op *op)
 {
     const size_t huge = (size_t)16 << 20;
     if (device.faults.child_moves_cut && (op->features & HAS(child)) && op->move.bytes > 4096)

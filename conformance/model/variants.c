@@ -1969,6 +1969,8 @@ static const struct variant variants[] = {
     BROKEN("edges-beyond-32-beside-program-uncovered", edges_beyond_32_beside_program_uncovered, "COMP-04b", "of more than 32 edges into a node of which some are full no wait covers the programmatic ones behind the 32nd"),
     BROKEN("higher-map-uncovers", higher_map_uncovers, "SAME-02", "the wait does not cover a kernel whose map of memory-sync domains names one behind the second"),
     BROKEN("balanced-uncovers", balanced_uncovers, "SAME-02", "the wait does not cover a kernel whose clusters are scheduled to balance the load"),
+    BROKEN("copy-source-given", copy_source_given, "COMP-04d", "a copy or memset does not wait for the copy before it in its stream whose source it stores over, and whose target it does not touch"),
+    BROKEN("node-set-at-trigger", node_set_at_trigger, "COMP-04d", "a memset of a graph stores once when the kernel before it has triggered, and again once that has ended"),
     BROKEN("middle-priority-uncovers", middle_priority_uncovers, "SAME-02", "the wait does not cover a kernel of a priority between the highest and none"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
