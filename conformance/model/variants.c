@@ -1971,6 +1971,7 @@ static const struct variant variants[] = {
     BROKEN("balanced-uncovers", balanced_uncovers, "SAME-02", "the wait does not cover a kernel whose clusters are scheduled to balance the load"),
     BROKEN("copy-source-given", copy_source_given, "COMP-04d", "a copy or memset does not wait for the copy before it in its stream whose source it stores over, and whose target it does not touch"),
     BROKEN("node-set-at-trigger", node_set_at_trigger, "COMP-04d", "a memset of a graph stores once when the kernel before it has triggered, and again once that has ended"),
+    BROKEN("freed-returns-to-owner", freed_returns_to_owner, "COMP-17a", "memory that another stream freed is given at once to the stream that had allocated it"),
     BROKEN("middle-priority-uncovers", middle_priority_uncovers, "SAME-02", "the wait does not cover a kernel of a priority between the highest and none"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
