@@ -298,6 +298,13 @@ void ops_reclaim(void);
 
 void move_memory(struct op *op);
 
+/* values.c */
+void values_reset(void);
+bool value_is_there(const struct op *op);
+void value_was_awaited(const struct op *op);
+void note_moved(const struct op *op); /* these are for broken devices */
+bool second_waits(const struct op *op);
+
 /* waits.c */
 bool wait_may_return(const struct thread *thread);
 

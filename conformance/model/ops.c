@@ -68,6 +68,7 @@ void ops_reset(void)
     while (chunks != NULL)
         chunk_spare(&chunks);
     loops_reset();
+    values_reset();
     device.live_ops = 0;
     device.serial = device.told_function_at = device.told_memory_at = device.made_graph_at = 0;
     device.pinned_memory_at = device.changed_graph_at = device.told_properties_at = 0;
@@ -440,55 +441,6 @@ static void call_host(const struct op *op)
 
 enum { MOST_POLLS = 100000 }; /* of a value that never comes: a deadlock */
 
-/* CU_STREAM_WAIT_VALUE_*: at least, in cyclic order; equal; a common bit; not all bits in one of them. */
-static bool condition_holds(unsigned how, uint32_t is, uint32_t wanted)
-{
-    const struct faults *f = &device.faults;
-    switch (how) {
-    case 1: return is == wanted || (f->zero_not_awaited && wanted == 0) || (f->equal_value_as_at_least && (int32_t)(is - wanted) >= 0);
-    case 2:
-        if (f->all_bits_awaited)
-            return (is & wanted) == wanted;
-        return (is & wanted) != 0 || (f->several_bits_not_awaited && (wanted & (wanted - 1)) != 0);
-    case 3: return f->nor_not_awaited || (f->nor_compares_as_and ? ~(is & wanted) : ~(is | wanted)) != 0;
-    default:
-        if (f->value_compared_unsigned)
-            return is >= wanted;
-        return f->value_compared_signed ? (int32_t)is >= (int32_t)wanted : (int32_t)(is - wanted) >= 0;
-    }
-}
-
-static bool wide_condition_holds(unsigned how, uint64_t is, uint64_t wanted)
-{
-    const struct faults *f = &device.faults;
-    uint64_t common = is & wanted, neither = ~(is | wanted);
-    switch (how) {
-    case 1: return is == wanted;
-    case 2: return (f->wide_bits_of_low_word ? (uint32_t)common : common) != 0;
-    case 3: return (f->wide_nor_of_low_word ? (uint32_t)neither : neither) != 0;
-    default:
-        if (f->wide_compared_unsigned)
-            return is >= wanted;
-        return f->wide_compared_signed ? (int64_t)is >= (int64_t)wanted : (int64_t)(is - wanted) >= 0;
-    }
-}
-
-static bool value_is_there(const struct op *op)
-{
-    const struct faults *f = &device.faults;
-    uint32_t is;
-    memcpy(&is, op->move.from, sizeof is);
-    if (f->value_not_awaited || (f->value_in_memory_unawaited && !memory_is_pinned(op->move.from)) ||
-        (f->flush_not_awaited && (op->await.flags >> 30 & 1) != 0) || (f->any_value_ends_wait && is != op->await.before))
-        return true;
-    if (op->await.wide && !f->wide_value_by_low_word) {
-        uint64_t all;
-        memcpy(&all, op->move.from, sizeof all);
-        return wide_condition_holds(op->await.flags & 3, all, op->await.wanted);
-    }
-    return condition_holds(op->await.flags & 3, is, op->move.value);
-}
-
 /* ACT_START: a kernel's blocks may be placed from now on, everything else happens at once, a wait for a value once the value is there. */
 void op_starts(struct op *op)
 {
@@ -513,16 +465,20 @@ void op_starts(struct op *op)
         signal(op, EDGE_TURN);
         return;
     case OP_COPY:
-    case OP_SET: move_memory(op); break;
+    case OP_SET:
+        move_memory(op);
+        note_moved(op);
+        break;
     case OP_HOST: call_host(op); break;
     case OP_AWAIT:
-        if (!value_is_there(op) && !(device.faults.value_wait_gives_up && op->await.polls > 100)) {
+        if (!second_waits(op) && !value_is_there(op) && !(device.faults.value_wait_gives_up && op->await.polls > 100)) {
             if (++op->await.polls > MOST_POLLS)
                 device_fails(cudaErrorLaunchTimeout);
             else
                 post(ACT_START, op, NULL, choose_ns(200, 2000));
             return;
         }
+        value_was_awaited(op);
         break;
     case OP_JOIN:
         if (op->loop != NULL && loop_goes_on(op))

@@ -1972,6 +1972,8 @@ static const struct variant variants[] = {
     BROKEN("copy-source-given", copy_source_given, "COMP-04d", "a copy or memset does not wait for the copy before it in its stream whose source it stores over, and whose target it does not touch"),
     BROKEN("node-set-at-trigger", node_set_at_trigger, "COMP-04d", "a memset of a graph stores once when the kernel before it has triggered, and again once that has ended"),
     BROKEN("freed-returns-to-owner", freed_returns_to_owner, "COMP-17a", "memory that another stream freed is given at once to the stream that had allocated it"),
+    BROKEN("moved-value-unseen", moved_value_unseen, "COMP-17b", "a wait for a value does not see one that a memset or copy of four bytes stored"),
+    BROKEN("second-waiter-passes", second_waiter_passes, "COMP-17b", "a stream does not wait for a value for which another stream waits already"),
     BROKEN("middle-priority-uncovers", middle_priority_uncovers, "SAME-02", "the wait does not cover a kernel of a priority between the highest and none"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
