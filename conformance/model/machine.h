@@ -304,6 +304,9 @@ bool value_is_there(const struct op *op);
 void value_was_awaited(const struct op *op);
 void note_moved(const struct op *op); /* these are for broken devices */
 bool second_waits(const struct op *op);
+void stores_arrive(void);
+void stores_arrived(const struct op *op);
+void value_arrives(struct op *op);
 
 /* waits.c */
 bool wait_may_return(const struct thread *thread);

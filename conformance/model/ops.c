@@ -445,6 +445,7 @@ enum { MOST_POLLS = 100000 }; /* of a value that never comes: a deadlock */
 void op_starts(struct op *op)
 {
     trace(op->serial << 8 | 2);
+    stores_arrive();
     switch (op->kind) {
     case OP_KERNEL:
         for (const struct cover *c = op->covered; c != NULL; c = c->next)
@@ -494,6 +495,7 @@ void op_starts(struct op *op)
 void op_flushes(struct op *op)
 {
     memory_flush(op);
+    stores_arrived(op);
     op_is_done(op);
 }
 
@@ -572,6 +574,7 @@ void op_block_exited(struct op *op)
     op_block_triggered(op);
     if (op->grid->gone == op->grid->blocks) {
         op->exited_all = true;
+        value_arrives(op);
         bool slow = device.faults.wait_before_flush || device.drawn.effect == EFFECT_beforeflush || device.faults.exits_not_covered || once_in(3);
         post(ACT_FLUSH, op, NULL, slow ? choose_ns(1000, 4000) : choose_ns(30, 400));
         waiters_recheck();

@@ -3,8 +3,10 @@
 
 #include <string.h>
 
-/* For the devices second-waiter-passes and moved-value-unseen: who waits for a value; words that memsets and copies stored last */
+/* For the devices second-waiter-passes, value-before-stores and moved-value-unseen: who waits for a value; a kernel whose stores are still to come,
+ * though the value after it is there; words that memsets and copies stored last */
 static const struct op *awaiting;
+static struct op *before_value;
 static struct {
     const void *at;
     uint32_t value;
@@ -13,6 +15,7 @@ static struct {
 void values_reset(void)
 {
     awaiting = NULL;
+    before_value = NULL;
     memset(moved, 0, sizeof moved);
 }
 
@@ -90,6 +93,32 @@ bool second_waits(const struct op *op)
     if (awaiting == NULL || awaiting == op)
         awaiting = op;
     return device.faults.second_waiter_passes && awaiting != op && awaiting->move.from == op->move.from;
+}
+
+/* On the device value-before-stores: what begins now finds all stores; only who runs does not. */
+void stores_arrive(void)
+{
+    if (before_value != NULL)
+        memory_flush(before_value);
+    before_value = NULL;
+}
+
+/* ... the value behind this kernel, whose last block has ended. */
+void value_arrives(struct op *op)
+{
+    if (!device.faults.value_before_stores || op->cover_open != 0)
+        return;
+    for (struct edge *e = op->out; e != NULL; e = e->next)
+        if (e->to->of_value && e->to->blocked == 1 && !memory_is_pinned(e->to->move.to)) {
+            move_memory(e->to);
+            before_value = op;
+        }
+}
+
+/* The flush of this kernel has come. */
+void stores_arrived(const struct op *op)
+{
+    before_value = before_value == op ? NULL : before_value;
 }
 
 void value_was_awaited(const struct op *op)

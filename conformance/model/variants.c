@@ -1974,6 +1974,7 @@ static const struct variant variants[] = {
     BROKEN("freed-returns-to-owner", freed_returns_to_owner, "COMP-17a", "memory that another stream freed is given at once to the stream that had allocated it"),
     BROKEN("moved-value-unseen", moved_value_unseen, "COMP-17b", "a wait for a value does not see one that a memset or copy of four bytes stored"),
     BROKEN("second-waiter-passes", second_waiter_passes, "COMP-17b", "a stream does not wait for a value for which another stream waits already"),
+    BROKEN("value-before-stores", value_before_stores, "COMP-17b", "a value in the device's memory is written once the last block of the kernel before it has ended, before all that it stored is there for kernels that run"),
     BROKEN("middle-priority-uncovers", middle_priority_uncovers, "SAME-02", "the wait does not cover a kernel of a priority between the highest and none"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
