@@ -215,6 +215,7 @@ struct device {
     uint64_t told_function_at, told_memory_at, made_graph_at, pinned_memory_at, changed_graph_at, told_properties_at;
     bool by_driver, in_piece; /* the driver is called to launch; and is given the arguments in one piece */
     bool graph_by_driver;     /* ... to launch a graph */
+    bool source_during_call;  /* the copy that is queued reads its source before its call returns */
 
     unsigned sms, slots; /* slots for blocks on each SM */
     struct thread *current;
