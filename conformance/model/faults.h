@@ -437,6 +437,7 @@ struct faults {
     bool copy_source_given, node_set_at_trigger; /* to who stores over it; before what reads there has ended */
     bool freed_returns_to_owner;
     bool batch_takes_first_order;
+    bool rows_in_two_bytes;
     bool moved_value_unseen, second_waiter_passes, value_before_stores;
     bool never_overlaps, seldom_overlaps, early, shared, halts, late_copies, pageable_later; /* these conform */
 };

@@ -1976,6 +1976,7 @@ static const struct variant variants[] = {
     BROKEN("second-waiter-passes", second_waiter_passes, "COMP-17b", "a stream does not wait for a value for which another stream waits already"),
     BROKEN("value-before-stores", value_before_stores, "COMP-17b", "a value in the device's memory is written once the last block of the kernel before it has ended, before all that it stored is there for kernels that run"),
     BROKEN("batch-takes-first-order", batch_takes_first_order, "COMP-04h", "all copies that one call queues read their sources when the first one does"),
+    BROKEN("rows-in-two-bytes", rows_in_two_bytes, "COMP-05e", "a copy or memset of more than 65,535 rows moves 65,536 fewer"),
     BROKEN("middle-priority-uncovers", middle_priority_uncovers, "SAME-02", "the wait does not cover a kernel of a priority between the highest and none"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
