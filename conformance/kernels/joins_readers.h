@@ -35,6 +35,7 @@ struct reading {
     uint32_t *source, *target; /* as the device names them; of the reader, which copies to the device first if it has a target */
     struct kernel_args args, over_args;
     cudaGraphExec_t exec;      /* of the reader or of who stores, if one is a graph */
+    int pinned;                /* the source is */
 };
 
 static int reads_long(const struct reading *r) { return r->reader == READ_BY_LONG_OUT || r->reader == READ_BY_LONG_WITHIN; }
@@ -54,6 +55,7 @@ static void choose_reading(struct reading *r)
     if ((over_captured(r) && (r->over == OVER_BY_GRAPH || r->over == OVER_BY_VALUE)) || (reads_long(r) && r->over == OVER_BY_HOST) ||
         (r->reader == READ_BY_GRAPH && r->over == OVER_BY_GRAPH))
         r->over = OVER_BY_KERNEL;
+    r->pinned = !reads_long(r) && round / 2 % 2;
 }
 
 /* The words of a work that has ended, where they are read; other ones where what is stored over them comes from. */
@@ -61,9 +63,9 @@ static cudaError_t open_reading(struct reading *r)
 {
     struct joins *joins = r->joins;
     uint32_t *words = joins->pinned->words;
-    int pinned = r->reader == READ_BY_HOST || r->over == OVER_BY_HOST || (!reads_long(r) && joins->round / 2 % 2);
     cudaError_t error = open_aside(joins);
 
+    r->pinned |= r->reader == READ_BY_HOST || r->over == OVER_BY_HOST;
     prepare(joins, 1, 1);
     store_work(joins->pinned, 0);
     joins->pinned->plan[0].hold_ns = READER_HOLD;
@@ -71,20 +73,20 @@ static cudaError_t open_reading(struct reading *r)
         error = open_longer(joins);
     if (error != cudaSuccess)
         return error;
-    r->source = reads_long(r) ? joins->longer + READER_BEFORE / sizeof(uint32_t) : pinned ? joins->follower[0].data : joins->aside;
+    r->source = reads_long(r) ? joins->longer + READER_BEFORE / sizeof(uint32_t) : r->pinned ? joins->follower[0].data : joins->aside;
     r->target = r->reader == READ_BY_COPY_WITHIN    ? joins->aside + PLACE_WORDS
                 : r->reader == READ_BY_LONG_WITHIN ? joins->longer + LONG_BYTES / sizeof(uint32_t)
                                                    : NULL;
     r->args = r->over_args = joins->work[0];
     r->over_args.data = r->args.data = r->source;
     r->args.seen = joins->follower[0].seen;
-    if (!pinned)
+    if (!r->pinned)
         error = put_words(r->source, words, PLACE_WORDS);
     if (error == cudaSuccess && r->reader == READ_BY_GRAPH)
         error = ask_graph_of_kernel(&r->exec, (const void *)SYMBOL(joins_late_reader), &r->args, PLACE_WORDS);
     if (error == cudaSuccess && r->over == OVER_BY_GRAPH)
         error = ask_graph_of_kernel(&r->exec, (const void *)SYMBOL(joins_overwriter), &r->over_args, PLACE_WORDS);
-    return error == cudaSuccess ? put_words(joins->aside + ALL_WORDS / 2, words + 3 * PLACE_WORDS, PLACE_WORDS) : error;
+    return error == cudaSuccess ? put_words(joins->aside + ALL_WORDS / 2, words + 3 * PLACE_WORDS, 2 * PLACE_WORDS) : error;
 }
 
 /* ---- who reads ---- */
@@ -114,7 +116,8 @@ static cudaError_t copy_by_reader(struct reading *r, cudaStream_t stream)
 
     layers.kind = cudaMemcpyDefault;
     switch (r->reader) {
-    case READ_BY_COPY_OUT: return cudaMemcpyAsync(seen, r->source, ROW_BYTES, cudaMemcpyDefault, stream);
+    case READ_BY_COPY_OUT:
+        return cudaMemcpyAsync(joins->pinned->seen[0], r->source, ROW_BYTES, r->pinned ? cudaMemcpyDefault : cudaMemcpyDeviceToHost, stream);
     case READ_BY_COPY_WITHIN: return cudaMemcpyAsync(r->target, r->source, ROW_BYTES, cudaMemcpyDefault, stream);
     case READ_BY_ROWS: return cudaMemcpy2DAsync(seen, 8, r->source, 8, 8, ROW_BYTES / 8, cudaMemcpyDefault, stream);
     case READ_BY_LAYERS: return cudaMemcpy3DAsync(&layers, stream);
@@ -124,35 +127,38 @@ static cudaError_t copy_by_reader(struct reading *r, cudaStream_t stream)
     }
 }
 
-static cudaError_t read_late(struct reading *r, cudaStream_t stream)
+static cudaError_t read_now(struct reading *r, cudaStream_t stream)
 {
-    cudaError_t error;
-
     if (r->reader == READ_BY_KERNEL)
         return launch_one((const void *)SYMBOL(joins_late_reader), &r->args, PLACE_WORDS, stream, NULL, 0);
-    if (r->reader == READ_BY_GRAPH)
-        return cudaGraphLaunch(r->exec, stream);
-    error = hold_up(r->joins, stream);
-    return error == cudaSuccess ? copy_by_reader(r, stream) : error;
+    return r->reader == READ_BY_GRAPH ? cudaGraphLaunch(r->exec, stream) : copy_by_reader(r, stream);
+}
+
+static cudaError_t read_late(struct reading *r, cudaStream_t stream)
+{
+    cudaError_t error = r->reader > READ_BY_GRAPH ? hold_up(r->joins, stream) : cudaSuccess;
+
+    return error == cudaSuccess ? read_now(r, stream) : error;
 }
 
 /* ---- who stores over it ---- */
 
 static void CUDART_CB overwrite_words(void *opaque) { memset(opaque, 0, ROW_BYTES); }
 
-static cudaError_t overwrite(struct reading *r, cudaStream_t stream)
+/* turn: which of two contents a copy brings. */
+static cudaError_t overwrite(struct reading *r, enum over over, unsigned turn, cudaStream_t stream)
 {
     struct joins *joins = r->joins;
-    uint32_t *to = r->source, *other = joins->aside + ALL_WORDS / 2;
+    uint32_t *to = r->source, *other = joins->aside + ALL_WORDS / 2 + turn * PLACE_WORDS, *host = joins->pinned->words + (3 + turn) * PLACE_WORDS;
     struct cudaMemcpy3DParms layers = row_in_layers(to, other);
 
     layers.kind = cudaMemcpyDefault;
-    switch (r->over) {
+    switch (over) {
     case OVER_BY_SET: return cudaMemsetAsync(to, SET_BYTE, ROW_BYTES, stream);
     case OVER_BY_HALVES:
-    case OVER_BY_WORDS: return set_in_line(r->over == OVER_BY_HALVES ? SET_HALVES : SET_WORDS, to, (CUstream)stream);
+    case OVER_BY_WORDS: return set_in_line(over == OVER_BY_HALVES ? SET_HALVES : SET_WORDS, to, (CUstream)stream);
     case OVER_BY_SET_ROWS: return cudaMemset2DAsync(to, 8, SET_BYTE, 8, ROW_BYTES / 8, stream);
-    case OVER_BY_COPY_IN: return cudaMemcpyAsync(to, joins->pinned->words + 3 * PLACE_WORDS, ROW_BYTES, cudaMemcpyDefault, stream);
+    case OVER_BY_COPY_IN: return cudaMemcpyAsync(to, host, ROW_BYTES, r->pinned ? cudaMemcpyDefault : cudaMemcpyHostToDevice, stream);
     case OVER_BY_COPY_WITHIN: return cudaMemcpyAsync(to, other, ROW_BYTES, cudaMemcpyDefault, stream);
     case OVER_BY_ROWS: return cudaMemcpy2DAsync(to, 8, other, 8, 8, ROW_BYTES / 8, cudaMemcpyDefault, stream);
     case OVER_BY_LAYERS: return cudaMemcpy3DAsync(&layers, stream);
@@ -172,7 +178,7 @@ static cudaError_t read_and_overwrite(struct reading *r, cudaEvent_t event, cuda
     if (error == cudaSuccess && last != stream)
         error = record_and_await(event, stream, last);
     if (error == cudaSuccess)
-        error = overwrite(r, FOLLOWS_IN(r->joins, last));
+        error = overwrite(r, r->over, 0, FOLLOWS_IN(r->joins, last));
     return error == cudaSuccess && last != stream ? record_and_await(back, last, stream) : error;
 }
 

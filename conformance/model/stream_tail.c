@@ -36,6 +36,8 @@ static bool passes_memset(const struct op *before, const struct op *op)
 {
     const struct faults *f = &device.faults;
     size_t width = before->move.width, then = op->kind == OP_SET ? op->move.width : 0;
+    if (op->of_value)
+        return f->value_passes_set && !before->of_value;
     if (op->kind != OP_KERNEL)
         return f->memsets_pass_each_other && ((width == 2 && then == 4) || (width == 4 && then == 2));
     if (f->rows_set_passed && before->move.rows > 1 && (op->grid->cooperative || op->grid->cluster > 1))
@@ -72,7 +74,7 @@ static bool passes_copy(const struct op *before, const struct op *op)
     if (f->copy_source_given && before->kind == OP_COPY && (op->kind == OP_COPY || op->kind == OP_SET) && only_overwrites(&before->move, op))
         return true;
     return (f->memset_passes_copy_in && before->from_host && op->kind == OP_SET && !op->of_value) ||
-           (f->graph_passes_copy_out && before->to_host && op->kind == OP_JOIN);
+           (f->copy_out_passes_copy_in && before->from_host && op->to_host) || (f->graph_passes_copy_out && before->to_host && op->kind == OP_JOIN);
 }
 
 static bool passes_tail(const struct stream *s, const struct op *op)

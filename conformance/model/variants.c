@@ -1977,6 +1977,8 @@ static const struct variant variants[] = {
     BROKEN("value-before-stores", value_before_stores, "COMP-17b", "a value in the device's memory is written once the last block of the kernel before it has ended, before all that it stored is there for kernels that run"),
     BROKEN("batch-takes-first-order", batch_takes_first_order, "COMP-04h", "all copies that one call queues read their sources when the first one does"),
     BROKEN("rows-in-two-bytes", rows_in_two_bytes, "COMP-05e", "a copy or memset of more than 65,535 rows moves 65,536 fewer"),
+    BROKEN("copy-out-passes-copy-in", copy_out_passes_copy_in, "COMP-04d", "a copy to the host does not wait for the copy to the device right before it in its stream"),
+    BROKEN("value-passes-set", value_passes_set, "COMP-04d", "a value is written before the memset right before it in its stream"),
     BROKEN("middle-priority-uncovers", middle_priority_uncovers, "SAME-02", "the wait does not cover a kernel of a priority between the highest and none"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
