@@ -61,6 +61,8 @@
  * items    COMP-04d  two works behind a kernel, of each kind that is no kernel each, or a kernel or graph behind one
  * awaited_items COMP-04a two such works, and between them a wait for the event of a kernel
  * recorders COMP-04a work of each such kind that waits for the event of a launch of each kind
+ * readers  COMP-04d work of each kind that reads late, and stores nothing before; work of each kind that stores over what it reads
+ * neighbours COMP-04d two works of each kind each, right behind each other, of which the second one reads what the first one stored, or stores there
  * lent     ATTR-17b streams and nodes that are given the attributes of another one; streams with an attribute of each kind; graphs that
  *                    cudaGraphInstantiateWithParams makes executable
  * values   COMP-17b values that streams write and wait for: after work, an event or a silent kernel, before work of each kind and dependents
@@ -499,6 +501,8 @@ static cudaError_t join_zero(struct joins *joins)
 #include "joins_recorders.h"
 #include "joins_again.h"
 #include "joins_far.h"
+#include "joins_readers.h"
+#include "joins_neighbours.h"
 
 static void ask_legacy(struct ask *ask)
 {
@@ -569,6 +573,8 @@ static const struct pair joins_pairs[] = {
     PAIR_ASK("items", ask_items),
     PAIR_ASK("awaited_items", ask_awaited_items),
     PAIR_ASK("recorders", ask_recorders),
+    PAIR_ASK("readers", ask_readers),
+    PAIR_ASK("neighbours", ask_neighbours),
     PAIR_ASK("lent", ask_lent),
     PAIR_ASK("values", ask_values),
     PAIR_ASK("value_nodes", ask_value_nodes),

@@ -1,9 +1,9 @@
 /* joins_batches.h - the pair of joins.cu with copies that one call queues, each with its own source, target and size, also of rows and layers:
- * "the batch as a whole executes in stream order". */
+ * "the batch as a whole executes in stream order"; and each reads its source when its own attribute says. */
 #ifndef JOINS_BATCHES_H_INCLUDED
 #define JOINS_BATCHES_H_INCLUDED
 
-#define PIECES_WAYS 5u
+#define PIECES_WAYS 6u
 #define PIECES_MOST 24u         /* copies */
 #define COLUMNS_ROW 16u         /* bytes */
 
@@ -50,6 +50,12 @@ static struct cudaMemcpy3DOperand layers_at(const void *at, size_t row, size_t h
     return operand;
 }
 
+/* What the piece is told by its attribute: the second one counts from some piece on. */
+static enum cudaMemcpySrcAccessOrder order_of_piece(const struct pieces *b, unsigned i)
+{
+    return (enum cudaMemcpySrcAccessOrder)b->attribute[b->count > 1 && i >= b->first[1]].srcAccessOrder;
+}
+
 /* Each piece as the rows and layers that its size can be cut into. */
 static cudaError_t queue_in_layers(const struct pieces *b, cudaStream_t stream)
 {
@@ -62,7 +68,7 @@ static cudaError_t queue_in_layers(const struct pieces *b, cudaStream_t stream)
         copies[i].extent = extent_of(bytes / layers / rows, rows, layers);
         copies[i].src = i % 2 ? layers_at(b->from[i], copies[i].extent.width, rows) : layers_at(b->from[i], 0, 0);
         copies[i].dst = i / 2 % 2 ? layers_at(b->to[i], copies[i].extent.width, rows) : layers_at(b->to[i], 0, 0);
-        copies[i].srcAccessOrder = b->attribute[0].srcAccessOrder;
+        copies[i].srcAccessOrder = order_of_piece(b, i);
         copies[i].flags = b->count > 1 && i >= b->first[1] ? b->attribute[1].flags : 0;
     }
     return queue_layers(copies, b->count, 0, stream);
@@ -218,11 +224,40 @@ static cudaError_t pieces_twice(struct joins *joins, cudaStream_t stream)
     return error;
 }
 
+/* Pieces of a work's words are read in the order of the stream; the others come from pinned memory that rests, are read during the call, and what is
+ * there afterwards is something else. Of the call's own arrays nothing is read once it has returned. */
+static cudaError_t pieces_by_turns(struct joins *joins, cudaStream_t stream)
+{
+    uint32_t *rests = joins->pinned->seen[1], *to = words_aside(joins, 2);
+    struct kernel_args reads = joins->follower[0];
+    unsigned during = joins->round / STREAM_LEGACY % 2, i;
+    struct pieces b;
+    cudaError_t error = prepare_pieces(joins);
+
+    reads.data = to;
+    store_fresh(joins->pinned, 0, rests);
+    cut_words(joins, 0, to, joins->aside, cudaMemcpySrcAccessOrderStream, &b);
+    b.attribute[during].srcAccessOrder = cudaMemcpySrcAccessOrderDuringApiCall;
+    for (i = 0; i < b.count; i++)
+        if (order_of_piece(&b, i) == cudaMemcpySrcAccessOrderDuringApiCall)
+            b.from[i] = (const char *)rests + ((const char *)b.from[i] - (const char *)joins->aside);
+    if (error == cudaSuccess)
+        error = work_into_aside(joins, 0, stream);
+    if (error == cudaSuccess)
+        error = joins->round % 2 ? queue_in_layers(&b, stream) : queue_copies(&b, b.count > 1 ? 2 : 1, stream);
+    for (i = 0; i < b.count; i++)
+        b.to[i] = joins->aside + ALL_WORDS / 2, b.from[i] = joins->aside + ALL_WORDS / 2 + PLACE_WORDS;
+    memset(rests, 0, PLACE_WORDS * sizeof(uint32_t));
+    if (error != cudaSuccess)
+        return error;
+    return launch_one((const void *)SYMBOL(joins_follower), &reads, PLACE_WORDS, FOLLOWS_IN(joins, stream), NULL, 0);
+}
+
 /* In a stream of each kind that such a batch may go to. */
 static cudaError_t join_pieces(struct joins *joins)
 {
     static cudaError_t (*const ways[PIECES_WAYS])(struct joins *, cudaStream_t) = { pieces_in_line, pieces_after_event, pieces_in, pieces_between,
-                                                                                   pieces_twice };
+                                                                                   pieces_twice, pieces_by_turns };
     cudaStream_t stream = NULL;
     cudaError_t error = open_kind((enum stream_kind)(joins->round % STREAM_LEGACY), &stream);
 
@@ -290,6 +325,7 @@ static void ask_batches(struct ask *ask)
         { "stale after copies at once that store words", join_pieces },
         { "stale after copies at once of other words", join_pieces },
         { "stale in copies at once, after others", join_pieces },
+        { "wrong in copies at once whose sources are read at different times", join_pieces },
     };
 
     if (!has_version(12080)) {

@@ -1,5 +1,5 @@
 /* joins_conditions.h - the pair of joins.cu with waits for values by every condition, alone and in batches: written by a stream, a kernel or
- * the host.
+ * the host, or by what only moves memory; and with many streams that wait for one word.
  *
  * Who waits for a value that never comes waits for good: so once the host has looked long enough, it writes one that ends every wait. */
 #ifndef JOINS_CONDITIONS_H_INCLUDED
@@ -16,6 +16,14 @@ KERNEL(joins_value_work)
         return;
     k_fence_system();
     k_store_relaxed(args.seen, plan.repeats);
+}
+
+/* Makes the value of whatever stands there. */
+KERNEL(joins_value_adder)
+{
+    struct trial_plan plan = k_plan(&args);
+
+    k_add(args.seen, plan.repeats - k_load_relaxed(args.seen));
 }
 
 /* not_yet: what the wait lasts on at, though it differs from what stood there before. */
@@ -87,9 +95,64 @@ static cudaError_t condition_by_kernel(struct joins *joins)
     return end_wait(joins, joins->stream[1], error);
 }
 
+#define SETTER_SOURCE 2u       /* in the device's memory, behind the value and the one that is there */
+
+static void CUDART_CB set_value_word(void *opaque)
+{
+    struct joins *joins = (struct joins *)opaque;
+
+    store_value(joins, value_step(joins)->written);
+}
+
+/* A memset, a copy to the device or within it, one of rows, an atomic access, or the host in its turn, which reaches pinned memory only. */
+static cudaError_t set_by_other(struct joins *joins, unsigned setter, cudaStream_t stream)
+{
+    uint32_t *at = value_at(joins), *other = joins->aside + SETTER_SOURCE, written = value_step(joins)->written;
+    struct kernel_args args = joins->work[1];
+    typedef CUresult(CUDAAPI *words_fn)(CUdeviceptr, unsigned, size_t, CUstream);
+    void *function = NULL;
+    cudaError_t error;
+
+    joins->pinned->plan[1].repeats = written;
+    args.seen = at;
+    switch (setter) {
+    case 0:
+        error = driver_function("cuMemsetD32Async", 3020, &function);
+        return error == cudaSuccess ? (cudaError_t)((words_fn)function)(at_device(at), written, 1, (CUstream)stream) : error;
+    case 1: return cudaMemcpyAsync(at, &joins->pinned->plan[1].repeats, 4, cudaMemcpyDefault, stream);
+    case 2: return cudaMemcpyAsync(at, other, 4, cudaMemcpyDefault, stream);
+    case 3: return cudaMemcpy2DAsync(at, 4, other, 4, 4, 1, cudaMemcpyDefault, stream);
+    case 4: return launch_one((const void *)SYMBOL(joins_value_adder), &args, 1, stream, NULL, 0);
+    default: return cudaLaunchHostFunc(stream, set_value_word, joins);
+    }
+}
+
+/* ... at once, or by a graph: "a value that comes" is one that stands there, whoever stored it. */
+static cudaError_t condition_by_other(struct joins *joins)
+{
+    unsigned setter = drawn(joins, 43, value_at(joins) == joins->aside ? 5 : 6), captured = drawn(joins, 44, 2);
+    uint32_t written = value_step(joins)->written;
+    cudaStream_t stream = joins->stream[0];
+    cudaError_t error = prepare_value(joins, 1, 1);
+
+    if (error == cudaSuccess)
+        error = put_words(joins->aside + SETTER_SOURCE, &written, 1);
+    if (error == cudaSuccess)
+        error = some_work(joins, &joins->work[0], stream);
+    if (error == cudaSuccess && captured)
+        error = cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal);
+    if (error == cudaSuccess) {
+        error = set_by_other(joins, setter, stream);
+        error = captured ? ask_run_capture(stream, error) : error;
+    }
+    if (error == cudaSuccess)
+        error = wait_and_follow(joins, joins->stream[1]);
+    return end_wait(joins, joins->stream[1], error);
+}
+
 static cudaError_t by_condition(struct joins *joins, unsigned condition)
 {
-    static const join_maker ways[] = { condition_by_stream, condition_by_kernel, value_of_host };
+    static const join_maker ways[] = { condition_by_stream, condition_by_kernel, value_of_host, condition_by_other };
 
     joins->condition = &conditions[condition];
     return ways[joins->trial / CONDITIONS % (sizeof(ways) / sizeof(ways[0]))](joins);
@@ -200,9 +263,27 @@ static cudaError_t batch_of_waits(struct joins *joins)
     return end_wait(joins, joins->stream[1], error);
 }
 
+/* ---- many streams ---- */
+
+/* Two streams wait for one word, or as many as there are, each with a follower; the work's stream sets it. */
+static cudaError_t crowd_awaits(struct joins *joins)
+{
+    unsigned crowd = drawn(joins, 45, 2) ? 2 : PLACES - 2, i;
+    cudaError_t error;
+
+    joins->condition = &conditions[drawn(joins, 46, CONDITION_NOR)];
+    error = write_both(joins);
+    joins->followers = crowd;
+    for (i = 0; i < crowd && error == cudaSuccess; i++)
+        error = await_value(joins, joins->stream[i + 1]);
+    for (i = 0; i < crowd && error == cudaSuccess; i++)
+        error = follow(joins, i, joins->stream[i + 1]);
+    return end_wait(joins, joins->stream[crowd], error);
+}
+
 static void ask_conditions(struct ask *ask)
 {
-    struct join joins[CONDITIONS + 3] = {
+    struct join joins[CONDITIONS + 4] = {
         { "stale after a wait for zero", zero_awaited },
         { "stale after a wait for one of several bits", bits_awaited },
         { "stale after a wait for a value or what comes after it", least_awaited },
@@ -211,6 +292,7 @@ static void ask_conditions(struct ask *ask)
     static const struct join wide = { "stale after a wait for 64 bits", wide_awaited };
     static const struct join batches[2] = { { "stale after a batch that waits and writes", batch_between },
                                             { "stale after a batch that waits for two values", batch_of_waits } };
+    static const struct join crowd = { "stale in one of several streams that wait for one value", crowd_awaits };
     static const struct join flush = { "stale after a wait that flushes", flush_awaited };
     const char *lack = values_lack(ask->stream);
     unsigned count = CONDITION_NOR;
@@ -229,6 +311,7 @@ static void ask_conditions(struct ask *ask)
         joins[count++] = batches[0];
         joins[count++] = batches[1];
     }
+    joins[count++] = crowd;
     ask_joins(ask, joins, count, cudaStreamNonBlocking);
 }
 

@@ -3,7 +3,7 @@
 #ifndef JOINS_POOLS_H_INCLUDED
 #define JOINS_POOLS_H_INCLUDED
 
-#define POOL_WAYS 8u
+#define POOL_WAYS 9u
 #define POOL_BYTES (PLACE_WORDS * sizeof(uint32_t))
 
 /* Stores at once. */
@@ -24,10 +24,12 @@ KERNEL(joins_waits_and_fills) { fill_words(&args, 1); }
 /* What happens between the end of the memory's first use and its second one: the stream that freed it is asked whether it has ended, is destroyed,
  * or waits for an event; or the stream that takes it waits for an event of the stream of its first use, which was recorded before that. */
 enum since { SINCE_NOTHING, SINCE_POLLED, SINCE_DESTROYED, SINCE_WAITS, SINCES, SINCE_OLDER = SINCES };
-/* Who takes it: its stream, a dependent there, another stream, one that waits for an event after the free, another host thread in such a stream. */
-enum taker { TAKER_SAME, TAKER_DEPENDENT, TAKER_OTHER, TAKER_AFTER_EVENT, TAKER_THREAD, TAKERS };
+/* Who takes it: the stream that freed it, a dependent there, another stream, one that waits for an event after the free, another host thread in such
+ * a stream, or the stream that had allocated it first, while another one used and freed it. */
+enum taker { TAKER_SAME, TAKER_DEPENDENT, TAKER_OTHER, TAKER_AFTER_EVENT, TAKER_THREAD, TAKER_OWNER, TAKERS };
 static const char *const taker_name[TAKERS] = { "allocated again", "allocated again for a dependent", "allocated elsewhere",
-                                                "allocated after an event", "allocated in another host thread" };
+                                                "allocated after an event", "allocated in another host thread",
+                                                "allocated by its first owner" };
 
 /* Whose the memory is: the device's pool's; one's that was made, as it is or without one of the ways to give memory again; of such a one that is
  * trimmed, or destroyed, once the memory is freed. */
@@ -37,7 +39,7 @@ struct pool_use {              /* of the memory by the work, and then by who sto
     struct joins *joins;
     enum taker taker;
     size_t bytes;
-    cudaStream_t first, frees, takes; /* first: uses it first */
+    cudaStream_t first, works, frees, takes; /* first: allocates it; works: uses it */
     cudaEvent_t event, older;
     uint32_t *old, *fresh;
     enum own_pool kind;
@@ -132,6 +134,7 @@ static cudaError_t open_use(struct pool_use *use)
     struct joins *joins = use->joins;
     cudaError_t error = open_kind((enum stream_kind)drawn(joins, 6, STREAM_KINDS), &use->first);
 
+    use->works = use->taker == TAKER_OWNER || drawn(joins, 57, 3) == 0 ? joins->stream[2] : use->first;
     use->bytes = POOL_BYTES * times[drawn(joins, 7, 3)];
     if (error == cudaSuccess)
         error = open_kind((enum stream_kind)(use->first == cudaStreamPerThread ? STREAM_URGENT : takers[drawn(joins, 8, 4)]), &use->takes);
@@ -144,7 +147,8 @@ static cudaError_t open_use(struct pool_use *use)
     return error == cudaSuccess ? open_aside(joins) : error;
 }
 
-/* Work uses it. Something stays allocated, so that not all of the pool's memory goes back at each synchronization. */
+/* Work uses it, in the stream that allocated it or in another one. Something stays allocated, so that not all of the pool's memory goes back at each
+ * synchronization. */
 static cudaError_t use_first(struct pool_use *use)
 {
     struct joins *joins = use->joins;
@@ -158,9 +162,11 @@ static cudaError_t use_first(struct pool_use *use)
         error = cudaStreamSynchronize(use->first);
     if (error == cudaSuccess)
         error = cudaEventRecord(use->older, use->first);
+    if (error == cudaSuccess && use->works != use->first)
+        error = cudaStreamWaitEvent(use->works, use->older, 0);
     use->args = joins->work[0];
     use->args.data = use->old;
-    return error == cudaSuccess ? some_work(joins, &use->args, use->first) : error;
+    return error == cudaSuccess ? some_work(joins, &use->args, use->works) : error;
 }
 
 /* In the stream that used it, or in another one that waits for an event. */
@@ -168,10 +174,10 @@ static cudaError_t free_first(struct pool_use *use)
 {
     cudaError_t error = cudaSuccess;
 
-    use->frees = use->first;
-    if (drawn(use->joins, 9, 3) == 0) {
-        use->frees = use->joins->stream[2];
-        error = record_and_await(use->event, use->first, use->frees);
+    use->frees = use->works;
+    if (use->taker != TAKER_OWNER && drawn(use->joins, 9, 3) == 0) {
+        use->frees = use->works == use->first ? use->joins->stream[2] : use->first;
+        error = record_and_await(use->event, use->works, use->frees);
     }
 #ifndef MUTANT_otherstream
     if (error == cudaSuccess)
@@ -231,7 +237,7 @@ static void use_again(void *of)
 
 #ifdef MUTANT_otherstream
     dependent = 0;
-    if (use->taker > TAKER_DEPENDENT)
+    if (use->taker > TAKER_DEPENDENT && use->takes != use->first)
         close_kind(&use->takes);
     use->takes = use->joins->loose;
     use->fresh = use->old;
@@ -247,9 +253,9 @@ static void use_again(void *of)
 
 static cudaError_t take_again(struct pool_use *use)
 {
-    if (use->taker <= TAKER_DEPENDENT) {
+    if (use->taker <= TAKER_DEPENDENT || use->taker == TAKER_OWNER) {
         close_kind(&use->takes);
-        use->takes = use->frees;
+        use->takes = use->taker == TAKER_OWNER ? use->first : use->frees;
     }
     if (use->taker != TAKER_THREAD || !run_in_thread(use_again, use))
         use_again(use);
@@ -440,6 +446,7 @@ static void ask_pools(struct ask *ask)
         { "overwritten in memory that another stream allocates", use_twice },
         { "overwritten in memory that another stream allocates after an event", use_twice },
         { "overwritten in memory that another host thread allocates", use_twice },
+        { "overwritten in memory that its first owner allocates again", use_twice },
         { "stale after an allocation", pool_between },
         { "allocations that share memory with others", allocate_apart },
         { "overwritten in a few bytes that another stream allocates", use_small },

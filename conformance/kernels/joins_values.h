@@ -5,7 +5,7 @@
 #ifndef JOINS_VALUES_H_INCLUDED
 #define JOINS_VALUES_H_INCLUDED
 
-#define VALUE_WAYS 10u
+#define VALUE_WAYS 11u
 #define VALUE_PLACE (PLACES - 1) /* no work stores there: the value stands in the middle of it */
 #define THERE 7u
 #define PASSED_ON 8u           /* instead of it, by a batch that waited */
@@ -300,6 +300,78 @@ static cudaError_t value_for_host(struct joins *joins)
     return error;
 }
 
+#define POLLER_BOUND 300000u   /* nanoseconds: longer than all that stands before the value */
+
+/* Runs while the work does, and reads the words once it finds the value, which is its `input`. */
+KERNEL(joins_value_poller)
+{
+    struct trial_plan plan = k_plan(&args);
+    uint32_t i;
+
+    k_store_relaxed(&args.state->alive, 1);
+    if (!k_poll(args.state, args.input, 1, plan.bound_ns))
+        return;
+    k_fence_system();
+    for (i = 0; i < PLACE_WORDS; i++)
+        k_store(args.seen + i, k_load(args.data + i));
+    k_store_relaxed(&args.state->finished, 1);
+}
+
+/* The words that a kernel stores late, or a memset or copy after it, in the device's memory; then the value: alone, in a batch, or as eight bytes. */
+static cudaError_t queue_polled_value(struct joins *joins, unsigned by, unsigned mover)
+{
+    uint32_t *at = joins->aside + VALUE_WORD, *words = joins->aside;
+    struct kernel_args args = joins->work[0];
+    cudaStream_t stream = joins->stream[0];
+    CUstreamBatchMemOpParams operation = value_operation(CU_STREAM_MEM_OP_WRITE_VALUE_32, at, 1, CU_STREAM_WRITE_VALUE_DEFAULT);
+    cudaError_t error;
+
+    args.data = mover ? words + ALL_WORDS / 2 : words;
+    error = launch_one((const void *)SYMBOL(joins_work), &args, PLACE_WORDS, stream, NULL, 0);
+    if (error == cudaSuccess && mover)
+        error = cudaMemcpyAsync(words, mover == 1 ? args.data : joins->follower[1].seen, PLACE_WORDS * sizeof(uint32_t), cudaMemcpyDefault, stream);
+    if (error != cudaSuccess)
+        return error;
+    switch (by) {
+    case 1: return queue_batch(stream, &operation, 1);
+    case 2: return write_wide_value(stream, at, 1);
+    default: return queue_value("cuStreamWriteValue32", stream, at, 1, CU_STREAM_WRITE_VALUE_DEFAULT);
+    }
+}
+
+/* "a memory fence before the write": a kernel that finds the value finds the words, too, though it began before them. It is launched first, and need
+ * not run at the same time as the work: a value that it does not find in time asks nothing. */
+static cudaError_t value_for_kernel(struct joins *joins)
+{
+    static int batches = -1;   /* not asked for yet: what asks waits for the device */
+    uint32_t old[PLACE_WORDS] = { 0 };
+    unsigned by = joins->round % 3, mover = joins->round / 3 % 3;
+    struct kernel_args poller = joins->follower[0];
+    cudaError_t error = open_aside(joins);
+
+    prepare(joins, 1, 1);
+    store_fresh(joins->pinned, 0, joins->pinned->seen[1]);
+    joins->pinned->plan[PLACES].bound_ns = POLLER_BOUND;
+    poller.data = joins->aside;
+    poller.input = joins->aside + VALUE_WORD;
+    if (batches < 0)
+        batches = takes_batches(joins->loose);
+    if ((by == 1 && !batches) || (by == 2 && !driver_tells(CU_DEVICE_ATTRIBUTE_CAN_USE_64_BIT_STREAM_MEM_OPS)))
+        by = 0;
+    if (error == cudaSuccess)
+        error = put_words(joins->aside, old, PLACE_WORDS);
+    if (error == cudaSuccess)
+        error = put_words(poller.input, old, 2);
+    if (error == cudaSuccess)
+        error = launch_one((const void *)SYMBOL(joins_value_poller), &poller, 1, FOLLOWS_IN(joins, joins->stream[1]), NULL, 0);
+    if (error == cudaSuccess)
+        error = queue_polled_value(joins, by, mover);
+    if (error == cudaSuccess)
+        error = cudaDeviceSynchronize();
+    joins->unasked = joins->pinned->state.finished == 0;
+    return error;
+}
+
 #define MANY_VALUES 180u
 #define MANY_FIRST 1000u       /* what the first wait is for; each next one is for one less */
 
@@ -351,6 +423,7 @@ static void ask_values(struct ask *ask)
         { "stale after work and a wait for a value", value_between },
         { "stale after a value that the host writes late", value_of_host },
         { "stale for a host that finds a value", value_for_host },
+        { "stale for a kernel that finds a value", value_for_kernel },
         { "stale after many values, or another one written", many_values },
     };
     const char *lack = values_lack(ask->stream);

@@ -9,6 +9,7 @@
  * values   COMP-05c  memsets of values of 1, 2 and 4 bytes by the driver's calls, launched and captured
  * set_rows COMP-05c  memsets of rows: one and several, shorter than their pitch, of more than 1 KiB; launched and captured
  * rows     COMP-05e  copies of such rows, whose pitches are the same or differ, between memory of every kind; launched, captured and nodes
+ * high     COMP-05e  copies and memsets of 65,535 to 70,000 rows of few bytes, launched and captured
  * shifted  COMP-05e  copies of 1 to 300 bytes from and to any address, between memory of every kind; plain, asynchronous, of a row, nodes
  * large    COMP-05e  copies of more than 1 MiB between memory of every kind, and of any size by the driver's call; many behind a slow kernel
  */
@@ -277,6 +278,7 @@ static void ask_memsets(struct ask *ask)
 
 #include "pageable_values.h"
 #include "pageable_rows.h"
+#include "pageable_high.h"
 
 static const struct pair pageable_pairs[] = {
     PAIR_ASK("copies", ask_copies),
@@ -285,6 +287,7 @@ static const struct pair pageable_pairs[] = {
     PAIR_ASK("values", ask_values),
     PAIR_ASK("set_rows", ask_set_rows),
     PAIR_ASK("rows", ask_rows),
+    PAIR_ASK("high", ask_high),
     PAIR_ASK("shifted", ask_shifted),
     PAIR_ASK("large", ask_large),
 };

@@ -18,7 +18,22 @@ struct batch {
     const size_t *bytes;
     const struct cudaMemcpy3DBatchOp *layers;
     bool unordered, passed; /* by what is before it in the stream, and after it */
+    const struct cudaMemcpyAttributes *attributes;
+    const size_t *starts; /* of the copies, the one from which on each of the attributes counts */
+    size_t number;
 };
+
+static unsigned order_of(const struct batch *b, size_t i)
+{
+    size_t which = 0;
+    if (device.faults.batch_takes_first_order)
+        i = 0;
+    if (b->layers != NULL)
+        return b->layers[i].srcAccessOrder;
+    while (which + 1 < b->number && b->starts[which + 1] <= i)
+        which++;
+    return b->attributes[which].srcAccessOrder;
+}
 
 static cudaError_t copy_piece(const struct batch *b, size_t i, cudaStream_t stream)
 {
@@ -33,8 +48,11 @@ static cudaError_t copy_all(const struct batch *b, cudaError_t (*copy)(const str
     if (b->unordered && s != NULL)
         stream_cuts(s);
     struct op *before = s != NULL ? s->tail : NULL;
-    for (size_t i = b->first; i < b->count && error == cudaSuccess; i++)
+    for (size_t i = b->first; i < b->count && error == cudaSuccess; i++) {
+        device.source_during_call = order_of(b, i) == cudaMemcpySrcAccessOrderDuringApiCall;
         error = copy(b, i, stream);
+    }
+    device.source_during_call = false;
     if (b->passed && s != NULL)
         s->tail = before;
     return error;
@@ -56,7 +74,7 @@ cudaError_t CUDARTAPI cudaMemcpyBatchAsync(void **to, void **from, size_t *bytes
     FAIL_IF(!attributes_sound(first, number, count) && !device.faults.batch_attributes_unread, cudaErrorInvalidValue);
     const struct faults *f = &device.faults;
     struct batch b = {f->batch_loses_first_copy, f->batch_of_copies_ends_at_8 && count > 8 ? 8 : count, to, (const void *const *)from, bytes, NULL,
-                      f->batch_of_copies_unordered, f->batch_of_copies_passed};
+                      f->batch_of_copies_unordered, f->batch_of_copies_passed, attributes, first, number};
     return copy_all(&b, copy_piece, stream);
 }
 
@@ -101,7 +119,8 @@ cudaError_t CUDARTAPI cudaMemcpy3DBatchAsync(size_t count, struct cudaMemcpy3DBa
     FAIL_IF(count == 0 || copies == NULL || flags != 0, cudaErrorInvalidValue);
     for (size_t i = 0; i < count; i++)
         FAIL_IF(!layers_sound(&copies[i]), cudaErrorInvalidValue);
-    struct batch b = {f->layers_batch_loses_first, count, NULL, NULL, NULL, copies, f->layers_batch_unordered, f->layers_batch_passed};
+    struct batch b = {f->layers_batch_loses_first, count, NULL, NULL, NULL, copies, f->layers_batch_unordered, f->layers_batch_passed,
+                      NULL, NULL, 0};
     return copy_all(&b, copy_layers, stream);
 }
 #endif

@@ -303,7 +303,7 @@ static cudaError_t copy_rows(struct move move, enum cudaMemcpyKind kind, struct 
     if ((device.faults.late_copies || read_late) && kind == cudaMemcpyHostToDevice && pageable_source)
         wait = false; /* documented: such a call may return when the source is read */
     early |= device.faults.graph_source_taken_early && s->behind_graph && pinned_source;
-    if (!wait && (early || pageable_source) && !read_late)
+    if (!wait && (device.source_during_call || ((early || pageable_source) && !read_late)))
         stage(&op->move);
     if ((device.faults.pinned_source_late && kind == cudaMemcpyHostToDevice && pinned_source) ||
         (device.faults.pinned_target_early && kind == cudaMemcpyDeviceToHost && pinned_target) ||

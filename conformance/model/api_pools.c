@@ -8,6 +8,7 @@ struct pooled {
     size_t bytes;
     struct memory_pool *of;
     struct stream *freed_in;   /* NULL: in use */
+    const struct stream *made_in; /* that allocated it: for the device freed-returns-to-owner */
     struct op *freed_by, *last_kernel; /* NULL once it has passed; the kernel before it: for the device freed-given-at-trigger */
     struct pooled *next;
 };
@@ -63,7 +64,7 @@ static bool may_be_given(const struct pooled *m, const struct stream *s)
     for (unsigned i = 0; f->freed_given_behind_older_event && i < s->waits; i++)
         if (s->wait[i].op->serial < m->freed_by->serial)
             return true;
-    return f->freed_given_at_once || (f->small_freed_given && m->bytes < 64) ||
+    return f->freed_given_at_once || (f->freed_returns_to_owner && m->made_in == s) || (f->small_freed_given && m->bytes < 64) ||
            (f->freed_given_to_legacy && stream_is_legacy(s)) || (f->freed_given_to_waiting && s->waits != 0) ||
            (f->freed_given_at_trigger && m->last_kernel != NULL && m->last_kernel->triggered_all);
 }
@@ -132,6 +133,7 @@ static cudaError_t allocate_from(struct memory_pool *of, void **out, size_t byte
     FAIL_IF(m == NULL, cudaErrorMemoryAllocation);
     m->of = of;
     m->freed_in = NULL;
+    m->made_in = s;
     m->freed_by = m->last_kernel = NULL;
     *out = m->p;
     return cudaSuccess;

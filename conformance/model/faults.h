@@ -471,6 +471,12 @@ struct faults {
     bool child_copies_share_cover;
     bool disabling_is_counted, enabling_is_counted;
     bool child_update_keeps_trigger_count, body_update_keeps_trigger_count;
+    bool copy_source_given, node_set_at_trigger; /* to who stores over it; before what reads there has ended */
+    bool freed_returns_to_owner;
+    bool batch_takes_first_order;
+    bool rows_in_two_bytes;
+    bool copy_out_passes_copy_in, value_passes_set; /* right behind each other */
+    bool moved_value_unseen, second_waiter_passes, value_before_stores;
     bool never_overlaps, seldom_overlaps, early, shared, halts, late_copies, pageable_later; /* these conform */
 };
 

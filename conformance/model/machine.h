@@ -221,6 +221,7 @@ struct device {
     bool graph_by_driver;     /* ... to launch a graph */
     const void *added_at;     /* the last addition; and the grid's serial: for the device add-behind-other-grid-lost */
     uint64_t added_by;
+    bool source_during_call;  /* the copy that is queued reads its source before its call returns */
 
     unsigned sms, slots; /* slots for blocks on each SM */
     struct thread *current;
@@ -311,6 +312,16 @@ void ops_reclaim(void);
 
 /* moves.c */
 void move_memory(struct op *op);
+
+/* values.c */
+void values_reset(void);
+bool value_is_there(const struct op *op);
+void value_was_awaited(const struct op *op);
+void note_moved(const struct op *op); /* these are for broken devices */
+bool second_waits(const struct op *op);
+void stores_arrive(void);
+void stores_arrived(const struct op *op);
+void value_arrives(struct op *op);
 
 /* waits.c */
 bool wait_may_return(const struct thread *thread);

@@ -38,6 +38,8 @@ void move_memory(struct op *op)
         op->move.bytes = 4096;
     if (op->move.bytes > huge && (op->kind == OP_COPY ? device.faults.huge_copy_cut : device.faults.huge_set_cut))
         op->move.bytes = huge;
+    if (device.faults.rows_in_two_bytes)
+        op->move.rows &= 0xFFFF;
     if (device.faults.sixteen_layers_copied && op->move.layers > 16)
         op->move.layers = 16;
     if (op->kind == OP_COPY) {

@@ -68,6 +68,7 @@ void ops_reset(void)
     while (chunks != NULL)
         chunk_spare(&chunks);
     loops_reset();
+    values_reset();
     device.live_ops = 0;
     device.serial = device.told_function_at = device.told_memory_at = device.made_graph_at = 0;
     device.pinned_memory_at = device.changed_graph_at = device.told_properties_at = device.printed_graph_at = device.told_pool_at = 0;
@@ -322,9 +323,19 @@ static void cover_closes(struct op *op, const struct op *pred)
             c->op = NULL;
 }
 
+/* On the device node-set-at-trigger: the memsets of a graph that only this kernel still holds up store, and will again in their turn. */
+static void sets_at_trigger(struct op *op)
+{
+    for (struct edge *e = op->out; e != NULL; e = e->next)
+        if (e->to->kind == OP_SET && !e->to->of_value && e->to->blocked == 1 && (e->to->features & HAS(graph)))
+            move_memory(e->to);
+}
+
 /* Lets go every edge of one kind. */
 static void signal(struct op *op, enum edge_kind kind)
 {
+    if (device.faults.node_set_at_trigger && kind == EDGE_TRIGGERED && op->kind == OP_KERNEL)
+        sets_at_trigger(op);
     for (struct edge *e = op->out; e != NULL; e = e->next) {
         if (e->kind != kind || e->used)
             continue;
@@ -391,59 +402,11 @@ static void call_host(const struct op *op)
 
 enum { MOST_POLLS = 100000 }; /* of a value that never comes: a deadlock */
 
-/* CU_STREAM_WAIT_VALUE_*: at least, in cyclic order; equal; a common bit; not all bits in one of them. */
-static bool condition_holds(unsigned how, uint32_t is, uint32_t wanted)
-{
-    const struct faults *f = &device.faults;
-    switch (how) {
-    case 1: return is == wanted || (f->zero_not_awaited && wanted == 0) || (f->equal_value_as_at_least && (int32_t)(is - wanted) >= 0);
-    case 2:
-        if (f->all_bits_awaited)
-            return (is & wanted) == wanted;
-        return (is & wanted) != 0 || (f->several_bits_not_awaited && (wanted & (wanted - 1)) != 0);
-    case 3: return f->nor_not_awaited || (f->nor_compares_as_and ? ~(is & wanted) : ~(is | wanted)) != 0;
-    default:
-        if (f->value_compared_unsigned)
-            return is >= wanted;
-        return f->value_compared_signed ? (int32_t)is >= (int32_t)wanted : (int32_t)(is - wanted) >= 0;
-    }
-}
-
-static bool wide_condition_holds(unsigned how, uint64_t is, uint64_t wanted)
-{
-    const struct faults *f = &device.faults;
-    uint64_t common = is & wanted, neither = ~(is | wanted);
-    switch (how) {
-    case 1: return is == wanted;
-    case 2: return (f->wide_bits_of_low_word ? (uint32_t)common : common) != 0;
-    case 3: return (f->wide_nor_of_low_word ? (uint32_t)neither : neither) != 0;
-    default:
-        if (f->wide_compared_unsigned)
-            return is >= wanted;
-        return f->wide_compared_signed ? (int64_t)is >= (int64_t)wanted : (int64_t)(is - wanted) >= 0;
-    }
-}
-
-static bool value_is_there(const struct op *op)
-{
-    const struct faults *f = &device.faults;
-    uint32_t is;
-    memcpy(&is, op->move.from, sizeof is);
-    if (f->value_not_awaited || (f->value_in_memory_unawaited && !memory_is_pinned(op->move.from)) ||
-        (f->flush_not_awaited && (op->await.flags >> 30 & 1) != 0) || (f->any_value_ends_wait && is != op->await.before))
-        return true;
-    if (op->await.wide && !f->wide_value_by_low_word) {
-        uint64_t all;
-        memcpy(&all, op->move.from, sizeof all);
-        return wide_condition_holds(op->await.flags & 3, all, op->await.wanted);
-    }
-    return condition_holds(op->await.flags & 3, is, op->move.value);
-}
-
 /* ACT_START: a kernel's blocks may be placed from now on, everything else happens at once, a wait for a value once the value is there. */
 void op_starts(struct op *op)
 {
     trace(op->serial << 8 | 2);
+    stores_arrive();
     switch (op->kind) {
     case OP_KERNEL:
         for (const struct cover *c = op->covered; c != NULL; c = c->next)
@@ -464,16 +427,20 @@ void op_starts(struct op *op)
         signal(op, EDGE_TURN);
         return;
     case OP_COPY:
-    case OP_SET: move_memory(op); break;
+    case OP_SET:
+        move_memory(op);
+        note_moved(op);
+        break;
     case OP_HOST: call_host(op); break;
     case OP_AWAIT:
-        if (!value_is_there(op) && !(device.faults.value_wait_gives_up && op->await.polls > 100)) {
+        if (!second_waits(op) && !value_is_there(op) && !(device.faults.value_wait_gives_up && op->await.polls > 100)) {
             if (++op->await.polls > MOST_POLLS)
                 device_fails(cudaErrorLaunchTimeout);
             else
                 post(ACT_START, op, NULL, choose_ns(200, 2000));
             return;
         }
+        value_was_awaited(op);
         break;
     case OP_JOIN:
         if (op->loop != NULL && loop_goes_on(op))
@@ -489,6 +456,7 @@ void op_starts(struct op *op)
 void op_flushes(struct op *op)
 {
     memory_flush(op);
+    stores_arrived(op);
     op_is_done(op);
 }
 
@@ -568,6 +536,7 @@ void op_block_exited(struct op *op)
     op_block_triggered(op);
     if (op->grid->gone == op->grid->blocks) {
         op->exited_all = true;
+        value_arrives(op);
         bool slow = device.faults.wait_before_flush || device.drawn.effect == EFFECT_beforeflush || device.faults.exits_not_covered || once_in(3);
         post(ACT_FLUSH, op, NULL, slow ? choose_ns(1000, 4000) : choose_ns(30, 400));
         waiters_recheck();

@@ -36,6 +36,8 @@ static bool passes_memset(const struct op *before, const struct op *op)
 {
     const struct faults *f = &device.faults;
     size_t width = before->move.width, then = op->kind == OP_SET ? op->move.width : 0;
+    if (op->of_value)
+        return f->value_passes_set && !before->of_value;
     if (op->kind != OP_KERNEL)
         return f->memsets_pass_each_other && ((width == 2 && then == 4) || (width == 4 && then == 2));
     if (f->rows_set_passed && before->move.rows > 1 && (op->grid->cooperative || op->grid->cluster > 1))
@@ -44,12 +46,35 @@ static bool passes_memset(const struct op *before, const struct op *op)
                           (f->shared_passes_halves && op->grid->dynamic_shared != 0));
 }
 
-/* ... a copy between device and host. */
+/* From the first byte that it stores to, or reads, to the last one. */
+static size_t span_of(const struct move *m, size_t pitch, size_t layer)
+{
+    return m->bytes + (m->rows > 1 ? (m->rows - 1) * pitch : 0) + (m->layers > 1 ? (m->layers - 1) * layer : 0);
+}
+
+static bool spans_meet(const void *p, size_t of_p, const void *q, size_t of_q)
+{
+    return (uintptr_t)p < (uintptr_t)q + of_q && (uintptr_t)q < (uintptr_t)p + of_p;
+}
+
+/* Whether the move stores over the source of the one before it, and nothing else of that one matters to it. */
+static bool only_overwrites(const struct move *before, const struct op *op)
+{
+    size_t reads = span_of(before, before->from_pitch, before->from_layer), stores = span_of(before, before->pitch, before->layer);
+    size_t more = span_of(&op->move, op->move.pitch, op->move.layer);
+    if (op->kind == OP_COPY && spans_meet(op->move.from, span_of(&op->move, op->move.from_pitch, op->move.from_layer), before->to, stores))
+        return false;
+    return spans_meet(op->move.to, more, before->from, reads) && !spans_meet(op->move.to, more, before->to, stores);
+}
+
+/* ... a copy between device and host, or one whose source it stores over. */
 static bool passes_copy(const struct op *before, const struct op *op)
 {
     const struct faults *f = &device.faults;
+    if (f->copy_source_given && before->kind == OP_COPY && (op->kind == OP_COPY || op->kind == OP_SET) && only_overwrites(&before->move, op))
+        return true;
     return (f->memset_passes_copy_in && before->from_host && op->kind == OP_SET && !op->of_value) ||
-           (f->graph_passes_copy_out && before->to_host && op->kind == OP_JOIN);
+           (f->copy_out_passes_copy_in && before->from_host && op->to_host) || (f->graph_passes_copy_out && before->to_host && op->kind == OP_JOIN);
 }
 
 static bool passes_tail(const struct stream *s, const struct op *op)
