@@ -424,6 +424,16 @@ static cudaError_t use_small(struct joins *joins)
     return error == cudaSuccess ? cudaFreeAsync(fresh, joins->stream[1]) : error;
 }
 
+static void ask_joins_with_pools(struct ask *ask, const struct join *joins, unsigned count)
+{
+    const char *lack = pools_lack();
+
+    if (lack)
+        ask_unsupported(ask, lack);
+    else
+        ask_joins(ask, joins, count, cudaStreamNonBlocking);
+}
+
 /* A driver is known that ends the process: rule COMP-17d alone asks for it. */
 static void ask_gone_pools(struct ask *ask)
 {
@@ -433,9 +443,10 @@ static void ask_gone_pools(struct ask *ask)
         { "overwritten in memory that another stream allocates, once its pool is destroyed", use_gone },
         { "overwritten in memory that another stream allocates after an event, once its pool is destroyed", use_gone },
         { "overwritten in memory that another host thread allocates, once its pool is destroyed", use_gone },
+        { "overwritten in memory that its first owner allocates again, once its pool is destroyed", use_gone },
     };
 
-    ask_joins(ask, joins, TAKERS, cudaStreamNonBlocking);
+    ask_joins_with_pools(ask, joins, TAKERS);
 }
 
 static void ask_pools(struct ask *ask)
@@ -451,12 +462,8 @@ static void ask_pools(struct ask *ask)
         { "allocations that share memory with others", allocate_apart },
         { "overwritten in a few bytes that another stream allocates", use_small },
     };
-    const char *lack = pools_lack();
 
-    if (lack)
-        ask_unsupported(ask, lack);
-    else
-        ask_joins(ask, joins, POOL_WAYS, cudaStreamNonBlocking);
+    ask_joins_with_pools(ask, joins, POOL_WAYS);
 }
 
 #endif
