@@ -425,6 +425,7 @@ cudaError_t CUDARTAPI cudaGraphExecUpdate(cudaGraphExec_t handle, cudaGraph_t gr
         bool enables = device.faults.update_enables_items && copy->node[i]->kernel == NULL;
         enables |= device.faults.second_update_enables && e->features & HAS(updated);
         copy->node[i]->disabled = e->copy->node[i]->disabled && !enables; /* no update changes that */
+        copy->node[i]->told_disabled = e->copy->node[i]->told_disabled;
     }
     if (device.faults.update_reaches_rest && exec_under_way(e))
         rest_takes(e->copy, copy);
