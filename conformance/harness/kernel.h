@@ -4,6 +4,7 @@
  * volatile PTX, so that what is tested is the device and not the compiler (conformance/lint/shapes checks that).
  * KERNEL(name) opens a kernel whose only parameter is `struct kernel_args args`; SYMBOL(name) adds the image's suffix,
  * because CMake compiles a family's file once per tag. KERNEL_OF(name, type) opens one whose only parameter is `type args`.
+ * DEVICE_WORDS(name, count) is memory of the device that has a name, and WORDS_OF(name) what calls of the host name it by.
  */
 #ifndef KERNEL_H_INCLUDED
 #define KERNEL_H_INCLUDED
@@ -28,6 +29,8 @@
 #define DEVICE_FN static inline
 #define KERNEL(name) MODEL_KERNEL(SYMBOL(name))
 #define KERNEL_OF(name, type) MODEL_KERNEL_OF_TYPE(SYMBOL(name), type)
+#define DEVICE_WORDS(name, count) static struct model_words SYMBOL(name) = { MODEL_WORDS_MAGIC, (count) * sizeof(uint32_t), NULL, NULL }
+#define WORDS_OF(name) ((const void *)&SYMBOL(name))
 #define K_WARP_SIZE 4u
 #define k_thread() model_thread()
 #define k_block() model_block()
@@ -89,6 +92,8 @@ DEVICE_FN void k_shape(uint32_t *shape)
 #define DEVICE_FN static __device__ __forceinline__
 #define KERNEL(name) extern "C" __global__ void SYMBOL(name)(struct kernel_args args)
 #define KERNEL_OF(name, type) extern "C" __global__ void SYMBOL(name)(type args)
+#define DEVICE_WORDS(name, count) static __device__ uint32_t SYMBOL(name)[count]
+#define WORDS_OF(name) ((const void *)SYMBOL(name))
 #define K_WARP_SIZE 32u
 #define k_thread() threadIdx.x
 #define k_block() blockIdx.x

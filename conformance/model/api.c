@@ -178,6 +178,7 @@ void model_reset(const char *variant, uint64_t seed)
     streams_reset();
     pools_reset();
     memory_pools_reset();
+    named_words_reset();
     graph_memories_reset();
     memory_reset();
     functions_reset();

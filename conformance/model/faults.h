@@ -475,7 +475,8 @@ struct faults {
     bool freed_returns_to_owner;
     bool batch_takes_first_order;
     bool rows_in_two_bytes;
-    bool copy_out_passes_copy_in, value_passes_set; /* right behind each other */
+    bool symbol_offset_lost, node_symbol_offset_lost, symbol_copy_early;
+    bool rows_pass_set, value_passes_set; /* right behind each other */
     bool moved_value_unseen, second_waiter_passes, value_before_stores;
     bool never_overlaps, seldom_overlaps, early, shared, halts, late_copies, pageable_later; /* these conform */
 };

@@ -58,6 +58,15 @@ void model_register_kernel(const struct model_kernel *kernel);
 #define MODEL_KERNEL_NAMED(NAME) MODEL_KERNEL_OF(NAME, struct kernel_args, 32, 0, MODEL_KERNEL_PTX, 90)
 #define MODEL_KERNEL_OF_TYPE(NAME, TYPE) MODEL_KERNEL_OF(NAME, TYPE, 32, 0, MODEL_KERNEL_PTX, 90)
 
+/* Memory of the device that has a name: allocated when a call first names it. */
+struct model_words {
+    uint32_t magic;
+    size_t bytes;
+    void *p;
+    struct model_words *next; /* of those that are allocated */
+};
+#define MODEL_WORDS_MAGIC 0x5E3B01u
+
 /* What stays the same while a thread runs, so that a kernel that asks again in each turn of a loop need not call. */
 #if defined(__GNUC__)
 #define MODEL_OF_THREAD __attribute__((const))

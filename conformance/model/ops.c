@@ -537,7 +537,8 @@ void op_block_exited(struct op *op)
     if (op->grid->gone == op->grid->blocks) {
         op->exited_all = true;
         value_arrives(op);
-        bool slow = device.faults.wait_before_flush || device.drawn.effect == EFFECT_beforeflush || device.faults.exits_not_covered || once_in(3);
+        bool slow = device.faults.wait_before_flush || device.drawn.effect == EFFECT_beforeflush || device.faults.exits_not_covered ||
+                    device.faults.value_before_stores || once_in(3);
         post(ACT_FLUSH, op, NULL, slow ? choose_ns(1000, 4000) : choose_ns(30, 400));
         waiters_recheck();
     }

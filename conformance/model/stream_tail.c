@@ -36,8 +36,6 @@ static bool passes_memset(const struct op *before, const struct op *op)
 {
     const struct faults *f = &device.faults;
     size_t width = before->move.width, then = op->kind == OP_SET ? op->move.width : 0;
-    if (op->of_value)
-        return f->value_passes_set && !before->of_value;
     if (op->kind != OP_KERNEL)
         return f->memsets_pass_each_other && ((width == 2 && then == 4) || (width == 4 && then == 2));
     if (f->rows_set_passed && before->move.rows > 1 && (op->grid->cooperative || op->grid->cluster > 1))
@@ -74,7 +72,15 @@ static bool passes_copy(const struct op *before, const struct op *op)
     if (f->copy_source_given && before->kind == OP_COPY && (op->kind == OP_COPY || op->kind == OP_SET) && only_overwrites(&before->move, op))
         return true;
     return (f->memset_passes_copy_in && before->from_host && op->kind == OP_SET && !op->of_value) ||
-           (f->copy_out_passes_copy_in && before->from_host && op->to_host) || (f->graph_passes_copy_out && before->to_host && op->kind == OP_JOIN);
+           (f->graph_passes_copy_out && before->to_host && op->kind == OP_JOIN);
+}
+
+/* ... what is right before it is nothing to this work, but the kernel before both is. */
+static bool passes_neighbour(const struct op *before, const struct op *op)
+{
+    const struct faults *f = &device.faults;
+    return before->kind == OP_SET && !before->of_value &&
+           ((f->rows_pass_set && op->kind == OP_COPY && op->move.rows > 1) || (f->value_passes_set && op->of_value));
 }
 
 static bool passes_tail(const struct stream *s, const struct op *op)
@@ -218,6 +224,10 @@ void order_behind_tail(struct stream *s, struct op *op, bool programmatic)
         op_covers(op, overlapped);
         if (!alone && !item_uncovered(s))
             op_covers(op, s->tail); /* what stands between */
+    } else if (s->tail != NULL && passes_neighbour(s->tail, op)) {
+        if (s->last_kernel != NULL)
+            op_after(op, s->last_kernel, EDGE_RETIRED);
+        op_covers(op, s->tail); /* the stream itself stays in order after it */
     } else if (s->tail != NULL && !passes_tail(s, op)) {
         struct op *early = early_kernel(s, op);
         op_after(op, early != NULL ? early : s->tail, early != NULL ? EDGE_STARTED : EDGE_RETIRED);

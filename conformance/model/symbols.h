@@ -42,7 +42,8 @@
     X(cudaGraphAddMemAllocNode) X(cudaGraphAddMemFreeNode) X(cudaGraphMemAllocNodeGetParams) X(cudaGraphMemFreeNodeGetParams) \
     X(cudaStreamGetId) X(cudaGraphDebugDotPrint) X(cudaDeviceGetDefaultMemPool) X(cudaMemPoolGetAttribute) X(cudaDeviceGetGraphMemAttribute) \
     X(cudaDeviceGraphMemTrim) X(cudaMemPoolCreate) X(cudaMemPoolDestroy) X(cudaDeviceSetMemPool) X(cudaMemPoolTrimTo) X(cudaMemPoolSetAttribute) X(cudaMallocFromPoolAsync) \
-    X(cudaMemcpy3DBatchAsync) X(cudaMemcpyBatchAsync)
+    X(cudaMemcpy3DBatchAsync) X(cudaMemcpyBatchAsync) X(cudaGetSymbolAddress) X(cudaGetSymbolSize) X(cudaMemcpyToSymbolAsync) \
+    X(cudaMemcpyFromSymbolAsync) X(cudaGraphAddMemcpyNodeToSymbol) X(cudaGraphAddMemcpyNodeFromSymbol)
 
 #define MODEL_SYMBOL_ID(name) SYMBOL_##name,
 enum symbol { MODEL_SYMBOLS(MODEL_SYMBOL_ID) SYMBOL_COUNT };
