@@ -343,6 +343,9 @@ struct node *node_of(cudaGraphNode_t handle);
 struct graph *graph_new(void);
 void graph_delete(struct graph *g);
 struct graph *graph_copy(const struct graph *g);
+cudaError_t copy_node_added(cudaGraphNode_t *out, cudaGraph_t graph, const cudaGraphNode_t *deps, size_t count, void *to, const void *from,
+                            size_t bytes, enum cudaMemcpyKind kind); /* as cudaGraphAddMemcpyNode1D */
+cudaError_t memory_copied(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind, struct stream *s); /* as cudaMemcpyAsync */
 void graph_loses_values(struct graph *g); /* but the first one of each batch: for the device copied-batch-does-one */
 void graphs_reset(void);
 bool exec_under_way(const struct graph_exec *e); /* one of its nodes has begun, and one has not */

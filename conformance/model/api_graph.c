@@ -273,14 +273,20 @@ static bool copy_forgets_last(enum cudaMemcpyKind kind, size_t count)
     return count != 0 && ((f->host_source_unordered && kind == cudaMemcpyHostToDevice) || (f->host_target_unordered && kind == cudaMemcpyDeviceToHost));
 }
 
+cudaError_t copy_node_added(cudaGraphNode_t *out, cudaGraph_t graph, const cudaGraphNode_t *deps, size_t count, void *to, const void *from,
+                            size_t bytes, enum cudaMemcpyKind kind)
+{
+    FAIL_IF(!add_arguments_sound(out, graph, deps, count) || to == NULL || from == NULL, cudaErrorInvalidValue);
+    count -= copy_forgets_last(kind, count);
+    return node_finish(out, copy_node(graph_of(graph), (struct move){.to = to, .from = from, .bytes = bytes, .rows = 1}), deps, NULL, count);
+}
+
 cudaError_t CUDARTAPI cudaGraphAddMemcpyNode1D(cudaGraphNode_t *out, cudaGraph_t graph, const cudaGraphNode_t *deps,
                                                size_t count, void *to, const void *from, size_t bytes,
                                                enum cudaMemcpyKind kind)
 {
     CALL(cudaGraphAddMemcpyNode1D);
-    FAIL_IF(!add_arguments_sound(out, graph, deps, count) || to == NULL || from == NULL, cudaErrorInvalidValue);
-    count -= copy_forgets_last(kind, count);
-    return node_finish(out, copy_node(graph_of(graph), (struct move){.to = to, .from = from, .bytes = bytes, .rows = 1}), deps, NULL, count);
+    return copy_node_added(out, graph, deps, count, to, from, bytes, kind);
 }
 
 cudaError_t CUDARTAPI cudaGraphAddMemcpyNode(cudaGraphNode_t *out, cudaGraph_t graph, const cudaGraphNode_t *deps, size_t count,

@@ -379,11 +379,16 @@ cudaError_t CUDARTAPI cudaMemcpy(void *to, const void *from, size_t bytes, enum 
     return copy(to, from, bytes, kind, stream_legacy(), true);
 }
 
+cudaError_t memory_copied(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind, struct stream *s)
+{
+    return copy(to, from, bytes, kind, s, false);
+}
+
 cudaError_t CUDARTAPI cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind,
                                       cudaStream_t stream)
 {
     CALL(cudaMemcpyAsync);
-    return copy(to, from, bytes, kind, stream_of(stream), false);
+    return memory_copied(to, from, bytes, kind, stream_of(stream));
 }
 
 /* wait: the host may not go on before it happened. */

@@ -67,7 +67,7 @@ cudaError_t CUDARTAPI cudaMemcpyToSymbolAsync(const void *symbol, const void *fr
     FAIL_IF(to == NULL, words_of(symbol) == NULL ? cudaErrorInvalidSymbol : cudaErrorInvalidValue);
     FAIL_IF(kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyHostToHost, cudaErrorInvalidMemcpyDirection);
     may_go_early(stream);
-    return cudaMemcpyAsync(to, from, bytes, kind, stream);
+    return memory_copied(to, from, bytes, kind, stream_of(stream));
 }
 
 cudaError_t CUDARTAPI cudaMemcpyFromSymbolAsync(void *to, const void *symbol, size_t bytes, size_t offset, enum cudaMemcpyKind kind,
@@ -78,7 +78,7 @@ cudaError_t CUDARTAPI cudaMemcpyFromSymbolAsync(void *to, const void *symbol, si
     FAIL_IF(from == NULL, words_of(symbol) == NULL ? cudaErrorInvalidSymbol : cudaErrorInvalidValue);
     FAIL_IF(kind == cudaMemcpyHostToDevice || kind == cudaMemcpyHostToHost, cudaErrorInvalidMemcpyDirection);
     may_go_early(stream);
-    return cudaMemcpyAsync(to, from, bytes, kind, stream);
+    return memory_copied(to, from, bytes, kind, stream_of(stream));
 }
 
 cudaError_t CUDARTAPI cudaGraphAddMemcpyNodeToSymbol(cudaGraphNode_t *out, cudaGraph_t graph, const cudaGraphNode_t *deps, size_t count,
@@ -87,7 +87,7 @@ cudaError_t CUDARTAPI cudaGraphAddMemcpyNodeToSymbol(cudaGraphNode_t *out, cudaG
     CALL(cudaGraphAddMemcpyNodeToSymbol);
     void *to = place_of(symbol, bytes, device.faults.node_symbol_offset_lost ? 0 : offset);
     FAIL_IF(to == NULL, words_of(symbol) == NULL ? cudaErrorInvalidSymbol : cudaErrorInvalidValue);
-    return cudaGraphAddMemcpyNode1D(out, graph, deps, count, to, from, bytes, kind);
+    return copy_node_added(out, graph, deps, count, to, from, bytes, kind);
 }
 
 cudaError_t CUDARTAPI cudaGraphAddMemcpyNodeFromSymbol(cudaGraphNode_t *out, cudaGraph_t graph, const cudaGraphNode_t *deps, size_t count,
@@ -96,5 +96,5 @@ cudaError_t CUDARTAPI cudaGraphAddMemcpyNodeFromSymbol(cudaGraphNode_t *out, cud
     CALL(cudaGraphAddMemcpyNodeFromSymbol);
     const void *from = place_of(symbol, bytes, device.faults.node_symbol_offset_lost ? 0 : offset);
     FAIL_IF(from == NULL, words_of(symbol) == NULL ? cudaErrorInvalidSymbol : cudaErrorInvalidValue);
-    return cudaGraphAddMemcpyNode1D(out, graph, deps, count, to, from, bytes, kind);
+    return copy_node_added(out, graph, deps, count, to, from, bytes, kind);
 }
