@@ -250,8 +250,9 @@ enum cudaStreamCaptureMode program_capture_mode(struct dice *dice);
 int stream_way_captures(enum stream_way way);
 /* The node that a capturing stream has added for this step: what the stream depends on now, and no step before it was. */
 cudaError_t program_captured_node(struct made *made, unsigned step, cudaStream_t stream);
-/* Now and then a call in the capture of this stream that changes nothing of what comes next in it; steps from this one on are still to come. */
-cudaError_t program_capture_nothing(struct made *made, unsigned step, cudaStream_t stream);
+/* Now and then a call in the capture of this stream that changes nothing of what comes next in it; steps from this one on are still to come.
+ * waits: the stream may wait for events since its last launch. */
+cudaError_t program_capture_nothing(struct made *made, unsigned step, int waits, cudaStream_t stream);
 /* Whether the captured graph has the edges that attributes and programmatic events become (PDL-EDGE-11 to PDL-EDGE-13). */
 int program_captured_right(const struct made *made, enum stream_way way);
 /* Whether the clone has the edges of its graph, each with its data. */

@@ -37,7 +37,8 @@ cudaError_t program_captured_node(struct made *made, unsigned step, cudaStream_t
     return cudaErrorUnknown;
 }
 
-/* A stream without work comes after this one, and this one after that. */
+/* A stream without work comes after this one, and this one after that. Not while this one waits for an event of a launch: no document says what
+ * of such a wait another event passes on. */
 static cudaError_t fork_and_join(const struct made *made, cudaStream_t stream, struct dice *dice)
 {
     cudaStream_t other = made->room->observer;
@@ -79,7 +80,7 @@ static cudaError_t depend_again(const struct made *made, unsigned i, cudaStream_
     return program_depend(made, stream, again, same, count, cudaStreamSetCaptureDependencies, dice);
 }
 
-cudaError_t program_capture_nothing(struct made *made, unsigned i, cudaStream_t stream)
+cudaError_t program_capture_nothing(struct made *made, unsigned i, int waits, cudaStream_t stream)
 {
     struct dice *dice = &made->dice;
     enum cudaStreamCaptureStatus status;
@@ -88,7 +89,7 @@ cudaError_t program_capture_nothing(struct made *made, unsigned i, cudaStream_t 
     if (status != cudaStreamCaptureStatusActive) /* no other stream of the program has led to it so far */
         return cudaSuccess;
     switch (dice_below(dice, 16)) {
-    case 0: return fork_and_join(made, stream, dice);
+    case 0: return waits ? cudaSuccess : fork_and_join(made, stream, dice);
     case 1: return depend_again(made, i, stream, dice);
     case 2: return program_depend(made, stream, NULL, NULL, 0, cudaStreamAddCaptureDependencies, dice);
     default: return cudaSuccess;

@@ -308,6 +308,7 @@ static cudaError_t queue_one(struct lanes *lanes, unsigned i, struct dice *dice)
     unsigned of_launch = link_of_launch(p, i);
     cudaEvent_t event;
     enum link_kind kind;
+    int awaits_own;
 
     if (may_move(lanes, i) && dice_below(dice, 2))
         TRY(move_lane(lanes, lanes->fleeting));
@@ -325,14 +326,15 @@ static cudaError_t queue_one(struct lanes *lanes, unsigned i, struct dice *dice)
         made->begun = NULL;
     }
     if (!made->eager && !p->step[i].attribute)
-        TRY(program_capture_nothing(made, i, stream));
+        TRY(program_capture_nothing(made, i, 1, stream));
     TRY(launch_somehow(made, i, stream, event, kind, dice));
     if (!made->eager)
         TRY(program_captured_node(made, i, stream));
-    if (event && (made->eager || kind == LINK_TRIGGER) && dice_below(dice, 4) == 0) /* its stream comes after all of the launch anyway */
+    awaits_own = event && (made->eager || kind == LINK_TRIGGER) && dice_below(dice, 4) == 0; /* its stream comes after all of the launch anyway */
+    if (awaits_own)
         TRY(program_await(made, stream, event, dice));
     if (!made->eager && !program_leads_on_early(p, i))
-        TRY(program_capture_nothing(made, i + 1, stream));
+        TRY(program_capture_nothing(made, i + 1, awaits_own, stream));
     return queue_events(lanes, i, stream, dice);
 }
 
