@@ -36,6 +36,7 @@ CALLS = {
     "k_store64_relaxed(in, 1)": "st.relaxed.gpu.global.u64",
     "k_add(in, 1)": "red.relaxed.gpu.global.add.u32",
     "k_add_release(in, 1)": "red.release.gpu.global.add.u32",
+    "out[0] = k_take(in, 1)": "atom.relaxed.gpu.global.add.u32",
     "out[0] = k_exchange(in, 1)": "atom.relaxed.gpu.global.exch.b32",
     "out[0] = k_compare(in, 1, 2)": "atom.relaxed.gpu.global.cas.b32",
     "k_min64(in, 1)": "red.relaxed.gpu.global.min.u64",
