@@ -79,6 +79,7 @@ bool read_piece(const struct model_kernel *kernel, void **extra, unsigned char *
 void request_loses_cooperative(struct request *r); /* on devices that forget it */
 cudaError_t request_attribute(struct request *r, const cudaLaunchAttribute *a);
 struct op *request_op(const struct request *r);
+void request_gives_args(const struct request *r, unsigned char *args); /* as the grid finds them */
 bool launch_may_overlap(const struct request *r, struct stream *s);
 cudaError_t launch_in_stream(struct request *r);
 void launches_reset(void);
