@@ -298,7 +298,7 @@ enum program_copy { COPY_BEHIND = PROGRAM_SEEN, COPY_OF_DECOY, PROGRAM_COPIES };
 uint32_t *program_seen_by(const struct made *made, uint64_t decoys, unsigned record);
 /* A host call that changes nothing of what the stream does next. An error: a call failed that must not, or succeeded that must fail. */
 cudaError_t program_change_nothing(const struct made *made, cudaStream_t stream, struct dice *dice);
-/* Now and then one that leaves the graph, or the executable graph, as it is. The same errors. */
+/* Now and then a call, or a few, that leave the graph, or the executable graph, as it is. Errors: as of program_change_nothing(). */
 cudaError_t program_detour(struct made *made);
 cudaError_t program_detour_of_exec(struct made *made, cudaGraphExec_t exec);
 /* One of those of program_beside.c. */

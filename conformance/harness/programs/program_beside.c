@@ -6,8 +6,6 @@
 
 #include "try.h"
 
-static cudaError_t refused(cudaError_t error) { return error == cudaSuccess ? cudaErrorUnknown : cudaSuccess; }
-
 /* A launch that is refused leaves nothing behind: neither work nor its attributes. */
 static cudaError_t launch_nothing(const struct made *made, cudaStream_t stream, struct dice *dice)
 {

@@ -7,8 +7,6 @@
 #include "../edges.h"
 #include "try.h"
 
-static cudaError_t refused(cudaError_t error) { return error == cudaSuccess ? cudaErrorUnknown : cudaSuccess; }
-
 /* A step whose node is there and is no other graph's: a kernel, or any. PROGRAM_STEPS: there is none. */
 static unsigned any_step(struct made *made, int kernel)
 {

@@ -109,6 +109,13 @@ unsigned program_next_in_lane(const struct program *p, unsigned step)
     return PROGRAM_STEPS;
 }
 
+int program_leads_on_early(const struct program *p, unsigned i)
+{
+    unsigned next = program_next_in_lane(p, i);
+
+    return next != PROGRAM_STEPS && p->step[next].attribute;
+}
+
 /* The steps that come before this one by an edge, or by edges through steps that are no kernels. In a lane: by the order of it. */
 static step_set direct_or_through(const struct program *p, unsigned to, const step_set *through)
 {

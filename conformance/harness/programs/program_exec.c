@@ -276,13 +276,6 @@ static cudaError_t update_nodes(struct made *made, cudaGraphExec_t *exec)
     return set_steps(made, *exec, made->decoy->node, decoys, 0);
 }
 
-int program_leads_on_early(const struct program *p, unsigned i)
-{
-    unsigned next = program_next_in_lane(p, i);
-
-    return next != PROGRAM_STEPS && p->step[next].attribute;
-}
-
 /* Memsets and cooperative kernels do not: a driver is known that loses the order at the former (rule EDGE-27a) and the device at the
  * latter. Nor does any node where all edges come in one call: they may then be others (rule EDGE-33). */
 static int stays_out(const struct made *made, unsigned i)
