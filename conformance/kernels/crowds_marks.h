@@ -1,7 +1,7 @@
-/* crowds_marks.h - what the grids of crowds_shapes.h store before they wait, as kernels do that clear what comes next: each thread one word first of
- * all, and one last of all, which shares its eight bytes with the first one of the kernel behind it. All threads of the kernels with the attribute
- * and of the first one add to the same word, too, first and last of all. Each thread finds after its wait, and in the end, what it stored itself
- * and what its neighbour did; those that come later find all, and the ordinary kernel the sum. */
+/* crowds_marks.h - what the grids of crowds_shapes.h store before they wait, as kernels do that clear memory for later ones. Each thread stores one
+ * word when it begins and one when it ends. The last word of a kernel shares eight bytes with the first word of the next kernel. All threads but
+ * those of the ordinary kernel also add to one common word, when they begin and when they end. After its wait, and in the end, each thread
+ * finds its own words and its neighbour's; later kernels find all words, and the ordinary kernel finds the sum. */
 #ifndef CROWDS_MARKS_H_INCLUDED
 #define CROWDS_MARKS_H_INCLUDED
 

@@ -256,7 +256,7 @@ struct shapes {
     struct shaped_row row;
     unsigned early, stale, late, lost, mixed; /* trials; stale: after a wait, late: in the ordinary kernel */
     unsigned unmarked, miscounted; /* trials in which words of crowds_marks.h were lost, or the sum was wrong */
-    unsigned added;              /* what the sum is to be by now */
+    unsigned added;              /* the sum that is expected by now */
     unsigned kept;               /* trials in which lines were kept */
     cudaError_t error;           /* of launches by another thread */
 };

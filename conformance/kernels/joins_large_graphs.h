@@ -83,7 +83,7 @@ static unsigned wrong_counts(const uint32_t *words, unsigned far)
     unsigned wrong = 0, i;
 
     for (i = 0; i < LARGE_NODES; i++) {
-        want[i] = want[comes_after(i, far)] + 1; /* behind them all stands 0 */
+        want[i] = want[comes_after(i, far)] + 1; /* the word after the last one is 0: what a root begins with */
         wrong += words[i] != want[i];
     }
     return wrong;

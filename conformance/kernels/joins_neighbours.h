@@ -9,7 +9,7 @@ struct neighbours {
     struct reading r;          /* over: of the first work */
     enum over second;          /* OVERS: it reads */
     struct kernel_args reads;
-    uint32_t words[PLACE_WORDS]; /* what is to be there in the end */
+    uint32_t words[PLACE_WORDS]; /* expected in the end */
 };
 
 /* Works of one kind store the same, but for copies. */

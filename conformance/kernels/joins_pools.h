@@ -71,7 +71,7 @@ static cudaError_t make_pool(cudaMemPool_t *pool, enum own_pool kind)
     return error;
 }
 
-/* One that is to be destroyed is made for its trial. Of the others it is the device's own in a third of the trials. */
+/* A pool that is to be destroyed is made for its trial. In the other trials every third one uses the device's own pool. */
 static cudaError_t open_pool(struct pool_use *use)
 {
     cudaMemPool_t *made = use->joins->pool;

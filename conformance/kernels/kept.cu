@@ -30,8 +30,8 @@
  *                    a child graph, a child of a child or a body; loses a node and edges there
  * later     EDGE-43c edges that come between nodes of a graph, or are turned round, once an executable one was made of it
  * waiting   EDGE-43d calls while a dependent waits for a primary that the host holds: calls with their graph, and others
- * running   EDGE-43d each call of `orders` while one launch is under way and another one is queued behind it, for a node of each kind; others
- *                    that are made once an executable graph was destroyed while it runs; 40 launches in a row with a change before each
+ * running   EDGE-43d while one launch is under way and another one is queued: each call of `orders`, for a node of each kind; an executable
+ *                    graph is destroyed, and others are made; 40 launches in a row with a change before each
  * children  EDGE-25c two child graphs in a row, with programmatic edges inside: of one graph, of two, and after each was given another one
  */
 #include <string.h>

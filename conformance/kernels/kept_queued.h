@@ -1,5 +1,5 @@
 /* kept_queued.h - questions of kept.cu with many launches of one executable graph behind a gate that the host holds shut, and a change before
- * each: every launch does what the graph was to do when it was launched, however many stand behind it. */
+ * each. Every launch does what the graph said when it was launched, however many launches follow. */
 #ifndef KEPT_QUEUED_H_INCLUDED
 #define KEPT_QUEUED_H_INCLUDED
 

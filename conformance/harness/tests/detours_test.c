@@ -20,7 +20,7 @@ static const char *const call_name[CALLS] = {
     "parameters that are refused", "parameters of an executable graph that are refused", "update that is refused"
 };
 static unsigned called[CALLS];
-static enum call taken = CALLS; /* this call succeeds, although it is to be refused, and does nothing */
+static enum call taken = CALLS; /* this call must be refused: it says success and does nothing */
 
 #define COUNTED(call, name, params, args)               \
     cudaError_t REAL(name) params;                      \
