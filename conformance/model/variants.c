@@ -2078,6 +2078,7 @@ static const struct variant variants[] = {
     BROKEN("enabling-is-counted", enabling_is_counted, "EDGE-42b", "a node that was enabled once more than it was disabled has to be disabled twice"),
     BROKEN("child-update-keeps-trigger-count", child_update_keeps_trigger_count, "COMP-16", "a kernel of a child graph that an update gives more blocks has triggered once as many have as it had before"),
     BROKEN("body-update-keeps-trigger-count", body_update_keeps_trigger_count, "COMP-16", "a kernel of a body that an update gives more blocks has triggered once as many have as it had before"),
+    BROKEN("own-record-elided", own_record_elided, "COMP-04a", "a stream does not wait for an ordinary event that was recorded in itself: a launch with attribute 6 may overlap the kernel before the record"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
