@@ -61,6 +61,9 @@ static bool may_be_given(const struct pooled *m, const struct stream *s)
         return true;
     if ((f->made_pool_gives_at_once && memory_pool_is_made(m->of)) || (f->switched_reuse_gives_at_once && memory_pool_lacks_reuse(m->of)))
         return true;
+    for (unsigned i = 0; f->freed_given_behind_trigger && i < s->waits; i++)
+        if (s->wait[i].op == m->last_kernel && s->wait[i].kind == EDGE_TRIGGERED)
+            return true;
     for (unsigned i = 0; f->freed_given_behind_older_event && i < s->waits; i++)
         if (s->wait[i].op->serial < m->freed_by->serial)
             return true;

@@ -479,6 +479,7 @@ struct faults {
     bool rows_pass_set, value_passes_set; /* right behind each other */
     bool moved_value_unseen, second_waiter_passes, value_before_stores;
     bool own_record_elided;
+    bool freed_given_behind_trigger;
     bool never_overlaps, seldom_overlaps, early, shared, halts, late_copies, pageable_later; /* these conform */
 };
 
