@@ -186,6 +186,7 @@ bool passes_first_thread(const struct stream *s, const struct op *op);
 void stream_awaits(struct stream *s, struct pending_wait wait);
 void stream_closes(struct stream *s);
 void stream_cuts(struct stream *s); /* forgets its work, for devices that do */
+struct stream *stream_at_place(unsigned place); /* of the streams that there are; NULL: none */
 unsigned streams_alive(void); /* created and not destroyed */
 cudaError_t streams_run_but_per_thread(void); /* until all is over that is in other streams than the per-thread default stream */
 void stream_drops(struct stream *s, const struct op *op); /* it waits for that no more */

@@ -184,6 +184,13 @@ static bool item_hides(const struct op *item)
            (f->free_hides_primary && item->kind == OP_POOL);
 }
 
+/* For the device stream-33-takes-others: the last kernel of the stream that was made 32 before, if it came after this one's. */
+static struct op *of_channel(const struct stream *s)
+{
+    const struct stream *o = device.faults.stream_33_takes_others && s->place > 32 && s->kernel_tail != NULL ? stream_at_place(s->place - 32) : NULL;
+    return o != NULL && o->kernel_tail != NULL && o->kernel_tail->serial > s->kernel_tail->serial ? o->kernel_tail : NULL;
+}
+
 void order_behind_tail(struct stream *s, struct op *op, bool programmatic)
 {
     if (s->owed != NULL)
@@ -198,6 +205,14 @@ void order_behind_tail(struct stream *s, struct op *op, bool programmatic)
     s->refused_dependent = false;
     if (hidden_move) {
         s->owed = s->tail;
+        return;
+    }
+    struct op *others = programmatic ? of_channel(s) : NULL;
+    if (others != NULL) {
+        op->overlapped = others;
+        op_after(op, others, trigger_for(op));
+        op_covers(op, others);
+        s->owed = s->tail; /* what comes after op is in order */
         return;
     }
     struct op *overlapped = !programmatic ? NULL : s->kernel_tail;

@@ -569,6 +569,14 @@ unsigned pairs_beside(const struct stream *s)
     return pairs;
 }
 
+struct stream *stream_at_place(unsigned place)
+{
+    struct stream *s = streams;
+    while (s != NULL && (s->place != place || s->magic != STREAM_MAGIC))
+        s = s->next;
+    return s;
+}
+
 unsigned streams_alive(void)
 {
     unsigned alive = 0;
