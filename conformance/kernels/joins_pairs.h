@@ -77,19 +77,22 @@ static cudaError_t launch_pair_dependent(const struct joins *joins, struct kerne
     return launch_one((const void *)SYMBOL(joins_pair_dependent), args, 1, FOLLOWS_IN(joins, stream), &six, 1);
 }
 
-/* All primaries and then all dependents, the last one first; or pair by pair. */
+/* All primaries and then all dependents in the other order, whichever stream is the first one; or pair by pair. */
 static cudaError_t queue_pairs(const struct joins *joins, struct kernel_args *args, const cudaStream_t *stream, unsigned count, unsigned by_pair)
 {
     cudaError_t error = cudaSuccess;
-    unsigned i;
+    unsigned turned = joins->round / 2 % 2, i, at;
 
     for (i = 0; i < count && error == cudaSuccess; i++) {
-        error = launch_pair_primary(&args[i], stream[i]);
+        at = turned ? count - 1 - i : i;
+        error = launch_pair_primary(&args[at], stream[at]);
         if (error == cudaSuccess && by_pair)
-            error = launch_pair_dependent(joins, &args[i], stream[i]);
+            error = launch_pair_dependent(joins, &args[at], stream[at]);
     }
-    for (i = by_pair ? 0 : count; i-- > 0 && error == cudaSuccess;)
-        error = launch_pair_dependent(joins, &args[i], stream[i]);
+    for (i = 0; !by_pair && i < count && error == cudaSuccess; i++) {
+        at = turned ? i : count - 1 - i;
+        error = launch_pair_dependent(joins, &args[at], stream[at]);
+    }
     return error;
 }
 

@@ -22,7 +22,8 @@ KERNEL(joins_fills) { fill_words(&args, 0); }
 KERNEL(joins_waits_and_fills) { fill_words(&args, 1); }
 
 /* What happens between the end of the memory's first use and its second one: the stream that freed it is asked whether it has ended, is destroyed,
- * or waits for an event; or the stream that takes it waits for an event of the stream of its first use, which was recorded before that. */
+ * or waits for an event; or the stream that takes it waits for an event of the stream of its first use: one that was recorded before that, or one that
+ * the launch of that use records as it triggers. */
 enum since { SINCE_NOTHING, SINCE_POLLED, SINCE_DESTROYED, SINCE_WAITS, SINCES, SINCE_OLDER = SINCES };
 /* Who takes it: the stream that freed it, a dependent there, another stream, one that waits for an event after the free, another host thread in such
  * a stream, or the stream that had allocated it first, while another one used and freed it. */
@@ -38,6 +39,7 @@ enum own_pool { POOL_OF_DEVICE, POOL_MADE, POOL_NO_EVENTS, POOL_NO_CHANCE, POOL_
 struct pool_use {              /* of the memory by the work, and then by who stores at once */
     struct joins *joins;
     enum taker taker;
+    int by_launch;             /* the event that the taker waits for is the one of the work's own launch */
     size_t bytes;
     cudaStream_t first, works, frees, takes; /* first: allocates it; works: uses it */
     cudaEvent_t event, older;
@@ -147,6 +149,14 @@ static cudaError_t open_use(struct pool_use *use)
     return error == cudaSuccess ? open_aside(joins) : error;
 }
 
+/* It triggers first thing, and uses the memory late: who waits for its event may begin before that, and is given other memory. */
+static cudaError_t work_that_records(struct pool_use *use)
+{
+    cudaLaunchAttribute records = recording(use->older);
+
+    return launch_one((const void *)SYMBOL(joins_work), &use->args, PLACE_WORDS, use->works, &records, 1);
+}
+
 /* Work uses it, in the stream that allocated it or in another one. Something stays allocated, so that not all of the pool's memory goes back at each
  * synchronization. */
 static cudaError_t use_first(struct pool_use *use)
@@ -166,6 +176,8 @@ static cudaError_t use_first(struct pool_use *use)
         error = cudaStreamWaitEvent(use->works, use->older, 0);
     use->args = joins->work[0];
     use->args.data = use->old;
+    if (error == cudaSuccess && use->by_launch)
+        return work_that_records(use);
     return error == cudaSuccess ? some_work(joins, &use->args, use->works) : error;
 }
 
@@ -299,6 +311,7 @@ static cudaError_t use_pool(struct joins *joins, enum own_pool kind, unsigned wa
     use.taker = (enum taker)(joins->trial % ways);
     if (use.taker == TAKER_OTHER && joins->round % 3 == 2)
         since = SINCE_OLDER;
+    use.by_launch = since == SINCE_OLDER && joins->round / 3 % 2;
     prepare(joins, 1, 0);
     error = open_use(&use);
     if (error == cudaSuccess)
