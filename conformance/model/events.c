@@ -365,8 +365,6 @@ cudaError_t CUDARTAPI cudaStreamWaitEvent(cudaStream_t handle, cudaEvent_t event
         s->waits = 0;
     if (device.faults.polled_event_not_awaited && e->polled)
         return cudaSuccess;
-    if (device.faults.own_record_elided && e->recorded == RECORDED_ORDINARY && e->in == s)
-        return cudaSuccess;
     if (device.faults.own_launch_event_cuts && e->recorded == RECORDED_PROGRAMMATIC && e->in == s)
         stream_cuts(s);
     if (device.faults.fifth_waiter_unordered && is_late_waiter(e, s))

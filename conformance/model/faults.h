@@ -478,7 +478,6 @@ struct faults {
     bool symbol_offset_lost, node_symbol_offset_lost, symbol_copy_early;
     bool rows_pass_set, value_passes_set; /* right behind each other */
     bool moved_value_unseen, second_waiter_passes, value_before_stores;
-    bool own_record_elided;
     bool freed_given_behind_trigger;
     bool stream_33_takes_others;
     bool never_overlaps, seldom_overlaps, early, shared, halts, late_copies, pageable_later; /* these conform */

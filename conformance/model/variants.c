@@ -2078,7 +2078,6 @@ static const struct variant variants[] = {
     BROKEN("enabling-is-counted", enabling_is_counted, "EDGE-42b", "a node that was enabled once more than it was disabled has to be disabled twice"),
     BROKEN("child-update-keeps-trigger-count", child_update_keeps_trigger_count, "COMP-16", "a kernel of a child graph that an update gives more blocks has triggered once as many have as it had before"),
     BROKEN("body-update-keeps-trigger-count", body_update_keeps_trigger_count, "COMP-16", "a kernel of a body that an update gives more blocks has triggered once as many have as it had before"),
-    BROKEN("own-record-elided", own_record_elided, "COMP-04a", "a stream does not wait for an ordinary event that was recorded in itself: a launch with attribute 6 may overlap the kernel before the record"),
     BROKEN("freed-given-behind-trigger", freed_given_behind_trigger, "COMP-17a", "memory that a stream frees is given to a stream that waits for the programmatic event of the last kernel before"),
     BROKEN("stream-33-takes-others", stream_33_takes_others, "COMP-04e", "in a stream that was made beside 32 others a launch with attribute 6 has the last kernel of the stream made 32 before for its primary, if that is newer"),
 };
