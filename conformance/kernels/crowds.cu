@@ -41,7 +41,6 @@
 #define TWO_BYTES 65536u       /* blocks: the first number that two bytes do not hold */
 #define FAR_BYTES ((size_t)72 << 20)
 #define PLAIN_BOUND_NS 50000u
-#define CROWD_BOUND_NS 2000000u /* time for the blocks before the last ones to come and go */
 
 /* Of all rows and layers. */
 #ifdef PDL_MODEL
@@ -398,13 +397,16 @@ static unsigned last_are_stale(const struct host_room *room)
     return 0;
 }
 
-static void prepare_crowd(struct crowd *crowd)
+/* Time for so many blocks to come and go, of which a GPU begins one in less than 28 ns, and for the launch of the next grid. */
+static uint32_t crowd_bound_ns(unsigned blocks) { return 200000 + 30 * blocks; }
+
+static void prepare_crowd(struct crowd *crowd, unsigned blocks)
 {
     struct host_room *room = crowd->room;
 
     prepare_trial(room, crowd->trials);
     room->plan.hold_ns = 10000 + 4 * (uint32_t)crowd->tick_ns;
-    room->plan.bound_ns = CROWD_BOUND_NS;
+    room->plan.bound_ns = crowd_bound_ns(blocks);
     room->plan.repeats = crowd->trials % 3;
     room->state.dependent_begin_ns = UINT64_MAX;
 }
@@ -422,7 +424,7 @@ static cudaError_t run_crowd(struct crowd *crowd, unsigned blocks)
 {
     cudaError_t error;
 
-    prepare_crowd(crowd);
+    prepare_crowd(crowd, blocks);
     error = run_pair(crowd, (const void *)SYMBOL(crowds_primary), (const void *)SYMBOL(crowds_dependent), blocks, 1);
     if (error == cudaSuccess)
         look_at_crowd(crowd);

@@ -509,7 +509,7 @@ static void ask_begun(struct crowd *crowd)
 
     prepare_trial(crowd->room, 0);
     crowd->room->plan.hold_ns = 1000 + 4 * (uint32_t)crowd->tick_ns;
-    crowd->room->plan.bound_ns = CROWD_BOUND_NS;
+    crowd->room->plan.bound_ns = crowd_bound_ns(BEGUN_MOST);
     error = open_begun(&b, crowd);
     for (i = 0; i < (BEGUN_DRESSES + 1) * count && error == cudaSuccess; i++)
         if (sizes[i % count] > 2 * crowd->room->plan.residents)

@@ -36,7 +36,7 @@ static cudaError_t run_changed_crowd(struct crowd *crowd, const struct node_room
     cudaGraphNode_t node[3];
     cudaError_t error = cudaGraphCreate(&graph, 0);
 
-    prepare_crowd(crowd);
+    prepare_crowd(crowd, blocks);
     if (change == CHANGED_EXECUTABLE || change == CHANGED_GRAPH)
         first[which] = 1;
     if (error == cudaSuccess)
@@ -96,7 +96,7 @@ static cudaError_t run_updated_inside(struct crowd *crowd, unsigned blocks, unsi
     cudaGraphExec_t exec = NULL;
     cudaError_t error;
 
-    prepare_crowd(crowd);
+    prepare_crowd(crowd, blocks);
     error = make_inside(crowd, inside, then, &graph);
     if (error == cudaSuccess)
         error = cudaGraphInstantiate(&exec, graph, 0);

@@ -64,7 +64,7 @@ static cudaError_t run_event_crowd(struct crowd *crowd, unsigned blocks)
 
     if (error != cudaSuccess)
         return error;
-    prepare_crowd(crowd);
+    prepare_crowd(crowd, blocks);
     attributes[0] = recording(event);
     if (hint)
         attributes[1 + more++] = nth_hint(hint - 1);
@@ -130,7 +130,7 @@ static cudaError_t run_completion(struct crowd *crowd, unsigned trial, unsigned 
 
     if (error != cudaSuccess)
         return error;
-    prepare_crowd(crowd);
+    prepare_crowd(crowd, 2);
     crowd->room->data[0] = crowd->room->data[1] = 0;
     attrs[0] = recording_begin(event);
     if (fresh && cudaStreamCreateWithFlags(&side, cudaStreamNonBlocking) != cudaSuccess)
@@ -308,7 +308,7 @@ static void ask_started(struct crowd *crowd)
     cudaError_t error;
     unsigned i, dress;
 
-    prepare_crowd(crowd);
+    prepare_crowd(crowd, BEGUN_MOST);
     crowd->room->plan.hold_ns = STARTED_HOLD_NS;
     error = open_begun(&b, crowd);
     if (error == cudaSuccess)
@@ -379,7 +379,7 @@ static cudaError_t run_fan(struct crowd *crowd, unsigned trial, unsigned *early)
     unsigned makes;
     cudaError_t error = cudaGraphCreate(&graph, 0);
 
-    prepare_crowd(crowd);
+    prepare_crowd(crowd, 2);
     if (error == cudaSuccess)
         error = add_fan(crowd, graph, trial);
     for (makes = 0; makes <= trial / CROWD_DRESSES % 2 && error == cudaSuccess; makes++)
