@@ -8,6 +8,7 @@
  * to_host  a copy into pinned host memory          kernels  the launch of a graph of one kernel
  * to_gpu   a copy from there                       prefetch a prefetch of managed memory (GPU only)
  * memop    a write of one word in stream order (GPU only)   copy2d   a copy of two rows (GPU only)
+ * own      an event that the stream records and waits for   through  the same through another stream, which does nothing
  *
  * Each item twice: the dependent waits (ITEM), or it does not (ITEM_bare). Overlap tells whether the item keeps the
  * attribute from taking effect; wrong words tell what that dependent could not rely on.
@@ -63,6 +64,20 @@ static cudaError_t item_old(const struct queue *queue, const struct trial_launch
 {
     (void)trial;
     return cudaStreamWaitEvent(queue->stream, queue->old, 0);
+}
+
+static cudaError_t item_own(const struct queue *queue, const struct trial_launch *trial)
+{
+    (void)trial;
+    return record_and_await(queue->fork, queue->stream, queue->stream);
+}
+
+static cudaError_t item_through(const struct queue *queue, const struct trial_launch *trial)
+{
+    cudaError_t error = queue_enter_side(queue);
+
+    (void)trial;
+    return error == cudaSuccess ? queue_leave_side(queue) : error;
 }
 
 static cudaError_t item_host(const struct queue *queue, const struct trial_launch *trial)
@@ -194,6 +209,8 @@ QUEUE_ITEM(copying)
 QUEUE_ITEM(event)
 QUEUE_ITEM(timed)
 QUEUE_ITEM(old)
+QUEUE_ITEM(own)
+QUEUE_ITEM(through)
 QUEUE_ITEM(host)
 QUEUE_ITEM(graph)
 QUEUE_ITEM(to_host)
@@ -214,7 +231,7 @@ static const struct pair between_pairs[] = {
     PAIRS_OF_ITEM("memset", queue_memset), PAIRS_OF_ITEM("copy", queue_copying), PAIRS_OF_ITEM("event", queue_event),
     PAIRS_OF_ITEM("timed", queue_timed), PAIRS_OF_ITEM("old", queue_old), PAIRS_OF_ITEM("host", queue_host),
     PAIRS_OF_ITEM("graph", queue_graph), PAIRS_OF_ITEM("to_host", queue_to_host), PAIRS_OF_ITEM("to_gpu", queue_to_gpu),
-    PAIRS_OF_ITEM("kernels", queue_kernels),
+    PAIRS_OF_ITEM("kernels", queue_kernels), PAIRS_OF_ITEM("own", queue_own), PAIRS_OF_ITEM("through", queue_through),
 #ifndef PDL_MODEL
     PAIRS_OF_ITEM("alloc", queue_alloc), PAIRS_OF_ITEM("copy2d", queue_copy2d), PAIRS_OF_ITEM("prefetch", queue_prefetch),
     PAIRS_OF_ITEM("memop", queue_memop),

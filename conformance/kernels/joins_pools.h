@@ -330,7 +330,63 @@ static cudaError_t use_pool(struct joins *joins, enum own_pool kind, unsigned wa
 }
 
 static cudaError_t use_twice(struct joins *joins) { return use_pool(joins, POOL_OF_DEVICE, POOL_WAYS); }
-static cudaError_t use_gone(struct joins *joins) { return use_pool(joins, POOL_DESTROYED, TAKERS); }
+
+#define LOST_POOLS 64u         /* one after the other */
+#define LOST_HOLD_NS 100000u   /* long enough for a pool to be destroyed meanwhile */
+
+/* A pool whose memory is freed, and which is destroyed, while work uses that memory: freed in the work's stream, or in one that waits for an event. */
+static cudaError_t lose_pool(struct joins *joins, cudaStream_t works, cudaStream_t frees, cudaEvent_t event)
+{
+    struct kernel_args args = joins->work[0];
+    cudaMemPool_t pool = NULL;
+    cudaError_t error = make_pool(&pool, POOL_DESTROYED), end;
+
+    if (error == cudaSuccess)
+        error = cudaMallocFromPoolAsync((void **)&args.data, POOL_BYTES, pool, works);
+    if (error == cudaSuccess)
+        error = cudaStreamSynchronize(works);
+    if (error == cudaSuccess)
+        error = launch_one((const void *)SYMBOL(joins_work), &args, PLACE_WORDS, works, NULL, 0);
+    if (error == cudaSuccess && frees != works)
+        error = record_and_await(event, works, frees);
+    if (error == cudaSuccess)
+        error = cudaFreeAsync(args.data, frees);
+    if (error == cudaSuccess)
+        error = cudaMemPoolDestroy(pool);
+    end = cudaDeviceSynchronize();
+    return error == cudaSuccess ? end : error;
+}
+
+/* Their streams stay until all of them are gone. */
+static cudaError_t lose_pools(struct joins *joins)
+{
+    cudaStream_t stream[2 * LOST_POOLS] = { NULL };
+    cudaEvent_t event = NULL;
+    cudaError_t error = cudaEventCreateWithFlags(&event, cudaEventDisableTiming);
+    unsigned i;
+
+    prepare(joins, 1, 0);
+    joins->pinned->plan[0].hold_ns = LOST_HOLD_NS;
+    for (i = 0; i < 2 * LOST_POOLS && error == cudaSuccess; i++) {
+        error = cudaStreamCreateWithFlags(&stream[i], cudaStreamNonBlocking);
+        if (i % 2 && error == cudaSuccess)
+            error = lose_pool(joins, stream[i - 1], stream[i - i / 2 % 2], event);
+    }
+    for (i = 0; i < 2 * LOST_POOLS; i++)
+        if (stream[i])
+            (void)cudaStreamDestroy(stream[i]);
+    if (event)
+        (void)cudaEventDestroy(event);
+    return error;
+}
+
+/* The first trial destroys many pools before its own: a driver that cannot do that is met there, and soon. */
+static cudaError_t use_gone(struct joins *joins)
+{
+    cudaError_t error = joins->trial == 0 ? lose_pools(joins) : cudaSuccess;
+
+    return error == cudaSuccess ? use_pool(joins, POOL_DESTROYED, TAKERS) : error;
+}
 
 /* Between work on other memory, or a wait for an event after it, and a follower. */
 static cudaError_t pool_between(struct joins *joins)

@@ -25,8 +25,8 @@ from conformance.pdlkit.read_report import read_report
 NAMED = 6  # of many things that were asked with one answer
 _OF = re.compile(r", of (\d+)$")
 WRONG_WORDS = ("stale", "poison", "misplaced", "torn", "foreign")
-_ITEMS = ("memset", "copy", "copy2d", "to_host", "to_gpu", "event", "timed", "host", "old", "graph", "kernels", "alloc", "prefetch",
-          "memop")
+_ITEMS = ("memset", "copy", "copy2d", "to_host", "to_gpu", "event", "timed", "host", "old", "own", "through", "graph", "kernels", "alloc",
+          "prefetch", "memop")
 Entry = Mapping[str, Any]
 
 
