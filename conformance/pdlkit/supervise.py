@@ -220,7 +220,7 @@ class Supervisor:
             pending = [case for case in pending if case not in settled]
             if session.done or ending.interrupted:
                 if ending.hung or ending.signal is not None:
-                    self._check_device(session, ending)
+                    self._check_device(session, ending, [])
                 why = "the run was interrupted" if ending.interrupted else "its child closed without reaching it"
                 self._not_run(pending, why)
                 if not ending.interrupted:
@@ -232,16 +232,19 @@ class Supervisor:
                     self._never_started(family, pending, ending)
                     return
             name_cases = True
-            self._check_device(session, ending)
+            self._check_device(session, ending, pending)
         self._close(family)
 
     def _hold_next(self, family: str) -> None:
         """Have the next family's child open the device already: that takes it longer than most families' cases in smoke."""
         families = list(self.plan.families)
         after = families.index(family) + 1
-        if not self.plan.on_gpu or self.plan.parallel > 1 or self._held or after == len(families):
+        if after < len(families):
+            self._hold(self.plan.argv(families[after], self.plan.families[families[after]], self.plan.subset) + self._plant())
+
+    def _hold(self, argv: list[str]) -> None:
+        if not self.plan.on_gpu or self.plan.parallel > 1 or self._held:
             return
-        argv = self.plan.argv(families[after], self.plan.families[families[after]], self.plan.subset) + self._plant()
         try:
             self._held = argv, HeldChild([*argv, "--held"], self.plan.environment)
         except SetupImpossible:
@@ -345,11 +348,16 @@ class Supervisor:
             text = log.error or _last_line(ending.stderr)
             log.casualty_reason = f"its child {what} and {ending.words()}{sign}" + (f"; it said: {text}" if text else "")
 
-    def _check_device(self, session: Session, ending: Ending) -> None:
-        """After a casualty on a GPU: is the device still there? A lost device ends the run."""
+    def _check_device(self, session: Session, ending: Ending, rest: list[str]) -> None:
+        """After a casualty on a GPU: is the device still there? A lost device ends the run. Meanwhile the child for the rest of the
+        family, or for the next one, opens it already."""
         if not self.plan.on_gpu or ending.interrupted:
             return
         self._drop_held()
+        if rest:
+            self._hold(self.plan.argv(session.family, rest, True) + self._plant())
+        else:
+            self._hold_next(session.family)
         for _ in range(PROBE_TRIES):
             answer, _lines = probe(self.plan.harness, self.plan.device, self._stopper, self.plan.environment)
             if answer.exit_code == 0 or answer.interrupted:
@@ -360,6 +368,7 @@ class Supervisor:
             victim.casualty = "DEVICE_LOST"
             victim.casualty_reason = f"{was} ({victim.casualty_reason}), and then a fresh process could not use the device"
         self.outcome.device_lost = True
+        self._drop_held()
         self._stopper.stop()
 
     def _never_started(self, family: str, pending: list[str], ending: Ending) -> None:

@@ -526,7 +526,15 @@ def test_a_held_child_does_not_outlast_a_casualty(end: Ending, monkeypatch: pyte
     held = Held(monkeypatch)
     children = Children(monkeypatch, (IN_A, end), (REST, CLEAN), (GOOD, CLEAN), probes=[0])
     outcome_of(plan_of(families={"f": ["a", "b"], "g": ["a", "b"]}))
-    assert held.said == ["hold g", "drop g", "hold g", "begin g", "release g"] and children.given == [None, None, "g"]
+    assert held.said == ["hold g", "drop g", "hold f", "release f", "hold g", "begin g", "release g"]
+    assert children.given == [None, "f", "g"] and children.started[1][3:5] == ["--case", "b"]
+
+
+def test_what_opens_the_device_beside_a_probe_ends_with_the_device(monkeypatch: pytest.MonkeyPatch) -> None:
+    held = Held(monkeypatch)
+    children = Children(monkeypatch, (IN_A, KILLED), probes=[1, 1])
+    outcome, _, _ = outcome_of(plan_of(families={"f": ["a", "b"], "g": ["a", "b"]}))
+    assert outcome.device_lost and held.said == ["hold g", "drop g", "hold f", "drop f"] and children.given == [None]
 
 
 def test_a_held_child_ends_with_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -569,7 +577,7 @@ def test_a_child_that_began_does_not_outlast_a_casualty(monkeypatch: pytest.Monk
     held = Held(monkeypatch)
     children = Children(monkeypatch, (GOOD, HUNG), (GOOD, CLEAN), probes=[0])
     outcome_of(plan_of(families={"f": ["a", "b"], "g": ["a", "b"]}))
-    assert held.said == ["hold g", "begin g", "drop g"] and children.given == [None, None]
+    assert held.said == ["hold g", "begin g", "drop g", "hold g", "release g"] and children.given == [None, "g"]
 
 
 def test_a_held_child_has_the_plant_that_every_child_has(monkeypatch: pytest.MonkeyPatch) -> None:
