@@ -95,7 +95,7 @@ def build(device: str, tools: Toolchain, say: Say, architectures: str | None = N
     with locked(BUILD / device, f"building the harness for {device}"):
         with_nvcc = f", {tools.nvcc.words()}" if device == "cuda" and tools.nvcc else ""
         say(f"building the harness for {device} with {tools.compiler.words()}{with_nvcc}")
-        folder = configure(device, tools, architectures)
+        folder = configure(device, tools, architectures, [f"-DPython3_EXECUTABLE={sys.executable}"])
         jobs = str(len(os.sched_getaffinity(0)))
         argv = [str(tools.cmake.path), "--build", str(folder), "--target", TARGETS[device], "--parallel", jobs]
         _run_logged(argv, folder / "build.log", "the build")
