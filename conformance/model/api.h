@@ -36,6 +36,7 @@ struct function {
     int max_dynamic_shared, carveout;
     bool wide_clusters; /* of more than eight blocks are allowed */
     int ptx_on[MODEL_MAX_DEVICES]; /* 0: as the kernel says */
+    bool has_waited, has_triggered; /* ever: for the devices new-function-* */
 };
 bool function_exists(const struct function *f);
 int current_device(void); /* of this thread */
@@ -65,6 +66,7 @@ struct request {
     void *told[1]; /* where they are, for who asks */
     unsigned late_to, late_from; /* ids of attributes, a bit each, that its node was given once edges led to it, or from it: for the devices late-* */
     unsigned counted; /* blocks that it had before it was given more: for the device params-keep-trigger-count */
+    bool never_waited, never_triggered; /* nor did its function before: for the devices new-function-* */
     unsigned num_attrs;
     cudaLaunchAttribute attrs[MODEL_MAX_ATTRS];
     /* Last, so that a copy leaves out the bytes that the kernel does not take */
@@ -76,6 +78,7 @@ static inline unsigned request_blocks(const struct request *r) { return r->grid[
 cudaError_t request_fill(struct request *r, const cudaLaunchConfig_t *config, const void *func, void **args);
 cudaError_t request_fill_node(struct request *r, const struct cudaKernelNodeParams *p);
 bool read_piece(const struct model_kernel *kernel, void **extra, unsigned char *bytes);
+void request_keeps_function(struct request *r, const struct model_kernel *before); /* on devices that go by the function before */
 void request_loses_cooperative(struct request *r); /* on devices that forget it */
 cudaError_t request_attribute(struct request *r, const cudaLaunchAttribute *a);
 struct op *request_op(const struct request *r);

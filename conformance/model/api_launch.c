@@ -238,6 +238,7 @@ static cudaError_t fill(struct request *r, const void *func, dim3 grid, dim3 blo
     r->cluster = r->clusters[0] = r->clusters[1] = r->clusters[2] = 1;
     r->domain = 0;
     r->late_to = r->late_from = 0;
+    r->never_waited = r->never_triggered = false;
     r->num_attrs = r->counted = 0;
     cudaError_t error = check_shape(r, f);
     if (error != cudaSuccess)

@@ -480,6 +480,7 @@ struct faults {
     bool moved_value_unseen, second_waiter_passes, value_before_stores;
     bool freed_given_behind_trigger;
     bool stream_33_takes_others;
+    bool new_function_uncovered, new_function_lets_go, updated_function_uncovered;
     bool never_overlaps, seldom_overlaps, early, shared, halts, late_copies, pageable_later; /* these conform */
 };
 

@@ -2080,6 +2080,9 @@ static const struct variant variants[] = {
     BROKEN("body-update-keeps-trigger-count", body_update_keeps_trigger_count, "COMP-16", "a kernel of a body that an update gives more blocks has triggered once as many have as it had before"),
     BROKEN("freed-given-behind-trigger", freed_given_behind_trigger, "COMP-17a", "memory that a stream frees is given to a stream that waits for the programmatic event of the last kernel before"),
     BROKEN("stream-33-takes-others", stream_33_takes_others, "COMP-04e", "in a stream that was made beside 32 others a launch with attribute 6 has the last kernel of the stream made 32 before for its primary, if that is newer"),
+    BROKEN("new-function-uncovered", new_function_uncovered, "COMP-16", "what a kernel node waits for that is given another function is not covered, if its function before has never waited"),
+    BROKEN("new-function-lets-go", new_function_lets_go, "COMP-16", "a programmatic edge from a kernel node that is given another function lets go once its blocks have begun, if its function before has never triggered"),
+    BROKEN("updated-function-uncovered", updated_function_uncovered, "COMP-16", "what a kernel node waits for that an update gives another function is not covered, if its function before has never waited"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
