@@ -481,6 +481,7 @@ struct faults {
     bool freed_given_behind_trigger;
     bool stream_33_takes_others;
     bool new_function_uncovered, new_function_lets_go, updated_function_uncovered;
+    bool row_of_64_passed, captured_row_of_128_lost;
     bool never_overlaps, seldom_overlaps, early, shared, halts, late_copies, pageable_later; /* these conform */
 };
 

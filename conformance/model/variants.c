@@ -2083,6 +2083,8 @@ static const struct variant variants[] = {
     BROKEN("new-function-uncovered", new_function_uncovered, "COMP-16", "what a kernel node waits for that is given another function is not covered, if its function before has never waited"),
     BROKEN("new-function-lets-go", new_function_lets_go, "COMP-16", "a programmatic edge from a kernel node that is given another function lets go once its blocks have begun, if its function before has never triggered"),
     BROKEN("updated-function-uncovered", updated_function_uncovered, "COMP-16", "what a kernel node waits for that an update gives another function is not covered, if its function before has never waited"),
+    BROKEN("row-of-64-passed", row_of_64_passed, "MEM-06c", "work behind a row of 64 kernels or more, each of which overlaps the one before, comes after the last of them only"),
+    BROKEN("captured-row-of-128-lost", captured_row_of_128_lost, "MEM-06c", "of more than 128 kernels that a capturing stream overlapped the first ones are forgotten"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
