@@ -2085,6 +2085,11 @@ static const struct variant variants[] = {
     BROKEN("updated-function-uncovered", updated_function_uncovered, "COMP-16", "what a kernel node waits for that an update gives another function is not covered, if its function before has never waited"),
     BROKEN("row-of-64-passed", row_of_64_passed, "MEM-06c", "work behind a row of 64 kernels or more, each of which overlaps the one before, comes after the last of them only"),
     BROKEN("captured-row-of-128-lost", captured_row_of_128_lost, "MEM-06c", "of more than 128 kernels that a capturing stream overlapped the first ones are forgotten"),
+    BROKEN("ends-beyond-16-passed", ends_beyond_16_passed, "COMP-04b", "what comes after a graph that ends in more than 16 nodes comes after 16 of them"),
+    BROKEN("child-ends-beyond-32-passed", child_ends_beyond_32_passed, "COMP-04b", "what comes after a child graph that ends in more than 32 nodes comes after 32 of them"),
+    BROKEN("body-ends-beyond-64-passed", body_ends_beyond_64_passed, "COMP-04b", "what comes after a body that ends in more than 64 nodes comes after 64 of them"),
+    BROKEN("roots-beyond-16-free", roots_beyond_16_free, "COMP-04b", "of more than 16 nodes that a graph begins with the later ones come after nothing"),
+    BROKEN("inner-roots-beyond-32-free", inner_roots_beyond_32_free, "COMP-04b", "of more than 32 nodes that a child graph or a body begins with the later ones come after nothing"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
