@@ -112,7 +112,7 @@ struct stream {
     struct op *previous_kernel; /* the same, whatever has come since (AMB-16); NULL after a graph with kernels */
     struct op *last_kernel; /* or the end of a graph; for the device event-at-launch */
     struct pending_wait wait[MAX_WAITS];
-    unsigned waits, told_to_wait; /* told_to_wait: so often since its last work, for the device wait-257-lost */
+    unsigned waits, told_to_wait; /* told_to_wait: so often since its last work, for devices that lose the later ones */
     bool behind_failed; /* a capture of kernels that failed, for the device failed-capture-uncovers */
     unsigned leaked_clusters[3]; /* for the device refused-clusters-leak */
     bool refused_dependent; /* a launch with attribute 6 behind a copy or memset: for the device refused-dependent-hides-copy */

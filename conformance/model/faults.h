@@ -483,6 +483,7 @@ struct faults {
     bool new_function_uncovered, new_function_lets_go, updated_function_uncovered;
     bool row_of_64_passed, captured_row_of_128_lost;
     bool ends_beyond_16_passed, child_ends_beyond_32_passed, body_ends_beyond_64_passed, roots_beyond_16_free, inner_roots_beyond_32_free;
+    bool dependent_forgets_257_events, copy_forgets_65_events;
     bool never_overlaps, seldom_overlaps, early, shared, halts, late_copies, pageable_later; /* these conform */
 };
 
