@@ -307,6 +307,7 @@ struct graph {
     bool lost_node;    /* one was destroyed; for the device late-nodes-edgeless */
     bool cloned, made; /* has a clone, an executable graph; for devices on which it cannot be changed then */
     size_t made_of;    /* so many nodes it had when an executable graph was made of it */
+    size_t lost_at;      /* where it stood: for the device clone-takes-lost-data */
     struct arc lost_arc; /* the last one that was removed; for the device readded-edge-keeps-data */
     struct node *heir_of; /* what the last node that was destroyed came after; for the device new-node-takes-lost-edge */
     struct request *lost_kernel; /* of the last kernel node that was destroyed: for the device new-node-takes-lost-attributes */

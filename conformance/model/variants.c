@@ -2092,6 +2092,7 @@ static const struct variant variants[] = {
     BROKEN("inner-roots-beyond-32-free", inner_roots_beyond_32_free, "COMP-04b", "of more than 32 nodes that a child graph or a body begins with the later ones come after nothing"),
     BROKEN("dependent-forgets-257-events", dependent_forgets_257_events, "COMP-04e", "a launch with attribute 6 does not wait for events that its stream waits for, if these are more than 256"),
     BROKEN("copy-forgets-65-events", copy_forgets_65_events, "COMP-04e", "a copy does not wait for events that its stream waits for, if these are more than 64"),
+    BROKEN("clone-takes-lost-data", clone_takes_lost_data, "EDGE-33b", "in a clone of a graph the edge that stands where one was removed has the data of that one"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
