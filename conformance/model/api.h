@@ -36,6 +36,7 @@ struct function {
     int max_dynamic_shared, carveout;
     bool wide_clusters; /* of more than eight blocks are allowed */
     int ptx_on[MODEL_MAX_DEVICES]; /* 0: as the kernel says */
+    unsigned recorded; /* when its last launch with an event records it: 1: at its trigger; 2: at block starts; 0: there was none */
     bool has_waited, has_triggered; /* ever: for the devices new-function-* */
 };
 bool function_exists(const struct function *f);

@@ -485,6 +485,7 @@ struct faults {
     bool ends_beyond_16_passed, child_ends_beyond_32_passed, body_ends_beyond_64_passed, roots_beyond_16_free, inner_roots_beyond_32_free;
     bool dependent_forgets_257_events, copy_forgets_65_events;
     bool clone_takes_lost_data;
+    bool function_keeps_point;
     bool never_overlaps, seldom_overlaps, early, shared, halts, late_copies, pageable_later; /* these conform */
 };
 
