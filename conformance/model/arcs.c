@@ -120,7 +120,7 @@ static bool arc_uncovered(const struct arc *a)
         return true;
     if (f->late_window_uncovers && to != NULL && (to->late_to >> cudaLaunchAttributeAccessPolicyWindow & 1) != 0)
         return true;
-    if ((f->new_function_uncovered || f->updated_function_uncovered) && to != NULL && to->never_waited)
+    if ((f->new_function_uncovered || f->updated_function_uncovered || f->late_function_uncovered) && to != NULL && to->never_waited)
         return true;
     if ((f->updated_cooperative_uncovered && updated && to != NULL && to->cooperative) ||
         (f->cooperative_in_body_uncovered && in_body && from != NULL && from->cooperative))

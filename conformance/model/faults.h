@@ -486,6 +486,7 @@ struct faults {
     bool dependent_forgets_257_events, copy_forgets_65_events;
     bool clone_takes_lost_data;
     bool function_keeps_point;
+    bool late_function_uncovered;
     bool never_overlaps, seldom_overlaps, early, shared, halts, late_copies, pageable_later; /* these conform */
 };
 
