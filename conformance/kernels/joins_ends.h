@@ -1,4 +1,5 @@
-/* joins_ends.h - for the pair `wide` of joins.cu: a graph, a child graph or a body that ends in very many nodes, or begins with them. */
+/* joins_ends.h - for the pair `wide` of joins.cu: a graph, a child graph, a body or a round of a loop that ends in very many nodes, or begins
+ * with them. */
 #ifndef JOINS_ENDS_H_INCLUDED
 #define JOINS_ENDS_H_INCLUDED
 
@@ -119,6 +120,110 @@ static cudaError_t wide_roots(struct joins *joins)
     error = close_ends(graph, exec, error);
     joins->pinned->host_is_stale = readers_are_stale(joins, readers);
     return error;
+}
+
+#if CUDART_VERSION >= 12040
+#define ROUND_ENDS 144u
+#define ROUNDS_OF_ENDS 3u
+
+struct round_args {
+    uint32_t *rounds;
+    uint64_t handle;           /* of the loop */
+    uint32_t most;
+};
+
+/* Reads before it holds: a round that begins too early finds what the one before is still to change. */
+KERNEL_OF(joins_adds_late, struct count_args)
+{
+    uint32_t word = k_load(args.from);
+
+    k_trigger();
+    k_delay(args.state, args.hold_ns);
+    k_store(args.to, word + 1);
+}
+
+KERNEL_OF(joins_rounds, struct round_args)
+{
+    uint32_t round = k_load(args.rounds) + 1;
+
+    k_store(args.rounds, round);
+    k_set_condition(args.handle, round < args.most);
+}
+
+/* Each round adds one to each word, by a kernel of its own, and to the number of rounds, which ends the loop. Every 48th kernel is late. */
+static cudaError_t make_rounds(struct joins *joins, cudaGraph_t graph)
+{
+    struct round_args rounds = PDL_ZERO;
+    struct count_args counts = PDL_ZERO;
+    void *first = &rounds, *each = &counts;
+    cudaGraphConditionalHandle handle = 0;
+    cudaGraph_t body = NULL;
+    cudaGraphNode_t node;
+    cudaError_t error = ask_add_loop(&node, graph, &handle, &body);
+    unsigned i;
+
+    rounds.rounds = joins->longer + ROUND_ENDS;
+    rounds.handle = handle;
+    rounds.most = ROUNDS_OF_ENDS;
+    counts.state = joins->work[0].state;
+    if (error == cudaSuccess)
+        error = ask_add_kernel(&node, body, (const void *)SYMBOL(joins_rounds), (struct kernel_args *)first, 1);
+    for (i = 0; i < ROUND_ENDS && error == cudaSuccess; i++) {
+        counts.from = counts.to = joins->longer + i;
+        counts.hold_ns = i % 48 == 47 ? WIDE_HOLD : 0;
+        error = ask_add_kernel(&node, body, (const void *)SYMBOL(joins_adds_late), (struct kernel_args *)each, 1);
+    }
+    return error;
+}
+
+static unsigned wrong_rounds(const uint32_t *words)
+{
+    unsigned wrong = 0, i;
+
+    for (i = 0; i <= ROUND_ENDS; i++)
+        wrong += words[i] != ROUNDS_OF_ENDS;
+    return wrong;
+}
+
+/* What a round of a loop begins with comes after all that the one before ended in. */
+static void ask_round_ends(struct ask *ask)
+{
+    uint32_t words[ROUND_ENDS + 1] = { 0 };
+    struct joins joins = PDL_ZERO;
+    cudaGraph_t graph = NULL;
+    cudaError_t error = open_joins(&joins, ask, cudaStreamNonBlocking);
+
+    if (error == cudaSuccess)
+        error = cudaMalloc((void **)&joins.longer, sizeof(words));
+    if (error == cudaSuccess)
+        error = cudaMemset(joins.longer, 0, sizeof(words));
+    if (error == cudaSuccess)
+        error = cudaDeviceSynchronize();
+    if (error == cudaSuccess)
+        error = cudaGraphCreate(&graph, 0);
+    if (error == cudaSuccess)
+        error = make_rounds(&joins, graph);
+    if (error == cudaSuccess)
+        error = ask_run_once(graph, joins.stream[0]);
+    if (error == cudaSuccess)
+        error = cudaMemcpy(words, joins.longer, sizeof(words), cudaMemcpyDefault);
+    ask_expect(ask, "a loop whose rounds end in 145 kernels", error, cudaSuccess);
+    ask_expect_none(ask, "words that a round of such a loop read too early", wrong_rounds(words), ROUND_ENDS + 1);
+    if (graph)
+        (void)cudaGraphDestroy(graph);
+    close_joins(&joins);
+}
+#endif
+
+/* The mutant has no part in it. */
+static void ask_ends(struct ask *ask)
+{
+#if CUDART_VERSION >= 12040
+    if (has_conditions() && FOLLOWS_IN_GRAPH)
+        ask_round_ends(ask);
+#else
+    (void)ask;
+#endif
 }
 
 #endif

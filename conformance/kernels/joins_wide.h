@@ -231,6 +231,7 @@ static cudaError_t wide_far(struct joins *joins)
 
 static cudaError_t wide_ends(struct joins *joins);
 static cudaError_t wide_roots(struct joins *joins);
+static void ask_ends(struct ask *ask);
 
 static void ask_wide(struct ask *ask)
 {
@@ -246,6 +247,7 @@ static void ask_wide(struct ask *ask)
 
     ask_joins(ask, joins, WIDE_WAYS, cudaStreamNonBlocking);
     ask_large_graphs(ask);
+    ask_ends(ask);
 }
 
 /* ---- captures ---- */

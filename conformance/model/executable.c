@@ -271,6 +271,8 @@ static bool has_few_ends(const struct graph *g, size_t ends)
     const struct faults *f = &device.faults;
     if (g->owner == NULL)
         return f->ends_beyond_16_passed && ends > 16;
+    if (g->owner->choice == BODY_LOOP)
+        return f->round_ends_beyond_64_passed && ends > 64;
     return g->owner->type == cudaGraphNodeTypeGraph ? f->child_ends_beyond_32_passed && ends > 32 : f->body_ends_beyond_64_passed && ends > 64;
 }
 

@@ -487,6 +487,7 @@ struct faults {
     bool clone_takes_lost_data;
     bool function_keeps_point;
     bool late_function_uncovered;
+    bool round_ends_beyond_64_passed;
     bool never_overlaps, seldom_overlaps, early, shared, halts, late_copies, pageable_later; /* these conform */
 };
 

@@ -2095,6 +2095,7 @@ static const struct variant variants[] = {
     BROKEN("clone-takes-lost-data", clone_takes_lost_data, "EDGE-33b", "in a clone of a graph the edge that stands where one was removed has the data of that one"),
     BROKEN("function-keeps-point", function_keeps_point, "COMP-04a", "whether a launch records its event at its trigger or at block starts is as the launch before of its function had it"),
     BROKEN("late-function-uncovered", late_function_uncovered, "COMP-16", "what a kernel node waits for that is given another function after a launch is not covered, if its function before has never waited"),
+    BROKEN("round-ends-beyond-64-passed", round_ends_beyond_64_passed, "COMP-04b", "a round of a loop comes after 64 of the nodes that the round before ended in, if these are more"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
