@@ -122,17 +122,12 @@ static cudaError_t wide_roots(struct joins *joins)
     return error;
 }
 
-#if CUDART_VERSION >= 12040
-#define ROUND_ENDS 144u
-#define ROUNDS_OF_ENDS 3u
+/* ---- one executable graph or one loop, again and again ---- */
 
-struct round_args {
-    uint32_t *rounds;
-    uint64_t handle;           /* of the loop */
-    uint32_t most;
-};
+#define COUNTERS 300u          /* more than a byte counts */
+#define COUNTS 3u              /* launches, or rounds */
 
-/* Reads before it holds: a round that begins too early finds what the one before is still to change. */
+/* Reads before it holds: what begins too early finds what is still to be changed. */
 KERNEL_OF(joins_adds_late, struct count_args)
 {
     uint32_t word = k_load(args.from);
@@ -142,88 +137,121 @@ KERNEL_OF(joins_adds_late, struct count_args)
     k_store(args.to, word + 1);
 }
 
+/* Each adds one to a word of its own; every 48th comes later than those before it. */
+static cudaError_t add_counters(struct joins *joins, cudaGraph_t graph)
+{
+    struct count_args counts = PDL_ZERO;
+    void *given = &counts;
+    cudaGraphNode_t node;
+    cudaError_t error = cudaSuccess;
+    unsigned i;
+
+    counts.state = joins->work[0].state;
+    for (i = 0; i < COUNTERS && error == cudaSuccess; i++) {
+        counts.from = counts.to = joins->longer + i;
+        counts.hold_ns = i % 48 == 47 ? i / 48 * WIDE_HOLD / 2 : 0;
+        error = ask_add_kernel(&node, graph, (const void *)SYMBOL(joins_adds_late), (struct kernel_args *)given, 1);
+    }
+    return error;
+}
+
+/* So many launches, each in another stream, which come after each other all the same; a copy comes after the last one. error: of the calls that made
+ * the graph, which is destroyed. */
+static cudaError_t launch_counters(struct joins *joins, cudaGraph_t graph, unsigned launches, uint32_t *words, cudaError_t error)
+{
+    cudaGraphExec_t exec = NULL;
+    unsigned i;
+
+    if (error == cudaSuccess)
+        error = cudaGraphInstantiate(&exec, graph, 0);
+    for (i = 0; i < launches && error == cudaSuccess; i++)
+        error = cudaGraphLaunch(exec, joins->stream[i]);
+    if (error == cudaSuccess)
+        error = cudaMemcpyAsync(words, joins->longer, COUNTERS * sizeof(uint32_t), cudaMemcpyDefault, joins->stream[launches - 1]);
+    return close_ends(graph, exec, error);
+}
+
+static cudaError_t count_launches(struct joins *joins, cudaGraph_t graph, uint32_t *words)
+{
+    cudaError_t error = add_counters(joins, graph);
+
+    return launch_counters(joins, graph, COUNTS, words, error);
+}
+
+#if CUDART_VERSION >= 12040
+struct round_args {
+    uint32_t *rounds;
+    uint64_t handle;           /* of the loop */
+};
+
 KERNEL_OF(joins_rounds, struct round_args)
 {
     uint32_t round = k_load(args.rounds) + 1;
 
     k_store(args.rounds, round);
-    k_set_condition(args.handle, round < args.most);
+    k_set_condition(args.handle, round < COUNTS);
 }
 
-/* Each round adds one to each word, by a kernel of its own, and to the number of rounds, which ends the loop. Every 48th kernel is late. */
-static cudaError_t make_rounds(struct joins *joins, cudaGraph_t graph)
+/* Each round of a loop comes after the one before. */
+static cudaError_t count_rounds(struct joins *joins, cudaGraph_t graph, uint32_t *words)
 {
     struct round_args rounds = PDL_ZERO;
-    struct count_args counts = PDL_ZERO;
-    void *first = &rounds, *each = &counts;
+    void *given = &rounds;
     cudaGraphConditionalHandle handle = 0;
     cudaGraph_t body = NULL;
     cudaGraphNode_t node;
     cudaError_t error = ask_add_loop(&node, graph, &handle, &body);
-    unsigned i;
 
-    rounds.rounds = joins->longer + ROUND_ENDS;
+    rounds.rounds = joins->longer + COUNTERS;
     rounds.handle = handle;
-    rounds.most = ROUNDS_OF_ENDS;
-    counts.state = joins->work[0].state;
     if (error == cudaSuccess)
-        error = ask_add_kernel(&node, body, (const void *)SYMBOL(joins_rounds), (struct kernel_args *)first, 1);
-    for (i = 0; i < ROUND_ENDS && error == cudaSuccess; i++) {
-        counts.from = counts.to = joins->longer + i;
-        counts.hold_ns = i % 48 == 47 ? WIDE_HOLD : 0;
-        error = ask_add_kernel(&node, body, (const void *)SYMBOL(joins_adds_late), (struct kernel_args *)each, 1);
-    }
-    return error;
+        error = ask_add_kernel(&node, body, (const void *)SYMBOL(joins_rounds), (struct kernel_args *)given, 1);
+    if (error == cudaSuccess)
+        error = add_counters(joins, body);
+    return launch_counters(joins, graph, 1, words, error);
 }
+#endif
 
-static unsigned wrong_rounds(const uint32_t *words)
+typedef cudaError_t (*counter)(struct joins *joins, cudaGraph_t graph, uint32_t *words);
+
+static void ask_counters(struct joins *joins, counter count, const char *what)
 {
-    unsigned wrong = 0, i;
-
-    for (i = 0; i <= ROUND_ENDS; i++)
-        wrong += words[i] != ROUNDS_OF_ENDS;
-    return wrong;
-}
-
-/* What a round of a loop begins with comes after all that the one before ended in. */
-static void ask_round_ends(struct ask *ask)
-{
-    uint32_t words[ROUND_ENDS + 1] = { 0 };
-    struct joins joins = PDL_ZERO;
+    uint32_t words[COUNTERS] = { 0 };
     cudaGraph_t graph = NULL;
-    cudaError_t error = open_joins(&joins, ask, cudaStreamNonBlocking);
+    unsigned wrong = 0, i;
+    cudaError_t error = cudaMemset(joins->longer, 0, (COUNTERS + 1) * sizeof(uint32_t));
 
-    if (error == cudaSuccess)
-        error = cudaMalloc((void **)&joins.longer, sizeof(words));
-    if (error == cudaSuccess)
-        error = cudaMemset(joins.longer, 0, sizeof(words));
     if (error == cudaSuccess)
         error = cudaDeviceSynchronize();
     if (error == cudaSuccess)
         error = cudaGraphCreate(&graph, 0);
     if (error == cudaSuccess)
-        error = make_rounds(&joins, graph);
-    if (error == cudaSuccess)
-        error = ask_run_once(graph, joins.stream[0]);
-    if (error == cudaSuccess)
-        error = cudaMemcpy(words, joins.longer, sizeof(words), cudaMemcpyDefault);
-    ask_expect(ask, "a loop whose rounds end in 145 kernels", error, cudaSuccess);
-    ask_expect_none(ask, "words that a round of such a loop read too early", wrong_rounds(words), ROUND_ENDS + 1);
-    if (graph)
-        (void)cudaGraphDestroy(graph);
-    close_joins(&joins);
+        error = count(joins, graph, words);
+    for (i = 0; i < COUNTERS; i++)
+        wrong += words[i] != COUNTS;
+    ask_expect(joins->ask, "kernels that count launches or rounds", error, cudaSuccess);
+    ask_expect_none(joins->ask, what, wrong, COUNTERS);
 }
-#endif
 
 /* The mutant has no part in it. */
 static void ask_ends(struct ask *ask)
 {
+    struct joins joins = PDL_ZERO;
+    cudaError_t error;
+
+    if (!FOLLOWS_IN_GRAPH)
+        return;
+    error = open_joins(&joins, ask, cudaStreamNonBlocking);
+    if (error == cudaSuccess)
+        error = cudaMalloc((void **)&joins.longer, (COUNTERS + 1) * sizeof(uint32_t));
+    ask_expect(ask, "memory for counts", error, cudaSuccess);
+    if (error == cudaSuccess)
+        ask_counters(&joins, count_launches, "words that a launch read before the one before had ended");
 #if CUDART_VERSION >= 12040
-    if (has_conditions() && FOLLOWS_IN_GRAPH)
-        ask_round_ends(ask);
-#else
-    (void)ask;
+    if (error == cudaSuccess && has_conditions())
+        ask_counters(&joins, count_rounds, "words that a round of a loop read before the one before had ended");
 #endif
+    close_joins(&joins);
 }
 
 #endif

@@ -360,6 +360,18 @@ static struct op *only_end(const struct graph *g)
     return ends == 1 && last->kind == OP_KERNEL ? last : NULL;
 }
 
+/* For the device launch-after-256-ends: what begins once so many of the nodes that the graph ends in have ended; NULL if there are no more. */
+static struct op *first_ends(const struct graph *g, unsigned most)
+{
+    struct op *join = op_new(OP_JOIN);
+    unsigned ends = 0;
+    for (size_t i = 0; i < g->nodes; i++)
+        if (g->node[i]->outgoing == 0 && ends++ < most)
+            op_after(join, g->node[i]->last, EDGE_DONE);
+    op_submit(join);
+    return ends > most ? join : NULL;
+}
+
 cudaError_t graph_queue(struct graph_exec *exec, struct stream *s)
 {
     struct op *start = op_new(OP_JOIN), *end = op_new(OP_JOIN), *before = s->kernel_tail;
@@ -423,6 +435,8 @@ cudaError_t graph_queue(struct graph_exec *exec, struct stream *s)
     queued.event_given = exec->event_given;
     queued.half = device.faults.uploaded_elsewhere_half && exec->launches == 1 && exec->uploaded_in != NULL && exec->uploaded_in != s;
     queue_between(exec->copy, start, end);
+    struct op *some_ends = device.faults.launch_after_256_ends ? first_ends(exec->copy, 256) : NULL;
+    exec->running = some_ends != NULL ? some_ends : exec->running;
     exec->leaf = only_end(exec->copy);
     if (exec->copy->nodes == 0)
         op_after(end, start, EDGE_RETIRED);

@@ -488,6 +488,7 @@ struct faults {
     bool function_keeps_point;
     bool late_function_uncovered;
     bool round_ends_beyond_64_passed;
+    bool launch_after_256_ends;
     bool never_overlaps, seldom_overlaps, early, shared, halts, late_copies, pageable_later; /* these conform */
 };
 

@@ -2096,6 +2096,7 @@ static const struct variant variants[] = {
     BROKEN("function-keeps-point", function_keeps_point, "COMP-04a", "whether a launch records its event at its trigger or at block starts is as the launch before of its function had it"),
     BROKEN("late-function-uncovered", late_function_uncovered, "COMP-16", "what a kernel node waits for that is given another function after a launch is not covered, if its function before has never waited"),
     BROKEN("round-ends-beyond-64-passed", round_ends_beyond_64_passed, "COMP-04b", "a round of a loop comes after 64 of the nodes that the round before ended in, if these are more"),
+    BROKEN("launch-after-256-ends", launch_after_256_ends, "COMP-04b", "a launch of an executable graph in another stream than the one before comes after 256 of the nodes that that one ended in, if these are more"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
