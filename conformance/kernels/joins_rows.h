@@ -13,7 +13,7 @@
 #define ROWS 11u               /* ways to ask */
 #define ROW_BLOCKS 33u         /* of a large grid */
 #define LONG_ROW 20u           /* kernels; more of them are asked for a few times, because the work has to outlast their launches then */
-#define ROW_HOLD 8000u         /* nanoseconds for each of these: longer than a launch takes */
+#define ROW_HOLD 8000u         /* nanoseconds for each of these: longer than a launch takes; in a graph a quarter of it is */
 
 static cudaError_t silent(struct joins *joins, cudaStream_t stream)
 {
@@ -221,7 +221,7 @@ static cudaError_t any_row(struct joins *joins, row_maker make, unsigned ahead, 
 
     prepare(joins, 1, 1);
     if (kernels > LONG_ROW)
-        joins->pinned->plan[0].hold_ns = ROW_HOLD * kernels;
+        joins->pinned->plan[0].hold_ns = (captured ? ROW_HOLD / 4 : ROW_HOLD) * kernels;
     joins->asks = captured || turn % 2 == 0 ? 0 : 1u << turn / 2 % 7;
     joins->hint = hint ? nth_hint(hint - 1).id : cudaLaunchAttributeIgnore;
     if (error == cudaSuccess)
