@@ -482,6 +482,7 @@ static cudaError_t join_zero(struct joins *joins)
 
 #include "joins_drawn.h"
 #include "joins_hollow.h"
+#include "joins_ends.h"
 #include "joins_told.h"
 #include "joins_told_rows.h"
 #include "joins_legacy.h"

@@ -196,4 +196,13 @@ static cudaError_t follow_by(struct joins *joins, enum follow_by by, cudaStream_
     }
 }
 
+/* What comes after many events that the stream waits for. */
+static cudaError_t follow_many(struct joins *joins, unsigned way, cudaStream_t stream)
+{
+    static const enum follow_by ways[MANY_FOLLOWERS] = { FOLLOW_KERNEL, FOLLOW_OVERLAPPING, FOLLOW_COPY, FOLLOW_HOST, FOLLOW_GRAPH, FOLLOW_LONG_ARGS,
+                                                         FOLLOW_EVENT };
+
+    return follow_by(joins, ways[way], stream);
+}
+
 #endif

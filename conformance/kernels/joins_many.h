@@ -147,6 +147,8 @@ static void ask_ended(struct ask *ask)
 #define MANY_EVENTS 4160u      /* in one round of four; in the others a quarter of them */
 #define MANY_RECORDERS 520u
 #define MANY_WAITS 600u
+#define MANY_FOLLOWERS 7u      /* ways to come after them */
+#define MANY_OVERLAPPING 1u    /* the one with attribute 6 */
 #define MANY_RECORDS 260u
 #define WAITS_HOLD 2000000u    /* nanoseconds: longer than they take to be queued */
 #define MANY_EXECS 70u
@@ -276,12 +278,15 @@ static cudaError_t record_for_waits(struct joins *joins, cudaEvent_t *event)
     return error == cudaSuccess ? cudaEventRecord(event[MANY_WAITS - 1], joins->stream[1]) : error;
 }
 
-/* A stream that holds nothing is told to wait for many events, in this order or the other one. */
+static cudaError_t follow_many(struct joins *joins, unsigned way, cudaStream_t stream);
+
+/* A stream is told to wait for many events, in this order or the other one. It holds nothing, or a kernel that has triggered where what comes next
+ * has attribute 6. */
 static cudaError_t many_waits(struct joins *joins)
 {
     static cudaEvent_t event[MANY_WAITS];
     cudaError_t error = cudaSuccess;
-    unsigned made = 0, i;
+    unsigned made = 0, way = joins->round % MANY_FOLLOWERS, i, back = (joins->round + joins->round / MANY_FOLLOWERS) % 2;
 
     prepare(joins, 2, 1);
     joins->pinned->plan[0].hold_ns = joins->pinned->plan[1].hold_ns = WAITS_HOLD;
@@ -289,10 +294,12 @@ static cudaError_t many_waits(struct joins *joins)
         error = cudaEventCreateWithFlags(&event[made], cudaEventDisableTiming);
     if (error == cudaSuccess)
         error = record_for_waits(joins, event);
+    if (error == cudaSuccess && way == MANY_OVERLAPPING)
+        error = launch_one((const void *)SYMBOL(joins_silent), &joins->work[0], 1, joins->stream[2], NULL, 0);
     for (i = 0; i < MANY_WAITS && error == cudaSuccess; i++)
-        error = cudaStreamWaitEvent(joins->stream[2], event[joins->round % 2 ? MANY_WAITS - 1 - i : i], 0);
+        error = cudaStreamWaitEvent(joins->stream[2], event[back ? MANY_WAITS - 1 - i : i], 0);
     if (error == cudaSuccess)
-        error = follow(joins, 0, joins->stream[2]);
+        error = follow_many(joins, way, joins->stream[2]);
     for (i = 0; i < made; i++)
         (void)cudaEventDestroy(event[i]);
     return error;

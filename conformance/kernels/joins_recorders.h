@@ -42,8 +42,9 @@ static const char *const recorder_name[RECORDERS] = { "a plain launch", "a coope
 enum recorded_at { AT_TRIGGER, AT_STARTS, AT_COMPLETION, RECORDED_AT };
 
 /* What stands before the launch, and whether it recorded the event: nothing; a kernel that does not; a kernel that does, at its trigger or once its
- * blocks have begun; a kernel and then a record. */
-enum older { OLDER_NOTHING, OLDER_KERNEL, OLDER_TRIGGER, OLDER_COMPLETION, OLDER_RECORD, OLDERS };
+ * blocks have begun; a kernel and then a record. Or the same launch once before, with an event that nobody waits for, at its trigger or once its blocks
+ * have begun. */
+enum older { OLDER_NOTHING, OLDER_KERNEL, OLDER_TRIGGER, OLDER_COMPLETION, OLDER_RECORD, OLDER_SAME_TRIGGER, OLDER_SAME_STARTS, OLDERS };
 
 static cudaError_t launch_older(enum older older, struct kernel_args *args, cudaEvent_t event, cudaStream_t stream)
 {
@@ -89,15 +90,19 @@ static cudaError_t launch_recorder_with(unsigned recorder, struct kernel_args *a
     return recorder == RECORDER_DRIVER ? launch_by_driver(&config, function, values) : cudaLaunchKernelExC(&config, function, values);
 }
 
-/* Not every launch may record its completion: then it records that its blocks have begun. */
-static cudaError_t launch_recording(unsigned recorder, struct kernel_args *args, cudaEvent_t event, enum recorded_at at, enum older older,
+/* Not every launch may record its completion: then it records that its blocks have begun. events: its own, and one that nobody waits for. */
+static cudaError_t launch_recording(unsigned recorder, struct kernel_args *args, const cudaEvent_t *events, enum recorded_at at, enum older older,
                                     cudaStream_t stream)
 {
+    cudaEvent_t event = events[0];
     cudaError_t error;
 
     if (recorder == RECORDER_LEGACY || recorder == RECORDER_PER_THREAD)
         stream = recorder == RECORDER_LEGACY ? cudaStreamLegacy : cudaStreamPerThread;
-    error = launch_older(older, args, event, stream);
+    if (older == OLDER_SAME_TRIGGER || older == OLDER_SAME_STARTS)
+        error = launch_recorder_with(recorder, args, recording_at(events[1], older == OLDER_SAME_STARTS), at, stream);
+    else
+        error = launch_older(older, args, event, stream);
     if (error == cudaSuccess && at != AT_TRIGGER)
         error = launch_one((const void *)SYMBOL(joins_looks_first), args, 1, stream, NULL, 0);
     if (error != cudaSuccess)
@@ -133,7 +138,7 @@ static cudaError_t queue_recorded(struct recorders *r, unsigned place)
     cudaError_t error;
 
     look_for_item(joins, place, then_items[waiter_of(r, place)].queue);
-    error = launch_recording(recorder_of(r, place), &joins->work[place], r->items.event[place], recorded_at(r, place),
+    error = launch_recording(recorder_of(r, place), &joins->work[place], &r->items.event[place], recorded_at(r, place),
                              older_of(r, place), joins->stream[place]);
     if (error == cudaSuccess && waits == joins->stream[place + 1])
         error = cudaStreamWaitEvent(waits, r->items.event[place], 0);

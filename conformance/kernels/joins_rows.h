@@ -12,6 +12,8 @@
 
 #define ROWS 11u               /* ways to ask */
 #define ROW_BLOCKS 33u         /* of a large grid */
+#define LONG_ROW 20u           /* kernels; more of them are asked for a few times, because the work has to outlast their launches then */
+#define ROW_HOLD 8000u         /* nanoseconds for each of these: longer than a launch takes; in a graph a quarter of it is */
 
 static cudaError_t silent(struct joins *joins, cudaStream_t stream)
 {
@@ -218,6 +220,8 @@ static cudaError_t any_row(struct joins *joins, row_maker make, unsigned ahead, 
     cudaError_t error = events ? cudaEventCreateWithFlags(&event, cudaEventDisableTiming) : cudaSuccess;
 
     prepare(joins, 1, 1);
+    if (kernels > LONG_ROW)
+        joins->pinned->plan[0].hold_ns = (captured ? ROW_HOLD / 4 : ROW_HOLD) * kernels;
     joins->asks = captured || turn % 2 == 0 ? 0 : 1u << turn / 2 % 7;
     joins->hint = hint ? nth_hint(hint - 1).id : cudaLaunchAttributeIgnore;
     if (error == cudaSuccess)
@@ -228,7 +232,19 @@ static cudaError_t any_row(struct joins *joins, row_maker make, unsigned ahead, 
 }
 
 static cudaError_t row_eager(struct joins *joins) { return any_row(joins, row, joins->trial / ROWS % 2 * 6, 3, 0, 0); }
-static cudaError_t row_eager_long(struct joins *joins) { return any_row(joins, row, joins->trial / ROWS % 2 * 20, 20, 0, 0); }
+
+/* As many before the work in every second turn; or, in a few of the first turns, up to so many that no list of 256 holds them. */
+static cudaError_t long_row(struct joins *joins, int captured)
+{
+    static const unsigned longer[] = { 33, 70, 140, 270 };
+    unsigned turn = joins->trial / ROWS, most = sizeof(longer) / sizeof(longer[0]);
+
+    if (turn - 1 < most)
+        return any_row(joins, row, 0, longer[turn - 1], 0, captured);
+    return any_row(joins, row, turn % 2 * LONG_ROW, LONG_ROW, 0, captured);
+}
+
+static cudaError_t row_eager_long(struct joins *joins) { return long_row(joins, 0); }
 static cudaError_t row_eager_joined(struct joins *joins) { return any_row(joins, row, 0, 2, 1, 0); }
 /* Up to three kernels before the work, and one to twelve after it, all with the attribute. */
 static cudaError_t forked_row(struct joins *joins, int captured)
@@ -240,7 +256,7 @@ static cudaError_t forked_row(struct joins *joins, int captured)
 
 static cudaError_t row_eager_forked(struct joins *joins) { return forked_row(joins, 0); }
 static cudaError_t row_captured(struct joins *joins) { return any_row(joins, row, joins->trial / ROWS % 2 * 6, 3, 0, 1); }
-static cudaError_t row_captured_long(struct joins *joins) { return any_row(joins, row, joins->trial / ROWS % 2 * 20, 20, 0, 1); }
+static cudaError_t row_captured_long(struct joins *joins) { return long_row(joins, 1); }
 static cudaError_t row_captured_joined(struct joins *joins) { return any_row(joins, row, 0, 2, 1, 1); }
 static cudaError_t row_captured_forked(struct joins *joins) { return forked_row(joins, 1); }
 

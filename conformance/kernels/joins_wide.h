@@ -8,7 +8,7 @@
 #define WIDE_SILENT 120u       /* kernels that do nothing: with theirs there are more edges than a byte counts */
 #define WIDE_ALL (WIDE_SILENT + WIDE_NODES)
 #define FAR_NODES 4200u
-#define WIDE_WAYS 5u
+#define WIDE_WAYS 7u
 #define WIDE_HOLD 40000u       /* nanoseconds */
 
 /* One of many works: its last thread's word. plan.withhold is the thread number, counted from 1, whose word comes much later than all
@@ -46,12 +46,12 @@ static struct kernel_args word_args(const struct joins *joins, unsigned word)
     return args;
 }
 
-static cudaError_t add_words(struct joins *joins, cudaGraph_t graph, cudaGraphNode_t *node)
+static cudaError_t add_words(struct joins *joins, cudaGraph_t graph, cudaGraphNode_t *node, unsigned words)
 {
     cudaError_t error = cudaSuccess;
     unsigned i;
 
-    for (i = 0; i < WIDE_NODES && error == cudaSuccess; i++) {
+    for (i = 0; i < words && error == cudaSuccess; i++) {
         struct kernel_args args = word_args(joins, i);
         error = ask_add_kernel(&node[i], graph, (const void *)SYMBOL(joins_word), &args, i % PLACE_WORDS + 1);
     }
@@ -107,7 +107,7 @@ static cudaError_t wide_in(struct joins *joins, enum wide wide)
     if (error == cudaSuccess)
         error = add_silent(joins, graph, NULL, 0, node);
     if (error == cudaSuccess)
-        error = add_words(joins, graph, node + WIDE_SILENT);
+        error = add_words(joins, graph, node + WIDE_SILENT, WIDE_NODES);
     if (error == cudaSuccess && wide == WIDE_BARE)
         error = add_reader_after(joins, graph, node, WIDE_ALL);
     else if (error == cudaSuccess && wide == WIDE_MIXED)
@@ -229,6 +229,10 @@ static cudaError_t wide_far(struct joins *joins)
     return error;
 }
 
+static cudaError_t wide_ends(struct joins *joins);
+static cudaError_t wide_roots(struct joins *joins);
+static void ask_ends(struct ask *ask);
+
 static void ask_wide(struct ask *ask)
 {
     static const struct join joins[WIDE_WAYS] = {
@@ -237,10 +241,13 @@ static void ask_wide(struct ask *ask)
         { "stale after 144 works and a node of another kind", wide_through },
         { "stale in one of 144 readers", wide_out },
         { "stale after work and 2,100 empty nodes, or these are not told", wide_far },
+        { "stale after a graph, child graph or body that ends in up to 144 works", wide_ends },
+        { "stale in one of up to 144 readers that a graph, child graph or body begins with", wide_roots },
     };
 
     ask_joins(ask, joins, WIDE_WAYS, cudaStreamNonBlocking);
     ask_large_graphs(ask);
+    ask_ends(ask);
 }
 
 /* ---- captures ---- */

@@ -36,6 +36,8 @@ struct function {
     int max_dynamic_shared, carveout;
     bool wide_clusters; /* of more than eight blocks are allowed */
     int ptx_on[MODEL_MAX_DEVICES]; /* 0: as the kernel says */
+    unsigned recorded; /* when its last launch with an event records it: 1: at its trigger; 2: at block starts; 0: there was none */
+    bool has_waited, has_triggered; /* ever: for the devices new-function-* */
 };
 bool function_exists(const struct function *f);
 int current_device(void); /* of this thread */
@@ -65,6 +67,7 @@ struct request {
     void *told[1]; /* where they are, for who asks */
     unsigned late_to, late_from; /* ids of attributes, a bit each, that its node was given once edges led to it, or from it: for the devices late-* */
     unsigned counted; /* blocks that it had before it was given more: for the device params-keep-trigger-count */
+    bool never_waited, never_triggered; /* nor did its function before: for the devices new-function-* */
     unsigned num_attrs;
     cudaLaunchAttribute attrs[MODEL_MAX_ATTRS];
     /* Last, so that a copy leaves out the bytes that the kernel does not take */
@@ -76,6 +79,7 @@ static inline unsigned request_blocks(const struct request *r) { return r->grid[
 cudaError_t request_fill(struct request *r, const cudaLaunchConfig_t *config, const void *func, void **args);
 cudaError_t request_fill_node(struct request *r, const struct cudaKernelNodeParams *p);
 bool read_piece(const struct model_kernel *kernel, void **extra, unsigned char *bytes);
+void request_keeps_function(struct request *r, const struct model_kernel *before); /* on devices that go by the function before */
 void request_loses_cooperative(struct request *r); /* on devices that forget it */
 cudaError_t request_attribute(struct request *r, const cudaLaunchAttribute *a);
 struct op *request_op(const struct request *r);
@@ -109,7 +113,7 @@ struct stream {
     struct op *previous_kernel; /* the same, whatever has come since (AMB-16); NULL after a graph with kernels */
     struct op *last_kernel; /* or the end of a graph; for the device event-at-launch */
     struct pending_wait wait[MAX_WAITS];
-    unsigned waits, told_to_wait; /* told_to_wait: so often since its last work, for the device wait-257-lost */
+    unsigned waits, told_to_wait; /* told_to_wait: so often since its last work, for devices that lose the later ones */
     bool behind_failed; /* a capture of kernels that failed, for the device failed-capture-uncovers */
     unsigned leaked_clusters[3]; /* for the device refused-clusters-leak */
     bool refused_dependent; /* a launch with attribute 6 behind a copy or memset: for the device refused-dependent-hides-copy */
@@ -304,6 +308,7 @@ struct graph {
     bool lost_node;    /* one was destroyed; for the device late-nodes-edgeless */
     bool cloned, made; /* has a clone, an executable graph; for devices on which it cannot be changed then */
     size_t made_of;    /* so many nodes it had when an executable graph was made of it */
+    size_t lost_at;      /* where it stood: for the device clone-takes-lost-data */
     struct arc lost_arc; /* the last one that was removed; for the device readded-edge-keeps-data */
     struct node *heir_of; /* what the last node that was destroyed came after; for the device new-node-takes-lost-edge */
     struct request *lost_kernel; /* of the last kernel node that was destroyed: for the device new-node-takes-lost-attributes */

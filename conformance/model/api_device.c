@@ -74,7 +74,8 @@ void functions_reset(void)
     for (int i = 0; i < function_count; i++) {
         functions[i].max_dynamic_shared = MODEL_BLOCK_SHARED - (int)functions[i].kernel->static_shared_bytes;
         functions[i].carveout = -1;
-        functions[i].wide_clusters = false;
+        functions[i].recorded = 0;
+        functions[i].wide_clusters = functions[i].has_waited = functions[i].has_triggered = false;
         memset(functions[i].ptx_on, 0, sizeof functions[i].ptx_on);
     }
 }

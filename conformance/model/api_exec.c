@@ -117,6 +117,8 @@ cudaError_t CUDARTAPI cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec, cud
     cudaError_t error = kernel_replace(n->kernel, p);
     n->kernel->counted = device.faults.params_keep_trigger_count && request_blocks(n->kernel) > counted ? counted : 0;
     n->kernel->cooperative &= !device.faults.exec_params_lose_cooperative;
+    if (device.faults.late_function_uncovered && e->launches != 0)
+        request_keeps_function(n->kernel, before.kernel);
     if (error == cudaSuccess)
         does_as_before(e, n, &before);
     if (device.faults.sibling_params_reach_rest && error == cudaSuccess)

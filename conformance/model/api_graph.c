@@ -70,6 +70,8 @@ cudaError_t CUDARTAPI cudaGraphClone(cudaGraph_t *out, cudaGraph_t handle)
     g->cloned = true;
     if (device.faults.third_clone_loses_edge && g->clones >= 3 && copy->arcs != 0)
         graph_drop_last_arc(copy);
+    if (device.faults.clone_takes_lost_data && g->lost_arc.from != NULL && g->lost_at < copy->arcs)
+        copy->arc[g->lost_at].data = g->lost_arc.data;
     if (device.faults.others_clone_full && device.other_thread)
         edges_become_full(copy);
     if (device.faults.clone_loses_edges)

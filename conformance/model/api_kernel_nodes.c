@@ -29,14 +29,27 @@ cudaError_t CUDARTAPI cudaGraphKernelNodeGetParams(cudaGraphNode_t handle, struc
     return cudaSuccess;
 }
 
+/* What is known of what the function before does. */
+void request_keeps_function(struct request *r, const struct model_kernel *before)
+{
+    const struct function *was = function_find(before->func);
+    if (was == NULL || r->kernel == before)
+        return;
+    r->never_waited |= !was->has_waited;
+    r->never_triggered |= !was->has_triggered;
+}
+
 /* The attributes stay. */
 cudaError_t kernel_replace(struct request *r, const struct cudaKernelNodeParams *p)
 {
     struct request fresh;
     cudaError_t error = request_fill_node(&fresh, p);
     FAIL_IF(error != cudaSuccess, error);
+    const struct model_kernel *before = r->kernel;
     if (!device.faults.params_keep_function)
         r->kernel = fresh.kernel;
+    if (device.faults.new_function_uncovered || device.faults.new_function_lets_go)
+        request_keeps_function(r, before);
     memcpy(r->grid, fresh.grid, sizeof r->grid);
     if (device.faults.params_by_16_bits)
         r->grid[0] &= 0xffff;

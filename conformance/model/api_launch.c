@@ -238,6 +238,7 @@ static cudaError_t fill(struct request *r, const void *func, dim3 grid, dim3 blo
     r->cluster = r->clusters[0] = r->clusters[1] = r->clusters[2] = 1;
     r->domain = 0;
     r->late_to = r->late_from = 0;
+    r->never_waited = r->never_triggered = false;
     r->num_attrs = r->counted = 0;
     cudaError_t error = check_shape(r, f);
     if (error != cudaSuccess)
@@ -457,6 +458,16 @@ static void take_leaked_clusters(struct stream *s, struct request *r)
     s->leaked_clusters[0] = 0;
 }
 
+/* On a broken device it is as the launch before of the function had it. */
+static bool records_at_start(const struct request *r)
+{
+    struct function *f = function_find(r->kernel->func);
+    unsigned before = f != NULL ? f->recorded : 0;
+    if (f != NULL)
+        f->recorded = r->at_block_start ? 2 : 1;
+    return device.faults.function_keeps_point && before != 0 ? before == 2 : r->at_block_start;
+}
+
 cudaError_t launch_in_stream(struct request *r)
 {
     struct stream *s = stream_of(r->stream_handle);
@@ -487,7 +498,7 @@ cudaError_t launch_in_stream(struct request *r)
     if (device.faults.launch_record_drops_waiters && r->event != NULL && event_of(r->event)->op != NULL)
         streams_drop(event_of(r->event)->op);
     if (r->event != NULL) {
-        event_takes(event_of(r->event), RECORDED_PROGRAMMATIC, op, r->at_block_start);
+        event_takes(event_of(r->event), RECORDED_PROGRAMMATIC, op, records_at_start(r));
         event_of(r->event)->in = s;
     }
     if (r->launch_event != NULL)

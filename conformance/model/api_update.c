@@ -231,6 +231,17 @@ static void keep_inner_counts(struct node *n, const struct node *old)
         }
 }
 
+/* What is known of the functions that kernels had. */
+static void keep_functions(struct graph *g, const struct graph *old)
+{
+    for (size_t i = 0; i < g->nodes; i++) {
+        if (g->node[i]->kernel != NULL)
+            request_keeps_function(g->node[i]->kernel, old->node[i]->kernel->kernel);
+        for (unsigned c = 0; c < g->node[i]->children; c++)
+            keep_functions(g->node[i]->child[c], old->node[i]->child[c]);
+    }
+}
+
 /* What an update leaves of a node as it was, on the devices that break one. */
 static void node_keeps(struct node *n, const struct node *old)
 {
@@ -331,6 +342,8 @@ static void graph_keeps(struct graph *copy, const struct graph *old)
             memcpy(copy->node[i]->kernel->args, old->node[i]->kernel->args, sizeof copy->node[i]->kernel->args);
     for (size_t i = 0; i < copy->nodes; i++)
         node_keeps(copy->node[i], old->node[i]);
+    if (device.faults.updated_function_uncovered)
+        keep_functions(copy, old);
     if (device.faults.updated_cooperative_is_plain)
         graph_starts_in_parts(copy, false);
     if (device.faults.update_keeps_grandchildren)

@@ -120,6 +120,8 @@ static bool arc_uncovered(const struct arc *a)
         return true;
     if (f->late_window_uncovers && to != NULL && (to->late_to >> cudaLaunchAttributeAccessPolicyWindow & 1) != 0)
         return true;
+    if ((f->new_function_uncovered || f->updated_function_uncovered || f->late_function_uncovered) && to != NULL && to->never_waited)
+        return true;
     if ((f->updated_cooperative_uncovered && updated && to != NULL && to->cooperative) ||
         (f->cooperative_in_body_uncovered && in_body && from != NULL && from->cooperative))
         return true;
@@ -284,6 +286,8 @@ void arc_orders(const struct arc *a)
     else if (takes && device.faults.full_becomes_programmatic && a->from->op->kind == OP_KERNEL &&
              a->to->op->kind == OP_KERNEL)
         kind = EDGE_TRIGGERED;
+    if (device.faults.new_function_lets_go && kind == EDGE_TRIGGERED && a->from->kernel != NULL && a->from->kernel->never_triggered)
+        kind = EDGE_STARTED;
     if (device.faults.later_round_at_touch && queued.rounds != 0 && kind == EDGE_TRIGGERED)
         kind = EDGE_TOUCHED;
     a->to->op->features |= a->to->incoming >= 3 ? HAS(fanin) : 0;

@@ -1,4 +1,5 @@
 /* Blocks and their threads: starting, running, barriers, trigger, wait, exit. */
+#include "api.h"
 #include "choices.h"
 
 #include <stdio.h>
@@ -404,7 +405,8 @@ void model_trigger(void)
         return;
     struct block *b = t->block;
     struct op *op = b->op;
-    op->grid->trigger_calls++;
+    if (op->grid->trigger_calls++ == 0 && function_find(op->grid->kernel->func) != NULL)
+        function_find(op->grid->kernel->func)->has_triggered = true;
     t->triggers++;
     if (device.faults.triggers_by_warps && b->triggered && t->triggers == 1 && t->index % MODEL_WARP == 0)
         op->grid->triggered++;
@@ -425,7 +427,10 @@ void model_wait(void)
     if (!has_dependencies(t))
         return;
     t->waits++;
-    t->block->op->grid->waited = true;
+    struct grid *grid = t->block->op->grid;
+    if (!grid->waited && function_find(grid->kernel->func) != NULL)
+        function_find(grid->kernel->func)->has_waited = true;
+    grid->waited = true;
     for (uint64_t since = device.clock; device.faults.long_wait_returns && !wait_may_return(t);) {
         if (device.clock - since >= (uint64_t)10000000 << 10)
             return; /* it gives up, and what it has cached stays */

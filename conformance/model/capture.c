@@ -163,6 +163,8 @@ static void lane_remembers(struct lane *l, struct node *n)
             return;
     if (device.faults.fifth_overlapped_lost && l->behinds >= 4)
         return;
+    if (device.faults.captured_row_of_128_lost && l->behinds >= 128)
+        memmove(l->behind, l->behind + 1, --l->behinds * sizeof *l->behind);
     if (l->behinds == l->behind_room) {
         l->behind_room = l->behind_room != 0 ? 2 * l->behind_room : 8;
         l->behind = realloc(l->behind, l->behind_room * sizeof(struct node *));

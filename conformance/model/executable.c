@@ -180,6 +180,15 @@ static void queue_more_values(struct node *n)
     }
 }
 
+/* Whether it is one of the later ones of many nodes that nothing comes before. */
+static bool is_root_beyond(const struct node *n, size_t most)
+{
+    size_t roots = 0;
+    for (size_t i = 0; n->incoming == 0 && i < n->index; i++)
+        roots += n->graph->node[i]->incoming == 0;
+    return roots >= most;
+}
+
 static void node_queue(struct node *n, struct op *start)
 {
     bool undecided = n->undecided && !device.faults.chosen_at_launch;
@@ -194,6 +203,8 @@ static void node_queue(struct node *n, struct op *start)
     bool passes = device.faults.first_wait_node_passes_stream && only_awaits(n);
     bool later_root = n->incoming == 0 && n->index > 0, in_body = n->graph->owner != NULL && n->graph->owner->type == cudaGraphNodeTypeConditional;
     passes |= later_root && (device.faults.second_root_free || (device.faults.body_root_free && in_body && n->graph->owner->incoming != 0));
+    passes |= n->graph->owner == NULL ? device.faults.roots_beyond_16_free && is_root_beyond(n, 16)
+                                      : device.faults.inner_roots_beyond_32_free && is_root_beyond(n, 32);
     if (!passes)
         op_after(n->op, start, EDGE_RETIRED);
     queue_more_values(n);
@@ -254,6 +265,17 @@ static bool is_later_end(const struct graph *g, size_t at)
     return before && g->node[at]->outgoing == 0 && graph_is_inside(g, cudaGraphNodeTypeGraph);
 }
 
+/* Whether a graph, a child graph or a body is one of those with room for so many ends. */
+static bool has_few_ends(const struct graph *g, size_t ends)
+{
+    const struct faults *f = &device.faults;
+    if (g->owner == NULL)
+        return f->ends_beyond_16_passed && ends > 16;
+    if (g->owner->choice == BODY_LOOP)
+        return f->round_ends_beyond_64_passed && ends > 64;
+    return g->owner->type == cudaGraphNodeTypeGraph ? f->child_ends_beyond_32_passed && ends > 32 : f->body_ends_beyond_64_passed && ends > 64;
+}
+
 /* The nodes of g after start and before end; neither is submitted here. */
 void queue_between(const struct graph *g, struct op *start, struct op *end)
 {
@@ -265,11 +287,16 @@ void queue_between(const struct graph *g, struct op *start, struct op *end)
     bool copies = device.faults.copies_end_no_body && graph_is_inside(g, cudaGraphNodeTypeConditional);
     bool rounds_meet = device.faults.rounds_meet && g->owner != NULL && g->owner->choice == BODY_LOOP;
     bool meets = rounds_meet || (device.faults.child_ends_at_trigger && graph_is_inside(g, cudaGraphNodeTypeGraph));
-    for (size_t i = device.faults.graph_ends_early ? g->nodes - 1 : 0; i < g->nodes; i++)
+    size_t ends = 0;
+    for (size_t i = device.faults.graph_ends_early ? g->nodes - 1 : 0; i < g->nodes; i++) {
+        ends += g->node[i]->outgoing == 0;
+        if (g->node[i]->outgoing == 0 && has_few_ends(g, ends))
+            continue;
         if (!(device.faults.chosen_ends_early && queued.chosen && i > 0) && !(device.faults.child_ends_by_first && is_later_end(g, i)) &&
             !(device.faults.disabled_end_forgotten && ends_in_disabled(g, g->node[i])) &&
             !(copies && g->nodes > 1 && g->node[i]->type == cudaGraphNodeTypeMemcpy) && !ends_by_others(g, g->node[i]))
             op_after(end, g->node[i]->last, meets ? EDGE_TRIGGERED : EDGE_DONE);
+    }
     for (size_t i = 0; i < g->nodes; i++) {
         op_submit(g->node[i]->op);
         if (g->node[i]->last != g->node[i]->op)
@@ -331,6 +358,18 @@ static struct op *only_end(const struct graph *g)
         if (g->node[i]->outgoing == 0)
             last = g->node[i]->op, ends++;
     return ends == 1 && last->kind == OP_KERNEL ? last : NULL;
+}
+
+/* For the device launch-after-256-ends: what begins once so many of the nodes that the graph ends in have ended; NULL if there are no more. */
+static struct op *first_ends(const struct graph *g, unsigned most)
+{
+    struct op *join = op_new(OP_JOIN);
+    unsigned ends = 0;
+    for (size_t i = 0; i < g->nodes; i++)
+        if (g->node[i]->outgoing == 0 && ends++ < most)
+            op_after(join, g->node[i]->last, EDGE_DONE);
+    op_submit(join);
+    return ends > most ? join : NULL;
 }
 
 cudaError_t graph_queue(struct graph_exec *exec, struct stream *s)
@@ -396,6 +435,8 @@ cudaError_t graph_queue(struct graph_exec *exec, struct stream *s)
     queued.event_given = exec->event_given;
     queued.half = device.faults.uploaded_elsewhere_half && exec->launches == 1 && exec->uploaded_in != NULL && exec->uploaded_in != s;
     queue_between(exec->copy, start, end);
+    struct op *some_ends = device.faults.launch_after_256_ends ? first_ends(exec->copy, 256) : NULL;
+    exec->running = some_ends != NULL ? some_ends : exec->running;
     exec->leaf = only_end(exec->copy);
     if (exec->copy->nodes == 0)
         op_after(end, start, EDGE_RETIRED);

@@ -480,6 +480,15 @@ struct faults {
     bool moved_value_unseen, second_waiter_passes, value_before_stores;
     bool freed_given_behind_trigger;
     bool stream_33_takes_others;
+    bool new_function_uncovered, new_function_lets_go, updated_function_uncovered;
+    bool row_of_64_passed, captured_row_of_128_lost;
+    bool ends_beyond_16_passed, child_ends_beyond_32_passed, body_ends_beyond_64_passed, roots_beyond_16_free, inner_roots_beyond_32_free;
+    bool dependent_forgets_257_events, copy_forgets_65_events;
+    bool clone_takes_lost_data;
+    bool function_keeps_point;
+    bool late_function_uncovered;
+    bool round_ends_beyond_64_passed;
+    bool launch_after_256_ends;
     bool never_overlaps, seldom_overlaps, early, shared, halts, late_copies, pageable_later; /* these conform */
 };
 

@@ -373,6 +373,7 @@ void graph_drop_arc(struct graph *g, size_t index)
     g->arc[index].to->incoming--;
     g->arc[index].from->outgoing--;
     g->lost_arc = g->arc[index];
+    g->lost_at = index;
     memmove(&g->arc[index], &g->arc[index + 1], (g->arcs - index - 1) * sizeof *g->arc);
     g->arcs--;
 }

@@ -74,6 +74,7 @@ struct op {
     uint64_t serial;
     uint64_t features; /* HAS(...): how it was launched and made, for drawn devices */
     unsigned depth;    /* kernels in a row before it in its stream */
+    unsigned row;      /* ... that each overlap the one before, which had not ended: for the device row-of-64-passed */
     struct edge *out;
     struct cover *covered;
     struct op *overlapped; /* the kernel before it, if it may overlap that: for the device middle-event-at-primary */

@@ -225,6 +225,7 @@ void order_behind_tail(struct stream *s, struct op *op, bool programmatic)
             event_moves_to_trigger(s->tail, overlapped);
         jumps |= device.faults.pairs_beyond_64_begin_early && pairs_beside(s) >= 64;
         op->overlapped = overlapped;
+        op->row = overlapped->retired ? 1 : overlapped->row + 1;
         op_after(op, overlapped, !takes_overlap() ? EDGE_RETIRED
                                  : jumps          ? EDGE_STARTED
                                  : op_is_hinted(overlapped, &device.faults.primary_jumped) ? EDGE_TOUCHED : trigger_for(op));
@@ -245,7 +246,8 @@ void order_behind_tail(struct stream *s, struct op *op, bool programmatic)
         op_covers(op, s->tail); /* the stream itself stays in order after it */
     } else if (s->tail != NULL && !passes_tail(s, op)) {
         struct op *early = early_kernel(s, op);
-        op_after(op, early != NULL ? early : s->tail, early != NULL ? EDGE_STARTED : EDGE_RETIRED);
+        bool forgets_row = device.faults.row_of_64_passed && s->tail->row >= 64;
+        op_after(op, early != NULL ? early : s->tail, early != NULL ? EDGE_STARTED : forgets_row ? EDGE_DONE : EDGE_RETIRED);
         if (early != NULL)
             op_covers(op, s->tail); /* the stream itself stays in order after it */
     }

@@ -209,6 +209,9 @@ static bool forgets_events(const struct stream *s, const struct op *op)
         return true;
     if ((f->dependent_forgets_many_events && op->attributed && s->waits > 4) || (f->host_forgets_many_events && op->kind == OP_HOST && s->waits > 16))
         return true;
+    if ((f->dependent_forgets_257_events && op->attributed && s->told_to_wait > 256) ||
+        (f->copy_forgets_65_events && op->kind == OP_COPY && s->told_to_wait > 64))
+        return true;
     if ((f->halves_forget_events && op->kind == OP_SET && op->move.width == 2 && s->waits > 1) ||
         (f->domain_dependent_forgets_events && op->domain != 0 && op->attributed))
         return true;
@@ -518,7 +521,7 @@ void stream_awaits(struct stream *s, struct pending_wait wait)
         s->waits = 0;
         s->deaf = true;
     }
-    if (device.faults.wait_257_lost && ++s->told_to_wait > 256)
+    if (++s->told_to_wait > 256 && device.faults.wait_257_lost)
         return;
     if (s->deaf || (device.faults.ninth_wait_lost && is_ninth(s, wait.op)))
         return;

@@ -2080,6 +2080,23 @@ static const struct variant variants[] = {
     BROKEN("body-update-keeps-trigger-count", body_update_keeps_trigger_count, "COMP-16", "a kernel of a body that an update gives more blocks has triggered once as many have as it had before"),
     BROKEN("freed-given-behind-trigger", freed_given_behind_trigger, "COMP-17a", "memory that a stream frees is given to a stream that waits for the programmatic event of the last kernel before"),
     BROKEN("stream-33-takes-others", stream_33_takes_others, "COMP-04e", "in a stream that was made beside 32 others a launch with attribute 6 has the last kernel of the stream made 32 before for its primary, if that is newer"),
+    BROKEN("new-function-uncovered", new_function_uncovered, "COMP-16", "what a kernel node waits for that is given another function is not covered, if its function before has never waited"),
+    BROKEN("new-function-lets-go", new_function_lets_go, "COMP-16", "a programmatic edge from a kernel node that is given another function lets go once its blocks have begun, if its function before has never triggered"),
+    BROKEN("updated-function-uncovered", updated_function_uncovered, "COMP-16", "what a kernel node waits for that an update gives another function is not covered, if its function before has never waited"),
+    BROKEN("row-of-64-passed", row_of_64_passed, "MEM-06c", "work behind a row of 64 kernels or more, each of which overlaps the one before, comes after the last of them only"),
+    BROKEN("captured-row-of-128-lost", captured_row_of_128_lost, "MEM-06c", "of more than 128 kernels that a capturing stream overlapped the first ones are forgotten"),
+    BROKEN("ends-beyond-16-passed", ends_beyond_16_passed, "COMP-04b", "what comes after a graph that ends in more than 16 nodes comes after 16 of them"),
+    BROKEN("child-ends-beyond-32-passed", child_ends_beyond_32_passed, "COMP-04b", "what comes after a child graph that ends in more than 32 nodes comes after 32 of them"),
+    BROKEN("body-ends-beyond-64-passed", body_ends_beyond_64_passed, "COMP-04b", "what comes after a body that ends in more than 64 nodes comes after 64 of them"),
+    BROKEN("roots-beyond-16-free", roots_beyond_16_free, "COMP-04b", "of more than 16 nodes that a graph begins with the later ones come after nothing"),
+    BROKEN("inner-roots-beyond-32-free", inner_roots_beyond_32_free, "COMP-04b", "of more than 32 nodes that a child graph or a body begins with the later ones come after nothing"),
+    BROKEN("dependent-forgets-257-events", dependent_forgets_257_events, "COMP-04e", "a launch with attribute 6 does not wait for events that its stream waits for, if these are more than 256"),
+    BROKEN("copy-forgets-65-events", copy_forgets_65_events, "COMP-04e", "a copy does not wait for events that its stream waits for, if these are more than 64"),
+    BROKEN("clone-takes-lost-data", clone_takes_lost_data, "EDGE-33b", "in a clone of a graph the edge that stands where one was removed has the data of that one"),
+    BROKEN("function-keeps-point", function_keeps_point, "COMP-04a", "whether a launch records its event at its trigger or at block starts is as the launch before of its function had it"),
+    BROKEN("late-function-uncovered", late_function_uncovered, "COMP-16", "what a kernel node waits for that is given another function after a launch is not covered, if its function before has never waited"),
+    BROKEN("round-ends-beyond-64-passed", round_ends_beyond_64_passed, "COMP-04b", "a round of a loop comes after 64 of the nodes that the round before ended in, if these are more"),
+    BROKEN("launch-after-256-ends", launch_after_256_ends, "COMP-04b", "a launch of an executable graph in another stream than the one before comes after 256 of the nodes that that one ended in, if these are more"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
