@@ -162,6 +162,7 @@ struct event {
     uint64_t launched_at;
     struct op *place;        /* what the destroyed event stood for whose place it has: for the device destroyed-event-place-fires */
     struct op *fires_with;   /* what the destroyed event stood for whose place it has: for the device destroyed-event-fires-next */
+    unsigned followers;      /* since it was recorded: for the device waiter-33-passes */
     struct event *next;
 };
 
@@ -271,6 +272,7 @@ struct node {
     unsigned long long handle; /* of its condition */
     unsigned condition;       /* its value at launch */
     bool undecided;           /* ... it has none: a kernel before it sets one */
+    bool was_idle;            /* ... and set none, when it was decided last: for the devices idle-round-* */
     bool disabled;            /* in an executable graph */
     int told_disabled;        /* so often more than told enabled: for the devices disabling-is-counted and enabling-is-counted */
     struct value {            /* of a node that writes it or waits for it */
@@ -384,6 +386,8 @@ struct queued { /* of the graph that is being queued: how it was made and launch
     unsigned long long flags;
     unsigned launches; /* of its executable graph, this one too */
     unsigned rounds;   /* that the loop around these nodes has ended */
+    unsigned outer;    /* ... and the loop around that one: for the device third-outer-round-uncovers */
+    bool after_idle;   /* in a body that did not run in the round before: for the devices idle-round-* */
     bool in_legacy, chosen; /* chosen: what a kernel has decided to run */
     bool by_driver; /* for the device driver-loop-once */
     bool half; /* on the device uploaded-elsewhere-half */

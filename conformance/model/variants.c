@@ -2080,6 +2080,12 @@ static const struct variant variants[] = {
     BROKEN("body-update-keeps-trigger-count", body_update_keeps_trigger_count, "COMP-16", "a kernel of a body that an update gives more blocks has triggered once as many have as it had before"),
     BROKEN("freed-given-behind-trigger", freed_given_behind_trigger, "COMP-17a", "memory that a stream frees is given to a stream that waits for the programmatic event of the last kernel before"),
     BROKEN("stream-33-takes-others", stream_33_takes_others, "COMP-04e", "in a stream that was made beside 32 others a launch with attribute 6 has the last kernel of the stream made 32 before for its primary, if that is newer"),
+    BROKEN("idle-round-uncovers-pair", idle_round_uncovers_pair, "EDGE-26b", "in a body in a loop that did not run in the round before, a wait covers nothing"),
+    BROKEN("idle-round-frees-pair", idle_round_frees_pair, "EDGE-26b", "in a body in a loop that did not run in the round before, a programmatic edge orders nothing"),
+    BROKEN("third-outer-round-uncovers", third_outer_round_uncovers, "EDGE-26b", "in a loop in a loop a wait covers nothing from the third round of the outer one on"),
+    BROKEN("outer-loop-of-four-rounds", outer_loop_of_four_rounds, "EDGE-26b", "a loop around a loop ends after four rounds"),
+    BROKEN("captured-loop-of-64-rounds", captured_loop_of_64_rounds, "EDGE-26b", "a loop whose body was captured ends after 64 rounds"),
+    BROKEN("body-loop-of-64-rounds", body_loop_of_64_rounds, "EDGE-26b", "a loop in a body ends after 64 rounds"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
