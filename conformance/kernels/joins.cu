@@ -46,7 +46,8 @@
  * beside   ATTR-17   followers that wait, launched with other attributes beside attribute 6; an event that is the last of many attributes
  * awaiting ATTR-17a  followers with the attribute in a stream that still waits for an event, or was given an attribute; a launch after captured
  *                    ones, also if their capture failed, in a stream that began the capture or joined it; events and streams that were made while
- *                    another one captured; dependents after a row of host functions, copies or memsets
+ *                    another one captured; dependents after a row of host functions, copies or memsets, or a
+ *                    long copy from pageable memory
  * row_manners MEM-06c such rows, eight manners of launching, each with each: of what comes after the row, of its silent kernel, of its work
  * row_streams MEM-06c such rows in a stream of each kind, launched and captured, and after them each kind of copy and memset, short or
  *                    long, a kernel, a graph, the host

@@ -2087,6 +2087,8 @@ static const struct variant variants[] = {
     BROKEN("captured-loop-of-64-rounds", captured_loop_of_64_rounds, "EDGE-26b", "a loop whose body was captured ends after 64 rounds"),
     BROKEN("body-loop-of-64-rounds", body_loop_of_64_rounds, "EDGE-26b", "a loop in a body ends after 64 rounds"),
     BROKEN("waiter-33-passes", waiter_33_passes, "COMP-04e", "after a record, or a launch with it, only 32 streams wait for an event"),
+    BROKEN("long-staged-copy-passed", long_staged_copy_passed, "ATTR-17a", "a kernel does not wait for a copy of more than 64 KiB that was staged"),
+    BROKEN("long-staged-copy-uncovered", long_staged_copy_uncovered, "ATTR-17a", "a dependent does not wait for a copy of more than 64 KiB that was staged"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
