@@ -332,6 +332,7 @@ struct graph_exec {
     bool made_elsewhere, source_gone; /* by another host thread; its graph was destroyed */
     bool event_given; /* to a node of it: for the device given-event-lets-go */
     unsigned launches, updates; /* so far */
+    unsigned updates_taken; /* for the device update-33-uncovers */
     bool refused;       /* an update, for the device refused-update-sticks */
     unsigned in_flight; /* launches that were queued while another one ran */
     struct stream *in;
@@ -392,6 +393,7 @@ struct queued { /* of the graph that is being queued: how it was made and launch
     bool by_driver; /* for the device driver-loop-once */
     bool half; /* on the device uploaded-elsewhere-half */
     bool event_given;
+    bool updated_often; /* for the device update-33-uncovers */
     bool elsewhere; /* its launch before was in another stream: for the device elsewhere-loop-runs-once */
 };
 extern struct queued queued;

@@ -130,7 +130,8 @@ static bool arc_uncovered(const struct arc *a)
         return true;
     if (f->later_round_large_uncovered && queued.rounds != 0 && is_many(a->from))
         return true;
-    if ((f->idle_round_uncovers_pair && queued.after_idle) || (f->third_outer_round_uncovers && queued.outer >= 2))
+    if ((f->idle_round_uncovers_pair && queued.after_idle) || (f->third_outer_round_uncovers && queued.outer >= 2) ||
+        (f->update_33_uncovers && queued.updated_often))
         return true;
     if (f->long_args_uncover && a->to->kernel != NULL && a->to->kernel->kernel->args_bytes > 128)
         return true;

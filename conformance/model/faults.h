@@ -484,6 +484,7 @@ struct faults {
         body_loop_of_64_rounds;
     bool waiter_33_passes;
     bool long_staged_copy_passed, long_staged_copy_uncovered;
+    bool update_33_uncovers;
     bool never_overlaps, seldom_overlaps, early, shared, halts, late_copies, pageable_later; /* these conform */
 };
 

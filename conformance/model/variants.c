@@ -2089,6 +2089,7 @@ static const struct variant variants[] = {
     BROKEN("waiter-33-passes", waiter_33_passes, "COMP-04e", "after a record, or a launch with it, only 32 streams wait for an event"),
     BROKEN("long-staged-copy-passed", long_staged_copy_passed, "ATTR-17a", "a kernel does not wait for a copy of more than 64 KiB that was staged"),
     BROKEN("long-staged-copy-uncovered", long_staged_copy_uncovered, "ATTR-17a", "a dependent does not wait for a copy of more than 64 KiB that was staged"),
+    BROKEN("update-33-uncovers", update_33_uncovers, "EDGE-43d", "after 32 updates no wait in an executable graph covers anything"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
