@@ -27,8 +27,8 @@
  * called   COMP-04d  followers that are queued by the other calls: copies by direction or of many rows, cudaLaunchKernel, cudaLaunchCooperativeKernel
  * driver   COMP-04d  copies, memsets, host functions and waits by the driver's calls for each direction, width and shape; copies and memsets of rows
  *                    and layers that the host waits for
- * many     COMP-04e  the last of 136 streams, an event among 4,160, those of 520 launches, one that is recorded 260 times, one of 600
- *                    that a stream waits for, the last of 70 executable graphs, one of 260 launches, 400 host functions, work of
+ * many     COMP-04e  the last of 136 streams, or all of them, an event among 4,160, those of 520 launches, one that is recorded 260 times, one
+ *                    of 600 that a stream waits for, the last of 70 executable graphs, one of 260 launches, 400 host functions, work of
  *                    20 milliseconds, 136 pairs of a primary and a dependent at once
  * again    COMP-04e  six launches of one kernel with the same arguments, each with or without the attribute; memsets, copies, values, host functions,
  *                    graphs and events that are the same three times, between kernels that change what they move
@@ -46,7 +46,8 @@
  * beside   ATTR-17   followers that wait, launched with other attributes beside attribute 6; an event that is the last of many attributes
  * awaiting ATTR-17a  followers with the attribute in a stream that still waits for an event, or was given an attribute; a launch after captured
  *                    ones, also if their capture failed, in a stream that began the capture or joined it; events and streams that were made while
- *                    another one captured; dependents after a row of host functions, copies or memsets
+ *                    another one captured; dependents after a row of host functions, copies or memsets, or a
+ *                    long copy from pageable memory
  * row_manners MEM-06c such rows, eight manners of launching, each with each: of what comes after the row, of its silent kernel, of its work
  * row_streams MEM-06c such rows in a stream of each kind, launched and captured, and after them each kind of copy and memset, short or
  *                    long, a kernel, a graph, the host
@@ -396,6 +397,7 @@ static void ask_joins(struct ask *ask, const struct join *join, unsigned count, 
 #include "joins_graphs.h"
 #include "joins_pairs.h"
 #include "joins_long.h"
+#include "joins_waiters.h"
 #include "joins_many.h"
 #include "joins_large_graphs.h"
 #include "joins_wide.h"

@@ -2,7 +2,7 @@
 #ifndef JOINS_AWAITING_H_INCLUDED
 #define JOINS_AWAITING_H_INCLUDED
 
-#define AWAITING 14u           /* questions */
+#define AWAITING 15u           /* questions */
 #define FAILED_WAYS 24u
 #define ROW_OF_ITEMS 16u
 
@@ -400,6 +400,8 @@ static cudaError_t await_made_beside(struct joins *joins)
     return error == cudaSuccess ? end : error;
 }
 
+#include "joins_staged.h"
+
 static void ask_awaiting(struct ask *ask)
 {
     static const struct join joins[AWAITING] = {
@@ -417,6 +419,7 @@ static void ask_awaiting(struct ask *ask)
         { "stale in a copy after a graph and a wait", copy_after_graph },
         { "stale after an event, or in a stream, that was made while another stream captured", await_made_beside },
         { "stale after a kernel and a row of host functions or copies", depend_on_row },
+        { "stale after a kernel and a long copy from pageable memory", follow_staged },
     };
 
     ask_joins(ask, joins, AWAITING, cudaStreamNonBlocking);

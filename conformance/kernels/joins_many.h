@@ -157,26 +157,34 @@ static void ask_ended(struct ask *ask)
 #define MANY_ATTRIBUTES 17u
 #define LONG_HOLD 4000000u     /* nanoseconds: more than anybody may wait who gives up */
 
-/* The followers are in the last streams of many. */
+static cudaError_t await_in_last(struct joins *joins, const cudaStream_t *stream, unsigned count)
+{
+    cudaEvent_t event = NULL;
+    cudaError_t error = work_and_record(joins, PLACES, &event);
+    unsigned i;
+
+    for (i = 0; i < PLACES && error == cudaSuccess; i++)
+        error = cudaStreamWaitEvent(stream[count - 1 - i], event, 0);
+    for (i = 0; i < PLACES && error == cudaSuccess; i++)
+        error = follow(joins, i, stream[count - 1 - i]);
+    if (event)
+        (void)cudaEventDestroy(event);
+    return error;
+}
+
+/* The followers are in the last streams of many; or, in every other round, in all of them. */
 static cudaError_t many_streams(struct joins *joins)
 {
     cudaStream_t stream[MANY_STREAMS];
-    cudaEvent_t event = NULL;
     cudaError_t error = cudaSuccess;
     unsigned most = joins->round % 4 == 1 ? MANY_STREAMS : MANY_STREAMS / 2, made = 0, i;
 
     for (; made < most && error == cudaSuccess; made += error == cudaSuccess)
         error = cudaStreamCreateWithFlags(&stream[made], cudaStreamNonBlocking);
     if (error == cudaSuccess)
-        error = work_and_record(joins, PLACES, &event);
-    for (i = 0; i < PLACES && error == cudaSuccess; i++)
-        error = cudaStreamWaitEvent(stream[made - 1 - i], event, 0);
-    for (i = 0; i < PLACES && error == cudaSuccess; i++)
-        error = follow(joins, i, stream[made - 1 - i]);
+        error = joins->round % 2 ? await_in_all(joins, stream, made, joins->round % 4 == 3) : await_in_last(joins, stream, made);
     for (i = 0; i < made; i++)
         (void)cudaStreamDestroy(stream[i]);
-    if (event)
-        (void)cudaEventDestroy(event);
     return error;
 }
 

@@ -2,6 +2,8 @@
 #ifndef KEPT_OFTEN_H_INCLUDED
 #define KEPT_OFTEN_H_INCLUDED
 
+#include "kept_served.h"
+
 #define OFTEN 20u
 
 enum habit { HABIT_PARAMS, HABIT_UPDATE, HABIT_BOTH, HABITS };
@@ -40,6 +42,8 @@ static void ask_often(struct ask *ask)
         if (takes_changes(single) && single != ITEM_ROWS) /* a memset, as well */
             ask_repeated(&kept, single);
     }
+    ask_served(&kept, 0);
+    ask_served(&kept, 1);
     close_kept(&kept);
 }
 

@@ -5,9 +5,10 @@
  *                   launch; in each of them the two kernels of `bodies`, with each kind of edge or node between them
  * bodies  EDGE-26b  a loop whose body is a kernel that triggers and one that waits, added as nodes, captured, inside a child graph of the
  *                   body, inside a body that runs or another loop, updated, or two such loops in a row. Each kind of edge leads from the
- *                   one to the other, or a copy or memset stands between or after them, or between them a child graph, or a body that
- *                   runs in every second round. 5 rounds, 20, or 260. After the loop comes a kernel, and after the graph one in its
- *                   stream; all of that twice, in one stream or in two, and in streams of each kind
+ *                   one to the other, or a copy or memset stands between or after them, or between them a child graph, or a body of one
+ *                   kernel, or of such a pair, that runs in some rounds only. 5 rounds, 20, or 260; a loop around the loop has 2, 5 or 20.
+ *                   After the loop comes a kernel, and after the graph one in its stream; all of that twice, in one stream or in two, and
+ *                   in streams of each kind
  * mixed   EDGE-26e  a loop of three rounds, or a body that runs once, which holds up to eight kernels, child graphs and conditional nodes,
  *                   with edges as drawn, and after all of them a kernel that ends the round; launched twice
  *
@@ -38,7 +39,9 @@ IMAGE_WITHOUT_PAIRS(loops)
 #define BESIDE_ROUNDS 24u      /* of the loop of another graph */
 #define SHORT_HOLD_NS 2000u    /* where there are more rounds than a byte counts, and in the loop of another graph */
 #define LOOPS 2u               /* one after the other: launches of the graph */
-#define OUTER_ROUNDS 2u        /* of a loop around the loop */
+#define OUTER_ROUNDS 2u        /* of a loop around the loop, in most trials; in the others it has more, and the loop in it as few */
+#define MORE_OUTER_ROUNDS 5u
+#define MANY_OUTER_ROUNDS 20u
 #define THREADS 16u            /* of each kernel in a loop, a word each */
 #define FIRST_BLOCKS 2u        /* of the first kernel: the other one only triggers, at once */
 #define SET_BYTE 0x5Au         /* of what a memset stores */
@@ -57,16 +60,20 @@ IMAGE_WITHOUT_PAIRS(loops)
 
 /* What leads from the first kernel to the second. A copy, a child graph or a body between hands the words on in args.seen, or from there; a
  * memset stores over what the kernel before it stored there. */
-enum way { BY_TRIGGER, BY_FULL_EDGE, BY_STARTS, AROUND_COPY, BEFORE_COPY, AROUND_BODY, AROUND_SET, BEFORE_SET, AROUND_CHILD, WAYS };
+enum way { BY_TRIGGER, BY_FULL_EDGE, BY_STARTS, AROUND_COPY, BEFORE_COPY, AROUND_BODY, AROUND_SET, BEFORE_SET, AROUND_CHILD, AROUND_PAIR,
+           WAYS };
 static const char *const way_name[WAYS] = { "", " by a full edge", " by an edge from block starts", " around a copy", " before a copy",
-                                            " around a body", " around a memset", " before a memset", " around a child graph" };
+                                            " around a body", " around a memset", " before a memset", " around a child graph",
+                                            " around a body of a pair" };
 
-/* What the trial's plan has as `withhold`, `repeats` and `skip`: how often the loop runs in a launch. */
+/* What the trial's plan has as `withhold`, `repeats`, and `skip`, which is how often the loop runs in a launch. */
 DEVICE_FN uint32_t way_of(const struct trial_plan *plan) { return plan->withhold; }
 DEVICE_FN uint32_t rounds_of(const struct trial_plan *plan) { return plan->repeats; }
 DEVICE_FN uint32_t times_of(const struct trial_plan *plan) { return plan->skip; }
 DEVICE_FN uint32_t value_to_go(const struct kernel_args *args, int goes_on) { return goes_on ? k_load(args->data + GO_AT) : 0; }
 DEVICE_FN uint32_t all_rounds_of(const struct trial_plan *plan) { return LOOPS * times_of(plan) * rounds_of(plan); }
+
+#include "loops_between.h"
 
 /* Whether a memset has come since a kernel stored there. */
 DEVICE_FN int is_set(const struct kernel_args *args) { return k_load(args->seen + k_thread()) == SET_BYTE * 0x1010101u; }
@@ -96,8 +103,8 @@ DEVICE_FN void begins_round(const struct kernel_args *of)
         if (k_load_relaxed(&args.state->left) != round)
             k_add(&args.state->early, 1);
         k_add(&args.state->left, 1);
-        if (way_of(&plan) == AROUND_BODY)
-            k_set_condition(k_load64_relaxed(args.data + INNER_AT), round % 2);
+        if (is_around_body(&plan))
+            k_set_condition(k_load64_relaxed(args.data + INNER_AT), (uint32_t)runs_between(&plan, round));
         if (way_of(&plan) != BY_STARTS && k_poll(args.state, args.data + BEGUN_AT, round + 1, plan.hold_ns))
             k_add(&args.state->early, 1);
         k_trigger();
@@ -115,20 +122,12 @@ KERNEL(loops_first)
         k_trigger();
 }
 
-/* In every second round, between the two: hands the words on. */
-KERNEL(loops_between)
-{
-    if (k_thread() == 0 && k_load_relaxed(&args.state->finished) % 2 == 0)
-        k_add(&args.state->early, 1);
-    k_store(args.seen + k_thread(), k_load(args.data + k_thread()));
-}
-
 /* In every round. */
 KERNEL(loops_hands_on) { k_store(args.seen + k_thread(), k_load(args.data + k_thread())); }
 
 DEVICE_FN int reads_copy(const struct trial_plan *plan, uint32_t round)
 {
-    return way_of(plan) == AROUND_COPY || way_of(plan) == AROUND_CHILD || (way_of(plan) == AROUND_BODY && round % 2);
+    return way_of(plan) == AROUND_COPY || way_of(plan) == AROUND_CHILD || (is_around_body(plan) && runs_between(plan, round));
 }
 
 /* Ends the round late, and decides whether there is another one; never more than all loops have. witnessed: wrong words. */
@@ -302,9 +301,10 @@ struct loops {
     cudaStream_t apart, stream[LOOP_STREAMS]; /* apart: where that loop runs beside the launches */
     enum way way;
     unsigned turn;             /* how many questions of the pair were asked before */
-    unsigned most;             /* rounds, in the trials that have many */
+    unsigned most;             /* rounds, in the first of the trials that have many */
     unsigned times;            /* that the loop runs in a launch */
     int lone;                  /* a body that runs once */
+    int nested;                /* in a loop around it */
     uint32_t values[2];        /* of a condition: see VALUES_AT */
     int exact;                 /* the values name bodies; else 1 stands for any value but 0 */
     unsigned stale, early, missing;
@@ -319,13 +319,25 @@ struct wanted {
     unsigned long long trials;
 };
 
+/* Of a loop around the loop. */
+static unsigned outer_rounds_in(const struct loops *l, unsigned trial)
+{
+    if (trial % 8 != 1)
+        return OUTER_ROUNDS;
+    return l->turn % 2 ? MANY_OUTER_ROUNDS : MORE_OUTER_ROUNDS;
+}
+
 static unsigned rounds_in(const struct loops *l, unsigned trial)
 {
-    int many = l->times == 1 && trial % 8 == (l->way == BY_TRIGGER ? 7 : 1);
+    unsigned many = l->way == BY_TRIGGER ? 7 : 1;
 
     if (l->lone)
         return 1;
-    return many ? l->most : ROUNDS;
+    if (l->times > OUTER_ROUNDS)
+        return OUTER_ROUNDS;
+    if (l->times == 1 && l->most == MOST_ROUNDS && trial % 32 == many)
+        return MOST_ROUNDS;
+    return l->times == 1 && trial % 8 == many ? MANY_ROUNDS : ROUNDS;
 }
 
 /* Fills in what the kernels are told. Returns how many rounds a loop has. */
@@ -333,18 +345,23 @@ static unsigned prepare_loops(struct loops *l, unsigned trial)
 {
     static const uint32_t values[] = { 1, 0x100, 0x80000000u, 2, 0x10000 };
     uint32_t go = values[(trial + l->turn) % (sizeof(values) / sizeof(values[0]))];
-    unsigned rounds = rounds_in(l, trial), i;
+    unsigned rounds, i;
 
+    if (l->nested)
+        l->times = outer_rounds_in(l, trial);
+    rounds = rounds_in(l, trial);
     prepare_trial(l->room, trial);
-    if (rounds == MOST_ROUNDS)
+    if (rounds == MOST_ROUNDS || l->times > OUTER_ROUNDS)
         l->room->plan.hold_ns = SHORT_HOLD_NS;
     memcpy(l->room->data + HANDLE_AT, &l->handle, sizeof(l->handle));
-    l->room->data[BEGUN_AT] = l->room->data[OUTER_BEGUN_AT] = 0;
+    l->room->data[BEGUN_AT] = l->room->data[OUTER_BEGUN_AT] = l->room->data[INNER_BEGUN_AT] = 0;
     memcpy(l->room->data + INNER_AT, &l->inner, sizeof(l->inner));
     memcpy(l->room->data + OUTER_AT, &l->outer, sizeof(l->outer));
     l->room->plan.skip = l->times;
     l->room->plan.withhold = l->way;
     l->room->plan.repeats = rounds;
+    l->room->plan.rotate = (trial + l->turn) % PATTERNS;
+    l->room->plan.residents = inner_starts(l->turn);
     l->room->data[CHOICE_AT] = trial % 2;
     l->room->data[GO_AT] = go;
     for (i = 0; i < 2; i++)
@@ -484,9 +501,12 @@ static void close_loops(struct loops *l)
     (void)cudaFreeHost(l->room_beside);
 }
 
-/* No child graph holds a conditional node; a capture makes neither of them, and no edge from block starts without an event. */
+/* No child graph holds a conditional node; a capture makes neither of them, and no edge from block starts without an event. A body of a pair is
+ * asked about alone and in a loop in a loop. */
 static int can_make(enum made made, enum way way)
 {
+    if (way == AROUND_PAIR)
+        return made == MADE_OF_NODES || made == MADE_IN_LOOP;
     if (made == MADE_BY_CAPTURE)
         return way != AROUND_BODY && way != AROUND_CHILD && way != BY_STARTS;
     return way != AROUND_BODY || (made != MADE_IN_CHILD && made != MADE_TWICE);
@@ -501,7 +521,7 @@ static void ask_loop(struct loops *l, enum made made)
     char name[80];
 
     wanted.trials = trials_of(l);
-    l->most = made == MADE_OF_NODES ? MOST_ROUNDS : MANY_ROUNDS;
+    l->most = (made + l->way) % 5 == 0 ? MOST_ROUNDS : MANY_ROUNDS; /* those of each kind, in one way or two */
     snprintf(name, sizeof(name), "%s%s", made_name[made], way_name[l->way]);
     ask_runs(l, name, error, &wanted);
 }

@@ -57,7 +57,7 @@ static void ask_choice(struct loops *l, enum chosen chosen)
     cudaError_t error = make_chosen(l, chosen);
     char name[80];
 
-    l->most = MANY_ROUNDS;
+    l->most = l->way == BY_FULL_EDGE ? MOST_ROUNDS : MANY_ROUNDS;
     wanted.trials = l->way == BY_TRIGGER ? l->ask->trials : l->ask->trials / 8;
     snprintf(name, sizeof(name), "%s%s", chosen_name[chosen], way_name[l->way]);
     ask_runs(l, name, error, &wanted);
@@ -73,6 +73,8 @@ static void ask_chosen(struct ask *ask)
     for (chosen = 0; chosen < CHOSENS; chosen++)
         for (way = 0; way < WAYS; way++) {
             l.way = (enum way)way;
+            if (l.way == AROUND_PAIR && chosen != CHOSEN_IF && chosen != CHOSEN_LOOP)
+                continue;
             ask_choice(&l, (enum chosen)chosen);
         }
     close_loops(&l);

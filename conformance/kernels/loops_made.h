@@ -43,6 +43,20 @@ static cudaError_t add_child(cudaGraphNode_t *node, cudaGraph_t body, const cuda
     return error;
 }
 
+/* By turns of the questions. */
+static int inner_starts(unsigned turn) { return turn / 2 % 2 != 0; }
+
+static cudaError_t add_inner_pair(struct loops *l, cudaGraph_t inside)
+{
+    cudaGraphEdgeData data = inner_starts(l->turn) ? edges_data(2, 0, 1) : edges_data(1, 0, 1);
+    cudaGraphNode_t first, second;
+    cudaError_t error = ask_add_kernel(&first, inside, (const void *)SYMBOL(loops_inner_first), &l->args, THREADS);
+
+    if (error == cudaSuccess)
+        error = ask_add_kernel(&second, inside, (const void *)SYMBOL(loops_inner_second), &l->args, THREADS);
+    return error == cudaSuccess ? edges_add(inside, &first, &second, &data, 1) : error;
+}
+
 /* A conditional node after a node of the body: the first kernel decides about it in each round. */
 static cudaError_t add_between(struct loops *l, cudaGraph_t body, cudaGraphNode_t *node, const cudaGraphNode_t *after)
 {
@@ -51,7 +65,9 @@ static cudaError_t add_between(struct loops *l, cudaGraph_t body, cudaGraphNode_
     cudaGraph_t inside;
     cudaError_t error = ask_add_chosen(node, l->graph, body, &l->inner, cudaGraphCondTypeIf, 1, &inside);
 
-    if (error == cudaSuccess)
+    if (error == cudaSuccess && l->way == AROUND_PAIR)
+        error = add_inner_pair(l, inside);
+    else if (error == cudaSuccess)
         error = ask_add_kernel(&kernel, inside, (const void *)SYMBOL(loops_between), &l->args, THREADS);
     return error == cudaSuccess ? edges_add(body, after, node, &full, 1) : error;
 }
@@ -65,7 +81,8 @@ static cudaError_t add_middle(struct loops *l, cudaGraph_t body, cudaGraphNode_t
     case AROUND_COPY: return add_copy(l, body, last, first);
     case AROUND_SET: return add_set(l, body, last, first);
     case AROUND_CHILD: return add_child(last, body, first, 1, (const void *)SYMBOL(loops_hands_on), &l->args, THREADS);
-    case AROUND_BODY: return add_between(l, body, last, first);
+    case AROUND_BODY:
+    case AROUND_PAIR: return add_between(l, body, last, first);
     default: *last = *first; return cudaSuccess;
     }
 }
@@ -271,6 +288,7 @@ static cudaError_t make_loop(struct loops *l, enum made made)
     cudaError_t error = cudaGraphCreate(&l->graph, 0);
 
     l->updates = made == MADE_BY_UPDATE;
+    l->nested = made == MADE_IN_LOOP;
     l->times = made == MADE_IN_LOOP ? OUTER_ROUNDS : made == MADE_TWICE ? 2 : 1;
     if (error == cudaSuccess)
         error = made == MADE_IN_LOOP ? add_around(l, &loop) : made == MADE_TWICE ? add_two(l, &loop) : add_loop(l, made, &loop);

@@ -166,6 +166,7 @@ struct event {
     uint64_t launched_at;
     struct op *place;        /* what the destroyed event stood for whose place it has: for the device destroyed-event-place-fires */
     struct op *fires_with;   /* what the destroyed event stood for whose place it has: for the device destroyed-event-fires-next */
+    unsigned followers;      /* since it was recorded: for the device waiter-33-passes */
     struct event *next;
 };
 
@@ -275,6 +276,7 @@ struct node {
     unsigned long long handle; /* of its condition */
     unsigned condition;       /* its value at launch */
     bool undecided;           /* ... it has none: a kernel before it sets one */
+    bool was_idle;            /* ... and set none, when it was decided last: for the devices idle-round-* */
     bool disabled;            /* in an executable graph */
     int told_disabled;        /* so often more than told enabled: for the devices disabling-is-counted and enabling-is-counted */
     struct value {            /* of a node that writes it or waits for it */
@@ -335,6 +337,7 @@ struct graph_exec {
     bool made_elsewhere, source_gone; /* by another host thread; its graph was destroyed */
     bool event_given; /* to a node of it: for the device given-event-lets-go */
     unsigned launches, updates; /* so far */
+    unsigned updates_taken; /* for the device update-33-uncovers */
     bool refused;       /* an update, for the device refused-update-sticks */
     unsigned in_flight; /* launches that were queued while another one ran */
     struct stream *in;
@@ -389,10 +392,13 @@ struct queued { /* of the graph that is being queued: how it was made and launch
     unsigned long long flags;
     unsigned launches; /* of its executable graph, this one too */
     unsigned rounds;   /* that the loop around these nodes has ended */
+    unsigned outer;    /* ... and the loop around that one: for the device third-outer-round-uncovers */
+    bool after_idle;   /* in a body that did not run in the round before: for the devices idle-round-* */
     bool in_legacy, chosen; /* chosen: what a kernel has decided to run */
     bool by_driver; /* for the device driver-loop-once */
     bool half; /* on the device uploaded-elsewhere-half */
     bool event_given;
+    bool updated_often; /* for the device update-33-uncovers */
     bool elsewhere; /* its launch before was in another stream: for the device elsewhere-loop-runs-once */
 };
 extern struct queued queued;

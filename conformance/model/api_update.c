@@ -447,6 +447,7 @@ cudaError_t CUDARTAPI cudaGraphExecUpdate(cudaGraphExec_t handle, cudaGraph_t gr
     graph_delete(e->copy);
     e->copy = copy;
     e->features |= HAS(updated);
+    e->updates_taken++;
     if (device.faults.update_leaves_result)
         info->result = before;
     return cudaSuccess;

@@ -132,6 +132,9 @@ static bool arc_uncovered(const struct arc *a)
         return true;
     if (f->later_round_large_uncovered && queued.rounds != 0 && is_many(a->from))
         return true;
+    if ((f->idle_round_uncovers_pair && queued.after_idle) || (f->third_outer_round_uncovers && queued.outer >= 2) ||
+        (f->update_33_uncovers && queued.updated_often))
+        return true;
     if (f->long_args_uncover && a->to->kernel != NULL && a->to->kernel->kernel->args_bytes > 128)
         return true;
     if (f->others_graph_uncovers && a->to->graph->made_elsewhere)
@@ -318,7 +321,8 @@ void arc_orders(const struct arc *a)
     cut |= crossing_cuts(a) || children_cut(a) || disabling_cuts(a) || crowd_cuts(a);
     bool port_lost = programmatic && ((device.faults.disabled_port_lost && a->from->disabled) ||
                                       (device.faults.disabled_port_lost_again && a->from->disabled && queued.launches > 1) ||
-                                      (device.faults.port_to_disabled_lost && a->to->disabled));
+                                      (device.faults.port_to_disabled_lost && a->to->disabled) ||
+                                      (device.faults.idle_round_frees_pair && queued.after_idle));
     bool later_round = queued.rounds != 0;
     cut |= device.faults.captured_value_unordered && a->to->type == NODE_OF_VALUE;
     cut |= device.faults.captured_await_passed && a->from->type == NODE_OF_VALUE && a->from->value.awaited;

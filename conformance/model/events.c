@@ -110,6 +110,7 @@ void event_takes(struct event *e, enum recorded how, struct op *op, bool at_bloc
         return;
     if (device.faults.launch_record_moves_waiters && how != RECORDED_ORDINARY && e->op != NULL)
         streams_follow(e->op, op);
+    e->followers = 0;
     bool of_failed = e->recorded == RECORDED_IN_CAPTURE && e->capture_id == device.failed_capture;
     e->recorded = how;
     e->op = op;
@@ -278,6 +279,8 @@ static bool is_first_waiter(struct event *e, struct stream *s)
 static bool event_passed(const struct stream *s, const struct event *e)
 {
     const struct faults *f = &device.faults;
+    if (f->waiter_33_passes && e->followers > 32)
+        return true;
     if (f->old_event_passed && device.serial - e->serial > 256)
         return true;
     bool timed = (e->flags & cudaEventDisableTiming) == 0, sleeping = (e->flags & cudaEventBlockingSync) != 0;
@@ -308,6 +311,7 @@ static void event_awaited(struct stream *s, struct event *e)
     if (device.faults.idle_event_frees && e->op == NULL)
         s->waits = 0;
     e->awaited++;
+    e->followers++;
     if (event_passed(s, e))
         return;
     if (e->op == NULL || op_reached(e->op, EDGE_RETIRED))

@@ -433,6 +433,7 @@ cudaError_t graph_queue(struct graph_exec *exec, struct stream *s)
     queued.by_driver = device.graph_by_driver;
     queued.flags = exec->flags;
     queued.event_given = exec->event_given;
+    queued.updated_often = exec->updates_taken > 32;
     queued.half = device.faults.uploaded_elsewhere_half && exec->launches == 1 && exec->uploaded_in != NULL && exec->uploaded_in != s;
     queue_between(exec->copy, start, end);
     struct op *some_ends = device.faults.launch_after_256_ends ? first_ends(exec->copy, 256) : NULL;

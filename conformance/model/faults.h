@@ -489,6 +489,11 @@ struct faults {
     bool late_function_uncovered;
     bool round_ends_beyond_64_passed;
     bool launch_after_256_ends;
+    bool idle_round_uncovers_pair, idle_round_frees_pair, third_outer_round_uncovers, outer_loop_of_four_rounds, captured_loop_of_64_rounds,
+        body_loop_of_64_rounds;
+    bool waiter_33_passes;
+    bool long_staged_copy_passed, long_staged_copy_uncovered;
+    bool update_33_uncovers;
     bool never_overlaps, seldom_overlaps, early, shared, halts, late_copies, pageable_later; /* these conform */
 };
 

@@ -43,6 +43,8 @@ struct loop *loop_new(const struct node *n, struct op *last)
     struct loop *loop = malloc(sizeof *loop);
     if (loop == NULL)
         abort();
+    if (queued.rounds != 0 && n->choice == BODY_LOOP)
+        queued.outer = queued.rounds;
     queued.rounds = 0;
     loop->node = n;
     loop->queued = queued;
@@ -85,6 +87,25 @@ static bool has_given(const struct graph *g)
     return false;
 }
 
+static bool is_captured(const struct graph *g) { return g->nodes != 0 && g->node[0]->captured; }
+
+static bool holds_loop(const struct graph *g)
+{
+    for (size_t i = 0; i < g->nodes; i++)
+        if (g->node[i]->choice == BODY_LOOP)
+            return true;
+    return false;
+}
+
+/* Devices on which some loops have few rounds */
+static bool ends_after(const struct loop *loop, unsigned rounds)
+{
+    const struct faults *f = &device.faults;
+    const struct graph *in = loop->node->graph, *body = loop->node->child[0];
+    return (f->outer_loop_of_four_rounds && rounds >= 4 && holds_loop(body)) || (f->captured_loop_of_64_rounds && rounds >= 64 && is_captured(body)) ||
+           (f->body_loop_of_64_rounds && rounds >= 64 && graph_is_inside(in, cudaGraphNodeTypeConditional));
+}
+
 /* Devices on which some loops run once */
 static bool runs_once(const struct loop *loop)
 {
@@ -100,7 +121,7 @@ static bool has_another_round(const struct loop *loop)
     unsigned rounds = loop->queued.rounds;
     if (rounds == MOST_ROUNDS)
         device_fails(cudaErrorLaunchTimeout);
-    if (runs_once(loop))
+    if (runs_once(loop) || ends_after(loop, rounds))
         return false;
     if ((device.faults.loop_by_low_byte && (condition_now(loop->node->handle) & 255) == 0) || (device.faults.loop_of_256_rounds && rounds >= 256))
         return false;
@@ -129,6 +150,10 @@ static void queue_body(const struct loop *loop, struct op *start, struct op *end
     struct queued outside = queued;
     queued = loop->queued;
     queued.chosen = loop->last != NULL;
+    if (queued.chosen) {
+        queued.after_idle = n->was_idle && n->graph->owner != NULL;
+        n->graph->node[n->index]->was_idle = body == NULL;
+    }
     if (body != NULL)
         queue_between(body, start, end);
     queued = outside;

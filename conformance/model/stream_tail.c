@@ -207,6 +207,12 @@ void order_behind_tail(struct stream *s, struct op *op, bool programmatic)
         s->owed = s->tail;
         return;
     }
+    bool long_staged = s->tail != NULL && s->tail->kind == OP_COPY && s->tail->move.staging != NULL && s->tail->move.bytes > 65536;
+    if (long_staged && ((device.faults.long_staged_copy_uncovered && op->attributed) ||
+                        (device.faults.long_staged_copy_passed && op->kind == OP_KERNEL && !op->attributed))) {
+        s->owed = s->tail;
+        return;
+    }
     struct op *others = programmatic ? of_channel(s) : NULL;
     if (others != NULL) {
         op->overlapped = others;

@@ -2097,6 +2097,16 @@ static const struct variant variants[] = {
     BROKEN("late-function-uncovered", late_function_uncovered, "COMP-16", "what a kernel node waits for that is given another function after a launch is not covered, if its function before has never waited"),
     BROKEN("round-ends-beyond-64-passed", round_ends_beyond_64_passed, "COMP-04b", "a round of a loop comes after 64 of the nodes that the round before ended in, if these are more"),
     BROKEN("launch-after-256-ends", launch_after_256_ends, "COMP-04b", "a launch of an executable graph in another stream than the one before comes after 256 of the nodes that that one ended in, if these are more"),
+    BROKEN("idle-round-uncovers-pair", idle_round_uncovers_pair, "EDGE-26b", "in a body in a loop that did not run in the round before, a wait covers nothing"),
+    BROKEN("idle-round-frees-pair", idle_round_frees_pair, "EDGE-26b", "in a body in a loop that did not run in the round before, a programmatic edge orders nothing"),
+    BROKEN("third-outer-round-uncovers", third_outer_round_uncovers, "EDGE-26b", "in a loop in a loop a wait covers nothing from the third round of the outer one on"),
+    BROKEN("outer-loop-of-four-rounds", outer_loop_of_four_rounds, "EDGE-26b", "a loop around a loop ends after four rounds"),
+    BROKEN("captured-loop-of-64-rounds", captured_loop_of_64_rounds, "EDGE-26b", "a loop whose body was captured ends after 64 rounds"),
+    BROKEN("body-loop-of-64-rounds", body_loop_of_64_rounds, "EDGE-26b", "a loop in a body ends after 64 rounds"),
+    BROKEN("waiter-33-passes", waiter_33_passes, "COMP-04e", "after a record, or a launch with it, only 32 streams wait for an event"),
+    BROKEN("long-staged-copy-passed", long_staged_copy_passed, "ATTR-17a", "a kernel does not wait for a copy of more than 64 KiB that was staged"),
+    BROKEN("long-staged-copy-uncovered", long_staged_copy_uncovered, "ATTR-17a", "a dependent does not wait for a copy of more than 64 KiB that was staged"),
+    BROKEN("update-33-uncovers", update_33_uncovers, "EDGE-43d", "after 32 updates no wait in an executable graph covers anything"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
