@@ -252,6 +252,7 @@ struct arc {
     bool later;    /* than an executable graph that has both nodes: for the device later-edge-not-made */
     bool rejoins;  /* made by capture after an ordinary event, whatever kind the edge became */
     unsigned nth, into;  /* how many edges left its first node and entered its second before it was made */
+    bool lost_order; /* in a clone: for the device clone-beyond-1024-lets-go */
 };
 
 #define NODE_OF_VALUE ((enum cudaGraphNodeType)12) /* CU_GRAPH_NODE_TYPE_BATCH_MEM_OP */
@@ -320,6 +321,9 @@ struct graph {
     struct graph *next, *previous;
 };
 
+/* Changes of single nodes of an executable graph. */
+enum change { CHANGE_PARAMS, CHANGE_GENERAL, CHANGE_DISABLES, CHANGES };
+
 struct graph_exec {
     uint32_t magic;
     struct graph *copy;
@@ -332,6 +336,7 @@ struct graph_exec {
     unsigned launches, updates; /* so far */
     bool refused;       /* an update, for the device refused-update-sticks */
     unsigned in_flight; /* launches that were queued while another one ran */
+    unsigned changed[CHANGES]; /* nodes since its last launch, by each call: for the devices *-beyond-* */
     struct stream *in;
     const struct stream *uploaded_in; /* as it was made; for the device uploaded-elsewhere-half */
     uint64_t made_from; /* the number of the graph; its address may belong to another graph by now */
@@ -435,6 +440,8 @@ bool graph_may_become(const struct graph *a, const struct graph *b); /* a: of an
 void keep_element(struct move *move, size_t element); /* as many elements as there are, of that size */
 void trigger_at_starts(struct graph *g);
 void kinds_in_part(struct graph *g, const struct graph *other); /* for the devices refused-*-gives-kinds */
+bool copied_in_part(const struct arc *a);
+bool change_is_lost(struct graph_exec *e, enum change change); /* counts it; on devices that have no room for so many before a launch */
 cudaError_t event_changes(struct node *n, cudaEvent_t event); /* n: may be NULL, which is an error */
 struct node *event_node(struct graph *g, enum cudaGraphNodeType type, cudaEvent_t event); /* NULL: not there, or no event */
 /* Adds the incoming edges of the newest node; a refused one takes the node away again. */

@@ -101,6 +101,7 @@ cudaError_t CUDARTAPI cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec, cud
                    (device.faults.disabled_takes_no_params && n->disabled) || (device.faults.captured_params_ignored && n->captured);
     ignored |= device.faults.params_of_cloned_exec_ignored && n->original->original != NULL;
     ignored |= device.faults.tenth_params_ignored && n->renewed++ >= 10;
+    ignored |= change_is_lost(exec_of(exec), CHANGE_PARAMS);
     bool rests = exec_under_way(e) && n->op != NULL && !n->op->ready;
     ignored |= device.faults.params_under_way_lost && rests;
     struct node *next = n->index + 1 < e->copy->nodes ? e->copy->node[n->index + 1] : NULL;
@@ -420,6 +421,8 @@ cudaError_t CUDARTAPI cudaGraphExecNodeSetParams(cudaGraphExec_t exec, cudaGraph
     struct node *n = p != NULL ? exec_node(exec, node, p->type) : NULL;
     FAIL_IF(n == NULL, cudaErrorInvalidValue);
     if (device.faults.general_params_ignored && exec_of(exec)->launches != 0)
+        return cudaSuccess;
+    if (change_is_lost(exec_of(exec), CHANGE_GENERAL))
         return cudaSuccess;
     const struct graph_exec *e = exec_of(exec);
     bool runs = e->running != NULL && !e->running->retired && n->op != NULL && n->op->kind == OP_HOST && !n->op->done;

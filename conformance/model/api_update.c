@@ -295,6 +295,9 @@ static void keep_lone_clusters(struct request *is, const struct request *was)
 /* ... and of a graph. */
 static void graph_keeps(struct graph *copy, const struct graph *old)
 {
+    for (size_t i = 1024; device.faults.update_keeps_beyond_1024 && i < copy->nodes; i++)
+        if (copy->node[i]->kernel != NULL)
+            request_copy(copy->node[i]->kernel, old->node[i]->kernel);
     for (size_t i = 0; device.faults.update_compares_without_clusters && i < copy->nodes; i++)
         if (copy->node[i]->kernel != NULL)
             keep_lone_clusters(copy->node[i]->kernel, old->node[i]->kernel);

@@ -342,7 +342,7 @@ void arc_orders(const struct arc *a)
         kind = EDGE_TRIGGERED;
     if (device.faults.hundredth_launch_lets_go && kind == EDGE_DONE && queued.launches >= 100)
         kind = EDGE_STARTED;
-    full_lets_go |= device.faults.edge_across_1024_lets_go && crosses(a);
+    full_lets_go |= (device.faults.edge_across_1024_lets_go && crosses(a)) || copied_in_part(a) || a->lost_order;
     if (full_lets_go && kind == EDGE_DONE)
         kind = EDGE_TRIGGERED;
     ignored |= completion_lost(a) || is_dropped(a);

@@ -2080,6 +2080,13 @@ static const struct variant variants[] = {
     BROKEN("body-update-keeps-trigger-count", body_update_keeps_trigger_count, "COMP-16", "a kernel of a body that an update gives more blocks has triggered once as many have as it had before"),
     BROKEN("freed-given-behind-trigger", freed_given_behind_trigger, "COMP-17a", "memory that a stream frees is given to a stream that waits for the programmatic event of the last kernel before"),
     BROKEN("stream-33-takes-others", stream_33_takes_others, "COMP-04e", "in a stream that was made beside 32 others a launch with attribute 6 has the last kernel of the stream made 32 before for its primary, if that is newer"),
+    BROKEN("params-beyond-64-lost", params_beyond_64_lost, "COMP-04b", "of more than 64 calls that give kernels of an executable graph parameters before a launch the later ones do nothing"),
+    BROKEN("params-beyond-1024-lost", params_beyond_1024_lost, "COMP-04b", "of more than 1,024 calls that give kernels of an executable graph parameters before a launch the later ones do nothing"),
+    BROKEN("general-beyond-1024-lost", general_beyond_1024_lost, "COMP-04b", "of more than 1,024 general calls that give nodes of an executable graph parameters before a launch the later ones do nothing"),
+    BROKEN("disabled-beyond-64-run", disabled_beyond_64_run, "COMP-04b", "of more than 64 calls that disable nodes of an executable graph before a launch the later ones do nothing"),
+    BROKEN("update-keeps-beyond-1024", update_keeps_beyond_1024, "COMP-04b", "an update leaves the kernels after the first 1,024 nodes of a graph what they were"),
+    BROKEN("clone-beyond-1024-lets-go", clone_beyond_1024_lets_go, "COMP-04b", "in a clone full edges that lead to nodes after the first 1,024 let go at the trigger"),
+    BROKEN("child-beyond-1024-lets-go", child_beyond_1024_lets_go, "COMP-04b", "in a child graph full edges that lead to nodes after the first 1,024 let go at the trigger"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 

@@ -1,0 +1,20 @@
+/* What broken devices make of changes of executable graphs that come at an odd time, as many before one launch. */
+#include "api.h"
+
+/* ---- many before one launch ---- */
+
+bool copied_in_part(const struct arc *a)
+{
+    return device.faults.child_beyond_1024_lets_go && a->to->index >= 1024 && graph_is_inside(a->to->graph, cudaGraphNodeTypeGraph);
+}
+
+bool change_is_lost(struct graph_exec *e, enum change change)
+{
+    const struct faults *f = &device.faults;
+    const unsigned before = e->changed[change]++;
+    switch (change) {
+    case CHANGE_PARAMS: return (f->params_beyond_64_lost && before >= 64) || (f->params_beyond_1024_lost && before >= 1024);
+    case CHANGE_GENERAL: return f->general_beyond_1024_lost && before >= 1024;
+    default: return f->disabled_beyond_64_run && before >= 64;
+    }
+}
