@@ -5,7 +5,8 @@
  * uploaded  EDGE-42  so does one whose graph is uploaded
  * items     EDGE-42a each of a kernel, memsets and copies, one of rows and one of layers, that is disabled stays so: new parameters by either call, updates, uploads
  * left      EDGE-42b graphs of two nodes of each kind, of which one or two are left out and taken back: all others run, also when a node that may
- *                    not be left out is refused; nodes that are disabled or enabled several times in a row
+ *                    not be left out is refused; nodes that are disabled or enabled several times in a row; changes while a node of a
+ *                    programmatic edge is left out
  * edges     EDGE-44a an edge that is refused because there is one leaves that one's data; a node that is destroyed takes its edges along,
  *                    leaves no others, and nodes that are added then have theirs; programmatic edges into conditional nodes are refused
  * inside    EDGE-43a an update changes kernels, memsets and copies in child graphs and in bodies of conditional nodes
@@ -483,6 +484,7 @@ static void ask_refused_changes(struct kept *kept)
 #include "kept_named.h"
 #include "kept_made.h"
 #include "kept_later.h"
+#include "kept_while_out.h"
 #include "kept_gone.h"
 #include "kept_queued.h"
 #include "kept_running.h"
@@ -522,7 +524,7 @@ static const struct pair kept_pairs[] = {
     PAIR_ASK("declined", ask_declined),
     PAIR_ASK("caught", ask_caught),
     PAIR_ASK("named", ask_named),
-    PAIR_ASK("left", ask_left),
+    PAIR_ASK("left", ask_left_and_back),
     PAIR_ASK("made", ask_made),
     PAIR_ASK("later", ask_later),
     PAIR_ASK("running", ask_running),

@@ -252,6 +252,7 @@ struct arc {
     bool later;    /* than an executable graph that has both nodes: for the device later-edge-not-made */
     bool rejoins;  /* made by capture after an ordinary event, whatever kind the edge became */
     unsigned nth, into;  /* how many edges left its first node and entered its second before it was made */
+    bool lost_cover; /* by a change while one of its nodes was disabled: for the devices *-while-out-* */
     bool lost_order; /* in a clone: for the device clone-beyond-1024-lets-go */
 };
 
@@ -442,6 +443,8 @@ void trigger_at_starts(struct graph *g);
 void kinds_in_part(struct graph *g, const struct graph *other); /* for the devices refused-*-gives-kinds */
 bool copied_in_part(const struct arc *a);
 bool change_is_lost(struct graph_exec *e, enum change change); /* counts it; on devices that have no room for so many before a launch */
+void arcs_lose(struct graph *g, const struct node *n); /* those of n if it is disabled, or NULL of any that is */
+void arcs_keep_lost(struct graph *copy, const struct graph *old); /* an update of the old one */
 cudaError_t event_changes(struct node *n, cudaEvent_t event); /* n: may be NULL, which is an error */
 struct node *event_node(struct graph *g, enum cudaGraphNodeType type, cudaEvent_t event); /* NULL: not there, or no event */
 /* Adds the incoming edges of the newest node; a refused one takes the node away again. */

@@ -102,6 +102,8 @@ cudaError_t CUDARTAPI cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec, cud
     ignored |= device.faults.params_of_cloned_exec_ignored && n->original->original != NULL;
     ignored |= device.faults.tenth_params_ignored && n->renewed++ >= 10;
     ignored |= change_is_lost(exec_of(exec), CHANGE_PARAMS);
+    if (device.faults.params_while_out_uncover)
+        arcs_lose(e->copy, n);
     bool rests = exec_under_way(e) && n->op != NULL && !n->op->ready;
     ignored |= device.faults.params_under_way_lost && rests;
     struct node *next = n->index + 1 < e->copy->nodes ? e->copy->node[n->index + 1] : NULL;
@@ -425,6 +427,8 @@ cudaError_t CUDARTAPI cudaGraphExecNodeSetParams(cudaGraphExec_t exec, cudaGraph
     if (change_is_lost(exec_of(exec), CHANGE_GENERAL))
         return cudaSuccess;
     const struct graph_exec *e = exec_of(exec);
+    if (device.faults.general_while_out_uncovers)
+        arcs_lose(e->copy, n);
     bool runs = e->running != NULL && !e->running->retired && n->op != NULL && n->op->kind == OP_HOST && !n->op->done;
     if (device.faults.general_host_params_reach_running && runs)
         n->op->host.call = p->host.fn, n->op->host.data = p->host.userData;

@@ -359,7 +359,7 @@ void arc_orders(const struct arc *a)
         op_after(a->to->op, from, kind);
     uncovered |= (device.faults.later_round_uncovered && later_round) || (device.faults.chosen_uncovered && queued.chosen);
     uncovered |= is_beyond_32_beside_full(a);
-    uncovered |= is_dropped(a);
+    uncovered |= is_dropped(a) || a->lost_cover;
     uncovered |= device.faults.edge_across_1024_uncovered && crosses(a);
     uncovered |= device.faults.far_edge_uncovered && a->from->index + 1000 <= a->to->index;
     if (programmatic && !port_lost && !uncovered && !arc_uncovered(a))

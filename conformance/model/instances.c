@@ -363,6 +363,8 @@ cudaError_t graph_upload(cudaGraphExec_t handle, cudaStream_t stream)
     for (size_t i = 0; device.faults.upload_enables && i < exec_of(handle)->copy->nodes; i++)
         exec_of(handle)->copy->node[i]->disabled = false;
     exec_of(handle)->features |= HAS(uploaded);
+    if (device.faults.upload_while_out_uncovers)
+        arcs_lose(exec_of(handle)->copy, NULL);
     return cudaSuccess;
 }
 

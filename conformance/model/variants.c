@@ -2087,6 +2087,10 @@ static const struct variant variants[] = {
     BROKEN("update-keeps-beyond-1024", update_keeps_beyond_1024, "COMP-04b", "an update leaves the kernels after the first 1,024 nodes of a graph what they were"),
     BROKEN("clone-beyond-1024-lets-go", clone_beyond_1024_lets_go, "COMP-04b", "in a clone full edges that lead to nodes after the first 1,024 let go at the trigger"),
     BROKEN("child-beyond-1024-lets-go", child_beyond_1024_lets_go, "COMP-04b", "in a child graph full edges that lead to nodes after the first 1,024 let go at the trigger"),
+    BROKEN("update-while-out-uncovers", update_while_out_uncovers, "EDGE-42b", "after an update while a kernel was disabled no wait covers its programmatic edges"),
+    BROKEN("params-while-out-uncover", params_while_out_uncover, "EDGE-42b", "once a kernel was given parameters while it was disabled no wait covers its programmatic edges"),
+    BROKEN("general-while-out-uncovers", general_while_out_uncovers, "EDGE-42b", "once a kernel was given parameters by the general call while it was disabled no wait covers its programmatic edges"),
+    BROKEN("upload-while-out-uncovers", upload_while_out_uncovers, "EDGE-42b", "after an upload while a kernel was disabled no wait covers its programmatic edges"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
