@@ -32,7 +32,8 @@
  * later     EDGE-43c edges that come between nodes of a graph, or are turned round, once an executable one was made of it
  * waiting   EDGE-43d calls while a dependent waits for a primary that the host holds: calls with their graph, and others
  * running   EDGE-43d while one launch is under way and another one is queued: each call of `orders`, for a node of each kind; an executable
- *                    graph is destroyed, and others are made; 40 launches in a row with a change before each
+ *                    graph is destroyed, and others are made; 40 launches in a row with a change before each; changes while an upload
+ *                    waits behind work of its stream
  * children  EDGE-25c two child graphs in a row, with programmatic edges inside: of one graph, of two, and after each was given another one
  */
 #include <string.h>

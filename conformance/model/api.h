@@ -338,6 +338,10 @@ struct graph_exec {
     bool refused;       /* an update, for the device refused-update-sticks */
     unsigned in_flight; /* launches that were queued while another one ran */
     unsigned changed[CHANGES]; /* nodes since its last launch, by each call: for the devices *-beyond-* */
+    struct op *upload_behind; /* which its last upload waits for, and what was uploaded: for the devices pending-upload-* */
+    struct graph *as_uploaded;
+    const struct stream *upload_in;
+    bool launched_past_upload;
     struct stream *in;
     const struct stream *uploaded_in; /* as it was made; for the device uploaded-elsewhere-half */
     uint64_t made_from; /* the number of the graph; its address may belong to another graph by now */
@@ -445,6 +449,8 @@ bool copied_in_part(const struct arc *a);
 bool change_is_lost(struct graph_exec *e, enum change change); /* counts it; on devices that have no room for so many before a launch */
 void arcs_lose(struct graph *g, const struct node *n); /* those of n if it is disabled, or NULL of any that is */
 void arcs_keep_lost(struct graph *copy, const struct graph *old); /* an update of the old one */
+void upload_waits(struct graph_exec *e, const struct stream *s);
+void upload_ends(struct graph_exec *e, const struct stream *launched); /* if it has; NULL: no launch asks */
 cudaError_t event_changes(struct node *n, cudaEvent_t event); /* n: may be NULL, which is an error */
 struct node *event_node(struct graph *g, enum cudaGraphNodeType type, cudaEvent_t event); /* NULL: not there, or no event */
 /* Adds the incoming edges of the newest node; a refused one takes the node away again. */

@@ -1,4 +1,5 @@
-/* What broken devices make of changes of executable graphs that come at an odd time, as many before one launch or while a node is disabled. */
+/* What broken devices make of changes of executable graphs that come at an odd time: many before one launch, while a node is disabled, or while an
+ * upload waits behind work of its stream. */
 #include "api.h"
 
 /* ---- many before one launch ---- */
@@ -35,4 +36,45 @@ void arcs_keep_lost(struct graph *copy, const struct graph *old)
         bool out = device.faults.update_while_out_uncovers && (old->arc[i].from->disabled || old->arc[i].to->disabled);
         copy->arc[i].lost_cover = old->arc[i].lost_cover || out;
     }
+}
+
+/* ---- while an upload waits ---- */
+
+void upload_waits(struct graph_exec *e, const struct stream *s)
+{
+    if (!(device.faults.pending_upload_puts_back || device.faults.pending_upload_launched) || s->tail == NULL || s->tail->retired)
+        return;
+    if (e->as_uploaded != NULL)
+        graph_delete(e->as_uploaded);
+    e->as_uploaded = graph_copy(e->copy);
+    e->upload_behind = s->tail;
+    e->upload_in = s;
+    e->launched_past_upload = false;
+}
+
+static void put_back(struct graph *g, const struct graph *was)
+{
+    for (size_t i = 0; i < g->nodes && g->nodes == was->nodes && g->node[i]->type == was->node[i]->type; i++) {
+        g->node[i]->move = was->node[i]->move;
+        g->node[i]->host = was->node[i]->host;
+        if (g->node[i]->kernel != NULL)
+            request_copy(g->node[i]->kernel, was->node[i]->kernel);
+        for (unsigned c = 0; c < g->node[i]->children; c++)
+            put_back(g->node[i]->child[c], was->node[i]->child[c]);
+    }
+}
+
+void upload_ends(struct graph_exec *e, const struct stream *launched)
+{
+    if (e->upload_behind == NULL)
+        return;
+    bool ended = e->upload_behind->retired, other = launched != NULL && launched != e->upload_in;
+    e->launched_past_upload |= other && !ended;
+    if ((ended && e->launched_past_upload && device.faults.pending_upload_puts_back) || (!ended && other && device.faults.pending_upload_launched))
+        put_back(e->copy, e->as_uploaded);
+    if (!ended)
+        return;
+    graph_delete(e->as_uploaded);
+    e->as_uploaded = NULL;
+    e->upload_behind = NULL;
 }

@@ -241,6 +241,8 @@ void execs_reset(void)
 
 void execs_forget_retired(void)
 {
+    for (struct graph_exec *e = execs; e != NULL; e = e->next)
+        upload_ends(e, NULL);
     if (gone != NULL && (gone->running == NULL || gone->running->retired))
         forget_gone();
     for (struct graph_exec *e = execs; e != NULL; e = e->next)
@@ -365,6 +367,7 @@ cudaError_t graph_upload(cudaGraphExec_t handle, cudaStream_t stream)
     exec_of(handle)->features |= HAS(uploaded);
     if (device.faults.upload_while_out_uncovers)
         arcs_lose(exec_of(handle)->copy, NULL);
+    upload_waits(exec_of(handle), stream_of(stream));
     return cudaSuccess;
 }
 
@@ -432,6 +435,8 @@ cudaError_t CUDARTAPI cudaGraphExecDestroy(cudaGraphExec_t handle)
         gone = e;
         return cudaSuccess;
     }
+    if (e->as_uploaded != NULL)
+        graph_delete(e->as_uploaded);
     graph_delete(e->copy);
     free(e);
     return cudaSuccess;

@@ -2091,6 +2091,8 @@ static const struct variant variants[] = {
     BROKEN("params-while-out-uncover", params_while_out_uncover, "EDGE-42b", "once a kernel was given parameters while it was disabled no wait covers its programmatic edges"),
     BROKEN("general-while-out-uncovers", general_while_out_uncovers, "EDGE-42b", "once a kernel was given parameters by the general call while it was disabled no wait covers its programmatic edges"),
     BROKEN("upload-while-out-uncovers", upload_while_out_uncovers, "EDGE-42b", "after an upload while a kernel was disabled no wait covers its programmatic edges"),
+    BROKEN("pending-upload-puts-back", pending_upload_puts_back, "EDGE-43d", "an upload that waited behind work of another stream than the launches gives the nodes what they did when it was called"),
+    BROKEN("pending-upload-launched", pending_upload_launched, "EDGE-43d", "a launch while an upload waits behind work of its stream does what the graph did when it was uploaded"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
