@@ -29,7 +29,8 @@
  *                    others are added
  * made      EDGE-43  a row of nodes of each kind, made by hand, captured, cloned, or that lost a node or an edge, updates another one; is changed as
  *                    a child graph, a child of a child or a body; loses a node and edges there
- * later     EDGE-43c edges that come between nodes of a graph, or are turned round, once an executable one was made of it
+ * later     EDGE-43c edges that come between nodes of a graph, or are turned round, once an executable one was made of it; an executable
+ *                    graph gets other kinds of edges, and those beside it, of clones and of graphs around its graph keep theirs
  * waiting   EDGE-43d calls while a dependent waits for a primary that the host holds: calls with their graph, and others
  * running   EDGE-43d while one launch is under way and another one is queued: each call of `orders`, for a node of each kind; an executable
  *                    graph is destroyed, and others are made; 40 launches in a row with a change before each; changes while an upload

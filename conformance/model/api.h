@@ -451,6 +451,10 @@ void arcs_lose(struct graph *g, const struct node *n); /* those of n if it is di
 void arcs_keep_lost(struct graph *copy, const struct graph *old); /* an update of the old one */
 void upload_waits(struct graph_exec *e, const struct stream *s);
 void upload_ends(struct graph_exec *e, const struct stream *launched); /* if it has; NULL: no launch asks */
+void kinds_reach(struct graph *other, const struct graph *g);
+void graph_takes_kinds(uint64_t number, const struct graph *from); /* the graph of this number */
+void execs_take_kinds(const struct graph_exec *e); /* those of the same graph */
+void execs_take_child_kinds(const struct graph_exec *e, const struct node *n); /* of this child graph */
 cudaError_t event_changes(struct node *n, cudaEvent_t event); /* n: may be NULL, which is an error */
 struct node *event_node(struct graph *g, enum cudaGraphNodeType type, cudaEvent_t event); /* NULL: not there, or no event */
 /* Adds the incoming edges of the newest node; a refused one takes the node away again. */

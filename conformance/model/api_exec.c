@@ -382,6 +382,8 @@ cudaError_t CUDARTAPI cudaGraphExecChildGraphNodeSetParams(cudaGraphExec_t exec,
     n->children = 0;
     n->given = true;
     node_owns(n, given);
+    if (device.faults.child_kinds_reach_siblings)
+        execs_take_child_kinds(exec_of(exec), n);
     if (device.faults.child_update_keeps_shared && first != NULL && first->kernel != NULL)
         n->child[0]->node[0]->kernel->shared_bytes = shared_bytes;
     return cudaSuccess;

@@ -378,7 +378,8 @@ cudaError_t CUDARTAPI cudaGraphExecUpdate(cudaGraphExec_t handle, cudaGraph_t gr
     FAIL_IF(e == NULL || g == NULL || info == NULL, cudaErrorInvalidValue);
     exec_ends_loops(e);
     /* EDGE-23 leaves changed edge data open: refused, or taken over */
-    bool refuses = !device.faults.update_keeps_edges && !device.faults.update_keeps_inner_edges && choose(2) != 0;
+    bool takes_kinds = device.faults.kinds_reach_siblings || device.faults.kinds_reach_source;
+    bool refuses = !takes_kinds && !device.faults.update_keeps_edges && !device.faults.update_keeps_inner_edges && choose(2) != 0;
     struct refusal refusal = {NULL, NULL, NULL};
     const enum cudaGraphExecUpdateResult before = info->result;
     memset(info, 0, sizeof *info);
@@ -435,8 +436,13 @@ cudaError_t CUDARTAPI cudaGraphExecUpdate(cudaGraphExec_t handle, cudaGraph_t gr
         rest_takes(e->copy, copy);
     if (device.faults.update_frees_running)
         e->running = NULL;
+    bool other_kinds = takes_kinds && !same_edge_data(e->copy, copy);
     graph_delete(e->copy);
     e->copy = copy;
+    if (device.faults.kinds_reach_siblings && other_kinds)
+        execs_take_kinds(e);
+    if (device.faults.kinds_reach_source && other_kinds)
+        graph_takes_kinds(e->made_from, copy);
     e->features |= HAS(updated);
     if (device.faults.update_leaves_result)
         info->result = before;

@@ -1,5 +1,5 @@
-/* What broken devices make of changes of executable graphs that come at an odd time: many before one launch, while a node is disabled, or while an
- * upload waits behind work of its stream. */
+/* What broken devices make of changes of executable graphs that come at an odd time: many before one launch, while a node is disabled, while an
+ * upload waits behind work of its stream; and of changes that reach other graphs than the one they were made for. */
 #include "api.h"
 
 /* ---- many before one launch ---- */
@@ -77,4 +77,12 @@ void upload_ends(struct graph_exec *e, const struct stream *launched)
     graph_delete(e->as_uploaded);
     e->as_uploaded = NULL;
     e->upload_behind = NULL;
+}
+
+/* ---- for another graph ---- */
+
+void kinds_reach(struct graph *other, const struct graph *g)
+{
+    for (size_t i = 0; other != g && other->arcs == g->arcs && i < g->arcs; i++)
+        other->arc[i].data = g->arc[i].data;
 }

@@ -128,6 +128,13 @@ void graphs_follow_attribute(const struct node *original, const cudaLaunchAttrib
             }
 }
 
+void graph_takes_kinds(uint64_t number, const struct graph *from)
+{
+    for (struct graph *g = graphs; g != NULL; g = g->next)
+        if (g->number == number)
+            kinds_reach(g, from);
+}
+
 void graphs_follow(const struct node *original)
 {
     for (const struct graph *g = graphs; g != NULL; g = g->next)

@@ -125,6 +125,20 @@ void execs_disable(const struct node *n)
             e->copy->node[i]->disabled |= e->copy->node[i]->original == n->original;
 }
 
+void execs_take_kinds(const struct graph_exec *e)
+{
+    for (struct graph_exec *o = execs; o != NULL; o = o->next)
+        if (o->made_from == e->made_from)
+            kinds_reach(o->copy, e->copy);
+}
+
+void execs_take_child_kinds(const struct graph_exec *e, const struct node *n)
+{
+    for (struct graph_exec *o = execs; o != NULL; o = o->next)
+        if (o->made_from == e->made_from && o->copy->nodes == e->copy->nodes)
+            kinds_reach(o->copy->node[n->index]->child[0], n->child[0]);
+}
+
 void execs_set(const struct node *n)
 {
     for (const struct graph_exec *e = execs; e != NULL; e = e->next)

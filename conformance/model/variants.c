@@ -2093,6 +2093,9 @@ static const struct variant variants[] = {
     BROKEN("upload-while-out-uncovers", upload_while_out_uncovers, "EDGE-42b", "after an upload while a kernel was disabled no wait covers its programmatic edges"),
     BROKEN("pending-upload-puts-back", pending_upload_puts_back, "EDGE-43d", "an upload that waited behind work of another stream than the launches gives the nodes what they did when it was called"),
     BROKEN("pending-upload-launched", pending_upload_launched, "EDGE-43d", "a launch while an upload waits behind work of its stream does what the graph did when it was uploaded"),
+    BROKEN("kinds-reach-siblings", kinds_reach_siblings, "EDGE-43c", "an update that takes over the kinds of edges changes them in all executable graphs of the same graph"),
+    BROKEN("kinds-reach-source", kinds_reach_source, "EDGE-43c", "an update that takes over the kinds of edges changes them in the graph that the executable one was made of"),
+    BROKEN("child-kinds-reach-siblings", child_kinds_reach_siblings, "EDGE-43c", "a child graph with other kinds of edges that an executable graph is given changes them in all executable graphs of the same graph"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
