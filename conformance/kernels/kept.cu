@@ -24,7 +24,7 @@
  * named     EDGE-38a an update that is refused names the node that it is refused for, and changes nothing
  * copies    EDGE-43  nodes, edges and all that go from a graph stay in the clones, children and executable graphs that it was copied to
  * often     EDGE-43d parameters, updates and both of them in turn, twenty times, for a node of each kind, with a launch after each; parameters
- *                    and updates that give back what they gave before
+ *                    and updates that give back what they gave before; 66 nodes of each kind that are all changed before one launch
  * caught    EDGE-43e a graph that came of a capture, of calls of the runtime or the driver: its nodes get parameters or go, its edges go and come,
  *                    others are added
  * made      EDGE-43  a row of nodes of each kind, made by hand, captured, cloned, or that lost a node or an edge, updates another one; is changed as
@@ -481,6 +481,7 @@ static void ask_refused_changes(struct kept *kept)
 #include "kept_orders.h"
 #include "kept_copies.h"
 #include "kept_repeats.h"
+#include "kept_many.h"
 #include "kept_often.h"
 #include "kept_captured.h"
 #include "kept_named.h"

@@ -323,7 +323,7 @@ struct graph {
 };
 
 /* Changes of single nodes of an executable graph. */
-enum change { CHANGE_PARAMS, CHANGE_GENERAL, CHANGE_DISABLES, CHANGES };
+enum change { CHANGE_PARAMS, CHANGE_GENERAL, CHANGE_DISABLES, CHANGE_SET, CHANGE_COPY, CHANGE_HOST, CHANGE_CHILD, CHANGES };
 
 struct graph_exec {
     uint32_t magic;

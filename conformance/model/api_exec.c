@@ -283,6 +283,8 @@ cudaError_t CUDARTAPI cudaGraphExecMemsetNodeSetParams(cudaGraphExec_t exec, cud
         return cudaSuccess;
     if (n != NULL && ((device.faults.captured_exec_set_fixed && n->captured) || (device.faults.disabled_takes_no_set && n->disabled)))
         return cudaSuccess;
+    if (n != NULL && change_is_lost(exec_of(exec), CHANGE_SET))
+        return cudaSuccess;
     uint32_t value = n != NULL ? n->move.value : 0;
     size_t element = n != NULL ? n->move.width : 0;
     const struct move before = n != NULL ? n->move : (struct move){0};
@@ -318,6 +320,8 @@ cudaError_t CUDARTAPI cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t exec, c
     bool multidimensional = n != NULL && (n->move.rows > 1 || n->move.layers > 1);
     if (multidimensional && device.faults.rows_take_one)
         return cudaSuccess;
+    if (n != NULL && change_is_lost(exec_of(exec), CHANGE_COPY))
+        return cudaSuccess;
     FAIL_IF(multidimensional, cudaErrorInvalidValue); /* "the original memory operands are multidimensional" */
     cudaError_t error = copy_changes(n, to, from, device.faults.copy_params_keep_size ? before : bytes);
     if (device.faults.refused_copy_params_stop && error != cudaSuccess && n != NULL)
@@ -343,6 +347,8 @@ cudaError_t CUDARTAPI cudaGraphExecHostNodeSetParams(cudaGraphExec_t exec, cudaG
 {
     CALL(cudaGraphExecHostNodeSetParams);
     struct node *n = exec_node(exec, handle, cudaGraphNodeTypeHost);
+    if (n != NULL && change_is_lost(exec_of(exec), CHANGE_HOST))
+        return cudaSuccess;
     cudaHostFn_t function = n != NULL ? n->host.fn : NULL;
     cudaError_t error = host_changes(n, p);
     if (error == cudaSuccess && n != NULL)
@@ -369,7 +375,7 @@ cudaError_t CUDARTAPI cudaGraphExecChildGraphNodeSetParams(cudaGraphExec_t exec,
     bool taken = device.faults.child_takes_other_edges && n->child[0]->nodes == graph_of(child)->nodes;
     FAIL_IF(!taken && !graph_may_become(n->child[0], graph_of(child)), cudaErrorGraphExecUpdateFailure);
     bool updated = device.faults.updated_takes_no_child && exec_of(exec)->features & HAS(updated);
-    if (updated || (device.faults.child_params_ignored && exec_of(exec)->launches != 0))
+    if (updated || change_is_lost(exec_of(exec), CHANGE_CHILD) || (device.faults.child_params_ignored && exec_of(exec)->launches != 0))
         return cudaSuccess;
     size_t shared_bytes = first != NULL && first->kernel != NULL ? n->child[0]->node[0]->kernel->shared_bytes : 0;
     struct graph *given = graph_copy(graph_of(child));

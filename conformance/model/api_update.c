@@ -296,6 +296,8 @@ static void keep_lone_clusters(struct request *is, const struct request *was)
 static void graph_keeps(struct graph *copy, const struct graph *old)
 {
     arcs_keep_lost(copy, old);
+    for (size_t i = 256; device.faults.update_keeps_beyond_256 && i < copy->nodes; i++)
+        copy->node[i]->move = old->node[i]->move;
     for (size_t i = 1024; device.faults.update_keeps_beyond_1024 && i < copy->nodes; i++)
         if (copy->node[i]->kernel != NULL)
             request_copy(copy->node[i]->kernel, old->node[i]->kernel);

@@ -16,6 +16,10 @@ bool change_is_lost(struct graph_exec *e, enum change change)
     switch (change) {
     case CHANGE_PARAMS: return (f->params_beyond_64_lost && before >= 64) || (f->params_beyond_1024_lost && before >= 1024);
     case CHANGE_GENERAL: return f->general_beyond_1024_lost && before >= 1024;
+    case CHANGE_SET: return f->sets_beyond_64_lost && before >= 64;
+    case CHANGE_COPY: return f->copies_beyond_64_lost && before >= 64;
+    case CHANGE_HOST: return f->hosts_beyond_64_lost && before >= 64;
+    case CHANGE_CHILD: return f->children_beyond_64_lost && before >= 64;
     default: return f->disabled_beyond_64_run && before >= 64;
     }
 }

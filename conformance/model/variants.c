@@ -2096,6 +2096,11 @@ static const struct variant variants[] = {
     BROKEN("kinds-reach-siblings", kinds_reach_siblings, "EDGE-43c", "an update that takes over the kinds of edges changes them in all executable graphs of the same graph"),
     BROKEN("kinds-reach-source", kinds_reach_source, "EDGE-43c", "an update that takes over the kinds of edges changes them in the graph that the executable one was made of"),
     BROKEN("child-kinds-reach-siblings", child_kinds_reach_siblings, "EDGE-43c", "a child graph with other kinds of edges that an executable graph is given changes them in all executable graphs of the same graph"),
+    BROKEN("sets-beyond-64-lost", sets_beyond_64_lost, "EDGE-43d", "of more than 64 calls that give memsets of an executable graph parameters before a launch the later ones do nothing"),
+    BROKEN("copies-beyond-64-lost", copies_beyond_64_lost, "EDGE-43d", "of more than 64 calls that give copies of an executable graph parameters before a launch the later ones do nothing"),
+    BROKEN("hosts-beyond-64-lost", hosts_beyond_64_lost, "EDGE-43d", "of more than 64 calls that give host functions of an executable graph parameters before a launch the later ones do nothing"),
+    BROKEN("children-beyond-64-lost", children_beyond_64_lost, "EDGE-43d", "of more than 64 calls that give an executable graph other child graphs before a launch the later ones do nothing"),
+    BROKEN("update-keeps-beyond-256", update_keeps_beyond_256, "EDGE-43d", "an update leaves the memsets and copies after the first 256 nodes of a graph what they were"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
