@@ -33,7 +33,8 @@
  * again    COMP-04e  six launches of one kernel with the same arguments, each with or without the attribute; memsets, copies, values, host functions,
  *                    graphs and events that are the same three times, between kernels that change what they move
  * wide     COMP-04b  144 works or primaries and 120 kernels that do nothing, before one reader; one work before 120 such kernels and 144
- *                    readers; 2,100 empty nodes between work and reader; 2,100 kernels, each after one up to 2,047 nodes before it
+ *                    readers; 2,100 empty nodes between work and reader; 2,100 kernels, each after one up to 2,047 nodes before it, as
+ *                    they were made, and after each of them was changed, updated or copied
  * captures COMP-04e  a capture of 1,100 nodes, one of 33 streams, and four captures at once
  * rows     MEM-06c   rows of kernels that trigger and neither wait nor store, launched and captured, with a join, in a fork or before one
  * large_rows MEM-06c rows whose silent kernels have 33 blocks or 4,096 bytes of arguments, or whose follower has 33 blocks

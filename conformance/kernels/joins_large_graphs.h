@@ -1,16 +1,16 @@
 /* joins_large_graphs.h - the part of joins.cu with graphs of 2,100 kernels, each of which comes after one other: the next one before it, or one that
- * was added up to 2,047 nodes before it. Each adds one to what that one left, so that every edge shows, wherever a driver cuts the graph. */
+ * was added up to 2,047 nodes before it. Each adds a number to what that one left, so that every edge shows, wherever a driver cuts the graph, and
+ * every change of a node: by a call for each of them, by an update, in a copy. */
 #ifndef JOINS_LARGE_GRAPHS_H_INCLUDED
 #define JOINS_LARGE_GRAPHS_H_INCLUDED
 
 #define LARGE_NODES 2100u
-#define LARGE_LAUNCHES 2u
 
 struct count_args {
     struct trial_state *state;
     const uint32_t *from;
     uint32_t *to;
-    uint32_t waits, hold_ns;
+    uint32_t adds, waits, hold_ns;
 };
 
 KERNEL_OF(joins_counts, struct count_args)
@@ -19,8 +19,19 @@ KERNEL_OF(joins_counts, struct count_args)
     if (args.waits)
         k_wait_device();
     k_delay(args.state, args.hold_ns);
-    k_store(args.to, k_load(args.from) + 1);
+    k_store(args.to, k_load(args.from) + args.adds);
 }
+
+/* One such graph, and what is expected of its nodes. */
+struct large {
+    const struct joins *joins;
+    unsigned far, asked, wrong;
+    cudaGraph_t graph;
+    cudaGraphExec_t exec;
+    cudaGraphNode_t node[LARGE_NODES];
+    uint32_t adds[LARGE_NODES], out[LARGE_NODES]; /* what it adds; whether it is disabled */
+    struct count_args args; /* of the node at hand */
+};
 
 /* The node that this one comes after; LARGE_NODES: none. */
 static unsigned comes_after(unsigned i, unsigned far)
@@ -37,96 +48,207 @@ static unsigned edge_waits(unsigned i, unsigned far) { return !far || i / 4 % 2;
 /* Around borders the words come late, also by other nodes than those next to them. */
 static unsigned holds_large(unsigned i) { return (i + 3) % 64 < 6 ? 1500 : 0; }
 
-static cudaError_t add_count(cudaGraph_t graph, struct joins *joins, unsigned i, unsigned far, cudaGraphNode_t *node)
+static void *args_of_count(struct large *large, unsigned i)
 {
-    struct count_args args = PDL_ZERO;
-    void *given = &args;
+    struct count_args *args = &large->args;
 
-    args.state = joins->work[0].state;
-    args.from = joins->longer + comes_after(i, far);
-    args.to = joins->longer + i;
-    args.waits = edge_waits(i, far);
-    args.hold_ns = holds_large(i);
-    return ask_add_kernel(node, graph, (const void *)SYMBOL(joins_counts), (struct kernel_args *)given, 1);
+    args->state = large->joins->work[0].state;
+    args->from = large->joins->longer + comes_after(i, large->far);
+    args->to = large->joins->longer + i;
+    args->adds = large->adds[i];
+    args->waits = edge_waits(i, large->far);
+    args->hold_ns = holds_large(i);
+    return args;
 }
 
-static cudaError_t make_large(struct joins *joins, unsigned far, cudaGraphExec_t *exec)
+static cudaError_t add_count(struct large *large, unsigned i)
 {
-    static cudaGraphNode_t node[LARGE_NODES], from[LARGE_NODES], to[LARGE_NODES];
-    static cudaGraphEdgeData data[LARGE_NODES];
-    unsigned i, edges = 0;
-    cudaGraph_t graph = NULL;
-    cudaError_t error = cudaGraphCreate(&graph, 0);
+    unsigned before = comes_after(i, large->far), waits = edge_waits(i, large->far);
+    cudaGraphEdgeData data = edges_data(waits, 0, waits);
+    struct kernel_args *args = (struct kernel_args *)args_of_count(large, i);
+    cudaError_t error = ask_add_kernel(&large->node[i], large->graph, (const void *)SYMBOL(joins_counts), args, 1);
 
-    for (i = 0; i < LARGE_NODES && error == cudaSuccess; i++) {
-        unsigned before = comes_after(i, far), waits = edge_waits(i, far);
-        error = add_count(graph, joins, i, far, &node[i]);
-        if (before == LARGE_NODES)
-            continue;
-        from[edges] = node[before];
-        to[edges] = node[i];
-        data[edges++] = edges_data(waits, 0, waits);
-    }
-    if (error == cudaSuccess)
-        error = edges_add(graph, from, to, data, edges);
-    if (error == cudaSuccess)
-        error = cudaGraphInstantiate(exec, graph, 0);
-    if (graph)
-        (void)cudaGraphDestroy(graph);
+    if (error == cudaSuccess && before != LARGE_NODES) /* one by one: several in one call are EDGE-33's */
+        error = edges_add(large->graph, &large->node[before], &large->node[i], &data, 1);
     return error;
 }
 
-/* The words of a launch that are not one more than those that they come after. */
-static unsigned wrong_counts(const uint32_t *words, unsigned far)
+static cudaError_t make_large(struct large *large, const struct joins *joins, unsigned far)
+{
+    cudaError_t error = cudaGraphCreate(&large->graph, 0);
+    unsigned i;
+
+    large->joins = joins;
+    large->far = far;
+    for (i = 0; i < LARGE_NODES && error == cudaSuccess; i++) {
+        large->adds[i] = 1;
+        error = add_count(large, i);
+    }
+    return error == cudaSuccess ? cudaGraphInstantiate(&large->exec, large->graph, 0) : error;
+}
+
+/* The words of a launch that are not what they come after and what their kernels add. A node that is disabled leaves what the memset left. */
+static unsigned wrong_counts(const struct large *large, const uint32_t *words)
 {
     static uint32_t want[LARGE_NODES + 1];
     unsigned wrong = 0, i;
 
     for (i = 0; i < LARGE_NODES; i++) {
-        want[i] = want[comes_after(i, far)] + 1; /* the word after the last one is 0: what a root begins with */
+        want[i] = large->out[i] ? 0 : want[comes_after(i, large->far)] + large->adds[i]; /* the word after the last one is 0: what a root begins with */
         wrong += words[i] != want[i];
     }
     return wrong;
 }
 
-static cudaError_t run_large(struct joins *joins, unsigned far, unsigned *stale)
+static cudaError_t run_large(struct large *large)
 {
     static uint32_t words[LARGE_NODES + 1];
-    cudaGraphExec_t exec = NULL;
-    unsigned launch;
-    cudaError_t error = make_large(joins, far, &exec);
+    const struct joins *joins = large->joins;
+    cudaError_t error = cudaMemsetAsync(joins->longer, 0, sizeof(words), joins->stream[0]);
 
-    for (launch = 0; launch < LARGE_LAUNCHES && error == cudaSuccess; launch++) {
-        error = cudaMemsetAsync(joins->longer, 0, sizeof(words), joins->stream[0]);
-        if (error == cudaSuccess)
-            error = cudaGraphLaunch(exec, joins->stream[0]);
-        if (error == cudaSuccess)
-            error = cudaMemcpyAsync(words, joins->longer, sizeof(words), cudaMemcpyDefault, joins->stream[0]);
-        if (error == cudaSuccess)
-            error = cudaStreamSynchronize(joins->stream[0]);
-        *stale += error == cudaSuccess && wrong_counts(words, far) != 0;
-    }
-    if (exec)
-        (void)cudaGraphExecDestroy(exec);
+    if (error == cudaSuccess)
+        error = cudaGraphLaunch(large->exec, joins->stream[0]);
+    if (error == cudaSuccess)
+        error = cudaMemcpyAsync(words, joins->longer, sizeof(words), cudaMemcpyDefault, joins->stream[0]);
+    if (error == cudaSuccess)
+        error = cudaStreamSynchronize(joins->stream[0]);
+    large->asked++;
+    large->wrong += error == cudaSuccess && wrong_counts(large, words) != 0;
     return error;
+}
+
+/* ---- changes of all nodes, each before one launch ---- */
+
+enum large_change { LARGE_AS_MADE, LARGE_AGAIN, LARGE_GIVEN, LARGE_GIVEN_GENERALLY, LARGE_UPDATED, LARGE_COPIED, LARGE_CHANGES };
+
+/* The node adds another number: in the executable graph, or in its graph. */
+static cudaError_t give_count(struct large *large, unsigned i, enum large_change change)
+{
+    void *values[1];
+    struct cudaKernelNodeParams params = one_block_node((const void *)SYMBOL(joins_counts), 1, values);
+
+    large->adds[i] = 1 + (unsigned)change;
+    values[0] = args_of_count(large, i);
+    if (change == LARGE_UPDATED)
+        return cudaGraphKernelNodeSetParams(large->node[i], &params);
+#if CUDART_VERSION >= 12040
+    if (change == LARGE_GIVEN_GENERALLY) {
+        struct cudaGraphNodeParams general = ask_generally(&params);
+        return cudaGraphExecNodeSetParams(large->exec, large->node[i], &general);
+    }
+#endif
+    return cudaGraphExecKernelNodeSetParams(large->exec, large->node[i], &params);
+}
+
+/* Of the graph with far edges: full ones lead into this node and out of it, past which a disabled kernel keeps the order (EDGE-27a). */
+static unsigned between_full(unsigned i) { return (i % 8 == 1 || i % 8 == 2) && i + 255 < LARGE_NODES; }
+
+/* Nearly all are given parameters while many are disabled; then all are, and run again. */
+static cudaError_t give_counts(struct large *large, enum large_change change)
+{
+    cudaError_t error = cudaSuccess;
+    unsigned i;
+
+    for (i = 0; i < LARGE_NODES && error == cudaSuccess; i++) {
+        unsigned out = change == LARGE_GIVEN && between_full(i);
+        if (change != LARGE_GIVEN || i % 64 != 63)
+            error = give_count(large, i, change);
+        if (error == cudaSuccess && out != large->out[i])
+            error = cudaGraphNodeSetEnabled(large->exec, large->node[i], !out);
+        large->out[i] = out;
+    }
+    return error;
+}
+
+static cudaError_t update_large(struct large *large)
+{
+    cudaGraphExecUpdateResultInfo info = PDL_ZERO;
+    cudaError_t error = give_counts(large, LARGE_UPDATED);
+
+    return error == cudaSuccess ? cudaGraphExecUpdate(large->exec, large->graph, &info) : error;
+}
+
+/* A clone of the graph, in a graph around it. */
+static cudaError_t copy_large(struct large *large)
+{
+    cudaGraph_t clone = NULL, around = NULL;
+    cudaGraphNode_t child = NULL;
+    cudaError_t error = cudaGraphClone(&clone, large->graph);
+
+    (void)cudaGraphExecDestroy(large->exec);
+    large->exec = NULL;
+    if (error == cudaSuccess)
+        error = cudaGraphCreate(&around, 0);
+    if (error == cudaSuccess)
+        error = cudaGraphAddChildGraphNode(&child, around, NULL, 0, clone);
+    if (error == cudaSuccess)
+        error = cudaGraphInstantiate(&large->exec, around, 0);
+    if (around)
+        (void)cudaGraphDestroy(around);
+    if (clone)
+        (void)cudaGraphDestroy(clone);
+    return error;
+}
+
+static cudaError_t change_large(struct large *large, enum large_change change)
+{
+    switch (change) {
+    case LARGE_GIVEN:
+    case LARGE_GIVEN_GENERALLY: return give_counts(large, change);
+    case LARGE_UPDATED: return update_large(large);
+    case LARGE_COPIED: return copy_large(large);
+    default: return cudaSuccess;
+    }
+}
+
+static void drop_large(struct large *large)
+{
+    if (large->exec)
+        (void)cudaGraphExecDestroy(large->exec);
+    if (large->graph)
+        (void)cudaGraphDestroy(large->graph);
+}
+
+/* The row is launched twice as it was made, the other graph once, and after each change. */
+static void ask_large_graph(struct ask *ask, const struct joins *joins, unsigned far)
+{
+    static const char *const after[] = { "graphs of 2,100 kernels", "graphs of 2,100 kernels, again", "2,100 nodes that are given parameters or disabled",
+                                         "2,100 nodes that are given parameters by the general call", "an update of 2,100 nodes",
+                                         "a clone of 2,100 nodes as a child graph" };
+    static struct large large;
+    unsigned change, most = far ? LARGE_CHANGES : LARGE_GIVEN;
+    cudaError_t error;
+
+    memset(&large, 0, sizeof(large));
+    error = make_large(&large, joins, far);
+    for (change = 0; change < most && error == cudaSuccess; change++) {
+        if (far && change == LARGE_AGAIN)
+            continue;
+        error = change_large(&large, (enum large_change)change);
+        if (error == cudaSuccess)
+            error = run_large(&large);
+        ask_expect(ask, after[change], error, cudaSuccess);
+    }
+    ask_expect(ask, "graphs of 2,100 kernels", error, cudaSuccess);
+    ask_expect_none(ask, far ? "stale after nodes up to 2,047 before, or other nodes than they were changed to" : "stale in a row of 2,100 nodes",
+                    large.wrong, large.asked);
+    drop_large(&large);
 }
 
 /* The mutant has no part in it. */
 static void ask_large_graphs(struct ask *ask)
 {
     struct joins joins = PDL_ZERO;
-    unsigned stale[2] = { 0, 0 }, far;
+    unsigned far;
     cudaError_t error = FOLLOWS_IN_GRAPH ? open_joins(&joins, ask, cudaStreamNonBlocking) : cudaSuccess;
 
     if (!FOLLOWS_IN_GRAPH)
         return;
     if (error == cudaSuccess)
         error = cudaMalloc((void **)&joins.longer, (LARGE_NODES + 1) * sizeof(uint32_t));
+    ask_expect(ask, "memory of large graphs", error, cudaSuccess);
     for (far = 0; far < 2 && error == cudaSuccess; far++)
-        error = run_large(&joins, far, &stale[far]);
-    ask_expect(ask, "graphs of 2,100 kernels", error, cudaSuccess);
-    ask_expect_none(ask, "stale in a row of 2,100 nodes", stale[0], LARGE_LAUNCHES);
-    ask_expect_none(ask, "stale after nodes up to 2,047 before", stale[1], LARGE_LAUNCHES);
+        ask_large_graph(ask, &joins, far);
     close_joins(&joins);
 }
 

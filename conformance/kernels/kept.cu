@@ -5,7 +5,8 @@
  * uploaded  EDGE-42  so does one whose graph is uploaded
  * items     EDGE-42a each of a kernel, memsets and copies, one of rows and one of layers, that is disabled stays so: new parameters by either call, updates, uploads
  * left      EDGE-42b graphs of two nodes of each kind, of which one or two are left out and taken back: all others run, also when a node that may
- *                    not be left out is refused; nodes that are disabled or enabled several times in a row
+ *                    not be left out is refused; nodes that are disabled or enabled several times in a row; changes while a node of a
+ *                    programmatic edge is left out
  * edges     EDGE-44a an edge that is refused because there is one leaves that one's data; a node that is destroyed takes its edges along,
  *                    leaves no others, and nodes that are added then have theirs; programmatic edges into conditional nodes are refused
  * inside    EDGE-43a an update changes kernels, memsets and copies in child graphs and in bodies of conditional nodes
@@ -23,15 +24,18 @@
  * named     EDGE-38a an update that is refused names the node that it is refused for, and changes nothing
  * copies    EDGE-43  nodes, edges and all that go from a graph stay in the clones, children and executable graphs that it was copied to
  * often     EDGE-43d parameters, updates and both of them in turn, twenty times, for a node of each kind, with a launch after each; parameters
- *                    and updates that give back what they gave before; captures of overlapping kernels, forty of them for one executable graph
+ *                    and updates that give back what they gave before; captures of overlapping kernels, forty of them for one executable graph;
+ *                    66 nodes of each kind that are all changed before one launch
  * caught    EDGE-43e a graph that came of a capture, of calls of the runtime or the driver: its nodes get parameters or go, its edges go and come,
  *                    others are added
  * made      EDGE-43  a row of nodes of each kind, made by hand, captured, cloned, or that lost a node or an edge, updates another one; is changed as
  *                    a child graph, a child of a child or a body; loses a node and edges there
- * later     EDGE-43c edges that come between nodes of a graph, or are turned round, once an executable one was made of it
+ * later     EDGE-43c edges that come between nodes of a graph, or are turned round, once an executable one was made of it; an executable
+ *                    graph gets other kinds of edges, and those beside it, of clones and of graphs around its graph keep theirs
  * waiting   EDGE-43d calls while a dependent waits for a primary that the host holds: calls with their graph, and others
  * running   EDGE-43d while one launch is under way and another one is queued: each call of `orders`, for a node of each kind; an executable
- *                    graph is destroyed, and others are made; 40 launches in a row with a change before each
+ *                    graph is destroyed, and others are made; 40 launches in a row with a change before each; changes while an upload
+ *                    waits behind work of its stream
  * children  EDGE-25c two child graphs in a row, with programmatic edges inside: of one graph, of two, and after each was given another one
  */
 #include <string.h>
@@ -478,11 +482,13 @@ static void ask_refused_changes(struct kept *kept)
 #include "kept_orders.h"
 #include "kept_copies.h"
 #include "kept_repeats.h"
+#include "kept_many.h"
 #include "kept_often.h"
 #include "kept_captured.h"
 #include "kept_named.h"
 #include "kept_made.h"
 #include "kept_later.h"
+#include "kept_while_out.h"
 #include "kept_gone.h"
 #include "kept_queued.h"
 #include "kept_running.h"
@@ -522,7 +528,7 @@ static const struct pair kept_pairs[] = {
     PAIR_ASK("declined", ask_declined),
     PAIR_ASK("caught", ask_caught),
     PAIR_ASK("named", ask_named),
-    PAIR_ASK("left", ask_left),
+    PAIR_ASK("left", ask_left_and_back),
     PAIR_ASK("made", ask_made),
     PAIR_ASK("later", ask_later),
     PAIR_ASK("running", ask_running),

@@ -163,6 +163,69 @@ static void ask_kinds_turned(struct kept *kept, struct kernel_args *late, unsign
     (void)cudaGraphDestroy(is.graph);
 }
 
+/* What stays as it is when one executable graph gets other kinds of edges: executable graphs of the same graph, of a clone and of a graph around it. */
+struct apart_kinds {
+    cudaGraph_t graph[3];      /* the graph itself, or one around it; a clone of that; one around that */
+    cudaGraphNode_t child;
+    cudaGraphExec_t changed, other[4]; /* the last one of the graph, once the first one was changed */
+};
+
+static cudaError_t make_apart_kinds(struct apart_kinds *a, cudaGraph_t graph, int in_child)
+{
+    cudaGraphNode_t node = NULL;
+    cudaError_t error = in_child ? cudaGraphCreate(&a->graph[0], 0) : cudaGraphClone(&a->graph[0], graph);
+    unsigned i;
+
+    if (error == cudaSuccess && in_child)
+        error = cudaGraphAddChildGraphNode(&a->child, a->graph[0], NULL, 0, graph);
+    if (error == cudaSuccess)
+        error = cudaGraphClone(&a->graph[1], a->graph[0]);
+    if (error == cudaSuccess)
+        error = cudaGraphCreate(&a->graph[2], 0);
+    if (error == cudaSuccess)
+        error = cudaGraphAddChildGraphNode(&node, a->graph[2], NULL, 0, a->graph[0]);
+    if (error == cudaSuccess)
+        error = cudaGraphInstantiate(&a->changed, a->graph[0], 0);
+    for (i = 0; i < 3 && error == cudaSuccess; i++)
+        error = cudaGraphInstantiate(&a->other[i], a->graph[i], 0);
+    return error;
+}
+
+static void drop_apart_kinds(struct apart_kinds *a)
+{
+    unsigned i;
+
+    (void)cudaGraphExecDestroy(a->changed);
+    for (i = 0; i < 4; i++)
+        (void)cudaGraphExecDestroy(a->other[i]);
+    for (i = 0; i < 3; i++)
+        (void)cudaGraphDestroy(a->graph[i]);
+}
+
+/* "Updates" an executable graph, and no other one: whether other kinds of edges are taken is not promised (EDGE-23), and what has them is not
+ * launched. */
+static void ask_kinds_apart(struct kept *kept, struct kernel_args *late, unsigned turn, int in_child)
+{
+    static const char *const what[] = { "one of the same graph, after another one was given other kinds of edges", "one of a clone, then",
+                                        "one of a graph around it, then", "one that is made then" };
+    struct ask *ask = kept->ask;
+    struct later was = PDL_ZERO, is = PDL_ZERO;
+    struct apart_kinds a = PDL_ZERO;
+    unsigned i;
+
+    ask_expect(ask, "a graph", make_both_kinds(kept, late, ITEM_KERNEL, 1, turn, &was), cudaSuccess);
+    ask_expect(ask, "a graph of the other kinds", make_both_kinds(kept, late, ITEM_KERNEL, 0, turn, &is), cudaSuccess);
+    ask_expect(ask, "executable graphs of a graph and its copies", make_apart_kinds(&a, was.graph, in_child), cudaSuccess);
+    (void)(in_child ? cudaGraphExecChildGraphNodeSetParams(a.changed, a.child, is.graph) : update_from(a.changed, is.graph));
+    (void)cudaGetLastError();
+    ask_expect(ask, what[3], cudaGraphInstantiate(&a.other[3], a.graph[0], 0), cudaSuccess);
+    for (i = 0; i < 4; i++)
+        expect_words(kept, a.other[i], what[i], 7);
+    drop_apart_kinds(&a);
+    (void)cudaGraphDestroy(was.graph);
+    (void)cudaGraphDestroy(is.graph);
+}
+
 /* "cudaGraphExecUpdateErrorNodeTypeChanged if the type of a node changed": an update that is refused for that leaves the edges what they were;
  * so does the graph that is refused for a child graph. */
 static void ask_kinds_refused(struct kept *kept, struct kernel_args *late, unsigned turn, int in_child)
@@ -227,6 +290,8 @@ static void ask_later(struct ask *ask)
         ask_kinds_turned(&kept, &late, 1);
         for (i = 0; i < 3; i++)
             ask_kinds_beside_refused(&kept, i);
+        for (i = 0; i < 4; i++)
+            ask_kinds_apart(&kept, &late, i % 2, i / 2 != 0);
         for (i = 0; i < 4; i++)
             ask_kinds_refused(&kept, &late, i % 2, i / 2 != 0);
         (void)cudaFreeHost(room);

@@ -36,6 +36,7 @@ static void ask_often(struct ask *ask)
 
     if (!open_kept(&kept, ask))
         return;
+    ask_many_changed(&kept);
     for (single = 0; single < SINGLES; single++) {
         for (habit = 0; habit < HABITS && takes_changes(single); habit++)
             ask_changed_often(&kept, single, (enum habit)habit);

@@ -257,6 +257,8 @@ struct arc {
     bool later;    /* than an executable graph that has both nodes: for the device later-edge-not-made */
     bool rejoins;  /* made by capture after an ordinary event, whatever kind the edge became */
     unsigned nth, into;  /* how many edges left its first node and entered its second before it was made */
+    bool lost_cover; /* by a change while one of its nodes was disabled: for the devices *-while-out-* */
+    bool lost_order; /* in a clone: for the device clone-beyond-1024-lets-go */
 };
 
 #define NODE_OF_VALUE ((enum cudaGraphNodeType)12) /* CU_GRAPH_NODE_TYPE_BATCH_MEM_OP */
@@ -327,6 +329,9 @@ struct graph {
     struct graph *next, *previous;
 };
 
+/* Changes of single nodes of an executable graph. */
+enum change { CHANGE_PARAMS, CHANGE_GENERAL, CHANGE_DISABLES, CHANGE_SET, CHANGE_COPY, CHANGE_HOST, CHANGE_CHILD, CHANGES };
+
 struct graph_exec {
     uint32_t magic;
     struct graph *copy;
@@ -340,6 +345,11 @@ struct graph_exec {
     unsigned updates_taken; /* for the device update-33-uncovers */
     bool refused;       /* an update, for the device refused-update-sticks */
     unsigned in_flight; /* launches that were queued while another one ran */
+    unsigned changed[CHANGES]; /* nodes since its last launch, by each call: for the devices *-beyond-* */
+    struct op *upload_behind; /* which its last upload waits for, and what was uploaded: for the devices pending-upload-* */
+    struct graph *as_uploaded;
+    const struct stream *upload_in;
+    bool launched_past_upload;
     struct stream *in;
     const struct stream *uploaded_in; /* as it was made; for the device uploaded-elsewhere-half */
     uint64_t made_from; /* the number of the graph; its address may belong to another graph by now */
@@ -446,6 +456,16 @@ bool graph_may_become(const struct graph *a, const struct graph *b); /* a: of an
 void keep_element(struct move *move, size_t element); /* as many elements as there are, of that size */
 void trigger_at_starts(struct graph *g);
 void kinds_in_part(struct graph *g, const struct graph *other); /* for the devices refused-*-gives-kinds */
+bool copied_in_part(const struct arc *a);
+bool change_is_lost(struct graph_exec *e, enum change change); /* counts it; on devices that have no room for so many before a launch */
+void arcs_lose(struct graph *g, const struct node *n); /* those of n if it is disabled, or NULL of any that is */
+void arcs_keep_lost(struct graph *copy, const struct graph *old); /* an update of the old one */
+void upload_waits(struct graph_exec *e, const struct stream *s);
+void upload_ends(struct graph_exec *e, const struct stream *launched); /* if it has; NULL: no launch asks */
+void kinds_reach(struct graph *other, const struct graph *g);
+void graph_takes_kinds(uint64_t number, const struct graph *from); /* the graph of this number */
+void execs_take_kinds(const struct graph_exec *e); /* those of the same graph */
+void execs_take_child_kinds(const struct graph_exec *e, const struct node *n); /* of this child graph */
 cudaError_t event_changes(struct node *n, cudaEvent_t event); /* n: may be NULL, which is an error */
 struct node *event_node(struct graph *g, enum cudaGraphNodeType type, cudaEvent_t event); /* NULL: not there, or no event */
 /* Adds the incoming edges of the newest node; a refused one takes the node away again. */

@@ -101,6 +101,9 @@ cudaError_t CUDARTAPI cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec, cud
                    (device.faults.disabled_takes_no_params && n->disabled) || (device.faults.captured_params_ignored && n->captured);
     ignored |= device.faults.params_of_cloned_exec_ignored && n->original->original != NULL;
     ignored |= device.faults.tenth_params_ignored && n->renewed++ >= 10;
+    ignored |= change_is_lost(exec_of(exec), CHANGE_PARAMS);
+    if (device.faults.params_while_out_uncover)
+        arcs_lose(e->copy, n);
     bool rests = exec_under_way(e) && n->op != NULL && !n->op->ready;
     ignored |= device.faults.params_under_way_lost && rests;
     struct node *next = n->index + 1 < e->copy->nodes ? e->copy->node[n->index + 1] : NULL;
@@ -282,6 +285,8 @@ cudaError_t CUDARTAPI cudaGraphExecMemsetNodeSetParams(cudaGraphExec_t exec, cud
         return cudaSuccess;
     if (n != NULL && ((device.faults.captured_exec_set_fixed && n->captured) || (device.faults.disabled_takes_no_set && n->disabled)))
         return cudaSuccess;
+    if (n != NULL && change_is_lost(exec_of(exec), CHANGE_SET))
+        return cudaSuccess;
     uint32_t value = n != NULL ? n->move.value : 0;
     size_t element = n != NULL ? n->move.width : 0;
     const struct move before = n != NULL ? n->move : (struct move){0};
@@ -317,6 +322,8 @@ cudaError_t CUDARTAPI cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t exec, c
     bool multidimensional = n != NULL && (n->move.rows > 1 || n->move.layers > 1);
     if (multidimensional && device.faults.rows_take_one)
         return cudaSuccess;
+    if (n != NULL && change_is_lost(exec_of(exec), CHANGE_COPY))
+        return cudaSuccess;
     FAIL_IF(multidimensional, cudaErrorInvalidValue); /* "the original memory operands are multidimensional" */
     cudaError_t error = copy_changes(n, to, from, device.faults.copy_params_keep_size ? before : bytes);
     if (device.faults.refused_copy_params_stop && error != cudaSuccess && n != NULL)
@@ -342,6 +349,8 @@ cudaError_t CUDARTAPI cudaGraphExecHostNodeSetParams(cudaGraphExec_t exec, cudaG
 {
     CALL(cudaGraphExecHostNodeSetParams);
     struct node *n = exec_node(exec, handle, cudaGraphNodeTypeHost);
+    if (n != NULL && change_is_lost(exec_of(exec), CHANGE_HOST))
+        return cudaSuccess;
     cudaHostFn_t function = n != NULL ? n->host.fn : NULL;
     cudaError_t error = host_changes(n, p);
     if (error == cudaSuccess && n != NULL)
@@ -368,7 +377,7 @@ cudaError_t CUDARTAPI cudaGraphExecChildGraphNodeSetParams(cudaGraphExec_t exec,
     bool taken = device.faults.child_takes_other_edges && n->child[0]->nodes == graph_of(child)->nodes;
     FAIL_IF(!taken && !graph_may_become(n->child[0], graph_of(child)), cudaErrorGraphExecUpdateFailure);
     bool updated = device.faults.updated_takes_no_child && exec_of(exec)->features & HAS(updated);
-    if (updated || (device.faults.child_params_ignored && exec_of(exec)->launches != 0))
+    if (updated || change_is_lost(exec_of(exec), CHANGE_CHILD) || (device.faults.child_params_ignored && exec_of(exec)->launches != 0))
         return cudaSuccess;
     size_t shared_bytes = first != NULL && first->kernel != NULL ? n->child[0]->node[0]->kernel->shared_bytes : 0;
     struct graph *given = graph_copy(graph_of(child));
@@ -381,6 +390,8 @@ cudaError_t CUDARTAPI cudaGraphExecChildGraphNodeSetParams(cudaGraphExec_t exec,
     n->children = 0;
     n->given = true;
     node_owns(n, given);
+    if (device.faults.child_kinds_reach_siblings)
+        execs_take_child_kinds(exec_of(exec), n);
     if (device.faults.child_update_keeps_shared && first != NULL && first->kernel != NULL)
         n->child[0]->node[0]->kernel->shared_bytes = shared_bytes;
     return cudaSuccess;
@@ -423,7 +434,11 @@ cudaError_t CUDARTAPI cudaGraphExecNodeSetParams(cudaGraphExec_t exec, cudaGraph
     FAIL_IF(n == NULL, cudaErrorInvalidValue);
     if (device.faults.general_params_ignored && exec_of(exec)->launches != 0)
         return cudaSuccess;
+    if (change_is_lost(exec_of(exec), CHANGE_GENERAL))
+        return cudaSuccess;
     const struct graph_exec *e = exec_of(exec);
+    if (device.faults.general_while_out_uncovers)
+        arcs_lose(e->copy, n);
     bool runs = e->running != NULL && !e->running->retired && n->op != NULL && n->op->kind == OP_HOST && !n->op->done;
     if (device.faults.general_host_params_reach_running && runs)
         n->op->host.call = p->host.fn, n->op->host.data = p->host.userData;

@@ -78,6 +78,7 @@ cudaError_t CUDARTAPI cudaGraphClone(cudaGraph_t *out, cudaGraph_t handle)
         edges_become_full(copy);
     for (size_t i = 0; i < copy->arcs; i++) {
         edge_data *d = &copy->arc[i].data;
+        copy->arc[i].lost_order |= device.faults.clone_beyond_1024_lets_go && copy->arc[i].to->index >= 1024;
         if (d->from_port == 2 && device.faults.clone_completion_full && d->type == 0)
             d->from_port = 0;
         if (d->from_port == 2 && device.faults.clone_ninth_start_at_trigger && i >= 8 && d->type != 0)

@@ -87,6 +87,8 @@ cudaError_t CUDARTAPI cudaGraphNodeSetEnabled(cudaGraphExec_t exec, cudaGraphNod
     if ((device.faults.uploaded_takes_no_disabling && enabled == 0 && (e->features & HAS(uploaded)) != 0) ||
         (device.faults.capture_forbids_disabling && enabled == 0 && capture_is_active()))
         return cudaSuccess;
+    if (enabled == 0 && change_is_lost(e, CHANGE_DISABLES))
+        return cudaSuccess;
     bool runs = e->running != NULL && !e->running->retired && n->op != NULL && !n->op->done;
     if (device.faults.disabling_stops_memset && enabled == 0 && runs && n->op->kind == OP_SET)
         n->op->move.rows = 0;

@@ -306,6 +306,12 @@ static void keep_lone_clusters(struct request *is, const struct request *was)
 /* ... and of a graph. */
 static void graph_keeps(struct graph *copy, const struct graph *old)
 {
+    arcs_keep_lost(copy, old);
+    for (size_t i = 256; device.faults.update_keeps_beyond_256 && i < copy->nodes; i++)
+        copy->node[i]->move = old->node[i]->move;
+    for (size_t i = 1024; device.faults.update_keeps_beyond_1024 && i < copy->nodes; i++)
+        if (copy->node[i]->kernel != NULL)
+            request_copy(copy->node[i]->kernel, old->node[i]->kernel);
     for (size_t i = 0; device.faults.update_compares_without_clusters && i < copy->nodes; i++)
         if (copy->node[i]->kernel != NULL)
             keep_lone_clusters(copy->node[i]->kernel, old->node[i]->kernel);
@@ -387,7 +393,8 @@ cudaError_t CUDARTAPI cudaGraphExecUpdate(cudaGraphExec_t handle, cudaGraph_t gr
     FAIL_IF(e == NULL || g == NULL || info == NULL, cudaErrorInvalidValue);
     exec_ends_loops(e);
     /* EDGE-23 leaves changed edge data open: refused, or taken over */
-    bool refuses = !device.faults.update_keeps_edges && !device.faults.update_keeps_inner_edges && choose(2) != 0;
+    bool takes_kinds = device.faults.kinds_reach_siblings || device.faults.kinds_reach_source;
+    bool refuses = !takes_kinds && !device.faults.update_keeps_edges && !device.faults.update_keeps_inner_edges && choose(2) != 0;
     struct refusal refusal = {NULL, NULL, NULL};
     const enum cudaGraphExecUpdateResult before = info->result;
     memset(info, 0, sizeof *info);
@@ -444,8 +451,13 @@ cudaError_t CUDARTAPI cudaGraphExecUpdate(cudaGraphExec_t handle, cudaGraph_t gr
         rest_takes(e->copy, copy);
     if (device.faults.update_frees_running)
         e->running = NULL;
+    bool other_kinds = takes_kinds && !same_edge_data(e->copy, copy);
     graph_delete(e->copy);
     e->copy = copy;
+    if (device.faults.kinds_reach_siblings && other_kinds)
+        execs_take_kinds(e);
+    if (device.faults.kinds_reach_source && other_kinds)
+        graph_takes_kinds(e->made_from, copy);
     e->features |= HAS(updated);
     e->updates_taken++;
     if (device.faults.update_leaves_result)

@@ -350,7 +350,7 @@ void arc_orders(const struct arc *a)
         kind = EDGE_TRIGGERED;
     if (device.faults.hundredth_launch_lets_go && kind == EDGE_DONE && queued.launches >= 100)
         kind = EDGE_STARTED;
-    full_lets_go |= device.faults.edge_across_1024_lets_go && crosses(a);
+    full_lets_go |= (device.faults.edge_across_1024_lets_go && crosses(a)) || copied_in_part(a) || a->lost_order;
     if (full_lets_go && kind == EDGE_DONE)
         kind = EDGE_TRIGGERED;
     ignored |= completion_lost(a) || is_dropped(a);
@@ -367,7 +367,7 @@ void arc_orders(const struct arc *a)
         op_after(a->to->op, from, kind);
     uncovered |= (device.faults.later_round_uncovered && later_round) || (device.faults.chosen_uncovered && queued.chosen);
     uncovered |= is_beyond_32_beside_full(a);
-    uncovered |= is_dropped(a);
+    uncovered |= is_dropped(a) || a->lost_cover;
     uncovered |= device.faults.edge_across_1024_uncovered && crosses(a);
     uncovered |= device.faults.far_edge_uncovered && a->from->index + 1000 <= a->to->index;
     if (programmatic && !port_lost && !uncovered && !arc_uncovered(a))

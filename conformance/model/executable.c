@@ -375,6 +375,8 @@ static struct op *first_ends(const struct graph *g, unsigned most)
 cudaError_t graph_queue(struct graph_exec *exec, struct stream *s)
 {
     struct op *start = op_new(OP_JOIN), *end = op_new(OP_JOIN), *before = s->kernel_tail;
+    upload_ends(exec, s);
+    memset(exec->changed, 0, sizeof exec->changed);
     bool running = exec->running != NULL && !exec->running->retired, after_empty = s->behind_empty, awaits = s->waits != 0;
     if (device.faults.running_graph_passes_stream && running && exec->in != s)
         stream_cuts(s);

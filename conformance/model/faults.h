@@ -494,6 +494,12 @@ struct faults {
     bool waiter_33_passes;
     bool long_staged_copy_passed, long_staged_copy_uncovered;
     bool update_33_uncovers;
+    bool params_beyond_64_lost, params_beyond_1024_lost, general_beyond_1024_lost, disabled_beyond_64_run; /* of many nodes before one launch */
+    bool sets_beyond_64_lost, copies_beyond_64_lost, hosts_beyond_64_lost, children_beyond_64_lost, update_keeps_beyond_256;
+    bool update_while_out_uncovers, params_while_out_uncover, general_while_out_uncovers, upload_while_out_uncovers; /* a disabled node's edges */
+    bool pending_upload_puts_back, pending_upload_launched; /* behind work of its stream */
+    bool kinds_reach_siblings, kinds_reach_source, child_kinds_reach_siblings;
+    bool update_keeps_beyond_1024, clone_beyond_1024_lets_go, child_beyond_1024_lets_go; /* of a large graph */
     bool never_overlaps, seldom_overlaps, early, shared, halts, late_copies, pageable_later; /* these conform */
 };
 

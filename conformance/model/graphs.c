@@ -128,6 +128,13 @@ void graphs_follow_attribute(const struct node *original, const cudaLaunchAttrib
             }
 }
 
+void graph_takes_kinds(uint64_t number, const struct graph *from)
+{
+    for (struct graph *g = graphs; g != NULL; g = g->next)
+        if (g->number == number)
+            kinds_reach(g, from);
+}
+
 void graphs_follow(const struct node *original)
 {
     for (const struct graph *g = graphs; g != NULL; g = g->next)
@@ -359,7 +366,7 @@ cudaError_t graph_connect(struct graph *g, struct node *from, struct node *to, e
         d = g->lost_arc.data;
     g->arc = grown(g->arc, g->arcs, &g->arc_room, sizeof *g->arc);
     bool later = from->index < g->made_of && to->index < g->made_of;
-    struct arc a = {from, to, d, false, to->incoming == 0, later, false, from->outgoing++, to->incoming};
+    struct arc a = {from, to, d, false, to->incoming == 0, later, false, from->outgoing++, to->incoming, false, false};
     g->arc[g->arcs++] = a;
     if (device.faults.turned_edge_reaches_execs)
         execs_turn(from, to);

@@ -125,6 +125,20 @@ void execs_disable(const struct node *n)
             e->copy->node[i]->disabled |= e->copy->node[i]->original == n->original;
 }
 
+void execs_take_kinds(const struct graph_exec *e)
+{
+    for (struct graph_exec *o = execs; o != NULL; o = o->next)
+        if (o->made_from == e->made_from)
+            kinds_reach(o->copy, e->copy);
+}
+
+void execs_take_child_kinds(const struct graph_exec *e, const struct node *n)
+{
+    for (struct graph_exec *o = execs; o != NULL; o = o->next)
+        if (o->made_from == e->made_from && o->copy->nodes == e->copy->nodes)
+            kinds_reach(o->copy->node[n->index]->child[0], n->child[0]);
+}
+
 void execs_set(const struct node *n)
 {
     for (const struct graph_exec *e = execs; e != NULL; e = e->next)
@@ -241,6 +255,8 @@ void execs_reset(void)
 
 void execs_forget_retired(void)
 {
+    for (struct graph_exec *e = execs; e != NULL; e = e->next)
+        upload_ends(e, NULL);
     if (gone != NULL && (gone->running == NULL || gone->running->retired))
         forget_gone();
     for (struct graph_exec *e = execs; e != NULL; e = e->next)
@@ -363,6 +379,9 @@ cudaError_t graph_upload(cudaGraphExec_t handle, cudaStream_t stream)
     for (size_t i = 0; device.faults.upload_enables && i < exec_of(handle)->copy->nodes; i++)
         exec_of(handle)->copy->node[i]->disabled = false;
     exec_of(handle)->features |= HAS(uploaded);
+    if (device.faults.upload_while_out_uncovers)
+        arcs_lose(exec_of(handle)->copy, NULL);
+    upload_waits(exec_of(handle), stream_of(stream));
     return cudaSuccess;
 }
 
@@ -430,6 +449,8 @@ cudaError_t CUDARTAPI cudaGraphExecDestroy(cudaGraphExec_t handle)
         gone = e;
         return cudaSuccess;
     }
+    if (e->as_uploaded != NULL)
+        graph_delete(e->as_uploaded);
     graph_delete(e->copy);
     free(e);
     return cudaSuccess;
