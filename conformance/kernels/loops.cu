@@ -2,7 +2,8 @@
  *
  * pair    rules     what is launched
  * chosen  EDGE-26b  an if-node, its second body, the last one of two or four bodies, or a loop, which a kernel before it decides anew in each
- *                   launch; in each of them the two kernels of `bodies`, with each kind of edge or node between them
+ *                   launch; or a body that runs by the default value of its handle, which a kernel of the launch before changed; in each of
+ *                   them the two kernels of `bodies`, with each kind of edge or node between them
  * bodies  EDGE-26b  a loop whose body is a kernel that triggers and one that waits, added as nodes, captured, inside a child graph of the
  *                   body, inside a body that runs or another loop, updated, or two such loops in a row. Each kind of edge leads from the
  *                   one to the other, or a copy or memset stands between or after them, or between them a child graph, or a body that
@@ -12,8 +13,8 @@
  *                   with edges as drawn, and after all of them a kernel that ends the round; launched twice
  *
  * In `bodies` and `chosen` a disabled kernel stands before the loop or body, and in two trials of three a loop of another graph runs before
- * the launches or beside them. Some executable graphs are updated, made anew, uploaded, or given parameters that they have. Any value but 0
- * lets a loop go on, or a body run, whichever thread of whichever block sets it.
+ * the launches or beside them. Some executable graphs are updated, made anew, uploaded, or given parameters that they have, before their first
+ * launch or between two. Any value but 0 lets a loop go on, or a body run, whichever thread of whichever block sets it.
  *
  * Mutant `nowait`: nobody waits.
  */
@@ -414,8 +415,12 @@ static void ask_runs(struct loops *l, const char *name, cudaError_t error, const
     l->stale = l->early = l->missing = 0;
     if (error == cudaSuccess)
         error = make_executable(l);
-    for (trial = 0; ask_goes_on(ask, trial, wanted->trials) && error == cudaSuccess; trial++)
-        error = run_loops(l, trial, wanted);
+    for (trial = 0; ask_goes_on(ask, trial, wanted->trials) && error == cudaSuccess; trial++) {
+        if (trial && trial <= RENEWALS)
+            error = renew(l, (enum renewal)((trial + l->turn) % RENEWALS));
+        if (error == cudaSuccess)
+            error = run_loops(l, trial, wanted);
+    }
     ask_expect(ask, name, error, cudaSuccess);
     snprintf(text, sizeof(text), "%s: rounds that read words before they were stored", name);
     ask_expect_none(ask, text, l->stale, wanted->trials);

@@ -194,10 +194,16 @@ static cudaError_t add_loop(struct loops *l, enum made made, cudaGraphNode_t *ou
     return made == MADE_BY_CAPTURE ? capture_pair(l, body) : made == MADE_IN_CHILD ? nest_pair(l, body) : add_pair(l, body);
 }
 
+static cudaError_t update_from_own(struct loops *l)
+{
+    cudaGraphExecUpdateResultInfo info = PDL_ZERO;
+
+    return cudaGraphExecUpdate(l->exec, l->graph, &info);
+}
+
 /* Updates the executable graph by the graph that it was made from, whose first kernel stored elsewhere until now. */
 static cudaError_t update_loop(struct loops *l)
 {
-    cudaGraphExecUpdateResultInfo info = PDL_ZERO;
     void *values[1];
     struct cudaKernelNodeParams params = one_block_node((const void *)SYMBOL(loops_first), THREADS, values);
     cudaError_t error;
@@ -205,7 +211,7 @@ static cudaError_t update_loop(struct loops *l)
     values[0] = &l->args;
     params.gridDim.x = FIRST_BLOCKS;
     error = cudaGraphKernelNodeSetParams(l->first, &params);
-    return error == cudaSuccess ? cudaGraphExecUpdate(l->exec, l->graph, &info) : error;
+    return error == cudaSuccess ? update_from_own(l) : error;
 }
 
 /* A kernel before the loop or body that make_executable() disables. */
@@ -263,6 +269,31 @@ static cudaError_t make_executable(struct loops *l)
     if (error == cudaSuccess && l->turn / 4 % 2)
         error = give_same(l);
     return error == cudaSuccess && l->turn % 2 ? cudaGraphUpload(l->exec, l->ask->stream) : error;
+}
+
+/* What changes nothing of an executable graph that has run: the next launch begins with the values that conditions have by default, whatever
+ * kernels left in them. */
+enum renewal { RENEW_NOTHING, RENEW_UPDATE, RENEW_PARAMS, RENEW_UPLOAD, RENEW_ENABLED, RENEWALS };
+
+static cudaError_t renew(struct loops *l, enum renewal renewal)
+{
+    cudaError_t error = cudaSuccess;
+
+    switch (renewal) {
+    case RENEW_UPDATE:
+        error = update_from_own(l);
+        if (error == cudaErrorGraphExecUpdateFailure) { /* others ask whether it is taken */
+            (void)cudaGetLastError();
+            error = cudaSuccess;
+        }
+        return error;
+    case RENEW_PARAMS: return give_same(l);
+    case RENEW_UPLOAD: return cudaGraphUpload(l->exec, l->ask->stream);
+    case RENEW_ENABLED:
+        error = cudaGraphNodeSetEnabled(l->exec, l->idle, 1);
+        return error == cudaSuccess ? cudaGraphNodeSetEnabled(l->exec, l->idle, 0) : error;
+    default: return error;
+    }
 }
 
 static cudaError_t make_loop(struct loops *l, enum made made)

@@ -403,6 +403,7 @@ unsigned condition_now(unsigned long long handle);
 struct loop *loop_new(const struct node *n, struct op *last); /* last: of a node that is still to be decided */
 bool has_loop(const struct graph *g);
 void exec_ends_loops(const struct graph_exec *e);
+void conditions_stay(const struct graph_exec *e, bool stay); /* for the devices *-left-condition */
 cudaError_t edge_check(const struct node *from, const struct node *to, edge_data data);
 cudaError_t graph_connect(struct graph *g, struct node *from, struct node *to, edge_data data);
 void graph_drop_arc(struct graph *g, size_t index);

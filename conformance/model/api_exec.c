@@ -109,6 +109,7 @@ cudaError_t CUDARTAPI cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec, cud
     if (ignored || (device.faults.second_params_ignored && n->renewed++ != 0))
         return cudaSuccess;
     n->disabled &= !device.faults.params_enable;
+    conditions_stay(e, device.faults.params_take_left_condition);
     n->given = true;
     static struct request before;
     request_copy(&before, n->kernel);

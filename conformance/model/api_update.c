@@ -433,6 +433,7 @@ cudaError_t CUDARTAPI cudaGraphExecUpdate(cudaGraphExec_t handle, cudaGraph_t gr
         e->running = NULL;
     graph_delete(e->copy);
     e->copy = copy;
+    conditions_stay(e, device.faults.update_takes_left_condition);
     e->features |= HAS(updated);
     if (device.faults.update_leaves_result)
         info->result = before;

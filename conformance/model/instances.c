@@ -362,6 +362,7 @@ cudaError_t graph_upload(cudaGraphExec_t handle, cudaStream_t stream)
         stream_cuts(stream_of(stream));
     for (size_t i = 0; device.faults.upload_enables && i < exec_of(handle)->copy->nodes; i++)
         exec_of(handle)->copy->node[i]->disabled = false;
+    conditions_stay(exec_of(handle), device.faults.upload_takes_left_condition);
     exec_of(handle)->features |= HAS(uploaded);
     return cudaSuccess;
 }

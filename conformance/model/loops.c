@@ -194,3 +194,23 @@ void exec_ends_loops(const struct graph_exec *e)
     if (e->launches != 0 && has_loop(e->copy))
         (void)run_until_idle();
 }
+
+/* A loop has ended with 0. */
+static void conditions_take_left(const struct graph *g)
+{
+    for (size_t i = 0; i < g->nodes; i++) {
+        struct node *n = g->node[i];
+        if (n->type == cudaGraphNodeTypeConditional && !n->undecided)
+            n->condition = n->choice == BODY_LOOP ? 0 : condition_now(n->handle);
+        for (unsigned c = 0; c < n->children; c++)
+            conditions_take_left(n->child[c]);
+    }
+}
+
+void conditions_stay(const struct graph_exec *e, bool stay)
+{
+    if (!stay || e->launches == 0)
+        return;
+    (void)run_until_idle();
+    conditions_take_left(e->copy);
+}

@@ -2080,6 +2080,11 @@ static const struct variant variants[] = {
     BROKEN("body-update-keeps-trigger-count", body_update_keeps_trigger_count, "COMP-16", "a kernel of a body that an update gives more blocks has triggered once as many have as it had before"),
     BROKEN("freed-given-behind-trigger", freed_given_behind_trigger, "COMP-17a", "memory that a stream frees is given to a stream that waits for the programmatic event of the last kernel before"),
     BROKEN("stream-33-takes-others", stream_33_takes_others, "COMP-04e", "in a stream that was made beside 32 others a launch with attribute 6 has the last kernel of the stream made 32 before for its primary, if that is newer"),
+    BROKEN("update-takes-left-condition", update_takes_left_condition, "EDGE-26b", "after an update a launch begins with the values that the launch before left in its conditions"),
+    BROKEN("params-take-left-condition", params_take_left_condition, "EDGE-26b", "after new parameters of a kernel a launch begins with the values that the launch before left in its conditions"),
+    BROKEN("upload-takes-left-condition", upload_takes_left_condition, "EDGE-26b", "after an upload a launch begins with the values that the launch before left in its conditions"),
+    BROKEN("enabling-takes-left-condition", enabling_takes_left_condition, "EDGE-26b", "once a node was enabled a launch begins with the values that the launch before left in its conditions"),
+    BROKEN("body-keeps-value", body_keeps_value, "EDGE-26b", "a body that is no loop runs or not by the value that a kernel left in the launch before"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
