@@ -6,8 +6,8 @@
  *                   them the two kernels of `bodies`, with each kind of edge or node between them
  * bodies  EDGE-26b  a loop whose body is a kernel that triggers and one that waits, added as nodes, captured, inside a child graph of the
  *                   body, inside a body that runs or another loop, updated, or two such loops in a row. Each kind of edge leads from the
- *                   one to the other, or a copy or memset stands between or after them, or between them a child graph, or a body that
- *                   runs in every second round. 5 rounds, 20, or 260. After the loop comes a kernel, and after the graph one in its
+ *                   one to the other, or a copy or memset stands between or after them, or between them a child graph, or between or after
+ *                   them a body that runs in every second round. 5 rounds, 20, or 260. After the loop comes a kernel, and after the graph one in its
  *                   stream; all of that twice, in one stream or in two, and in streams of each kind
  * mixed   EDGE-26e  a loop of three rounds, or a body that runs once, which holds up to eight kernels, child graphs and conditional nodes,
  *                   with edges as drawn, and after all of them a kernel that ends the round; launched twice
@@ -48,7 +48,7 @@ IMAGE_WITHOUT_PAIRS(loops)
 #define BEGUN_AT 34u           /* how often the second kernel has begun */
 #define CHOICE_AT 35u          /* the first launch's: 1 if the body is to run */
 #define ROUNDS_AT 36u          /* of a body that runs */
-#define INNER_AT 38u           /* the handle of a body between the two */
+#define INNER_AT 38u           /* the handle of a body between the two, or after them */
 #define OUTER_AT 40u           /* the handle of a loop around the loop, or of the other one of two loops */
 #define VALUES_AT 44u          /* of a condition that a kernel decides: the one with which the body does not run, and the one with which it does */
 #define OUTER_BEGUN_AT 42u     /* how many rounds of a loop around the loop have begun */
@@ -57,10 +57,11 @@ IMAGE_WITHOUT_PAIRS(loops)
 #define LOOP_STREAMS 5u        /* one of each kind */
 
 /* What leads from the first kernel to the second. A copy, a child graph or a body between hands the words on in args.seen, or from there; a
- * memset stores over what the kernel before it stored there. */
-enum way { BY_TRIGGER, BY_FULL_EDGE, BY_STARTS, AROUND_COPY, BEFORE_COPY, AROUND_BODY, AROUND_SET, BEFORE_SET, AROUND_CHILD, WAYS };
+ * memset stores over what the kernel before it stored there. About a body after both the second one decides. */
+enum way { BY_TRIGGER, BY_FULL_EDGE, BY_STARTS, AROUND_COPY, BEFORE_COPY, AROUND_BODY, AROUND_SET, BEFORE_SET, AROUND_CHILD, BEFORE_BODY, WAYS };
 static const char *const way_name[WAYS] = { "", " by a full edge", " by an edge from block starts", " around a copy", " before a copy",
-                                            " around a body", " around a memset", " before a memset", " around a child graph" };
+                                            " around a body", " around a memset", " before a memset", " around a child graph",
+                                            " before a body" };
 
 /* What the trial's plan has as `withhold`, `repeats` and `skip`: how often the loop runs in a launch. */
 DEVICE_FN uint32_t way_of(const struct trial_plan *plan) { return plan->withhold; }
@@ -116,7 +117,7 @@ KERNEL(loops_first)
         k_trigger();
 }
 
-/* In every second round, between the two: hands the words on. */
+/* In every second round, between the two or after them: hands the words on. */
 KERNEL(loops_between)
 {
     if (k_thread() == 0 && k_load_relaxed(&args.state->finished) % 2 == 0)
@@ -132,16 +133,29 @@ DEVICE_FN int reads_copy(const struct trial_plan *plan, uint32_t round)
     return way_of(plan) == AROUND_COPY || way_of(plan) == AROUND_CHILD || (way_of(plan) == AROUND_BODY && round % 2);
 }
 
-/* Ends the round late, and decides whether there is another one; never more than all loops have. witnessed: wrong words. */
+/* Decides whether there is another round; never more than all loops have. Any thread may set it. */
+DEVICE_FN void ends_round(const struct kernel_args *args, const struct trial_plan *plan, uint32_t round)
+{
+    uint32_t ended = round + 1;
+
+    if (k_thread() != round % k_threads())
+        return;
+    k_store_relaxed(&args->state->finished, ended);
+    k_set_condition(k_load64_relaxed(args->data + HANDLE_AT),
+                    value_to_go(args, ended % rounds_of(plan) != 0 && ended < all_rounds_of(plan)));
+}
+
+/* Ends the round late, or decides late whether the body after it runs. witnessed: wrong words. */
 KERNEL(loops_second)
 {
     struct trial_plan plan = k_plan(&args);
-    uint32_t round = k_load_relaxed(&args.state->finished), ended = round + 1;
+    uint32_t round = k_load_relaxed(&args.state->finished);
     const uint32_t *found = reads_copy(&plan, round) ? args.seen : args.data;
-    uint32_t *stored = way_of(&plan) == BEFORE_COPY ? args.seen : args.data + SECOND_AT;
+    int hands_on = way_of(&plan) == BEFORE_COPY || way_of(&plan) == BEFORE_BODY;
+    uint32_t *stored = hands_on ? args.seen : args.data + SECOND_AT;
 
     if (k_thread() == 0)
-        k_store_relaxed(args.data + BEGUN_AT, ended);
+        k_store_relaxed(args.data + BEGUN_AT, round + 1);
     if (WAITS)
         k_wait_device();
     if (k_load(found + k_thread()) != word_of(&plan, round) || (way_of(&plan) == AROUND_SET && !is_set(&args)))
@@ -153,11 +167,24 @@ KERNEL(loops_second)
         k_delay(args.state, plan.hold_ns);
     k_barrier();
     k_store(stored + k_thread(), word_of(&plan, round));
-    if (k_thread() != round % k_threads()) /* any thread may set it */
-        return;
-    k_store_relaxed(&args.state->finished, ended);
-    k_set_condition(k_load64_relaxed(args.data + HANDLE_AT),
-                    value_to_go(&args, ended % rounds_of(&plan) != 0 && ended < all_rounds_of(&plan)));
+    if (way_of(&plan) != BEFORE_BODY)
+        ends_round(&args, &plan, round);
+    else if (k_thread() == 0)
+        k_set_condition(k_load64_relaxed(args.data + INNER_AT), round % 2);
+}
+
+/* After the body that the second one decides about: it has handed the words on in every second round; in the others this kernel does. */
+KERNEL(loops_third)
+{
+    struct trial_plan plan = k_plan(&args);
+    uint32_t round = k_load_relaxed(&args.state->finished);
+    const uint32_t *found = round % 2 ? args.data + SECOND_AT : args.seen;
+
+    if (k_load(found + k_thread()) != word_of(&plan, round))
+        k_add(&args.state->witnessed, 1);
+    k_store(args.data + SECOND_AT + k_thread(), word_of(&plan, round));
+    k_barrier();
+    ends_round(&args, &plan, round);
 }
 
 /* as_wanted: whether that many rounds had ended when this kernel began. */
@@ -246,11 +273,23 @@ KERNEL(loops_after) { comes_after(&args); }
 DEVICE_FN uint32_t launch_of(const struct kernel_args *args) { return k_load_relaxed(&args->state->alive) / 2; }
 DEVICE_FN uint32_t runs_in(const struct kernel_args *args, uint32_t launch) { return (k_load(args->data + CHOICE_AT) + launch) % 2; }
 
+/* Before the kernel that decides, which begins at its trigger. */
+KERNEL(loops_leads)
+{
+    struct trial_plan plan = k_plan(&args);
+
+    k_trigger();
+    if (k_thread() == 0)
+        k_delay(args.state, plan.hold_ns);
+}
+
 /* The last thread of all blocks decides, late. */
 KERNEL(loops_chooses)
 {
     struct trial_plan plan = k_plan(&args);
 
+    if (WAITS)
+        k_wait_device();
     if (k_block() + 1 != k_blocks() || k_thread() + 1 != k_threads())
         return;
     k_trigger();
@@ -492,9 +531,11 @@ static void close_loops(struct loops *l)
 /* No child graph holds a conditional node; a capture makes neither of them, and no edge from block starts without an event. */
 static int can_make(enum made made, enum way way)
 {
+    int has_body = way == AROUND_BODY || way == BEFORE_BODY;
+
     if (made == MADE_BY_CAPTURE)
-        return way != AROUND_BODY && way != AROUND_CHILD && way != BY_STARTS;
-    return way != AROUND_BODY || (made != MADE_IN_CHILD && made != MADE_TWICE);
+        return !has_body && way != AROUND_CHILD && way != BY_STARTS;
+    return !has_body || (made != MADE_IN_CHILD && made != MADE_TWICE);
 }
 
 static unsigned long long trials_of(const struct loops *l) { return l->ask->trials / (l->way == BY_TRIGGER && l->times == 1 ? 2 : 8); }

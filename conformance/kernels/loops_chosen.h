@@ -59,6 +59,19 @@ static cudaError_t make_default(struct loops *l, enum chosen chosen)
     return error == cudaSuccess ? add_around_loop(l, &node, (const void *)SYMBOL(loops_after)) : error;
 }
 
+/* The kernel that decides; in every second turn a programmatic edge leads to it. */
+static cudaError_t add_choosing(struct loops *l, cudaGraphNode_t *chooses)
+{
+    cudaGraphEdgeData data = edges_data(1, 0, 1);
+    cudaGraphNode_t leads;
+    cudaError_t error = ask_add_kernel_after(chooses, l->graph, NULL, 0, (const void *)SYMBOL(loops_chooses), &l->args, CHOOSING_BLOCKS, THREADS);
+
+    if (error != cudaSuccess || l->turn % 2)
+        return error;
+    error = ask_add_kernel(&leads, l->graph, (const void *)SYMBOL(loops_leads), &l->args, THREADS);
+    return error == cudaSuccess ? edges_add(l->graph, &leads, chooses, &data, 1) : error;
+}
+
 static cudaError_t make_chosen(struct loops *l, enum chosen chosen)
 {
     cudaGraphEdgeData full = edges_data(0, 0, 0);
@@ -71,7 +84,7 @@ static cudaError_t make_chosen(struct loops *l, enum chosen chosen)
     if (error == cudaSuccess)
         error = add_chosen(l, chosen, &node);
     if (error == cudaSuccess)
-        error = ask_add_kernel_after(&chooses, l->graph, NULL, 0, (const void *)SYMBOL(loops_chooses), &l->args, CHOOSING_BLOCKS, THREADS);
+        error = add_choosing(l, &chooses);
     if (error == cudaSuccess)
         error = edges_add(l->graph, &chooses, &node, &full, 1);
     return error == cudaSuccess ? add_around_loop(l, &node, (const void *)SYMBOL(loops_after_choice)) : error;

@@ -43,20 +43,25 @@ static cudaError_t add_child(cudaGraphNode_t *node, cudaGraph_t body, const cuda
     return error;
 }
 
-/* A conditional node after a node of the body: the first kernel decides about it in each round. */
+/* A conditional node after a node of the body: the kernel before it decides about it in each round. */
 static cudaError_t add_between(struct loops *l, cudaGraph_t body, cudaGraphNode_t *node, const cudaGraphNode_t *after)
 {
     cudaGraphEdgeData full = edges_data(0, 0, 0);
+    struct kernel_args args = l->args;
     cudaGraphNode_t kernel;
     cudaGraph_t inside;
     cudaError_t error = ask_add_chosen(node, l->graph, body, &l->inner, cudaGraphCondTypeIf, 1, &inside);
 
+    if (l->way == BEFORE_BODY) {
+        args.data = l->args.seen;
+        args.seen = l->args.data + SECOND_AT;
+    }
     if (error == cudaSuccess)
-        error = ask_add_kernel(&kernel, inside, (const void *)SYMBOL(loops_between), &l->args, THREADS);
+        error = ask_add_kernel(&kernel, inside, (const void *)SYMBOL(loops_between), &args, THREADS);
     return error == cudaSuccess ? edges_add(body, after, node, &full, 1) : error;
 }
 
-static int is_by_trigger(enum way way) { return way == BY_TRIGGER || way == BEFORE_COPY || way == BEFORE_SET; }
+static int is_by_trigger(enum way way) { return way == BY_TRIGGER || way == BEFORE_COPY || way == BEFORE_SET || way == BEFORE_BODY; }
 
 /* What stands between the two kernels, or else the first one. */
 static cudaError_t add_middle(struct loops *l, cudaGraph_t body, cudaGraphNode_t *last, const cudaGraphNode_t *first)
@@ -68,6 +73,25 @@ static cudaError_t add_middle(struct loops *l, cudaGraph_t body, cudaGraphNode_t
     case AROUND_BODY: return add_between(l, body, last, first);
     default: *last = *first; return cudaSuccess;
     }
+}
+
+/* What comes after the second kernel. */
+static cudaError_t add_last(struct loops *l, cudaGraph_t body, const cudaGraphNode_t *second)
+{
+    cudaGraphEdgeData full = edges_data(0, 0, 0);
+    cudaGraphNode_t node, third;
+    cudaError_t error;
+
+    if (l->way == BEFORE_SET)
+        return add_set(l, body, &node, second);
+    if (l->way == BEFORE_COPY)
+        return add_copy(l, body, &node, second);
+    if (l->way != BEFORE_BODY)
+        return cudaSuccess;
+    error = add_between(l, body, &node, second);
+    if (error == cudaSuccess)
+        error = ask_add_kernel(&third, body, (const void *)SYMBOL(loops_third), &l->args, THREADS);
+    return error == cudaSuccess ? edges_add(body, &node, &third, &full, 1) : error;
 }
 
 static cudaError_t add_pair(struct loops *l, cudaGraph_t body)
@@ -87,9 +111,7 @@ static cudaError_t add_pair(struct loops *l, cudaGraph_t body)
         error = ask_add_kernel(&second, body, (const void *)SYMBOL(loops_second), &l->args, THREADS);
     if (error == cudaSuccess)
         error = edges_add(body, &last, &second, &data, 1);
-    if (error == cudaSuccess && l->way == BEFORE_SET)
-        error = add_set(l, body, &last, &second);
-    return error == cudaSuccess && l->way == BEFORE_COPY ? add_copy(l, body, &last, &second) : error;
+    return error == cudaSuccess ? add_last(l, body, &second) : error;
 }
 
 static cudaError_t capture_move(struct loops *l, enum way copy, enum way set)

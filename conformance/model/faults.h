@@ -481,6 +481,7 @@ struct faults {
     bool freed_given_behind_trigger;
     bool stream_33_takes_others;
     bool update_takes_left_condition, params_take_left_condition, upload_takes_left_condition, enabling_takes_left_condition, body_keeps_value;
+    bool inner_body_decided_early, body_decided_early;
     bool never_overlaps, seldom_overlaps, early, shared, halts, late_copies, pageable_later; /* these conform */
 };
 

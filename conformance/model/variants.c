@@ -2085,6 +2085,8 @@ static const struct variant variants[] = {
     BROKEN("upload-takes-left-condition", upload_takes_left_condition, "EDGE-26b", "after an upload a launch begins with the values that the launch before left in its conditions"),
     BROKEN("enabling-takes-left-condition", enabling_takes_left_condition, "EDGE-26b", "once a node was enabled a launch begins with the values that the launch before left in its conditions"),
     BROKEN("body-keeps-value", body_keeps_value, "EDGE-26b", "a body that is no loop runs or not by the value that a kernel left in the launch before"),
+    BROKEN("inner-body-decided-early", inner_body_decided_early, "EDGE-26b", "a body inside a body that a programmatic dependent decides about runs by the value from before"),
+    BROKEN("body-decided-early", body_decided_early, "EDGE-26b", "a body of a graph that a programmatic dependent decides about runs by the value from before"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
