@@ -151,6 +151,8 @@ struct event {
     uint64_t capture_id;
     struct half_edge *captured;
     unsigned captured_count;
+    struct stream *captured_in; /* for the devices record-before-* */
+    unsigned captured_waits;    /* so many streams wait for it: for the device second-waiter-of-start-full */
     struct stream *in, *waiter[16]; /* where it was recorded last; who waits for it, for the device fifth-waiter-unordered */
     bool moved; /* recorded in several streams: for the device moved-event-not-awaited */
     unsigned waiters, awaited; /* awaited: so often by streams, since it was recorded: for the device awaited-sync-early */

@@ -304,6 +304,8 @@ static void event_holds(struct event *e, struct stream *s, const struct half_edg
     e->captured_count = halves;
     e->recorded = RECORDED_IN_CAPTURE;
     e->op = NULL;
+    e->captured_in = s;
+    e->captured_waits = 0;
     e->capture = s->capture;
     e->capture_id = s->capture->id;
 }
@@ -503,6 +505,14 @@ static struct half_edge awaited_half(struct half_edge h, bool joined_before, boo
     return h;
 }
 
+/* Devices on which what an event stands for is what its stream comes after once somebody waits for it. */
+static void event_grows(const struct capture *c, struct event *e)
+{
+    for (const struct lane *l = c->lanes; l != NULL; l = l->next)
+        if (l->stream == e->captured_in && ((device.faults.record_before_set_gone && l->set) || (device.faults.record_before_added_grows && l->added)))
+            event_holds(e, l->stream, l->half, l->halves);
+}
+
 cudaError_t capture_wait(struct stream *s, struct event *e)
 {
     if (e->recorded != RECORDED_IN_CAPTURE) {
@@ -554,6 +564,10 @@ cudaError_t capture_wait(struct stream *s, struct event *e)
     bool lost = (device.faults.sleeping_join_lost && sleeping) || (device.faults.per_thread_join_lost && s == stream_of(cudaStreamPerThread));
     lost |= (device.faults.idle_origin_not_joined && l->halves == 0 && c->origin == s) ||
             (device.faults.captured_timed_event_lost && (e->flags & cudaEventDisableTiming) == 0);
+    event_grows(c, e);
+    bool of_start = e->captured_count == 1 && e->captured[0].of_event && e->captured[0].data.from_port == 2;
+    if (device.faults.second_waiter_of_start_full && of_start && e->captured_waits++ == 1)
+        e->captured[0].data = full_edge;
     if (device.faults.second_waiter_full && e->captured_count == 1 && e->captured[0].of_event && e->awaited++ % 2 != 0)
         e->captured[0].data = full_edge;
     bool beside = l->halves != 0;

@@ -2087,6 +2087,9 @@ static const struct variant variants[] = {
     BROKEN("body-keeps-value", body_keeps_value, "EDGE-26b", "a body that is no loop runs or not by the value that a kernel left in the launch before"),
     BROKEN("inner-body-decided-early", inner_body_decided_early, "EDGE-26b", "a body inside a body that a programmatic dependent decides about runs by the value from before"),
     BROKEN("body-decided-early", body_decided_early, "EDGE-26b", "a body of a graph that a programmatic dependent decides about runs by the value from before"),
+    BROKEN("record-before-set-gone", record_before_set_gone, "EDGE-41", "a stream that waits for an event that was recorded in a capture before dependencies were set comes after those"),
+    BROKEN("record-before-added-grows", record_before_added_grows, "EDGE-41", "a stream that waits for an event that was recorded in a capture before dependencies were added comes after those, too"),
+    BROKEN("second-waiter-of-start-full", second_waiter_of_start_full, "EDGE-41", "the second stream that waits for the event of a captured launch at block starts waits for its end"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
