@@ -110,6 +110,8 @@ struct stream {
     struct op *last_kernel; /* or the end of a graph; for the device event-at-launch */
     struct pending_wait wait[MAX_WAITS];
     unsigned waits, told_to_wait; /* told_to_wait: so often since its last work, for the device wait-257-lost */
+    cudaGraphEdgeData left_data; /* of dependencies that were set in a capture that failed, for the device spoiled-data-stay */
+    bool left_set;       /* there were such; for the device spoiled-set-stays */
     bool behind_failed; /* a capture of kernels that failed, for the device failed-capture-uncovers */
     unsigned leaked_clusters[3]; /* for the device refused-clusters-leak */
     bool refused_dependent; /* a launch with attribute 6 behind a copy or memset: for the device refused-dependent-hides-copy */

@@ -210,6 +210,15 @@ static bool waits_for_program(const struct lane *l, const struct node *n)
     return n->type != cudaGraphNodeTypeKernel && l->halves == 1 && is_programmatic(&l->half[0]);
 }
 
+/* For the device spoiled-data-stay. */
+static void lane_takes_left(struct lane *l, const struct node *n)
+{
+    bool kernels = n->type == cudaGraphNodeTypeKernel && l->halves != 0 && l->half[0].node->type == cudaGraphNodeTypeKernel;
+    if (kernels && !edge_is_default(l->stream->left_data))
+        l->half[0].data = l->stream->left_data;
+    l->stream->left_data = full_edge;
+}
+
 static cudaError_t attach(struct stream *s, struct node *n, bool programmatic)
 {
     bool beside = (device.faults.later_capture_passes_overlapped && s->capture->next != NULL) ||
@@ -224,6 +233,9 @@ static cudaError_t attach(struct stream *s, struct node *n, bool programmatic)
     n->captured = true;
     if (device.faults.set_dependencies_passed && programmatic && l->set && l->last != NULL)
         lane_restarts_at(l, l->last);
+    programmatic &= !s->left_set;
+    if (l->last != NULL)
+        lane_takes_left(l, n);
     l->set = false;
     l->last = n;
     bool all_programmatic = l->halves != 0, events_too = programmatic && reads_boldly(); /* AMB-09 */

@@ -483,6 +483,7 @@ struct faults {
     bool update_takes_left_condition, params_take_left_condition, upload_takes_left_condition, enabling_takes_left_condition, body_keeps_value;
     bool inner_body_decided_early, body_decided_early;
     bool record_before_set_gone, record_before_added_grows, second_waiter_of_start_full;
+    bool spoiled_data_stay, spoiled_set_stays;
     bool never_overlaps, seldom_overlaps, early, shared, halts, late_copies, pageable_later; /* these conform */
 };
 
