@@ -229,7 +229,7 @@ bool graph_has_memory(const struct graph *g); /* it allocates or frees: then it 
 cudaError_t capture_memory(struct stream *s, void **p, size_t bytes);
 cudaError_t capture_end_of_memory(struct stream *s, const void *p);
 bool graph_memory_launched(const struct graph *g, unsigned long long flags); /* false: it is refused, and nothing has changed */
-bool graph_memory_freed(const void *p); /* it was held since a launch */
+bool graph_memory_freed(const void *p, size_t *bytes); /* it was held since a launch */
 bool takes_overlap(void); /* the seed decides whether a permitted overlap is taken */
 enum edge_kind trigger_for(const struct op *op); /* what a programmatic dependency of op waits for */
 bool reads_boldly(void); /* ... and how a question is answered that the documents leave open */

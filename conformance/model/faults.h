@@ -484,6 +484,7 @@ struct faults {
     bool inner_body_decided_early, body_decided_early;
     bool record_before_set_gone, record_before_added_grows, second_waiter_of_start_full;
     bool spoiled_data_stay, spoiled_set_stays;
+    bool left_memory_given_at_once, left_memory_shared;
     bool never_overlaps, seldom_overlaps, early, shared, halts, late_copies, pageable_later; /* these conform */
 };
 

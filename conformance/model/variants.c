@@ -2092,6 +2092,8 @@ static const struct variant variants[] = {
     BROKEN("second-waiter-of-start-full", second_waiter_of_start_full, "EDGE-41", "the second stream that waits for the event of a captured launch at block starts waits for its end"),
     BROKEN("spoiled-data-stay", spoiled_data_stay, "EDGE-40a", "the second launch in a stream of a capture comes after the first one by the edge data that were set there in a spoiled one"),
     BROKEN("spoiled-set-stays", spoiled_set_stays, "EDGE-40a", "no launch with attribute 6 of a capture has a primary in a stream whose dependencies were set in a spoiled one"),
+    BROKEN("left-memory-given-at-once", left_memory_given_at_once, "COMP-17c", "memory that a graph left and a stream frees is given to other streams before the stream comes there"),
+    BROKEN("left-memory-shared", left_memory_shared, "COMP-17c", "memory that a graph leaves and another graph frees is that of later graphs, too"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
