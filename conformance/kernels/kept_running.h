@@ -28,6 +28,8 @@ static void ask_running(struct ask *ask)
                 ask_calls_while_running(&kept, room, &gate, single);
         ask_all_succeeded(&kept, room, &gate);
         ask_queued(&kept, room, &gate);
+        room->plan.bound_ns = GATE_NS;
+        ask_objects(&kept, room, &gate);
         (void)cudaFreeHost(room);
     }
     close_kept(&kept);

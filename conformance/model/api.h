@@ -220,6 +220,13 @@ void graph_memories_reset(void);
 
 /* api_memory_pools.c: pools as handles */
 void memory_pools_reset(void);
+struct graph;
+/* user_objects.c */
+void objects_follow(struct graph *copy, const struct graph *g); /* the copy refers to them, too */
+void objects_lose(struct graph *g);                             /* it does not any more */
+void objects_wait(struct graph *g, const struct op *running);   /* ... once that has ended; NULL: at once */
+void objects_forget_retired(void);
+void objects_reset(bool begins); /* before and after the graphs go */
 struct memory_pool *memory_pool_of(cudaMemPool_t handle); /* NULL: none, or one that is gone */
 struct memory_pool *memory_pool_now(void); /* the device's */
 bool memory_pool_is_made(const struct memory_pool *pool); /* by a call */
@@ -321,6 +328,7 @@ struct graph {
         bool undecided;
         struct condition *next;
     } *conditions;
+    struct object_reference *objects; /* that it refers to */
     struct graph *next, *previous;
 };
 

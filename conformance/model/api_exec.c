@@ -376,6 +376,7 @@ cudaError_t CUDARTAPI cudaGraphExecChildGraphNodeSetParams(cudaGraphExec_t exec,
             request_copy(given->node[i]->kernel, n->child[0]->node[i]->kernel);
     if (device.faults.given_child_triggers_at_starts)
         trigger_at_starts(given);
+    objects_wait(n->child[0], exec_of(exec)->running);
     graph_delete(n->child[0]);
     n->children = 0;
     n->given = true;

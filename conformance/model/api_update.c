@@ -431,6 +431,12 @@ cudaError_t CUDARTAPI cudaGraphExecUpdate(cudaGraphExec_t handle, cudaGraph_t gr
         rest_takes(e->copy, copy);
     if (device.faults.update_frees_running)
         e->running = NULL;
+    if (device.faults.update_takes_no_object)
+        objects_lose(copy);
+    if (device.faults.replaced_objects_stay)
+        e->copy->objects = NULL;
+    if (!device.faults.update_ends_objects)
+        objects_wait(e->copy, e->running);
     graph_delete(e->copy);
     e->copy = copy;
     conditions_stay(e, device.faults.update_takes_left_condition);

@@ -485,6 +485,8 @@ struct faults {
     bool record_before_set_gone, record_before_added_grows, second_waiter_of_start_full;
     bool spoiled_data_stay, spoiled_set_stays;
     bool left_memory_given_at_once, left_memory_shared;
+    bool replaced_objects_stay, clone_takes_no_object, child_takes_no_object, exec_takes_no_object;
+    bool update_takes_no_object, destroyed_exec_ends_objects, update_ends_objects, object_references_go_at_once;
     bool never_overlaps, seldom_overlaps, early, shared, halts, late_copies, pageable_later; /* these conform */
 };
 

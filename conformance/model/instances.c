@@ -298,6 +298,8 @@ cudaError_t graph_instantiate(cudaGraphExec_t *out, cudaGraph_t handle, unsigned
     FAIL_IF(e == NULL, cudaErrorMemoryAllocation);
     e->magic = EXEC_MAGIC;
     e->copy = graph_copy(g);
+    if (device.faults.exec_takes_no_object)
+        objects_lose(e->copy);
     gone_recycled(e->copy);
     drop_later(e->copy);
     if (device.faults.same_shape_cached)
@@ -431,6 +433,8 @@ cudaError_t CUDARTAPI cudaGraphExecDestroy(cudaGraphExec_t handle)
         gone = e;
         return cudaSuccess;
     }
+    if (!device.faults.destroyed_exec_ends_objects)
+        objects_wait(e->copy, e->running);
     graph_delete(e->copy);
     free(e);
     return cudaSuccess;

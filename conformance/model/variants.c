@@ -2094,6 +2094,14 @@ static const struct variant variants[] = {
     BROKEN("spoiled-set-stays", spoiled_set_stays, "EDGE-40a", "no launch with attribute 6 of a capture has a primary in a stream whose dependencies were set in a spoiled one"),
     BROKEN("left-memory-given-at-once", left_memory_given_at_once, "COMP-17c", "memory that a graph left and a stream frees is given to other streams before the stream comes there"),
     BROKEN("left-memory-shared", left_memory_shared, "COMP-17c", "memory that a graph leaves and another graph frees is that of later graphs, too"),
+    BROKEN("replaced-objects-stay", replaced_objects_stay, "EDGE-43d", "user objects that an update takes from an executable graph never end"),
+    BROKEN("clone-takes-no-object", clone_takes_no_object, "EDGE-43d", "a clone does not refer to the user objects of its graph"),
+    BROKEN("child-takes-no-object", child_takes_no_object, "EDGE-43d", "a child graph does not refer to the user objects of the graph that it is a copy of"),
+    BROKEN("exec-takes-no-object", exec_takes_no_object, "EDGE-43d", "an executable graph does not refer to the user objects of its graph"),
+    BROKEN("update-takes-no-object", update_takes_no_object, "EDGE-43d", "an executable graph does not refer to the user objects of a graph that it was updated from"),
+    BROKEN("destroyed-exec-ends-objects", destroyed_exec_ends_objects, "EDGE-43d", "user objects end with an executable graph, although a launch of it is under way"),
+    BROKEN("update-ends-objects", update_ends_objects, "EDGE-43d", "user objects end with an update that takes them from an executable graph, although a launch of it is under way"),
+    BROKEN("object-references-go-at-once", object_references_go_at_once, "EDGE-43d", "a graph that gives up one of its references to a user object gives up all"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
