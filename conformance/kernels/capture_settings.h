@@ -94,7 +94,8 @@ static cudaError_t await_again(struct settings *s, cudaEvent_t event, cudaStream
 }
 
 /* The side stream, which has no work or a kernel of its own by then, waits for the event: it comes after the launch by a programmatic edge, and so
- * does a second stream. The node has the launch's attributes, and the stream's priority, unless the launch has one of its own, as a circumstance may give it. */
+ * does a second stream. The node has the launch's attributes, and the stream's priority, unless the launch has one of its own, as a circumstance may
+ * give it. */
 static cudaError_t capture_dressed(struct settings *s, unsigned i, cudaStream_t stream)
 {
     int at_start = i / (SETTINGS / 4) % 2 != 0, priority = 0, greatest = 0;
