@@ -195,6 +195,42 @@ static void ask_set_again(const struct capture *c, unsigned left)
     end_two(c, text, c->event);
 }
 
+/* "Captures in event the contents of stream at the time of this call": dependencies that the fork gets later are not among them. */
+static void ask_recorded_before(const struct capture *c, cudaStream_t third, cudaEvent_t event, unsigned kernels, unsigned flags)
+{
+    struct depends launched = PDL_ZERO, want = PDL_ZERO;
+    char text[112];
+
+    snprintf(text, sizeof(text), "a record in a fork before %u dependencies are %s", kernels,
+             flags == cudaStreamSetCaptureDependencies ? "set" : "added");
+    ask_expect(c->ask, text, begin_two(c, kernels, &launched, &want), cudaSuccess);
+    ask_expect(c->ask, text, cudaEventRecord(event, c->side), cudaSuccess);
+    ask_expect(c->ask, text, edges_update_capture(c->side, launched.node, launched.data, kernels, flags), cudaSuccess);
+    ask_expect(c->ask, text, cudaStreamWaitEvent(third, event, 0), cudaSuccess);
+    expect_depends(c->ask, text, third, &want);
+    expect_launch_after(c->ask, text, third, &want);
+    ask_expect(c->ask, text, record_and_await(event, third, c->stream), cudaSuccess);
+    end_two(c, text, c->event);
+}
+
+static void ask_records_before(const struct capture *c)
+{
+    cudaStream_t third = NULL;
+    cudaEvent_t event = NULL;
+    unsigned i;
+    cudaError_t error = cudaStreamCreateWithFlags(&third, cudaStreamNonBlocking);
+
+    if (error == cudaSuccess)
+        error = cudaEventCreateWithFlags(&event, cudaEventDisableTiming);
+    ask_expect(c->ask, "another stream and event", error, cudaSuccess);
+    for (i = 0; i < 4 && error == cudaSuccess; i++)
+        ask_recorded_before(c, third, event, i / 2 ? DEPENDS : 1, i % 2 ? cudaStreamAddCaptureDependencies : cudaStreamSetCaptureDependencies);
+    if (event)
+        (void)cudaEventDestroy(event);
+    if (third)
+        (void)cudaStreamDestroy(third);
+}
+
 /* An edge of this data between two captured nodes that none led between. */
 static void ask_edge_added(const struct capture *c, unsigned port)
 {
@@ -423,6 +459,7 @@ static void ask_depends(struct ask *ask)
         ask_updated(&c, i / 4 + 1, i % 2 ? cudaStreamAddCaptureDependencies : cudaStreamSetCaptureDependencies, i / 2 % 2 != 0);
     for (i = 0; i < DEPENDS; i++)
         ask_set_again(&c, i);
+    ask_records_before(&c);
     ask_beginnings(&c);
     ask_settings(&c);
     for (i = 0; i < 3; i++)

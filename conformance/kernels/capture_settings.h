@@ -9,7 +9,7 @@
 
 struct settings {
     const struct capture *capture;
-    cudaStream_t stream[SETTING_STREAMS];
+    cudaStream_t stream[SETTING_STREAMS], third;
     cudaEvent_t event[2];      /* the second one for hosts that sleep */
     unsigned wrong;
 };
@@ -79,8 +79,23 @@ static cudaError_t begin_side(const struct capture *c, cudaStream_t stream, stru
     return error == cudaSuccess ? read_depends(c->side, work) : error;
 }
 
-/* The side stream, which has no work or a kernel of its own by then, waits for the event: it comes after the launch by a programmatic edge. The
- * node has the launch's attributes, and the stream's priority, unless the launch has one of its own, as a circumstance may give it. */
+/* Another stream waits for the event, too, and comes back. */
+static cudaError_t await_again(struct settings *s, cudaEvent_t event, cudaStream_t stream, const struct depends *want)
+{
+    struct depends is = PDL_ZERO;
+    cudaError_t error = cudaStreamWaitEvent(s->third, event, 0);
+
+    if (error == cudaSuccess)
+        error = read_depends(s->third, &is);
+    if (error == cudaSuccess)
+        error = launch_nothing(s->third);
+    s->wrong += !same_depends(&is, want);
+    return error == cudaSuccess ? record_and_await(s->capture->event, s->third, stream) : error;
+}
+
+/* The side stream, which has no work or a kernel of its own by then, waits for the event: it comes after the launch by a programmatic edge, and so
+ * does a second stream. The node has the launch's attributes, and the stream's priority, unless the launch has one of its own, as a circumstance may
+ * give it. */
 static cudaError_t capture_dressed(struct settings *s, unsigned i, cudaStream_t stream)
 {
     int at_start = i / (SETTINGS / 4) % 2 != 0, priority = 0, greatest = 0;
@@ -108,6 +123,7 @@ static cudaError_t capture_dressed(struct settings *s, unsigned i, cudaStream_t 
         return error;
     want = launched;
     want.data[0] = edges_data(at_start ? 2 : 1, 0, 1);
+    error = await_again(s, event, stream, &want);
     want.node[1] = own_work.node[0];
     want.count += own_work.count; /* by full edges */
     if (is_hint(i % DRESSES) && others[0].id != cudaLaunchAttributeMemSyncDomainMap)
@@ -116,7 +132,7 @@ static cudaError_t capture_dressed(struct settings *s, unsigned i, cudaStream_t 
                 (!has_attribute(launched.node[0], &own) && (i % DRESSES == 5 || !has_attribute(launched.node[0], &around)));
     for (k = 0; k < count; k++)
         s->wrong += !has_attribute(launched.node[0], &others[k]);
-    return cudaSuccess;
+    return error;
 }
 
 /* What is captured into: a graph that the capture makes, or one that it is given: one by itself, a child graph, a body. */
@@ -181,6 +197,8 @@ static void ask_settings(const struct capture *c)
     s.stream[1] = cudaStreamPerThread;
     if (error == cudaSuccess)
         error = cudaStreamCreateWithPriority(&s.stream[2], cudaStreamNonBlocking, greatest);
+    if (error == cudaSuccess)
+        error = cudaStreamCreateWithFlags(&s.third, cudaStreamNonBlocking);
     for (i = 0; i < 2 && error == cudaSuccess; i++)
         error = cudaEventCreateWithFlags(&s.event[i], cudaEventDisableTiming | (i ? cudaEventBlockingSync : 0));
     for (i = 0; i < SETTINGS && error == cudaSuccess; i++) {
@@ -198,6 +216,8 @@ static void ask_settings(const struct capture *c)
             (void)cudaEventDestroy(s.event[i]);
     if (s.stream[2])
         (void)cudaStreamDestroy(s.stream[2]);
+    if (s.third)
+        (void)cudaStreamDestroy(s.third);
 }
 
 #endif

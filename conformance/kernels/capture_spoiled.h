@@ -142,6 +142,40 @@ static void ask_captured_again(struct spoiled *s)
     (void)cudaGraphDestroy(graph);
 }
 
+/* Before the capture is spoiled one of its two streams gets a dependency of the other one's kernel, by its trigger or its start. */
+static cudaError_t leave_half(const struct capture *c, unsigned turn)
+{
+    cudaStream_t stream[2] = { c->stream, c->side };
+    struct depends half = PDL_ZERO;
+    cudaError_t error = read_depends(stream[turn % 2 == 0], &half);
+
+    half.data[0] = edges_data(1 + turn / 3 % 2, 0, 1);
+    if (error != cudaSuccess)
+        return error;
+    return edges_update_capture(stream[turn % 2], half.node, half.data, half.count,
+                                turn / 2 % 2 ? cudaStreamAddCaptureDependencies : cudaStreamSetCaptureDependencies);
+}
+
+/* Nothing of that is left in the streams: launches in a new capture come after each other as ever, with attribute 6 or without. */
+static void ask_halves_gone(const struct capture *c)
+{
+    static const char *const what = "launches in a capture after a spoiled one in which dependencies were set";
+    struct depends none = PDL_ZERO, first = PDL_ZERO;
+    cudaEvent_t event = NULL; /* that of the spoiled capture is asked about by itself */
+
+    ask_expect(c->ask, what, cudaEventCreateWithFlags(&event, cudaEventDisableTiming), cudaSuccess);
+    ask_expect(c->ask, what, cudaStreamBeginCapture(c->stream, cudaStreamCaptureModeRelaxed), cudaSuccess);
+    expect_launch_after(c->ask, what, c->stream, &none);
+    ask_expect(c->ask, what, record_and_await(event, c->stream, c->side), cudaSuccess);
+    ask_expect(c->ask, what, read_depends(c->stream, &first), cudaSuccess);
+    expect_launch_after(c->ask, what, c->side, &first);
+    expect_launch_after(c->ask, what, c->stream, &first);
+    expect_overlap_after(c->ask, what, c->side);
+    expect_overlap_after(c->ask, what, c->stream);
+    end_two(c, what, event);
+    (void)cudaEventDestroy(event);
+}
+
 /* "This call will take the associated streams out of capture mode, but will also return an error value and a NULL graph." */
 static void ask_spoiled_by(struct spoiled *s, unsigned way, enum cudaStreamCaptureMode mode)
 {
@@ -150,7 +184,8 @@ static void ask_spoiled_by(struct spoiled *s, unsigned way, enum cudaStreamCaptu
     const struct capture *c = &s->c;
     cudaGraph_t graph = NULL;
     cudaError_t error = begin_in_mode(c->stream, mode);
-    int by_launch = (way + (unsigned)mode) % 2 != 0;
+    unsigned turn = 4 * (unsigned)mode + way;
+    int by_launch = (way + (unsigned)mode) % 2 != 0, sets = turn % 4 != 3;
 
     clear_words(s);
     if (error == cudaSuccess && by_launch)
@@ -160,12 +195,15 @@ static void ask_spoiled_by(struct spoiled *s, unsigned way, enum cudaStreamCaptu
     if (error == cudaSuccess)
         error = launch_nothing(c->side);
     ask_expect(c->ask, "a capture of two streams", error, cudaSuccess);
+    if (sets)
+        ask_expect(c->ask, "dependencies in a capture that is then spoiled", leave_half(c, turn), cudaSuccess);
     ask_expect_refusal(c->ask, ways[way], spoil(c, way));
     ask_late_works(s, ways[way], 0);
     ask_late_works(s, ways[way], 1);
     ask_expect(c->ask, "the end of a spoiled capture", cudaStreamEndCapture(c->stream, &graph), cudaErrorStreamCaptureInvalidated);
     ask_expect_number(c->ask, "a graph came of a spoiled capture", graph != NULL, 0);
     expect_set(s, "the words that refused work sets", 0);
+    ask_halves_gone(c);
     ask_event_captured_again(c);
     ask_works_again(s, c->stream, "work in the first stream of a spoiled capture, after its end");
     ask_works_again(s, c->side, "work in the other stream of a spoiled capture, after its end");

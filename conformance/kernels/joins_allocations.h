@@ -304,60 +304,7 @@ static cudaError_t lend_between(struct joins *joins)
     return run_lending(&l, error);
 }
 
-/* How memory that a graph left allocated is freed. */
-enum freed_by { FREED_BY_STREAM, FREED_BY_GRAPH, FREED_BY_LAUNCH, FREED_BYS };
-
-static cudaError_t make_freeing(struct lending *l, struct joins *joins, uint32_t *memory)
-{
-    cudaError_t error = begin_lending(l, joins, joins->stream[0]);
-
-    return end_lending(l, error == cudaSuccess ? lend_no_more(l, memory) : error, 0);
-}
-
-/* A launch, what follows it, and the end of the memory. */
-static cudaError_t lend_once(struct lending *l, struct lending *freeing, struct kernel_args *reads, enum freed_by by, int is_last)
-{
-    int dependent = drawn(l->joins, 9, 2) != 0;
-    const void *function = dependent ? (const void *)SYMBOL(joins_waiting_follower) : (const void *)SYMBOL(joins_follower);
-    cudaLaunchAttribute attribute = serialization(1);
-    cudaStream_t stream = l->joins->stream[0];
-    cudaError_t error = cudaGraphLaunch(l->exec, stream);
-
-    if (error == cudaSuccess)
-        error = launch_one(function, reads, PLACE_WORDS, FOLLOWS_IN(l->joins, stream), &attribute, dependent);
-    if (error == cudaSuccess && by == FREED_BY_GRAPH)
-        error = cudaGraphLaunch(freeing->exec, stream);
-    else if (error == cudaSuccess && FOLLOWS_IN_GRAPH && (by == FREED_BY_STREAM || is_last)) /* the mutant's is no pool's */
-        error = cudaFreeAsync(reads->data, stream);
-    return error == cudaSuccess ? cudaDeviceSynchronize() : error;
-}
-
-/* Memory that a graph leaves to its stream: what follows reads it, and frees it. Then the graph is launched again. */
-static cudaError_t lend_on(struct joins *joins)
-{
-    struct lending l = PDL_ZERO, freeing = PDL_ZERO;
-    enum freed_by by = (enum freed_by)drawn(joins, 8, FREED_BYS);
-    struct kernel_args reads;
-    uint32_t *memory = NULL;
-    unsigned launches;
-    cudaError_t error = begin_lending(&l, joins, joins->stream[0]);
-
-    prepare(joins, 1, 1);
-    if (error == cudaSuccess)
-        error = use_late(&l, &memory);
-    error = end_lending(&l, error, by == FREED_BY_LAUNCH ? cudaGraphInstantiateFlagAutoFreeOnLaunch : 0);
-    if (error == cudaSuccess && by == FREED_BY_GRAPH)
-        error = make_freeing(&freeing, joins, memory);
-    reads = with_data(&joins->follower[0], memory);
-    for (launches = 0; launches < 2 && error == cudaSuccess; launches++) {
-        joins->pinned->plan[0].key += launches; /* so that what the first launch left there is not fresh */
-        error = lend_once(&l, &freeing, &reads, by, launches == 1);
-        joins->pinned->host_is_stale |= is_stale(joins);
-    }
-    drop_lending(&freeing);
-    drop_lending(&l);
-    return error;
-}
+#include "joins_left.h"
 
 /* Two graphs at once, in two streams, then in the other's. */
 static cudaError_t lend_at_once(struct joins *joins)

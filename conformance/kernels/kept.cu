@@ -35,7 +35,7 @@
  * waiting   EDGE-43d calls while a dependent waits for a primary that the host holds: calls with their graph, and others
  * running   EDGE-43d while one launch is under way and another one is queued: each call of `orders`, for a node of each kind; an executable
  *                    graph is destroyed, and others are made; 40 launches in a row with a change before each; changes while an upload
- *                    waits behind work of its stream
+ *                    waits behind work of its stream; user objects live until the launch has ended, whichever copy of their graph it is of
  * children  EDGE-25c two child graphs in a row, with programmatic edges inside: of one graph, of two, and after each was given another one
  */
 #include <string.h>
@@ -491,8 +491,9 @@ static void ask_refused_changes(struct kept *kept)
 #include "kept_while_out.h"
 #include "kept_gone.h"
 #include "kept_queued.h"
-#include "kept_running.h"
 #include "kept_waiting.h"
+#include "kept_objects.h"
+#include "kept_running.h"
 #include "kept_children.h"
 
 static void ask_refused(struct ask *ask)

@@ -95,6 +95,8 @@ static void ask_running(struct ask *ask)
         ask_all_succeeded(&kept, room, &gate);
         ask_queued(&kept, room, &gate);
         ask_uploading(&kept, room, &gate);
+        room->plan.bound_ns = GATE_NS;
+        ask_objects(&kept, room, &gate);
         (void)cudaFreeHost(room);
     }
     close_kept(&kept);

@@ -2,19 +2,20 @@
  *
  * pair    rules     what is launched
  * chosen  EDGE-26b  an if-node, its second body, the last one of two or four bodies, or a loop, which a kernel before it decides anew in each
- *                   launch; in each of them the two kernels of `bodies`, with each kind of edge or node between them
+ *                   launch; or a body that runs by the default value of its handle, which a kernel of the launch before changed; in each of
+ *                   them the two kernels of `bodies`, with each kind of edge or node between them
  * bodies  EDGE-26b  a loop whose body is a kernel that triggers and one that waits, added as nodes, captured, inside a child graph of the
  *                   body, inside a body that runs or another loop, updated, or two such loops in a row. Each kind of edge leads from the
- *                   one to the other, or a copy or memset stands between or after them, or between them a child graph, or a body of one
- *                   kernel, or of such a pair, that runs in some rounds only. 5 rounds, 20, or 260; a loop around the loop has 2, 5 or 20.
- *                   After the loop comes a kernel, and after the graph one in its stream; all of that twice, in one stream or in two, and
- *                   in streams of each kind
+ *                   one to the other, or a copy or memset stands between or after them, or between them a child graph, or between or after
+ *                   them a body of one kernel, or between them one of such a pair, that runs in some rounds only. 5 rounds, 20, or 260; a loop
+ *                   around the loop has 2, 5 or 20. After the loop comes a kernel, and after the graph one in its stream; all of that
+ *                   twice, in one stream or in two, and in streams of each kind
  * mixed   EDGE-26e  a loop of three rounds, or a body that runs once, which holds up to eight kernels, child graphs and conditional nodes,
  *                   with edges as drawn, and after all of them a kernel that ends the round; launched twice
  *
  * In `bodies` and `chosen` a disabled kernel stands before the loop or body, and in two trials of three a loop of another graph runs before
- * the launches or beside them. Some executable graphs are updated, made anew, uploaded, or given parameters that they have. Any value but 0
- * lets a loop go on, or a body run, whichever thread of whichever block sets it.
+ * the launches or beside them. Some executable graphs are updated, made anew, uploaded, or given parameters that they have, before their first
+ * launch or between two. Any value but 0 lets a loop go on, or a body run, whichever thread of whichever block sets it.
  *
  * Mutant `nowait`: nobody waits.
  */
@@ -50,7 +51,7 @@ IMAGE_WITHOUT_PAIRS(loops)
 #define BEGUN_AT 34u           /* how often the second kernel has begun */
 #define CHOICE_AT 35u          /* the first launch's: 1 if the body is to run */
 #define ROUNDS_AT 36u          /* of a body that runs */
-#define INNER_AT 38u           /* the handle of a body between the two */
+#define INNER_AT 38u           /* the handle of a body between the two, or after them */
 #define OUTER_AT 40u           /* the handle of a loop around the loop, or of the other one of two loops */
 #define VALUES_AT 44u          /* of a condition that a kernel decides: the one with which the body does not run, and the one with which it does */
 #define OUTER_BEGUN_AT 42u     /* how many rounds of a loop around the loop have begun */
@@ -59,12 +60,12 @@ IMAGE_WITHOUT_PAIRS(loops)
 #define LOOP_STREAMS 5u        /* one of each kind */
 
 /* What leads from the first kernel to the second. A copy, a child graph or a body between hands the words on in args.seen, or from there; a
- * memset stores over what the kernel before it stored there. */
+ * memset stores over what the kernel before it stored there. About a body after both the second one decides. */
 enum way { BY_TRIGGER, BY_FULL_EDGE, BY_STARTS, AROUND_COPY, BEFORE_COPY, AROUND_BODY, AROUND_SET, BEFORE_SET, AROUND_CHILD, AROUND_PAIR,
-           WAYS };
+           BEFORE_BODY, WAYS };
 static const char *const way_name[WAYS] = { "", " by a full edge", " by an edge from block starts", " around a copy", " before a copy",
                                             " around a body", " around a memset", " before a memset", " around a child graph",
-                                            " around a body of a pair" };
+                                            " around a body of a pair", " before a body" };
 
 /* What the trial's plan has as `withhold`, `repeats`, and `skip`, which is how often the loop runs in a launch. */
 DEVICE_FN uint32_t way_of(const struct trial_plan *plan) { return plan->withhold; }
@@ -130,16 +131,29 @@ DEVICE_FN int reads_copy(const struct trial_plan *plan, uint32_t round)
     return way_of(plan) == AROUND_COPY || way_of(plan) == AROUND_CHILD || (is_around_body(plan) && runs_between(plan, round));
 }
 
-/* Ends the round late, and decides whether there is another one; never more than all loops have. witnessed: wrong words. */
+/* Decides whether there is another round; never more than all loops have. Any thread may set it. */
+DEVICE_FN void ends_round(const struct kernel_args *args, const struct trial_plan *plan, uint32_t round)
+{
+    uint32_t ended = round + 1;
+
+    if (k_thread() != round % k_threads())
+        return;
+    k_store_relaxed(&args->state->finished, ended);
+    k_set_condition(k_load64_relaxed(args->data + HANDLE_AT),
+                    value_to_go(args, ended % rounds_of(plan) != 0 && ended < all_rounds_of(plan)));
+}
+
+/* Ends the round late, or decides late whether the body after it runs. witnessed: wrong words. */
 KERNEL(loops_second)
 {
     struct trial_plan plan = k_plan(&args);
-    uint32_t round = k_load_relaxed(&args.state->finished), ended = round + 1;
+    uint32_t round = k_load_relaxed(&args.state->finished);
     const uint32_t *found = reads_copy(&plan, round) ? args.seen : args.data;
-    uint32_t *stored = way_of(&plan) == BEFORE_COPY ? args.seen : args.data + SECOND_AT;
+    int hands_on = way_of(&plan) == BEFORE_COPY || way_of(&plan) == BEFORE_BODY;
+    uint32_t *stored = hands_on ? args.seen : args.data + SECOND_AT;
 
     if (k_thread() == 0)
-        k_store_relaxed(args.data + BEGUN_AT, ended);
+        k_store_relaxed(args.data + BEGUN_AT, round + 1);
     if (WAITS)
         k_wait_device();
     if (k_load(found + k_thread()) != word_of(&plan, round) || (way_of(&plan) == AROUND_SET && !is_set(&args)))
@@ -151,11 +165,24 @@ KERNEL(loops_second)
         k_delay(args.state, plan.hold_ns);
     k_barrier();
     k_store(stored + k_thread(), word_of(&plan, round));
-    if (k_thread() != round % k_threads()) /* any thread may set it */
-        return;
-    k_store_relaxed(&args.state->finished, ended);
-    k_set_condition(k_load64_relaxed(args.data + HANDLE_AT),
-                    value_to_go(&args, ended % rounds_of(&plan) != 0 && ended < all_rounds_of(&plan)));
+    if (way_of(&plan) != BEFORE_BODY)
+        ends_round(&args, &plan, round);
+    else if (k_thread() == 0)
+        k_set_condition(k_load64_relaxed(args.data + INNER_AT), (uint32_t)runs_between(&plan, round));
+}
+
+/* After the body that the second one decides about: it has handed the words on where it runs; in the other rounds this kernel does. */
+KERNEL(loops_third)
+{
+    struct trial_plan plan = k_plan(&args);
+    uint32_t round = k_load_relaxed(&args.state->finished);
+    const uint32_t *found = runs_between(&plan, round) ? args.data + SECOND_AT : args.seen;
+
+    if (k_load(found + k_thread()) != word_of(&plan, round))
+        k_add(&args.state->witnessed, 1);
+    k_store(args.data + SECOND_AT + k_thread(), word_of(&plan, round));
+    k_barrier();
+    ends_round(&args, &plan, round);
 }
 
 /* as_wanted: whether that many rounds had ended when this kernel began. */
@@ -244,11 +271,23 @@ KERNEL(loops_after) { comes_after(&args); }
 DEVICE_FN uint32_t launch_of(const struct kernel_args *args) { return k_load_relaxed(&args->state->alive) / 2; }
 DEVICE_FN uint32_t runs_in(const struct kernel_args *args, uint32_t launch) { return (k_load(args->data + CHOICE_AT) + launch) % 2; }
 
+/* Before the kernel that decides, which begins at its trigger. */
+KERNEL(loops_leads)
+{
+    struct trial_plan plan = k_plan(&args);
+
+    k_trigger();
+    if (k_thread() == 0)
+        k_delay(args.state, plan.hold_ns);
+}
+
 /* The last thread of all blocks decides, late. */
 KERNEL(loops_chooses)
 {
     struct trial_plan plan = k_plan(&args);
 
+    if (WAITS)
+        k_wait_device();
     if (k_block() + 1 != k_blocks() || k_thread() + 1 != k_threads())
         return;
     k_trigger();
@@ -431,8 +470,12 @@ static void ask_runs(struct loops *l, const char *name, cudaError_t error, const
     l->stale = l->early = l->missing = 0;
     if (error == cudaSuccess)
         error = make_executable(l);
-    for (trial = 0; ask_goes_on(ask, trial, wanted->trials) && error == cudaSuccess; trial++)
-        error = run_loops(l, trial, wanted);
+    for (trial = 0; ask_goes_on(ask, trial, wanted->trials) && error == cudaSuccess; trial++) {
+        if (trial && trial <= RENEWALS)
+            error = renew(l, (enum renewal)((trial + l->turn) % RENEWALS));
+        if (error == cudaSuccess)
+            error = run_loops(l, trial, wanted);
+    }
     ask_expect(ask, name, error, cudaSuccess);
     snprintf(text, sizeof(text), "%s: rounds that read words before they were stored", name);
     ask_expect_none(ask, text, l->stale, wanted->trials);
@@ -505,11 +548,13 @@ static void close_loops(struct loops *l)
  * asked about alone and in a loop in a loop. */
 static int can_make(enum made made, enum way way)
 {
+    int has_body = way == AROUND_BODY || way == BEFORE_BODY;
+
     if (way == AROUND_PAIR)
         return made == MADE_OF_NODES || made == MADE_IN_LOOP;
     if (made == MADE_BY_CAPTURE)
-        return way != AROUND_BODY && way != AROUND_CHILD && way != BY_STARTS;
-    return way != AROUND_BODY || (made != MADE_IN_CHILD && made != MADE_TWICE);
+        return !has_body && way != AROUND_CHILD && way != BY_STARTS;
+    return !has_body || (made != MADE_IN_CHILD && made != MADE_TWICE);
 }
 
 static unsigned long long trials_of(const struct loops *l) { return l->ask->trials / (l->way == BY_TRIGGER && l->times == 1 ? 2 : 8); }

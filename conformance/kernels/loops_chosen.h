@@ -4,9 +4,10 @@
 
 #define CHOOSING_BLOCKS 3u
 
-enum chosen { CHOSEN_IF, CHOSEN_LOOP, CHOSEN_OF_TWO, CHOSEN_ELSE, CHOSEN_OF_FOUR, CHOSENS };
+enum chosen { CHOSEN_IF, CHOSEN_LOOP, CHOSEN_OF_TWO, CHOSEN_ELSE, CHOSEN_OF_FOUR, DEFAULT_IF, DEFAULT_OF_TWO, CHOSENS };
 static const char *const chosen_name[CHOSENS] = { "a body that a kernel chooses", "a loop that a kernel begins", "a body of two that a kernel chooses",
-                                                  "a second body that a kernel chooses", "a body of four that a kernel chooses" };
+                                                  "a second body that a kernel chooses", "a body of four that a kernel chooses",
+                                                  "a body that runs by default", "a body of two that runs by default" };
 
 /* A handle without a value of its own. The last one of several bodies is asked about, the others are empty. */
 static cudaError_t add_chosen(struct loops *l, enum chosen chosen, cudaGraphNode_t *node)
@@ -32,6 +33,45 @@ static cudaError_t add_chosen(struct loops *l, enum chosen chosen, cudaGraphNode
     return error == cudaSuccess ? add_pair(l, body[bodies - 1]) : error;
 }
 
+/* A handle by whose default value the body runs, whose last kernel sets 0: the next launch begins with the default again. */
+static cudaError_t make_default(struct loops *l, enum chosen chosen)
+{
+    enum cudaGraphConditionalNodeType type = cudaGraphCondTypeIf;
+    cudaGraphNode_t node = NULL;
+    unsigned bodies = 1;
+    cudaGraph_t body[2];
+    cudaError_t error = cudaGraphCreate(&l->graph, 0);
+
+#if CUDART_VERSION >= 12080
+    if (chosen == DEFAULT_OF_TWO && has_version(12080)) {
+        type = cudaGraphCondTypeSwitch;
+        bodies = 2;
+    }
+#endif
+    l->updates = l->turn % 3 == 1;
+    l->lone = l->times = 1;
+    if (error == cudaSuccess)
+        error = cudaGraphConditionalHandleCreate(&l->handle, l->graph, 1, cudaGraphCondAssignDefault);
+    if (error == cudaSuccess)
+        error = ask_add_conditional(&node, l->graph, l->handle, type, bodies, body);
+    if (error == cudaSuccess)
+        error = add_pair(l, body[bodies - 1]);
+    return error == cudaSuccess ? add_around_loop(l, &node, (const void *)SYMBOL(loops_after)) : error;
+}
+
+/* The kernel that decides; in every second turn a programmatic edge leads to it. */
+static cudaError_t add_choosing(struct loops *l, cudaGraphNode_t *chooses)
+{
+    cudaGraphEdgeData data = edges_data(1, 0, 1);
+    cudaGraphNode_t leads;
+    cudaError_t error = ask_add_kernel_after(chooses, l->graph, NULL, 0, (const void *)SYMBOL(loops_chooses), &l->args, CHOOSING_BLOCKS, THREADS);
+
+    if (error != cudaSuccess || l->turn % 2)
+        return error;
+    error = ask_add_kernel(&leads, l->graph, (const void *)SYMBOL(loops_leads), &l->args, THREADS);
+    return error == cudaSuccess ? edges_add(l->graph, &leads, chooses, &data, 1) : error;
+}
+
 static cudaError_t make_chosen(struct loops *l, enum chosen chosen)
 {
     cudaGraphEdgeData full = edges_data(0, 0, 0);
@@ -44,21 +84,23 @@ static cudaError_t make_chosen(struct loops *l, enum chosen chosen)
     if (error == cudaSuccess)
         error = add_chosen(l, chosen, &node);
     if (error == cudaSuccess)
-        error = ask_add_kernel_after(&chooses, l->graph, NULL, 0, (const void *)SYMBOL(loops_chooses), &l->args, CHOOSING_BLOCKS, THREADS);
+        error = add_choosing(l, &chooses);
     if (error == cudaSuccess)
         error = edges_add(l->graph, &chooses, &node, &full, 1);
     return error == cudaSuccess ? add_around_loop(l, &node, (const void *)SYMBOL(loops_after_choice)) : error;
 }
 
-/* Of two launches one runs the body. */
+/* Of two launches one runs the body, or both do. */
 static void ask_choice(struct loops *l, enum chosen chosen)
 {
-    struct wanted wanted = { (const void *)SYMBOL(loops_follows_choice), LOOPS / 2, 0 };
-    cudaError_t error = make_chosen(l, chosen);
+    int by_default = chosen >= DEFAULT_IF;
+    struct wanted wanted = { by_default ? (const void *)SYMBOL(loops_follower) : (const void *)SYMBOL(loops_follows_choice),
+                             by_default ? LOOPS : LOOPS / 2, 0 };
+    cudaError_t error = by_default ? make_default(l, chosen) : make_chosen(l, chosen);
     char name[80];
 
     l->most = l->way == BY_FULL_EDGE ? MOST_ROUNDS : MANY_ROUNDS;
-    wanted.trials = l->way == BY_TRIGGER ? l->ask->trials : l->ask->trials / 8;
+    wanted.trials = l->way == BY_TRIGGER && !by_default ? l->ask->trials : l->ask->trials / 8;
     snprintf(name, sizeof(name), "%s%s", chosen_name[chosen], way_name[l->way]);
     ask_runs(l, name, error, &wanted);
 }
@@ -71,7 +113,7 @@ static void ask_chosen(struct ask *ask)
     if (!may_ask(&l, ask))
         return;
     for (chosen = 0; chosen < CHOSENS; chosen++)
-        for (way = 0; way < WAYS; way++) {
+        for (way = 0; way < (chosen >= DEFAULT_IF ? BY_STARTS : WAYS); way++) {
             l.way = (enum way)way;
             if (l.way == AROUND_PAIR && chosen != CHOSEN_IF && chosen != CHOSEN_LOOP)
                 continue;

@@ -57,22 +57,27 @@ static cudaError_t add_inner_pair(struct loops *l, cudaGraph_t inside)
     return error == cudaSuccess ? edges_add(inside, &first, &second, &data, 1) : error;
 }
 
-/* A conditional node after a node of the body: the first kernel decides about it in each round. */
+/* A conditional node after a node of the body: the kernel before it decides about it in each round. */
 static cudaError_t add_between(struct loops *l, cudaGraph_t body, cudaGraphNode_t *node, const cudaGraphNode_t *after)
 {
     cudaGraphEdgeData full = edges_data(0, 0, 0);
+    struct kernel_args args = l->args;
     cudaGraphNode_t kernel;
     cudaGraph_t inside;
     cudaError_t error = ask_add_chosen(node, l->graph, body, &l->inner, cudaGraphCondTypeIf, 1, &inside);
 
+    if (l->way == BEFORE_BODY) {
+        args.data = l->args.seen;
+        args.seen = l->args.data + SECOND_AT;
+    }
     if (error == cudaSuccess && l->way == AROUND_PAIR)
         error = add_inner_pair(l, inside);
     else if (error == cudaSuccess)
-        error = ask_add_kernel(&kernel, inside, (const void *)SYMBOL(loops_between), &l->args, THREADS);
+        error = ask_add_kernel(&kernel, inside, (const void *)SYMBOL(loops_between), &args, THREADS);
     return error == cudaSuccess ? edges_add(body, after, node, &full, 1) : error;
 }
 
-static int is_by_trigger(enum way way) { return way == BY_TRIGGER || way == BEFORE_COPY || way == BEFORE_SET; }
+static int is_by_trigger(enum way way) { return way == BY_TRIGGER || way == BEFORE_COPY || way == BEFORE_SET || way == BEFORE_BODY; }
 
 /* What stands between the two kernels, or else the first one. */
 static cudaError_t add_middle(struct loops *l, cudaGraph_t body, cudaGraphNode_t *last, const cudaGraphNode_t *first)
@@ -85,6 +90,25 @@ static cudaError_t add_middle(struct loops *l, cudaGraph_t body, cudaGraphNode_t
     case AROUND_PAIR: return add_between(l, body, last, first);
     default: *last = *first; return cudaSuccess;
     }
+}
+
+/* What comes after the second kernel. */
+static cudaError_t add_last(struct loops *l, cudaGraph_t body, const cudaGraphNode_t *second)
+{
+    cudaGraphEdgeData full = edges_data(0, 0, 0);
+    cudaGraphNode_t node, third;
+    cudaError_t error;
+
+    if (l->way == BEFORE_SET)
+        return add_set(l, body, &node, second);
+    if (l->way == BEFORE_COPY)
+        return add_copy(l, body, &node, second);
+    if (l->way != BEFORE_BODY)
+        return cudaSuccess;
+    error = add_between(l, body, &node, second);
+    if (error == cudaSuccess)
+        error = ask_add_kernel(&third, body, (const void *)SYMBOL(loops_third), &l->args, THREADS);
+    return error == cudaSuccess ? edges_add(body, &node, &third, &full, 1) : error;
 }
 
 static cudaError_t add_pair(struct loops *l, cudaGraph_t body)
@@ -104,9 +128,7 @@ static cudaError_t add_pair(struct loops *l, cudaGraph_t body)
         error = ask_add_kernel(&second, body, (const void *)SYMBOL(loops_second), &l->args, THREADS);
     if (error == cudaSuccess)
         error = edges_add(body, &last, &second, &data, 1);
-    if (error == cudaSuccess && l->way == BEFORE_SET)
-        error = add_set(l, body, &last, &second);
-    return error == cudaSuccess && l->way == BEFORE_COPY ? add_copy(l, body, &last, &second) : error;
+    return error == cudaSuccess ? add_last(l, body, &second) : error;
 }
 
 static cudaError_t capture_move(struct loops *l, enum way copy, enum way set)
@@ -211,10 +233,16 @@ static cudaError_t add_loop(struct loops *l, enum made made, cudaGraphNode_t *ou
     return made == MADE_BY_CAPTURE ? capture_pair(l, body) : made == MADE_IN_CHILD ? nest_pair(l, body) : add_pair(l, body);
 }
 
+static cudaError_t update_from_own(struct loops *l)
+{
+    cudaGraphExecUpdateResultInfo info = PDL_ZERO;
+
+    return cudaGraphExecUpdate(l->exec, l->graph, &info);
+}
+
 /* Updates the executable graph by the graph that it was made from, whose first kernel stored elsewhere until now. */
 static cudaError_t update_loop(struct loops *l)
 {
-    cudaGraphExecUpdateResultInfo info = PDL_ZERO;
     void *values[1];
     struct cudaKernelNodeParams params = one_block_node((const void *)SYMBOL(loops_first), THREADS, values);
     cudaError_t error;
@@ -222,7 +250,7 @@ static cudaError_t update_loop(struct loops *l)
     values[0] = &l->args;
     params.gridDim.x = FIRST_BLOCKS;
     error = cudaGraphKernelNodeSetParams(l->first, &params);
-    return error == cudaSuccess ? cudaGraphExecUpdate(l->exec, l->graph, &info) : error;
+    return error == cudaSuccess ? update_from_own(l) : error;
 }
 
 /* A kernel before the loop or body that make_executable() disables. */
@@ -280,6 +308,31 @@ static cudaError_t make_executable(struct loops *l)
     if (error == cudaSuccess && l->turn / 4 % 2)
         error = give_same(l);
     return error == cudaSuccess && l->turn % 2 ? cudaGraphUpload(l->exec, l->ask->stream) : error;
+}
+
+/* What changes nothing of an executable graph that has run: the next launch begins with the values that conditions have by default, whatever
+ * kernels left in them. */
+enum renewal { RENEW_NOTHING, RENEW_UPDATE, RENEW_PARAMS, RENEW_UPLOAD, RENEW_ENABLED, RENEWALS };
+
+static cudaError_t renew(struct loops *l, enum renewal renewal)
+{
+    cudaError_t error = cudaSuccess;
+
+    switch (renewal) {
+    case RENEW_UPDATE:
+        error = update_from_own(l);
+        if (error == cudaErrorGraphExecUpdateFailure) { /* others ask whether it is taken */
+            (void)cudaGetLastError();
+            error = cudaSuccess;
+        }
+        return error;
+    case RENEW_PARAMS: return give_same(l);
+    case RENEW_UPLOAD: return cudaGraphUpload(l->exec, l->ask->stream);
+    case RENEW_ENABLED:
+        error = cudaGraphNodeSetEnabled(l->exec, l->idle, 1);
+        return error == cudaSuccess ? cudaGraphNodeSetEnabled(l->exec, l->idle, 0) : error;
+    default: return error;
+    }
 }
 
 static cudaError_t make_loop(struct loops *l, enum made made)

@@ -62,6 +62,7 @@ struct call call_begin(enum symbol symbol, bool despite_sticky)
     lock_take();
     if (device.cc == 0)
         model_reset(NULL, 1);
+    objects_forget_retired();
     struct call call = {cudaSuccess};
     device.other_thread = !pthread_equal(pthread_self(), first_thread);
     count[symbol]++;
@@ -172,9 +173,11 @@ void model_reset(const char *variant, uint64_t seed)
                  read_size("PDL_MODEL_SLOTS", 2, MODEL_MOST_SLOTS, &device.slots);
     scheduler_reset();
     blocks_reset();
+    objects_reset(true);
     ops_reset();
     captures_reset();
     graphs_reset();
+    objects_reset(false);
     streams_reset();
     pools_reset();
     memory_pools_reset();

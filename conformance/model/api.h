@@ -114,6 +114,8 @@ struct stream {
     struct op *last_kernel; /* or the end of a graph; for the device event-at-launch */
     struct pending_wait wait[MAX_WAITS];
     unsigned waits, told_to_wait; /* told_to_wait: so often since its last work, for devices that lose the later ones */
+    cudaGraphEdgeData left_data; /* of dependencies that were set in a capture that failed, for the device spoiled-data-stay */
+    bool left_set;       /* there were such; for the device spoiled-set-stays */
     bool behind_failed; /* a capture of kernels that failed, for the device failed-capture-uncovers */
     unsigned leaked_clusters[3]; /* for the device refused-clusters-leak */
     bool refused_dependent; /* a launch with attribute 6 behind a copy or memset: for the device refused-dependent-hides-copy */
@@ -155,6 +157,8 @@ struct event {
     uint64_t capture_id;
     struct half_edge *captured;
     unsigned captured_count;
+    struct stream *captured_in; /* for the devices record-before-* */
+    unsigned captured_waits;    /* so many streams wait for it: for the device second-waiter-of-start-full */
     struct stream *in, *waiter[16]; /* where it was recorded last; who waits for it, for the device fifth-waiter-unordered */
     bool moved; /* recorded in several streams: for the device moved-event-not-awaited */
     unsigned waiters, awaited; /* awaited: so often by streams, since it was recorded: for the device awaited-sync-early */
@@ -221,6 +225,13 @@ void graph_memories_reset(void);
 
 /* api_memory_pools.c: pools as handles */
 void memory_pools_reset(void);
+struct graph;
+/* user_objects.c */
+void objects_follow(struct graph *copy, const struct graph *g); /* the copy refers to them, too */
+void objects_lose(struct graph *g);                             /* it does not any more */
+void objects_wait(struct graph *g, const struct op *running);   /* ... once that has ended; NULL: at once */
+void objects_forget_retired(void);
+void objects_reset(bool begins); /* before and after the graphs go */
 struct memory_pool *memory_pool_of(cudaMemPool_t handle); /* NULL: none, or one that is gone */
 struct memory_pool *memory_pool_now(void); /* the device's */
 bool memory_pool_is_made(const struct memory_pool *pool); /* by a call */
@@ -230,7 +241,7 @@ bool graph_has_memory(const struct graph *g); /* it allocates or frees: then it 
 cudaError_t capture_memory(struct stream *s, void **p, size_t bytes);
 cudaError_t capture_end_of_memory(struct stream *s, const void *p);
 bool graph_memory_launched(const struct graph *g, unsigned long long flags); /* false: it is refused, and nothing has changed */
-bool graph_memory_freed(const void *p); /* it was held since a launch */
+bool graph_memory_freed(const void *p, size_t *bytes); /* it was held since a launch */
 bool takes_overlap(void); /* the seed decides whether a permitted overlap is taken */
 enum edge_kind trigger_for(const struct op *op); /* what a programmatic dependency of op waits for */
 bool reads_boldly(void); /* ... and how a question is answered that the documents leave open */
@@ -326,6 +337,7 @@ struct graph {
         bool undecided;
         struct condition *next;
     } *conditions;
+    struct object_reference *objects; /* that it refers to */
     struct graph *next, *previous;
 };
 
@@ -424,6 +436,7 @@ unsigned condition_now(unsigned long long handle);
 struct loop *loop_new(const struct node *n, struct op *last); /* last: of a node that is still to be decided */
 bool has_loop(const struct graph *g);
 void exec_ends_loops(const struct graph_exec *e);
+void conditions_stay(const struct graph_exec *e, bool stay); /* for the devices *-left-condition */
 cudaError_t edge_check(const struct node *from, const struct node *to, edge_data data);
 cudaError_t graph_connect(struct graph *g, struct node *from, struct node *to, edge_data data);
 void graph_drop_arc(struct graph *g, size_t index);

@@ -99,6 +99,17 @@ static bool all_joined(const struct capture *c)
     return true;
 }
 
+/* What was set in its streams stays there, on the devices that keep it. */
+static void streams_keep_set(const struct capture *c)
+{
+    for (const struct lane *l = c->lanes; l != NULL; l = l->next) {
+        bool set = (l->set || l->added) && l->halves != 0;
+        l->stream->left_set |= set && device.faults.spoiled_set_stays;
+        if (set && device.faults.spoiled_data_stay)
+            l->stream->left_data = l->half[l->halves - 1].data;
+    }
+}
+
 /* What the end of a capture changes beside it, on the devices that do so. */
 static void end_spoils(const struct capture *c, bool failed)
 {
@@ -106,6 +117,8 @@ static void end_spoils(const struct capture *c, bool failed)
     for (const struct lane *l = c->lanes; device.faults.spoiled_fork_forgets && failed && l != NULL; l = l->next)
         if (l->by_program)
             stream_cuts(l->stream);
+    if (failed)
+        streams_keep_set(c);
     if (device.faults.failed_capture_id_again && failed)
         capture_id_again();
     if (device.faults.end_resets_thread_mode && c->mode == cudaStreamCaptureModeRelaxed)

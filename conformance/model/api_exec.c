@@ -112,6 +112,7 @@ cudaError_t CUDARTAPI cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec, cud
     if (ignored || (device.faults.second_params_ignored && n->renewed++ != 0))
         return cudaSuccess;
     n->disabled &= !device.faults.params_enable;
+    conditions_stay(e, device.faults.params_take_left_condition);
     n->given = true;
     static struct request before;
     request_copy(&before, n->kernel);
@@ -386,6 +387,7 @@ cudaError_t CUDARTAPI cudaGraphExecChildGraphNodeSetParams(cudaGraphExec_t exec,
             request_copy(given->node[i]->kernel, n->child[0]->node[i]->kernel);
     if (device.faults.given_child_triggers_at_starts)
         trigger_at_starts(given);
+    objects_wait(n->child[0], exec_of(exec)->running);
     graph_delete(n->child[0]);
     n->children = 0;
     n->given = true;

@@ -65,6 +65,8 @@ cudaError_t CUDARTAPI cudaGraphClone(cudaGraph_t *out, cudaGraph_t handle)
     FAIL_IF(out == NULL || g == NULL || graph_has_condition(g), cudaErrorInvalidValue);
     FAIL_IF(graph_has_memory(g) && !device.faults.memory_cloned, cudaErrorNotSupported);
     struct graph *copy = graph_copy(g);
+    if (device.faults.clone_takes_no_object)
+        objects_lose(copy);
     graph_loses_values(copy);
     g->clones++;
     g->cloned = true;
@@ -403,6 +405,8 @@ cudaError_t CUDARTAPI cudaGraphAddChildGraphNode(cudaGraphNode_t *out, cudaGraph
     FAIL_IF(graph_has_condition(graph_of(child)), cudaErrorInvalidValue);
     struct node *n = node_new(graph_of(graph), cudaGraphNodeTypeGraph);
     struct graph *copy = graph_copy(graph_of(child));
+    if (device.faults.child_takes_no_object)
+        objects_lose(copy);
     graph_loses_values(copy);
     if (device.faults.child_edges_full)
         edges_become_full(copy);

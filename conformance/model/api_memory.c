@@ -44,7 +44,8 @@ cudaError_t CUDARTAPI cudaFree(void *p)
     CALL(cudaFree);
     if (device.faults.free_triggers)
         blocks_let_go(false);
-    return graph_memory_freed(p) ? run_until_idle() : release(p);
+    size_t bytes;
+    return graph_memory_freed(p, &bytes) ? run_until_idle() : release(p);
 }
 
 cudaError_t CUDARTAPI cudaMallocHost(void **out, size_t bytes)

@@ -27,7 +27,9 @@ const struct graph *node_body_by(const struct node *n, unsigned value)
 
 const struct graph *node_body(const struct node *n)
 {
-    return node_body_by(n, device.faults.loop_keeps_value && n->choice == BODY_LOOP ? condition_now(n->handle) : n->condition);
+    bool body_keeps = device.faults.body_keeps_value && (n->choice == BODY_IF || n->choice == BODY_SWITCH);
+    bool keeps = body_keeps || (device.faults.loop_keeps_value && n->choice == BODY_LOOP);
+    return node_body_by(n, keeps ? condition_now(n->handle) : n->condition);
 }
 
 cudaError_t CUDARTAPI cudaGraphChildGraphNodeGetGraph(cudaGraphNode_t node, cudaGraph_t *out)
@@ -96,6 +98,7 @@ cudaError_t CUDARTAPI cudaGraphNodeSetEnabled(cudaGraphExec_t exec, cudaGraphNod
         e->running = NULL;
     if (device.faults.disabling_forgets_events && enabled == 0 && e->running != NULL && !e->running->retired)
         e->in->waits = 0;
+    conditions_stay(e, device.faults.enabling_takes_left_condition && n->disabled && enabled != 0);
     n->reenabled |= n->disabled && enabled != 0;
     if (device.faults.disabling_takes_memsets && n->type == cudaGraphNodeTypeMemset)
         memsets_follow(e->copy, enabled != 0);

@@ -60,6 +60,7 @@ static struct graph_memory *memory_for(const struct node *n, size_t bytes)
         ordered |= same && m->frees != NULL && f->alloc_nodes_share;
         ordered |= !same && m->frees != NULL && f->graphs_share_allocations;
         ordered |= !same && m->frees == NULL && !m->freed_elsewhere && f->graphs_share_unfreed;
+        ordered |= !same && m->frees == NULL && m->freed_elsewhere && f->left_memory_shared;
         if (ordered && m->bytes == bytes && !m->given)
             return m;
     }
@@ -188,11 +189,12 @@ cudaError_t CUDARTAPI cudaDeviceGraphMemTrim(int index)
 }
 
 /* Whether a launch has allocated it, and nobody freed it yet: now it is free. */
-bool graph_memory_freed(const void *p)
+bool graph_memory_freed(const void *p, size_t *bytes)
 {
     for (struct graph_memory *m = memories; m != NULL; m = m->next)
         if (m->p == p && m->held) {
             m->held = false;
+            *bytes = m->bytes;
             return true;
         }
     return false;

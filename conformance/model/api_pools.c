@@ -155,17 +155,35 @@ cudaError_t CUDARTAPI cudaMallocFromPoolAsync(void **out, size_t bytes, cudaMemP
     return allocate_from(memory_pool_of(from), out, bytes, stream_of(stream));
 }
 
+/* For the device left-memory-given-at-once. */
+static void pool_takes_left(void *p, size_t bytes, struct stream *s)
+{
+    struct pooled *m = *pooled_at(p) == NULL ? calloc(1, sizeof *m) : NULL;
+    if (m == NULL)
+        return;
+    m->p = p;
+    m->bytes = bytes;
+    m->of = memory_pool_now();
+    m->freed_in = s;
+    m->next = pool;
+    pool = m;
+}
+
 cudaError_t CUDARTAPI cudaFreeAsync(void *p, cudaStream_t stream)
 {
     CALL(cudaFreeAsync);
     struct stream *s = stream_of(stream);
     struct pooled **at = pooled_at(p), *m = *at;
+    size_t bytes;
     cudaError_t error = stream_may_queue(s);
     FAIL_IF(error != cudaSuccess, error);
     if (s->capture != NULL)
         return call_result(capture_end_of_memory(s, p));
-    if (graph_memory_freed(p))
+    if (graph_memory_freed(p, &bytes)) {
+        if (device.faults.left_memory_given_at_once)
+            pool_takes_left(p, bytes, s);
         return stream_move(s, op_new(OP_POOL), false);
+    }
     FAIL_IF(m == NULL || m->freed_in != NULL, cudaErrorInvalidValue);
     m->last_kernel = s->kernel_tail;
     struct op *op = op_new(OP_POOL);

@@ -452,12 +452,19 @@ cudaError_t CUDARTAPI cudaGraphExecUpdate(cudaGraphExec_t handle, cudaGraph_t gr
     if (device.faults.update_frees_running)
         e->running = NULL;
     bool other_kinds = takes_kinds && !same_edge_data(e->copy, copy);
+    if (device.faults.update_takes_no_object)
+        objects_lose(copy);
+    if (device.faults.replaced_objects_stay)
+        e->copy->objects = NULL;
+    if (!device.faults.update_ends_objects)
+        objects_wait(e->copy, e->running);
     graph_delete(e->copy);
     e->copy = copy;
     if (device.faults.kinds_reach_siblings && other_kinds)
         execs_take_kinds(e);
     if (device.faults.kinds_reach_source && other_kinds)
         graph_takes_kinds(e->made_from, copy);
+    conditions_stay(e, device.faults.update_takes_left_condition);
     e->features |= HAS(updated);
     e->updates_taken++;
     if (device.faults.update_leaves_result)

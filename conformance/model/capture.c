@@ -212,6 +212,15 @@ static bool waits_for_program(const struct lane *l, const struct node *n)
     return n->type != cudaGraphNodeTypeKernel && l->halves == 1 && is_programmatic(&l->half[0]);
 }
 
+/* For the device spoiled-data-stay. */
+static void lane_takes_left(struct lane *l, const struct node *n)
+{
+    bool kernels = n->type == cudaGraphNodeTypeKernel && l->halves != 0 && l->half[0].node->type == cudaGraphNodeTypeKernel;
+    if (kernels && !edge_is_default(l->stream->left_data))
+        l->half[0].data = l->stream->left_data;
+    l->stream->left_data = full_edge;
+}
+
 static cudaError_t attach(struct stream *s, struct node *n, bool programmatic)
 {
     bool beside = (device.faults.later_capture_passes_overlapped && s->capture->next != NULL) ||
@@ -226,6 +235,9 @@ static cudaError_t attach(struct stream *s, struct node *n, bool programmatic)
     n->captured = true;
     if (device.faults.set_dependencies_passed && programmatic && l->set && l->last != NULL)
         lane_restarts_at(l, l->last);
+    programmatic &= !s->left_set;
+    if (l->last != NULL)
+        lane_takes_left(l, n);
     l->set = false;
     l->last = n;
     bool all_programmatic = l->halves != 0, events_too = programmatic && reads_boldly(); /* AMB-09 */
@@ -306,6 +318,8 @@ static void event_holds(struct event *e, struct stream *s, const struct half_edg
     e->captured_count = halves;
     e->recorded = RECORDED_IN_CAPTURE;
     e->op = NULL;
+    e->captured_in = s;
+    e->captured_waits = 0;
     e->capture = s->capture;
     e->capture_id = s->capture->id;
 }
@@ -505,6 +519,14 @@ static struct half_edge awaited_half(struct half_edge h, bool joined_before, boo
     return h;
 }
 
+/* Devices on which what an event stands for is what its stream comes after once somebody waits for it. */
+static void event_grows(const struct capture *c, struct event *e)
+{
+    for (const struct lane *l = c->lanes; l != NULL; l = l->next)
+        if (l->stream == e->captured_in && ((device.faults.record_before_set_gone && l->set) || (device.faults.record_before_added_grows && l->added)))
+            event_holds(e, l->stream, l->half, l->halves);
+}
+
 cudaError_t capture_wait(struct stream *s, struct event *e)
 {
     if (e->recorded != RECORDED_IN_CAPTURE) {
@@ -556,6 +578,10 @@ cudaError_t capture_wait(struct stream *s, struct event *e)
     bool lost = (device.faults.sleeping_join_lost && sleeping) || (device.faults.per_thread_join_lost && s == stream_of(cudaStreamPerThread));
     lost |= (device.faults.idle_origin_not_joined && l->halves == 0 && c->origin == s) ||
             (device.faults.captured_timed_event_lost && (e->flags & cudaEventDisableTiming) == 0);
+    event_grows(c, e);
+    bool of_start = e->captured_count == 1 && e->captured[0].of_event && e->captured[0].data.from_port == 2;
+    if (device.faults.second_waiter_of_start_full && of_start && e->captured_waits++ == 1)
+        e->captured[0].data = full_edge;
     if (device.faults.second_waiter_full && e->captured_count == 1 && e->captured[0].of_event && e->awaited++ % 2 != 0)
         e->captured[0].data = full_edge;
     bool beside = l->halves != 0;

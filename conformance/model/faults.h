@@ -500,6 +500,13 @@ struct faults {
     bool pending_upload_puts_back, pending_upload_launched; /* behind work of its stream */
     bool kinds_reach_siblings, kinds_reach_source, child_kinds_reach_siblings;
     bool update_keeps_beyond_1024, clone_beyond_1024_lets_go, child_beyond_1024_lets_go; /* of a large graph */
+    bool update_takes_left_condition, params_take_left_condition, upload_takes_left_condition, enabling_takes_left_condition, body_keeps_value;
+    bool inner_body_decided_early, body_decided_early;
+    bool record_before_set_gone, record_before_added_grows, second_waiter_of_start_full;
+    bool spoiled_data_stay, spoiled_set_stays;
+    bool left_memory_given_at_once, left_memory_shared;
+    bool replaced_objects_stay, clone_takes_no_object, child_takes_no_object, exec_takes_no_object;
+    bool update_takes_no_object, destroyed_exec_ends_objects, update_ends_objects, object_references_go_at_once;
     bool never_overlaps, seldom_overlaps, early, shared, halts, late_copies, pageable_later; /* these conform */
 };
 

@@ -87,6 +87,7 @@ void graph_delete(struct graph *g)
         free(g->conditions);
         g->conditions = next;
     }
+    objects_lose(g);
     free(g->lost_kernel);
     free(g->node);
     free(g->arc);
@@ -496,5 +497,6 @@ struct graph *graph_copy(const struct graph *g)
         copy->arc[i].from = copy->node[g->arc[i].from->index];
         copy->arc[i].to = copy->node[g->arc[i].to->index];
     }
+    objects_follow(copy, g);
     return copy;
 }

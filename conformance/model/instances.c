@@ -314,6 +314,8 @@ cudaError_t graph_instantiate(cudaGraphExec_t *out, cudaGraph_t handle, unsigned
     FAIL_IF(e == NULL, cudaErrorMemoryAllocation);
     e->magic = EXEC_MAGIC;
     e->copy = graph_copy(g);
+    if (device.faults.exec_takes_no_object)
+        objects_lose(e->copy);
     gone_recycled(e->copy);
     drop_later(e->copy);
     if (device.faults.same_shape_cached)
@@ -378,6 +380,7 @@ cudaError_t graph_upload(cudaGraphExec_t handle, cudaStream_t stream)
         stream_cuts(stream_of(stream));
     for (size_t i = 0; device.faults.upload_enables && i < exec_of(handle)->copy->nodes; i++)
         exec_of(handle)->copy->node[i]->disabled = false;
+    conditions_stay(exec_of(handle), device.faults.upload_takes_left_condition);
     exec_of(handle)->features |= HAS(uploaded);
     if (device.faults.upload_while_out_uncovers)
         arcs_lose(exec_of(handle)->copy, NULL);
@@ -451,6 +454,8 @@ cudaError_t CUDARTAPI cudaGraphExecDestroy(cudaGraphExec_t handle)
     }
     if (e->as_uploaded != NULL)
         graph_delete(e->as_uploaded);
+    if (!device.faults.destroyed_exec_ends_objects)
+        objects_wait(e->copy, e->running);
     graph_delete(e->copy);
     free(e);
     return cudaSuccess;

@@ -2,6 +2,7 @@
 #include "api.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum { MOST_ROUNDS = 10000 }; /* of a loop that never ends: a deadlock */
 
@@ -14,23 +15,29 @@ struct loop { /* one that a launch has queued, or a node that is still to be dec
 static struct loop *open_loops; /* all that have not ended: for the device loop-beside-loop-once */
 
 static unsigned long long condition_handles, value_room;
-static unsigned *condition_value; /* of each handle: one for all executable graphs that have it */
+static unsigned *condition_value;  /* of each handle: one for all executable graphs that have it */
+static unsigned *condition_before; /* ..., until it was set last: for the devices *body-decided-early */
 
 unsigned long long condition_new(void)
 {
     if (++condition_handles < value_room)
         return condition_handles;
+    const unsigned long long room = value_room;
     value_room = 2 * condition_handles + 64;
     condition_value = realloc(condition_value, value_room * sizeof *condition_value);
-    if (condition_value == NULL)
+    condition_before = realloc(condition_before, value_room * sizeof *condition_before);
+    if (condition_value == NULL || condition_before == NULL)
         abort();
+    memset(condition_value + room, 0, (value_room - room) * sizeof *condition_value);
     return condition_handles;
 }
 
 void condition_set(unsigned long long handle, unsigned value)
 {
-    if (handle != 0 && handle <= condition_handles)
-        condition_value[handle] = value;
+    if (handle == 0 || handle > condition_handles)
+        return;
+    condition_before[handle] = condition_value[handle];
+    condition_value[handle] = value;
 }
 
 unsigned condition_now(unsigned long long handle)
@@ -137,10 +144,28 @@ static bool is_behind_disabled(const struct node *n)
     return false;
 }
 
+/* Whether a kernel decides about this body that began by a programmatic edge. */
+static bool is_behind_dependent(const struct node *n)
+{
+    const struct graph *g = n->graph;
+    for (size_t i = 0; i < g->arcs; i++)
+        for (size_t k = 0; g->arc[i].to == n && k < g->arcs; k++)
+            if (g->arc[k].to == g->arc[i].from && g->arc[k].data.type == cudaGraphDependencyTypeProgrammatic)
+                return true;
+    return false;
+}
+
+/* The value by which a node that a kernel decides about runs. */
+static unsigned decided_value(const struct node *n)
+{
+    bool early = n->graph->owner != NULL ? device.faults.inner_body_decided_early : device.faults.body_decided_early;
+    return early && is_behind_dependent(n) ? condition_before[n->handle] : condition_now(n->handle);
+}
+
 static void queue_body(const struct loop *loop, struct op *start, struct op *end)
 {
     const struct node *n = loop->node;
-    const struct graph *body = node_body_by(n, condition_now(n->handle));
+    const struct graph *body = node_body_by(n, loop->last != NULL ? decided_value(n) : condition_now(n->handle));
     if (device.faults.chosen_last_idle && loop->last != NULL && n->children > 2 && body == n->child[n->children - 1])
         body = NULL;
     if (device.faults.chosen_switch_by_low_byte && loop->last != NULL && n->choice == BODY_SWITCH)
@@ -218,4 +243,24 @@ void exec_ends_loops(const struct graph_exec *e)
 {
     if (e->launches != 0 && has_loop(e->copy))
         (void)run_until_idle();
+}
+
+/* A loop has ended with 0. */
+static void conditions_take_left(const struct graph *g)
+{
+    for (size_t i = 0; i < g->nodes; i++) {
+        struct node *n = g->node[i];
+        if (n->type == cudaGraphNodeTypeConditional && !n->undecided)
+            n->condition = n->choice == BODY_LOOP ? 0 : condition_now(n->handle);
+        for (unsigned c = 0; c < n->children; c++)
+            conditions_take_left(n->child[c]);
+    }
+}
+
+void conditions_stay(const struct graph_exec *e, bool stay)
+{
+    if (!stay || e->launches == 0)
+        return;
+    (void)run_until_idle();
+    conditions_take_left(e->copy);
 }

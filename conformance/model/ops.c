@@ -82,6 +82,7 @@ void ops_reclaim(void)
     streams_forget_retired();
     execs_forget_retired();
     pools_forget_retired();
+    objects_forget_retired();
     for (struct chunk **at = &chunks; *at != NULL;) {
         if ((*at)->needed == 0)
             chunk_spare(at);
