@@ -77,11 +77,16 @@ static cudaError_t launch_and_wait(cudaGraphExec_t exec, cudaStream_t stream)
 static void ask_enabled_again(struct while_out *w, enum out_node out, enum out_change change, int launches)
 {
     struct ask *ask = w->kept->ask;
+    cudaError_t error;
     char text[112];
 
     snprintf(text, sizeof(text), "%s while %s was left out", out_change_name[change], out_name[out]);
     ask_expect(ask, text, cudaGraphNodeSetEnabled(w->exec, w->node[out], 0), cudaSuccess);
-    ask_expect(ask, text, change_while_out(w, out, change), cudaSuccess);
+    error = change_while_out(w, out, change);
+    if (change == OUT_UPDATE)
+        ask_expect_update(ask, text, error);
+    else
+        ask_expect(ask, text, error, cudaSuccess);
     if (launches && out == OUT_FIRST)
         expect_words(w->kept, w->exec, text, 3);
     else if (launches)
