@@ -210,6 +210,7 @@ static void ask_recorded_before(const struct capture *c, cudaStream_t third, cud
     expect_depends(c->ask, text, third, &want);
     expect_launch_after(c->ask, text, third, &want);
     ask_expect(c->ask, text, record_and_await(event, third, c->stream), cudaSuccess);
+    ask_expect(c->ask, text, launch_nothing(c->side), cudaSuccess);
     end_two(c, text, c->event);
 }
 

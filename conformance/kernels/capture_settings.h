@@ -5,6 +5,7 @@
 
 #define SETTING_STREAMS 3u     /* one of the case's, the per-thread default stream, one of the greatest priority */
 #define DRESSES (7u + HINT_KINDS)   /* what a launch carries beside its event; prime to the other numbers, so that all meet */
+#define AGAIN_EACH 5u          /* in which a second stream waits, too; prime to the other numbers as well */
 #define SETTINGS (SETTING_STREAMS * MODES * DRESSES * 4)
 
 struct settings {
@@ -94,8 +95,8 @@ static cudaError_t await_again(struct settings *s, cudaEvent_t event, cudaStream
 }
 
 /* The side stream, which has no work or a kernel of its own by then, waits for the event: it comes after the launch by a programmatic edge, and so
- * does a second stream. The node has the launch's attributes, and the stream's priority, unless the launch has one of its own, as a circumstance may
- * give it. */
+ * does, in some of them, a second stream. The node has the launch's attributes, and the stream's priority, unless the launch has one of its own, as a
+ * circumstance may give it. */
 static cudaError_t capture_dressed(struct settings *s, unsigned i, cudaStream_t stream)
 {
     int at_start = i / (SETTINGS / 4) % 2 != 0, priority = 0, greatest = 0;
@@ -123,7 +124,8 @@ static cudaError_t capture_dressed(struct settings *s, unsigned i, cudaStream_t 
         return error;
     want = launched;
     want.data[0] = edges_data(at_start ? 2 : 1, 0, 1);
-    error = await_again(s, event, stream, &want);
+    if (i % AGAIN_EACH == 0)
+        error = await_again(s, event, stream, &want);
     want.node[1] = own_work.node[0];
     want.count += own_work.count; /* by full edges */
     if (is_hint(i % DRESSES) && others[0].id != cudaLaunchAttributeMemSyncDomainMap)

@@ -4,13 +4,14 @@
 #define KEPT_OBJECTS_H_INCLUDED
 
 /* What refers to the object in the end: an executable graph of the graph, of its clone, of a graph around it, one of two, one that was updated from
- * the graph, or one that was updated from another graph while its launch is under way. */
-enum owner { OWNED_BY_EXEC, OWNED_BY_CLONE, OWNED_BY_PARENT, OWNED_BY_SIBLING, OWNED_BY_UPDATED, OWNED_BY_LAUNCH, OWNERS };
+ * the graph or given it for a child graph, or one that was updated from another graph while its launch is under way. */
+enum owner { OWNED_BY_EXEC, OWNED_BY_CLONE, OWNED_BY_PARENT, OWNED_BY_SIBLING, OWNED_BY_UPDATED, OWNED_BY_GIVEN, OWNED_BY_LAUNCH, OWNERS };
 static const char *const owner_name[OWNERS] = { "an executable graph", "an executable graph of a clone", "an executable graph around a child graph",
                                                 "one of two executable graphs", "an updated executable graph",
+                                                "an executable graph that was given another child graph",
                                                 "a launch of an executable graph that is updated" };
 
-#define OBJECT_TURNS 4u        /* of each owner: with one reference or three, moved to the graph or not; the launch is under way or not */
+#define OBJECT_TURNS 2u        /* of each owner: with one reference or three, moved to the graph or not; the launch is under way, or has ended */
 #define OBJECTS (OWNERS * OBJECT_TURNS)
 #define OBJECT_LOOKS 16u       /* at what must not come */
 #define OBJECT_POLLS 1000000u  /* for what has to come, from another thread */
@@ -70,11 +71,24 @@ static cudaError_t give_object(const struct owning *o, unsigned references, int 
     return error;
 }
 
+/* A graph around a child graph without the object. */
+static cudaError_t make_around(struct owning *o, cudaGraphNode_t *node)
+{
+    cudaGraph_t plain = NULL;
+    cudaError_t error = make_owned(o, &plain);
+
+    if (error == cudaSuccess)
+        error = cudaGraphCreate(&o->other, 0);
+    if (error == cudaSuccess)
+        error = cudaGraphAddChildGraphNode(node, o->other, NULL, 0, plain);
+    return error == cudaSuccess ? cudaGraphDestroy(plain) : error;
+}
+
 /* In no circumstance, which might have copies of its own. */
 static cudaError_t make_owner(struct owning *o, enum owner owner)
 {
-    cudaGraphNode_t node;
-    cudaError_t error = cudaSuccess;
+    cudaGraphNode_t node = NULL;
+    cudaError_t error = owner == OWNED_BY_GIVEN ? make_around(o, &node) : cudaSuccess;
 
     if (owner == OWNED_BY_CLONE)
         error = cudaGraphClone(&o->other, o->graph);
@@ -88,6 +102,8 @@ static cudaError_t make_owner(struct owning *o, enum owner owner)
         error = cudaGraphInstantiateWithFlags(&o->exec, o->other && owner != OWNED_BY_LAUNCH ? o->other : o->graph, 0);
     if (error == cudaSuccess && owner == OWNED_BY_UPDATED)
         error = update_from(o->exec, o->graph);
+    if (error == cudaSuccess && owner == OWNED_BY_GIVEN)
+        error = cudaGraphExecChildGraphNodeSetParams(o->exec, node, o->graph);
     if (error == cudaSuccess && owner == OWNED_BY_SIBLING)
         error = cudaGraphInstantiateWithFlags(&o->sibling, o->graph, 0);
     return error;
@@ -127,14 +143,14 @@ static void ask_owned(struct owning *o, enum owner owner, unsigned turn)
 {
     struct ask *ask = o->kept->ask;
     struct trial_state empty = PDL_ZERO;
-    int under_way = turn % 2 == 0 && owner != OWNED_BY_SIBLING;
+    int under_way = turn == 0 && owner != OWNED_BY_SIBLING, moves = owner / 2 % 2 != 0;
     char text[128];
 
     snprintf(text, sizeof(text), "an object of %s%s", owner_name[owner], under_way ? ", which is destroyed while it runs" : "");
     o->room->state = empty;
     (void)words_then(o->kept);
     ask_expect(ask, text, make_owned(o, &o->graph), cudaSuccess);
-    ask_expect(ask, text, give_object(o, turn / 2 ? 3 : 1, turn % 3 == 0), cudaSuccess);
+    ask_expect(ask, text, give_object(o, (owner + turn) % 2 ? 3 : 1, moves), cudaSuccess);
     ask_expect(ask, text, make_owner(o, owner), cudaSuccess);
     ask_expect(ask, text, drop_sources(o, owner), cudaSuccess);
     expect_alive(o, text, 0);

@@ -58,6 +58,7 @@ IMAGE_WITHOUT_PAIRS(loops)
 #define GO_AT 46u              /* the value with which a loop goes on */
 #define NO_BODY 0x100u         /* a value that names no body, whatever is added; its lowest byte is 0 */
 #define LOOP_STREAMS 5u        /* one of each kind */
+#define RENEWED_TRIALS 2u      /* of each loop, after the first trial */
 
 /* What leads from the first kernel to the second. A copy, a child graph or a body between hands the words on in args.seen, or from there; a
  * memset stores over what the kernel before it stored there. About a body after both the second one decides. */
@@ -471,7 +472,7 @@ static void ask_runs(struct loops *l, const char *name, cudaError_t error, const
     if (error == cudaSuccess)
         error = make_executable(l);
     for (trial = 0; ask_goes_on(ask, trial, wanted->trials) && error == cudaSuccess; trial++) {
-        if (trial && trial <= RENEWALS)
+        if (trial && trial <= RENEWED_TRIALS)
             error = renew(l, (enum renewal)((trial + l->turn) % RENEWALS));
         if (error == cudaSuccess)
             error = run_loops(l, trial, wanted);

@@ -382,6 +382,8 @@ cudaError_t CUDARTAPI cudaGraphExecChildGraphNodeSetParams(cudaGraphExec_t exec,
         return cudaSuccess;
     size_t shared_bytes = first != NULL && first->kernel != NULL ? n->child[0]->node[0]->kernel->shared_bytes : 0;
     struct graph *given = graph_copy(graph_of(child));
+    if (device.faults.given_child_takes_no_object)
+        objects_lose(given);
     for (size_t i = 1; device.faults.child_params_keep_later_kernels && i < given->nodes; i++)
         if (given->node[i]->kernel != NULL)
             request_copy(given->node[i]->kernel, n->child[0]->node[i]->kernel);
