@@ -485,6 +485,7 @@ struct faults {
     bool waiter_33_passes;
     bool long_staged_copy_passed, long_staged_copy_uncovered;
     bool update_33_uncovers;
+    bool ninth_completion_record_lost;
     bool never_overlaps, seldom_overlaps, early, shared, halts, late_copies, pageable_later; /* these conform */
 };
 
