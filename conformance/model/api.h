@@ -170,6 +170,7 @@ struct event {
     uint64_t launched_at;
     struct op *place;        /* what the destroyed event stood for whose place it has: for the device destroyed-event-place-fires */
     struct op *fires_with;   /* what the destroyed event stood for whose place it has: for the device destroyed-event-fires-next */
+    unsigned rerecorded;     /* so often while it had not fired: for the device ninth-completion-record-lost */
     unsigned followers;      /* since it was recorded: for the device waiter-33-passes */
     struct event *next;
 };

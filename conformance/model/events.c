@@ -111,6 +111,7 @@ void event_takes(struct event *e, enum recorded how, struct op *op, bool at_bloc
     if (device.faults.launch_record_moves_waiters && how != RECORDED_ORDINARY && e->op != NULL)
         streams_follow(e->op, op);
     e->followers = 0;
+    e->rerecorded = e->op != NULL && !e->op->retired ? e->rerecorded + 1 : 0;
     bool of_failed = e->recorded == RECORDED_IN_CAPTURE && e->capture_id == device.failed_capture;
     e->recorded = how;
     e->op = op;
@@ -148,6 +149,8 @@ void event_takes(struct event *e, enum recorded how, struct op *op, bool at_bloc
     if (device.faults.launched_plain_event_past && how == RECORDED_PROGRAMMATIC && (e->flags & cudaEventBlockingSync) == 0)
         e->op = NULL;
     if (how == RECORDED_PROGRAMMATIC && (has_no_room(e) || (device.faults.record_after_spoiled_lost && of_failed)))
+        e->op = NULL;
+    if (device.faults.ninth_completion_record_lost && how == RECORDED_LAUNCH && e->rerecorded >= 8)
         e->op = NULL;
     if (takes_overlap())
         e->device_at = soonest;

@@ -507,6 +507,7 @@ struct faults {
     bool left_memory_given_at_once, left_memory_shared;
     bool replaced_objects_stay, clone_takes_no_object, child_takes_no_object, exec_takes_no_object;
     bool update_takes_no_object, destroyed_exec_ends_objects, update_ends_objects, given_child_takes_no_object, object_references_go_at_once;
+    bool ninth_completion_record_lost;
     bool never_overlaps, seldom_overlaps, early, shared, halts, late_copies, pageable_later; /* these conform */
 };
 
