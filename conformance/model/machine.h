@@ -175,6 +175,7 @@ struct store_buffer {
 
 struct line {
     uint32_t tag, generation;
+    uint64_t by; /* the block that brought it in, as a store buffer's owner */
     uint64_t data[LINE_BYTES / 8];
 };
 
@@ -326,6 +327,11 @@ void value_arrives(struct op *op);
 /* waits.c */
 bool wait_may_return(const struct thread *thread);
 bool before_open_wait(const struct thread *thread); /* the thread has not waited, and what a wait covers has not ended */
+
+/* lines.c: for the broken devices */
+bool others_were_there(struct block *block); /* whether a block of its grid was on its SM before */
+bool others_stand_there(const struct block *block); /* a block of another kernel is on its SM */
+void drop_lines_of(struct sm *sm, uint64_t owner, bool of_grid); /* those that the block brought in, or all blocks of its grid */
 
 /* fences.c: for the broken devices */
 bool is_far(uint32_t word);

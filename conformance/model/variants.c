@@ -2080,6 +2080,9 @@ static const struct variant variants[] = {
     BROKEN("body-update-keeps-trigger-count", body_update_keeps_trigger_count, "COMP-16", "a kernel of a body that an update gives more blocks has triggered once as many have as it had before"),
     BROKEN("freed-given-behind-trigger", freed_given_behind_trigger, "COMP-17a", "memory that a stream frees is given to a stream that waits for the programmatic event of the last kernel before"),
     BROKEN("stream-33-takes-others", stream_33_takes_others, "COMP-04e", "in a stream that was made beside 32 others a launch with attribute 6 has the last kernel of the stream made 32 before for its primary, if that is newer"),
+    BROKEN("wait-drops-own-lines", wait_drops_own_lines, "COMP-16", "the wait drops only the lines that its own block brought in"),
+    BROKEN("wait-drops-own-grids-lines", wait_drops_own_grids_lines, "COMP-16", "the wait drops only the lines that its own grid brought in"),
+    BROKEN("begin-keeps-busy-lines", begin_keeps_busy_lines, "COMP-16", "a block that begins drops no lines while a block of another kernel is on its SM"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
