@@ -2083,6 +2083,9 @@ static const struct variant variants[] = {
     BROKEN("wait-drops-own-lines", wait_drops_own_lines, "COMP-16", "the wait drops only the lines that its own block brought in"),
     BROKEN("wait-drops-own-grids-lines", wait_drops_own_grids_lines, "COMP-16", "the wait drops only the lines that its own grid brought in"),
     BROKEN("begin-keeps-busy-lines", begin_keeps_busy_lines, "COMP-16", "a block that begins drops no lines while a block of another kernel is on its SM"),
+    BROKEN("late-warps-of-clusters-free", late_warps_of_clusters_free, "COMP-16", "in a launch in clusters the second half of a block's warps do not wait"),
+    BROKEN("late-warps-of-cooperative-free", late_warps_of_cooperative_free, "COMP-16", "in a cooperative launch the second half of a block's warps do not wait"),
+    BROKEN("late-warps-of-bodies-free", late_warps_of_bodies_free, "COMP-16", "in the body of a conditional node the second half of a block's warps do not wait"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
