@@ -81,6 +81,7 @@ struct op {
     unsigned cover_open; /* covered ops not yet retired */
     bool covers_untriggered; /* for the device wait-needs-trigger */
     bool by_driver;
+    const void *original; /* the node of a graph that its node was copied from: for the device siblings-share-triggers */
     int given_domain; /* of its stream: for the device given-domain-uncovers */
     bool waits_freed; /* for the devices exec-end-frees-waits, allocation-frees-waits and own-event-uncovers */
     bool attributed, covers_nothing, urgent; /* how it was launched, for the devices of ATTR-04, ATTR-07, COMP-03 */

@@ -462,10 +462,24 @@ void op_flushes(struct op *op)
 
 /* ---- what blocks report (blocks.c calls these) ---- */
 
+static bool are_siblings(const struct op *op, const struct op *other)
+{
+    return other != NULL && other != op && op->original != NULL && other->original == op->original;
+}
+
+/* How many blocks of the same node of another executable graph have triggered, if that runs. */
+static unsigned siblings_triggered(const struct op *op)
+{
+    for (unsigned i = 0; device.faults.siblings_share_triggers && i < workers(); i++)
+        if (are_siblings(op, device.block[i].op))
+            return device.block[i].op->grid->triggered;
+    return 0;
+}
+
 static bool all_triggered(const struct op *op)
 {
     const struct grid *g = op->grid;
-    unsigned exited = device.faults.exit_not_trigger ? 0 : g->exited;
+    unsigned exited = device.faults.exit_not_trigger ? 0 : g->exited + siblings_triggered(op);
     if (device.faults.one_trigger_launches && g->triggered > 0)
         return true;
     const struct faults *f = &device.faults;
@@ -526,6 +540,11 @@ void op_block_triggered(struct op *op)
         op_state(op, &op->triggered_any, EDGE_TOUCHED);
     if (!op->triggered_all && all_triggered(op))
         op_state(op, &op->triggered_all, EDGE_TRIGGERED);
+    for (unsigned i = 0; device.faults.siblings_share_triggers && i < workers(); i++) {
+        struct op *other = device.block[i].op;
+        if (are_siblings(op, other) && !other->triggered_all && all_triggered(other))
+            op_state(other, &other->triggered_all, EDGE_TRIGGERED);
+    }
     waiters_recheck();
 }
 

@@ -2086,6 +2086,7 @@ static const struct variant variants[] = {
     BROKEN("late-warps-of-clusters-free", late_warps_of_clusters_free, "COMP-16", "in a launch in clusters the second half of a block's warps do not wait"),
     BROKEN("late-warps-of-cooperative-free", late_warps_of_cooperative_free, "COMP-16", "in a cooperative launch the second half of a block's warps do not wait"),
     BROKEN("late-warps-of-bodies-free", late_warps_of_bodies_free, "COMP-16", "in the body of a conditional node the second half of a block's warps do not wait"),
+    BROKEN("siblings-share-triggers", siblings_share_triggers, "COMP-16", "the triggers of a node count for the same node of another executable graph of its graph, too, if both run"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
