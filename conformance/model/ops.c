@@ -178,6 +178,10 @@ static bool passes_row(const struct op *op, const struct op *pred)
     if (op->kind == OP_COPY && ((f->short_copy_passes_row && op->move.bytes < 16 && op->move.rows == 1 && op->move.layers <= 1) ||
                                 (f->single_layer_passes_row && op->move.layers == 1)))
         return true;
+    if (op->kind == OP_COPY && op->plain_copy && op->move.bytes > 65536 &&
+        ((f->long_plain_copy_passes_row && memory_contains(op->move.from, 1) && !memory_is_pinned(op->move.from)) ||
+         (f->long_plain_copy_in_passes_row && !memory_contains(op->move.from, 1))))
+        return true;
     return (f->copy_to_host_passes_row && op->to_host) || (f->graph_passes_row && op->kind == OP_JOIN) ||
            (f->host_passes_row && op->kind == OP_HOST && op->host.callback == NULL) ||
            (f->callback_passes_row && op->host.callback != NULL) || (f->value_passes_row && op->of_value) ||

@@ -2089,6 +2089,8 @@ static const struct variant variants[] = {
     BROKEN("siblings-share-triggers", siblings_share_triggers, "COMP-16", "the triggers of a node count for the same node of another executable graph of its graph, too, if both run"),
     BROKEN("large-blocks-share-memory", large_blocks_share_memory, "MEM-10a", "a block with more than 32 KiB of dynamic shared memory has it with another block of its SM"),
     BROKEN("large-block-wipes-others", large_block_wipes_others, "MEM-10a", "a block with more than 32 KiB of dynamic shared memory wipes that of the other blocks of its SM when it begins"),
+    BROKEN("long-plain-copy-passes-row", long_plain_copy_passes_row, "COMP-05b", "cudaMemcpy of more than 64 KiB out of the device waits for the kernel before it, not for what that one overlapped"),
+    BROKEN("long-plain-copy-in-passes-row", long_plain_copy_in_passes_row, "COMP-05b", "cudaMemcpy of more than 64 KiB from pageable memory waits for the kernel before it, not for what that one overlapped"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
