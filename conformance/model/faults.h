@@ -481,6 +481,7 @@ struct faults {
     bool freed_given_behind_trigger;
     bool stream_33_takes_others;
     bool wait_drops_own_lines, wait_drops_own_grids_lines, begin_keeps_busy_lines; /* who brought a line in, who stands on its SM */
+    bool limit_frees_waits, preference_triggers, registered_uncovers; /* what the host sets while a kernel runs */
     bool long_plain_copy_passes_row, long_plain_copy_in_passes_row;
     bool large_blocks_share_memory, large_block_wipes_others; /* of more than 32 KiB of shared memory */
     bool siblings_share_triggers; /* executable graphs of one graph */

@@ -71,7 +71,7 @@ void ops_reset(void)
     values_reset();
     device.live_ops = 0;
     device.serial = device.told_function_at = device.told_memory_at = device.made_graph_at = 0;
-    device.pinned_memory_at = device.changed_graph_at = device.told_properties_at = device.printed_graph_at = device.told_pool_at = 0;
+    device.pinned_memory_at = device.changed_graph_at = device.told_properties_at = device.printed_graph_at = device.told_pool_at = device.registered_at = 0;
 }
 
 /* Gives back the chunks that nothing needs any more; not while a caller still holds an operation. */
