@@ -128,6 +128,21 @@ static void shape_threads(struct slot_shape *shape, const struct device_size *si
         shape->threads *= 2;
 }
 
+/* Where threads are what is asked about, one shape in four with few blocks has the longest ones, and words for each of their threads. */
+static void shape_many_threads(struct slot_shape *shape, const struct pair *pair, const struct device_size *size, uint64_t bits)
+{
+    unsigned fewer = shape->primary_blocks, more = shape->dependent_blocks;
+
+    if (fewer > more) {
+        fewer = shape->dependent_blocks;
+        more = shape->primary_blocks;
+    }
+    if (!(pair->flags & PAIR_TWO_WARPS) || (bits >> 20 & 3) || fewer > 2 || more > at_least(size->sms / 4, 2))
+        return;
+    shape->threads = size->max_threads;
+    shape->words = 4 * shape->threads * fewer;
+}
+
 /* One shape in sixteen of a start rule has few threads, whole warps or not, and few words for them. */
 static void shape_few_threads(struct slot_shape *shape, const struct device_size *size, uint64_t bits)
 {
@@ -172,6 +187,8 @@ void plan_shape(struct slot_shape *shape, const struct case_info *info, const st
     }
     if (!shape->threads)
         shape_threads(shape, size, plan_draw(source, index, DRAW_THREADS));
+    if (pair->shape == SHAPE_WORDS)
+        shape_many_threads(shape, pair, size, plan_draw(source, index, DRAW_THREADS));
     if (pair->shape == SHAPE_WORDS && strcmp(info->kind, "start") == 0)
         shape_few_threads(shape, size, plan_draw(source, index, DRAW_THREADS));
     if (strcmp(info->window, "contended") == 0)

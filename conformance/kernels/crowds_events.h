@@ -390,6 +390,7 @@ static cudaError_t run_fan(struct crowd *crowd, unsigned trial, unsigned *early)
 }
 
 #include "crowds_changed.h"
+#include "crowds_twins.h"
 
 static void ask_fans(struct crowd *crowd)
 {
@@ -427,6 +428,8 @@ static void ask_crowd_events(struct crowd *crowd)
         ask_fans(crowd);
     if (error == cudaSuccess)
         ask_changed_crowds(crowd);
+    if (error == cudaSuccess)
+        ask_twins(crowd);
 }
 
 #endif

@@ -6,6 +6,15 @@
 #define KEPT_BLOCKS 8u         /* the last ones of each of the two grids */
 #define KEPT_MANY 100u
 #define KEPT_FIXED 768u        /* words of static shared memory */
+#define KEPT_WORDS 4096u       /* of dynamic shared memory are filled, all over it */
+#define KEPT_SIZES 5u          /* of 1 to 16 KiB */
+#define KEPT_ROUNDS 10u        /* of these sizes; then come large ones, of which a launch has to be allowed those over 48 KiB */
+#ifdef PDL_MODEL
+static const unsigned kept_large[] = { 40960 };
+#else
+static const unsigned kept_large[] = { 50176, 66560, 98304 };
+#endif
+#define KEPT_LARGE (sizeof(kept_large) / sizeof(kept_large[0]))
 
 /* All these blocks of both grids, bounded. The first grid tells whether they met: the second one counts its blocks also once they have left. */
 DEVICE_FN void kept_blocks_meet(const struct kernel_args *args, const struct trial_plan *plan)
@@ -26,18 +35,18 @@ DEVICE_FN void keeps(const struct kernel_args *args, volatile uint32_t *fixed, u
     struct trial_plan plan = k_plan(args);
     volatile uint32_t *own = k_shared();
     uint64_t key = plan.key + k_block() + (args->input ? k_blocks() : 0);
-    uint32_t words = k_dynamic_shared() / 4, wrong = 0, i;
+    uint32_t all = k_dynamic_shared() / 4, step = (all + KEPT_WORDS - 1) / KEPT_WORDS, words = all / step, wrong = 0, i;
 
     k_trigger();
     if (k_block() + KEPT_BLOCKS < k_blocks())
         return;
     for (i = k_thread(); i < words; i += k_threads())
-        own[i] = words_fresh(key, i);
+        own[i * step] = words_fresh(key, i);
     for (i = k_thread(); i < fixed_words; i += k_threads())
         fixed[i] = ~words_fresh(key, i);
     kept_blocks_meet(args, &plan);
     for (i = k_thread(); i < words; i += k_threads()) /* what another thread stored, too */
-        wrong += own[words - 1 - i] != words_fresh(key, words - 1 - i);
+        wrong += own[(words - 1 - i) * step] != words_fresh(key, words - 1 - i);
     for (i = k_thread(); i < fixed_words; i += k_threads())
         wrong += fixed[fixed_words - 1 - i] != ~words_fresh(key, fixed_words - 1 - i);
     if (wrong)
@@ -58,16 +67,41 @@ KERNEL(crowds_keeps_fixed)
 #endif
 }
 
-/* Whatever they have of it, both kernels are to fit beside each other on an SM: it does not change its split while something runs there (F29b). */
-static cudaError_t allow_kept(void)
+/* Whatever they have of it, both kernels are to fit beside each other on an SM: it does not change its split while something runs there (F29b).
+ * In every third round they are to need other splits. */
+static cudaError_t split_kept(unsigned round)
 {
     cudaError_t error = cudaFuncSetAttribute((const void *)SYMBOL(crowds_keeps), cudaFuncAttributePreferredSharedMemoryCarveout,
-                                             cudaSharedmemCarveoutMaxShared);
+                                             round % 3 == 2 ? cudaSharedmemCarveoutMaxL1 : cudaSharedmemCarveoutMaxShared);
 
     if (error != cudaSuccess)
         return error;
     return cudaFuncSetAttribute((const void *)SYMBOL(crowds_keeps_fixed), cudaFuncAttributePreferredSharedMemoryCarveout,
                                 cudaSharedmemCarveoutMaxShared);
+}
+
+static cudaError_t allow_kept(void)
+{
+    int most = (int)kept_large[KEPT_LARGE - 1];
+    cudaError_t error = cudaFuncSetAttribute((const void *)SYMBOL(crowds_keeps), cudaFuncAttributeMaxDynamicSharedMemorySize, most);
+
+    if (error != cudaSuccess)
+        return error;
+    return cudaFuncSetAttribute((const void *)SYMBOL(crowds_keeps_fixed), cudaFuncAttributeMaxDynamicSharedMemorySize, most);
+}
+
+/* Of the first and of the second grid. A cooperative one is to fit anywhere: it has no large ones. */
+static void size_kept(unsigned round, unsigned how, size_t bytes[2])
+{
+    unsigned size = round % KEPT_SIZES, large = round - KEPT_ROUNDS;
+
+    bytes[0] = (size_t)1024 << size;
+    bytes[1] = (size_t)1024 << ((round + how) % 2 ? (size + 1 + how % 4) % KEPT_SIZES : size);
+    if (round >= KEPT_ROUNDS && how != WITHIN_COOPERATIVE) {
+        bytes[large / KEPT_LARGE % 2] = kept_large[large % KEPT_LARGE];
+        if (how % 3 == 0 && KEPT_LARGE > 1)
+            bytes[0] = kept_large[(large + 1) % KEPT_LARGE];
+    }
 }
 
 /* A grid of this kind, and one more that may overlap it, in half of the trials with another amount of shared memory, or with static one beside it.
@@ -77,19 +111,21 @@ static cudaError_t launch_kept(const struct crowd *crowd, unsigned how, unsigned
     cudaStream_t stream = crowd->ask->stream;
     cudaLaunchAttribute attribute[2];
     struct kernel_args args = crowd->args;
-    unsigned round = trial / WITHIN, size = round % 5, other = (round + how) % 2 ? (size + 1 + how % 4) % 5 : size;
+    unsigned round = trial / WITHIN;
     const void *second = (round / 2 + how) % 2 ? (const void *)SYMBOL(crowds_keeps_fixed) : (const void *)SYMBOL(crowds_keeps);
-    unsigned threads = trial % 3 ? HANDERS : 1, kind = how == 0 || how == WITHIN_SIX ? 0 : 1;
+    unsigned threads = trial % 3 || round >= KEPT_ROUNDS ? HANDERS : 1, kind = how == 0 || how == WITHIN_SIX ? 0 : 1;
     unsigned blocks = how == WITHIN_COOPERATIVE || round % 2 ? KEPT_BLOCKS : KEPT_MANY;
-    cudaError_t error;
+    size_t bytes[2];
+    cudaError_t error = split_kept(round);
 
+    size_kept(round, how, bytes);
     attribute[0] = within_attribute(crowd, how);
     attribute[kind] = serialization(1);
-    error = launch_sized((const void *)SYMBOL(crowds_keeps), &args, blocks, threads, (size_t)1024 << size, stream, attribute,
-                         how ? 1 : 0);
+    if (error == cudaSuccess)
+        error = launch_sized((const void *)SYMBOL(crowds_keeps), &args, blocks, threads, bytes[0], stream, attribute, how ? 1 : 0);
     args.input = args.data;
     if (error == cudaSuccess)
-        error = launch_sized(second, &args, blocks, threads, (size_t)1024 << other, stream, attribute, kind + 1);
+        error = launch_sized(second, &args, blocks, threads, bytes[1], stream, attribute, kind + 1);
     return error;
 }
 
@@ -134,7 +170,7 @@ static cudaError_t run_kept(struct crowd *crowd, unsigned how, unsigned trial)
 
 static void ask_kept(struct crowd *crowd)
 {
-    unsigned wrong[WITHIN] = { 0 }, met = 0, trial, how, planned = 10 * WITHIN;
+    unsigned wrong[WITHIN] = { 0 }, met = 0, trial, how, planned = (KEPT_ROUNDS + 2 * KEPT_LARGE) * WITHIN;
     char text[96];
     cudaError_t error = allow_kept();
 

@@ -29,7 +29,7 @@ static void draw_lines(struct shapes *s)
         args->marks = NULL;
         args->found = 1;
         launch->copied = copies && i % 2 == 0 ? s->room->words[i / 2] : NULL;
-        args->threads[0] = copies ? SHAPED_MOST : shaped_blocks(&row->launch[i / 2 * 2]) * row->launch[i / 2 * 2].threads;
+        args->threads[0] = copies ? DRAWN_MOST : shaped_blocks(&row->launch[i / 2 * 2]) * row->launch[i / 2 * 2].threads;
         args->threads[SHAPED - 1] = shaped_blocks(launch) * launch->threads;
     }
 }

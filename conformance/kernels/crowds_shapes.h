@@ -6,11 +6,19 @@
 #define CROWDS_SHAPES_H_INCLUDED
 
 #define SHAPED 4u              /* kernels; the last one is ordinary */
-#define SHAPED_MOST 640u       /* threads of a grid */
+#define DRAWN_MOST 640u        /* threads of a grid whose size is drawn */
+#ifdef PDL_MODEL
+#define WIDE_THREADS 32u       /* of a block: all that it may have */
+#else
+#define WIDE_THREADS 1024u
+#endif
+#define WIDE_BLOCKS 2u
+#define SHAPED_MOST (WIDE_BLOCKS * WIDE_THREADS > DRAWN_MOST ? WIDE_BLOCKS * WIDE_THREADS : DRAWN_MOST)
 #define SHAPED_EACH 4u         /* words of a thread */
 #define SHAPED_WORDS (SHAPED_MOST * SHAPED_EACH)
 #define SHAPED_APART (FAR_BYTES / sizeof(uint32_t) / (SHAPED - 1))
 #define SHAPED_TRIALS 184u
+#define WIDE_TRIALS (5 * SHAPED_DRESSES) /* after those */
 #define SHAPED_ROUNDS 2u
 #define SHAPED_MUCH 28672u     /* bytes of shared memory of a block: not many fit at once */
 #define SHAPED_RESIDENT 32u    /* blocks: of larger grids some may come late */
@@ -219,7 +227,7 @@ KERNEL_OF(crowds_turns, struct shaped_turn)
 
 struct shaped_room {             /* pinned */
     struct trial_plan plan, again; /* again: of the second grid that reads lines (crowds_lines.h) */
-    uint32_t words[2][SHAPED_WORDS]; /* that are copied, of either plan */
+    uint32_t words[2][DRAWN_MOST * SHAPED_EACH]; /* that are copied, of either plan */
     struct trial_state state[SHAPED + 1]; /* nobody stands in the last one, which counts rounds */
 };
 
@@ -285,7 +293,7 @@ static void draw_shape(struct shaped_launch *launch, unsigned widest, unsigned t
     launch->grid.y = axis == 1 ? 2 : 1;
     launch->grid.z = axis == 2 ? 2 : 1;
     launch->threads = threads[draws(state, 6)];
-    if (blocks * launch->threads > SHAPED_MOST)
+    if (blocks * launch->threads > DRAWN_MOST)
         launch->threads = blocks > 100 ? 2 : 4;
 }
 
@@ -315,17 +323,39 @@ static void draw_launch(const struct shapes *s, struct shaped_launch *launch, un
     launch->args.last = place + 1 == SHAPED ? blocks : draws(state, 2) ? blocks - 1 : draws(state, blocks);
 }
 
+/* Blocks of as many threads as one may have, so that late warps wait, trigger and find words, too: each thread reads those of one before it. */
+static void widen(struct shaped_launch *launch, unsigned trial)
+{
+    static const enum shaped_wait waits[] = { WAITS_EACH, WAITS_LATE, WAITS_LAST, WAITS_MET, WAITS_TWICE, WAITS_FENCED };
+    struct shaped_args *args = &launch->args;
+
+    launch->grid.x = WIDE_BLOCKS;
+    launch->grid.y = launch->grid.z = 1;
+    launch->cluster = WIDE_BLOCKS;
+    launch->threads = WIDE_THREADS;
+    args->first = 0;
+    args->last = args->place + 1 == SHAPED ? WIDE_BLOCKS : trial / 2 % WIDE_BLOCKS;
+    args->wait = waits[trial % 6];
+    args->trigger = args->place + 1 == SHAPED ? TRIGGERS_NEVER : trial % 3 ? TRIGGERS_FIRST : TRIGGERS_LAST;
+}
+
 /* A kernel finds what is before the one that it waits for if that one has waited, too; the ordinary one finds all. */
 static void draw_row(struct shapes *s)
 {
     struct shaped_row *row = &s->row;
     uint64_t state = s->ask->seed * 1000003 + s->trial;
-    unsigned place, of;
+    unsigned place, of, wide = s->trial >= SHAPED_TRIALS, turn = s->trial - SHAPED_TRIALS;
 
     (void)draws(&state, 2);
     row->way = draws(&state, 2) ? SHAPED_LAUNCHED : (enum shaped_way)(SHAPED_CAPTURED + draws(&state, has_conditions() ? 4 : 2));
-    for (place = 0; place < SHAPED; place++)
-        draw_launch(s, &row->launch[place], place, draws(&state, shaped_dresses(row)), &state);
+    if (wide) /* each dress in each way */
+        row->way = (enum shaped_way)(turn / SHAPED_DRESSES % (has_conditions() ? 5 : 3));
+    for (place = 0; place < SHAPED; place++) {
+        of = draws(&state, shaped_dresses(row));
+        draw_launch(s, &row->launch[place], place, wide && place == 1 ? turn % shaped_dresses(row) : of, &state);
+        if (wide)
+            widen(&row->launch[place], turn);
+    }
     for (place = 0; place < SHAPED; place++) {
         row->launch[place].args.slow = place + 1 < SHAPED && row->launch[place + 1].args.first ? 8 : 2;
         for (of = 0; of < SHAPED; of++)
@@ -428,7 +458,7 @@ static void prepare_shapes(struct shapes *s, unsigned launch)
         s->room->state[i] = empty;
     s->room->again = s->room->plan;
     s->room->again.key = ~s->room->plan.key;
-    for (i = 0; s->row.reads_lines && i < SHAPED_WORDS; i++) {
+    for (i = 0; s->row.reads_lines && i < DRAWN_MOST * SHAPED_EACH; i++) {
         s->room->words[0][i] = words_fresh(s->room->plan.key, i);
         s->room->words[1][i] = words_fresh(s->room->again.key, i);
     }
@@ -527,7 +557,7 @@ static void ask_shapes(struct crowd *crowd)
     struct ask *ask = crowd->ask;
 
     s.error = open_shapes(&s, crowd);
-    for (; ask_goes_on(ask, s.trial, SHAPED_TRIALS) && s.error == cudaSuccess; s.trial++) {
+    for (; ask_goes_on(ask, s.trial, SHAPED_TRIALS + WIDE_TRIALS) && s.error == cudaSuccess; s.trial++) {
         draw_row(&s);
         if (!s.row.by_thread || !run_in_thread(run_shapes, &s))
             run_shapes(&s);

@@ -17,7 +17,8 @@
  * idle     COMP-04c  calls that have nothing to do, between work or a wait for its event and a follower or a dependent that waits: copies and
  *                    memsets of no bytes or no rows, an attribute of the stream; a record that is refused, an event that is destroyed
  * told     COMP-04c  questions, settings, what the host makes for nobody and what it queues elsewhere, at the same places and in a capture; all
- *                    these and refused calls while the host holds a primary, before its trigger and while its dependent waits
+ *                    these and refused calls while the host holds a primary, before its trigger and while its dependent waits; limits,
+ *                    preferences of caches, memory that is registered, managed memory (joins_told_set.h)
  * told_rows COMP-04c several of these calls, and of the next ones, in rows wherever one can stand
  * refused  COMP-04c  calls that are refused, at the same places; a capture of the legacy stream between its work and its follower
  * hollow   COMP-12c  graphs in which nothing runs, between work and follower: without nodes, all of them disabled, with an empty child graph or
@@ -208,6 +209,7 @@ struct joins {
     cudaGraphExec_t nothing;   /* of a silent kernel, for who made it */
     cudaEvent_t passed;        /* of nothing that anybody waits for, for who made it */
     void *made, *made_pinned;  /* memory that a call in between allocated */
+    void *registered;          /* memory of the host that one of them registered */
     const struct condition *condition; /* of a wait for a value, for who set it */
     unsigned trial, works, followers, unasked; /* unasked: this trial put no question */
     unsigned round;            /* of the questions that are asked in turn */

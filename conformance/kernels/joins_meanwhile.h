@@ -116,14 +116,14 @@ static cudaError_t call_while_held(struct joins *joins, idle_call call, int wait
 }
 
 /* In a graph or not, before the trigger or while the dependent waits. Another stream waits for an event behind all of it. */
-static cudaError_t meanwhile(struct joins *joins, idle_call call, unsigned way)
+static cudaError_t meanwhile(struct joins *joins, idle_call call, unsigned way, uint32_t bound_ns)
 {
     cudaGraphExec_t exec = NULL;
     cudaEvent_t event = NULL;
     cudaError_t error = cudaEventCreateWithFlags(&event, cudaEventDisableTiming);
 
     prepare(joins, 1, 3);
-    joins->pinned->plan[0].bound_ns = MEANWHILE_NS;
+    joins->pinned->plan[0].bound_ns = bound_ns;
     if (error == cudaSuccess)
         error = way % 2 ? launch_held(joins, joins->stream[0], &exec) : queue_held(joins, joins->stream[0]);
     if (error == cudaSuccess)
@@ -141,8 +141,8 @@ static cudaError_t meanwhile(struct joins *joins, idle_call call, unsigned way)
     return error;
 }
 
-/* Each call in each way. */
-static void ask_meanwhile_all(struct ask *ask, const struct named_call *calls, unsigned count, const char *what)
+/* Each call in each way; the host holds a primary for so long at most. */
+static void ask_meanwhile_all(struct ask *ask, const struct named_call *calls, unsigned count, uint32_t bound_ns, const char *what)
 {
     struct joins joins = PDL_ZERO;
     const char *last = what;
@@ -153,7 +153,7 @@ static void ask_meanwhile_all(struct ask *ask, const struct named_call *calls, u
         last = calls[joins.trial / MEANWHILES].name;
         error = open_told(&joins);
         if (error == cudaSuccess)
-            error = meanwhile(&joins, calls[joins.trial / MEANWHILES].call, joins.trial % MEANWHILES);
+            error = meanwhile(&joins, calls[joins.trial / MEANWHILES].call, joins.trial % MEANWHILES, bound_ns);
         error = end_told(&joins, error);
         if (error == cudaSuccess && is_stale(&joins)) {
             stale++;
@@ -232,9 +232,10 @@ static const struct named_call own_calls[] = {
 
 static void ask_meanwhile_told(struct ask *ask)
 {
-    ask_meanwhile_all(ask, told_calls, TOLD, "what a call let go while a primary was held");
-    ask_meanwhile_all(ask, refused_calls, REFUSED, "what a refused call let go while a primary was held");
-    ask_meanwhile_all(ask, own_calls, sizeof(own_calls) / sizeof(own_calls[0]), "what a call with its stream let go while a primary was held");
+    ask_meanwhile_all(ask, told_calls, TOLD, MEANWHILE_NS, "what a call let go while a primary was held");
+    ask_meanwhile_all(ask, refused_calls, REFUSED, MEANWHILE_NS, "what a refused call let go while a primary was held");
+    ask_meanwhile_all(ask, own_calls, sizeof(own_calls) / sizeof(own_calls[0]), MEANWHILE_NS,
+                      "what a call with its stream let go while a primary was held");
 }
 
 #endif

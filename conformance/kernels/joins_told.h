@@ -384,19 +384,21 @@ static cudaError_t open_told(struct joins *joins)
 
 static cudaError_t end_told(struct joins *joins, cudaError_t error)
 {
-    if (!joins->made && !joins->made_pinned)
+    if (!joins->made && !joins->made_pinned && !joins->registered)
         return error;
     error = error == cudaSuccess ? cudaDeviceSynchronize() : error;
+    if (joins->registered)
+        (void)cudaHostUnregister(joins->registered);
+    joins->registered = NULL;
     (void)cudaFree(joins->made);
     (void)cudaFreeHost(joins->made_pinned);
     joins->made = joins->made_pinned = NULL;
     return error;
 }
 
-/* Each call in turn, at each place in turn. */
-static cudaError_t told_between(struct joins *joins)
+/* At each place in turn. */
+static cudaError_t told_or_captured(struct joins *joins, idle_call call)
 {
-    idle_call call = told_calls[joins->trial % TOLD].call;
     cudaError_t error = open_told(joins);
 
     if (error == cudaSuccess)
@@ -404,12 +406,17 @@ static cudaError_t told_between(struct joins *joins)
     return end_told(joins, error);
 }
 
+/* Each call in turn. */
+static cudaError_t told_between(struct joins *joins) { return told_or_captured(joins, told_calls[joins->trial % TOLD].call); }
+
 #include "joins_meanwhile.h"
+#include "joins_told_set.h"
 
 static void ask_told(struct ask *ask)
 {
     ask_calls(ask, told_calls, TOLD, told_between);
     ask_meanwhile_told(ask);
+    ask_set(ask);
 }
 
 #endif

@@ -2,7 +2,7 @@
  *
  * pair     rules     what is asked
  * copies   COMP-05b  a source that is written over as soon as cudaMemcpy from it has returned; a target that is looked at then. Sizes on
- *                    both sides of 64 KiB, after unfinished work
+ *                    both sides of 64 KiB, after unfinished work, also if a kernel that overlaps it comes last and has ended
  * pinned   COMP-05d  the same with pinned memory, also in another thread; copies from host memory to host memory, pinned and pageable; and
  *                    memsets of pinned memory
  * memsets  COMP-05c  memsets of 0, 1, 127, 128, 255, -1 and of values of which a byte is but a part; many behind a slow kernel
@@ -20,6 +20,7 @@
 #include "host_room.h"
 
 KERNEL(pageable_work) { slow_stores(&args); }
+KERNEL(pageable_silent) { k_store_relaxed(&args.state->alive, 1); } /* neither waits nor stores words */
 
 #define MOST_BYTES (1u << 20)
 
@@ -27,6 +28,7 @@ struct pageable {
     struct ask *ask;
     struct host_room *room;    /* of the work */
     struct kernel_args args;
+    uint32_t *apart;           /* words of the work that no copy touches */
     unsigned char *host, *back, *device;
     unsigned char *pinned[2];
 };
@@ -36,8 +38,10 @@ static int open_pageable(struct pageable *p, struct ask *ask)
     p->ask = ask;
     p->host = (unsigned char *)malloc(MOST_BYTES);
     p->back = (unsigned char *)malloc(MOST_BYTES);
-    if (p->host && p->back && open_room(&p->room, &p->args) && cudaMalloc((void **)&p->device, 2 * MOST_BYTES) == cudaSuccess)
+    if (p->host && p->back && open_room(&p->room, &p->args) && cudaMalloc((void **)&p->device, 2 * MOST_BYTES) == cudaSuccess) {
+        p->apart = p->args.data;
         return 1;
+    }
     ask_skip(ask, "memory", "none was given");
     return 0;
 }
@@ -59,21 +63,65 @@ static void fill(unsigned char *to, size_t bytes, unsigned salt)
         to[i] = (unsigned char)(i * 7 + (i >> 8) + salt);
 }
 
-static unsigned is_filled(const unsigned char *from, size_t bytes, unsigned salt)
+static unsigned is_filled_from(const unsigned char *from, size_t first, size_t bytes, unsigned salt)
 {
     size_t i;
 
-    for (i = 0; i < bytes; i++)
+    for (i = first; i < bytes; i++)
         if (from[i] != (unsigned char)(i * 7 + (i >> 8) + salt))
             return 0;
     return 1;
 }
 
-/* Work that holds, so that a copy that does not wait for its memory has to leave it to later. */
-static cudaError_t begin_work(struct pageable *p, unsigned trial)
+static unsigned is_filled(const unsigned char *from, size_t bytes, unsigned salt) { return is_filled_from(from, 0, bytes, salt); }
+
+/* Work that holds, so that a copy that does not wait for its memory has to leave it to later. In two of three trials a kernel that overlaps the
+ * work comes behind it, and has ended long before. */
+static cudaError_t begin_work_on(struct pageable *p, uint32_t *words, unsigned trial)
 {
+    cudaLaunchAttribute six = serialization(1);
+    cudaError_t error;
+
     prepare_trial(p->room, trial);
-    return launch_one((const void *)SYMBOL(pageable_work), &p->args, ASK_WORDS / 2, cudaStreamLegacy, NULL, 0);
+    p->args.data = words;
+    error = launch_one((const void *)SYMBOL(pageable_work), &p->args, ASK_WORDS / 2, cudaStreamLegacy, NULL, 0);
+    if (error == cudaSuccess && trial % 3)
+        error = launch_one((const void *)SYMBOL(pageable_silent), &p->args, 1, cudaStreamLegacy, &six, 1);
+    return error;
+}
+
+static cudaError_t begin_work(struct pageable *p, unsigned trial) { return begin_work_on(p, p->apart, trial); }
+
+#define WORK_BYTES (ASK_WORDS / 2 * sizeof(uint32_t))
+#define NOWHERE ((size_t)-1)
+
+/* Where among so many bytes the work stores: at their beginning or their end; nowhere among few. */
+static size_t work_at(size_t bytes, unsigned trial)
+{
+    return bytes < 4096 ? NOWHERE : trial % 2 ? (bytes - WORK_BYTES) / sizeof(uint32_t) * sizeof(uint32_t) : 0;
+}
+
+static cudaError_t begin_work_among(struct pageable *p, unsigned char *device, size_t bytes, unsigned trial)
+{
+    size_t at = work_at(bytes, trial);
+
+    return begin_work_on(p, at == NOWHERE ? p->apart : (uint32_t *)(void *)(device + at), trial);
+}
+
+/* Whether that is what was filled, and what the work has stored there since. */
+static unsigned has_work(const struct pageable *p, const unsigned char *from, size_t bytes, unsigned trial)
+{
+    size_t at = work_at(bytes, trial);
+    uint32_t word, i;
+
+    if (at == NOWHERE)
+        return is_filled(from, bytes, trial);
+    for (i = 0; i < ASK_WORDS / 2; i++) {
+        memcpy(&word, from + at + i * sizeof(word), sizeof(word));
+        if (word != words_fresh(p->room->plan.key, i))
+            return 0;
+    }
+    return is_filled_from(from, 0, at, trial) && is_filled_from(from, at + WORK_BYTES, bytes, trial);
 }
 
 /* Every second copy leaves it to the driver to tell which memory is where. */
@@ -87,10 +135,12 @@ static cudaError_t copy_in(struct pageable *p, unsigned char *source, size_t byt
     fill(source, bytes, trial);
     error = cudaMemset(p->device, 0, bytes);
     if (error == cudaSuccess)
-        error = begin_work(p, trial);
+        error = begin_work_among(p, p->device, bytes, trial);
     if (error == cudaSuccess)
         error = cudaMemcpy(p->device, source, bytes, direction(cudaMemcpyHostToDevice, trial));
     fill(source, bytes, trial + 100);
+    if (error == cudaSuccess && trial % 3 == 2) /* what stores after the copy has done so then */
+        error = cudaDeviceSynchronize();
     if (error == cudaSuccess)
         error = cudaMemcpy(p->back, p->device, bytes, cudaMemcpyDeviceToHost);
     *wrong += error == cudaSuccess && !is_filled(p->back, bytes, trial);
@@ -108,10 +158,10 @@ static cudaError_t copy_out(struct pageable *p, unsigned char *target, size_t by
     if (error == cudaSuccess)
         error = cudaMemcpy(p->device + MOST_BYTES, p->device, bytes, cudaMemcpyDeviceToDevice);
     if (error == cudaSuccess)
-        error = begin_work(p, trial);
+        error = begin_work_among(p, p->device + MOST_BYTES, bytes, trial);
     if (error == cudaSuccess)
         error = cudaMemcpy(target, p->device + MOST_BYTES, bytes, direction(cudaMemcpyDeviceToHost, trial));
-    *wrong += error == cudaSuccess && !is_filled(target, bytes, trial);
+    *wrong += error == cudaSuccess && !has_work(p, target, bytes, trial);
     return error;
 }
 
@@ -132,7 +182,7 @@ static void ask_copies(struct ask *ask)
             error = copy_out(&p, p.back, sizes[trial % count], trial, &out);
     }
     ask_expect(ask, "copies between pageable memory and the device", error, cudaSuccess);
-    ask_expect_none(ask, "copies from pageable memory that took what was written after the call", in, trial);
+    ask_expect_none(ask, "copies from pageable memory that took what was written after the call, or came before the work", in, trial);
     ask_expect_none(ask, "copies to pageable memory that were not complete after the call", out, trial);
     close_pageable(&p);
 }

@@ -182,6 +182,7 @@ void model_reset(const char *variant, uint64_t seed)
     pools_reset();
     memory_pools_reset();
     named_words_reset();
+    settings_reset();
     graph_memories_reset();
     memory_reset();
     functions_reset();

@@ -219,6 +219,7 @@ struct op *value_op(const struct value *v);
 struct memory_pool;
 void pools_reset(void);
 void named_words_reset(void); /* api_symbols.c */
+void settings_reset(void); /* api_settings.c */
 void pools_forget_retired(void);
 void pool_forgets(const void *p); /* it is freed by cudaFree */
 void pools_end_frees(const struct memory_pool *of); /* as if their work had ended, for the device trim-ends-frees */

@@ -160,6 +160,15 @@ static unsigned char *others_memory(const struct block *b)
     return other != NULL && (device.faults.other_sizes_share_memory || (device.faults.smaller_shares_memory && smaller)) ? other->own : NULL;
 }
 
+enum { LARGE_SHARED = 32 << 10 };
+
+static void wipe_others(const struct block *b)
+{
+    for (unsigned i = b->sm; i < workers(); i += device.sms)
+        if (device.block[i].op != NULL && &device.block[i] != b)
+            memset(device.block[i].own, 0xd5, device.block[i].op->grid->dynamic_shared);
+}
+
 static void block_prepare(struct block *b, struct op *op)
 {
     struct grid *g = op->grid;
@@ -181,10 +190,13 @@ static void block_prepare(struct block *b, struct op *op)
                   (device.faults.late_blocks_share_memory && b->index >= 64) ||
                   (device.faults.second_launch_shares_memory && (op->features & HAS(graph)) && (op->features & HAS(again)));
     shares |= (device.faults.bodies_share_memory && (op->features & HAS(body))) || (device.faults.layers_share_memory && g->shape[2] > 1) ||
-              (device.faults.legacy_shares_memory && (op->features & HAS(legacy)));
+              (device.faults.legacy_shares_memory && (op->features & HAS(legacy))) ||
+              (device.faults.large_blocks_share_memory && g->dynamic_shared > LARGE_SHARED);
     b->own = shares && device.block[b->sm].shared != NULL ? device.block[b->sm].shared : b->shared;
     unsigned char *others = others_memory(b);
     b->own = others != NULL ? others : b->own;
+    if (device.faults.large_block_wipes_others && g->dynamic_shared > LARGE_SHARED)
+        wipe_others(b);
     memset(b->own, 0xd5, (g->dynamic_shared + 63) & ~(size_t)63); /* shared memory starts as anything */
     b->frames = device.faults.grids_share_frames && op->attributed && device.block[b->sm].local != NULL ? device.block[b->sm].local : b->local;
     b->next_of_grid = g->resident;

@@ -95,7 +95,9 @@ struct op *node_op(const struct node *n)
         n->kernel->cooperative &= !(device.faults.nested_cooperative_is_plain && in_nested_child(n));
         if (device.faults.args_return_after_16 && queued.launches > 16)
             memcpy(n->kernel->args, n->kernel->first_args, n->kernel->kernel->args_bytes);
-        return request_op(n->kernel);
+        op = request_op(n->kernel);
+        op->original = n->original;
+        return op;
     case cudaGraphNodeTypeMemcpy: op = op_new(OP_COPY); break;
     case cudaGraphNodeTypeMemset: op = op_new(OP_SET); break;
     case cudaGraphNodeTypeHost:

@@ -508,6 +508,12 @@ struct faults {
     bool replaced_objects_stay, clone_takes_no_object, child_takes_no_object, exec_takes_no_object;
     bool update_takes_no_object, destroyed_exec_ends_objects, update_ends_objects, given_child_takes_no_object, object_references_go_at_once;
     bool ninth_completion_record_lost;
+    bool wait_drops_own_lines, wait_drops_own_grids_lines, begin_keeps_busy_lines; /* who brought a line in, who stands on its SM */
+    bool limit_frees_waits, preference_triggers, registered_uncovers; /* what the host sets while a kernel runs */
+    bool long_plain_copy_passes_row, long_plain_copy_in_passes_row;
+    bool large_blocks_share_memory, large_block_wipes_others; /* of more than 32 KiB of shared memory */
+    bool siblings_share_triggers; /* executable graphs of one graph */
+    bool late_warps_of_clusters_free, late_warps_of_cooperative_free, late_warps_of_bodies_free;
     bool never_overlaps, seldom_overlaps, early, shared, halts, late_copies, pageable_later; /* these conform */
 };
 

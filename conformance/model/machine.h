@@ -82,6 +82,7 @@ struct op {
     unsigned cover_open; /* covered ops not yet retired */
     bool covers_untriggered; /* for the device wait-needs-trigger */
     bool by_driver;
+    const void *original; /* the node of a graph that its node was copied from: for the device siblings-share-triggers */
     int given_domain; /* of its stream: for the device given-domain-uncovers */
     bool waits_freed; /* for the devices exec-end-frees-waits, allocation-frees-waits and own-event-uncovers */
     bool attributed, covers_nothing, urgent; /* how it was launched, for the devices of ATTR-04, ATTR-07, COMP-03 */
@@ -176,6 +177,7 @@ struct store_buffer {
 
 struct line {
     uint32_t tag, generation;
+    uint64_t by; /* the block that brought it in, as a store buffer's owner */
     uint64_t data[LINE_BYTES / 8];
 };
 
@@ -217,7 +219,7 @@ struct device {
     struct model_counts counts;
     uint64_t trace, serial, order;
     /* the serial at the last call of this kind: for the devices told-function-uncovers and such */
-    uint64_t told_function_at, told_memory_at, made_graph_at, pinned_memory_at, changed_graph_at, told_properties_at, printed_graph_at, told_pool_at;
+    uint64_t told_function_at, told_memory_at, made_graph_at, pinned_memory_at, changed_graph_at, told_properties_at, printed_graph_at, told_pool_at, registered_at;
     bool by_driver, in_piece; /* the driver is called to launch; and is given the arguments in one piece */
     bool graph_by_driver;     /* ... to launch a graph */
     const void *added_at;     /* the last addition; and the grid's serial: for the device add-behind-other-grid-lost */
@@ -327,6 +329,11 @@ void value_arrives(struct op *op);
 /* waits.c */
 bool wait_may_return(const struct thread *thread);
 bool before_open_wait(const struct thread *thread); /* the thread has not waited, and what a wait covers has not ended */
+
+/* lines.c: for the broken devices */
+bool others_were_there(struct block *block); /* whether a block of its grid was on its SM before */
+bool others_stand_there(const struct block *block); /* a block of another kernel is on its SM */
+void drop_lines_of(struct sm *sm, uint64_t owner, bool of_grid); /* those that the block brought in, or all blocks of its grid */
 
 /* fences.c: for the broken devices */
 bool is_far(uint32_t word);

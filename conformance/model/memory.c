@@ -193,6 +193,7 @@ static void line_fill(struct line *l, uint32_t word, uint32_t generation)
 {
     l->tag = word >> 2;
     l->generation = generation;
+    l->by = device.current->block->stores->owner;
     memcpy(l->data, l2(word & ~3u), LINE_BYTES);
 }
 
@@ -325,15 +326,6 @@ void memory_drop_lines(struct sm *sm, bool read_only_too)
         sm->read_only_generation += 2;
 }
 
-/* Whether a block of its grid was on its SM before. */
-static bool others_were_there(struct block *block)
-{
-    uint64_t *sms = &block->op->grid->began_on[block->sm / 64], bit = UINT64_C(1) << block->sm % 64;
-    bool were = (*sms & bit) != 0;
-    *sms |= bit;
-    return were;
-}
-
 void memory_block_begins(struct block *block)
 {
     block->stores = buffer_new(block->sm, block->op->serial << 8 | block->index);
@@ -342,7 +334,8 @@ void memory_block_begins(struct block *block)
     bool keeps = f->begin_keeps_read_only || (f->graph_begin_keeps_read_only && (op->features & HAS(graph))) ||
                  (f->cooperative_begin_keeps_read_only && op->grid->cooperative) || (f->domain_begin_keeps_read_only && op->domain != 0);
     block->late = others_were_there(block) && op->covered != NULL && op->cover_open == 0;
-    if ((!f->late_blocks_keep_lines || !block->late) && !drawn_acts(EFFECT_keepslines, op, op))
+    bool keeps_all = (f->late_blocks_keep_lines && block->late) || (f->begin_keeps_busy_lines && others_stand_there(block));
+    if (!keeps_all && !drawn_acts(EFFECT_keepslines, op, op))
         memory_drop_lines(&device.sm[block->sm], !keeps);
 }
 
@@ -394,7 +387,9 @@ void memory_wait_returns(struct block *block)
                  (device.faults.window_keeps_lines && op_given(block->op, 1)) || (device.faults.large_grid_keeps_lines && block->op->grid->blocks > 64) ||
                  (device.faults.fenced_wait_keeps_lines && device.current->fences != 0) ||
                  drawn_acts(EFFECT_waitkeeps, block->op, block->op) || (device.faults.triggered_wait_keeps_lines && block->triggered) || (device.faults.late_blocks_keep_lines && block->late);
-    if (!keeps)
+    if (device.faults.wait_drops_own_lines || device.faults.wait_drops_own_grids_lines)
+        drop_lines_of(&device.sm[block->sm], block->stores->owner, device.faults.wait_drops_own_grids_lines);
+    else if (!keeps)
         memory_drop_lines(&device.sm[block->sm], true);
 }
 

@@ -71,7 +71,7 @@ void ops_reset(void)
     values_reset();
     device.live_ops = 0;
     device.serial = device.told_function_at = device.told_memory_at = device.made_graph_at = 0;
-    device.pinned_memory_at = device.changed_graph_at = device.told_properties_at = device.printed_graph_at = device.told_pool_at = 0;
+    device.pinned_memory_at = device.changed_graph_at = device.told_properties_at = device.printed_graph_at = device.told_pool_at = device.registered_at = 0;
 }
 
 /* Gives back the chunks that nothing needs any more; not while a caller still holds an operation. */
@@ -178,6 +178,10 @@ static bool passes_row(const struct op *op, const struct op *pred)
         return true;
     if (op->kind == OP_COPY && ((f->short_copy_passes_row && op->move.bytes < 16 && op->move.rows == 1 && op->move.layers <= 1) ||
                                 (f->single_layer_passes_row && op->move.layers == 1)))
+        return true;
+    if (op->kind == OP_COPY && op->plain_copy && op->move.bytes > 65536 &&
+        ((f->long_plain_copy_passes_row && memory_contains(op->move.from, 1) && !memory_is_pinned(op->move.from)) ||
+         (f->long_plain_copy_in_passes_row && !memory_contains(op->move.from, 1))))
         return true;
     return (f->copy_to_host_passes_row && op->to_host) || (f->graph_passes_row && op->kind == OP_JOIN) ||
            (f->host_passes_row && op->kind == OP_HOST && op->host.callback == NULL) ||
@@ -463,10 +467,24 @@ void op_flushes(struct op *op)
 
 /* ---- what blocks report (blocks.c calls these) ---- */
 
+static bool are_siblings(const struct op *op, const struct op *other)
+{
+    return other != NULL && other != op && op->original != NULL && other->original == op->original;
+}
+
+/* How many blocks of the same node of another executable graph have triggered, if that runs. */
+static unsigned siblings_triggered(const struct op *op)
+{
+    for (unsigned i = 0; device.faults.siblings_share_triggers && i < workers(); i++)
+        if (are_siblings(op, device.block[i].op))
+            return device.block[i].op->grid->triggered;
+    return 0;
+}
+
 static bool all_triggered(const struct op *op)
 {
     const struct grid *g = op->grid;
-    unsigned exited = device.faults.exit_not_trigger ? 0 : g->exited;
+    unsigned exited = device.faults.exit_not_trigger ? 0 : g->exited + siblings_triggered(op);
     if (device.faults.one_trigger_launches && g->triggered > 0)
         return true;
     const struct faults *f = &device.faults;
@@ -527,6 +545,11 @@ void op_block_triggered(struct op *op)
         op_state(op, &op->triggered_any, EDGE_TOUCHED);
     if (!op->triggered_all && all_triggered(op))
         op_state(op, &op->triggered_all, EDGE_TRIGGERED);
+    for (unsigned i = 0; device.faults.siblings_share_triggers && i < workers(); i++) {
+        struct op *other = device.block[i].op;
+        if (are_siblings(op, other) && !other->triggered_all && all_triggered(other))
+            op_state(other, &other->triggered_all, EDGE_TRIGGERED);
+    }
     waiters_recheck();
 }
 

@@ -148,7 +148,7 @@ static bool launch_uncovered(const struct stream *s, const struct op *op, const 
         (f->pinned_memory_uncovers && device.pinned_memory_at >= last) || (f->changed_graph_uncovers && device.changed_graph_at >= last) ||
         (f->told_memory_uncovers && device.told_memory_at >= last) || (f->told_properties_uncovers && device.told_properties_at >= last) ||
         (f->printed_graph_uncovers && device.printed_graph_at >= last) || (f->told_pool_uncovers && device.told_pool_at >= last) ||
-        (f->empty_move_hides_primary && s->moved_nothing) ||
+        (f->registered_uncovers && device.registered_at >= last) || (f->empty_move_hides_primary && s->moved_nothing) ||
         (f->driver_value_uncovers && device.by_driver && s->tail->kind == OP_AWAIT))
         return true;
     if (f->pairs_beyond_32_uncovered && pairs_beside(s) >= 32)

@@ -45,6 +45,8 @@
     X(cudaMemcpy3DBatchAsync) X(cudaMemcpyBatchAsync) X(cudaGetSymbolAddress) X(cudaGetSymbolSize) X(cudaMemcpyToSymbolAsync) \
     X(cudaMemcpyFromSymbolAsync) X(cudaGraphAddMemcpyNodeToSymbol) X(cudaGraphAddMemcpyNodeFromSymbol) \
     X(cudaUserObjectCreate) X(cudaUserObjectRetain) X(cudaUserObjectRelease) X(cudaGraphRetainUserObject) X(cudaGraphReleaseUserObject)
+    X(cudaDeviceSetLimit) X(cudaDeviceGetLimit) X(cudaFuncSetCacheConfig) X(cudaDeviceSetCacheConfig) X(cudaCtxResetPersistingL2Cache) \
+    X(cudaHostRegister) X(cudaHostUnregister) X(cudaMallocManaged)
 
 #define MODEL_SYMBOL_ID(name) SYMBOL_##name,
 enum symbol { MODEL_SYMBOLS(MODEL_SYMBOL_ID) SYMBOL_COUNT };

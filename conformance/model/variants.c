@@ -2152,6 +2152,20 @@ static const struct variant variants[] = {
     BROKEN("given-child-takes-no-object", given_child_takes_no_object, "EDGE-43d", "a child graph that an executable graph is given does not refer to the user objects of its source"),
     BROKEN("object-references-go-at-once", object_references_go_at_once, "EDGE-43d", "a graph that gives up one of its references to a user object gives up all"),
     BROKEN("ninth-completion-record-lost", ninth_completion_record_lost, "COMP-04e", "a launch's completion is no event to wait for if eight launches under way recorded the event before, one after the other"),
+    BROKEN("wait-drops-own-lines", wait_drops_own_lines, "COMP-16", "the wait drops only the lines that its own block brought in"),
+    BROKEN("wait-drops-own-grids-lines", wait_drops_own_grids_lines, "COMP-16", "the wait drops only the lines that its own grid brought in"),
+    BROKEN("begin-keeps-busy-lines", begin_keeps_busy_lines, "COMP-16", "a block that begins drops no lines while a block of another kernel is on its SM"),
+    BROKEN("late-warps-of-clusters-free", late_warps_of_clusters_free, "COMP-16", "in a launch in clusters the second half of a block's warps do not wait"),
+    BROKEN("late-warps-of-cooperative-free", late_warps_of_cooperative_free, "COMP-16", "in a cooperative launch the second half of a block's warps do not wait"),
+    BROKEN("late-warps-of-bodies-free", late_warps_of_bodies_free, "COMP-16", "in the body of a conditional node the second half of a block's warps do not wait"),
+    BROKEN("siblings-share-triggers", siblings_share_triggers, "COMP-16", "the triggers of a node count for the same node of another executable graph of its graph, too, if both run"),
+    BROKEN("large-blocks-share-memory", large_blocks_share_memory, "MEM-10a", "a block with more than 32 KiB of dynamic shared memory has it with another block of its SM"),
+    BROKEN("large-block-wipes-others", large_block_wipes_others, "MEM-10a", "a block with more than 32 KiB of dynamic shared memory wipes that of the other blocks of its SM when it begins"),
+    BROKEN("long-plain-copy-passes-row", long_plain_copy_passes_row, "COMP-05b", "cudaMemcpy of more than 64 KiB out of the device waits for the kernel before it, not for what that one overlapped"),
+    BROKEN("long-plain-copy-in-passes-row", long_plain_copy_in_passes_row, "COMP-05b", "cudaMemcpy of more than 64 KiB from pageable memory waits for the kernel before it, not for what that one overlapped"),
+    BROKEN("limit-frees-waits", limit_frees_waits, "COMP-04c", "a dependent that waits goes on once the host sets a limit of the device"),
+    BROKEN("preference-triggers", preference_triggers, "COMP-04c", "a kernel counts as triggered once the host prefers a cache configuration for a function"),
+    BROKEN("registered-memory-uncovers", registered_uncovers, "COMP-04c", "no wait covers the kernel before it if the host registered memory meanwhile"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 

@@ -31,6 +31,16 @@ static bool late_block_is_free(const struct op *op, unsigned block)
                            (f->late_sharing_blocks_free && op->grid->dynamic_shared != 0) || (f->late_domain_blocks_free && op->domain != 0));
 }
 
+/* Devices on which the late warps of some launches do not wait */
+static bool late_warp_is_free(const struct op *op, unsigned thread)
+{
+    const struct faults *f = &device.faults;
+    if (thread < MODEL_MAX_THREADS / 2)
+        return false;
+    return (f->late_warps_of_clusters_free && op->grid->cluster > 1) || (f->late_warps_of_cooperative_free && op->grid->cooperative) ||
+           (f->late_warps_of_bodies_free && (op->features & HAS(body)));
+}
+
 /* Devices whose wait does not cover the last of a row of items that it stands behind */
 bool item_uncovered(const struct stream *s)
 {
@@ -56,7 +66,7 @@ bool wait_may_return(const struct thread *thread)
 {
     const struct faults *f = &device.faults;
     const struct op *op = thread->block->op;
-    if (late_block_is_free(op, thread->block->index) || op->waits_freed)
+    if (late_block_is_free(op, thread->block->index) || op->waits_freed || late_warp_is_free(op, thread->index))
         return true;
     if (f->later_cluster_blocks_free && op->grid->cluster > 1 && thread->block->index % op->grid->cluster != 0)
         return true;

@@ -1,0 +1,29 @@
+/* Lines of an SM's caches, for the broken devices: who brought them in, and who stands there. */
+#include "api.h"
+
+bool others_were_there(struct block *block)
+{
+    uint64_t *sms = &block->op->grid->began_on[block->sm / 64], bit = UINT64_C(1) << block->sm % 64;
+    bool were = (*sms & bit) != 0;
+    *sms |= bit;
+    return were;
+}
+
+bool others_stand_there(const struct block *block)
+{
+    for (unsigned i = block->sm; i < workers(); i += device.sms)
+        if (device.block[i].op != NULL && device.block[i].op != block->op)
+            return true;
+    return false;
+}
+
+void drop_lines_of(struct sm *sm, uint64_t owner, bool of_grid)
+{
+    unsigned shift = of_grid ? 8 : 0;
+    for (unsigned i = 0; i < LINES; i++) {
+        if (sm->cached[i].by >> shift == owner >> shift)
+            sm->cached[i].generation = 0;
+        if (sm->read_only[i].by >> shift == owner >> shift)
+            sm->read_only[i].generation = 0;
+    }
+}
