@@ -30,6 +30,8 @@
  * many     COMP-04e  the last of 136 streams, an event among 4,160, those of 520 launches, one that is recorded 260 times, one of 600
  *                    that a stream waits for, the last of 70 executable graphs, one of 260 launches, 400 host functions, work of
  *                    20 milliseconds, 136 pairs of a primary and a dependent at once
+ * renewed  COMP-04e  new streams where one was destroyed while its work goes on: after its event or its launch's, before the legacy stream, with
+ *                    memory that it freed and an executable graph that runs in it
  * again    COMP-04e  six launches of one kernel with the same arguments, each with or without the attribute; memsets, copies, values, host functions,
  *                    graphs and events that are the same three times, between kernels that change what they move
  * wide     COMP-04b  144 works or primaries and 120 kernels that do nothing, before one reader; one work before 120 such kernels and 144
@@ -496,6 +498,7 @@ static cudaError_t join_zero(struct joins *joins)
 #include "joins_conditions.h"
 #include "joins_pools.h"
 #include "joins_allocations.h"
+#include "joins_renewed.h"
 #include "joins_batches.h"
 #include "joins_threads.h"
 #include "joins_items.h"
@@ -553,6 +556,7 @@ static const struct pair joins_pairs[] = {
     PAIR_ASK("driver", ask_by_driver),
     PAIR_ASK("ended", ask_ended),
     PAIR_ASK("many", ask_many),
+    PAIR_ASK("renewed", ask_renewed),
     PAIR_ASK("again", ask_again),
     PAIR_ASK("wide", ask_wide),
     PAIR_ASK("captures", ask_captures),

@@ -130,6 +130,8 @@ struct stream {
     unsigned place; /* how many there were once it was made: for the devices seventeenth-* */
     struct op *last_moved; /* the last copy or memset: for the devices again-not-set and again-not-copied */
     uint64_t made_at; /* the serial of the last operation then; for the device new-stream-passes-legacy */
+    const struct stream *renews; /* the one that was destroyed last before it was made, whose work went on: for the devices renewed-stream-* */
+    bool renewed; /* it is gone, and another one was made then: for the device renewed-stream-leaves-legacy */
     bool first; /* of all that were made: for the device legacy-frees-one */
     bool late; /* made while 60 others existed: for the device sixtieth-stream-unordered */
     struct capture *capture;
@@ -176,6 +178,7 @@ bool stream_given(const struct stream *s, int id); /* an attribute of this id, b
 bool stream_is_per_thread(const struct stream *s);
 struct stream *stream_legacy(void);
 struct stream *stream_new(unsigned flags, int priority); /* NULL: no memory */
+void stream_leaves(struct stream *s); /* it is destroyed; its work goes on */
 bool moves_memory(const struct op *op);
 /* Orders op after all that the stream holds and makes it the stream's last. */
 void stream_append(struct stream *s, struct op *op, bool programmatic);

@@ -382,6 +382,8 @@ cudaError_t graph_queue(struct graph_exec *exec, struct stream *s)
     bool at_trigger = device.faults.elsewhere_launch_at_trigger && queued.elsewhere && exec->leaf != NULL;
     bool at_leaf = at_trigger || (device.faults.exec_waits_for_last && exec->leaf != NULL);
     enum edge_kind at = at_trigger ? EDGE_TRIGGERED : at_leaf ? EDGE_DONE : EDGE_RETIRED;
+    if (device.faults.renewed_stream_frees_exec && running && exec->in == s->renews)
+        exec->running = NULL;
     exec->in = s;
     if (exec->running != NULL && !device.faults.exec_overlaps_itself && !third)
         op_after(start, at_leaf ? exec->leaf : exec->running, at); /* launches of one executable graph never overlap */

@@ -8,6 +8,7 @@
 static struct stream legacy, per_thread;
 static struct stream *streams; /* all that were created, also destroyed ones that work is left of */
 static struct stream *gone;    /* destroyed ones without work; kept, so that no new stream has the handle of one */
+static struct stream *left;    /* the last one that was destroyed before its work ended, until a new one is made */
 
 static void stream_begin(struct stream *s, unsigned flags, int priority)
 {
@@ -29,6 +30,7 @@ void streams_reset(void)
     stream_begin(&per_thread, 0, 0);
     free_all(&streams);
     free_all(&gone);
+    left = NULL;
     events_reset();
 }
 
@@ -80,10 +82,20 @@ struct stream *stream_new(unsigned flags, int priority)
             break;
         }
     s->made_at = device.serial;
+    s->renews = left;
+    if (left != NULL)
+        left->renewed = true;
+    left = NULL;
     s->first = streams == NULL && gone == NULL;
     s->next = streams;
     streams = s;
     return s;
+}
+
+void stream_leaves(struct stream *s)
+{
+    s->magic = 0; /* the legacy stream still waits for it */
+    left = s->tail != NULL && !s->tail->retired ? s : left;
 }
 
 static bool is_blocking(const struct stream *s)
@@ -164,7 +176,7 @@ static void order_behind_others(struct stream *s, struct op *op)
     for (struct stream *o = streams; o != NULL; o = o->next) {
         if (!is_blocking(o) || o->tail == NULL || left_out_of_legacy_order(o->tail))
             continue;
-        if (device.faults.destroyed_stream_not_joined && o->magic == 0)
+        if (o->magic == 0 && (device.faults.destroyed_stream_not_joined || (device.faults.renewed_stream_leaves_legacy && o->renewed)))
             continue;
         if (device.faults.waiting_stream_not_joined && o->waits != 0)
             continue;

@@ -2080,6 +2080,10 @@ static const struct variant variants[] = {
     BROKEN("body-update-keeps-trigger-count", body_update_keeps_trigger_count, "COMP-16", "a kernel of a body that an update gives more blocks has triggered once as many have as it had before"),
     BROKEN("freed-given-behind-trigger", freed_given_behind_trigger, "COMP-17a", "memory that a stream frees is given to a stream that waits for the programmatic event of the last kernel before"),
     BROKEN("stream-33-takes-others", stream_33_takes_others, "COMP-04e", "in a stream that was made beside 32 others a launch with attribute 6 has the last kernel of the stream made 32 before for its primary, if that is newer"),
+    BROKEN("renewed-stream-owns-event", renewed_stream_owns_event, "COMP-04e", "a stream that was made after another one was destroyed does not wait for what that one recorded"),
+    BROKEN("renewed-stream-leaves-legacy", renewed_stream_leaves_legacy, "COMP-04e", "the legacy stream does not wait for a destroyed stream after which a new one was made"),
+    BROKEN("renewed-stream-owns-freed", renewed_stream_owns_freed, "COMP-04e", "a stream that was made after another one was destroyed is given the memory that that one freed, at once"),
+    BROKEN("renewed-stream-frees-exec", renewed_stream_frees_exec, "COMP-04e", "in a stream that was made after another one was destroyed an executable graph runs beside its launch in that one"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
