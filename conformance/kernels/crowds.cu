@@ -8,7 +8,7 @@
  *                  body or a loop, goes on after the last block has begun; the host is not told of a launch-completion event before
  *                  its kernel's turn (crowds_begun.h). The order and the words of grids in a row whose shapes, launches, triggers,
  *                  waits and stores are drawn (crowds_shapes.h), which also store before they wait (crowds_marks.h), and what grids find
- *                  through the read-only path (crowds_lines.h)
+ *                  through the read-only path (crowds_lines.h), or what atomics of each type and width made (crowds_reduced.h)
  * handed  MEM-10   the primary stores words, by one thread or by several that meet in barriers; one thread fences and raises a flag, or
  *                  releases by it. One thread of the dependent polls the flag and fences, or acquires; the same and after a barrier the others
  *                  read. They have read words of the same lines before, which nobody stores to. Both blocks are the only ones or stand among many
@@ -481,6 +481,7 @@ static cudaError_t run_plain_crowd(struct crowd *crowd, unsigned blocks, unsigne
 #include "crowds_begun.h"
 #include "crowds_events.h"
 #include "crowds_shapes.h"
+#include "crowds_reduced.h"
 
 static void ask_blocks(struct ask *ask)
 {
@@ -489,7 +490,7 @@ static void ask_blocks(struct ask *ask)
                                       1025, 65535, TWO_BYTES, 65537, 70000
 #endif
     };
-    static void (*const more[])(struct crowd *crowd) = { ask_dressed, ask_begun, ask_crowd_events, ask_shapes };
+    static void (*const more[])(struct crowd *crowd) = { ask_dressed, ask_begun, ask_crowd_events, ask_shapes, ask_reduced };
     unsigned count = sizeof(sizes) / sizeof(sizes[0]), i, plain;
     struct crowd crowd = PDL_ZERO;
     cudaError_t error = open_crowd(&crowd, ask);

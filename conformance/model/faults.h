@@ -480,6 +480,8 @@ struct faults {
     bool moved_value_unseen, second_waiter_passes, value_before_stores;
     bool freed_given_behind_trigger;
     bool stream_33_takes_others;
+    bool float_reductions_uncovered, halves_added_as_one, wide_add_loses_carry, signed_least_unsigned, several_reduced_as_one, count_has_no_bound,
+        wide_compare_by_half;
     bool renewed_stream_owns_event, renewed_stream_leaves_legacy, renewed_stream_owns_freed, renewed_stream_frees_exec;
     bool never_overlaps, seldom_overlaps, early, shared, halts, late_copies, pageable_later; /* these conform */
 };

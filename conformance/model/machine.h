@@ -323,6 +323,10 @@ void stores_arrive(void);
 void stores_arrived(const struct op *op);
 void value_arrives(struct op *op);
 
+/* atomics.c: for the device float-reductions-uncovered */
+void reductions_reset(void);
+void reductions_arrive(void);
+
 /* waits.c */
 bool wait_may_return(const struct thread *thread);
 bool before_open_wait(const struct thread *thread); /* the thread has not waited, and what a wait covers has not ended */

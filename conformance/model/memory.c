@@ -51,6 +51,7 @@ void memory_reset(void)
         memset(device.sm[i].read_only, 0, sizeof device.sm[i].read_only);
     }
     buffers_reset();
+    reductions_reset();
 }
 
 /* A process that forks often, as tests do, copies all that it has: whole pages that a large allocation filled go back. */

@@ -110,6 +110,17 @@ uint32_t model_atomic_exch32(void *p, uint32_t value);
 uint64_t model_atomic_min64(void *p, uint64_t value);
 uint64_t model_atomic_max64(void *p, uint64_t value);
 
+/* An atomic of up to sixteen bytes, of a kind that the caller knows: `makes` changes what is there. What broken devices have to know of it: */
+#define MODEL_REDUCES_FLOATS 1u
+#define MODEL_REDUCES_HALVES 2u
+#define MODEL_REDUCES_SEVERAL 4u
+#define MODEL_REDUCES_SUM 8u      /* of eight bytes */
+#define MODEL_REDUCES_SIGNED 16u  /* the least or the greatest, of four bytes */
+#define MODEL_REDUCES_COUNT 32u
+#define MODEL_REDUCES_COMPARED 64u /* of more than four bytes */
+typedef void (*model_reduction)(unsigned kind, uint32_t *there, const uint32_t *by, const uint32_t *expected);
+void model_reduce(unsigned kind, void *p, const uint32_t *by, const uint32_t *expected, unsigned bytes, unsigned traits, model_reduction makes);
+
 void model_fence(void);            /* gpu scope, release and acquire */
 void model_grid_barrier(void);     /* all threads of a grid that was launched cooperatively */
 void model_barrier(void);          /* all threads of the block that have not exited */

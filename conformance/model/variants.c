@@ -2084,6 +2084,13 @@ static const struct variant variants[] = {
     BROKEN("renewed-stream-leaves-legacy", renewed_stream_leaves_legacy, "COMP-04e", "the legacy stream does not wait for a destroyed stream after which a new one was made"),
     BROKEN("renewed-stream-owns-freed", renewed_stream_owns_freed, "COMP-04e", "a stream that was made after another one was destroyed is given the memory that that one freed, at once"),
     BROKEN("renewed-stream-frees-exec", renewed_stream_frees_exec, "COMP-04e", "in a stream that was made after another one was destroyed an executable graph runs beside its launch in that one"),
+    BROKEN("float-reductions-uncovered", float_reductions_uncovered, "COMP-16", "floating-point additions to memory are made once other work than a dependent begins"),
+    BROKEN("halves-added-as-one", halves_added_as_one, "COMP-16", "an addition to two halves adds one number of four bytes"),
+    BROKEN("wide-add-loses-carry", wide_add_loses_carry, "COMP-16", "an addition of eight bytes adds the upper four by themselves"),
+    BROKEN("signed-least-unsigned", signed_least_unsigned, "COMP-16", "the least and the greatest of signed values are those of unsigned ones"),
+    BROKEN("several-reduced-as-one", several_reduced_as_one, "COMP-16", "of several values that one addition names the first is added"),
+    BROKEN("count-has-no-bound", count_has_no_bound, "COMP-16", "a count up to a bound goes on beyond it"),
+    BROKEN("wide-compare-by-half", wide_compare_by_half, "COMP-16", "a comparison of eight or sixteen bytes leaves out the last four of them"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
