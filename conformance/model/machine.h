@@ -323,6 +323,10 @@ void stores_arrive(void);
 void stores_arrived(const struct op *op);
 void value_arrives(struct op *op);
 
+/* constants.c */
+void constants_reset(void);
+void constants_block_begins(const struct block *block);
+
 /* atomics.c: for the device float-reductions-uncovered */
 void reductions_reset(void);
 void reductions_arrive(void);

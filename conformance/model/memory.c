@@ -52,6 +52,7 @@ void memory_reset(void)
     }
     buffers_reset();
     reductions_reset();
+    constants_reset();
 }
 
 /* A process that forks often, as tests do, copies all that it has: whole pages that a large allocation filled go back. */
@@ -345,6 +346,7 @@ void memory_block_begins(struct block *block)
     block->late = others_were_there(block) && op->covered != NULL && op->cover_open == 0;
     if ((!f->late_blocks_keep_lines || !block->late) && !drawn_acts(EFFECT_keepslines, op, op))
         memory_drop_lines(&device.sm[block->sm], !keeps);
+    constants_block_begins(block);
 }
 
 void memory_block_exits(struct block *block)

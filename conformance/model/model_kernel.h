@@ -67,6 +67,9 @@ struct model_words {
 };
 #define MODEL_WORDS_MAGIC 0x5E3B01u
 
+/* The nth word of such memory, by the path for constants. */
+uint32_t model_load_constant(const struct model_words *words, unsigned index);
+
 /* What stays the same while a thread runs, so that a kernel that asks again in each turn of a loop need not call. */
 #if defined(__GNUC__)
 #define MODEL_OF_THREAD __attribute__((const))

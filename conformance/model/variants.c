@@ -2091,6 +2091,10 @@ static const struct variant variants[] = {
     BROKEN("several-reduced-as-one", several_reduced_as_one, "COMP-16", "of several values that one addition names the first is added"),
     BROKEN("count-has-no-bound", count_has_no_bound, "COMP-16", "a count up to a bound goes on beyond it"),
     BROKEN("wide-compare-by-half", wide_compare_by_half, "COMP-16", "a comparison of eight or sixteen bytes leaves out the last four of them"),
+    BROKEN("attributed-keeps-constants", attributed_keeps_constants, "COMP-04d", "blocks of a launch with attribute 6 find in constant memory what was cached before"),
+    BROKEN("graph-keeps-constants", graph_keeps_constants, "COMP-04d", "blocks of a graph find in constant memory what was cached before"),
+    BROKEN("clustered-keeps-constants", clustered_keeps_constants, "COMP-04d", "blocks in clusters find in constant memory what was cached before"),
+    BROKEN("again-keeps-constants", again_keeps_constants, "COMP-04d", "blocks of a kernel that has run there last find in constant memory what was cached before"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
