@@ -238,6 +238,8 @@ static void ask_within(struct ask *ask)
     if (error == cudaSuccess)
         ask_frames(&crowd);
     if (error == cudaSuccess)
+        ask_grown(&crowd);
+    if (error == cudaSuccess)
         ask_counted(&crowd);
     if (error == cudaSuccess)
         ask_accesses(&crowd);

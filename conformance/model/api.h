@@ -331,6 +331,7 @@ struct graph_exec {
     struct op *leaf; /* the one kernel that its last launch ends in: for the device elsewhere-launch-at-trigger */
     struct op *running; /* the end of its last launch; NULL once it is known to have passed */
     bool made_elsewhere, source_gone; /* by another host thread; its graph was destroyed */
+    size_t frames_then; /* the largest frame when it was made: for the device older-graph-shares-frames */
     bool event_given; /* to a node of it: for the device given-event-lets-go */
     unsigned launches, updates; /* so far */
     bool refused;       /* an update, for the device refused-update-sticks */
@@ -391,6 +392,7 @@ struct queued { /* of the graph that is being queued: how it was made and launch
     bool by_driver; /* for the device driver-loop-once */
     bool half; /* on the device uploaded-elsewhere-half */
     bool event_given;
+    size_t frames_then; /* the largest frame when it was made executable: for the device older-graph-shares-frames */
     bool elsewhere; /* its launch before was in another stream: for the device elsewhere-loop-runs-once */
 };
 extern struct queued queued;

@@ -159,6 +159,15 @@ static unsigned char *others_memory(const struct block *b)
     return other != NULL && (device.faults.other_sizes_share_memory || (device.faults.smaller_shares_memory && smaller)) ? other->own : NULL;
 }
 
+/* Devices on which the threads of a block have their local memory with those of another one */
+static bool shares_frames(const struct op *op)
+{
+    const struct faults *f = &device.faults;
+    bool graph = (op->features & HAS(graph)) != 0;
+    return (f->grids_share_frames && op->attributed) || (f->graphs_share_frames && graph) || (f->clusters_share_frames && op->grid->cluster > 1) ||
+           (f->older_graph_shares_frames && graph && op->frames_then < device.largest_frame);
+}
+
 static void block_prepare(struct block *b, struct op *op)
 {
     struct grid *g = op->grid;
@@ -185,7 +194,7 @@ static void block_prepare(struct block *b, struct op *op)
     unsigned char *others = others_memory(b);
     b->own = others != NULL ? others : b->own;
     memset(b->own, 0xd5, (g->dynamic_shared + 63) & ~(size_t)63); /* shared memory starts as anything */
-    b->frames = device.faults.grids_share_frames && op->attributed && device.block[b->sm].local != NULL ? device.block[b->sm].local : b->local;
+    b->frames = shares_frames(op) && device.block[b->sm].local != NULL ? device.block[b->sm].local : b->local;
     b->next_of_grid = g->resident;
     g->resident = b;
 }

@@ -147,6 +147,7 @@ static void later_round_changes(struct op *op)
     if (device.faults.chosen_cooperative_is_plain && queued.chosen && op->grid != NULL)
         op->grid->cooperative = false;
     op->later_round = queued.rounds != 0;
+    op->frames_then = queued.frames_then;
     if (!op->later_round || op->grid == NULL)
         return;
     size_t bytes = op->grid->kernel->args_bytes;
@@ -396,6 +397,7 @@ cudaError_t graph_queue(struct graph_exec *exec, struct stream *s)
     queued.by_driver = device.graph_by_driver;
     queued.flags = exec->flags;
     queued.event_given = exec->event_given;
+    queued.frames_then = exec->frames_then;
     queued.half = device.faults.uploaded_elsewhere_half && exec->launches == 1 && exec->uploaded_in != NULL && exec->uploaded_in != s;
     queue_between(exec->copy, start, end);
     exec->leaf = only_end(exec->copy);

@@ -483,6 +483,7 @@ struct faults {
     bool float_reductions_uncovered, halves_added_as_one, wide_add_loses_carry, signed_least_unsigned, several_reduced_as_one, count_has_no_bound,
         wide_compare_by_half;
     bool attributed_keeps_constants, graph_keeps_constants, clustered_keeps_constants, again_keeps_constants;
+    bool older_graph_shares_frames, graphs_share_frames, clusters_share_frames;
     bool renewed_stream_owns_event, renewed_stream_leaves_legacy, renewed_stream_owns_freed, renewed_stream_frees_exec;
     bool never_overlaps, seldom_overlaps, early, shared, halts, late_copies, pageable_later; /* these conform */
 };

@@ -87,6 +87,7 @@ struct op {
     unsigned char domain;
     bool higher_map, balanced, between; /* values of its launch's attributes: a domain behind the second one, a policy, a priority between the others */
     uint32_t given; /* the ids of its launch's attributes, a bit each: for the devices of ATTR-17 */
+    size_t frames_then; /* of a graph: the largest frame when it was made executable: for the device older-graph-shares-frames */
     bool to_host, from_host, in_host, plain_copy; /* a copy out of the device; into it; one that never enters it; one by cudaMemcpy */
     bool timed; /* records an event that keeps time */
     bool later_round; /* in a loop, after its first round: for devices that break it there */

@@ -2095,6 +2095,9 @@ static const struct variant variants[] = {
     BROKEN("graph-keeps-constants", graph_keeps_constants, "COMP-04d", "blocks of a graph find in constant memory what was cached before"),
     BROKEN("clustered-keeps-constants", clustered_keeps_constants, "COMP-04d", "blocks in clusters find in constant memory what was cached before"),
     BROKEN("again-keeps-constants", again_keeps_constants, "COMP-04d", "blocks of a kernel that has run there last find in constant memory what was cached before"),
+    BROKEN("older-graph-shares-frames", older_graph_shares_frames, "MEM-10a", "in a graph that was made before a kernel needed more of it than any before, threads share local memory with others of their SM"),
+    BROKEN("graphs-share-frames", graphs_share_frames, "MEM-10a", "in a graph, threads share local memory with others of their SM"),
+    BROKEN("clusters-share-frames", clusters_share_frames, "MEM-10a", "in clusters, threads share local memory with others of their SM"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
