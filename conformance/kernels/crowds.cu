@@ -13,7 +13,8 @@
  *                  releases by it. One thread of the dependent polls the flag and fences, or acquires; the same and after a barrier the others
  *                  read. They have read words of the same lines before, which nobody stores to. Both blocks are the only ones or stand among many
  * within  MEM-10a  the same from one block of a grid to another, in grids of each kind, of two blocks or of many; each block's shared memory
- *                  is its own, also in the second launch of a graph (crowds_kept.h), and so is each thread's local memory (crowds_frames.h);
+ *                  is its own, also in the second launch of a graph (crowds_kept.h), and so is each thread's local memory (crowds_frames.h) and
+ *                  each barrier of warps or of a cluster (crowds_barriers.h);
  *                  all threads of many blocks run, meet in barriers and find there what the others stored, and atomics find and change
  *                  what was stored before them (crowds_counted.h); a thread finds what it stored last, whatever the width and the kind of
  *                  its accesses (crowds_accesses.h)

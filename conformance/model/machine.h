@@ -140,6 +140,7 @@ struct thread {
     unsigned index, place; /* in the block; in device.runnable */
     unsigned waits, triggers;
     unsigned fences;
+    unsigned named; /* the barrier at which it stands; 0: the one of all threads */
     unsigned barriers, meets; /* of its grid: to which it came; how many blocks have to have come before it goes on */
     uint64_t resting_since; /* clock of the first of a row of pauses; 0: did something else */
 };
@@ -147,6 +148,7 @@ struct thread {
 struct block {
     struct op *op; /* NULL: free slot */
     unsigned index, sm, threads, live, at_barrier;
+    unsigned at_named[16]; /* threads that have come to each of these barriers */
     bool triggered, late; /* late: what its wait covers had ended: for the device late-blocks-keep-lines */
     size_t shared_bytes;
     struct store_buffer *stores;

@@ -127,6 +127,8 @@ void model_reduce(unsigned kind, void *p, const uint32_t *by, const uint32_t *ex
 void model_fence(void);            /* gpu scope, release and acquire */
 void model_grid_barrier(void);     /* all threads of a grid that was launched cooperatively */
 void model_barrier(void);          /* all threads of the block that have not exited */
+/* So many threads of the block, by one of 15 barriers from 1 on; waits: 0, the thread only counts */
+void model_named_barrier(unsigned id, unsigned threads, int waits);
 void *model_shared(size_t offset); /* the block's dynamic shared memory: plain host memory, ordered by barriers */
 void *model_local(size_t bytes); /* the thread's local memory: the same piece in each call, and as it was left */
 void model_trigger(void); /* this and the wait do nothing in a kernel compiled below compute_90 */

@@ -2098,6 +2098,9 @@ static const struct variant variants[] = {
     BROKEN("older-graph-shares-frames", older_graph_shares_frames, "MEM-10a", "in a graph that was made before a kernel needed more of it than any before, threads share local memory with others of their SM"),
     BROKEN("graphs-share-frames", graphs_share_frames, "MEM-10a", "in a graph, threads share local memory with others of their SM"),
     BROKEN("clusters-share-frames", clusters_share_frames, "MEM-10a", "in clusters, threads share local memory with others of their SM"),
+    BROKEN("named-barriers-shared", named_barriers_shared, "MEM-10a", "barriers of some threads of a block also count threads of other blocks of their SM"),
+    BROKEN("named-barriers-are-one", named_barriers_are_one, "MEM-10a", "barriers of some threads of a block count the threads that come to any of them"),
+    BROKEN("named-barrier-passed", named_barrier_passed, "MEM-10a", "in a launch with attribute 6, threads do not wait at the barriers of some threads"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
