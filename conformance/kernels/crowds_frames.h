@@ -1,5 +1,5 @@
 /* crowds_frames.h - what crowds.cu asks of local memory, where threads keep arrays and what registers do not hold: each thread has its own, beside
- * those of a grid that overlaps its own, which may need more of it for each thread than any grid before, also in a graph that was made before that. */
+ * those of a grid that overlaps its own, which may need more of it for each thread than any grid before, also in a graph that was made before. */
 #ifndef CROWDS_FRAMES_H_INCLUDED
 #define CROWDS_FRAMES_H_INCLUDED
 
