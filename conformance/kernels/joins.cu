@@ -67,6 +67,7 @@
  * neighbours COMP-04d two works of each kind each, right behind each other, of which the second one reads what the first one stored, or stores there
  * symbols  COMP-04d copies to memory of the device that has a name, and from it: launched, captured and as nodes
  * constants COMP-04d what kernels find in constant memory after a copy to it: launched, captured, as nodes, in a child graph, a second time
+ * places   COMP-04d work whose words lie in managed, write-combined, registered memory, or in memory that is mapped anew; copies to a peer
  * lent     ATTR-17b streams and nodes that are given the attributes of another one; streams with an attribute of each kind; graphs that
  *                    cudaGraphInstantiateWithParams makes executable
  * values   COMP-17b values that streams write and wait for: after work, an event or a silent kernel, before work of each kind and dependents
@@ -510,6 +511,7 @@ static cudaError_t join_zero(struct joins *joins)
 #include "joins_neighbours.h"
 #include "joins_symbols.h"
 #include "joins_constants.h"
+#include "joins_places.h"
 
 static void ask_legacy(struct ask *ask)
 {
@@ -585,6 +587,7 @@ static const struct pair joins_pairs[] = {
     PAIR_ASK("neighbours", ask_neighbours),
     PAIR_ASK("symbols", ask_symbols),
     PAIR_ASK("constants", ask_constants),
+    PAIR_ASK("places", ask_places),
     PAIR_ASK("lent", ask_lent),
     PAIR_ASK("values", ask_values),
     PAIR_ASK("value_nodes", ask_value_nodes),

@@ -485,6 +485,7 @@ struct faults {
     bool attributed_keeps_constants, graph_keeps_constants, clustered_keeps_constants, again_keeps_constants;
     bool older_graph_shares_frames, graphs_share_frames, clusters_share_frames;
     bool named_barriers_shared, named_barriers_are_one, named_barrier_passed;
+    bool managed_stores_lost, combined_stores_lost, peer_copy_early;
     bool renewed_stream_owns_event, renewed_stream_leaves_legacy, renewed_stream_owns_freed, renewed_stream_frees_exec;
     bool never_overlaps, seldom_overlaps, early, shared, halts, late_copies, pageable_later; /* these conform */
 };

@@ -286,6 +286,13 @@ void memory_drop_lines(struct sm *sm, bool read_only_too);
 void memory_drain_some(void);
 void memory_drain_one(unsigned buffer, unsigned nth);
 uint64_t memory_digest(const void *p);
+/* Memory of these kinds: the last piece of each, for the devices managed-stores-lost and combined-stores-lost. */
+enum mark { MARK_MANAGED, MARK_COMBINED, MARKS };
+void memory_marks(enum mark mark, const void *p, size_t bytes); /* marks.c */
+void memory_unmarks(uint32_t from); /* what begins there is freed */
+void memory_unmark_all(void);
+uint32_t memory_word(const void *p); /* memory.c */
+bool memory_is_marked(enum mark mark, uint32_t word);
 size_t memory_total(void);
 void staging_ends(char *bytes); /* api_memory.c: frees what a copy has taken */
 void op_shares_place(struct op *op); /* places.c */

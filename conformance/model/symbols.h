@@ -43,7 +43,8 @@
     X(cudaStreamGetId) X(cudaGraphDebugDotPrint) X(cudaDeviceGetDefaultMemPool) X(cudaMemPoolGetAttribute) X(cudaDeviceGetGraphMemAttribute) \
     X(cudaDeviceGraphMemTrim) X(cudaMemPoolCreate) X(cudaMemPoolDestroy) X(cudaDeviceSetMemPool) X(cudaMemPoolTrimTo) X(cudaMemPoolSetAttribute) X(cudaMallocFromPoolAsync) \
     X(cudaMemcpy3DBatchAsync) X(cudaMemcpyBatchAsync) X(cudaGetSymbolAddress) X(cudaGetSymbolSize) X(cudaMemcpyToSymbolAsync) \
-    X(cudaMemcpyFromSymbolAsync) X(cudaGraphAddMemcpyNodeToSymbol) X(cudaGraphAddMemcpyNodeFromSymbol)
+    X(cudaMemcpyFromSymbolAsync) X(cudaGraphAddMemcpyNodeToSymbol) X(cudaGraphAddMemcpyNodeFromSymbol) \
+    X(cudaMallocManaged) X(cudaMemcpyPeerAsync)
 
 #define MODEL_SYMBOL_ID(name) SYMBOL_##name,
 enum symbol { MODEL_SYMBOLS(MODEL_SYMBOL_ID) SYMBOL_COUNT };

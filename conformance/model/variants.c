@@ -2101,6 +2101,9 @@ static const struct variant variants[] = {
     BROKEN("named-barriers-shared", named_barriers_shared, "MEM-10a", "barriers of some threads of a block also count threads of other blocks of their SM"),
     BROKEN("named-barriers-are-one", named_barriers_are_one, "MEM-10a", "barriers of some threads of a block count the threads that come to any of them"),
     BROKEN("named-barrier-passed", named_barrier_passed, "MEM-10a", "in a launch with attribute 6, threads do not wait at the barriers of some threads"),
+    BROKEN("managed-stores-lost", managed_stores_lost, "COMP-04d", "what a grid has not stored to managed memory by its end is lost"),
+    BROKEN("combined-stores-lost", combined_stores_lost, "COMP-04d", "what a grid has not stored to write-combined memory by its end is lost"),
+    BROKEN("peer-copy-early", peer_copy_early, "COMP-04d", "a copy that names both devices does not wait for what its stream holds"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
