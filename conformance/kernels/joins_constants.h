@@ -66,9 +66,17 @@ static cudaError_t queue_constants(struct joins *joins, cudaStream_t stream)
     cudaError_t error = launch_blocks((const void *)SYMBOL(joins_reads_constants), &joins->work[0], CONSTANT_READERS, 4, stream, NULL, 0);
 
     if (error == cudaSuccess)
-        error = copy_constants(joins, 1, FOLLOWS_IN(joins, stream));
-    return error == cudaSuccess ? read_constants(joins, (enum constant_reader)(joins->round % CONSTANT_DRESSES), stream) : error;
+        error = copy_constants(joins, 1, stream);
+    if (error != cudaSuccess)
+        return error;
+    return read_constants(joins, (enum constant_reader)(joins->round % CONSTANT_DRESSES), FOLLOWS_IN(joins, stream));
 }
+
+#ifdef MUTANT_otherstream
+#define AFTER_COPY 0u          /* edges */
+#else
+#define AFTER_COPY 1u
+#endif
 
 /* The copy of the second words and its reader, in some trials behind the reader of the first ones. */
 static cudaError_t add_constants(struct joins *joins, cudaGraph_t graph, int both)
@@ -83,7 +91,7 @@ static cudaError_t add_constants(struct joins *joins, cudaGraph_t graph, int bot
                                                CONSTANTS * sizeof(uint32_t), 0, cudaMemcpyHostToDevice);
     if (error != cudaSuccess)
         return error;
-    return ask_add_kernel_after(&last, graph, &copy, 1, (const void *)SYMBOL(joins_reads_constants), &joins->work[1], CONSTANT_READERS, 4);
+    return ask_add_kernel_after(&last, graph, &copy, AFTER_COPY, (const void *)SYMBOL(joins_reads_constants), &joins->work[1], CONSTANT_READERS, 4);
 }
 
 static void renew_constants(struct joins *joins, unsigned of)
