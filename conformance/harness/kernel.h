@@ -4,7 +4,8 @@
  * volatile PTX, so that what is tested is the device and not the compiler (conformance/lint/shapes checks that).
  * KERNEL(name) opens a kernel whose only parameter is `struct kernel_args args`; SYMBOL(name) adds the image's suffix,
  * because CMake compiles a family's file once per tag. KERNEL_OF(name, type) opens one whose only parameter is `type args`.
- * DEVICE_WORDS(name, count) is memory of the device that has a name, and WORDS_OF(name) what calls of the host name it by.
+ * DEVICE_WORDS(name, count) is memory of the device that has a name, CONSTANT_WORDS(name, count) constant memory, and WORDS_OF(name) what calls of
+ * the host name it by.
  */
 #ifndef KERNEL_H_INCLUDED
 #define KERNEL_H_INCLUDED
@@ -30,6 +31,7 @@
 #define KERNEL(name) MODEL_KERNEL(SYMBOL(name))
 #define KERNEL_OF(name, type) MODEL_KERNEL_OF_TYPE(SYMBOL(name), type)
 #define DEVICE_WORDS(name, count) static struct model_words SYMBOL(name) = { MODEL_WORDS_MAGIC, (count) * sizeof(uint32_t), NULL, NULL }
+#define CONSTANT_WORDS(name, count) DEVICE_WORDS(name, count)
 #define WORDS_OF(name) ((const void *)&SYMBOL(name))
 #define K_WARP_SIZE 4u
 #define k_thread() model_thread()
@@ -46,6 +48,7 @@
 #define k_load_relaxed(p) model_load32((p), MODEL_LD_RELAXED)
 #define k_load_acquire(p) model_load32_acquire(p)
 #define k_load_streamed(p) model_load32((p), MODEL_LD_CA)
+#define k_load_constant(name, i) model_load_constant(&SYMBOL(name), (i))
 #define k_load8(p) model_load8((p), MODEL_LD_CA)
 #define k_load16(p) model_load16((p), MODEL_LD_CA)
 #define k_load64(p) model_load64((p), MODEL_LD_CA)
@@ -93,6 +96,7 @@ DEVICE_FN void k_shape(uint32_t *shape)
 #define KERNEL(name) extern "C" __global__ void SYMBOL(name)(struct kernel_args args)
 #define KERNEL_OF(name, type) extern "C" __global__ void SYMBOL(name)(type args)
 #define DEVICE_WORDS(name, count) static __device__ uint32_t SYMBOL(name)[count]
+#define CONSTANT_WORDS(name, count) static __constant__ uint32_t SYMBOL(name)[count]
 #define WORDS_OF(name) ((const void *)SYMBOL(name))
 #define K_WARP_SIZE 32u
 #define k_thread() threadIdx.x
@@ -161,6 +165,15 @@ K_LOAD32(k_load_streamed, "ld.global.cs.u32")
 K_LOAD32(k_load8, "ld.global.ca.u8")
 K_LOAD32(k_load16, "ld.global.ca.u16")
 K_LOAD32(k_load_system, "ld.relaxed.sys.global.u32") /* what the host writes */
+
+/* Of memory that CONSTANT_WORDS names. */
+#define k_load_constant(name, i) load_constant(SYMBOL(name) + (i))
+DEVICE_FN uint32_t load_constant(const uint32_t *p)
+{
+    uint32_t v;
+    asm volatile("ld.const.u32 %0, [%1];" : "=r"(v) : "l"(__cvta_generic_to_constant(p)) : "memory");
+    return v;
+}
 
 DEVICE_FN uint64_t k_load64_relaxed(const void *p)
 {

@@ -8,12 +8,14 @@
  *                  body or a loop, goes on after the last block has begun; the host is not told of a launch-completion event before
  *                  its kernel's turn (crowds_begun.h). The order and the words of grids in a row whose shapes, launches, triggers,
  *                  waits and stores are drawn (crowds_shapes.h), which also store before they wait (crowds_marks.h), and what grids find
- *                  through the read-only path (crowds_lines.h), also in lines that a grid of another stream keeps reading (crowds_bystanders.h)
+ *                  through the read-only path (crowds_lines.h), also in lines that a grid of another stream keeps reading
+ *                  (crowds_bystanders.h), or what atomics of each type and width made (crowds_reduced.h)
  * handed  MEM-10   the primary stores words, by one thread or by several that meet in barriers; one thread fences and raises a flag, or
  *                  releases by it. One thread of the dependent polls the flag and fences, or acquires; the same and after a barrier the others
  *                  read. They have read words of the same lines before, which nobody stores to. Both blocks are the only ones or stand among many
  * within  MEM-10a  the same from one block of a grid to another, in grids of each kind, of two blocks or of many; each block's shared memory
- *                  is its own, also in the second launch of a graph (crowds_kept.h), and so is each thread's local memory (crowds_frames.h);
+ *                  is its own, also in the second launch of a graph (crowds_kept.h), and so is each thread's local memory (crowds_frames.h) and
+ *                  each barrier of warps or of a cluster (crowds_barriers.h);
  *                  all threads of many blocks run, meet in barriers and find there what the others stored, and atomics find and change
  *                  what was stored before them (crowds_counted.h); a thread finds what it stored last, whatever the width and the kind of
  *                  its accesses (crowds_accesses.h)
@@ -482,6 +484,7 @@ static cudaError_t run_plain_crowd(struct crowd *crowd, unsigned blocks, unsigne
 #include "crowds_events.h"
 #include "crowds_shapes.h"
 #include "crowds_bystanders.h"
+#include "crowds_reduced.h"
 
 static void ask_blocks(struct ask *ask)
 {
@@ -490,7 +493,7 @@ static void ask_blocks(struct ask *ask)
                                       1025, 65535, TWO_BYTES, 65537, 70000
 #endif
     };
-    static void (*const more[])(struct crowd *crowd) = { ask_dressed, ask_begun, ask_crowd_events, ask_shapes, ask_bystanders };
+    static void (*const more[])(struct crowd *crowd) = { ask_dressed, ask_begun, ask_crowd_events, ask_shapes, ask_bystanders, ask_reduced };
     unsigned count = sizeof(sizes) / sizeof(sizes[0]), i, plain;
     struct crowd crowd = PDL_ZERO;
     cudaError_t error = open_crowd(&crowd, ask);

@@ -209,6 +209,7 @@ static cudaError_t run_within(struct crowd *crowd, unsigned how, unsigned trial)
 }
 
 #include "crowds_kept.h"
+#include "crowds_barriers.h"
 #include "crowds_frames.h"
 #include "crowds_accesses.h"
 #include "crowds_counted.h"
@@ -236,7 +237,11 @@ static void ask_within(struct ask *ask)
     if (error == cudaSuccess)
         ask_kept(&crowd);
     if (error == cudaSuccess)
+        ask_meetings(&crowd);
+    if (error == cudaSuccess)
         ask_frames(&crowd);
+    if (error == cudaSuccess)
+        ask_grown(&crowd);
     if (error == cudaSuccess)
         ask_counted(&crowd);
     if (error == cudaSuccess)

@@ -31,6 +31,8 @@
  * many     COMP-04e  the last of 136 streams, or all of them, an event among 4,160, those of 520 launches, one that is recorded 260 times or
  *                    by 24 launches in a row, one of 600 that a stream waits for, the last of 70 executable graphs, one of 260 launches, 400 host
  *                    functions, work of 20 milliseconds, 136 pairs of a primary and a dependent at once
+ * renewed  COMP-04e  new streams where one was destroyed while its work goes on: after its event or its launch's, before the legacy stream, with
+ *                    memory that it freed and an executable graph that runs in it
  * again    COMP-04e  six launches of one kernel with the same arguments, each with or without the attribute; memsets, copies, values, host functions,
  *                    graphs and events that are the same three times, between kernels that change what they move
  * wide     COMP-04b  144 works or primaries and 120 kernels that do nothing, before one reader; one work before 120 such kernels and 144
@@ -67,6 +69,8 @@
  * readers  COMP-04d work of each kind that reads late, and stores nothing before; work of each kind that stores over what it reads
  * neighbours COMP-04d two works of each kind each, right behind each other, of which the second one reads what the first one stored, or stores there
  * symbols  COMP-04d copies to memory of the device that has a name, and from it: launched, captured and as nodes
+ * constants COMP-04d what kernels find in constant memory after a copy to it: launched, captured, as nodes, in a child graph, a second time
+ * places   COMP-04d work whose words lie in managed, write-combined, registered memory, or in memory that is mapped anew; copies to a peer
  * lent     ATTR-17b streams and nodes that are given the attributes of another one; streams with an attribute of each kind; graphs that
  *                    cudaGraphInstantiateWithParams makes executable
  * values   COMP-17b values that streams write and wait for: after work, an event or a silent kernel, before work of each kind and dependents
@@ -502,6 +506,7 @@ static cudaError_t join_zero(struct joins *joins)
 #include "joins_conditions.h"
 #include "joins_pools.h"
 #include "joins_allocations.h"
+#include "joins_renewed.h"
 #include "joins_batches.h"
 #include "joins_threads.h"
 #include "joins_items.h"
@@ -511,6 +516,8 @@ static cudaError_t join_zero(struct joins *joins)
 #include "joins_readers.h"
 #include "joins_neighbours.h"
 #include "joins_symbols.h"
+#include "joins_constants.h"
+#include "joins_places.h"
 
 static void ask_legacy(struct ask *ask)
 {
@@ -559,6 +566,7 @@ static const struct pair joins_pairs[] = {
     PAIR_ASK("driver", ask_by_driver),
     PAIR_ASK("ended", ask_ended),
     PAIR_ASK("many", ask_many),
+    PAIR_ASK("renewed", ask_renewed),
     PAIR_ASK("again", ask_again),
     PAIR_ASK("wide", ask_wide),
     PAIR_ASK("captures", ask_captures),
@@ -584,6 +592,8 @@ static const struct pair joins_pairs[] = {
     PAIR_ASK("readers", ask_readers),
     PAIR_ASK("neighbours", ask_neighbours),
     PAIR_ASK("symbols", ask_symbols),
+    PAIR_ASK("constants", ask_constants),
+    PAIR_ASK("places", ask_places),
     PAIR_ASK("lent", ask_lent),
     PAIR_ASK("values", ask_values),
     PAIR_ASK("value_nodes", ask_value_nodes),

@@ -136,6 +136,8 @@ struct stream {
     unsigned place; /* how many there were once it was made: for the devices seventeenth-* */
     struct op *last_moved; /* the last copy or memset: for the devices again-not-set and again-not-copied */
     uint64_t made_at; /* the serial of the last operation then; for the device new-stream-passes-legacy */
+    const struct stream *renews; /* the one that was destroyed last before it was made, whose work went on: for the devices renewed-stream-* */
+    bool renewed; /* it is gone, and another one was made then: for the device renewed-stream-leaves-legacy */
     bool first; /* of all that were made: for the device legacy-frees-one */
     bool late; /* made while 60 others existed: for the device sixtieth-stream-unordered */
     struct capture *capture;
@@ -186,6 +188,7 @@ bool stream_given(const struct stream *s, int id); /* an attribute of this id, b
 bool stream_is_per_thread(const struct stream *s);
 struct stream *stream_legacy(void);
 struct stream *stream_new(unsigned flags, int priority); /* NULL: no memory */
+void stream_leaves(struct stream *s); /* it is destroyed; its work goes on */
 bool moves_memory(const struct op *op);
 /* Orders op after all that the stream holds and makes it the stream's last. */
 void stream_append(struct stream *s, struct op *op, bool programmatic);
@@ -354,6 +357,7 @@ struct graph_exec {
     struct op *leaf; /* the one kernel that its last launch ends in: for the device elsewhere-launch-at-trigger */
     struct op *running; /* the end of its last launch; NULL once it is known to have passed */
     bool made_elsewhere, source_gone; /* by another host thread; its graph was destroyed */
+    size_t frames_then; /* the largest frame when it was made: for the device older-graph-shares-frames */
     bool event_given; /* to a node of it: for the device given-event-lets-go */
     unsigned launches, updates; /* so far */
     unsigned updates_taken; /* for the device update-33-uncovers */
@@ -423,6 +427,7 @@ struct queued { /* of the graph that is being queued: how it was made and launch
     bool half; /* on the device uploaded-elsewhere-half */
     bool event_given;
     bool updated_often; /* for the device update-33-uncovers */
+    size_t frames_then; /* the largest frame when it was made executable: for the device older-graph-shares-frames */
     bool elsewhere; /* its launch before was in another stream: for the device elsewhere-loop-runs-once */
 };
 extern struct queued queued;

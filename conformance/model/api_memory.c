@@ -58,8 +58,10 @@ cudaError_t CUDARTAPI cudaHostAlloc(void **out, size_t bytes, unsigned flags)
 {
     CALL(cudaHostAlloc);
     device.pinned_memory_at = device.serial;
-    (void)flags;
-    return allocate(out, bytes, true);
+    cudaError_t error = allocate(out, bytes, true);
+    if (error == cudaSuccess && (flags & cudaHostAllocWriteCombined) != 0 && *out != NULL)
+        memory_marks(MARK_COMBINED, *out, bytes);
+    return error;
 }
 
 cudaError_t CUDARTAPI cudaFreeHost(void *p)

@@ -68,7 +68,7 @@ static bool may_be_given(const struct pooled *m, const struct stream *s)
         if (s->wait[i].op->serial < m->freed_by->serial)
             return true;
     return f->freed_given_at_once || (f->freed_returns_to_owner && m->made_in == s) || (f->small_freed_given && m->bytes < 64) ||
-           (f->freed_given_to_legacy && stream_is_legacy(s)) || (f->freed_given_to_waiting && s->waits != 0) ||
+           (f->renewed_stream_owns_freed && m->freed_in == s->renews) || (f->freed_given_to_legacy && stream_is_legacy(s)) || (f->freed_given_to_waiting && s->waits != 0) ||
            (f->freed_given_at_trigger && m->last_kernel != NULL && m->last_kernel->triggered_all);
 }
 

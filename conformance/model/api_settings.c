@@ -84,13 +84,3 @@ cudaError_t CUDARTAPI cudaHostUnregister(void *p)
     *place = NULL;
     return cudaSuccess;
 }
-
-cudaError_t CUDARTAPI cudaMallocManaged(void **out, size_t bytes, unsigned flags)
-{
-    CALL(cudaMallocManaged);
-    (void)flags;
-    FAIL_IF(out == NULL || bytes == 0, cudaErrorInvalidValue);
-    *out = memory_allocate(bytes, false);
-    FAIL_IF(*out == NULL, cudaErrorMemoryAllocation);
-    return cudaSuccess;
-}

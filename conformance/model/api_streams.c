@@ -122,7 +122,7 @@ cudaError_t CUDARTAPI cudaStreamDestroy(cudaStream_t handle)
         s->tail->host.call = no_call;
     if (device.faults.left_dependent_dropped && s->tail != NULL && s->tail->kind == OP_KERNEL && s->tail->attributed && !s->tail->turn)
         s->tail->kind = OP_RECORD; /* which does nothing */
-    s->magic = 0; /* its work goes on; the legacy stream still waits for it */
+    stream_leaves(s);
     return cudaSuccess;
 }
 

@@ -1,6 +1,9 @@
 /* Atomics and relaxed stores: they are made where the L2 is. */
 #include "choices.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 void model_store32_relaxed(void *p, uint32_t value)
 {
     const struct faults *f = &device.faults;
@@ -74,4 +77,70 @@ uint64_t model_atomic_max64(void *p, uint64_t value)
     bool more = device.faults.max_compares_half ? (uint32_t)value > (uint32_t)old : device.faults.max_is_signed ? (int64_t)value > (int64_t)old : value > old;
     *q = takes64(old, value, more, device.faults.max_stores_half);
     return old;
+}
+
+/* ---- of any type and width ---- */
+
+struct reduction {
+    unsigned kind, bytes;
+    uint32_t *at, by[4], expected[4];
+    model_reduction makes;
+};
+static struct reduction *late; /* what is still to come */
+static unsigned late_count;
+
+void reductions_reset(void)
+{
+    late_count = 0;
+}
+
+void reductions_arrive(void)
+{
+    for (unsigned i = 0; i < late_count; i++)
+        late[i].makes(late[i].kind, late[i].at, late[i].by, late[i].expected);
+    late_count = 0;
+}
+
+static void comes_late(const struct reduction *r)
+{
+    if (late_count % 64 == 0)
+        late = realloc(late, (late_count + 64) * sizeof *late);
+    if (late == NULL)
+        abort();
+    late[late_count++] = *r;
+}
+
+/* What broken devices make of it instead. */
+static void reduces_wrong(const struct reduction *r, unsigned traits, const uint32_t *before)
+{
+    const struct faults *f = &device.faults;
+    uint32_t *at = r->at;
+    if (f->halves_added_as_one && traits & MODEL_REDUCES_HALVES)
+        at[0] = before[0] + r->by[0];
+    else if (f->wide_add_loses_carry && traits & MODEL_REDUCES_SUM)
+        at[1] = before[1] + r->by[1];
+    else if (f->signed_least_unsigned && traits & MODEL_REDUCES_SIGNED && (before[0] ^ r->by[0]) >> 31 != 0)
+        at[0] = at[0] == before[0] ? r->by[0] : before[0];
+    else if (f->several_reduced_as_one && traits & MODEL_REDUCES_SEVERAL)
+        memcpy(at + 1, before + 1, r->bytes - sizeof *at);
+    else if (f->count_has_no_bound && traits & MODEL_REDUCES_COUNT)
+        at[0] = before[0] + 1;
+    else if (f->wide_compare_by_half && traits & MODEL_REDUCES_COMPARED && memcmp(before, r->expected, r->bytes - sizeof *at) == 0)
+        memcpy(at, r->by, r->bytes);
+}
+
+void model_reduce(unsigned kind, void *p, const uint32_t *by, const uint32_t *expected, unsigned bytes, unsigned traits, model_reduction makes)
+{
+    struct reduction r = {.kind = kind, .bytes = bytes, .at = memory_at_l2(p, bytes, false), .makes = makes};
+    uint32_t before[4];
+    memcpy(r.by, by, bytes);
+    memcpy(r.expected, expected, bytes);
+    if (device.faults.float_reductions_uncovered && traits & MODEL_REDUCES_FLOATS) {
+        comes_late(&r);
+        return;
+    }
+    memcpy(before, r.at, bytes);
+    makes(kind, r.at, r.by, r.expected);
+    reduces_wrong(&r, traits, before);
+    trace(r.at[0]);
 }

@@ -112,7 +112,7 @@ static void release_barrier(struct block *b)
     b->at_barrier = 0;
     b->stores->epoch++;
     for (unsigned i = 0; i < b->threads; i++)
-        if (b->thread[i].state == THREAD_BARRIER)
+        if (b->thread[i].state == THREAD_BARRIER && b->thread[i].named == 0)
             thread_makes_runnable(&b->thread[i]);
 }
 
@@ -169,6 +169,15 @@ static void wipe_others(const struct block *b)
             memset(device.block[i].own, 0xd5, device.block[i].op->grid->dynamic_shared);
 }
 
+/* Devices on which the threads of a block have their local memory with those of another one */
+static bool shares_frames(const struct op *op)
+{
+    const struct faults *f = &device.faults;
+    bool graph = (op->features & HAS(graph)) != 0;
+    return (f->grids_share_frames && op->attributed) || (f->graphs_share_frames && graph) || (f->clusters_share_frames && op->grid->cluster > 1) ||
+           (f->older_graph_shares_frames && graph && op->frames_then < device.largest_frame);
+}
+
 static void block_prepare(struct block *b, struct op *op)
 {
     struct grid *g = op->grid;
@@ -179,6 +188,7 @@ static void block_prepare(struct block *b, struct op *op)
                            (device.faults.last_block_loses_thread && b->index >= 100 && b->index + 1 == g->blocks)))
         b->threads = b->live = g->threads - 1;
     b->at_barrier = 0;
+    memset(b->at_named, 0, sizeof b->at_named);
     b->triggered = false;
     if (b->shared == NULL)
         b->shared = aligned_alloc(64, MODEL_BLOCK_SHARED);
@@ -198,7 +208,7 @@ static void block_prepare(struct block *b, struct op *op)
     if (device.faults.large_block_wipes_others && g->dynamic_shared > LARGE_SHARED)
         wipe_others(b);
     memset(b->own, 0xd5, (g->dynamic_shared + 63) & ~(size_t)63); /* shared memory starts as anything */
-    b->frames = device.faults.grids_share_frames && op->attributed && device.block[b->sm].local != NULL ? device.block[b->sm].local : b->local;
+    b->frames = shares_frames(op) && device.block[b->sm].local != NULL ? device.block[b->sm].local : b->local;
     b->next_of_grid = g->resident;
     g->resident = b;
 }
@@ -218,7 +228,7 @@ void block_start(struct op *op, unsigned sm)
             t->coroutine = coroutine_new();
         t->block = b;
         t->index = i;
-        t->waits = t->triggers = t->fences = t->barriers = 0;
+        t->waits = t->triggers = t->fences = t->barriers = t->named = 0;
         t->resting_since = 0;
         coroutine_begin(t->coroutine, thread_main, t);
         thread_makes_runnable(t);
@@ -350,6 +360,54 @@ void model_barrier(void)
     thread_leaves_runnable(t, THREAD_BARRIER);
     release_barrier(b);
     coroutine_yield();
+}
+
+/* ---- the barriers of some threads ---- */
+
+/* Where those are counted that come to such a barrier: on broken devices with those of another one, or of another block of the SM. */
+static unsigned *counted_at(struct block *b, unsigned id)
+{
+    const struct faults *f = &device.faults;
+    return &(f->named_barriers_shared ? &device.block[b->sm] : b)->at_named[f->named_barriers_are_one ? 1 : id];
+}
+
+/* The threads of a block that stand there; on a broken device those that stand at another one, too. */
+static void release_named(struct block *b, unsigned id)
+{
+    for (unsigned i = 0; i < b->threads; i++) {
+        struct thread *t = &b->thread[i];
+        if (t->state == THREAD_BARRIER && t->named != 0 && (t->named == id || device.faults.named_barriers_are_one)) {
+            t->named = 0;
+            thread_makes_runnable(t);
+        }
+    }
+}
+
+static void named_barrier_ends(struct block *b, unsigned id)
+{
+    *counted_at(b, id) = 0;
+    release_named(b, id);
+    for (unsigned i = b->sm; device.faults.named_barriers_shared && i < workers(); i += device.sms)
+        if (device.block[i].op != NULL)
+            release_named(&device.block[i], id);
+}
+
+void model_named_barrier(unsigned id, unsigned threads, int waits)
+{
+    struct thread *t = self();
+    struct block *b = t->block;
+    t->resting_since = 0;
+    bool passes = device.faults.named_barrier_passed && b->op->attributed, stands = waits && !passes;
+    if (stands) {
+        t->named = id;
+        thread_leaves_runnable(t, THREAD_BARRIER);
+    }
+    if (++*counted_at(b, id) >= threads)
+        named_barrier_ends(b, id);
+    if (stands)
+        coroutine_yield();
+    else
+        memory_access_point();
 }
 
 /* ---- the barrier of a grid ---- */

@@ -370,6 +370,8 @@ cudaError_t CUDARTAPI cudaStreamWaitEvent(cudaStream_t handle, cudaEvent_t event
     FAIL_IF(!device.faults.legacy_host_beside_capture && legacy_use_spoils(s), cudaErrorStreamCaptureImplicit);
     if (device.faults.own_event_frees && e->in == s && e->op != NULL)
         s->waits = 0;
+    if (device.faults.renewed_stream_owns_event && e->in != NULL && e->in == s->renews)
+        return cudaSuccess;
     if (device.faults.polled_event_not_awaited && e->polled)
         return cudaSuccess;
     if (device.faults.own_launch_event_cuts && e->recorded == RECORDED_PROGRAMMATIC && e->in == s)

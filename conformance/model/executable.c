@@ -149,6 +149,7 @@ static void later_round_changes(struct op *op)
     if (device.faults.chosen_cooperative_is_plain && queued.chosen && op->grid != NULL)
         op->grid->cooperative = false;
     op->later_round = queued.rounds != 0;
+    op->frames_then = queued.frames_then;
     if (!op->later_round || op->grid == NULL)
         return;
     size_t bytes = op->grid->kernel->args_bytes;
@@ -425,6 +426,8 @@ cudaError_t graph_queue(struct graph_exec *exec, struct stream *s)
     bool at_trigger = device.faults.elsewhere_launch_at_trigger && queued.elsewhere && exec->leaf != NULL;
     bool at_leaf = at_trigger || (device.faults.exec_waits_for_last && exec->leaf != NULL);
     enum edge_kind at = at_trigger ? EDGE_TRIGGERED : at_leaf ? EDGE_DONE : EDGE_RETIRED;
+    if (device.faults.renewed_stream_frees_exec && running && exec->in == s->renews)
+        exec->running = NULL;
     exec->in = s;
     if (exec->running != NULL && !device.faults.exec_overlaps_itself && !third)
         op_after(start, at_leaf ? exec->leaf : exec->running, at); /* launches of one executable graph never overlap */
@@ -438,6 +441,7 @@ cudaError_t graph_queue(struct graph_exec *exec, struct stream *s)
     queued.flags = exec->flags;
     queued.event_given = exec->event_given;
     queued.updated_often = exec->updates_taken > 32;
+    queued.frames_then = exec->frames_then;
     queued.half = device.faults.uploaded_elsewhere_half && exec->launches == 1 && exec->uploaded_in != NULL && exec->uploaded_in != s;
     queue_between(exec->copy, start, end);
     struct op *some_ends = device.faults.launch_after_256_ends ? first_ends(exec->copy, 256) : NULL;

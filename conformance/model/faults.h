@@ -514,6 +514,13 @@ struct faults {
     bool large_blocks_share_memory, large_block_wipes_others; /* of more than 32 KiB of shared memory */
     bool siblings_share_triggers; /* executable graphs of one graph */
     bool late_warps_of_clusters_free, late_warps_of_cooperative_free, late_warps_of_bodies_free;
+    bool float_reductions_uncovered, halves_added_as_one, wide_add_loses_carry, signed_least_unsigned, several_reduced_as_one, count_has_no_bound,
+        wide_compare_by_half;
+    bool attributed_keeps_constants, graph_keeps_constants, clustered_keeps_constants, again_keeps_constants;
+    bool older_graph_shares_frames, graphs_share_frames, clusters_share_frames;
+    bool named_barriers_shared, named_barriers_are_one, named_barrier_passed;
+    bool managed_stores_lost, combined_stores_lost, peer_copy_early;
+    bool renewed_stream_owns_event, renewed_stream_leaves_legacy, renewed_stream_owns_freed, renewed_stream_frees_exec;
     bool never_overlaps, seldom_overlaps, early, shared, halts, late_copies, pageable_later; /* these conform */
 };
 

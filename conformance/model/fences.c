@@ -9,6 +9,9 @@ bool is_far(uint32_t word)
 
 bool store_is_lost(uint32_t word)
 {
+    if ((device.faults.managed_stores_lost && memory_is_marked(MARK_MANAGED, word)) ||
+        (device.faults.combined_stores_lost && memory_is_marked(MARK_COMBINED, word)))
+        return true;
     return (device.faults.far_stores_lost && is_far(word)) || (device.faults.stores_beyond_4g_lost && word >= ((uint64_t)4 << 30) / 8);
 }
 

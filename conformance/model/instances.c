@@ -342,6 +342,7 @@ cudaError_t graph_instantiate(cudaGraphExec_t *out, cudaGraph_t handle, unsigned
     if (drops_edge)
         graph_drop_last_arc(e->copy);
     e->made_elsewhere = device.other_thread;
+    e->frames_then = device.largest_frame;
     e->made_from = e->taken_from = g->number;
     e->taken = device.faults.unchanged_update_ignored ? graph_does(g) : 0;
     e->flags = flags & ~(unsigned long long)cudaGraphInstantiateFlagUpload; /* that one is not told */

@@ -89,6 +89,7 @@ struct op {
     unsigned char domain;
     bool higher_map, balanced, between; /* values of its launch's attributes: a domain behind the second one, a policy, a priority between the others */
     uint32_t given; /* the ids of its launch's attributes, a bit each: for the devices of ATTR-17 */
+    size_t frames_then; /* of a graph: the largest frame when it was made executable: for the device older-graph-shares-frames */
     bool to_host, from_host, in_host, plain_copy; /* a copy out of the device; into it; one that never enters it; one by cudaMemcpy */
     bool timed; /* records an event that keeps time */
     bool later_round; /* in a loop, after its first round: for devices that break it there */
@@ -141,6 +142,7 @@ struct thread {
     unsigned index, place; /* in the block; in device.runnable */
     unsigned waits, triggers;
     unsigned fences;
+    unsigned named; /* the barrier at which it stands; 0: the one of all threads */
     unsigned barriers, meets; /* of its grid: to which it came; how many blocks have to have come before it goes on */
     uint64_t resting_since; /* clock of the first of a row of pauses; 0: did something else */
 };
@@ -148,6 +150,7 @@ struct thread {
 struct block {
     struct op *op; /* NULL: free slot */
     unsigned index, sm, threads, live, at_barrier;
+    unsigned at_named[16]; /* threads that have come to each of these barriers */
     bool triggered, late; /* late: what its wait covers had ended: for the device late-blocks-keep-lines */
     size_t shared_bytes;
     struct store_buffer *stores;
@@ -286,12 +289,19 @@ void memory_drop_lines(struct sm *sm, bool read_only_too);
 void memory_drain_some(void);
 void memory_drain_one(unsigned buffer, unsigned nth);
 uint64_t memory_digest(const void *p);
+/* Memory of these kinds: the last piece of each, for the devices managed-stores-lost and combined-stores-lost. */
+enum mark { MARK_MANAGED, MARK_COMBINED, MARKS };
+void memory_marks(enum mark mark, const void *p, size_t bytes); /* marks.c */
+void memory_unmarks(uint32_t from); /* what begins there is freed */
+void memory_unmark_all(void);
+uint32_t memory_word(const void *p); /* memory.c */
+bool memory_is_marked(enum mark mark, uint32_t word);
 size_t memory_total(void);
 void staging_ends(char *bytes); /* api_memory.c: frees what a copy has taken */
-void op_shares_place(struct op *op); /* streams.c */
-/* streams.c, for the device node-images-in-a-ring; of: the node that it was made of; launches: of its executable graph, so far */
+void op_shares_place(struct op *op); /* places.c */
+/* places.c, for the device node-images-in-a-ring; of: the node that it was made of; launches: of its executable graph, so far */
 void op_shares_image(struct op *op, const void *of, unsigned launches);
-void op_shares_ring(struct op *op); /* streams.c, for the device arguments-in-a-ring-until-trigger */
+void op_shares_ring(struct op *op); /* places.c, for the device arguments-in-a-ring-until-trigger */
 size_t memory_in_use(void);
 
 /* ops.c: life of an operation */
@@ -325,6 +335,14 @@ bool second_waits(const struct op *op);
 void stores_arrive(void);
 void stores_arrived(const struct op *op);
 void value_arrives(struct op *op);
+
+/* constants.c */
+void constants_reset(void);
+void constants_block_begins(const struct block *block);
+
+/* atomics.c: for the device float-reductions-uncovered */
+void reductions_reset(void);
+void reductions_arrive(void);
 
 /* waits.c */
 bool wait_may_return(const struct thread *thread);

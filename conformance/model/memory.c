@@ -51,6 +51,9 @@ void memory_reset(void)
         memset(device.sm[i].read_only, 0, sizeof device.sm[i].read_only);
     }
     buffers_reset();
+    memory_unmark_all();
+    reductions_reset();
+    constants_reset();
 }
 
 /* A process that forks often, as tests do, copies all that it has: whole pages that a large allocation filled go back. */
@@ -106,11 +109,17 @@ static struct allocation *allocation_at(const void *p)
     return NULL;
 }
 
+uint32_t memory_word(const void *p)
+{
+    return (uint32_t)(((uintptr_t)p - (uintptr_t)arena) >> 3);
+}
+
 bool memory_free(void *p)
 {
     struct allocation *a = allocation_at(p);
     if (a == NULL || arena + a->at != (unsigned char *)p)
         return false;
+    memory_unmarks((uint32_t)(a->at >> 3));
     memset(granule_used + (a->at >> GRANULE_SHIFT), 0, a->bytes >> GRANULE_SHIFT);
     give_back(a);
     bytes_in_use -= a->bytes;
@@ -337,6 +346,7 @@ void memory_block_begins(struct block *block)
     bool keeps_all = (f->late_blocks_keep_lines && block->late) || (f->begin_keeps_busy_lines && others_stand_there(block));
     if (!keeps_all && !drawn_acts(EFFECT_keepslines, op, op))
         memory_drop_lines(&device.sm[block->sm], !keeps);
+    constants_block_begins(block);
 }
 
 void memory_block_exits(struct block *block)
@@ -532,15 +542,6 @@ uint64_t model_load64(const void *p, int cache)
     return value;
 }
 
-void model_load128(const void *p, uint32_t out[4], int cache)
-{
-    for (int i = 0; i < 2; i++) {
-        uint64_t value = model_load64((const unsigned char *)p + 8 * i, cache);
-        out[2 * i] = (uint32_t)value;
-        out[2 * i + 1] = (uint32_t)(value >> 32);
-    }
-}
-
 static void store_bytes(void *p, uint32_t value, unsigned bytes)
 {
     memory_access_point();
@@ -575,12 +576,6 @@ void model_store64(void *p, uint64_t value)
 {
     memory_access_point();
     store_word(device.current, (uint32_t)(offset_of(p, 8) >> 3), value, WHOLE_WORD);
-}
-
-void model_store128(void *p, const uint32_t value[4])
-{
-    for (int i = 0; i < 2; i++)
-        model_store64((unsigned char *)p + 8 * i, (uint64_t)value[2 * i + 1] << 32 | value[2 * i]);
 }
 
 /* Where an access is made that goes past stores and caches; overtaken: on broken devices, what the block has stored to the word comes after it. */

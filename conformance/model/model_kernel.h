@@ -67,6 +67,9 @@ struct model_words {
 };
 #define MODEL_WORDS_MAGIC 0x5E3B01u
 
+/* The nth word of such memory, by the path for constants. */
+uint32_t model_load_constant(const struct model_words *words, unsigned index);
+
 /* What stays the same while a thread runs, so that a kernel that asks again in each turn of a loop need not call. */
 #if defined(__GNUC__)
 #define MODEL_OF_THREAD __attribute__((const))
@@ -110,9 +113,22 @@ uint32_t model_atomic_exch32(void *p, uint32_t value);
 uint64_t model_atomic_min64(void *p, uint64_t value);
 uint64_t model_atomic_max64(void *p, uint64_t value);
 
+/* An atomic of up to sixteen bytes, of a kind that the caller knows: `makes` changes what is there. What broken devices have to know of it: */
+#define MODEL_REDUCES_FLOATS 1u
+#define MODEL_REDUCES_HALVES 2u
+#define MODEL_REDUCES_SEVERAL 4u
+#define MODEL_REDUCES_SUM 8u      /* of eight bytes */
+#define MODEL_REDUCES_SIGNED 16u  /* the least or the greatest, of four bytes */
+#define MODEL_REDUCES_COUNT 32u
+#define MODEL_REDUCES_COMPARED 64u /* of more than four bytes */
+typedef void (*model_reduction)(unsigned kind, uint32_t *there, const uint32_t *by, const uint32_t *expected);
+void model_reduce(unsigned kind, void *p, const uint32_t *by, const uint32_t *expected, unsigned bytes, unsigned traits, model_reduction makes);
+
 void model_fence(void);            /* gpu scope, release and acquire */
 void model_grid_barrier(void);     /* all threads of a grid that was launched cooperatively */
 void model_barrier(void);          /* all threads of the block that have not exited */
+/* So many threads of the block, by one of 15 barriers from 1 on; waits: 0, the thread only counts */
+void model_named_barrier(unsigned id, unsigned threads, int waits);
 void *model_shared(size_t offset); /* the block's dynamic shared memory: plain host memory, ordered by barriers */
 void *model_local(size_t bytes); /* the thread's local memory: the same piece in each call, and as it was left */
 void model_trigger(void); /* this and the wait do nothing in a kernel compiled below compute_90 */

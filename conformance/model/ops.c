@@ -412,6 +412,8 @@ void op_starts(struct op *op)
 {
     trace(op->serial << 8 | 2);
     stores_arrive();
+    if (!op->attributed)
+        reductions_arrive();
     switch (op->kind) {
     case OP_KERNEL:
         for (const struct cover *c = op->covered; c != NULL; c = c->next)

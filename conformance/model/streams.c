@@ -8,6 +8,7 @@
 static struct stream legacy, per_thread;
 static struct stream *streams; /* all that were created, also destroyed ones that work is left of */
 static struct stream *gone;    /* destroyed ones without work; kept, so that no new stream has the handle of one */
+static struct stream *left;    /* the last one that was destroyed before its work ended, until a new one is made */
 
 static void stream_begin(struct stream *s, unsigned flags, int priority)
 {
@@ -29,6 +30,7 @@ void streams_reset(void)
     stream_begin(&per_thread, 0, 0);
     free_all(&streams);
     free_all(&gone);
+    left = NULL;
     events_reset();
 }
 
@@ -80,10 +82,20 @@ struct stream *stream_new(unsigned flags, int priority)
             break;
         }
     s->made_at = device.serial;
+    s->renews = left;
+    if (left != NULL)
+        left->renewed = true;
+    left = NULL;
     s->first = streams == NULL && gone == NULL;
     s->next = streams;
     streams = s;
     return s;
+}
+
+void stream_leaves(struct stream *s)
+{
+    s->magic = 0; /* the legacy stream still waits for it */
+    left = s->tail != NULL && !s->tail->retired ? s : left;
 }
 
 static bool is_blocking(const struct stream *s)
@@ -164,7 +176,7 @@ static void order_behind_others(struct stream *s, struct op *op)
     for (struct stream *o = streams; o != NULL; o = o->next) {
         if (!is_blocking(o) || o->tail == NULL || left_out_of_legacy_order(o->tail))
             continue;
-        if (device.faults.destroyed_stream_not_joined && o->magic == 0)
+        if (o->magic == 0 && (device.faults.destroyed_stream_not_joined || (device.faults.renewed_stream_leaves_legacy && o->renewed)))
             continue;
         if (device.faults.waiting_stream_not_joined && o->waits != 0)
             continue;
@@ -319,82 +331,6 @@ static uint64_t stream_features(const struct stream *s)
 static uint64_t item_features(const struct op *op)
 {
     return op->kind == OP_SET ? HAS(memset) : op->kind == OP_COPY ? HAS(copy) : op->kind == OP_HOST ? HAS(host) : 0;
-}
-
-/* On devices where what is queued lies in one of few places until it begins: a later one gives an earlier one its value. */
-static bool has_place(const struct op *op)
-{
-    const struct faults *f = &device.faults;
-    if (op->kind == OP_KERNEL)
-        return f->args_in_a_ring && op->grid->kernel->args_bytes > 4096;
-    if (op->kind == OP_SET)
-        return op->of_value ? f->written_in_a_ring : f->sets_in_a_ring;
-    return (op->kind == OP_HOST && f->hosts_in_a_ring) || (op->kind == OP_AWAIT && f->awaited_in_a_ring) ||
-           (op->kind == OP_COPY && f->copies_in_a_ring);
-}
-
-static void take_value(struct op *to, const struct op *from)
-{
-    if (to->kind == OP_KERNEL && to->grid->kernel == from->grid->kernel)
-        memcpy(to->grid->args, from->grid->args, from->grid->kernel->args_bytes);
-    else if (to->kind == OP_SET || (to->kind == OP_AWAIT && !to->await.wide))
-        to->move.value = from->move.value;
-    else if (to->kind == OP_HOST && to->host.call == from->host.call)
-        to->host.data = from->host.data;
-    else if (to->kind == OP_COPY && to->move.bytes == from->move.bytes && to->move.rows == from->move.rows)
-        to->move.from = from->move.from;
-}
-
-struct place { /* serial: the device may have given the operation's memory to another one */
-    struct op *op;
-    uint64_t serial;
-};
-
-/* Puts the operation there. The one of its kind that lay there before it; NULL if there is none any more. */
-static struct op *place_takes(struct place *p, struct op *op)
-{
-    struct op *before = p->op;
-    bool is_there = before != NULL && before->serial == p->serial && p->serial < op->serial && before->kind == op->kind;
-    p->op = op;
-    p->serial = op->serial;
-    return is_there ? before : NULL;
-}
-
-void op_shares_place(struct op *op)
-{
-    static struct place places[32];
-    static unsigned next;
-    if (!has_place(op))
-        return;
-    struct op *before = place_takes(&places[next++ % (op->kind == OP_KERNEL ? 8 : 32)], op);
-    if (before != NULL && !(op->kind == OP_KERNEL ? before->turn : before->done))
-        take_value(before, op);
-}
-
-void op_shares_image(struct op *op, const void *of, unsigned launches)
-{
-    static struct place places[8];
-    static const void *owners[8];
-    if (!device.faults.node_images_in_a_ring)
-        return;
-    struct op *before = place_takes(&places[launches % 8], op);
-    bool is_same = owners[launches % 8] == of;
-    owners[launches % 8] = of;
-    if (before == NULL || before->ready || !is_same)
-        return;
-    before->move = op->move;
-    before->host = op->host;
-}
-
-void op_shares_ring(struct op *op)
-{
-    static struct place places[16];
-    static unsigned next;
-    if (!device.faults.args_ring_until_trigger)
-        return;
-    struct op *before = place_takes(&places[next++ % 16], op);
-    if (before != NULL && !before->done && before->triggered_any && before->grid->kernel->args_bytes == op->grid->kernel->args_bytes)
-        memcpy(before->grid->args, op->grid->args, op->grid->kernel->args_bytes);
 }
 
 /* On broken devices: this copy or memset is the same as the last one of its stream, which has not ended, and is left out. */

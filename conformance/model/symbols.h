@@ -44,9 +44,10 @@
     X(cudaDeviceGraphMemTrim) X(cudaMemPoolCreate) X(cudaMemPoolDestroy) X(cudaDeviceSetMemPool) X(cudaMemPoolTrimTo) X(cudaMemPoolSetAttribute) X(cudaMallocFromPoolAsync) \
     X(cudaMemcpy3DBatchAsync) X(cudaMemcpyBatchAsync) X(cudaGetSymbolAddress) X(cudaGetSymbolSize) X(cudaMemcpyToSymbolAsync) \
     X(cudaMemcpyFromSymbolAsync) X(cudaGraphAddMemcpyNodeToSymbol) X(cudaGraphAddMemcpyNodeFromSymbol) \
-    X(cudaUserObjectCreate) X(cudaUserObjectRetain) X(cudaUserObjectRelease) X(cudaGraphRetainUserObject) X(cudaGraphReleaseUserObject)
+    X(cudaUserObjectCreate) X(cudaUserObjectRetain) X(cudaUserObjectRelease) X(cudaGraphRetainUserObject) X(cudaGraphReleaseUserObject) \
     X(cudaDeviceSetLimit) X(cudaDeviceGetLimit) X(cudaFuncSetCacheConfig) X(cudaDeviceSetCacheConfig) X(cudaCtxResetPersistingL2Cache) \
-    X(cudaHostRegister) X(cudaHostUnregister) X(cudaMallocManaged)
+    X(cudaHostRegister) X(cudaHostUnregister) X(cudaMallocManaged) \
+    X(cudaMemcpyPeerAsync)
 
 #define MODEL_SYMBOL_ID(name) SYMBOL_##name,
 enum symbol { MODEL_SYMBOLS(MODEL_SYMBOL_ID) SYMBOL_COUNT };
