@@ -19,6 +19,7 @@ CALLS = {
     "out[0] = k_load_system(in)": "ld.relaxed.sys.global.u32",
     "out[0] = k_load_acquire(in)": "ld.acquire.gpu.global.u32",
     "out[0] = k_load_streamed(in)": "ld.global.cs.u32",
+    "out[0] = k_load_constant(words, 3)": "ld.const.u32",
     "out[0] = k_load8(in)": "ld.global.ca.u8",
     "out[0] = k_load16(in)": "ld.global.ca.u16",
     "wide[0] = k_load64(in)": "ld.global.ca.u64",
@@ -55,7 +56,7 @@ CALLS = {
     "k_trigger()": "griddepcontrol.launch_dependents",
     "k_wait_device()": "griddepcontrol.wait",
 }
-WATCHED = ("ld.global", "ld.relaxed", "ld.volatile", "ld.acquire", "st.", "red.", "atom.", "membar", "fence", "bar.", "barrier",
+WATCHED = ("ld.global", "ld.const", "ld.relaxed", "ld.volatile", "ld.acquire", "st.", "red.", "atom.", "membar", "fence", "bar.", "barrier",
            "griddepcontrol")
 SHAPE = [f"{what}.{axis}" for what in ("nctaid", "ntid", "cluster_nctaid") for axis in "xyz"]  # what k_shape() tells, in this order
 # Has a test of its own; is nothing on a GPU; is a call of the device runtime, and rule EDGE-26b asks what it does.
@@ -86,7 +87,7 @@ def ptx(tmp_path_factory: pytest.TempPathFactory) -> str:
     kernels = "\n".join(
         f'extern "C" __global__ void k{i}(uint32_t *in, uint32_t *out, uint64_t *wide) {{ {call}; }}'
         for i, call in enumerate(KERNELS))
-    (folder / "k.cu").write_text(f'#include "kernel.h"\n{kernels}\n')
+    (folder / "k.cu").write_text(f'#include "kernel.h"\nCONSTANT_WORDS(words, 8);\n{kernels}\n')
     command = [str(nvcc.path), "-ptx", "-arch=sm_90", f"-I{ROOT}", f"-I{KIT / 'harness'}", "-o", "k.ptx", "k.cu"]
     subprocess.run(command, cwd=folder, check=True)
     return (folder / "k.ptx").read_text()
