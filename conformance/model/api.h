@@ -188,7 +188,8 @@ void stream_closes(struct stream *s);
 void stream_cuts(struct stream *s); /* forgets its work, for devices that do */
 struct stream *stream_at_place(unsigned place); /* of the streams that there are; NULL: none */
 unsigned streams_alive(void); /* created and not destroyed */
-cudaError_t streams_run_but_per_thread(void); /* until all is over that is in other streams than the per-thread default stream */
+/* until all is over that is in other streams than the per-thread default streams, or than those of other threads */
+cudaError_t streams_run_but_per_thread(bool of_others);
 void stream_drops(struct stream *s, const struct op *op); /* it waits for that no more */
 void streams_drop(const struct op *op); /* no stream waits for it any more */
 void op_waiters_follow(struct op *op, struct op *other); /* ops.c: those that were queued, too */

@@ -2080,6 +2080,9 @@ static const struct variant variants[] = {
     BROKEN("body-update-keeps-trigger-count", body_update_keeps_trigger_count, "COMP-16", "a kernel of a body that an update gives more blocks has triggered once as many have as it had before"),
     BROKEN("freed-given-behind-trigger", freed_given_behind_trigger, "COMP-17a", "memory that a stream frees is given to a stream that waits for the programmatic event of the last kernel before"),
     BROKEN("stream-33-takes-others", stream_33_takes_others, "COMP-04e", "in a stream that was made beside 32 others a launch with attribute 6 has the last kernel of the stream made 32 before for its primary, if that is newer"),
+    BROKEN("legacy-joins-own-thread-only", legacy_joins_own_thread_only, "COMP-06d", "the legacy stream does not come after the per-thread default stream of another thread than the one that queues there"),
+    BROKEN("other-per-thread-skips-legacy", other_per_thread_skips_legacy, "COMP-06d", "the per-thread default stream of another thread does not wait for what the first thread queued in the legacy stream"),
+    BROKEN("device-sync-skips-other-threads", device_sync_skips_other_threads, "COMP-06d", "a host that waits for the device does not wait for the per-thread default streams of other threads"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
