@@ -2083,6 +2083,7 @@ static const struct variant variants[] = {
     BROKEN("legacy-joins-own-thread-only", legacy_joins_own_thread_only, "COMP-06d", "the legacy stream does not come after the per-thread default stream of another thread than the one that queues there"),
     BROKEN("other-per-thread-skips-legacy", other_per_thread_skips_legacy, "COMP-06d", "the per-thread default stream of another thread does not wait for what the first thread queued in the legacy stream"),
     BROKEN("device-sync-skips-other-threads", device_sync_skips_other_threads, "COMP-06d", "a host that waits for the device does not wait for the per-thread default streams of other threads"),
+    BROKEN("held-value-not-awaited", held_value_not_awaited, "COMP-17b", "a stream does not wait for a value that was there when the wait was queued, though it is no more when the wait's turn comes"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
