@@ -273,46 +273,6 @@ static cudaError_t try_long(struct places *p, driver_copy copy, size_t bytes, en
     return error == cudaSuccess ? look_at_rows(p, &r, to, salt, -1) : error;
 }
 
-#define HUGE_BYTES ((33u << 20) + 4u)
-
-/* A memset of all of that memory, and a copy to other memory: the last word of both, and the one after it. */
-static cudaError_t try_huge(struct ask *ask, unsigned char *memory[2], unsigned *wrong)
-{
-    unsigned char seen[2][8];
-    unsigned i;
-    cudaError_t error = cudaMemsetAsync(memory[0] + HUGE_BYTES, 0, 4, ask->stream);
-
-    if (error == cudaSuccess)
-        error = cudaMemsetAsync(memory[1] + HUGE_BYTES - 4, 0, 8, ask->stream);
-    if (error == cudaSuccess)
-        error = cudaMemsetAsync(memory[0], GAP_BYTE, HUGE_BYTES, ask->stream);
-    if (error == cudaSuccess)
-        error = cudaMemcpyAsync(memory[1], memory[0], HUGE_BYTES, cudaMemcpyDeviceToDevice, ask->stream);
-    if (error == cudaSuccess)
-        error = cudaStreamSynchronize(ask->stream);
-    for (i = 0; i < 2 && error == cudaSuccess; i++)
-        error = cudaMemcpy(seen[i], memory[i] + HUGE_BYTES - 4, 8, cudaMemcpyDeviceToHost);
-    for (i = 0; i < 16 && error == cudaSuccess; i++)
-        *wrong += seen[i / 8][i % 8] != (i % 8 < 4 ? GAP_BYTE : 0);
-    return error;
-}
-
-static void ask_huge(struct ask *ask)
-{
-    unsigned char *memory[2] = { NULL, NULL };
-    unsigned wrong = 0;
-    cudaError_t error = cudaMalloc((void **)&memory[0], HUGE_BYTES + 4);
-
-    if (error == cudaSuccess)
-        error = cudaMalloc((void **)&memory[1], HUGE_BYTES + 4);
-    if (error == cudaSuccess)
-        error = try_huge(ask, memory, &wrong);
-    ask_expect(ask, "a memset and a copy of 33 MiB", error, cudaSuccess);
-    ask_expect_none(ask, "bytes at the end of a memset and a copy of 33 MiB that are others", wrong, 16);
-    (void)cudaFree(memory[0]);
-    (void)cudaFree(memory[1]);
-}
-
 /* Each is between the device and memory of any kind. */
 static void ask_driver_copies(struct places *p)
 {
