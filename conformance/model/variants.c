@@ -2085,6 +2085,10 @@ static const struct variant variants[] = {
     BROKEN("device-sync-skips-other-threads", device_sync_skips_other_threads, "COMP-06d", "a host that waits for the device does not wait for the per-thread default streams of other threads"),
     BROKEN("held-value-not-awaited", held_value_not_awaited, "COMP-17b", "a stream does not wait for a value that was there when the wait was queued, though it is no more when the wait's turn comes"),
     BROKEN("long-copy-ends-with-last-part", long_copy_ends_with_last_part, "COMP-05e", "what follows a copy of more than 1 MiB on the device waits for its last part only"),
+    BROKEN("crooked-long-copy-cut", crooked_long_copy_cut, "COMP-05e", "a copy of 512 bytes or more whose addresses are not aligned alike copies whole units of 16 bytes"),
+    BROKEN("crooked-long-set-cut", crooked_long_set_cut, "COMP-05c", "a memset of 512 bytes or more, or rows of so many, at an address that is no multiple of 16 sets whole units of 16 bytes"),
+    BROKEN("odd-pitch-rounded", odd_pitch_rounded, "COMP-05e", "copied rows of whole words lie a multiple of four bytes apart in the target"),
+    BROKEN("wide-set-turned", wide_set_turned, "COMP-05c", "a memset of a value of two or four bytes at an address that is no multiple of 16 turns the value"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
