@@ -212,7 +212,8 @@ void pools_reset(void);
 void named_words_reset(void); /* api_symbols.c */
 void pools_forget_retired(void);
 void pool_forgets(const void *p); /* it is freed by cudaFree */
-void pools_end_frees(const struct memory_pool *of); /* as if their work had ended, for the device trim-ends-frees */
+/* As if their work had ended, for the devices *-ends-frees; NULL: of all pools. */
+void pools_end_frees(const struct memory_pool *of);
 void graph_memories_reset(void);
 
 /* api_memory_pools.c: pools as handles */

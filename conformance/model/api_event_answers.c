@@ -99,6 +99,8 @@ cudaError_t CUDARTAPI cudaEventSynchronize(cudaEvent_t handle)
     struct event *e = event_of(handle);
     FAIL_IF(e == NULL, cudaErrorInvalidResourceHandle);
     FAIL_IF(is_captured(e, device.faults.captured_launch_event_passed), cudaErrorCapturedEvent);
+    if (device.faults.event_sync_ends_frees)
+        pools_end_frees(NULL);
     if (event_not_awaited(e))
         return call_result(run_a_little());
     e->was_fired = e->recorded != RECORDED_NEVER;

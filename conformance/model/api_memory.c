@@ -36,6 +36,8 @@ cudaError_t CUDARTAPI cudaMalloc(void **out, size_t bytes)
     CALL(cudaMalloc);
     if (device.faults.allocation_frees_waits)
         blocks_let_go(true);
+    if (device.faults.malloc_ends_frees)
+        pools_end_frees(NULL);
     return allocate(out, bytes, false);
 }
 
