@@ -132,6 +132,8 @@ struct stream {
     uint64_t made_at; /* the serial of the last operation then; for the device new-stream-passes-legacy */
     bool first; /* of all that were made: for the device legacy-frees-one */
     bool late; /* made while 60 others existed: for the device sixtieth-stream-unordered */
+    const struct event *met; /* the event that it was told to wait for last; in this version: for the device record-versions-wrap */
+    uint8_t met_version;
     struct capture *capture;
     struct stream *next;
 };
@@ -162,6 +164,8 @@ struct event {
     uint64_t launched_at;
     struct op *place;        /* what the destroyed event stood for whose place it has: for the device destroyed-event-place-fires */
     struct op *fires_with;   /* what the destroyed event stood for whose place it has: for the device destroyed-event-fires-next */
+    uint8_t version, told_version; /* of its records; the last one of which the host was told: for the devices *-versions-wrap */
+    bool was_told;
     struct event *next;
 };
 

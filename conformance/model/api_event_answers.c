@@ -37,6 +37,8 @@ static bool seems_fired(const struct event *e)
         return true;
     if (f->completion_event_succeeds && e->recorded == RECORDED_LAUNCH && e->op != NULL && !e->op->started_all)
         return true;
+    if (f->told_versions_wrap && e->was_told && e->told_version == e->version)
+        return true;
     return e->was_fired && (f->fired_stays_fired || (f->fired_launch_event_stays && e->recorded == RECORDED_PROGRAMMATIC));
 }
 
@@ -83,6 +85,10 @@ cudaError_t CUDARTAPI cudaEventQuery(cudaEvent_t handle)
         return cudaErrorNotReady;
     if (e->recorded != RECORDED_NEVER && event_fired_for_host(e))
         e->was_fired = true;
+    if (event_fired_for_host(e)) {
+        e->was_told = true;
+        e->told_version = e->version;
+    }
     if (event_fired_for_host(e) || (device.faults.second_poll_succeeds && e->polled) || seems_fired(e))
         return cudaSuccess;
     e->polled = true;

@@ -102,6 +102,7 @@ static bool has_no_room(const struct event *e)
 /* EVT-01, EVT-02, EVT-03, EVT-08: from the moment the rule names on, or any time later up to completion */
 void event_takes(struct event *e, enum recorded how, struct op *op, bool at_block_start)
 {
+    e->version++;
     bool completion_again = how == RECORDED_LAUNCH && e->recorded == RECORDED_LAUNCH && e->op != NULL && !e->op->retired;
     if (completion_again && device.faults.completion_stays_with_first)
         return;
@@ -303,12 +304,21 @@ static bool completion_passed(const struct op *op)
            (f->domain_completion_passed && op->domain != 0);
 }
 
+/* On the device record-versions-wrap: the stream takes this record for the one that it was told to wait for before. */
+static bool version_was_met(struct stream *s, const struct event *e)
+{
+    bool met = s->met == e && s->met_version == e->version;
+    s->met = e;
+    s->met_version = e->version;
+    return met && device.faults.record_versions_wrap;
+}
+
 static void event_awaited(struct stream *s, struct event *e)
 {
     if (device.faults.idle_event_frees && e->op == NULL)
         s->waits = 0;
     e->awaited++;
-    if (event_passed(s, e))
+    if (event_passed(s, e) || version_was_met(s, e))
         return;
     if (e->op == NULL || op_reached(e->op, EDGE_RETIRED))
         return;

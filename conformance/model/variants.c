@@ -2084,6 +2084,8 @@ static const struct variant variants[] = {
     BROKEN("other-per-thread-skips-legacy", other_per_thread_skips_legacy, "COMP-06d", "the per-thread default stream of another thread does not wait for what the first thread queued in the legacy stream"),
     BROKEN("device-sync-skips-other-threads", device_sync_skips_other_threads, "COMP-06d", "a host that waits for the device does not wait for the per-thread default streams of other threads"),
     BROKEN("held-value-not-awaited", held_value_not_awaited, "COMP-17b", "a stream does not wait for a value that was there when the wait was queued, though it is no more when the wait's turn comes"),
+    BROKEN("record-versions-wrap", record_versions_wrap, "COMP-04e", "a stream that has waited for an event does not wait for the 256th record after that one"),
+    BROKEN("told-versions-wrap", told_versions_wrap, "COMP-04e", "a host that has found an event complete is told so of the 256th record after that one, too"),
     BROKEN("sync-ends-frees", sync_ends_frees, "COMP-17a", "once the host waits for a stream, whatever was freed may be given again, though its users go on"),
     BROKEN("event-sync-ends-frees", event_sync_ends_frees, "COMP-17a", "once the host waits for an event, whatever was freed may be given again, though its users go on"),
     BROKEN("malloc-ends-frees", malloc_ends_frees, "COMP-17a", "once other memory is allocated, whatever was freed may be given again, though its users go on"),
