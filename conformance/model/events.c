@@ -220,6 +220,7 @@ static void event_record(struct event *e, struct stream *s, bool flagged)
     bool forgets = device.faults.record_forgets_graph && s->behind_graph, behind = s->behind_graph, lost = record_is_lost(s, flagged);
     op->timed = (e->flags & cudaEventDisableTiming) == 0;
     bool idle = (s->tail == NULL || s->tail->retired) && s->waits == 0;
+    struct op *record = s->tail != NULL && s->tail->kind == OP_RECORD && s->waits != 0 && !op->timed ? s->tail : NULL;
     if (device.faults.record_drops_awaited && e->op != NULL)
         stream_drops(s, e->op);
     e->moved |= e->in != NULL && e->in != s;
@@ -249,6 +250,8 @@ static void event_record(struct event *e, struct stream *s, bool flagged)
         e->op = NULL;
     if (device.faults.asked_fresh_record_lost && e->asked_fresh)
         e->op = NULL;
+    if (device.faults.record_repeats_record && record != NULL)
+        e->op = record;
     e->asked_fresh = false;
     e->awaited = 0;
     if (forgets)
