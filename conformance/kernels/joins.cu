@@ -27,8 +27,8 @@
  * called   COMP-04d  followers that are queued by the other calls: copies by direction or of many rows, cudaLaunchKernel, cudaLaunchCooperativeKernel
  * driver   COMP-04d  copies, memsets, host functions and waits by the driver's calls for each direction, width and shape; copies and memsets of rows
  *                    and layers that the host waits for
- * many     COMP-04e  the last of 136 streams, an event among 4,160, those of 520 launches, one that is recorded 260 times, one of 600
- *                    that a stream waits for, the last of 70 executable graphs, one of 260 launches, 400 host functions, work of
+ * many     COMP-04e  the last of 136 streams, an event among 4,160, those of 520 launches, one that is recorded 260 times, one of 1,100
+ *                    that a stream waits for, the last of 70 executable graphs, one of 260 launches, 1,100 host functions, work of
  *                    20 milliseconds, 136 pairs of a primary and a dependent at once
  * again    COMP-04e  six launches of one kernel with the same arguments, each with or without the attribute; memsets, copies, values, host functions,
  *                    graphs and events that are the same three times, between kernels that change what they move
