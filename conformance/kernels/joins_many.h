@@ -146,7 +146,7 @@ static void ask_ended(struct ask *ask)
 #define MANY_STREAMS 136u      /* in one round of four; in the others half of them */
 #define MANY_EVENTS 4160u      /* in one round of four; in the others a quarter of them */
 #define MANY_RECORDERS 520u
-#define MANY_WAITS 600u
+#define MANY_WAITS 1100u       /* in one round of four; in the others two fifths of them */
 #define MANY_RECORDS 260u
 #define WAITS_HOLD 2000000u    /* nanoseconds: longer than they take to be queued */
 #define MANY_EXECS 70u
@@ -298,16 +298,16 @@ static cudaError_t many_records(struct joins *joins)
 }
 
 /* Of the first work, and the last one of the second work. */
-static cudaError_t record_for_waits(struct joins *joins, cudaEvent_t *event)
+static cudaError_t record_for_waits(struct joins *joins, cudaEvent_t *event, unsigned count)
 {
     cudaError_t error = work(joins, 0, joins->stream[0]);
     unsigned i;
 
-    for (i = 0; i + 1 < MANY_WAITS && error == cudaSuccess; i++)
+    for (i = 0; i + 1 < count && error == cudaSuccess; i++)
         error = cudaEventRecord(event[i], joins->stream[0]);
     if (error == cudaSuccess)
         error = work(joins, 1, joins->stream[1]);
-    return error == cudaSuccess ? cudaEventRecord(event[MANY_WAITS - 1], joins->stream[1]) : error;
+    return error == cudaSuccess ? cudaEventRecord(event[count - 1], joins->stream[1]) : error;
 }
 
 /* A stream that holds nothing is told to wait for many events, in this order or the other one. */
@@ -315,16 +315,17 @@ static cudaError_t many_waits(struct joins *joins)
 {
     static cudaEvent_t event[MANY_WAITS];
     cudaError_t error = cudaSuccess;
-    unsigned made = 0, i;
+    unsigned most = joins->round % 4 == 1 ? MANY_WAITS : MANY_WAITS * 2 / 5, made = 0, i;
 
     prepare(joins, 2, 1);
     joins->pinned->plan[0].hold_ns = joins->pinned->plan[1].hold_ns = WAITS_HOLD;
-    for (; made < MANY_WAITS && error == cudaSuccess; made += error == cudaSuccess)
+    joins->pinned->plan[joins->round % 4 == 2].hold_ns = WAITS_HOLD / 4 * 3; /* one ends sooner, the second work mostly last */
+    for (; made < most && error == cudaSuccess; made += error == cudaSuccess)
         error = cudaEventCreateWithFlags(&event[made], cudaEventDisableTiming);
     if (error == cudaSuccess)
-        error = record_for_waits(joins, event);
-    for (i = 0; i < MANY_WAITS && error == cudaSuccess; i++)
-        error = cudaStreamWaitEvent(joins->stream[2], event[joins->round % 2 ? MANY_WAITS - 1 - i : i], 0);
+        error = record_for_waits(joins, event, most);
+    for (i = 0; i < most && error == cudaSuccess; i++)
+        error = cudaStreamWaitEvent(joins->stream[2], event[joins->round % 2 ? most - 1 - i : i], 0);
     if (error == cudaSuccess)
         error = follow(joins, 0, joins->stream[2]);
     for (i = 0; i < made; i++)

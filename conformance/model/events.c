@@ -214,6 +214,17 @@ static bool record_is_lost(const struct stream *s, bool flagged)
            (f->record_behind_memset_lost && s->tail->kind == OP_SET && s->tail->move.width == 1);
 }
 
+/* Devices on which a record is lost while so many others have not ended */
+static bool finds_no_place(const struct event *last)
+{
+    unsigned pending = 0;
+    if (!device.faults.pending_records_lost)
+        return false;
+    for (const struct event *e = events; e != NULL; e = e->next)
+        pending += e != last && e->recorded == RECORDED_ORDINARY && e->op != NULL && !e->op->retired;
+    return pending >= 1024;
+}
+
 static void event_record(struct event *e, struct stream *s, bool flagged)
 {
     struct op *op = op_new(OP_RECORD), *before = s->last_kernel;
@@ -248,7 +259,7 @@ static void event_record(struct event *e, struct stream *s, bool flagged)
         e->op = before, e->device_at = EDGE_STARTED;
     if ((device.faults.many_events_lost && events_alive() > 512) || e->late || lost)
         e->op = NULL;
-    if (device.faults.asked_fresh_record_lost && e->asked_fresh)
+    if ((device.faults.asked_fresh_record_lost && e->asked_fresh) || finds_no_place(e))
         e->op = NULL;
     if (device.faults.record_repeats_record && record != NULL)
         e->op = record;
