@@ -7,8 +7,8 @@
  * fans     COMP-04b  a node with twelve programmatic edges, into it or out of it, whose nodes are given attributes late; a full edge in a child
  *                    graph up to 24 deep; large grids after several ones, or after a captured event, in a graph that is launched three times
  * legacy   COMP-06d  twelve and forty blocking streams; one that is destroyed; a host function; a wait in the legacy stream for an event of another
- *                    stream; stream 0, also after the legacy stream and before it; blocking streams that wait for events; another thread; an
- *                    event that the legacy stream records
+ *                    stream; stream 0, also after the legacy stream and before it; blocking streams that wait for events; another thread, also
+ *                    in its own default stream; an event that the legacy stream records
  * default  COMP-06d  work of each kind in the legacy stream or a blocking one, followers of each kind in the other one, which had held nothing, a
  *                    kernel or a graph before, or is new
  * flights  COMP-12b  one executable graph, launched three times in a row in three streams, one of which is destroyed meanwhile
@@ -29,7 +29,7 @@
  * driver   COMP-04d  copies, memsets, host functions and waits by the driver's calls for each direction, width and shape; copies and memsets of rows
  *                    and layers that the host waits for
  * many     COMP-04e  the last of 136 streams, or all of them, an event among 4,160, those of 520 launches, one that is recorded 260 times or
- *                    by 24 launches in a row, one of 600 that a stream waits for, the last of 70 executable graphs, one of 260 launches, 400 host
+ *                    by 24 launches in a row, one of 1,100 that a stream waits for, the last of 70 executable graphs, one of 260 launches, 1,100 host
  *                    functions, work of 20 milliseconds, 136 pairs of a primary and a dependent at once
  * renewed  COMP-04e  new streams where one was destroyed while its work goes on: after its event or its launch's, before the legacy stream, with
  *                    memory that it freed and an executable graph that runs in it
@@ -496,6 +496,7 @@ static cudaError_t join_zero(struct joins *joins)
 #include "joins_told_rows.h"
 #include "joins_legacy.h"
 #include "joins_default.h"
+#include "joins_thread_streams.h"
 #include "joins_driver.h"
 #include "joins_row_streams.h"
 #include "joins_layers.h"
@@ -542,6 +543,8 @@ static void ask_legacy(struct ask *ask)
         { "stale in a dependent in the one after the other", join_dependent_by_name },
         { "stale after an event that the one recorded after the other", join_recorded_by_name },
         { "stale for the host that waits for the one after the other", join_host_by_name },
+        { "stale in another thread's own default stream, after the legacy one", own_after_legacy },
+        { "stale in the legacy stream or for the host, after the own default stream of another thread", legacy_after_own },
     };
 
     ask_joins(ask, joins, sizeof(joins) / sizeof(joins[0]), cudaStreamDefault);

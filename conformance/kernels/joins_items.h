@@ -103,6 +103,15 @@ static cudaError_t item_graph(struct joins *joins, unsigned place, cudaStream_t 
     return launch_once((const void *)SYMBOL(joins_silent), &joins->work[place], stream);
 }
 
+/* Of an event for which nobody waits. */
+static cudaError_t item_record(struct joins *joins, unsigned place, cudaStream_t stream)
+{
+    cudaError_t error = joins->passed ? cudaSuccess : cudaEventCreateWithFlags(&joins->passed, cudaEventDisableTiming);
+
+    (void)place;
+    return error == cudaSuccess ? cudaEventRecord(joins->passed, stream) : error;
+}
+
 static cudaError_t item_free(struct joins *joins, unsigned place, cudaStream_t stream)
 {
     void *memory = NULL;
@@ -189,8 +198,8 @@ struct item {
 static const struct item first_items[] = {
     { "a copy to the device", item_copy_in }, { "a copy to the host", item_copy_out }, { "a copy in the device", item_copy },
     { "a copy of rows", item_rows }, { "a copy of layers", item_layers }, { "a memset", item_set }, { "a memset of rows", item_set_rows },
-    { "a host function", item_host }, { "a callback", item_callback }, { "a graph", item_graph }, { "the end of an allocation", item_free },
-    { "a value that is written", item_value }, { "a value that is awaited", item_awaited },
+    { "a host function", item_host }, { "a callback", item_callback }, { "a graph", item_graph }, { "a record", item_record },
+    { "the end of an allocation", item_free }, { "a value that is written", item_value }, { "a value that is awaited", item_awaited },
 };
 static const struct item then_items[] = {
     { "a copy to the device", then_copy_in }, { "a memset", release_set }, { "a memset of rows", release_rows_set }, { "a copy", release_copy },

@@ -163,11 +163,23 @@ static cudaError_t add_callback(struct called *called, cudaStream_t stream)
     return cudaStreamAddCallback(called->stream, call_back, called, 0);
 }
 
+/* In every other round the host's last error is that of a launch of no threads, which is refused: it is none of any stream. */
+static cudaError_t leave_error(struct joins *joins)
+{
+    cudaError_t error;
+
+    if (joins->round % 2 == 0)
+        return cudaSuccess;
+    error = launch_one((const void *)SYMBOL(joins_silent), &joins->work[0], 0, joins->loose, NULL, 0);
+    return error == cudaSuccess ? cudaErrorUnknown : cudaSuccess;
+}
+
 /* error: of what queued it and of what came after. It may not outlive what it is given. */
 static cudaError_t end_callback(struct called *called, cudaError_t error)
 {
     cudaError_t end = cudaDeviceSynchronize();
 
+    (void)cudaGetLastError(); /* that was left */
     called->joins->pinned->host_is_stale = called->wrong || called->calls != 1;
     return error == cudaSuccess ? end : error;
 }
@@ -182,6 +194,8 @@ static cudaError_t callback_after(struct joins *joins, int after_silent, int dep
     error = work(joins, 0, stream);
     if (error == cudaSuccess && after_silent)
         error = silent(joins, stream);
+    if (error == cudaSuccess)
+        error = leave_error(joins);
     if (error == cudaSuccess)
         error = add_callback(&called, stream);
     if (error == cudaSuccess && dependent)

@@ -142,11 +142,11 @@ static void ask_ended(struct ask *ask)
 /* ---- many of them at once ---- */
 
 #define MANY_WAYS 10u
-#define MANY_HOSTS 520u
+#define MANY_HOSTS 1100u       /* in one round of four; in the others a third of them */
 #define MANY_STREAMS 136u      /* in one round of four; in the others half of them */
 #define MANY_EVENTS 4160u      /* in one round of four; in the others a quarter of them */
 #define MANY_RECORDERS 520u
-#define MANY_WAITS 600u
+#define MANY_WAITS 1100u       /* in one round of four; in the others two fifths of them */
 #define MANY_FOLLOWERS 7u      /* ways to come after them */
 #define MANY_OVERLAPPING 1u    /* the one with attribute 6 */
 #define MANY_RECORDS 260u
@@ -252,41 +252,75 @@ static cudaError_t many_recorders(struct joins *joins)
     return error;
 }
 
-/* One event that is recorded again and again, the last time after the work; or, in every other round, by each launch of a row. */
+enum knows { KNOWS_STREAM, KNOWS_HOST, KNOWS_NONE, KNOWERS }; /* who has met a record of the event before */
+
+/* The first record: awaited by the stream that will wait for the last one, or found complete by the host. */
+static cudaError_t meet_record(struct joins *joins, cudaEvent_t event, enum knows knows)
+{
+    cudaError_t error;
+
+    if (knows == KNOWS_NONE)
+        return cudaSuccess;
+    if (knows == KNOWS_STREAM)
+        return record_and_await(event, joins->stream[0], joins->stream[1]);
+    error = cudaEventRecord(event, joins->stream[0]);
+    if (error == cudaSuccess)
+        error = cudaStreamSynchronize(joins->stream[0]);
+    return error == cudaSuccess ? cudaEventQuery(event) : error;
+}
+
+/* The words are there when the host is told that the event is complete. */
+static cudaError_t find_by_event(struct joins *joins, cudaEvent_t event)
+{
+    cudaError_t state;
+
+    do
+        state = cudaEventQuery(event);
+    while (state == cudaErrorNotReady);
+    (void)cudaGetLastError();
+    joins->pinned->host_is_stale = differs(joins->pinned, joins->pinned->words, PLACE_WORDS);
+    return state;
+}
+
+/* One event that is recorded again and again, the last time after the work. For who has met the first record, the last one is the 256th after it:
+ * none that counts records in a byte takes it for the one that it knows. In every other round each launch of a row records it. */
 static cudaError_t many_records(struct joins *joins)
 {
+    enum knows knows = (enum knows)(joins->round / 2 % KNOWERS);
+    unsigned records = knows == KNOWS_NONE ? MANY_RECORDS : 255, i;
     cudaEvent_t event = NULL;
     cudaError_t error;
-    unsigned i;
 
     if (joins->round % 2)
         return many_rerecords(joins, joins->round % 4 == 3);
     error = cudaEventCreateWithFlags(&event, cudaEventDisableTiming);
-    prepare(joins, 1, 1);
-    for (i = 0; i < MANY_RECORDS && error == cudaSuccess; i++)
+    prepare(joins, 1, knows == KNOWS_HOST ? 0 : 1);
+    if (error == cudaSuccess)
+        error = meet_record(joins, event, knows);
+    for (i = 0; i < records && error == cudaSuccess; i++)
         error = cudaEventRecord(event, joins->stream[0]);
     if (error == cudaSuccess)
         error = work(joins, 0, joins->stream[0]);
     if (error == cudaSuccess)
         error = record_and_await(event, joins->stream[0], joins->stream[1]);
     if (error == cudaSuccess)
-        error = follow(joins, 0, joins->stream[1]);
+        error = knows == KNOWS_HOST ? find_by_event(joins, event) : follow(joins, 0, joins->stream[1]);
     if (event)
         (void)cudaEventDestroy(event);
     return error;
 }
 
 /* Of the first work, and the last one of the second work. */
-static cudaError_t record_for_waits(struct joins *joins, cudaEvent_t *event)
+static cudaError_t record_for_waits(struct joins *joins, cudaEvent_t *event, unsigned count)
 {
     cudaError_t error = work(joins, 0, joins->stream[0]);
     unsigned i;
 
-    for (i = 0; i + 1 < MANY_WAITS && error == cudaSuccess; i++)
+    for (i = 0; i + 1 < count && error == cudaSuccess; i++)
         error = cudaEventRecord(event[i], joins->stream[0]);
     if (error == cudaSuccess)
         error = work(joins, 1, joins->stream[1]);
-    return error == cudaSuccess ? cudaEventRecord(event[MANY_WAITS - 1], joins->stream[1]) : error;
+    return error == cudaSuccess ? cudaEventRecord(event[count - 1], joins->stream[1]) : error;
 }
 
 static cudaError_t follow_many(struct joins *joins, unsigned way, cudaStream_t stream);
@@ -297,18 +331,20 @@ static cudaError_t many_waits(struct joins *joins)
 {
     static cudaEvent_t event[MANY_WAITS];
     cudaError_t error = cudaSuccess;
-    unsigned made = 0, way = joins->round % MANY_FOLLOWERS, i, back = (joins->round + joins->round / MANY_FOLLOWERS) % 2;
+    unsigned most = joins->round % 4 == 1 ? MANY_WAITS : MANY_WAITS * 2 / 5, made = 0, i;
+    unsigned way = joins->round % MANY_FOLLOWERS, back = (joins->round + joins->round / MANY_FOLLOWERS) % 2;
 
     prepare(joins, 2, 1);
     joins->pinned->plan[0].hold_ns = joins->pinned->plan[1].hold_ns = WAITS_HOLD;
-    for (; made < MANY_WAITS && error == cudaSuccess; made += error == cudaSuccess)
+    joins->pinned->plan[joins->round % 4 == 2].hold_ns = WAITS_HOLD / 4 * 3; /* one ends sooner, the second work mostly last */
+    for (; made < most && error == cudaSuccess; made += error == cudaSuccess)
         error = cudaEventCreateWithFlags(&event[made], cudaEventDisableTiming);
     if (error == cudaSuccess)
-        error = record_for_waits(joins, event);
+        error = record_for_waits(joins, event, most);
     if (error == cudaSuccess && way == MANY_OVERLAPPING)
         error = launch_one((const void *)SYMBOL(joins_silent), &joins->work[0], 1, joins->stream[2], NULL, 0);
-    for (i = 0; i < MANY_WAITS && error == cudaSuccess; i++)
-        error = cudaStreamWaitEvent(joins->stream[2], event[back ? MANY_WAITS - 1 - i : i], 0);
+    for (i = 0; i < most && error == cudaSuccess; i++)
+        error = cudaStreamWaitEvent(joins->stream[2], event[back ? most - 1 - i : i], 0);
     if (error == cudaSuccess)
         error = follow_many(joins, way, joins->stream[2]);
     for (i = 0; i < made; i++)
@@ -388,7 +424,7 @@ struct host_item {
 };
 
 struct host_items {              /* of host functions */
-    unsigned next, wrong, without; /* without: calls of those that get no data */
+    unsigned count, next, wrong, without; /* without: calls of those that get no data */
     struct host_item item[MANY_HOSTS];
 };
 
@@ -414,7 +450,7 @@ static cudaError_t take_turns(cudaStream_t stream)
     cudaError_t error = cudaSuccess;
     unsigned i;
 
-    for (i = 0; i < MANY_HOSTS && error == cudaSuccess; i++) {
+    for (i = 0; i < host_items.count && error == cudaSuccess; i++) {
         host_items.item[i].all = &host_items;
         host_items.item[i].place = i;
         error = cudaLaunchHostFunc(stream, take_place, &host_items.item[i]);
@@ -431,6 +467,7 @@ static cudaError_t many_hosts(struct joins *joins)
 
     prepare(joins, 1, 1);
     host_items.next = host_items.wrong = host_items.without = 0;
+    host_items.count = joins->round % 4 == 1 ? MANY_HOSTS : MANY_HOSTS / 3;
     error = work(joins, 0, joins->stream[0]);
     if (error == cudaSuccess)
         error = take_turns(joins->stream[0]);
@@ -438,7 +475,7 @@ static cudaError_t many_hosts(struct joins *joins)
         error = follow(joins, 0, joins->stream[0]);
     if (error == cudaSuccess)
         error = cudaDeviceSynchronize();
-    joins->pinned->host_is_stale = host_items.wrong != 0 || host_items.next != MANY_HOSTS || host_items.without != (MANY_HOSTS + 2) / 3;
+    joins->pinned->host_is_stale = host_items.wrong != 0 || host_items.next != host_items.count || host_items.without != (host_items.count + 2) / 3;
     return error;
 }
 

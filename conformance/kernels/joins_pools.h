@@ -22,9 +22,14 @@ KERNEL(joins_fills) { fill_words(&args, 0); }
 KERNEL(joins_waits_and_fills) { fill_words(&args, 1); }
 
 /* What happens between the end of the memory's first use and its second one: the stream that freed it is asked whether it has ended, is destroyed,
- * or waits for an event; or the stream that takes it waits for an event of the stream of its first use: one that was recorded before that, or one that
- * the launch of that use records as it triggers. */
-enum since { SINCE_NOTHING, SINCE_POLLED, SINCE_DESTROYED, SINCE_WAITS, SINCES, SINCE_OLDER = SINCES };
+ * or waits for an event; the host waits for a stream or an event that have nothing to do with it, allocates other memory or has what graphs keep
+ * given back, at which a pool gives back what nobody uses; or the stream that takes it waits for an event of the stream of its first use: one that
+ * was recorded before that, or one that the launch of that use records as it triggers. */
+enum since { SINCE_NOTHING, SINCE_POLLED, SINCE_DESTROYED, SINCE_WAITS, SINCE_SYNC, SINCE_EVENT, SINCE_MALLOC, SINCE_GRAPH_TRIM, SINCES,
+             SINCE_OLDER = SINCES };
+#define SINCE_HOLD_NS 40000u   /* longer than the host takes for that */
+#define SINCE_LONG_NS 150000u  /* ... if it is long */
+#define SINCE_BYTES (1u << 21) /* which an allocator asks the system for */
 /* Who takes it: the stream that freed it, a dependent there, another stream, one that waits for an event after the free, another host thread in such
  * a stream, or the stream that had allocated it first, while another one used and freed it. */
 enum taker { TAKER_SAME, TAKER_DEPENDENT, TAKER_OTHER, TAKER_AFTER_EVENT, TAKER_THREAD, TAKER_OWNER, TAKERS };
@@ -44,6 +49,7 @@ struct pool_use {              /* of the memory by the work, and then by who sto
     cudaStream_t first, works, frees, takes; /* first: allocates it; works: uses it */
     cudaEvent_t event, older;
     uint32_t *old, *fresh;
+    void *other;               /* allocated meanwhile */
     enum own_pool kind;
     cudaMemPool_t pool;        /* NULL: the device's */
     struct kernel_args args;   /* of the work */
@@ -218,6 +224,26 @@ static cudaError_t take_after_event(struct pool_use *use)
     return error == cudaSuccess ? cudaStreamWaitEvent(use->takes, use->event, 0) : error;
 }
 
+/* None of that waits for the stream that freed the memory. */
+static cudaError_t host_since(struct pool_use *use, enum since since)
+{
+    struct joins *joins = use->joins;
+    int device = 0;
+    cudaError_t error = cudaSuccess;
+
+    switch (since) {
+    case SINCE_SYNC:
+        error = launch_one((const void *)SYMBOL(joins_silent), &joins->work[0], 1, joins->loose, NULL, 0);
+        return error == cudaSuccess ? cudaStreamSynchronize(joins->loose) : error;
+    case SINCE_EVENT: return cudaEventSynchronize(use->older);
+    case SINCE_MALLOC: return cudaMalloc(&use->other, drawn(joins, 58, 4) ? POOL_BYTES : SINCE_BYTES);
+    case SINCE_GRAPH_TRIM:
+        error = cudaGetDevice(&device);
+        return error == cudaSuccess ? cudaDeviceGraphMemTrim(device) : error;
+    default: return error;
+    }
+}
+
 static cudaError_t pass_since(struct pool_use *use, enum since since)
 {
     struct joins *joins = use->joins;
@@ -230,6 +256,8 @@ static cudaError_t pass_since(struct pool_use *use, enum since since)
         close_kind(&use->first); /* its work goes on */
     if (since == SINCE_OLDER)
         error = cudaStreamWaitEvent(use->takes, use->older, 0);
+    if (error == cudaSuccess && since < SINCES)
+        error = host_since(use, since);
     if (since == SINCE_WAITS) {
         error = launch_one((const void *)SYMBOL(joins_silent), &joins->work[0], 1, joins->stream[1], NULL, 0);
         if (error == cudaSuccess)
@@ -293,6 +321,7 @@ static cudaError_t end_use(struct pool_use *use, cudaError_t error)
     if (use->takes != use->first && use->takes != use->frees && use->takes != use->joins->loose)
         close_kind(&use->takes);
     close_kind(&use->first);
+    (void)cudaFree(use->other);
     if (use->event)
         (void)cudaEventDestroy(use->event);
     if (use->older)
@@ -300,10 +329,18 @@ static cudaError_t end_use(struct pool_use *use, cudaError_t error)
     return error;
 }
 
+/* Mostly the host calls something where nothing else happens; not where the pool is destroyed: a driver is known that ends the process there. */
+static enum since draw_since(const struct joins *joins, enum own_pool kind)
+{
+    unsigned since = drawn(joins, 12, SINCE_SYNC), call = drawn(joins, 59, SINCES - SINCE_SYNC + 1);
+
+    return (enum since)(since != SINCE_NOTHING || kind == POOL_DESTROYED || call == 0 ? since : SINCE_SYNC + call - 1);
+}
+
 static cudaError_t use_pool(struct joins *joins, enum own_pool kind, unsigned ways)
 {
     struct pool_use use = PDL_ZERO;
-    enum since since = (enum since)drawn(joins, 12, SINCES);
+    enum since since = draw_since(joins, kind);
     cudaError_t error;
 
     use.joins = joins;
@@ -313,6 +350,8 @@ static cudaError_t use_pool(struct joins *joins, enum own_pool kind, unsigned wa
         since = SINCE_OLDER;
     use.by_launch = since == SINCE_OLDER && joins->round / 3 % 2;
     prepare(joins, 1, 0);
+    if (since >= SINCE_SYNC && since < SINCES)
+        joins->pinned->plan[0].hold_ns = since == SINCE_MALLOC && drawn(joins, 58, 4) == 0 ? SINCE_LONG_NS : SINCE_HOLD_NS;
     error = open_use(&use);
     if (error == cudaSuccess)
         error = use_first(&use);

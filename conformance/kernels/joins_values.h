@@ -5,7 +5,7 @@
 #ifndef JOINS_VALUES_H_INCLUDED
 #define JOINS_VALUES_H_INCLUDED
 
-#define VALUE_WAYS 11u
+#define VALUE_WAYS 12u
 #define VALUE_PLACE (PLACES - 1) /* no work stores there: the value stands in the middle of it */
 #define THERE 7u
 #define PASSED_ON 8u           /* instead of it, by a batch that waited */
@@ -206,6 +206,50 @@ static cudaError_t value_between(struct joins *joins)
     if (error == cudaSuccess)
         error = await_value(joins, joins->stream[0]);
     return error == cudaSuccess ? follow_value(joins, joins->stream[0]) : error;
+}
+
+#define HELD_NS 40000u         /* longer than the host takes to queue what comes then */
+
+/* By the stream's own write, or by a copy. */
+static cudaError_t reset_value(struct joins *joins, cudaStream_t stream)
+{
+    uint32_t *from = &joins->pinned->plan[1].repeats;
+
+    if (joins->round % 2 == 0)
+        return queue_value("cuStreamWriteValue32", stream, value_at(joins), value_step(joins)->before, CU_STREAM_WRITE_VALUE_DEFAULT);
+    *from = value_step(joins)->before;
+    return cudaMemcpyAsync(value_at(joins), from, sizeof(*from), cudaMemcpyDefault, stream);
+}
+
+/* As a counter that each step begins anew: the value is there when the wait for it is queued, and no more when the wait's turn comes. Another
+ * stream writes it again, after work. */
+static cudaError_t value_again(struct joins *joins)
+{
+    cudaStream_t stream = joins->stream[0], beside = joins->stream[1];
+    cudaEvent_t event = NULL;
+    cudaError_t error = cudaEventCreateWithFlags(&event, cudaEventDisableTiming);
+
+    if (error == cudaSuccess)
+        error = prepare_value(joins, 2, 1);
+    joins->pinned->plan[1].hold_ns = HELD_NS;
+    joins->pinned->words[VALUE_WORD] = value_step(joins)->written;
+    if (error == cudaSuccess)
+        error = put_words(joins->aside, &value_step(joins)->written, 1);
+    if (error == cudaSuccess)
+        error = work(joins, 1, stream);
+    if (error == cudaSuccess)
+        error = reset_value(joins, stream);
+    if (error == cudaSuccess)
+        error = record_and_await(event, stream, beside);
+    if (error == cudaSuccess)
+        error = some_work(joins, &joins->work[0], beside);
+    if (error == cudaSuccess)
+        error = write_value(joins, beside, value_at(joins));
+    if (error == cudaSuccess)
+        error = await_value(joins, stream);
+    if (event)
+        (void)cudaEventDestroy(event);
+    return error == cudaSuccess ? follow_value(joins, stream) : error;
 }
 
 #define LATE_POLLS 500u       /* of the host, which take longer than a device may like to wait */
@@ -425,6 +469,7 @@ static void ask_values(struct ask *ask)
         { "stale for a host that finds a value", value_for_host },
         { "stale for a kernel that finds a value", value_for_kernel },
         { "stale after many values, or another one written", many_values },
+        { "stale after a wait for a value that was there before, and comes again", value_again },
     };
     const char *lack = values_lack(ask->stream);
 

@@ -11,7 +11,8 @@
  * rows     COMP-05e  copies of such rows, whose pitches are the same or differ, between memory of every kind; launched, captured and nodes
  * high     COMP-05e  copies and memsets of 65,535 to 70,000 rows of few bytes, launched and captured
  * shifted  COMP-05e  copies of 1 to 300 bytes from and to any address, between memory of every kind; plain, asynchronous, of a row, nodes
- * large    COMP-05e  copies of more than 1 MiB between memory of every kind, and of any size by the driver's call; many behind a slow kernel
+ * large    COMP-05e  copies of more than 1 MiB between memory of every kind, and of any size by the driver's call; many behind a slow kernel; what
+ *                    follows copies and memsets of more than 1 MiB, all over them
  */
 #include <stdlib.h>
 #include <string.h>
@@ -327,6 +328,7 @@ static void ask_memsets(struct ask *ask)
 }
 
 #include "pageable_values.h"
+#include "pageable_huge.h"
 #include "pageable_rows.h"
 #include "pageable_high.h"
 

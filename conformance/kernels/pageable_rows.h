@@ -13,17 +13,19 @@ struct places {
     struct ask *ask;
     unsigned char *memory[2][PLACES]; /* to copy from, and to */
     unsigned char *seen;
+    size_t shift, moved;       /* bytes from where it begins to where is copied from, and to */
     unsigned wrong, trials;
 };
 
 struct rows {
     size_t bytes, rows, from_pitch, pitch; /* of one row, in the source and in the target */
 };
-/* Pitches that are the same, that differ either way, and that are the row's length; one row of a wide pitch; short rows and long ones. */
+/* Pitches that are the same, that differ either way, and that are the row's length; one row of a wide pitch; short rows and long ones; rows of whole
+ * words, of which each lies otherwise in its words than the one before. */
 static const struct rows all_rows[] = {
-    { 16, 5, 32, 32 },       { 16, 5, 24, 40 },       { 16, 5, 40, 24 },        { 100, 3, 100, 128 }, { 100, 3, 128, 100 },
+    { 16, 5, 32, 32 },       { 16, 5, 25, 41 },       { 16, 5, 40, 24 },        { 100, 3, 100, 128 }, { 100, 3, 128, 100 },
     { 7, 1, 32, 64 },        { 250, 1, 250, 1024 },   { 250, 1, 1024, 250 },    { 3, 33, 5, 4 },      { 1025, 3, 1025, 1025 },
-    { 1500, 4, 1536, 2048 }, { 2049, 3, 4096, 2052 }, { 4100, 17, 4200, 5000 }, { 70000, 2, 70016, 70400 }
+    { 1500, 4, 1536, 2048 }, { 2049, 3, 4096, 2052 }, { 4100, 17, 4201, 5003 }, { 70000, 2, 70016, 70400 }
 };
 #define ALL_ROWS (sizeof(all_rows) / sizeof(all_rows[0]))
 
@@ -56,6 +58,18 @@ static void close_places(struct places *p)
     free(p->seen);
 }
 
+static unsigned char *source_of(const struct places *p, enum place from) { return p->memory[0][from] + p->shift; }
+static unsigned char *target_of(const struct places *p, enum place to) { return p->memory[1][to] + p->moved; }
+
+/* From and to where memory begins, which is aligned, or, in three of every six trials, from and to any address behind it. */
+static void move_places(struct places *p)
+{
+    unsigned trial = p->trials, any = trial / 3 % 2;
+
+    p->shift = any ? (trial * 5 + trial / 7 + 1) % 16 : 0;
+    p->moved = any ? (trial * 7 + trial / 11 + 3) % 16 : 0;
+}
+
 static size_t span_of(const struct rows *r, size_t pitch) { return (r->rows - 1) * pitch + r->bytes; }
 
 /* Every byte of the target is a gap; the source holds what is copied. */
@@ -65,10 +79,10 @@ static cudaError_t fill_places(struct places *p, const struct rows *r, enum plac
     cudaError_t error;
 
     memset(p->seen, GAP_BYTE, target);
-    error = cudaMemcpy(p->memory[1][to], p->seen, target, cudaMemcpyDefault);
+    error = cudaMemcpy(target_of(p, to), p->seen, target, cudaMemcpyDefault);
     fill(p->seen, source, salt);
     if (error == cudaSuccess)
-        error = cudaMemcpy(p->memory[0][from], p->seen, source, cudaMemcpyDefault);
+        error = cudaMemcpy(source_of(p, from), p->seen, source, cudaMemcpyDefault);
     return error == cudaSuccess ? cudaStreamSynchronize(cudaStreamLegacy) : error; /* a copy to the device may still be on its way */
 }
 
@@ -80,7 +94,7 @@ static cudaError_t look_at_rows(struct places *p, const struct rows *r, enum pla
     cudaError_t error = cudaStreamSynchronize(p->ask->stream);
 
     if (error == cudaSuccess)
-        error = cudaMemcpy(p->seen, p->memory[1][to], target, cudaMemcpyDefault);
+        error = cudaMemcpy(p->seen, target_of(p, to), target, cudaMemcpyDefault);
     for (i = 0; i < target && error == cudaSuccess; i++) {
         size_t row = r->rows > 1 ? i / r->pitch : 0, at = i - row * r->pitch, source = row * r->from_pitch + at;
         int inside = row < r->rows && at < r->bytes;
@@ -114,8 +128,8 @@ static cudaError_t copy_by_node(struct places *p, const struct rows *r, enum pla
 
     if (error != cudaSuccess)
         return error;
-    copy.srcPtr.ptr = p->memory[0][from];
-    copy.dstPtr.ptr = p->memory[1][to];
+    copy.srcPtr.ptr = source_of(p, from);
+    copy.dstPtr.ptr = target_of(p, to);
     copy.srcPtr.pitch = r->from_pitch;
     copy.dstPtr.pitch = r->pitch;
     copy.srcPtr.xsize = copy.dstPtr.xsize = copy.extent.width = r->bytes;
@@ -134,14 +148,16 @@ static cudaError_t try_rows(struct places *p, const struct rows *r, enum place f
     cudaStream_t stream = p->ask->stream;
     enum cudaMemcpyKind kind = kind_between(from, to, p->trials);
     unsigned salt = p->trials;
-    cudaError_t error = fill_places(p, r, from, to, salt);
+    cudaError_t error;
 
+    move_places(p);
+    error = fill_places(p, r, from, to, salt);
     if (error == cudaSuccess && way == ROWS_NODE)
         error = copy_by_node(p, r, from, to, kind);
     if (error == cudaSuccess && way == ROWS_CAPTURED)
         error = cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal);
     if (error == cudaSuccess && way != ROWS_NODE)
-        error = cudaMemcpy2DAsync(p->memory[1][to], r->pitch, p->memory[0][from], r->from_pitch, r->bytes, r->rows, kind, stream);
+        error = cudaMemcpy2DAsync(target_of(p, to), r->pitch, source_of(p, from), r->from_pitch, r->bytes, r->rows, kind, stream);
     if (way == ROWS_CAPTURED)
         error = ask_run_capture(stream, error);
     return error == cudaSuccess ? look_at_rows(p, r, to, salt, -1) : error;
@@ -258,11 +274,14 @@ static cudaError_t try_long(struct places *p, driver_copy copy, size_t bytes, en
 {
     struct rows r = PDL_ZERO;
     enum cudaMemcpyKind kind = kind_between(from, to, p->trials / 2);
-    void *target = p->memory[1][to], *source = p->memory[0][from];
+    void *target, *source;
     unsigned salt = p->trials;
     cudaStream_t stream = p->ask->stream;
     cudaError_t error;
 
+    move_places(p);
+    target = target_of(p, to);
+    source = source_of(p, from);
     r.bytes = r.pitch = r.from_pitch = bytes;
     r.rows = 1;
     error = fill_places(p, &r, from, to, salt);
@@ -271,46 +290,6 @@ static cudaError_t try_long(struct places *p, driver_copy copy, size_t bytes, en
     else if (error == cudaSuccess)
         error = p->trials % 2 ? cudaMemcpyAsync(target, source, bytes, kind, stream) : cudaMemcpy(target, source, bytes, kind);
     return error == cudaSuccess ? look_at_rows(p, &r, to, salt, -1) : error;
-}
-
-#define HUGE_BYTES ((33u << 20) + 4u)
-
-/* A memset of all of that memory, and a copy to other memory: the last word of both, and the one after it. */
-static cudaError_t try_huge(struct ask *ask, unsigned char *memory[2], unsigned *wrong)
-{
-    unsigned char seen[2][8];
-    unsigned i;
-    cudaError_t error = cudaMemsetAsync(memory[0] + HUGE_BYTES, 0, 4, ask->stream);
-
-    if (error == cudaSuccess)
-        error = cudaMemsetAsync(memory[1] + HUGE_BYTES - 4, 0, 8, ask->stream);
-    if (error == cudaSuccess)
-        error = cudaMemsetAsync(memory[0], GAP_BYTE, HUGE_BYTES, ask->stream);
-    if (error == cudaSuccess)
-        error = cudaMemcpyAsync(memory[1], memory[0], HUGE_BYTES, cudaMemcpyDeviceToDevice, ask->stream);
-    if (error == cudaSuccess)
-        error = cudaStreamSynchronize(ask->stream);
-    for (i = 0; i < 2 && error == cudaSuccess; i++)
-        error = cudaMemcpy(seen[i], memory[i] + HUGE_BYTES - 4, 8, cudaMemcpyDeviceToHost);
-    for (i = 0; i < 16 && error == cudaSuccess; i++)
-        *wrong += seen[i / 8][i % 8] != (i % 8 < 4 ? GAP_BYTE : 0);
-    return error;
-}
-
-static void ask_huge(struct ask *ask)
-{
-    unsigned char *memory[2] = { NULL, NULL };
-    unsigned wrong = 0;
-    cudaError_t error = cudaMalloc((void **)&memory[0], HUGE_BYTES + 4);
-
-    if (error == cudaSuccess)
-        error = cudaMalloc((void **)&memory[1], HUGE_BYTES + 4);
-    if (error == cudaSuccess)
-        error = try_huge(ask, memory, &wrong);
-    ask_expect(ask, "a memset and a copy of 33 MiB", error, cudaSuccess);
-    ask_expect_none(ask, "bytes at the end of a memset and a copy of 33 MiB that are others", wrong, 16);
-    (void)cudaFree(memory[0]);
-    (void)cudaFree(memory[1]);
 }
 
 /* Each is between the device and memory of any kind. */
@@ -360,12 +339,14 @@ static cudaError_t try_set_rows(struct places *p, const struct rows *r, enum pla
 {
     cudaStream_t stream = p->ask->stream;
     int value = (int)(p->trials % 90 + 1);
-    cudaError_t error = fill_places(p, r, PLACE_PAGEABLE, to, p->trials);
+    cudaError_t error;
 
+    move_places(p);
+    error = fill_places(p, r, PLACE_PAGEABLE, to, p->trials);
     if (error == cudaSuccess && captured)
         error = cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal);
     if (error == cudaSuccess)
-        error = cudaMemset2DAsync(p->memory[1][to], r->pitch, value, r->bytes, r->rows, stream);
+        error = cudaMemset2DAsync(target_of(p, to), r->pitch, value, r->bytes, r->rows, stream);
     if (captured)
         error = ask_run_capture(stream, error);
     return error == cudaSuccess ? look_at_rows(p, r, to, p->trials, value) : error;

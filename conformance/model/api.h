@@ -140,6 +140,8 @@ struct stream {
     bool renewed; /* it is gone, and another one was made then: for the device renewed-stream-leaves-legacy */
     bool first; /* of all that were made: for the device legacy-frees-one */
     bool late; /* made while 60 others existed: for the device sixtieth-stream-unordered */
+    const struct event *met; /* the event that it was told to wait for last; in this version: for the device record-versions-wrap */
+    uint8_t met_version;
     struct capture *capture;
     struct stream *next;
 };
@@ -174,6 +176,8 @@ struct event {
     struct op *fires_with;   /* what the destroyed event stood for whose place it has: for the device destroyed-event-fires-next */
     unsigned rerecorded;     /* so often while it had not fired: for the device ninth-completion-record-lost */
     unsigned followers;      /* since it was recorded: for the device waiter-33-passes */
+    uint8_t version, told_version; /* of its records; the last one of which the host was told: for the devices *-versions-wrap */
+    bool was_told;
     struct event *next;
 };
 
@@ -201,7 +205,8 @@ void stream_closes(struct stream *s);
 void stream_cuts(struct stream *s); /* forgets its work, for devices that do */
 struct stream *stream_at_place(unsigned place); /* of the streams that there are; NULL: none */
 unsigned streams_alive(void); /* created and not destroyed */
-cudaError_t streams_run_but_per_thread(void); /* until all is over that is in other streams than the per-thread default stream */
+/* until all is over that is in other streams than the per-thread default streams, or than those of other threads */
+cudaError_t streams_run_but_per_thread(bool of_others);
 void stream_drops(struct stream *s, const struct op *op); /* it waits for that no more */
 void streams_drop(const struct op *op); /* no stream waits for it any more */
 void op_waiters_follow(struct op *op, struct op *other); /* ops.c: those that were queued, too */
@@ -225,7 +230,8 @@ void named_words_reset(void); /* api_symbols.c */
 void settings_reset(void); /* api_settings.c */
 void pools_forget_retired(void);
 void pool_forgets(const void *p); /* it is freed by cudaFree */
-void pools_end_frees(const struct memory_pool *of); /* as if their work had ended, for the device trim-ends-frees */
+/* As if their work had ended, for the devices *-ends-frees; NULL: of all pools. */
+void pools_end_frees(const struct memory_pool *of);
 void graph_memories_reset(void);
 
 /* api_memory_pools.c: pools as handles */

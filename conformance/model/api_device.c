@@ -254,8 +254,8 @@ cudaError_t CUDARTAPI cudaDeviceSynchronize(void)
         capture_invalidate_all();
         return call_result(cudaErrorStreamCaptureUnsupported);
     }
-    if (device.faults.device_sync_skips_per_thread)
-        return call_result(streams_run_but_per_thread());
+    if (device.faults.device_sync_skips_per_thread || device.faults.device_sync_skips_other_threads)
+        return call_result(streams_run_but_per_thread(device.faults.device_sync_skips_other_threads));
     if (device.faults.other_thread_device_sync_early && device.other_thread)
         return call_result(run_a_little());
     cudaError_t error = run_until_idle();

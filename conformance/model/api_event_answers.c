@@ -37,6 +37,8 @@ static bool seems_fired(const struct event *e)
         return true;
     if (f->completion_event_succeeds && e->recorded == RECORDED_LAUNCH && e->op != NULL && !e->op->started_all)
         return true;
+    if (f->told_versions_wrap && e->was_told && e->told_version == e->version)
+        return true;
     return e->was_fired && (f->fired_stays_fired || (f->fired_launch_event_stays && e->recorded == RECORDED_PROGRAMMATIC));
 }
 
@@ -83,6 +85,10 @@ cudaError_t CUDARTAPI cudaEventQuery(cudaEvent_t handle)
         return cudaErrorNotReady;
     if (e->recorded != RECORDED_NEVER && event_fired_for_host(e))
         e->was_fired = true;
+    if (event_fired_for_host(e)) {
+        e->was_told = true;
+        e->told_version = e->version;
+    }
     if (event_fired_for_host(e) || (device.faults.second_poll_succeeds && e->polled) || seems_fired(e))
         return cudaSuccess;
     e->polled = true;
@@ -99,6 +105,8 @@ cudaError_t CUDARTAPI cudaEventSynchronize(cudaEvent_t handle)
     struct event *e = event_of(handle);
     FAIL_IF(e == NULL, cudaErrorInvalidResourceHandle);
     FAIL_IF(is_captured(e, device.faults.captured_launch_event_passed), cudaErrorCapturedEvent);
+    if (device.faults.event_sync_ends_frees)
+        pools_end_frees(NULL);
     if (event_not_awaited(e))
         return call_result(run_a_little());
     e->was_fired = e->recorded != RECORDED_NEVER;

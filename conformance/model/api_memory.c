@@ -36,6 +36,8 @@ cudaError_t CUDARTAPI cudaMalloc(void **out, size_t bytes)
     CALL(cudaMalloc);
     if (device.faults.allocation_frees_waits)
         blocks_let_go(true);
+    if (device.faults.malloc_ends_frees)
+        pools_end_frees(NULL);
     return allocate(out, bytes, false);
 }
 
@@ -228,6 +230,12 @@ static void stage(struct move *move)
     move->from_layer = move->bytes * move->rows;
 }
 
+/* Devices that take rows of whole words to lie in whole words */
+static size_t rounded_pitch(const struct move *move)
+{
+    return device.faults.odd_pitch_rounded && move->rows > 1 && move->bytes % 4 == 0 && move->bytes < move->pitch ? move->pitch & ~(size_t)3 : move->pitch;
+}
+
 /* What some devices leave out of a copy, or take from elsewhere. */
 static void cut_copy(struct move *move, enum cudaMemcpyKind kind)
 {
@@ -238,6 +246,9 @@ static void cut_copy(struct move *move, enum cudaMemcpyKind kind)
     bool crooked = (((uintptr_t)move->from ^ (uintptr_t)move->to) & 15) != 0;
     if (device.faults.crooked_copy_cut && crooked && move->rows == 1 && move->bytes > 64 && move->bytes < 512)
         move->bytes &= ~(size_t)15;
+    if (device.faults.crooked_long_copy_cut && crooked && move->rows == 1 && move->bytes >= 512)
+        move->bytes &= ~(size_t)15;
+    move->pitch = rounded_pitch(move);
     if (device.faults.column_copied_once && move->bytes == 1)
         move->rows = 1;
     if (device.faults.large_copy_in_cut && kind == cudaMemcpyHostToDevice && move->bytes > 1048576)
@@ -250,6 +261,14 @@ static void cut_copy(struct move *move, enum cudaMemcpyKind kind)
         move->bytes = 1024;
 }
 
+/* The value from another byte on, as a device has it that fills 16 bytes from where they are aligned */
+static uint32_t turned(const struct move *move)
+{
+    unsigned by = (unsigned)((uintptr_t)move->to % 16 / move->width * 8);
+    uint32_t all = move->width == 2 ? (move->value & 0xFFFF) * 0x10001u : move->value;
+    return all >> by % 32 | all << (32 - by % 32) % 32;
+}
+
 /* ... and of a memset. */
 static void cut_set(struct move *move)
 {
@@ -257,6 +276,10 @@ static void cut_set(struct move *move)
         move->bytes &= ~(size_t)3;
     if (device.faults.crooked_set_cut && ((uintptr_t)move->to & 15) != 0 && move->rows == 1 && move->bytes > 64 && move->bytes < 512)
         move->bytes &= ~(size_t)15;
+    if (device.faults.crooked_long_set_cut && ((uintptr_t)move->to & 15) != 0 && move->bytes >= 512)
+        move->bytes &= ~(size_t)15;
+    if (device.faults.wide_set_turned && move->width > 1 && move->width <= 4 && ((uintptr_t)move->to & 15) != 0)
+        move->value = turned(move);
     if (device.faults.column_set_once && move->bytes == 1)
         move->rows = 1;
     if (device.faults.lone_row_set_short && move->rows == 1 && move->pitch > move->bytes)

@@ -182,6 +182,8 @@ cudaError_t CUDARTAPI cudaDeviceGraphMemTrim(int index)
 {
     CALL(cudaDeviceGraphMemTrim);
     FAIL_IF(index != current_device(), cudaErrorInvalidDevice);
+    if (device.faults.graph_trim_ends_frees)
+        pools_end_frees(NULL);
     for (struct graph_memory *m = memories; device.faults.trim_takes_held && m != NULL; m = m->next)
         if (m->held)
             memset(m->p, 0xa5, m->bytes);

@@ -75,7 +75,7 @@ static bool may_be_given(const struct pooled *m, const struct stream *s)
 void pools_end_frees(const struct memory_pool *of)
 {
     for (struct pooled *m = pool; m != NULL; m = m->next)
-        if (m->of == of && m->freed_in != NULL)
+        if ((of == NULL || m->of == of) && m->freed_in != NULL)
             m->freed_by = NULL;
 }
 

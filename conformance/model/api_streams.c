@@ -263,6 +263,8 @@ cudaError_t CUDARTAPI cudaStreamSynchronize(cudaStream_t handle)
     FAIL_IF(s == NULL, cudaErrorInvalidResourceHandle);
     cudaError_t forbidden = capture_forbids(s);
     FAIL_IF(forbidden != cudaSuccess, forbidden);
+    if (device.faults.sync_ends_frees)
+        pools_end_frees(NULL);
     bool unseen = not_awaited(s);
     stream_closes(s);
     s->idle = true;

@@ -102,6 +102,7 @@ static bool has_no_room(const struct event *e)
 /* EVT-01, EVT-02, EVT-03, EVT-08: from the moment the rule names on, or any time later up to completion */
 void event_takes(struct event *e, enum recorded how, struct op *op, bool at_block_start)
 {
+    e->version++;
     bool completion_again = how == RECORDED_LAUNCH && e->recorded == RECORDED_LAUNCH && e->op != NULL && !e->op->retired;
     if (completion_again && device.faults.completion_stays_with_first)
         return;
@@ -217,12 +218,24 @@ static bool record_is_lost(const struct stream *s, bool flagged)
            (f->record_behind_memset_lost && s->tail->kind == OP_SET && s->tail->move.width == 1);
 }
 
+/* Devices on which a record is lost while so many others have not ended */
+static bool finds_no_place(const struct event *last)
+{
+    unsigned pending = 0;
+    if (!device.faults.pending_records_lost)
+        return false;
+    for (const struct event *e = events; e != NULL; e = e->next)
+        pending += e != last && e->recorded == RECORDED_ORDINARY && e->op != NULL && !e->op->retired;
+    return pending >= 1024;
+}
+
 static void event_record(struct event *e, struct stream *s, bool flagged)
 {
     struct op *op = op_new(OP_RECORD), *before = s->last_kernel;
     bool forgets = device.faults.record_forgets_graph && s->behind_graph, behind = s->behind_graph, lost = record_is_lost(s, flagged);
     op->timed = (e->flags & cudaEventDisableTiming) == 0;
     bool idle = (s->tail == NULL || s->tail->retired) && s->waits == 0;
+    struct op *record = s->tail != NULL && s->tail->kind == OP_RECORD && s->waits != 0 && !op->timed ? s->tail : NULL;
     if (device.faults.record_drops_awaited && e->op != NULL)
         stream_drops(s, e->op);
     e->moved |= e->in != NULL && e->in != s;
@@ -250,8 +263,10 @@ static void event_record(struct event *e, struct stream *s, bool flagged)
         e->op = before, e->device_at = EDGE_STARTED;
     if ((device.faults.many_events_lost && events_alive() > 512) || e->late || lost)
         e->op = NULL;
-    if (device.faults.asked_fresh_record_lost && e->asked_fresh)
+    if ((device.faults.asked_fresh_record_lost && e->asked_fresh) || finds_no_place(e))
         e->op = NULL;
+    if (device.faults.record_repeats_record && record != NULL)
+        e->op = record;
     e->asked_fresh = false;
     e->awaited = 0;
     if (forgets)
@@ -309,13 +324,22 @@ static bool completion_passed(const struct op *op)
            (f->domain_completion_passed && op->domain != 0);
 }
 
+/* On the device record-versions-wrap: the stream takes this record for the one that it was told to wait for before. */
+static bool version_was_met(struct stream *s, const struct event *e)
+{
+    bool met = s->met == e && s->met_version == e->version;
+    s->met = e;
+    s->met_version = e->version;
+    return met && device.faults.record_versions_wrap;
+}
+
 static void event_awaited(struct stream *s, struct event *e)
 {
     if (device.faults.idle_event_frees && e->op == NULL)
         s->waits = 0;
     e->awaited++;
     e->followers++;
-    if (event_passed(s, e))
+    if (event_passed(s, e) || version_was_met(s, e))
         return;
     if (e->op == NULL || op_reached(e->op, EDGE_RETIRED))
         return;

@@ -521,6 +521,13 @@ struct faults {
     bool named_barriers_shared, named_barriers_are_one, named_barrier_passed;
     bool managed_stores_lost, combined_stores_lost, peer_copy_early;
     bool renewed_stream_owns_event, renewed_stream_leaves_legacy, renewed_stream_owns_freed, renewed_stream_frees_exec;
+    bool legacy_joins_own_thread_only, other_per_thread_skips_legacy, device_sync_skips_other_threads; /* each thread's own default stream */
+    bool held_value_not_awaited; /* a value that was there once */
+    bool record_versions_wrap, told_versions_wrap, record_repeats_record; /* events that are recorded often, or right after each other */
+    bool callback_told_last_error, hosts_in_a_long_ring, pending_records_lost;
+    bool sync_ends_frees, event_sync_ends_frees, malloc_ends_frees, graph_trim_ends_frees; /* as if the work before them had ended */
+    bool long_copy_ends_with_last_part; /* for what follows on the device */
+    bool crooked_long_copy_cut, crooked_long_set_cut, odd_pitch_rounded, wide_set_turned;
     bool never_overlaps, seldom_overlaps, early, shared, halts, late_copies, pageable_later; /* these conform */
 };
 

@@ -325,6 +325,8 @@ void ops_reclaim(void);
 
 /* moves.c */
 void move_memory(struct op *op);
+void moves_reset(void);
+void moves_end(void); /* what the device long-copy-ends-with-last-part has left of them; the host has waited */
 
 /* values.c */
 void values_reset(void);

@@ -31,6 +31,34 @@ static void copy_layers(const struct move *m, size_t bytes)
                     (const char *)m->from + offset_of_row(layer, m->from_layer, row, m->from_pitch), bytes);
 }
 
+/* For the device long-copy-ends-with-last-part: what was left of copies, until the host has waited for something. */
+static struct move left[16];
+static unsigned left_count;
+
+void moves_end(void)
+{
+    for (unsigned i = 0; i < left_count; i++)
+        copy_layers(&left[i], left[i].bytes);
+    left_count = 0;
+}
+
+void moves_reset(void)
+{
+    left_count = 0;
+}
+
+static void leave_first_part(struct move *m)
+{
+    const size_t part = (size_t)1 << 20, first = m->bytes - part;
+    if (!device.faults.long_copy_ends_with_last_part || m->bytes <= part || m->rows != 1 || m->layers > 1 || m->staging != NULL || left_count == 16)
+        return;
+    left[left_count] = *m;
+    left[left_count++].bytes = first;
+    m->to = (char *)m->to + first;
+    m->from = (const char *)m->from + first;
+    m->bytes = part;
+}
+
 void move_memory(struct op *op)
 {
     const size_t huge = (size_t)16 << 20;
@@ -43,6 +71,7 @@ void move_memory(struct op *op)
     if (device.faults.sixteen_layers_copied && op->move.layers > 16)
         op->move.layers = 16;
     if (op->kind == OP_COPY) {
+        leave_first_part(&op->move);
         copy_layers(&op->move, device.faults.copy_takes_words ? op->move.bytes & ~(size_t)3 : op->move.bytes);
         staging_ends(op->move.staging);
         op->move.staging = NULL;

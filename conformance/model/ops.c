@@ -69,6 +69,7 @@ void ops_reset(void)
         chunk_spare(&chunks);
     loops_reset();
     values_reset();
+    moves_reset();
     device.live_ops = 0;
     device.serial = device.told_function_at = device.told_memory_at = device.made_graph_at = 0;
     device.pinned_memory_at = device.changed_graph_at = device.told_properties_at = device.printed_graph_at = device.told_pool_at = device.registered_at = 0;
@@ -398,9 +399,10 @@ static void call_host(const struct op *op)
 {
     bool calls_back = op->host.callback != NULL;
     bool twice = calls_back ? device.faults.callback_runs_twice : device.faults.host_runs_twice;
+    cudaError_t status = device.faults.callback_told_last_error && calls_back ? cudaPeekAtLastError() : cudaSuccess;
     for (int i = 0; i < 1 + twice; i++)
         if (calls_back)
-            op->host.callback(device.faults.callback_told_no_stream ? NULL : op->host.stream, cudaSuccess, op->host.data);
+            op->host.callback(device.faults.callback_told_no_stream ? NULL : op->host.stream, status, op->host.data);
         else
             op->host.call(op->host.data);
 }

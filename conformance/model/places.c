@@ -1,4 +1,4 @@
-/* For broken devices that have few places for what is queued: its values, the images of nodes, or arguments. */
+/* For broken devices that have few places for what is queued: its values, the images of nodes, arguments, or host functions. */
 #include "api.h"
 
 #include <string.h>
@@ -42,10 +42,21 @@ static struct op *place_takes(struct place *p, struct op *op)
     return is_there ? before : NULL;
 }
 
+static void host_shares_ring(struct op *op)
+{
+    static struct place places[1024];
+    static unsigned next;
+    struct op *before = place_takes(&places[next++ % 1024], op);
+    if (before != NULL && !before->done)
+        take_value(before, op);
+}
+
 void op_shares_place(struct op *op)
 {
     static struct place places[32];
     static unsigned next;
+    if (op->kind == OP_HOST && device.faults.hosts_in_a_long_ring)
+        host_shares_ring(op);
     if (!has_place(op))
         return;
     struct op *before = place_takes(&places[next++ % (op->kind == OP_KERNEL ? 8 : 32)], op);

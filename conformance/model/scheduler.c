@@ -234,6 +234,7 @@ void device_fails(cudaError_t error)
 
 static cudaError_t outcome(void)
 {
+    moves_end();
     if (device.sticky == cudaSuccess)
         ops_reclaim();
     return device.sticky;

@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct stream legacy, per_thread;
+static struct stream legacy, per_thread[2]; /* of the first host thread, and of any other one */
+static bool legacy_of_other; /* its last work was queued by another host thread than the first */
 static struct stream *streams; /* all that were created, also destroyed ones that work is left of */
 static struct stream *gone;    /* destroyed ones without work; kept, so that no new stream has the handle of one */
 static struct stream *left;    /* the last one that was destroyed before its work ended, until a new one is made */
@@ -27,7 +28,9 @@ static void free_all(struct stream **list)
 void streams_reset(void)
 {
     stream_begin(&legacy, 0, 0);
-    stream_begin(&per_thread, 0, 0);
+    stream_begin(&per_thread[0], 0, 0);
+    stream_begin(&per_thread[1], 0, 0);
+    legacy_of_other = false;
     free_all(&streams);
     free_all(&gone);
     left = NULL;
@@ -37,11 +40,11 @@ void streams_reset(void)
 struct stream *stream_of(cudaStream_t handle)
 {
     if (handle == NULL && device.faults.stream_0_is_per_thread)
-        return &per_thread;
+        return &per_thread[device.other_thread];
     if (handle == NULL || handle == cudaStreamLegacy)
         return &legacy;
     if (handle == cudaStreamPerThread)
-        return &per_thread;
+        return &per_thread[device.other_thread];
     struct stream *s = (struct stream *)(void *)handle;
     for (const struct stream *known = streams; known != NULL; known = known->next)
         if (known == s)
@@ -61,7 +64,7 @@ struct stream *stream_legacy(void)
 
 bool stream_is_per_thread(const struct stream *s)
 {
-    return s == &per_thread;
+    return s == &per_thread[0] || s == &per_thread[1];
 }
 
 bool stream_given(const struct stream *s, int id)
@@ -107,7 +110,7 @@ bool legacy_is_forbidden(const struct stream *s)
 {
     if (s != &legacy || device.faults.legacy_beside_capture)
         return false;
-    if (per_thread.capture != NULL)
+    if (per_thread[0].capture != NULL || per_thread[1].capture != NULL)
         return true;
     for (const struct stream *o = streams; o != NULL; o = o->next)
         if (o->capture != NULL && is_blocking(o))
@@ -134,6 +137,8 @@ static bool skips_legacy_order(const struct stream *s, const struct op *op)
     if (s == &legacy)
         return (f->other_thread_legacy_alone && device.other_thread) ||
                (f->long_legacy_alone && has_long_args(op->grid));
+    if (f->other_per_thread_skips_legacy && s == &per_thread[1] && !legacy_of_other)
+        return true;
     return (f->first_behind_event_skips_legacy && s->tail == NULL && s->waits != 0) || (f->other_thread_skips_legacy && device.other_thread);
 }
 
@@ -144,6 +149,21 @@ static bool left_out_of_legacy_order(const struct op *tail)
     return (f->default_streams_pass_values && (tail->of_value || tail->kind == OP_AWAIT)) ||
            (f->default_streams_pass_callbacks && tail->host.callback != NULL) || (f->default_streams_pass_frees && tail->kind == OP_POOL) ||
            (f->default_streams_pass_layers && tail->move.layers > 1);
+}
+
+/* Work of the legacy stream comes after what the threads have in their own default streams. */
+static void order_behind_threads(struct op *op)
+{
+    const struct faults *f = &device.faults;
+    if (f->legacy_host_passes_per_thread && op->kind == OP_HOST)
+        return;
+    for (unsigned i = 0; i < 2; i++) {
+        struct op *tail = per_thread[i].tail;
+        bool passes = (f->legacy_joins_own_thread_only && i != device.other_thread) ||
+                      (f->legacy_passes_per_thread_items && tail != NULL && tail->kind != OP_KERNEL);
+        if (tail != NULL && !passes)
+            op_after(op, tail, EDGE_RETIRED);
+    }
 }
 
 static void order_behind_others(struct stream *s, struct op *op)
@@ -161,7 +181,7 @@ static void order_behind_others(struct stream *s, struct op *op)
                  (device.faults.long_args_pass_legacy && has_long_args(op->grid));
         skips |= (device.faults.attributed_passes_legacy && op->attributed && legacy.tail != NULL && legacy.tail->attributed) ||
                  (device.faults.awaiting_passes_legacy && op->attributed && s->waits != 0);
-        if (is_blocking(s) && legacy.tail != NULL && !skips && !(device.faults.legacy_frees_one && s != &per_thread && !s->first))
+        if (is_blocking(s) && legacy.tail != NULL && !skips && !(device.faults.legacy_frees_one && !stream_is_per_thread(s) && !s->first))
             op_after(op, legacy.tail, device.faults.row_of_legacy_passed ? EDGE_DONE : EDGE_RETIRED);
         return;
     }
@@ -170,9 +190,7 @@ static void order_behind_others(struct stream *s, struct op *op)
     unsigned joined = 0, held = 0;
     if ((device.faults.legacy_host_alone && op->kind == OP_HOST) || (device.faults.legacy_copy_out_alone && op->to_host))
         return;
-    bool host_passes = device.faults.legacy_host_passes_per_thread && op->kind == OP_HOST;
-    if (per_thread.tail != NULL && !host_passes && !(device.faults.legacy_passes_per_thread_items && per_thread.tail->kind != OP_KERNEL))
-        op_after(op, per_thread.tail, EDGE_RETIRED);
+    order_behind_threads(op);
     for (struct stream *o = streams; o != NULL; o = o->next) {
         if (!is_blocking(o) || o->tail == NULL || left_out_of_legacy_order(o->tail))
             continue;
@@ -322,7 +340,7 @@ enum edge_kind trigger_for(const struct op *op)
 
 static uint64_t stream_features(const struct stream *s)
 {
-    uint64_t has = s == &legacy ? HAS(legacy) : s == &per_thread ? HAS(perthread) : is_blocking(s) ? HAS(blocking) : 0;
+    uint64_t has = s == &legacy ? HAS(legacy) : stream_is_per_thread(s) ? HAS(perthread) : is_blocking(s) ? HAS(blocking) : 0;
     has |= s->priority < 0 ? HAS(highstream) : 0;
     has |= s->tail != NULL && s->tail != s->kernel_tail ? HAS(afteritem) : 0;
     return has | HAS(eager);
@@ -386,6 +404,7 @@ void stream_append(struct stream *s, struct op *op, bool programmatic)
     s->deaf = s->given = s->moved_nothing = s->behind_failed = false;
     s->told_to_wait = 0;
     s->tail = op;
+    legacy_of_other = s == &legacy ? device.other_thread : legacy_of_other;
 }
 
 static void forget_retired(struct stream *s)
@@ -421,7 +440,8 @@ static bool is_gone(const struct stream *s)
 void streams_forget_retired(void)
 {
     forget_retired(&legacy);
-    forget_retired(&per_thread);
+    forget_retired(&per_thread[0]);
+    forget_retired(&per_thread[1]);
     for (struct stream **at = &streams; *at != NULL;) {
         struct stream *s = *at;
         forget_retired(s);
@@ -524,9 +544,11 @@ unsigned streams_alive(void)
     return alive;
 }
 
-cudaError_t streams_run_but_per_thread(void)
+cudaError_t streams_run_but_per_thread(bool of_others)
 {
     cudaError_t error = run_until_retired(legacy.tail);
+    if (of_others && error == cudaSuccess)
+        error = run_until_retired(per_thread[device.other_thread].tail);
     for (const struct stream *s = streams; s != NULL && error == cudaSuccess; s = s->next)
         error = run_until_retired(s->tail);
     return error;

@@ -84,6 +84,8 @@ bool value_is_there(const struct op *op)
         memcpy(&all, op->move.from, sizeof all);
         return wide_condition_holds(op->await.flags & 3, all, op->await.wanted);
     }
+    if (f->held_value_not_awaited && condition_holds(op->await.flags & 3, op->await.before, op->move.value))
+        return true;
     return condition_holds(op->await.flags & 3, is, op->move.value);
 }
 
