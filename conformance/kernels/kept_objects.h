@@ -14,7 +14,7 @@ static const char *const owner_name[OWNERS] = { "an executable graph", "an execu
 #define OBJECT_TURNS 2u        /* of each owner: with one reference or three, moved to the graph or not; the launch is under way, or has ended */
 #define OBJECTS (OWNERS * OBJECT_TURNS)
 #define OBJECT_LOOKS 16u       /* at what must not come */
-#define OBJECT_POLLS 1000000u  /* for what has to come, from another thread */
+#define OBJECT_POLLS 4000000u  /* for what has to come, from another thread */
 
 struct object {                /* in pinned memory */
     uint32_t word[CELLS];      /* what a dependent reads */
