@@ -4,7 +4,7 @@
 #define JOINS_RENEWED_H_INCLUDED
 
 #define RENEWED_MOST 3u        /* new streams of a trial */
-#define RENEWED_HOLD_NS 60000u /* the work: long enough for streams to come and go meanwhile, with the time that it waits for its follower */
+#define RENEWED_HOLD_NS 400000u /* the work: long enough for streams to come and go meanwhile, also where many were made before */
 
 struct renewal {
     struct joins *joins;
