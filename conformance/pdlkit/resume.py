@@ -1,13 +1,15 @@
 """Keeps every finished family of a run in its folder, so that an interrupted run can go on with the others.
 
-A retry never turns a FAIL green: a family that was interrupted after a FAIL or a casualty cannot be run again under
-the same name, and such a run is refused. So is one whose files were damaged: each line carries a check, and each kept family
-says how far records.jsonl had come, so that a line which was changed or lost is found.
+A retry never turns a FAIL green: in a family that was interrupted, a case that had failed, crashed or hung keeps what was found,
+and only the others are run. Where a case was interrupted after a forbidden outcome, or the kit itself failed, the run is refused. So is
+one whose files were damaged: each line carries a check, and each kept family says how far records.jsonl had come, so that a line which
+was changed or lost is found.
 """
 
 from __future__ import annotations
 
 import hashlib
+import json
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,12 +18,13 @@ from conformance.pdlkit import machine, sources
 from conformance.pdlkit.checked_lines import Damaged, Lines, Writer, read_lines
 from conformance.pdlkit.exits import BadArguments
 from conformance.pdlkit.read_report import Unreadable
-from conformance.pdlkit.records import CaseLog, Record
+from conformance.pdlkit.records import CaseLog, Record, Session
 from conformance.pdlkit.supervise import Outcome, other_device
 
 FILE = "families.jsonl"
 RECORDS = "records.jsonl"
 _BAD_ENDS = ("FAIL", "HANG")
+_KEPT_CASUALTIES = ("CRASH", "HANG")
 
 
 @dataclass(frozen=True)
@@ -51,6 +54,7 @@ class Kept:
 
     families: list[str] = field(default_factory=list)
     wall_s: float = 0.0
+    faults: dict[str, dict[str, CaseLog]] = field(default_factory=dict)  # of families that were interrupted: case to what was found
 
 
 def _refused(folder: Path, why: str) -> BadArguments:
@@ -121,7 +125,7 @@ def take_over(folder: Path, harness: Path, outcome: Outcome) -> Kept:
             marks.append(line["mark"])
         except (KeyError, TypeError, AttributeError):
             raise _refused(folder, f"line {number} of {FILE} is not one of this kit") from None
-    _refuse_hidden_faults(folder, kept, marks)
+    _take_faults(folder, kept, marks, outcome)
     return kept
 
 
@@ -144,15 +148,52 @@ def _take_family(line: dict[str, Any], kept: Kept, outcome: Outcome) -> None:
     outcome.logs.update(logs)
 
 
-def _refuse_hidden_faults(folder: Path, kept: Kept, marks: list[str]) -> None:
+def _take_faults(folder: Path, kept: Kept, marks: list[str], outcome: Outcome) -> None:
+    """Keep what had failed in families that were interrupted, or refuse where a second try would hide it."""
     if not (folder / RECORDS).exists() and not any(marks):
         return
     lines = _checked(folder, RECORDS)
     if not all(map(lines.holds, marks)):
         raise _refused(folder, f"lines are missing from {RECORDS}")
+    unfinished: dict[str, list[Record]] = {}
     for record in lines.records:
-        status = record.get("status")
-        what = {"casualty": status, "case": status, "forbidden": "FAIL", "wrong": "FAIL"}.get(record.get("record", ""))
-        bad = record.get("record") == "casualty" or what in _BAD_ENDS
-        if bad and record.get("family") not in kept.families:
-            raise _refused(folder, f"{record.get('case')} was {what} before the run was interrupted, and a second try would hide it")
+        if record.get("family") not in kept.families:
+            unfinished.setdefault(str(record.get("family")), []).append(record)
+    for family, records in unfinished.items():
+        faults = _faults(folder, family, records, outcome)
+        if faults:
+            kept.faults[family] = faults
+            outcome.logs.update(faults)
+
+
+def _faults(folder: Path, family: str, records: list[Record], outcome: Outcome) -> dict[str, CaseLog]:
+    """The cases that came to a bad end, each as its child told it."""
+    names = sorted({str(record["case"]) for record in records if "case" in record})
+    session, found, open_faults = Session(family, names), dict[str, CaseLog](), dict[str, str]()
+    for record in records:
+        name, kind, status = str(record.get("case")), record.get("record"), str(record.get("status"))
+        if kind == "start":
+            session = Session(family, names)  # the child of another part, or the one after a casualty
+            outcome.problems += [f"family {family}: {text}" for text in other_device(record, outcome.start or record)]
+        if kind == "casualty":
+            _take_casualty(session.logs.get(name), status, found)
+        else:
+            session.take(json.dumps({key: value for key, value in record.items() if key not in ("family", "check")}))
+        if kind in ("forbidden", "wrong"):
+            open_faults[name] = "FAIL"
+        elif kind == "casualty" or (kind == "case" and status in _BAD_ENDS):
+            open_faults[name] = status
+        log = session.logs.get(name)
+        if name in open_faults and log is not None and log.complete and not log.problems:
+            found.setdefault(name, log)
+    for name, status in open_faults.items():
+        if name not in found:
+            raise _refused(folder, f"{name} was {status} before the run was interrupted, and a second try would hide it")
+    return found
+
+
+def _take_casualty(log: CaseLog | None, status: str, found: dict[str, CaseLog]) -> None:
+    """A crash or a hang stays one; what else the supervisor gave up is not known well enough."""
+    if log is not None and log.began and status in _KEPT_CASUALTIES:
+        log.casualty, log.casualty_reason = status, "before the run was interrupted"
+        found.setdefault(log.name, log)

@@ -195,7 +195,7 @@ def _execute(
     earlier, kept = Outcome(), resume.Kept()
     if options.resume:
         kept = resume.take_over(folder, built.harness, earlier)
-        cases = [case for case in cases if case.family not in kept.families]
+        cases = [case for case in cases if case.family not in kept.families and case.name not in kept.faults.get(case.family, {})]
         forget(folder)
     else:
         forget(folder)
@@ -203,6 +203,9 @@ def _execute(
     whole = dict(plan.families)
     for family in kept.families:
         plan.families.pop(family, None)
+    for family, logs in kept.faults.items():
+        plan.families[family] = [name for name in whole[family] if name not in logs]
+    plan = dataclasses.replace(plan, subset=plan.subset or bool(kept.faults))
     _say(f"running {len(cases)} cases on {choice.device}, profile {options.profile}, seed 0x{seed:016x}")
     progress, log = Progress(len(cases)), _RecordLog(folder / resume.RECORDS, bool(options.resume))
 
@@ -216,6 +219,8 @@ def _execute(
         resume.keep(folder, family, supervisor.outcome, whole[family], time.monotonic() - started, log.mark)
 
     supervisor = Supervisor(plan, sink, finished, device_seen=earlier.start is not None)
+    for logs in kept.faults.values():
+        supervisor.outcome.logs.update(logs)  # they are kept with the rest of their family
     try:
         with _stopping(supervisor):
             outcome = supervisor.run()

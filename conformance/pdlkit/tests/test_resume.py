@@ -13,7 +13,7 @@ import pytest
 from conformance.pdlkit import resume
 from conformance.pdlkit.checked_lines import Writer, read_lines
 from conformance.pdlkit.exits import BadArguments
-from conformance.pdlkit.records import CaseLog
+from conformance.pdlkit.records import CaseLog, Record
 from conformance.pdlkit.supervise import Outcome
 from conformance.pdlkit.tests.kit_runs import FAKE, Ran, conformance, interrupt_fake, run_fake
 
@@ -86,11 +86,54 @@ def test_a_fail_before_the_interruption_stays_one(tmp_path: Path) -> None:
     assert ran.code == 1 and ran.statuses()[DONE] == "FAIL"
 
 
-@pytest.mark.parametrize("how", ["fail", "segv"])
-def test_a_fault_in_the_unfinished_family_is_not_tried_again(how: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("how", "status", "code"), [("fail", "FAIL", 1), ("segv", "CRASH", 2)])
+def test_a_fault_in_the_unfinished_family_stays_and_the_rest_is_run(how: str, status: str, code: int, tmp_path: Path) -> None:
     interrupt_fake(tmp_path, ASIDE, signal.SIGINT, *CASES, behaviour={STUCK: how})
     ran = go_on(tmp_path)
-    assert ran.code == 64 and f"{STUCK} was {'FAIL' if how == 'fail' else 'CRASH'}" in ran.err
+    assert ran.code == code and ran.statuses() == {**dict.fromkeys(ran.statuses(), "PASS"), STUCK: status} and ASIDE in ran.statuses()
+    again = go_on(tmp_path, behaviour={"*": "fail"})  # nothing is left to run
+    assert again.code == code and again.statuses() == ran.statuses()
+
+
+def told(case: str, status: str) -> list[Record]:
+    """What a child says of a case from its begin to its end."""
+    trials = {"planned": 1, "run": 1, "exercised": 1}
+    return [{"record": "begin", "case": case}, {"record": "case", "case": case, "status": status, "trials": trials, "outcomes": {}},
+            {"record": "end", "case": case}]
+
+
+def interrupted_with(folder: Path, records: list[Record]) -> resume.Kept:
+    lines = Writer(folder / resume.RECORDS)
+    resume.begin(folder, resume.Identity("model", "smoke", "1", [], None), FAKE)
+    for record in records:
+        lines.write({**record, "family": "wait"})
+    lines.close()
+    return resume.take_over(folder, FAKE, Outcome(start=START))
+
+
+def test_faults_of_each_part_of_an_unfinished_family_are_kept(tmp_path: Path) -> None:
+    start: Record = {"record": "start", **START}
+    hangs: list[Record] = [{"record": "begin", "case": "c"}, {"record": "casualty", "case": "c", "status": "HANG"}]
+    records = [start, *told("a", "FAIL"), *told("b", "PASS"), *hangs, start, *told("d", "FAIL"), {"record": "begin", "case": "b"}]
+    kept = interrupted_with(tmp_path, records)
+    faults = {name: log.casualty or (log.verdict or {})["status"] for name, log in kept.faults["wait"].items()}
+    assert faults == {"a": "FAIL", "c": "HANG", "d": "FAIL"} and not kept.families
+
+
+def test_another_device_in_an_unfinished_family_is_a_problem(tmp_path: Path) -> None:
+    outcome = Outcome(start=START)
+    interrupted_with(tmp_path, [{"record": "start", **START, "driver": 1}, *told("a", "FAIL")])
+    resume.take_over(tmp_path, FAKE, outcome)
+    assert len(outcome.problems) == 1 and "another driver" in outcome.problems[0] and outcome.logs["a"].complete
+
+
+@pytest.mark.parametrize("records", [
+    told("a", "FAIL")[:2], [*told("a", "PASS")[:1], {"record": "wrong", "case": "a", "what": "nodes", "answer": "3"}],
+    [{"record": "casualty", "case": "a", "status": "CRASH"}], [*told("a", "FAIL")[:1], *told("a", "FAIL")[2:], *told("a", "FAIL")[1:2]],
+], ids=["not closed", "no verdict", "never began", "closed before"])
+def test_a_fault_that_is_not_told_whole_is_refused(records: list[Record], tmp_path: Path) -> None:
+    with pytest.raises(BadArguments, match="a second try would hide it"):
+        interrupted_with(tmp_path, [{"record": "start", **START}, *records])
 
 
 def test_a_forbidden_trial_in_the_unfinished_case_is_not_tried_again(tmp_path: Path) -> None:
@@ -107,8 +150,7 @@ def test_a_wrong_answer_in_the_unfinished_case_is_not_tried_again(stopped: Path)
     assert ran.code == 64 and f"{STUCK} was FAIL" in ran.err
 
 
-@pytest.mark.parametrize(("record", "status"), [("case", "FAIL"), ("case", "HANG"), ("casualty", "KIT_ERROR"), ("casualty", "DEVICE_LOST"),
-                                                ("casualty", "CRASH"), ("casualty", "HANG")])
+@pytest.mark.parametrize(("record", "status"), [("case", "FAIL"), ("case", "HANG"), ("casualty", "KIT_ERROR"), ("casualty", "DEVICE_LOST")])
 def test_what_ended_badly_in_the_unfinished_family_is_not_tried_again(record: str, status: str, stopped: Path) -> None:
     writer = Writer(stopped / resume.RECORDS, append=True)
     writer.write({"record": record, "family": "wait", "case": STUCK, "status": status})
