@@ -292,12 +292,13 @@ def _finish(facts: RunFacts, folder: Path, options: argparse.Namespace, lint: Li
         report = build_report(dataclasses.replace(facts, verdict=verdict, problems=[*facts.problems, *wrong]))
     report = identified({**report, "static_check": told})
     path = write_report(report, folder)
+    if not options.json:
+        said = evidence.sentences(facts.evidence, folder)
+        print(verdict_block(report, places.shown(path), wants_colours(sys.stdout), said), flush=True)  # its page takes a second
     page = write_page(path)
     if options.json:
         print(json.dumps(report, indent=1, allow_nan=False))
     else:
-        said = evidence.sentences(facts.evidence, folder)
-        print(verdict_block(report, places.shown(path), wants_colours(sys.stdout), said))
         print(f"page     {places.shown(page) if page else 'could not be written; `report` says why'}")
     return int(report["exit"])
 
