@@ -293,6 +293,8 @@ static uint64_t start_delay(const struct op *op)
 {
     if (op->kind == OP_KERNEL && !device.faults.early)
         return choose_ns(60, once_in(256) ? 4000 : 500);
+    if (op->kind == OP_SET && !op->of_value && device.faults.value_passes_set)
+        return choose_ns(20, 200); /* as long as a value takes to pass it */
     if (op->kind != OP_KERNEL && device.faults.late_copies && once_in(32))
         return choose_ns(20, 60000);
     return choose_ns(1, 20);
