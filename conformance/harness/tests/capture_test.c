@@ -110,6 +110,7 @@ int main(void)
     s.capture = &c;
     for (i = 0; i < 2; i++)
         check(cudaEventCreateWithFlags(&s.event[i], cudaEventDisableTiming) == cudaSuccess, "an event of a launch");
+    check(cudaStreamCreateWithFlags(&s.third, cudaStreamNonBlocking) == cudaSuccess, "a third stream");
     s.stream[0] = c.stream;
     test_attributes();
     check(!is_wrong(&s, PLACE_OWN, 0) && !is_wrong(&s, PLACE_OWN, 1), "a capture that is given no graph makes one");
