@@ -597,7 +597,6 @@ static const struct reason reasons[] = {
     { "kept/left", "cudaGraphNodeGetEnabled", "number", "each number but 0 says that the node is enabled" },
     { "kept/running", "cudaGraphNodeGetDependentNodes", "", "then another node follows the gate" },
     { "kept/running", "cudaGraphGetNodes", "", "then another node follows the gate" },
-    { "joins/wide", "cudaMemsetAsync", "undone", "the words that the large graphs begin with are there from before" },
     { "joins/far_rows", "", "undone", "what it stores is there from the trial before, or is stored over" },
     { "joins/far_rows", "cudaMalloc", "code", "where so much memory is refused the rows lie nearer" },
     { "joins/readers", "", "undone", "what is left out stores over nothing; that it stores called and items ask" },
