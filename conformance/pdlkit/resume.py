@@ -160,13 +160,17 @@ def _take_faults(folder: Path, kept: Kept, marks: list[str], outcome: Outcome) -
         if record.get("family") not in kept.families:
             unfinished.setdefault(str(record.get("family")), []).append(record)
     for family, records in unfinished.items():
-        faults = _faults(folder, family, records, outcome)
-        if faults:
-            kept.faults[family] = faults
-            outcome.logs.update(faults)
+        faults = _faults(folder, family, records)
+        if not faults:
+            continue
+        kept.faults[family] = faults
+        outcome.logs.update(faults)
+        for start in (record for record in records if record.get("record") == "start"):
+            outcome.start = outcome.start or start
+            outcome.problems += [f"family {family}: {text}" for text in other_device(start, outcome.start)]
 
 
-def _faults(folder: Path, family: str, records: list[Record], outcome: Outcome) -> dict[str, CaseLog]:
+def _faults(folder: Path, family: str, records: list[Record]) -> dict[str, CaseLog]:
     """The cases that came to a bad end, each as its child told it."""
     names = sorted({str(record["case"]) for record in records if "case" in record})
     session, found, open_faults = Session(family, names), dict[str, CaseLog](), dict[str, str]()
@@ -174,7 +178,8 @@ def _faults(folder: Path, family: str, records: list[Record], outcome: Outcome) 
         name, kind, status = str(record.get("case")), record.get("record"), str(record.get("status"))
         if kind == "start":
             session = Session(family, names)  # the child of another part, or the one after a casualty
-            outcome.problems += [f"family {family}: {text}" for text in other_device(record, outcome.start or record)]
+        if kind == "casualty" and status not in _KEPT_CASUALTIES:
+            raise _hidden(folder, name, status)
         if kind == "casualty":
             _take_casualty(session.logs.get(name), status, found)
         else:
@@ -188,12 +193,16 @@ def _faults(folder: Path, family: str, records: list[Record], outcome: Outcome) 
             found.setdefault(name, log)
     for name, status in open_faults.items():
         if name not in found:
-            raise _refused(folder, f"{name} was {status} before the run was interrupted, and a second try would hide it")
+            raise _hidden(folder, name, status)
     return found
 
 
+def _hidden(folder: Path, case: str, status: str) -> BadArguments:
+    return _refused(folder, f"{case} was {status} before the run was interrupted, and a second try would hide it")
+
+
 def _take_casualty(log: CaseLog | None, status: str, found: dict[str, CaseLog]) -> None:
-    """A crash or a hang stays one; what else the supervisor gave up is not known well enough."""
-    if log is not None and log.began and status in _KEPT_CASUALTIES:
+    """A crash or a hang stays one."""
+    if log is not None and log.began:
         log.casualty, log.casualty_reason = status, "before the run was interrupted"
         found.setdefault(log.name, log)

@@ -125,12 +125,16 @@ def test_another_device_in_an_unfinished_family_is_a_problem(tmp_path: Path) -> 
     interrupted_with(tmp_path, [{"record": "start", **START, "driver": 1}, *told("a", "FAIL")])
     resume.take_over(tmp_path, FAKE, outcome)
     assert len(outcome.problems) == 1 and "another driver" in outcome.problems[0] and outcome.logs["a"].complete
+    first = Outcome()  # no family was kept: what had failed tells which device it was
+    resume.take_over(tmp_path, FAKE, first)
+    assert first.start is not None and first.start["driver"] == 1 and not first.problems
 
 
 @pytest.mark.parametrize("records", [
     told("a", "FAIL")[:2], [*told("a", "PASS")[:1], {"record": "wrong", "case": "a", "what": "nodes", "answer": "3"}],
     [{"record": "casualty", "case": "a", "status": "CRASH"}], [*told("a", "FAIL")[:1], *told("a", "FAIL")[2:], *told("a", "FAIL")[1:2]],
-], ids=["not closed", "no verdict", "never began", "closed before"])
+    [*told("a", "FAIL"), {"record": "casualty", "case": "a", "status": "KIT_ERROR"}],
+], ids=["not closed", "no verdict", "never began", "closed before", "the kit's fault"])
 def test_a_fault_that_is_not_told_whole_is_refused(records: list[Record], tmp_path: Path) -> None:
     with pytest.raises(BadArguments, match="a second try would hide it"):
         interrupted_with(tmp_path, [{"record": "start", **START}, *records])
