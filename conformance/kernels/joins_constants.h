@@ -45,7 +45,7 @@ KERNEL(joins_waits_for_constants)
 }
 
 enum constant_way { CONSTANT_LAUNCHED, CONSTANT_CAPTURED, CONSTANT_NODES, CONSTANT_CHILD, CONSTANT_AGAIN, CONSTANT_WAYS };
-/* The last reader; BEHIND: as a dependent of a kernel that comes after the copy. */
+/* How the last reader is launched. READER_BEHIND: as a dependent of a kernel that comes after the copy. */
 enum constant_reader { READER_PLAIN, READER_BEHIND, READER_CLUSTERED, READER_DOMAIN, CONSTANT_DRESSES };
 
 static cudaError_t copy_constants(struct joins *joins, unsigned of, cudaStream_t stream)
@@ -82,7 +82,7 @@ static cudaError_t queue_constants(struct joins *joins, cudaStream_t stream)
 #define AFTER_COPY 1u
 #endif
 
-/* The copy of the second words and its reader, in some trials behind the reader of the first ones. */
+/* The copy of the second words and its reader; in some trials they come after the reader of the first words. */
 static cudaError_t add_constants(struct joins *joins, cudaGraph_t graph, int both)
 {
     cudaGraphNode_t first, copy, last;

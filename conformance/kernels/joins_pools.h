@@ -79,7 +79,7 @@ static cudaError_t make_pool(cudaMemPool_t *pool, enum own_pool kind)
     return error;
 }
 
-/* A pool that is to be destroyed is made for its trial. In the other trials every third one uses the device's own pool. */
+/* A trial that destroys its pool makes one. Of the other trials every third one uses the device's own pool. */
 static cudaError_t open_pool(struct pool_use *use)
 {
     cudaMemPool_t *made = use->joins->pool;

@@ -76,8 +76,8 @@ static unsigned is_filled_from(const unsigned char *from, size_t first, size_t b
 
 static unsigned is_filled(const unsigned char *from, size_t bytes, unsigned salt) { return is_filled_from(from, 0, bytes, salt); }
 
-/* Work that holds, so that a copy that does not wait for its memory has to leave it to later. In two of three trials a kernel that overlaps the
- * work comes behind it, and has ended long before. */
+/* Work that takes long, so that a copy which does not wait for its memory is left for later. In two of three trials a kernel with attribute 6 comes
+ * after the work, overlaps it, and has ended long before it. */
 static cudaError_t begin_work_on(struct pageable *p, uint32_t *words, unsigned trial)
 {
     cudaLaunchAttribute six = serialization(1);

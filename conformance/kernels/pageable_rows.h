@@ -61,7 +61,7 @@ static void close_places(struct places *p)
 static unsigned char *source_of(const struct places *p, enum place from) { return p->memory[0][from] + p->shift; }
 static unsigned char *target_of(const struct places *p, enum place to) { return p->memory[1][to] + p->moved; }
 
-/* From and to where memory begins, which is aligned, or, in three of every six trials, from and to any address behind it. */
+/* In three of six trials a copy begins, and ends up, where memory begins, which is aligned; in the others up to 15 bytes after that. */
 static void move_places(struct places *p)
 {
     unsigned trial = p->trials, any = trial / 3 % 2;
