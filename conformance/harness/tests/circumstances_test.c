@@ -35,7 +35,7 @@ static const struct {
     const char *family, *pair;
     unsigned suiting;
 } suited[] = {
-    { "joins", "streams", EACH }, { "apart", "waits", 0 }, { "crowds", "large", BIT(IN_THREAD) }, { "programs", "drawn", 0 },
+    { "joins", "streams", EACH }, { "apart", "waits", 0 }, { "crowds", "large", 0 }, { "programs", "drawn", 0 },
     { "capture_calls", "told", EACH & ~BIT(GIVEN) }, { "capture", "early_join", EACH & ~BIT(JOINED) }, { "capture", "told", EACH },
     { "event_answers", "told", EACH & ~BIT(AGED) }, { "event_answers", "busy", EACH }, { "early_join", "capture", EACH },
     { "kept", "declined", EACH & ~BIT(AGED) & ~BIT(LAYERED) }, { "kept", "copies", EACH & ~BIT(LAYERED) },
