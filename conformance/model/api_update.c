@@ -385,73 +385,62 @@ static void keeps_in_part(struct graph *g, const struct graph *other)
     }
 }
 
-cudaError_t CUDARTAPI cudaGraphExecUpdate(cudaGraphExec_t handle, cudaGraph_t graph, cudaGraphExecUpdateResultInfo *info)
+/* What is left undone of an update that is not performed, and what is told of it. */
+static cudaError_t update_refused(struct graph_exec *e, const struct graph *g, cudaGraphExecUpdateResultInfo *info, const struct refusal *refusal)
 {
-    CALL(cudaGraphExecUpdate);
-    struct graph_exec *e = exec_of(handle);
-    const struct graph *g = graph_of(graph);
-    FAIL_IF(e == NULL || g == NULL || info == NULL, cudaErrorInvalidValue);
-    exec_ends_loops(e);
-    /* EDGE-23 leaves changed edge data open: refused, or taken over */
-    bool takes_kinds = device.faults.kinds_reach_siblings || device.faults.kinds_reach_source;
-    bool refuses = !takes_kinds && !device.faults.update_keeps_edges && !device.faults.update_keeps_inner_edges && choose(2) != 0;
-    struct refusal refusal = {NULL, NULL, NULL};
-    const enum cudaGraphExecUpdateResult before = info->result;
-    memset(info, 0, sizeof *info);
-    info->result = update_result(e->copy, g, &refusal);
-    bool other_bodies = refusal.of != NULL && refusal.of->type == cudaGraphNodeTypeConditional && refusal.old->type == cudaGraphNodeTypeConditional;
-    if (info->result != cudaGraphExecUpdateSuccess && (device.faults.any_shape_updates || (device.faults.other_bodies_ignored && other_bodies))) {
-        info->result = cudaGraphExecUpdateSuccess;
-        return cudaSuccess;
-    }
-    bool swapped = info->result == cudaGraphExecUpdateSuccess && device.faults.swapped_kinds_stay && kinds_swapped(e->copy, g);
-    if (info->result == cudaGraphExecUpdateSuccess && !same_edge_data(e->copy, g) && refuses && !swapped)
-        info->result = cudaGraphExecUpdateErrorTopologyChanged;
-    e->refused |= info->result != cudaGraphExecUpdateSuccess;
-    if (info->result != cudaGraphExecUpdateSuccess && device.faults.refused_update_moves)
+    e->refused = true;
+    if (device.faults.refused_update_moves)
         moves_in_part(e->copy, g);
-    if (info->result != cudaGraphExecUpdateSuccess) {
-        keeps_in_part(e->copy, g);
-        if (device.faults.refused_update_frees_exec)
-            e->running = NULL;
-        tell_refusal(info, &refusal);
-        return call_result(cudaErrorGraphExecUpdateFailure);
-    }
-    if (device.faults.refused_update_sticks && e->refused)
-        return cudaSuccess;
-    bool ignored = (device.faults.update_after_launch_ignored && e->features & HAS(again)) || (device.faults.uploaded_takes_no_update && e->features & HAS(uploaded));
-    ignored |= device.faults.other_thread_update_ignored && device.other_thread;
-    ignored |= device.faults.second_exec_takes_no_update && e->features & HAS(secondexec);
-    ignored |= device.faults.update_from_same_ignored && e->updated_from == g->number;
-    ignored |= (device.faults.tenth_update_ignored && e->updates++ >= 10) ||
-               (device.faults.update_from_clone_ignored && g->copied_from == e->made_from);
-    ignored |= device.faults.update_under_way_lost && exec_under_way(e);
-    e->updated_from = g->number;
-    const uint64_t does = device.faults.unchanged_update_ignored ? graph_does(g) : 0;
-    ignored |= device.faults.unchanged_update_ignored && e->taken_from == g->number && e->taken == does;
-    e->taken_from = g->number;
+    keeps_in_part(e->copy, g);
+    if (device.faults.refused_update_frees_exec)
+        e->running = NULL;
+    tell_refusal(info, refusal);
+    return call_result(cudaErrorGraphExecUpdateFailure);
+}
+
+/* On broken devices: this update changes nothing. */
+static bool update_ignored(struct graph_exec *e, const struct graph *g)
+{
+    const struct faults *f = &device.faults;
+    if (f->refused_update_sticks && e->refused)
+        return true;
+    bool ignored = (f->update_after_launch_ignored && e->features & HAS(again)) || (f->uploaded_takes_no_update && e->features & HAS(uploaded));
+    ignored |= (f->other_thread_update_ignored && device.other_thread) || (f->second_exec_takes_no_update && e->features & HAS(secondexec));
+    ignored |= f->update_from_same_ignored && e->updated_from == g->number;
+    ignored |= (f->tenth_update_ignored && e->updates++ >= 10) || (f->update_from_clone_ignored && g->copied_from == e->made_from);
+    ignored |= f->update_under_way_lost && exec_under_way(e);
+    const uint64_t does = f->unchanged_update_ignored ? graph_does(g) : 0;
+    ignored |= f->unchanged_update_ignored && e->taken_from == g->number && e->taken == does;
+    e->updated_from = e->taken_from = g->number;
     e->taken = does;
-    if (ignored || (device.faults.second_update_ignored && e->updates++ != 0))
-        return cudaSuccess;
-    struct graph *copy = graph_copy(g);
-    graph_keeps(copy, e->copy);
-    for (size_t i = 0; swapped && i < copy->arcs; i++)
-        copy->arc[i].data = e->copy->arc[i].data;
-    for (size_t i = 0; i < copy->nodes && !device.faults.update_renames_nodes; i++)
-        copy->node[i]->original = e->copy->node[i]->original; /* it is still known by the nodes that it was made from */
-    for (size_t i = 0; i < copy->nodes; i++)
-        copy->node[i]->given_last = e->copy->node[i]->given_last;
-    for (size_t i = 0; i < copy->nodes && !device.faults.params_enable; i++) {
-        bool enables = device.faults.update_enables_items && copy->node[i]->kernel == NULL;
+    return ignored || (f->second_update_ignored && e->updates++ != 0);
+}
+
+/* What no update changes: by which nodes it is known, and which of them are disabled. */
+static void keep_state(struct graph *copy, const struct graph_exec *e)
+{
+    for (size_t i = 0; i < copy->nodes; i++) {
+        struct node *n = copy->node[i];
+        const struct node *old = e->copy->node[i];
+        n->given_last = old->given_last;
+        if (!device.faults.update_renames_nodes)
+            n->original = old->original;
+        if (device.faults.params_enable)
+            continue;
+        bool enables = device.faults.update_enables_items && n->kernel == NULL;
         enables |= device.faults.second_update_enables && e->features & HAS(updated);
-        copy->node[i]->disabled = e->copy->node[i]->disabled && !enables; /* no update changes that */
-        copy->node[i]->told_disabled = e->copy->node[i]->told_disabled;
+        n->disabled = old->disabled && !enables;
+        n->told_disabled = old->told_disabled;
     }
+}
+
+/* The executable graph gets the copy for its own. */
+static void take_update(struct graph_exec *e, struct graph *copy)
+{
     if (device.faults.update_reaches_rest && exec_under_way(e))
         rest_takes(e->copy, copy);
     if (device.faults.update_frees_running)
         e->running = NULL;
-    bool other_kinds = takes_kinds && !same_edge_data(e->copy, copy);
     if (device.faults.update_takes_no_object)
         objects_lose(copy);
     if (device.faults.replaced_objects_stay)
@@ -460,6 +449,42 @@ cudaError_t CUDARTAPI cudaGraphExecUpdate(cudaGraphExec_t handle, cudaGraph_t gr
         objects_wait(e->copy, e->running);
     graph_delete(e->copy);
     e->copy = copy;
+}
+
+cudaError_t CUDARTAPI cudaGraphExecUpdate(cudaGraphExec_t handle, cudaGraph_t graph, cudaGraphExecUpdateResultInfo *info)
+{
+    CALL(cudaGraphExecUpdate);
+    const struct faults *f = &device.faults;
+    struct graph_exec *e = exec_of(handle);
+    const struct graph *g = graph_of(graph);
+    FAIL_IF(e == NULL || g == NULL || info == NULL, cudaErrorInvalidValue);
+    exec_ends_loops(e);
+    /* EDGE-23 leaves changed edge data open: refused, or taken over */
+    bool takes_kinds = f->kinds_reach_siblings || f->kinds_reach_source;
+    bool refuses = !takes_kinds && !f->update_keeps_edges && !f->update_keeps_inner_edges && choose(2) != 0;
+    struct refusal refusal = {NULL, NULL, NULL};
+    const enum cudaGraphExecUpdateResult before = info->result;
+    memset(info, 0, sizeof *info);
+    info->result = update_result(e->copy, g, &refusal);
+    bool other_bodies = refusal.of != NULL && refusal.of->type == cudaGraphNodeTypeConditional && refusal.old->type == cudaGraphNodeTypeConditional;
+    if (info->result != cudaGraphExecUpdateSuccess && (f->any_shape_updates || (f->other_bodies_ignored && other_bodies))) {
+        info->result = cudaGraphExecUpdateSuccess;
+        return cudaSuccess;
+    }
+    bool swapped = info->result == cudaGraphExecUpdateSuccess && f->swapped_kinds_stay && kinds_swapped(e->copy, g);
+    if (info->result == cudaGraphExecUpdateSuccess && !same_edge_data(e->copy, g) && refuses && !swapped)
+        info->result = cudaGraphExecUpdateErrorTopologyChanged;
+    if (info->result != cudaGraphExecUpdateSuccess)
+        return update_refused(e, g, info, &refusal);
+    if (update_ignored(e, g))
+        return cudaSuccess;
+    struct graph *copy = graph_copy(g);
+    graph_keeps(copy, e->copy);
+    for (size_t i = 0; swapped && i < copy->arcs; i++)
+        copy->arc[i].data = e->copy->arc[i].data;
+    keep_state(copy, e);
+    bool other_kinds = takes_kinds && !same_edge_data(e->copy, copy);
+    take_update(e, copy);
     if (device.faults.kinds_reach_siblings && other_kinds)
         execs_take_kinds(e);
     if (device.faults.kinds_reach_source && other_kinds)
