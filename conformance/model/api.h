@@ -454,6 +454,7 @@ cudaError_t edge_check(const struct node *from, const struct node *to, edge_data
 cudaError_t graph_connect(struct graph *g, struct node *from, struct node *to, edge_data data);
 void graph_drop_arc(struct graph *g, size_t index);
 void graph_drop_last_arc(struct graph *g); /* if it has one, for devices that lose it */
+void edges_become_full(struct graph *g);     /* for devices that lose their data */
 void graph_starts_in_parts(struct graph *g, bool captured_only); /* its cooperative kernels, on devices that forget what they are */
 bool edge_is_default(edge_data data);
 bool graph_is_inside(const struct graph *g, enum cudaGraphNodeType type); /* of the graph of a node of this type */
@@ -494,6 +495,7 @@ void execs_take_kinds(const struct graph_exec *e); /* those of the same graph */
 void execs_take_child_kinds(const struct graph_exec *e, const struct node *n); /* of this child graph */
 cudaError_t event_changes(struct node *n, cudaEvent_t event); /* n: may be NULL, which is an error */
 struct node *event_node(struct graph *g, enum cudaGraphNodeType type, cudaEvent_t event); /* NULL: not there, or no event */
+bool add_arguments_sound(cudaGraphNode_t *out, cudaGraph_t graph, const cudaGraphNode_t *deps, size_t count); /* of a call that adds a node */
 /* Adds the incoming edges of the newest node; a refused one takes the node away again. */
 cudaError_t node_finish(cudaGraphNode_t *out, struct node *n, const cudaGraphNode_t *deps, const edge_data *data, size_t count);
 cudaError_t kernel_replace(struct request *r, const struct cudaKernelNodeParams *p);

@@ -33,7 +33,7 @@ cudaError_t CUDARTAPI cudaGraphDestroy(cudaGraph_t handle)
     return cudaSuccess;
 }
 
-static void edges_become_full(struct graph *g)
+void edges_become_full(struct graph *g)
 {
     for (size_t i = 0; i < g->arcs; i++)
         g->arc[i].data = full_edge;
@@ -185,7 +185,7 @@ cudaError_t node_finish(cudaGraphNode_t *out, struct node *n, const cudaGraphNod
     return cudaSuccess;
 }
 
-static bool add_arguments_sound(cudaGraphNode_t *out, cudaGraph_t graph, const cudaGraphNode_t *deps, size_t count)
+bool add_arguments_sound(cudaGraphNode_t *out, cudaGraph_t graph, const cudaGraphNode_t *deps, size_t count)
 {
     return out != NULL && graph_of(graph) != NULL && (count == 0 || deps != NULL);
 }
@@ -382,40 +382,6 @@ cudaError_t graph_add_node(cudaGraphNode_t *out, cudaGraph_t graph, const cudaGr
     return node_finish(out, n, deps, new_node_drops_data((int)p->type) ? NULL : data, count);
 }
 #endif
-
-/* A child graph of as many nodes as the one before it gets that one's edges. */
-static void edges_of_child_before(struct graph *copy, const struct node *n)
-{
-    const struct node *before = n->index > 0 ? n->graph->node[n->index - 1] : NULL;
-    if (before == NULL || before->type != cudaGraphNodeTypeGraph || before->child[0]->nodes != copy->nodes)
-        return;
-    while (copy->arcs != 0)
-        graph_drop_last_arc(copy);
-    for (size_t i = 0; i < before->child[0]->arcs; i++) {
-        const struct arc *a = &before->child[0]->arc[i];
-        (void)graph_connect(copy, copy->node[a->from->index], copy->node[a->to->index], a->data);
-    }
-}
-
-cudaError_t CUDARTAPI cudaGraphAddChildGraphNode(cudaGraphNode_t *out, cudaGraph_t graph, const cudaGraphNode_t *deps,
-                                                 size_t count, cudaGraph_t child)
-{
-    CALL(cudaGraphAddChildGraphNode);
-    FAIL_IF(!add_arguments_sound(out, graph, deps, count) || graph_of(child) == NULL, cudaErrorInvalidValue);
-    FAIL_IF(graph_has_condition(graph_of(child)), cudaErrorInvalidValue);
-    struct node *n = node_new(graph_of(graph), cudaGraphNodeTypeGraph);
-    struct graph *copy = graph_copy(graph_of(child));
-    if (device.faults.child_takes_no_object)
-        objects_lose(copy);
-    graph_loses_values(copy);
-    if (device.faults.child_edges_full)
-        edges_become_full(copy);
-    if (device.faults.second_child_takes_edges)
-        edges_of_child_before(copy, n);
-    node_owns(n, copy);
-    n->child_of = copy->copied_from;
-    return node_finish(out, n, deps, NULL, count);
-}
 
 /* ---- edges ---- */
 

@@ -243,3 +243,37 @@ struct node *nested_node(struct graph *g, struct cudaGraphNodeParams *p)
 }
 
 #endif
+
+/* A child graph of as many nodes as the one before it gets that one's edges. */
+static void edges_of_child_before(struct graph *copy, const struct node *n)
+{
+    const struct node *before = n->index > 0 ? n->graph->node[n->index - 1] : NULL;
+    if (before == NULL || before->type != cudaGraphNodeTypeGraph || before->child[0]->nodes != copy->nodes)
+        return;
+    while (copy->arcs != 0)
+        graph_drop_last_arc(copy);
+    for (size_t i = 0; i < before->child[0]->arcs; i++) {
+        const struct arc *a = &before->child[0]->arc[i];
+        (void)graph_connect(copy, copy->node[a->from->index], copy->node[a->to->index], a->data);
+    }
+}
+
+cudaError_t CUDARTAPI cudaGraphAddChildGraphNode(cudaGraphNode_t *out, cudaGraph_t graph, const cudaGraphNode_t *deps,
+                                                 size_t count, cudaGraph_t child)
+{
+    CALL(cudaGraphAddChildGraphNode);
+    FAIL_IF(!add_arguments_sound(out, graph, deps, count) || graph_of(child) == NULL, cudaErrorInvalidValue);
+    FAIL_IF(graph_has_condition(graph_of(child)), cudaErrorInvalidValue);
+    struct node *n = node_new(graph_of(graph), cudaGraphNodeTypeGraph);
+    struct graph *copy = graph_copy(graph_of(child));
+    if (device.faults.child_takes_no_object)
+        objects_lose(copy);
+    graph_loses_values(copy);
+    if (device.faults.child_edges_full)
+        edges_become_full(copy);
+    if (device.faults.second_child_takes_edges)
+        edges_of_child_before(copy, n);
+    node_owns(n, copy);
+    n->child_of = copy->copied_from;
+    return node_finish(out, n, deps, NULL, count);
+}
