@@ -11,7 +11,6 @@
  * Mutant `graphedge`: the writer has one edge, a programmatic one to the reader, and those in the middle lead nowhere.
  */
 #include <string.h>
-#include <time.h>
 
 #include "graph_ask.h"
 #include "host_room.h"

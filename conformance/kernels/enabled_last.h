@@ -16,14 +16,6 @@ struct last_out {
     unsigned told, passed, launches; /* said to have ended before it had; passed by what came after the graph */
 };
 
-static void host_pauses(uint32_t ns)
-{
-    struct timespec pause = { 0, 0 };
-
-    pause.tv_nsec = (long)ns;
-    (void)nanosleep(&pause, NULL);
-}
-
 /* Stores what a kernel would, after the time that it would take. */
 static void CUDART_CB host_stores_late(void *opaque)
 {

@@ -2,6 +2,8 @@
 #ifndef HOST_ROOM_H_INCLUDED
 #define HOST_ROOM_H_INCLUDED
 
+#include <time.h>
+
 #include "launch_attributes.h"
 #include "one_block.h"
 #include "other_thread.h"
@@ -72,6 +74,14 @@ DEVICE_FN void tells_tick(const struct kernel_args *args)
 }
 
 /* ---- host ---- */
+
+static inline void host_pauses(uint32_t ns)
+{
+    struct timespec pause = { 0, 0 };
+
+    pause.tv_nsec = (long)ns;
+    (void)nanosleep(&pause, NULL);
+}
 
 static inline cudaLaunchConfig_t sized_config(unsigned blocks, unsigned threads, size_t shared_bytes, cudaStream_t stream,
                                                cudaLaunchAttribute *attrs, unsigned count)

@@ -11,6 +11,7 @@
  *                    in its own default stream; an event that the legacy stream records
  * default  COMP-06d  work of each kind in the legacy stream or a blocking one, followers of each kind in the other one, which had held nothing, a
  *                    kernel or a graph before, or is new
+ * alone    COMP-06d  one work, of each kind that is no kernel, in a blocking stream that holds nothing else; one of each kind in the legacy stream
  * flights  COMP-12b  one executable graph, launched three times in a row in three streams, one of which is destroyed meanwhile
  * sources  COMP-12b  so of one that another host thread made, and of one whose graph is destroyed before the launches or between them; nodes of
  *                    each kind, and a follower in the stream, that are still to come when the graph is destroyed
@@ -434,6 +435,7 @@ static cudaError_t join_zero(struct joins *joins)
 #include "joins_far.h"
 #include "joins_readers.h"
 #include "joins_neighbours.h"
+#include "joins_alone.h"
 #include "joins_symbols.h"
 #include "joins_constants.h"
 #include "joins_places.h"
@@ -474,6 +476,7 @@ static const struct pair joins_pairs[] = {
     PAIR_ASK("fans", ask_fans),
     PAIR_ASK("legacy", ask_legacy),
     PAIR_ASK("default", ask_default),
+    PAIR_ASK("alone", ask_alone),
     PAIR_ASK("flights", ask_flights),
     PAIR_ASK("sources", ask_sources),
     PAIR_ASK("idle", ask_idle),

@@ -35,13 +35,15 @@
  * waiting   EDGE-43d calls while a dependent waits for a primary that the host holds: calls with their graph, and others
  * running   EDGE-43d while one launch is under way and another one is queued: each call of `orders`, for a node of each kind; an executable
  *                    graph is destroyed, and others are made; 40 launches in a row with a change before each; changes while an upload
- *                    waits behind work of its stream; user objects live until the launch has ended, whichever copy of their graph it is of
+ *                    waits behind work of its stream; an upload in another stream while a node of the launch waits for two others;
+ *                    user objects live until the launch has ended, whichever copy of their graph it is of
  * children  EDGE-25c two child graphs in a row, with programmatic edges inside: of one graph, of two, and after each was given another one
  */
 #include <string.h>
 
 #include "graph_ask.h"
 #include "host_room.h"
+#include "stream_calls.h"
 
 /* The items of a graph: a memset of rows and a copy of layers as well. */
 enum item { ITEM_KERNEL, ITEM_SET, ITEM_COPY, ITEM_ROWS, ITEM_LAYERS, ITEMS };

@@ -1,5 +1,5 @@
 /* kept_running.h - the pair of kept.cu with calls while a launch is under way: what they change, make and destroy reaches later launches alone;
- * and with changes while an upload is under way, which it does not undo. */
+ * and with changes while an upload is under way, which it does not undo; and with an upload while a node waits for several others. */
 #ifndef KEPT_RUNNING_H_INCLUDED
 #define KEPT_RUNNING_H_INCLUDED
 
@@ -78,6 +78,73 @@ static void ask_uploading(struct kept *kept, struct host_room *room, struct kern
                 ask_changed_while_uploading(kept, room, gate, single, (enum call)call);
 }
 
+/* ---- an upload while a node of the launch waits for several others ---- */
+
+/* A gate, then two kernels that set a word each, one of them late, then a kernel that copies the late one's word. late_last: of the two edges
+ * into the copy the late kernel's is the second one. */
+static cudaError_t make_joining(struct kept *kept, struct kernel_args *gate, unsigned late_last, cudaGraph_t *graph)
+{
+    struct kernel_args copies = kept->args[0];
+    cudaGraphEdgeData full = edges_data(0, 0, 0);
+    cudaGraphNode_t before = NULL, copy = NULL, sets[2] = { NULL, NULL };
+    unsigned i;
+    cudaError_t error = cudaGraphCreate(graph, 0);
+
+    copies.seen = kept->args[2].data;
+    if (error == cudaSuccess)
+        error = ask_add_kernel(&before, *graph, (const void *)SYMBOL(kept_gate), gate, 1);
+    if (error == cudaSuccess)
+        error = ask_add_kernel(&sets[late_last], *graph, (const void *)SYMBOL(kept_late), gate, 1);
+    if (error == cudaSuccess)
+        error = add_set(kept, *graph, 1, &sets[!late_last]);
+    if (error == cudaSuccess)
+        error = ask_add_kernel(&copy, *graph, (const void *)SYMBOL(kept_bare_copy), &copies, 1);
+    for (i = 0; i < 2 && error == cudaSuccess; i++) {
+        error = edges_add(*graph, &before, &sets[i], &full, 1);
+        if (error == cudaSuccess)
+            error = edges_add(*graph, &sets[i], &copy, &full, 1);
+    }
+    return error;
+}
+
+/* "Each upload is ordered behind ... any previous launches" of the executable graph: in whichever stream it is queued, it changes nothing of
+ * the launch whose gate the host holds shut. A device may make the host wait for that launch: the gate opens by itself then. */
+static void ask_joining(struct kept *kept, struct host_room *room, struct kernel_args *gate, unsigned late_last, int by_driver)
+{
+    static const char what[] = "a launch in which a node waits for two others, with an upload in another stream meanwhile";
+    struct ask *ask = kept->ask;
+    struct trial_state empty = PDL_ZERO;
+    volatile const uint32_t *began = &room->state.began;
+    cudaGraph_t graph = NULL;
+    cudaGraphExec_t exec = NULL;
+
+    room->state = empty;
+    ask_expect(ask, what, make_joining(kept, gate, late_last, &graph), cudaSuccess);
+    ask_expect(ask, what, cudaGraphInstantiate(&exec, graph, 0), cudaSuccess);
+    (void)words_then(kept);
+    ask_expect(ask, what, cudaGraphLaunch(exec, ask->stream), cudaSuccess);
+    while (!*began && cudaStreamQuery(ask->stream) == cudaErrorNotReady) {
+    }
+    (void)cudaGetLastError();
+    ask_expect(ask, what, by_driver ? upload_by_driver(exec, ask->side) : cudaGraphUpload(exec, ask->side), cudaSuccess);
+    *(volatile uint32_t *)&room->state.alive = 1;
+    ask_expect_number(ask, what, words_then(kept), 7);
+    ask_expect(ask, "the end of the upload", cudaStreamSynchronize(ask->side), cudaSuccess);
+    ask_expect(ask, "a launch after that upload", cudaGraphLaunch(exec, ask->stream), cudaSuccess);
+    ask_expect_number(ask, "what a launch sets after that upload", words_then(kept), 7);
+    (void)cudaGraphExecDestroy(exec);
+    (void)cudaGraphDestroy(graph);
+}
+
+static void ask_joining_uploaded(struct kept *kept, struct host_room *room, struct kernel_args *gate)
+{
+    unsigned way;
+
+    room->plan.bound_ns = UPLOAD_GATE_NS;
+    for (way = 0; way < 4; way++)
+        ask_joining(kept, room, gate, way % 2, way / 2 != 0);
+}
+
 static void ask_running(struct ask *ask)
 {
     struct kept kept = PDL_ZERO;
@@ -95,6 +162,7 @@ static void ask_running(struct ask *ask)
         ask_all_succeeded(&kept, room, &gate);
         ask_queued(&kept, room, &gate);
         ask_uploading(&kept, room, &gate);
+        ask_joining_uploaded(&kept, room, &gate);
         room->plan.bound_ns = GATE_NS;
         ask_objects(&kept, room, &gate);
         (void)cudaFreeHost(room);

@@ -451,6 +451,7 @@ cudaError_t graph_queue(struct graph_exec *exec, struct stream *s)
         op_after(end, start, EDGE_RETIRED);
     exec->features |= HAS(again);
     op_submit(start);
+    end->lone = start->lone && !has_kernels(exec->copy);
     if (has_kernels(exec->copy))
         s->previous_kernel = NULL;
     s->tail = s->last_kernel = end;

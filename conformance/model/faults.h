@@ -528,6 +528,9 @@ struct faults {
     bool sync_ends_frees, event_sync_ends_frees, malloc_ends_frees, graph_trim_ends_frees; /* as if the work before them had ended */
     bool long_copy_ends_with_last_part; /* for what follows on the device */
     bool crooked_long_copy_cut, crooked_long_set_cut, odd_pitch_rounded, wide_set_turned;
+    bool upload_counts_anew; /* of a launch under way */
+    bool legacy_kernel_passes_hosts, legacy_move_passes_lone_moves, legacy_record_passes_lone_work, legacy_graph_passes_lone_work;
+    bool legacy_host_passes_lone_work, legacy_passes_lone_graphs, legacy_passes_lone_frees; /* lone: no work stands before it in its stream */
     bool never_overlaps, seldom_overlaps, early, shared, halts, late_copies, pageable_later; /* these conform */
 };
 

@@ -369,6 +369,17 @@ cudaError_t CUDARTAPI cudaGraphInstantiateWithFlags(cudaGraphExec_t *out, cudaGr
     return error;
 }
 
+/* For the device upload-counts-anew: nodes of the launch under way that wait for several others have all but one behind them. */
+static void counts_begin_anew(const struct graph_exec *e)
+{
+    const bool under_way = exec_under_way(e);
+    for (size_t i = 0; under_way && i < e->copy->nodes; i++) {
+        struct op *op = e->copy->node[i]->op;
+        if (op != NULL && op->blocked > 1)
+            op->blocked = 1; /* what ends later than the first counts below 0, which lets nothing go */
+    }
+}
+
 cudaError_t graph_upload(cudaGraphExec_t handle, cudaStream_t stream)
 {
     if (exec_of(handle) == NULL && device.faults.upload_of_nothing_taken)
@@ -385,6 +396,8 @@ cudaError_t graph_upload(cudaGraphExec_t handle, cudaStream_t stream)
     exec_of(handle)->features |= HAS(uploaded);
     if (device.faults.upload_while_out_uncovers)
         arcs_lose(exec_of(handle)->copy, NULL);
+    if (device.faults.upload_counts_anew)
+        counts_begin_anew(exec_of(handle));
     upload_waits(exec_of(handle), stream_of(stream));
     return cudaSuccess;
 }

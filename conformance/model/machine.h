@@ -92,6 +92,7 @@ struct op {
     size_t frames_then; /* of a graph: the largest frame when it was made executable: for the device older-graph-shares-frames */
     bool to_host, from_host, in_host, plain_copy; /* a copy out of the device; into it; one that never enters it; one by cudaMemcpy */
     bool timed; /* records an event that keeps time */
+    bool lone; /* no kernel, and its stream held no work when it was queued: for the devices legacy-*-lone-* */
     bool later_round; /* in a loop, after its first round: for devices that break it there */
     bool ready, turn, exited_all, started_all, triggered_any, triggered_all, done, retired;
     uint64_t done_at;

@@ -151,6 +151,26 @@ static bool left_out_of_legacy_order(const struct op *tail)
            (f->default_streams_pass_layers && tail->move.layers > 1);
 }
 
+/* Devices on which work of a kind in the legacy stream does not wait for work before which its own stream held none */
+static bool passes_lone(const struct op *op, const struct op *tail)
+{
+    const struct faults *f = &device.faults;
+    bool moves = moves_memory(tail);
+    if (!tail->lone)
+        return false;
+    if ((f->legacy_passes_lone_graphs && tail->kind == OP_JOIN) || (f->legacy_passes_lone_frees && tail->kind == OP_POOL))
+        return true;
+    switch (op->kind) {
+    case OP_KERNEL: return f->legacy_kernel_passes_hosts && tail->kind == OP_HOST;
+    case OP_COPY:
+    case OP_SET: return f->legacy_move_passes_lone_moves && moves;
+    case OP_RECORD: return f->legacy_record_passes_lone_work && (moves || tail->kind == OP_HOST);
+    case OP_JOIN: return f->legacy_graph_passes_lone_work && (moves || tail->kind == OP_HOST);
+    case OP_HOST: return f->legacy_host_passes_lone_work && (moves || tail->kind == OP_HOST);
+    default: return false;
+    }
+}
+
 /* Work of the legacy stream comes after what the threads have in their own default streams. */
 static void order_behind_threads(struct op *op)
 {
@@ -210,6 +230,8 @@ static void order_behind_others(struct stream *s, struct op *op)
             (device.faults.plain_copy_passes_attributed && op->plain_copy && o->tail->kind == OP_KERNEL && o->tail->attributed))
             continue;
         if (device.faults.legacy_kernel_passes_copies && o->tail->kind == OP_COPY && op->kind == OP_KERNEL)
+            continue;
+        if (passes_lone(op, o->tail))
             continue;
         if (device.faults.legacy_joins_sixteen && o->magic != 0 && held++ >= 16)
             continue;
@@ -379,6 +401,7 @@ void stream_append(struct stream *s, struct op *op, bool programmatic)
     bool forgets = passes_graph(s, op) || passes_copy || passes_first_thread(s, op);
     if (op->kind != OP_KERNEL) /* whose place is taken where it is made, also by a graph */
         op_shares_place(op);
+    op->lone = op->kind != OP_KERNEL && (s->tail == NULL || s->tail->retired);
     s->idle = false;
     s->items = op->kind == OP_KERNEL ? s->items : s->items + 1;
     if (!forgets)

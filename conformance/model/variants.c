@@ -2209,6 +2209,14 @@ static const struct variant variants[] = {
     BROKEN("crooked-long-set-cut", crooked_long_set_cut, "COMP-05c", "a memset of 512 bytes or more, or rows of so many, at an address that is no multiple of 16 sets whole units of 16 bytes"),
     BROKEN("odd-pitch-rounded", odd_pitch_rounded, "COMP-05e", "copied rows of whole words lie a multiple of four bytes apart in the target"),
     BROKEN("wide-set-turned", wide_set_turned, "COMP-05c", "a memset of a value of two or four bytes at an address that is no multiple of 16 turns the value"),
+    BROKEN("upload-counts-anew", upload_counts_anew, "EDGE-43d", "an upload while a launch is under way resets what nodes of that launch wait for: a node of several edges begins after one of them"),
+    BROKEN("legacy-kernel-passes-hosts", legacy_kernel_passes_hosts, "COMP-06d", "a kernel in the legacy stream does not wait for a blocking stream that holds a host function and nothing before it"),
+    BROKEN("legacy-move-passes-lone-moves", legacy_move_passes_lone_moves, "COMP-06d", "a memset or copy in the legacy stream does not wait for a blocking stream that holds a memset or copy and nothing before it"),
+    BROKEN("legacy-record-passes-lone-work", legacy_record_passes_lone_work, "COMP-06d", "an event that is recorded in the legacy stream does not stand for a blocking stream that holds a memset, a copy or a host function and nothing before it"),
+    BROKEN("legacy-graph-passes-lone-work", legacy_graph_passes_lone_work, "COMP-06d", "a graph in the legacy stream does not wait for a blocking stream that holds a memset, a copy or a host function and nothing before it"),
+    BROKEN("legacy-host-passes-lone-work", legacy_host_passes_lone_work, "COMP-06d", "a host function in the legacy stream does not wait for a blocking stream that holds a memset, a copy or a host function and nothing before it"),
+    BROKEN("legacy-passes-lone-graphs", legacy_passes_lone_graphs, "COMP-06d", "the legacy stream does not wait for a blocking stream that holds a graph without kernels and nothing before it"),
+    BROKEN("legacy-passes-lone-frees", legacy_passes_lone_frees, "COMP-06d", "the legacy stream does not wait for a blocking stream that holds the end of an allocation and nothing before it"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
