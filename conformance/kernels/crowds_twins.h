@@ -78,11 +78,7 @@ static cudaError_t run_twins(struct twins *t, unsigned blocks, unsigned trial)
         error = give_twin(t, exec[1], node, blocks);
     if (error == cudaSuccess)
         error = launch_twins(t, exec, trial % 2);
-    for (i = 0; i < 2; i++)
-        if (exec[i])
-            (void)cudaGraphExecDestroy(exec[i]);
-    if (graph)
-        (void)cudaGraphDestroy(graph);
+    destroy_two(exec, &graph, 1);
     return error;
 }
 
