@@ -2159,6 +2159,8 @@ static const struct variant variants[] = {
     BROKEN("late-warps-of-cooperative-free", late_warps_of_cooperative_free, "COMP-16", "in a cooperative launch the second half of a block's warps do not wait"),
     BROKEN("late-warps-of-bodies-free", late_warps_of_bodies_free, "COMP-16", "in the body of a conditional node the second half of a block's warps do not wait"),
     BROKEN("siblings-share-triggers", siblings_share_triggers, "COMP-16", "the triggers of a node count for the same node of another executable graph of its graph, too, if both run"),
+    BROKEN("clones-share-triggers", clones_share_triggers, "COMP-16", "the triggers of a node count for the same node of another clone of its graph, too, if both run"),
+    BROKEN("alike-share-triggers", alike_share_triggers, "COMP-16", "the triggers of a node count for that of another graph with the same kernel in the same place, too, if both run"),
     BROKEN("large-blocks-share-memory", large_blocks_share_memory, "MEM-10a", "a block with more than 32 KiB of dynamic shared memory has it with another block of its SM"),
     BROKEN("large-block-wipes-others", large_block_wipes_others, "MEM-10a", "a block with more than 32 KiB of dynamic shared memory wipes that of the other blocks of its SM when it begins"),
     BROKEN("long-plain-copy-passes-row", long_plain_copy_passes_row, "COMP-05b", "cudaMemcpy of more than 64 KiB out of the device waits for the kernel before it, not for what that one overlapped"),
