@@ -2159,6 +2159,7 @@ static const struct variant variants[] = {
     BROKEN("late-warps-of-cooperative-free", late_warps_of_cooperative_free, "COMP-16", "in a cooperative launch the second half of a block's warps do not wait"),
     BROKEN("late-warps-of-bodies-free", late_warps_of_bodies_free, "COMP-16", "in the body of a conditional node the second half of a block's warps do not wait"),
     BROKEN("siblings-share-triggers", siblings_share_triggers, "COMP-16", "the triggers of a node count for the same node of another executable graph of its graph, too, if both run"),
+    BROKEN("child-copies-share-trigger", child_copies_share_trigger, "EDGE-25a", "the triggers of a node in a child graph count for the same node of another child graph of that graph, too, if both run"),
     BROKEN("clones-share-triggers", clones_share_triggers, "COMP-16", "the triggers of a node count for the same node of another clone of its graph, too, if both run"),
     BROKEN("alike-share-triggers", alike_share_triggers, "COMP-16", "the triggers of a node count for that of another graph with the same kernel in the same place, too, if both run"),
     BROKEN("large-blocks-share-memory", large_blocks_share_memory, "MEM-10a", "a block with more than 32 KiB of dynamic shared memory has it with another block of its SM"),
