@@ -4,7 +4,7 @@
  * forbidden  EDGE-40  waits across the border of a capture, ends in another stream or another thread, looks at what is captured
  *                     or was, the device's end, a capture of the legacy stream: each is refused, and what it spoils is told as spoiled;
  *                     a capture beside one that fails goes on; one that joins one of two ends of a stream does not end well
- * spoiled    EDGE-40a what a capture of two streams refuses once it is invalid, what its end says, and what its streams do then
+ * spoiled    EDGE-40a what a capture of two streams refuses once it is invalid, what its end says, and what its streams and its event do then
  * told       EDGE-41  the ids of a capture's streams and of captures that follow each other, the mode of captures that a thread gives back,
  *                     the dependents of a captured node, the state of the legacy stream beside a capture, memory that is allocated then
  * depends    EDGE-41  what a stream of a capture comes after: set and added by a call, with several data, in a fork, by another thread, or as

@@ -4,6 +4,10 @@
 
 KERNEL(capture_calls_set) { k_store(args.data, 1); }
 
+/* The writer watches, bounded, for a reader that comes too soon, and stores its words only then; a reader copies what it finds. */
+KERNEL(capture_calls_writer) { slow_stores(&args); }
+KERNEL(capture_calls_reader) { follower_copies(&args, 0); }
+
 enum late_work {
     LATE_LAUNCH, LATE_ATTRIBUTE, LATE_EVENT, LATE_SET, LATE_SET_ROWS, LATE_COPY, LATE_COPY_ROWS, LATE_HOST, LATE_RECORD, LATE_WAIT, LATE_WORKS
 };
@@ -16,7 +20,10 @@ struct spoiled {
     struct capture c;
     uint32_t *words;           /* pinned; the last one is what copies read */
     struct kernel_args args[LATE_WORKS + 1];
+    struct host_room *room;    /* of a writer and two readers */
+    struct kernel_args order;
 };
+#define ORDER_WORDS 16u        /* of each of the three */
 
 static void CUDART_CB late_host(void *word) { *(volatile uint32_t *)word = 1; }
 
@@ -91,6 +98,41 @@ static void ask_works_again(struct spoiled *s, cudaStream_t stream, const char *
     for (work = 0; work < LATE_WORKS; work++)
         ask_expect(s->c.ask, what, late_work(s, (enum late_work)work, stream), cudaSuccess);
     expect_set(s, what, LATE_SETS);
+}
+
+/* A reader whose words are those of this place; 0: the writer's. */
+static cudaError_t launch_late_reader(struct spoiled *s, unsigned place, cudaStream_t stream)
+{
+    struct kernel_args args = s->order;
+
+    args.seen = args.data + place * ORDER_WORDS;
+    return launch_one((const void *)SYMBOL(capture_calls_reader), &args, ORDER_WORDS, stream, NULL, 0);
+}
+
+/* In a stream of a capture that has ended the second kernel comes after the first one; and the event of the capture, recorded there, stands for what
+ * is before it: a kernel of the other stream comes after that. */
+static void ask_in_order(struct spoiled *s, unsigned turn, const char *what)
+{
+    const struct capture *c = &s->c;
+    cudaStream_t first = turn % 2 ? c->side : c->stream, other = turn % 2 ? c->stream : c->side;
+    unsigned stale = 0, i;
+    cudaError_t error;
+
+    prepare_trial(s->room, turn);
+    s->room->plan.words = ORDER_WORDS;
+    error = launch_one((const void *)SYMBOL(capture_calls_writer), &s->order, ORDER_WORDS, first, NULL, 0);
+    if (error == cudaSuccess)
+        error = launch_late_reader(s, 1, first);
+    if (error == cudaSuccess)
+        error = record_and_await(c->event, first, other);
+    if (error == cudaSuccess)
+        error = launch_late_reader(s, 2, other);
+    ask_expect(c->ask, what, error, cudaSuccess);
+    ask_expect(c->ask, what, cudaStreamSynchronize(first), cudaSuccess);
+    ask_expect(c->ask, what, cudaStreamSynchronize(other), cudaSuccess);
+    for (i = 0; i < 3 * ORDER_WORDS; i++)
+        stale += ((volatile const uint32_t *)s->room->data)[i] != words_fresh(s->room->plan.key, i % ORDER_WORDS);
+    ask_expect_number(c->ask, what, (long)stale, 0);
 }
 
 /* The event that a launch of the spoiled capture may have recorded is one of a launch again: who waits for it comes after that launch alone. */
@@ -203,11 +245,14 @@ static void ask_spoiled_by(struct spoiled *s, unsigned way, enum cudaStreamCaptu
     ask_expect(c->ask, "the end of a spoiled capture", cudaStreamEndCapture(c->stream, &graph), cudaErrorStreamCaptureInvalidated);
     ask_expect_number(c->ask, "a graph came of a spoiled capture", graph != NULL, 0);
     expect_set(s, "the words that refused work sets", 0);
+    if (turn % 4 / 2) /* else the event is captured first */
+        ask_in_order(s, turn, "words of work that came before, in a stream of a spoiled capture or behind its event");
     ask_halves_gone(c);
     ask_event_captured_again(c);
     ask_works_again(s, c->stream, "work in the first stream of a spoiled capture, after its end");
     ask_works_again(s, c->side, "work in the other stream of a spoiled capture, after its end");
     ask_captured_again(s);
+    ask_in_order(s, turn, "words of work that came before, in a stream of a capture whose graph is gone or behind its event");
 }
 
 static void ask_spoiled(struct ask *ask)
@@ -221,6 +266,8 @@ static void ask_spoiled(struct ask *ask)
         error = cudaHostAlloc((void **)&s.words, (LATE_WORKS + 1) * sizeof(uint32_t), cudaHostAllocMapped);
     if (error == cudaSuccess)
         error = cudaHostGetDevicePointer((void **)&device, s.words, 0);
+    if (error == cudaSuccess && !open_room(&s.room, &s.order))
+        error = cudaErrorMemoryAllocation;
     ask_expect(ask, "streams, an event and pinned memory", error, cudaSuccess);
     if (error != cudaSuccess)
         return;
@@ -230,6 +277,7 @@ static void ask_spoiled(struct ask *ask)
         ask_spoiled_by(&s, i % 4, (enum cudaStreamCaptureMode)(i / 4));
     (void)cudaDeviceSynchronize();
     (void)cudaFreeHost(s.words);
+    (void)cudaFreeHost(s.room);
     close_capture(&s.c);
 }
 

@@ -468,13 +468,26 @@ static cudaError_t instantiate_begun(cudaGraphExec_t *exec, cudaGraph_t graph, u
     return cudaSuccess;
 }
 
+/* Two executable graphs and the graphs that they were made of, as far as there are any. */
+static void destroy_two(const cudaGraphExec_t *exec, const cudaGraph_t *graph, unsigned graphs)
+{
+    unsigned i;
+
+    for (i = 0; i < 2; i++)
+        if (exec[i])
+            (void)cudaGraphExecDestroy(exec[i]);
+    for (i = 0; i < graphs; i++)
+        if (graph[i])
+            (void)cudaGraphDestroy(graph[i]);
+}
+
 /* Each graph is launched three times: as it was made, again once it was renewed, and then as another executable graph. Of a graph with a
  * body there is only one at a time. */
 static cudaError_t run_begun_nodes(struct begun *b, unsigned blocks, enum begun_place place, unsigned turn)
 {
     cudaGraphExec_t exec[2] = { NULL, NULL };
     cudaGraph_t graph = NULL;
-    unsigned launches, i;
+    unsigned launches;
     cudaError_t error = make_begun(b, blocks, place, turn, &graph);
 
     for (launches = 0; launches < (place > BEGUN_CAPTURED ? 2u : 3u) && error == cudaSuccess; launches++) {
@@ -486,11 +499,7 @@ static cudaError_t run_begun_nodes(struct begun *b, unsigned blocks, enum begun_
         error = look_at_begun(b, error, blocks, &b->early);
         b->trials++;
     }
-    for (i = 0; i < 2; i++)
-        if (exec[i])
-            (void)cudaGraphExecDestroy(exec[i]);
-    if (graph)
-        (void)cudaGraphDestroy(graph);
+    destroy_two(exec, &graph, 1);
     return error;
 }
 

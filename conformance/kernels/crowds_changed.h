@@ -23,6 +23,18 @@ static const void *idle_function(unsigned dependent)
     return dependent ? (const void *)SYMBOL(crowds_plain) : (const void *)SYMBOL(crowds_tick);
 }
 
+/* The pair, of these functions and numbers of blocks, and its programmatic edge. */
+static cudaError_t add_crowd_pair(struct crowd *crowd, cudaGraph_t graph, const void *const *function, const unsigned *blocks, cudaGraphNode_t *node)
+{
+    cudaGraphEdgeData data = edges_data(1, 0, 1);
+    unsigned i;
+    cudaError_t error = cudaSuccess;
+
+    for (i = 0; i < 2 && error == cudaSuccess; i++)
+        error = ask_add_kernel_after(&node[i], graph, NULL, 0, function[i], &crowd->args, blocks[i], 1);
+    return error == cudaSuccess ? edges_add(graph, &node[0], &node[1], &data, 1) : error;
+}
+
 static cudaError_t change_node(struct crowd *crowd, enum changed change, cudaGraphExec_t exec, cudaGraphNode_t node, unsigned dependent,
                                unsigned blocks)
 {
@@ -61,7 +73,6 @@ static cudaError_t run_changed_crowd(struct crowd *crowd, const struct node_room
     enum node_kind kind = change < CHANGED_BESIDE ? NODE_KERNEL : kinds_beside[change - CHANGED_BESIDE];
     const void *function[2] = { own_function(0), own_function(1) };
     unsigned first[2] = { blocks, blocks };
-    cudaGraphEdgeData data = edges_data(1, 0, 1);
     cudaGraph_t graph = NULL;
     cudaGraphExec_t exec = NULL;
     cudaGraphNode_t node[3];
@@ -73,11 +84,7 @@ static cudaError_t run_changed_crowd(struct crowd *crowd, const struct node_room
     if (changes_function(change))
         function[which] = idle_function(which);
     if (error == cudaSuccess)
-        error = ask_add_kernel_after(&node[0], graph, NULL, 0, function[0], &crowd->args, first[0], 1);
-    if (error == cudaSuccess)
-        error = ask_add_kernel_after(&node[1], graph, NULL, 0, function[1], &crowd->args, first[1], 1);
-    if (error == cudaSuccess)
-        error = edges_add(graph, &node[0], &node[1], &data, 1);
+        error = add_crowd_pair(crowd, graph, function, first, node);
     if (error == cudaSuccess && change >= CHANGED_BESIDE)
         error = ask_add(&node[2], graph, kind, room);
     if (error == cudaSuccess && changes_graph(change))
@@ -102,7 +109,6 @@ enum pair_inside { INSIDE_GRAPH, INSIDE_CHILD, INSIDE_CHILD_OF_CHILD, INSIDE_BOD
 
 static cudaError_t make_inside(struct crowd *crowd, enum pair_inside inside, const unsigned *blocks, const void *const *function, cudaGraph_t *graph)
 {
-    cudaGraphEdgeData data = edges_data(1, 0, 1);
     cudaGraphNode_t node[2];
     cudaGraph_t place = NULL;
     cudaError_t error = cudaGraphCreate(graph, 0);
@@ -117,11 +123,7 @@ static cudaError_t make_inside(struct crowd *crowd, enum pair_inside inside, con
         error = ask_add_empty_child(&node[0], *graph, &place);
     if (error == cudaSuccess && inside == INSIDE_CHILD_OF_CHILD)
         error = ask_add_empty_child(&node[0], place, &place);
-    if (error == cudaSuccess)
-        error = ask_add_kernel_after(&node[0], place, NULL, 0, function[0], &crowd->args, blocks[0], 1);
-    if (error == cudaSuccess)
-        error = ask_add_kernel_after(&node[1], place, NULL, 0, function[1], &crowd->args, blocks[1], 1);
-    return error == cudaSuccess ? edges_add(place, &node[0], &node[1], &data, 1) : error;
+    return error == cudaSuccess ? add_crowd_pair(crowd, place, function, blocks, node) : error;
 }
 
 /* The executable graph was made with one block of the primary or of the dependent, or with more of the primary; or one of the two had a function

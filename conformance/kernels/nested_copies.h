@@ -1,9 +1,20 @@
-/* nested_copies.h - the part of nested.cu with several child graphs of one graph under way at once: the wait in each covers its own writer. */
+/* nested_copies.h - the part of nested.cu with several child graphs of one graph under way at once: in each the reader begins after the
+ * trigger of its own writer, and its wait covers that one. */
 #ifndef NESTED_COPIES_H_INCLUDED
 #define NESTED_COPIES_H_INCLUDED
 
 #define COPIES 4u
 #define COPY_TRIALS 12u
+
+/* Where the plan says so it keeps its trigger back, and watches, bounded, for its reader, who is not to come before that. */
+KERNEL(nested_copied_writer)
+{
+    struct trial_plan plan = k_plan(&args);
+
+    if (k_thread() == 0 && plan.withhold && k_poll(args.state, &args.state->alive, 1, plan.hold_ns))
+        k_add(&args.state->early, 1);
+    slow_stores(&args);
+}
 
 struct copies {
     struct nested *n;          /* whose words they share */
@@ -53,7 +64,7 @@ static cudaError_t part_copy(struct copies *c, cudaGraphNode_t child, unsigned i
     if (error == cudaSuccess)
         error = edges_of_graph(inside, &from, &to, &data, &count);
     if (error == cudaSuccess)
-        error = give_copy(from, (const void *)SYMBOL(nested_writer), &c->args[i]);
+        error = give_copy(from, (const void *)SYMBOL(nested_copied_writer), &c->args[i]);
     return error == cudaSuccess ? give_copy(to, (const void *)SYMBOL(nested_waiting_reader), &c->args[i]) : error;
 }
 
@@ -65,7 +76,7 @@ static cudaError_t make_copies(struct copies *c, cudaGraphExec_t *exec)
     cudaError_t error = cudaGraphCreate(&source, 0);
 
     if (error == cudaSuccess)
-        error = ask_add_kernel(&node[0], source, (const void *)SYMBOL(nested_writer), &c->args[0], PART);
+        error = ask_add_kernel(&node[0], source, (const void *)SYMBOL(nested_copied_writer), &c->args[0], PART);
     if (error == cudaSuccess)
         error = ask_add_kernel(&node[1], source, (const void *)SYMBOL(nested_waiting_reader), &c->args[0], PART);
     if (error == cudaSuccess)
@@ -86,7 +97,6 @@ static cudaError_t make_copies(struct copies *c, cudaGraphExec_t *exec)
     return error;
 }
 
-/* Each in turn has the slowest writer. */
 static unsigned copies_are_stale(struct copies *c)
 {
     static uint32_t words[4 * COPIES * PART];
@@ -100,6 +110,17 @@ static unsigned copies_are_stale(struct copies *c)
     return stale;
 }
 
+/* How many readers began while their own writer kept its trigger back. */
+static unsigned early_copies(const struct copies *c)
+{
+    unsigned i, early = 0;
+
+    for (i = 0; i < COPIES; i++)
+        early += c->room[i]->state.early != 0;
+    return early;
+}
+
+/* Each in turn has the slowest writer; each in turn triggers at once, while the other writers keep their triggers back, in turn for longer. */
 static cudaError_t launch_copies(struct copies *c, unsigned trial, cudaGraphExec_t exec)
 {
     unsigned i;
@@ -107,6 +128,7 @@ static cudaError_t launch_copies(struct copies *c, unsigned trial, cudaGraphExec
     for (i = 0; i < COPIES; i++) {
         prepare_trial(c->room[i], (trial + 1) * COPIES + i);
         c->room[i]->plan.hold_ns = 3000 + (trial + i) % COPIES * 6000;
+        c->room[i]->plan.withhold = trial % COPIES != i;
     }
     return launch_nested(c->n, trial, exec);
 }
@@ -115,15 +137,18 @@ static void ask_copies_around(struct ask *ask, struct nested *n)
 {
     struct copies c = PDL_ZERO;
     cudaGraphExec_t exec = NULL;
-    unsigned trial, stale = 0;
+    unsigned trial, stale = 0, early = 0;
     cudaError_t error = open_copies(&c, n) ? make_copies(&c, &exec) : cudaErrorMemoryAllocation;
 
     for (trial = 0; trial < COPY_TRIALS && error == cudaSuccess; trial++) {
         error = launch_copies(&c, trial, exec);
         stale += error == cudaSuccess && copies_are_stale(&c);
+        early += error == cudaSuccess ? early_copies(&c) : 0;
     }
     ask_expect(ask, "launches of four child graphs of one graph", error, cudaSuccess);
     ask_expect_none(ask, "stale in one of four child graphs of one graph", stale, COPY_TRIALS);
+    ask_expect_none(ask, "readers in one of four child graphs of one graph that began before their own writer had triggered", early,
+                    COPIES * COPY_TRIALS);
     if (exec)
         (void)cudaGraphExecDestroy(exec);
     close_copies(&c);

@@ -116,6 +116,7 @@ struct stream {
     unsigned waits, told_to_wait; /* told_to_wait: so often since its last work, for devices that lose the later ones */
     cudaGraphEdgeData left_data; /* of dependencies that were set in a capture that failed, for the device spoiled-data-stay */
     bool left_set;       /* there were such; for the device spoiled-set-stays */
+    unsigned left_unordered; /* so much work is to come, and one, since a capture that failed: for the device spoiled-stream-unordered */
     bool behind_failed; /* a capture of kernels that failed, for the device failed-capture-uncovers */
     unsigned leaked_clusters[3]; /* for the device refused-clusters-leak */
     bool refused_dependent; /* a launch with attribute 6 behind a copy or memset: for the device refused-dependent-hides-copy */
@@ -340,7 +341,7 @@ struct graph {
     struct request *lost_kernel; /* of the last kernel node that was destroyed: for the device new-node-takes-lost-attributes */
     unsigned clones;   /* so many were made of it */
     size_t roots_of;   /* so many edges it had when its roots were told; for the device roots-remembered */
-    uint64_t copied_from;
+    uint64_t copied_from, first; /* first: the graph that was no copy */
     struct node *owner; /* of a child graph or a body */
     struct condition {  /* handles made for conditional nodes of this graph */
         unsigned long long handle;

@@ -135,6 +135,7 @@ static void failure_reaches(const struct capture *c)
         kernels |= c->graph->node[i]->type == cudaGraphNodeTypeKernel;
     for (const struct lane *l = c->lanes; kernels && l != NULL; l = l->next) {
         l->stream->behind_failed = device.faults.failed_capture_uncovers;
+        l->stream->left_unordered = device.faults.spoiled_stream_unordered ? 2 : 0;
         if (device.faults.failed_join_cuts && l->stream != c->origin)
             stream_cuts(l->stream);
     }

@@ -233,6 +233,8 @@ static void event_record(struct event *e, struct stream *s, bool flagged)
 {
     struct op *op = op_new(OP_RECORD), *before = s->last_kernel;
     bool forgets = device.faults.record_forgets_graph && s->behind_graph, behind = s->behind_graph, lost = record_is_lost(s, flagged);
+    bool stays = e->recorded == RECORDED_IN_CAPTURE &&
+                 (e->capture_id == device.failed_capture ? device.faults.spoiled_event_stays : device.faults.left_event_stays);
     op->timed = (e->flags & cudaEventDisableTiming) == 0;
     bool idle = (s->tail == NULL || s->tail->retired) && s->waits == 0;
     struct op *record = s->tail != NULL && s->tail->kind == OP_RECORD && s->waits != 0 && !op->timed ? s->tail : NULL;
@@ -261,7 +263,7 @@ static void event_record(struct event *e, struct stream *s, bool flagged)
     e->place = NULL;
     if (device.faults.flagged_record_early && flagged && before != NULL && !before->retired)
         e->op = before, e->device_at = EDGE_STARTED;
-    if ((device.faults.many_events_lost && events_alive() > 512) || e->late || lost)
+    if ((device.faults.many_events_lost && events_alive() > 512) || e->late || lost || stays)
         e->op = NULL;
     if ((device.faults.asked_fresh_record_lost && e->asked_fresh) || finds_no_place(e))
         e->op = NULL;

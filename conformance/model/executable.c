@@ -97,6 +97,9 @@ struct op *node_op(const struct node *n)
             memcpy(n->kernel->args, n->kernel->first_args, n->kernel->kernel->args_bytes);
         op = request_op(n->kernel);
         op->original = n->original;
+        op->node.graph = n->graph->first;
+        op->node.place = n->index;
+        op->node.in_child = n->graph->owner != NULL && n->graph->owner->type == cudaGraphNodeTypeGraph;
         return op;
     case cudaGraphNodeTypeMemcpy: op = op_new(OP_COPY); break;
     case cudaGraphNodeTypeMemset: op = op_new(OP_SET); break;

@@ -512,7 +512,8 @@ struct faults {
     bool limit_frees_waits, preference_triggers, registered_uncovers; /* what the host sets while a kernel runs */
     bool long_plain_copy_passes_row, long_plain_copy_in_passes_row;
     bool large_blocks_share_memory, large_block_wipes_others; /* of more than 32 KiB of shared memory */
-    bool siblings_share_triggers; /* executable graphs of one graph */
+    bool siblings_share_triggers, child_copies_share_trigger, clones_share_triggers, alike_share_triggers; /* nodes of graphs that run at once */
+    bool spoiled_event_stays, left_event_stays, spoiled_stream_unordered; /* a capture, when it has ended */
     bool late_warps_of_clusters_free, late_warps_of_cooperative_free, late_warps_of_bodies_free;
     bool float_reductions_uncovered, halves_added_as_one, wide_add_loses_carry, signed_least_unsigned, several_reduced_as_one, count_has_no_bound,
         wide_compare_by_half;

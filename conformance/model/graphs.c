@@ -485,6 +485,7 @@ struct graph *graph_copy(const struct graph *g)
 {
     struct graph *copy = graph_new();
     copy->copied_from = g->number;
+    copy->first = g->first != 0 ? g->first : g->number;
     for (size_t i = 0; i < g->nodes; i++)
         node_copy(copy, g->node[i]);
     copy->arc = calloc(g->arcs + 1, sizeof *copy->arc);

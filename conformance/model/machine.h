@@ -83,6 +83,11 @@ struct op {
     bool covers_untriggered; /* for the device wait-needs-trigger */
     bool by_driver;
     const void *original; /* the node of a graph that its node was copied from: for the device siblings-share-triggers */
+    struct {               /* where its node stands: for the other devices that share triggers */
+        uint64_t graph;    /* the number of the graph that its graph was copied from, perhaps over other copies */
+        unsigned place;
+        bool in_child;
+    } node;
     int given_domain; /* of its stream: for the device given-domain-uncovers */
     bool waits_freed; /* for the devices exec-end-frees-waits, allocation-frees-waits and own-event-uncovers */
     bool attributed, covers_nothing, urgent; /* how it was launched, for the devices of ATTR-04, ATTR-07, COMP-03 */

@@ -473,15 +473,29 @@ void op_flushes(struct op *op)
 
 /* ---- what blocks report (blocks.c calls these) ---- */
 
-static bool are_siblings(const struct op *op, const struct op *other)
+/* The devices on which some nodes of graphs share their triggers: copies of one node, or nodes that are alike. */
+static bool triggers_are_shared(void)
 {
-    return other != NULL && other != op && op->original != NULL && other->original == op->original;
+    const struct faults *f = &device.faults;
+    return f->siblings_share_triggers || f->child_copies_share_trigger || f->clones_share_triggers || f->alike_share_triggers;
 }
 
-/* How many blocks of the same node of another executable graph have triggered, if that runs. */
+static bool are_siblings(const struct op *op, const struct op *other)
+{
+    const struct faults *f = &device.faults;
+    if (other == NULL || other == op || op->original == NULL || other->original == NULL || op->node.place != other->node.place)
+        return false;
+    if (other->original == op->original)
+        return f->siblings_share_triggers;
+    if (op->node.graph != other->node.graph)
+        return f->alike_share_triggers && op->grid->kernel == other->grid->kernel && op->grid->blocks == other->grid->blocks;
+    return op->node.in_child ? f->child_copies_share_trigger : f->clones_share_triggers;
+}
+
+/* How many blocks of such another node have triggered, if that runs. */
 static unsigned siblings_triggered(const struct op *op)
 {
-    for (unsigned i = 0; device.faults.siblings_share_triggers && i < workers(); i++)
+    for (unsigned i = 0; triggers_are_shared() && i < workers(); i++)
         if (are_siblings(op, device.block[i].op))
             return device.block[i].op->grid->triggered;
     return 0;
@@ -551,7 +565,7 @@ void op_block_triggered(struct op *op)
         op_state(op, &op->triggered_any, EDGE_TOUCHED);
     if (!op->triggered_all && all_triggered(op))
         op_state(op, &op->triggered_all, EDGE_TRIGGERED);
-    for (unsigned i = 0; device.faults.siblings_share_triggers && i < workers(); i++) {
+    for (unsigned i = 0; triggers_are_shared() && i < workers(); i++) {
         struct op *other = device.block[i].op;
         if (are_siblings(op, other) && !other->triggered_all && all_triggered(other))
             op_state(other, &other->triggered_all, EDGE_TRIGGERED);

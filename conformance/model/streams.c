@@ -404,6 +404,8 @@ void stream_append(struct stream *s, struct op *op, bool programmatic)
     op->lone = op->kind != OP_KERNEL && (s->tail == NULL || s->tail->retired);
     s->idle = false;
     s->items = op->kind == OP_KERNEL ? s->items : s->items + 1;
+    forgets |= s->left_unordered == 1 && s->tail != NULL;
+    s->left_unordered -= s->left_unordered != 0;
     if (!forgets)
         order_behind_tail(s, op, programmatic && op->kind == OP_KERNEL);
     else
