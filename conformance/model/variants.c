@@ -2209,6 +2209,9 @@ static const struct variant variants[] = {
     BROKEN("crooked-long-set-cut", crooked_long_set_cut, "COMP-05c", "a memset of 512 bytes or more, or rows of so many, at an address that is no multiple of 16 sets whole units of 16 bytes"),
     BROKEN("odd-pitch-rounded", odd_pitch_rounded, "COMP-05e", "copied rows of whole words lie a multiple of four bytes apart in the target"),
     BROKEN("wide-set-turned", wide_set_turned, "COMP-05c", "a memset of a value of two or four bytes at an address that is no multiple of 16 turns the value"),
+    BROKEN("trim-gives-live", trim_gives_live, "COMP-17a", "a pool that is trimmed takes what is allocated for what may be given"),
+    BROKEN("freed-given-behind-newer-event", freed_given_behind_newer_event, "COMP-17a", "memory that a stream frees is given to a stream that waits for an event that any stream recorded later"),
+    BROKEN("freed-given-behind-start", freed_given_behind_start, "COMP-17a", "memory that a stream frees is given to a stream that waits for the block starts of the last kernel before"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
