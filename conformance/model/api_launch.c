@@ -430,6 +430,18 @@ static bool records_at_start(const struct request *r)
     return device.faults.function_keeps_point && before != 0 ? before == 2 : r->at_block_start;
 }
 
+/* Devices on which a stream keeps what a launch was given. */
+static void keep_attributes(struct stream *s, const struct request *r)
+{
+    for (unsigned i = 0; i < r->num_attrs; i++) {
+        const cudaLaunchAttribute *a = &r->attrs[i];
+        if (device.faults.launch_priority_stays && a->id == cudaLaunchAttributePriority)
+            s->priority = a->val.priority;
+        if (device.faults.launch_domain_stays && a->id == cudaLaunchAttributeMemSyncDomain)
+            s->attribute[a->id] = a->val;
+    }
+}
+
 cudaError_t launch_in_stream(struct request *r)
 {
     struct stream *s = stream_of(r->stream_handle);
@@ -467,6 +479,7 @@ cudaError_t launch_in_stream(struct request *r)
         event_takes(event_of(r->launch_event), RECORDED_LAUNCH, op, true);
     launch_record(r);
     op_submit(op);
+    keep_attributes(s, r);
     return cudaSuccess;
 }
 

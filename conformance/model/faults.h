@@ -529,6 +529,7 @@ struct faults {
     bool long_copy_ends_with_last_part; /* for what follows on the device */
     bool crooked_long_copy_cut, crooked_long_set_cut, odd_pitch_rounded, wide_set_turned;
     bool trim_gives_live, freed_given_behind_newer_event, freed_given_behind_start;
+    bool launch_priority_stays, launch_domain_stays;
     bool never_overlaps, seldom_overlaps, early, shared, halts, late_copies, pageable_later; /* these conform */
 };
 

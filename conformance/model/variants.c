@@ -2212,6 +2212,8 @@ static const struct variant variants[] = {
     BROKEN("trim-gives-live", trim_gives_live, "COMP-17a", "a pool that is trimmed takes what is allocated for what may be given"),
     BROKEN("freed-given-behind-newer-event", freed_given_behind_newer_event, "COMP-17a", "memory that a stream frees is given to a stream that waits for an event that any stream recorded later"),
     BROKEN("freed-given-behind-start", freed_given_behind_start, "COMP-17a", "memory that a stream frees is given to a stream that waits for the block starts of the last kernel before"),
+    BROKEN("launch-priority-stays", launch_priority_stays, "ATTR-16", "a launch with a priority of its own gives it to its stream"),
+    BROKEN("launch-domain-stays", launch_domain_stays, "ATTR-16", "a launch with a memory-sync domain of its own gives it to its stream"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
