@@ -2214,6 +2214,8 @@ static const struct variant variants[] = {
     BROKEN("freed-given-behind-start", freed_given_behind_start, "COMP-17a", "memory that a stream frees is given to a stream that waits for the block starts of the last kernel before"),
     BROKEN("launch-priority-stays", launch_priority_stays, "ATTR-16", "a launch with a priority of its own gives it to its stream"),
     BROKEN("launch-domain-stays", launch_domain_stays, "ATTR-16", "a launch with a memory-sync domain of its own gives it to its stream"),
+    BROKEN("fourth-grid-barrier-lacks-one", fourth_grid_barrier_lacks_one, "COMP-02c", "from the fourth barrier of a grid on one of its blocks is not waited for"),
+    BROKEN("late-grid-barriers-lack-one", late_grid_barriers_lack_one, "COMP-02c", "from the 256th barrier of a grid on one of its blocks is not waited for"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
