@@ -531,6 +531,7 @@ struct faults {
     bool trim_gives_live, freed_given_behind_newer_event, freed_given_behind_start;
     bool launch_priority_stays, launch_domain_stays;
     bool fourth_grid_barrier_lacks_one, late_grid_barriers_lack_one;
+    bool destruction_drops_move, destruction_drops_callback;
     bool never_overlaps, seldom_overlaps, early, shared, halts, late_copies, pageable_later; /* these conform */
 };
 

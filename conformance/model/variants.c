@@ -2216,6 +2216,8 @@ static const struct variant variants[] = {
     BROKEN("launch-domain-stays", launch_domain_stays, "ATTR-16", "a launch with a memory-sync domain of its own gives it to its stream"),
     BROKEN("fourth-grid-barrier-lacks-one", fourth_grid_barrier_lacks_one, "COMP-02c", "from the fourth barrier of a grid on one of its blocks is not waited for"),
     BROKEN("late-grid-barriers-lack-one", late_grid_barriers_lack_one, "COMP-02c", "from the 256th barrier of a grid on one of its blocks is not waited for"),
+    BROKEN("destruction-drops-move", destruction_drops_move, "MEM-09b", "a stream that is destroyed drops its last work if that is a copy or memset that has not begun"),
+    BROKEN("destruction-drops-callback", destruction_drops_callback, "MEM-09b", "a stream that is destroyed drops its last work if that is a callback that has not begun"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
