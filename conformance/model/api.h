@@ -188,6 +188,7 @@ void event_moves_to_trigger(const struct op *record, struct op *kernel); /* for 
 void streams_reset(void);
 void streams_forget_retired(void);
 bool stream_is_legacy(const struct stream *s);
+bool stream_is_between(const struct stream *s); /* its priority is neither the highest nor none */
 bool stream_given(const struct stream *s, int id); /* an attribute of this id, by a call */
 bool stream_is_per_thread(const struct stream *s);
 struct stream *stream_legacy(void);

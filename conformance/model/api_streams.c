@@ -14,7 +14,7 @@ static bool always_ended(const struct stream *s)
     const struct faults *f = &device.faults;
     if ((f->per_thread_poll_succeeds && stream_is_per_thread(s)) || (f->urgent_poll_succeeds && s->priority < 0))
         return true;
-    if (f->other_thread_poll_succeeds && device.other_thread)
+    if ((f->other_thread_poll_succeeds && device.other_thread) || (f->middle_poll_succeeds && stream_is_between(s)))
         return true;
     if (f->poll_forgets_event && only_waits(s))
         return true;
