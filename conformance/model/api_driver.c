@@ -49,6 +49,7 @@ static cudaError_t launch_as_driver(const cudaLaunchConfig_t *config, const stru
     device.by_driver = true;
     cudaError_t error = cudaLaunchKernelExC(config, f->kernel->func, args);
     device.by_driver = device.in_piece = false;
+    device.queued_by = BY_ANY_CALL;
     return device.faults.driver_drops_misfits && error == cudaErrorInvalidConfiguration ? cudaSuccess : error;
 }
 
@@ -91,6 +92,7 @@ static unsigned launch(const struct driver_config *c, cudaFunction_t function, v
         config.stream = cudaStreamPerThread;
     change_launch(&config);
     device.in_piece = extra != NULL;
+    device.queued_by = c->plain ? BY_DRIVERS_PLAIN_CALL : BY_ANY_CALL;
     BY_DRIVER(launch_as_driver(&config, f, args));
 }
 

@@ -558,7 +558,10 @@ static cudaError_t launch_simply(const void *func, dim3 grid, dim3 block, void *
         return error;
     if (device.faults.plain_call_drops_misfits && error == cudaErrorInvalidConfiguration)
         return cudaSuccess;
-    return call_result(error != cudaSuccess ? error : launch_in_stream(&r));
+    device.queued_by = cooperative ? BY_COOPERATIVE_CALL : BY_PLAIN_CALL;
+    error = error != cudaSuccess ? error : launch_in_stream(&r);
+    device.queued_by = BY_ANY_CALL;
+    return call_result(error);
 }
 
 cudaError_t CUDARTAPI cudaLaunchKernel(const void *func, dim3 grid, dim3 block, void **args, size_t shared,

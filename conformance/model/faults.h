@@ -532,6 +532,9 @@ struct faults {
     bool middle_stream_forgets_events, legacy_passes_middle, middle_poll_succeeds; /* a priority between the others */
     bool launch_priority_stays, launch_domain_stays;
     bool fourth_grid_barrier_lacks_one, late_grid_barriers_lack_one;
+    bool plain_call_passes_row, plain_call_skips_legacy, cooperative_call_passes_row, cooperative_call_skips_legacy; /* the older calls */
+    bool driver_plain_call_passes_row, driver_plain_call_skips_legacy, driver_plain_call_forgets_events;
+    bool symbol_copy_forgets_events, symbol_copy_passes_row, symbol_copy_skips_legacy;
     bool destruction_drops_move, destruction_drops_callback;
     bool never_overlaps, seldom_overlaps, early, shared, halts, late_copies, pageable_later; /* these conform */
 };

@@ -133,11 +133,20 @@ bool legacy_use_spoils(const struct stream *s)
 
 /* ---- order ---- */
 
+/* Devices on which what such a call queues skips the order of the legacy stream */
+static bool call_skips_legacy(enum queued_by by)
+{
+    const struct faults *f = &device.faults;
+    return (f->driver_plain_call_skips_legacy && by == BY_DRIVERS_PLAIN_CALL) ||
+           (f->plain_call_skips_legacy && by == BY_PLAIN_CALL) || (f->cooperative_call_skips_legacy && by == BY_COOPERATIVE_CALL) ||
+           (f->symbol_copy_skips_legacy && by == BY_NAME_OF_MEMORY);
+}
+
 /* Devices on which this work of a stream skips the order of the legacy stream */
 static bool skips_legacy_order(const struct stream *s, const struct op *op)
 {
     const struct faults *f = &device.faults;
-    if (s != &legacy && f->seventeenth_stream_skips_legacy && s->place > 16)
+    if ((s != &legacy && f->seventeenth_stream_skips_legacy && s->place > 16) || call_skips_legacy(op->queued_by))
         return true;
     if (s == &legacy)
         return (f->other_thread_legacy_alone && device.other_thread) ||
@@ -237,7 +246,9 @@ static bool forgets_events(const struct stream *s, const struct op *op)
 {
     const struct faults *f = &device.faults;
     bool idle = s->tail == NULL || s->tail->retired;
-    if (f->middle_stream_forgets_events && stream_is_between(s))
+    if ((f->middle_stream_forgets_events && stream_is_between(s)) ||
+        (f->driver_plain_call_forgets_events && op->queued_by == BY_DRIVERS_PLAIN_CALL) ||
+        (f->symbol_copy_forgets_events && op->queued_by == BY_NAME_OF_MEMORY))
         return true;
     if (f->copy_out_forgets_behind_host && op->to_host && s->tail != NULL && s->tail->kind == OP_HOST)
         return true;
