@@ -75,7 +75,8 @@
  * places   COMP-04d work whose words lie in managed, write-combined, registered memory, or in memory that is mapped anew; copies to a peer
  * lent     ATTR-17b streams and nodes that are given the attributes of another one; streams with an attribute of each kind; graphs that
  *                    cudaGraphInstantiateWithParams makes executable
- * values   COMP-17b values that streams write and wait for: after work, an event or a silent kernel, before work of each kind and dependents
+ * values   COMP-17b values that streams write and wait for: after work, an event or a silent kernel, before work of each kind and dependents;
+ *                    alone or in batches, which also come after silent kernels, and between blocking streams and the legacy one
  * conditions COMP-17b waits for zero, for one of several bits, for a bit that is not set, for 64 bits, with a flush: a value that does not
  *                    end it, and one that does, written by a stream, a kernel or the host; batches of a wait and a write, and of two waits
  * value_nodes COMP-17b nodes that write values and wait for them, captured or built by the driver, with operations that they were given later

@@ -273,6 +273,7 @@ static cudaError_t operate_all(cudaStream_t stream, unsigned count, const struct
 {
     const struct faults *f = &device.faults;
     cudaError_t error = cudaSuccess;
+    device.queued_by = BY_BATCH;
     for (unsigned i = 0; f->batch_writes_first && i < count; i++)
         if (o[i].type == OPERATION_WRITE)
             error = operate(stream, &o[i]);
@@ -282,6 +283,7 @@ static cudaError_t operate_all(cudaStream_t stream, unsigned count, const struct
         if (!done && !lost)
             error = operate(stream, &o[i]);
     }
+    device.queued_by = BY_ANY_CALL;
     return error;
 }
 
@@ -299,6 +301,10 @@ static unsigned operate_batch(cudaStream_t stream, unsigned count, const struct 
         count = 8;
     if (device.faults.batch_does_thirty_two && count > 32)
         count = 32;
+    if (device.faults.batch_does_sixty_four && count > 64)
+        count = 64;
+    if (device.faults.batch_does_two_hundred && count > 200)
+        count = 200;
     BY_DRIVER(operate_all(stream, count, operations));
 }
 

@@ -529,6 +529,7 @@ struct faults {
     bool long_copy_ends_with_last_part; /* for what follows on the device */
     bool crooked_long_copy_cut, crooked_long_set_cut, odd_pitch_rounded, wide_set_turned;
     bool trim_gives_live, freed_given_behind_newer_event, freed_given_behind_start;
+    bool batch_forgets_events, batch_passes_row, batch_passes_items, batch_skips_legacy, batch_does_sixty_four, batch_does_two_hundred;
     bool middle_stream_forgets_events, legacy_passes_middle, middle_poll_succeeds; /* a priority between the others */
     bool launch_priority_stays, launch_domain_stays;
     bool fourth_grid_barrier_lacks_one, late_grid_barriers_lack_one;

@@ -137,7 +137,7 @@ bool legacy_use_spoils(const struct stream *s)
 static bool call_skips_legacy(enum queued_by by)
 {
     const struct faults *f = &device.faults;
-    return (f->driver_plain_call_skips_legacy && by == BY_DRIVERS_PLAIN_CALL) ||
+    return (f->batch_skips_legacy && by == BY_BATCH) || (f->driver_plain_call_skips_legacy && by == BY_DRIVERS_PLAIN_CALL) ||
            (f->plain_call_skips_legacy && by == BY_PLAIN_CALL) || (f->cooperative_call_skips_legacy && by == BY_COOPERATIVE_CALL) ||
            (f->symbol_copy_skips_legacy && by == BY_NAME_OF_MEMORY);
 }
@@ -246,7 +246,7 @@ static bool forgets_events(const struct stream *s, const struct op *op)
 {
     const struct faults *f = &device.faults;
     bool idle = s->tail == NULL || s->tail->retired;
-    if ((f->middle_stream_forgets_events && stream_is_between(s)) ||
+    if ((f->middle_stream_forgets_events && stream_is_between(s)) || (f->batch_forgets_events && op->queued_by == BY_BATCH) ||
         (f->driver_plain_call_forgets_events && op->queued_by == BY_DRIVERS_PLAIN_CALL) ||
         (f->symbol_copy_forgets_events && op->queued_by == BY_NAME_OF_MEMORY))
         return true;
