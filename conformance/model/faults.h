@@ -536,6 +536,7 @@ struct faults {
     bool plain_call_passes_row, plain_call_skips_legacy, cooperative_call_passes_row, cooperative_call_skips_legacy; /* the older calls */
     bool driver_plain_call_passes_row, driver_plain_call_skips_legacy, driver_plain_call_forgets_events;
     bool symbol_copy_forgets_events, symbol_copy_passes_row, symbol_copy_skips_legacy;
+    bool callback_passes_neighbour, callback_neighbour_passed;
     bool destruction_drops_move, destruction_drops_callback;
     bool never_overlaps, seldom_overlaps, early, shared, halts, late_copies, pageable_later; /* these conform */
 };

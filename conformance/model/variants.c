@@ -2214,6 +2214,7 @@ static const struct variant variants[] = {
     BROKEN("freed-given-behind-start", freed_given_behind_start, "COMP-17a", "memory that a stream frees is given to a stream that waits for the block starts of the last kernel before"),
     BROKEN("batch-forgets-events", batch_forgets_events, "COMP-17b", "a batch of values does not wait for the events that its stream waits for"),
     BROKEN("batch-passes-row", batch_passes_row, "COMP-17b", "a batch of values does not wait for what the kernel before it had overlapped"),
+    BROKEN("batch-passes-items", batch_passes_items, "COMP-04d", "a batch of values waits for the last kernel before it only, not for what has come since"),
     BROKEN("batch-skips-legacy", batch_skips_legacy, "COMP-17b", "a batch of values in a blocking stream does not wait for the legacy stream, nor one there for blocking streams"),
     BROKEN("batch-does-sixty-four", batch_does_sixty_four, "COMP-17b", "of a batch of values only the first 64 are done"),
     BROKEN("batch-does-two-hundred", batch_does_two_hundred, "COMP-17b", "of a batch of values only the first 200 are done"),
@@ -2234,6 +2235,8 @@ static const struct variant variants[] = {
     BROKEN("symbol-copy-forgets-events", symbol_copy_forgets_events, "COMP-04d", "a copy to or from memory that has a name does not wait for the events that its stream waits for"),
     BROKEN("symbol-copy-passes-row", symbol_copy_passes_row, "COMP-04d", "a copy to or from memory that has a name does not wait for what the kernel before it had overlapped"),
     BROKEN("symbol-copy-skips-legacy", symbol_copy_skips_legacy, "COMP-04d", "a copy to or from memory that has a name in a blocking stream does not wait for the legacy stream, nor one there for blocking streams"),
+    BROKEN("callback-passes-neighbour", callback_passes_neighbour, "COMP-04d", "a callback right behind a memset, copy, host function or value waits for the kernel before that one only"),
+    BROKEN("callback-neighbour-passed", callback_neighbour_passed, "COMP-04d", "what comes right behind a callback waits for the kernel before that one only"),
     BROKEN("destruction-drops-move", destruction_drops_move, "MEM-09b", "a stream that is destroyed drops its last work if that is a copy or memset that has not begun"),
     BROKEN("destruction-drops-callback", destruction_drops_callback, "MEM-09b", "a stream that is destroyed drops its last work if that is a callback that has not begun"),
 };
