@@ -10,7 +10,8 @@
  *                    graph, in its second executable graph, and in one that was updated from another such capture; and once their
  *                    nodes were left out, taken in again and given parameters, or were given attributes that they have. Then all
  *                    blocks go through grid barriers, each of which keeps what a block stored before it for the next block; so
- *                    they do in grids of a quarter of the size, of which four have room at once.
+ *                    they do in grids of a quarter of the size, of which four have room at once, and, through hundreds of them, in
+ *                    grids of a few blocks.
  *
  * Mutant `crowded`: a plain kernel of one block more than fit. Its first blocks wait in vain.
  */
@@ -35,17 +36,18 @@
 #endif
 
 #define BARRIERS 3u
+#define MANY_BARRIERS 300u     /* in a few grids of few blocks */
 
 /* Each block counts in one of two words of its own, by turns; after the barrier the next block's word is the same, because that one cannot count in it
  * again before the barrier after this. In trial_state `witnessed` counts the words that are not, and the blocks that have
  * no barrier. */
 DEVICE_FN void passes_barriers(const struct kernel_args *args, uint32_t blocks, uint32_t block)
 {
-    uint32_t i, mine = 0, has = k_has_grid_barrier();
+    uint32_t i, mine = 0, has = k_has_grid_barrier(), barriers = args->seen ? MANY_BARRIERS : BARRIERS;
 
     if (!has && k_thread() == 0)
         k_add(&args->state->witnessed, 1);
-    for (i = 0; i < BARRIERS && has; i++) {
+    for (i = 0; i < barriers && has; i++) {
         uint32_t *turn = args->data + i % 2 * blocks;
         if (k_thread() == 0) {
             mine = k_load_relaxed(turn + block) + 1;
@@ -57,7 +59,8 @@ DEVICE_FN void passes_barriers(const struct kernel_args *args, uint32_t blocks, 
     }
 }
 
-/* In trial_state `began` counts blocks, and `early` those that did not see all blocks of their grid begin. Only cooperative launches have words. */
+/* In trial_state `began` counts blocks, and `early` those that did not see all blocks of their grid begin. Only cooperative launches
+ * have words; those that go through many barriers have `seen`, where nothing is stored. */
 DEVICE_FN void meets(const struct kernel_args *args)
 {
     uint32_t shape[9];
@@ -141,6 +144,7 @@ struct meeting {
     uint64_t handle;           /* of its loop */
     int again;                 /* its graph is launched a second time */
     int quarters;              /* its grids have a quarter of the blocks */
+    int few;                   /* its grids have two to four blocks, of one thread, and many barriers */
     unsigned size[GRIDS];      /* its grids' blocks */
     cudaError_t error;         /* of its launches */
     cudaStream_t usual[2], urgent[2]; /* the streams of most rounds, and of some */
@@ -252,6 +256,7 @@ static cudaError_t launch_grid(const struct meeting *m, unsigned grid, unsigned 
     args.args = m->args;
     args.args.state += grid;
     args.args.data = CROWDED ? NULL : m->words + grid * m->room;
+    args.args.seen = m->few ? args.args.data : NULL;
     fill_launch(&config, attrs, m->kind, blocks);
     config.stream = m->stream[grid % 2];
     if (!CROWDED)
@@ -295,7 +300,7 @@ static void plan_round(struct meeting *m, unsigned round, enum place place)
 {
     unsigned grid, most, half;
 
-    m->kind = CROWDED ? KIND_PLAIN : (enum kind)((round + round / KINDS) % KINDS);
+    m->kind = CROWDED ? KIND_PLAIN : m->few ? KIND_LONE : (enum kind)((round + round / KINDS) % KINDS);
     m->dress = CROWDED ? DRESS_NONE : (enum dress)((round + round / KINDS) % DRESSES);
     m->place = place;
     m->again = (int)(round / DRESSES % 2);
@@ -306,7 +311,7 @@ static void plan_round(struct meeting *m, unsigned round, enum place place)
     if (m->quarters)
         most = half = comes_in_twos(m->kind) ? (most + 7) / 8 * 2 : (most + 3) / 4;
     for (grid = 0; grid < GRIDS_MADE; grid++)
-        m->size[grid] = CROWDED ? most + 1 : round / KINDS >> grid & 1 && half <= most ? half : most;
+        m->size[grid] = CROWDED ? most + 1 : m->few ? 2 + grid % 3 : round / KINDS >> grid & 1 && half <= most ? half : most;
 }
 
 static cudaError_t run_round(struct meeting *m, unsigned round, enum place place)
@@ -363,6 +368,10 @@ static void ask_at_once(struct ask *ask)
         if (error == cudaSuccess && !CROWDED && !m.alone && round % 4 == 0)
             error = run_round(&m, round, round % 8 ? PLACE_GRAPH : PLACE_STREAMS);
         m.quarters = 0;
+        m.few = 1;
+        if (error == cudaSuccess && !CROWDED && !m.alone && round % 48 == 5)
+            error = run_round(&m, round, PLACE_STREAMS);
+        m.few = 0;
     }
     ask_expect(ask, "cooperative grids in two streams", error, cudaSuccess);
     ask_expect_none(ask, "blocks that waited in vain for the others of their grid", m.alone, m.blocks);

@@ -74,11 +74,21 @@ static struct kernel_args args_of(struct handed *d, unsigned pins, enum place pl
 
 static int is_urgent(enum kind kind) { return kind == KIND_URGENT || kind == KIND_URGENT_NON_BLOCKING; }
 
-static cudaError_t make_stream(const struct handed *d, enum kind kind, cudaStream_t *stream)
+/* One that is not 0, if there are any: the greatest, and then those between. */
+static int priority_in_turn(const struct handed *d, unsigned turn)
+{
+    return d->greatest < 0 ? d->greatest + (int)(turn % (unsigned)-d->greatest) : 0;
+}
+
+/* Of the streams that are opened once: at either end one of the two has the greatest. */
+static unsigned turn_of(unsigned end, enum kind kind) { return end == (kind == KIND_URGENT_NON_BLOCKING) ? 1 + end : 0; }
+
+static cudaError_t make_stream(const struct handed *d, enum kind kind, unsigned turn, cudaStream_t *stream)
 {
     unsigned flags = kind == KIND_NON_BLOCKING || kind == KIND_URGENT_NON_BLOCKING ? cudaStreamNonBlocking : cudaStreamDefault;
 
-    return is_urgent(kind) ? cudaStreamCreateWithPriority(stream, flags, d->greatest) : cudaStreamCreateWithFlags(stream, flags);
+    return is_urgent(kind) ? cudaStreamCreateWithPriority(stream, flags, priority_in_turn(d, turn))
+                           : cudaStreamCreateWithFlags(stream, flags);
 }
 
 struct made_by {               /* a thread that makes the streams of one end */
@@ -95,7 +105,7 @@ static void make_streams(void *of)
 
     by->error = cudaSuccess;
     for (kind = 0; kind < KIND_PER_THREAD && by->error == cudaSuccess; kind++) /* those before it are made */
-        by->error = make_stream(by->d, (enum kind)kind, &stream[kind]);
+        by->error = make_stream(by->d, (enum kind)kind, turn_of(by->end, (enum kind)kind), &stream[kind]);
     stream[KIND_PER_THREAD] = cudaStreamPerThread;
     stream[KIND_LEGACY] = cudaStreamLegacy;
 }
@@ -358,8 +368,8 @@ static void expect_hand(struct handed *d, const struct hand *h)
         memcpy(want + SPAN, want, SPAN * sizeof(*want));
 }
 
-/* Gives a stream what was drawn, or takes it back. A device may have no such windows. */
-static cudaError_t give(const struct handed *d, enum kind kind, enum give give, int back, cudaStream_t stream)
+/* Gives a stream of this end what was drawn, or takes it back. A device may have no such windows. */
+static cudaError_t give(const struct handed *d, unsigned end, enum kind kind, enum give give, int back, cudaStream_t stream)
 {
     static const enum cudaSynchronizationPolicy policies[] = { cudaSyncPolicySpin, cudaSyncPolicyYield, cudaSyncPolicyBlockingSync };
     cudaLaunchAttributeValue value = PDL_ZERO;
@@ -367,7 +377,7 @@ static cudaError_t give(const struct handed *d, enum kind kind, enum give give, 
 
     switch (give) {
     case GIVE_PRIORITY:
-        value.priority = is_urgent(kind) == back ? d->greatest : 0;
+        value.priority = is_urgent(kind) == back ? priority_in_turn(d, back ? turn_of(end, kind) : d->trial) : 0;
         return cudaStreamSetAttribute(stream, cudaLaunchAttributePriority, &value);
     case GIVE_DOMAIN:
         value.memSyncDomain = back ? cudaLaunchMemSyncDomainDefault : cudaLaunchMemSyncDomainRemote;
@@ -408,15 +418,15 @@ static cudaEvent_t event_of(const struct handed *d, const struct hand *h) { retu
 
 static cudaError_t prepare_streams(struct handed *d, const struct hand *h)
 {
-    cudaError_t error = h->leaves ? make_stream(d, h->from, &d->leaving) : cudaSuccess;
+    cudaError_t error = h->leaves ? make_stream(d, h->from, d->trial, &d->leaving) : cudaSuccess;
 
     if (error == cudaSuccess && h->arrives)
-        error = make_stream(d, h->to, &d->arriving);
+        error = make_stream(d, h->to, d->trial, &d->arriving);
     if (error == cudaSuccess && h->fresh)
         error = make_fresh_event(d, h);
     if (error == cudaSuccess)
-        error = give(d, h->from, h->give[0], 0, stream_from(d, h));
-    return error == cudaSuccess ? give(d, h->to, h->give[1], 0, stream_to(d, h)) : error;
+        error = give(d, 0, h->from, h->give[0], 0, stream_from(d, h));
+    return error == cudaSuccess ? give(d, 1, h->to, h->give[1], 0, stream_to(d, h)) : error;
 }
 
 /* Memory that the work stores to as well, if an item frees it. */
@@ -494,7 +504,7 @@ static cudaError_t fetch_again(struct handed *d)
 
 static cudaError_t close_hand(struct handed *d, const struct hand *h)
 {
-    cudaError_t error = h->leaves ? cudaSuccess : give(d, h->from, h->give[0], 1, d->stream[0][h->from]);
+    cudaError_t error = h->leaves ? cudaSuccess : give(d, 0, h->from, h->give[0], 1, d->stream[0][h->from]);
 
     if (d->again && error == cudaSuccess)
         error = cudaFreeAsync(d->again, d->loose);
@@ -505,7 +515,7 @@ static cudaError_t close_hand(struct handed *d, const struct hand *h)
     d->made = NULL;
     d->leaving = d->arriving = NULL;
     d->fresh = NULL;
-    return error == cudaSuccess && !h->arrives ? give(d, h->to, h->give[1], 1, d->stream[1][h->to]) : error;
+    return error == cudaSuccess && !h->arrives ? give(d, 1, h->to, h->give[1], 1, d->stream[1][h->to]) : error;
 }
 
 #endif

@@ -26,7 +26,8 @@
  *                    an empty body; after some of them, and a memset of no bytes, work of each kind
  * across   COMP-06e  graphs in the default streams and in blocking ones, as work or as followers of each other
  * kinds    COMP-12d  a graph between work of each kind: what is before it, and what comes after it
- * called   COMP-04d  followers that are queued by the other calls: copies by direction or of many rows, cudaLaunchKernel, cudaLaunchCooperativeKernel
+ * called   COMP-04d  followers that are queued by the other calls: copies by direction or of many rows, cudaLaunchKernel, cuLaunchKernel,
+ *                    cudaLaunchCooperativeKernel; after work, an event, a silent kernel, and between blocking streams and the legacy one
  * driver   COMP-04d  copies, memsets, host functions and waits by the driver's calls for each direction, width and shape; copies and memsets of rows
  *                    and layers that the host waits for
  * many     COMP-04e  the last of 136 streams, or all of them, an event among 4,160, those of 520 launches, one that is recorded 260 times or
@@ -69,12 +70,14 @@
  * recorders COMP-04a work of each such kind that waits for the event of a launch of each kind
  * readers  COMP-04d work of each kind that reads late, and stores nothing before; work of each kind that stores over what it reads
  * neighbours COMP-04d two works of each kind each, right behind each other, of which the second one reads what the first one stored, or stores there
- * symbols  COMP-04d copies to memory of the device that has a name, and from it: launched, captured and as nodes
+ * symbols  COMP-04d copies to memory of the device that has a name, and from it: launched, captured and as nodes; after work, an event, a
+ *                    silent kernel, and between blocking streams and the legacy one
  * constants COMP-04d what kernels find in constant memory after a copy to it: launched, captured, as nodes, in a child graph, a second time
  * places   COMP-04d work whose words lie in managed, write-combined, registered memory, or in memory that is mapped anew; copies to a peer
  * lent     ATTR-17b streams and nodes that are given the attributes of another one; streams with an attribute of each kind; graphs that
  *                    cudaGraphInstantiateWithParams makes executable
- * values   COMP-17b values that streams write and wait for: after work, an event or a silent kernel, before work of each kind and dependents
+ * values   COMP-17b values that streams write and wait for: after work, an event or a silent kernel, before work of each kind and dependents;
+ *                    alone or in batches, which also come after silent kernels, and between blocking streams and the legacy one
  * conditions COMP-17b waits for zero, for one of several bits, for a bit that is not set, for 64 bits, with a flush: a value that does not
  *                    end it, and one that does, written by a stream, a kernel or the host; batches of a wait and a write, and of two waits
  * value_nodes COMP-17b nodes that write values and wait for them, captured or built by the driver, with operations that they were given later
@@ -83,7 +86,8 @@
  * pools    COMP-17a memory that is freed in a stream and allocated again, in that stream or another one, of the device's pool or of one
  *                    that was made, which may be trimmed meanwhile; up to 80 pieces at once, no two of which share memory
  * gone_pools COMP-17d the same of a pool that is destroyed once its memory is freed
- * ended    MEM-09b   what the host finds once it has waited for the device: work in streams of each kind, in a graph
+ * ended    MEM-09b   what the host finds once it has waited for the device: work in streams of each kind, in a graph, the last work of each
+ *                    kind in a stream that is destroyed
  *
  * Work is a kernel that triggers first thing and stores late; a follower is a kernel without the attribute that copies what it finds.
  * Mutant `otherstream`: the followers are launched in a stream that waits for nothing.
@@ -409,6 +413,7 @@ static cudaError_t join_zero(struct joins *joins)
 }
 
 #include "joins_drawn.h"
+#include "joins_before.h"
 #include "joins_hollow.h"
 #include "joins_ends.h"
 #include "joins_told.h"

@@ -239,7 +239,7 @@ static cudaError_t batch_between(struct joins *joins)
     return end_wait(joins, joins->stream[2], error);
 }
 
-#define BATCH_MOST 40u /* a batch takes less than 256 */
+#define BATCH_MOST 255u /* a batch takes less than 256 */
 
 /* A batch waits for the value and, before it and after it, for one that is there; every second one waits for the value at its end. */
 static cudaError_t batch_of_waits(struct joins *joins)

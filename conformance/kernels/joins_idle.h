@@ -408,6 +408,10 @@ static cudaError_t call_plainly_waiting(struct joins *joins) { return call_oldes
 static cudaError_t call_cooperative(struct joins *joins) { return call_oldest(joins, 0, 1); }
 static cudaError_t call_cooperative_waiting(struct joins *joins) { return call_oldest(joins, 1, 1); }
 
+static cudaError_t call_plainly_behind(struct joins *joins);
+static cudaError_t call_driver_behind(struct joins *joins);
+static cudaError_t call_cooperative_behind(struct joins *joins);
+
 static void ask_called(struct ask *ask)
 {
     static const struct join joins[] = {
@@ -419,15 +423,18 @@ static void ask_called(struct ask *ask)
         { "stale after an event that cuEventRecordWithFlags recorded", call_record },
         { "stale after cudaLaunchKernel", call_plainly },
         { "stale after an event and cudaLaunchKernel", call_plainly_waiting },
+        { "stale after cudaLaunchKernel, wherever the work stands", call_plainly_behind },
+        { "stale after cuLaunchKernel, wherever the work stands", call_driver_behind },
         { "stale after cudaLaunchCooperativeKernel", call_cooperative },
         { "stale after an event and cudaLaunchCooperativeKernel", call_cooperative_waiting },
+        { "stale after cudaLaunchCooperativeKernel, wherever the work stands", call_cooperative_behind },
     };
     unsigned count = sizeof(joins) / sizeof(joins[0]);
     int device, cooperative = 1;
 
     if (cudaGetDevice(&device) == cudaSuccess &&
         cudaDeviceGetAttribute(&cooperative, cudaDevAttrCooperativeLaunch, device) == cudaSuccess && !cooperative)
-        count -= 2; /* it has no such launches */
+        count -= 3; /* it has no such launches */
     ask_joins(ask, joins, count, cudaStreamNonBlocking);
 }
 

@@ -81,6 +81,11 @@ static cudaError_t end_destroyed(struct joins *joins)
 }
 
 static void CUDART_CB look(void *opaque);
+static void CUDART_CB look_back(cudaStream_t stream, cudaError_t status, void *opaque);
+static cudaError_t follow_by_graph(struct joins *joins, cudaStream_t stream);
+
+enum last_kind { LAST_COPY, LAST_ROWS, LAST_SET, LAST_LOOKS, LAST_GRAPH, LAST_KINDS };
+#define SEEN_BYTE 0x5Au
 
 /* A host function of a stream that is destroyed before its turn is called all the same, after the work. */
 static cudaError_t end_host_destroyed(struct joins *joins)
@@ -97,6 +102,49 @@ static cudaError_t end_host_destroyed(struct joins *joins)
     if (error == cudaSuccess)
         error = cudaStreamDestroy(gone);
     return error == cudaSuccess ? WAITS_FOR_DEVICE(joins) : error;
+}
+
+/* A copy out of the work's words, one of rows of them, a memset of the words that are seen, a callback that looks, a graph. */
+static cudaError_t queue_last(struct joins *joins, unsigned last, cudaStream_t stream)
+{
+    const struct kernel_args *reads = &joins->follower[0];
+    size_t bytes = PLACE_WORDS * sizeof(uint32_t);
+
+    switch (last) {
+    case LAST_COPY: return cudaMemcpyAsync(reads->seen, joins->aside, bytes, cudaMemcpyDeviceToHost, stream);
+    case LAST_ROWS: return cudaMemcpy2DAsync(reads->seen, 8, joins->aside, 8, 8, bytes / 8, cudaMemcpyDeviceToHost, stream);
+    case LAST_SET: return cudaMemsetAsync(reads->seen, SEEN_BYTE, bytes, stream);
+    case LAST_LOOKS: return cudaStreamAddCallback(stream, look_back, joins->pinned, 0);
+    default: return follow_by_graph(joins, stream);
+    }
+}
+
+/* The last work of a stream that is destroyed before its turn, of each kind. What is copied out the work stores in the device's memory:
+ * within the host's the call would wait. */
+static cudaError_t end_last_destroyed(struct joins *joins)
+{
+    unsigned last = joins->round % LAST_KINDS, i;
+    struct kernel_args works = joins->work[0];
+    struct pinned *pinned = joins->pinned;
+    cudaStream_t gone;
+    cudaError_t error = open_aside(joins);
+
+    if (error == cudaSuccess)
+        error = cudaStreamCreateWithFlags(&gone, cudaStreamNonBlocking);
+    works.data = last <= LAST_ROWS ? joins->aside : works.data;
+    prepare(joins, 1, last == LAST_SET || last == LAST_LOOKS ? 0 : 1);
+    pinned->host_is_stale = last == LAST_LOOKS; /* until it looked */
+    if (error == cudaSuccess)
+        error = launch_one((const void *)SYMBOL(joins_work), &works, PLACE_WORDS, gone, NULL, 0);
+    if (error == cudaSuccess)
+        error = queue_last(joins, last, FOLLOWS_IN(joins, gone));
+    if (error == cudaSuccess)
+        error = cudaStreamDestroy(gone);
+    if (error == cudaSuccess)
+        error = cudaDeviceSynchronize();
+    for (i = 0; last == LAST_SET && i < PLACE_WORDS; i++)
+        pinned->host_is_stale |= pinned->seen[0][i] != SEEN_BYTE * 0x1010101u;
+    return error;
 }
 
 static cudaError_t end_graph(struct joins *joins)
@@ -133,6 +181,7 @@ static void ask_ended(struct ask *ask)
         { "stale once the device has ended, in a stream that was destroyed", end_destroyed },
         { "stale once the device has ended, in a graph", end_graph },
         { "stale in a host function whose stream was destroyed", end_host_destroyed },
+        { "stale in the last work of a stream that was destroyed", end_last_destroyed },
         { "stale once a stream has ended that is waited for by each policy", end_by_policy },
     };
 

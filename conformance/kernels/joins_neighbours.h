@@ -3,7 +3,7 @@
 #ifndef JOINS_NEIGHBOURS_H_INCLUDED
 #define JOINS_NEIGHBOURS_H_INCLUDED
 
-#define NEIGHBOURS (OVERS + READ_BY_LONG_OUT + 1) /* the second work: each that stores, and each that reads as many words */
+#define NEIGHBOURS (OVERS + READ_BY_LONG_OUT + 2) /* the second work: each that stores, and each that reads as many words */
 
 struct neighbours {
     struct reading r;          /* over: of the first work */
@@ -18,7 +18,7 @@ static void expect_over(struct neighbours *n, enum over over, unsigned turn)
     const uint32_t *host = n->r.joins->pinned->words + (3 + turn) * PLACE_WORDS;
     unsigned i;
 
-    for (i = 0; i < (over == OVER_BY_VALUE ? 1 : PLACE_WORDS); i++)
+    for (i = 0; i < (over == OVER_BY_VALUE ? 1 : over == OVER_BY_BATCH ? 2 : PLACE_WORDS); i++)
         switch (over) {
         case OVER_BY_SET:
         case OVER_BY_HALVES:
@@ -26,18 +26,26 @@ static void expect_over(struct neighbours *n, enum over over, unsigned turn)
         case OVER_BY_SET_ROWS: n->words[i] = SET_BYTE * 0x1010101u; break;
         case OVER_BY_KERNEL:
         case OVER_BY_GRAPH: n->words[i] = i; break;
-        case OVER_BY_HOST: n->words[i] = 0; break;
-        case OVER_BY_VALUE: n->words[i] = RELEASED_BYTE; break;
+        case OVER_BY_HOST:
+        case OVER_BY_CALLBACK: n->words[i] = 0; break;
+        case OVER_BY_VALUE:
+        case OVER_BY_BATCH: n->words[i] = RELEASED_BYTE; break;
         default: n->words[i] = host[i]; break;
         }
 }
 
-/* In a capture graphs are not launched, and not every device writes values: then it is a kernel. */
+/* What a capture does not take, or the device does not offer, is a kernel. */
 static enum over or_kernel(const struct neighbours *n, enum over over)
 {
-    int captured = over_captured(&n->r), values = count_released(n->r.joins) == PLACES - 1;
+    int captured = over_captured(&n->r);
 
-    return (over == OVER_BY_GRAPH && captured) || (over == OVER_BY_VALUE && (captured || !values)) ? OVER_BY_KERNEL : over;
+    return (captured && is_never_captured(over)) || (unsigned)over >= count_overs(n->r.joins) ? OVER_BY_KERNEL : over;
+}
+
+/* Of those that read as many words as the first work may store. */
+static enum reader reader_in_turn(unsigned turn)
+{
+    return turn < READ_BY_LONG_OUT ? (enum reader)turn : turn == READ_BY_LONG_OUT ? READ_BY_HOST : READ_BY_CALLBACK;
 }
 
 /* Each first work with each second one, in as many rounds as there are of these; the next time captured, then with pinned memory. Of two graphs one is
@@ -50,12 +58,12 @@ static void choose_neighbours(struct neighbours *n)
     n->r.manner = turn % 2 ? OVER_CAPTURED : OVER_IN_LINE;
     n->r.over = or_kernel(n, (enum over)(joins->trial % OVERS));
     n->second = second < OVERS ? or_kernel(n, (enum over)second) : OVERS;
-    n->r.reader = second + 1 == NEIGHBOURS ? READ_BY_HOST : second < OVERS ? READ_BY_COPY_OUT : (enum reader)(second - OVERS);
-    if (n->r.reader == READ_BY_GRAPH && over_captured(&n->r))
-        n->r.reader = READ_BY_KERNEL;
+    n->r.reader = second < OVERS ? READ_BY_COPY_OUT : reader_in_turn(second - OVERS);
+    if (over_captured(&n->r) && (n->r.reader == READ_BY_GRAPH || n->r.reader == READ_BY_CALLBACK))
+        n->r.reader = n->r.reader == READ_BY_GRAPH ? READ_BY_KERNEL : READ_BY_HOST;
     if (n->r.over == OVER_BY_GRAPH && (n->second == OVER_BY_GRAPH || n->r.reader == READ_BY_GRAPH))
         n->r.over = OVER_BY_KERNEL;
-    n->r.pinned = n->second == OVER_BY_HOST || turn / 2 % 2;
+    n->r.pinned = stores_in_host(n->second) || turn / 2 % 2;
 }
 
 static cudaError_t open_neighbours(struct neighbours *n)
@@ -150,7 +158,9 @@ static void ask_neighbours(struct ask *ask)
         { "wrong in other work right behind a kernel", one_behind_other },
         { "wrong in other work right behind a graph", one_behind_other },
         { "wrong in other work right behind a host function", one_behind_other },
+        { "wrong in other work right behind a callback", one_behind_other },
         { "wrong in other work right behind a value", one_behind_other },
+        { "wrong in other work right behind a batch of values", one_behind_other },
     };
 
     ask_joins(ask, joins, OVERS, cudaStreamNonBlocking);

@@ -21,12 +21,13 @@ DEVICE_FN void fill_words(const struct kernel_args *args, uint32_t waits)
 KERNEL(joins_fills) { fill_words(&args, 0); }
 KERNEL(joins_waits_and_fills) { fill_words(&args, 1); }
 
-/* What happens between the end of the memory's first use and its second one: the stream that freed it is asked whether it has ended, is destroyed,
- * or waits for an event; the host waits for a stream or an event that have nothing to do with it, allocates other memory or has what graphs keep
- * given back, at which a pool gives back what nobody uses; or the stream that takes it waits for an event of the stream of its first use: one that
- * was recorded before that, or one that the launch of that use records as it triggers. */
+/* What happens between the end of the memory's first use and its second one: the stream that freed it is asked whether it has ended, is
+ * destroyed, or waits for an event; the host waits for a stream or an event that have nothing to do with it, allocates other memory or
+ * has what graphs keep given back, at which a pool gives back what nobody uses; or the stream that takes it waits for an event of the
+ * stream of its first use: one that was recorded before that, or one that the launch of that use records as it triggers, or begins; or
+ * for one of other work that is queued after the free, and ends before that use. */
 enum since { SINCE_NOTHING, SINCE_POLLED, SINCE_DESTROYED, SINCE_WAITS, SINCE_SYNC, SINCE_EVENT, SINCE_MALLOC, SINCE_GRAPH_TRIM, SINCES,
-             SINCE_OLDER = SINCES };
+             SINCE_OLDER = SINCES, SINCE_NEWER };
 #define SINCE_HOLD_NS 40000u   /* longer than the host takes for that */
 #define SINCE_LONG_NS 150000u  /* ... if it is long */
 #define SINCE_BYTES (1u << 21) /* which an allocator asks the system for */
@@ -155,11 +156,21 @@ static cudaError_t open_use(struct pool_use *use)
     return error == cudaSuccess ? open_aside(joins) : error;
 }
 
-/* It triggers first thing, and uses the memory late: who waits for its event may begin before that, and is given other memory. */
+/* Of a launch that records it as it triggers, or begins, by turns. */
+static cudaLaunchAttribute recording_by_turns(const struct pool_use *use, cudaEvent_t event)
+{
+    return recording_at(event, use->joins->round % 2 != 0);
+}
+
+/* It triggers first thing, and uses the memory late: who waits for its event may begin before that, and is given other memory. Other work holds it up,
+ * so that its event is still to come when the memory is allocated again. */
 static cudaError_t work_that_records(struct pool_use *use)
 {
-    cudaLaunchAttribute records = recording(use->older);
+    cudaLaunchAttribute records = recording_by_turns(use, use->older);
+    cudaError_t error = work(use->joins, 3, use->works);
 
+    if (error != cudaSuccess)
+        return error;
     return launch_one((const void *)SYMBOL(joins_work), &use->args, PLACE_WORDS, use->works, &records, 1);
 }
 
@@ -187,13 +198,13 @@ static cudaError_t use_first(struct pool_use *use)
     return error == cudaSuccess ? some_work(joins, &use->args, use->works) : error;
 }
 
-/* In the stream that used it, or in another one that waits for an event. */
+/* In the stream that used it, or in another one that waits for an event, unless the launch of that use records one. */
 static cudaError_t free_first(struct pool_use *use)
 {
     cudaError_t error = cudaSuccess;
 
     use->frees = use->works;
-    if (use->taker != TAKER_OWNER && drawn(use->joins, 9, 3) == 0) {
+    if (use->taker != TAKER_OWNER && !use->by_launch && drawn(use->joins, 9, 3) == 0) {
         use->frees = use->works == use->first ? use->joins->stream[2] : use->first;
         error = record_and_await(use->event, use->works, use->frees);
     }
@@ -217,11 +228,20 @@ static cudaError_t look_once(cudaStream_t stream)
 static cudaError_t take_after_event(struct pool_use *use)
 {
     struct joins *joins = use->joins;
-    cudaLaunchAttribute attrs[2] = { serialization(1), recording(use->event) };
+    cudaLaunchAttribute attrs[2] = { serialization(1), recording_by_turns(use, use->event) };
     cudaError_t error = drawn(joins, 10, 2) ? cudaEventRecord(use->event, use->frees)
                                             : launch_one((const void *)SYMBOL(joins_silent), &joins->work[0], 1, use->frees, attrs, 2);
 
     return error == cudaSuccess ? cudaStreamWaitEvent(use->takes, use->event, 0) : error;
+}
+
+/* Work that was queued later has nothing to do with the memory, and ends before its use does. */
+static cudaError_t await_newer(struct pool_use *use)
+{
+    struct joins *joins = use->joins;
+    cudaError_t error = work(joins, 2, joins->stream[3]);
+
+    return error == cudaSuccess ? record_and_await(use->older, joins->stream[3], use->takes) : error;
 }
 
 /* None of that waits for the stream that freed the memory. */
@@ -256,6 +276,8 @@ static cudaError_t pass_since(struct pool_use *use, enum since since)
         close_kind(&use->first); /* its work goes on */
     if (since == SINCE_OLDER)
         error = cudaStreamWaitEvent(use->takes, use->older, 0);
+    if (since == SINCE_NEWER)
+        error = await_newer(use);
     if (error == cudaSuccess && since < SINCES)
         error = host_since(use, since);
     if (since == SINCE_WAITS) {
@@ -329,27 +351,33 @@ static cudaError_t end_use(struct pool_use *use, cudaError_t error)
     return error;
 }
 
-/* Mostly the host calls something where nothing else happens; not where the pool is destroyed: a driver is known that ends the process there. */
-static enum since draw_since(const struct joins *joins, enum own_pool kind)
+/* Mostly the host calls something where nothing else happens; not where the pool is destroyed: a driver is known that ends the process
+ * there. In most rounds another stream that takes the memory waits for an event. */
+static enum since draw_since(const struct joins *joins, enum taker taker, enum own_pool kind)
 {
     unsigned since = drawn(joins, 12, SINCE_SYNC), call = drawn(joins, 59, SINCES - SINCE_SYNC + 1);
 
+    if (taker == TAKER_OTHER && joins->round % 3 != 0)
+        return joins->round % 3 == 2 ? SINCE_OLDER : SINCE_NEWER;
     return (enum since)(since != SINCE_NOTHING || kind == POOL_DESTROYED || call == 0 ? since : SINCE_SYNC + call - 1);
 }
 
 static cudaError_t use_pool(struct joins *joins, enum own_pool kind, unsigned ways)
 {
     struct pool_use use = PDL_ZERO;
-    enum since since = draw_since(joins, kind);
+    enum taker taker = (enum taker)(joins->trial % ways);
+    enum since since = draw_since(joins, taker, kind);
     cudaError_t error;
 
     use.joins = joins;
     use.kind = kind;
-    use.taker = (enum taker)(joins->trial % ways);
-    if (use.taker == TAKER_OTHER && joins->round % 3 == 2)
-        since = SINCE_OLDER;
-    use.by_launch = since == SINCE_OLDER && joins->round / 3 % 2;
+    use.taker = taker;
+    use.by_launch = since == SINCE_OLDER && joins->round / 6 % 4 != 3;
     prepare(joins, 1, 0);
+    if (since == SINCE_NEWER) {
+        joins->pinned->plan[0].hold_ns = SINCE_LONG_NS;
+        joins->pinned->plan[2].hold_ns = SINCE_HOLD_NS;
+    }
     if (since >= SINCE_SYNC && since < SINCES)
         joins->pinned->plan[0].hold_ns = since == SINCE_MALLOC && drawn(joins, 58, 4) == 0 ? SINCE_LONG_NS : SINCE_HOLD_NS;
     error = open_use(&use);
@@ -458,49 +486,7 @@ static cudaError_t pool_between(struct joins *joins)
     return error == cudaSuccess ? follow_by(joins, ways[joins->trial / POOL_WAYS % (sizeof(ways) / sizeof(ways[0]))], stream) : error;
 }
 
-#define APART 12u              /* allocations at once, in most trials */
-#define MANY_APART 80u
-
-struct apart {
-    char *memory[MANY_APART];
-    size_t bytes[MANY_APART];
-};
-
-static int lie_apart(const struct apart *a, unsigned i)
-{
-    unsigned k;
-
-    for (k = 0; k < MANY_APART; k++)
-        if (k != i && a->memory[k] && a->memory[i] < a->memory[k] + a->bytes[k] && a->memory[k] < a->memory[i] + a->bytes[i])
-            return 0;
-    return 1;
-}
-
-/* No two allocations share memory, whoever had what they are made of before. Each is freed, and another one of some other size takes its place. */
-static cudaError_t allocate_apart(struct joins *joins)
-{
-    static const unsigned unit[3] = { 4096, 256, 1001 }; /* bytes: pages, what devices align to, and neither */
-    struct apart a = PDL_ZERO;
-    cudaError_t error = cudaSuccess;
-    unsigned turn = joins->trial / POOL_WAYS, apart = turn % 4 == 1 ? MANY_APART : APART, i, place;
-
-    prepare(joins, 1, 0);
-    for (i = 0; i < 4 * apart && error == cudaSuccess; i++) {
-        cudaStream_t stream = joins->stream[i % 2];
-        place = i % apart;
-        if (a.memory[place])
-            error = cudaFreeAsync(a.memory[place], stream);
-        a.memory[place] = NULL;
-        if (i % 5 == 0 && error == cudaSuccess)
-            error = cudaStreamSynchronize(stream);
-        a.bytes[place] = (1 + (turn + i / apart + place) % 6) * unit[i % 3];
-        if (error == cudaSuccess && i < 3 * apart)
-            error = cudaMallocAsync((void **)&a.memory[place], a.bytes[place], stream);
-        if (error == cudaSuccess && a.memory[place])
-            joins->pinned->host_is_stale |= !lie_apart(&a, place);
-    }
-    return error;
-}
+#include "joins_apart.h"
 
 /* So small that no kernel of these would fit: a late memset stands before the free, another memset comes after the allocation. */
 static cudaError_t use_small(struct joins *joins)

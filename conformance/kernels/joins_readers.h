@@ -21,10 +21,10 @@ KERNEL(joins_overwriter) { k_store(args.data + k_thread(), k_thread()); }
 
 /* The long ones read memory of the device, the host's function pinned memory, the others either. */
 enum reader { READ_BY_KERNEL, READ_BY_GRAPH, READ_BY_COPY_OUT, READ_BY_COPY_WITHIN, READ_BY_ROWS, READ_BY_LAYERS, READ_BY_LONG_OUT,
-              READ_BY_LONG_WITHIN, READ_BY_HOST, READERS };
-/* Not every device has values that streams write. */
+              READ_BY_LONG_WITHIN, READ_BY_HOST, READ_BY_CALLBACK, READERS };
+/* Not every device has values that streams write, alone or in batches. */
 enum over { OVER_BY_SET, OVER_BY_HALVES, OVER_BY_WORDS, OVER_BY_SET_ROWS, OVER_BY_COPY_IN, OVER_BY_COPY_WITHIN, OVER_BY_ROWS, OVER_BY_LAYERS,
-            OVER_BY_KERNEL, OVER_BY_GRAPH, OVER_BY_HOST, OVER_BY_VALUE, OVERS };
+            OVER_BY_KERNEL, OVER_BY_GRAPH, OVER_BY_HOST, OVER_BY_CALLBACK, OVER_BY_VALUE, OVER_BY_BATCH, OVERS };
 enum over_manner { OVER_IN_LINE, OVER_CAPTURED, OVER_AFTER_EVENT, OVER_IN_FORK, OVER_MANNERS };
 
 struct reading {
@@ -40,19 +40,30 @@ struct reading {
 
 static int reads_long(const struct reading *r) { return r->reader == READ_BY_LONG_OUT || r->reader == READ_BY_LONG_WITHIN; }
 static int over_captured(const struct reading *r) { return r->manner == OVER_CAPTURED || r->manner == OVER_IN_FORK; }
+static int reads_in_host(enum reader reader) { return reader == READ_BY_HOST || reader == READ_BY_CALLBACK; }
+static int stores_in_host(enum over over) { return over == OVER_BY_HOST || over == OVER_BY_CALLBACK; }
 
-/* What does not go together is replaced: in a capture graphs are not launched and values not written, and the host cannot store to the device's
- * memory. */
+/* The first kinds, as many as the device offers. */
+static unsigned count_overs(struct joins *joins)
+{
+    return count_released(joins) < PLACES - 1 ? OVER_BY_VALUE : offers_batches(joins) ? OVERS : OVER_BY_BATCH;
+}
+
+/* Graphs, values and callbacks, which no capture takes, or which are something else there. */
+static int is_never_captured(enum over over) { return over == OVER_BY_GRAPH || over == OVER_BY_CALLBACK || over >= OVER_BY_VALUE; }
+
+/* What does not go together is replaced: in a capture graphs are not launched, values not written and callbacks not added, and the host
+ * cannot store to the device's memory. */
 static void choose_reading(struct reading *r)
 {
-    unsigned round = r->joins->round, overs = OVERS - (count_released(r->joins) < PLACES - 1 ? 1 : 0);
+    unsigned round = r->joins->round, overs = count_overs(r->joins);
 
     r->reader = (enum reader)(r->joins->trial % READERS);
     r->over = (enum over)((round + r->reader) % overs);
     r->manner = (enum over_manner)((round + round / overs) % OVER_MANNERS);
-    if (over_captured(r) && r->reader == READ_BY_GRAPH)
-        r->reader = READ_BY_KERNEL;
-    if ((over_captured(r) && (r->over == OVER_BY_GRAPH || r->over == OVER_BY_VALUE)) || (reads_long(r) && r->over == OVER_BY_HOST) ||
+    if (over_captured(r) && (r->reader == READ_BY_GRAPH || r->reader == READ_BY_CALLBACK))
+        r->reader = r->reader == READ_BY_GRAPH ? READ_BY_KERNEL : READ_BY_HOST;
+    if ((over_captured(r) && is_never_captured(r->over)) || (reads_long(r) && stores_in_host(r->over)) ||
         (r->reader == READ_BY_GRAPH && r->over == OVER_BY_GRAPH))
         r->over = OVER_BY_KERNEL;
     r->pinned = !reads_long(r) && round / 2 % 2;
@@ -65,7 +76,7 @@ static cudaError_t open_reading(struct reading *r)
     uint32_t *words = joins->pinned->words;
     cudaError_t error = open_aside(joins);
 
-    r->pinned |= r->reader == READ_BY_HOST || r->over == OVER_BY_HOST;
+    r->pinned |= reads_in_host(r->reader) || stores_in_host(r->over);
     prepare(joins, 1, 1);
     store_work(joins->pinned, 0);
     joins->pinned->plan[0].hold_ns = READER_HOLD;
@@ -98,6 +109,12 @@ static void CUDART_CB read_words(void *opaque)
     memcpy(pinned->seen[0], pinned->words, ROW_BYTES);
 }
 
+static void CUDART_CB read_in_callback(cudaStream_t stream, cudaError_t status, void *opaque)
+{
+    (void)stream, (void)status;
+    read_words(opaque);
+}
+
 /* Holds up what comes after it, and has nothing to do with that. */
 static cudaError_t hold_up(struct joins *joins, cudaStream_t stream)
 {
@@ -123,6 +140,7 @@ static cudaError_t copy_by_reader(struct reading *r, cudaStream_t stream)
     case READ_BY_LAYERS: return cudaMemcpy3DAsync(&layers, stream);
     case READ_BY_LONG_OUT: return cudaMemcpyAsync(joins->longer_host, joins->longer, LONG_BYTES, cudaMemcpyDeviceToHost, stream);
     case READ_BY_LONG_WITHIN: return cudaMemcpyAsync(r->target, joins->longer, LONG_BYTES, cudaMemcpyDeviceToDevice, stream);
+    case READ_BY_CALLBACK: return cudaStreamAddCallback(stream, read_in_callback, joins->pinned, 0);
     default: return cudaLaunchHostFunc(stream, read_words, joins->pinned);
     }
 }
@@ -145,6 +163,23 @@ static cudaError_t read_late(struct reading *r, cudaStream_t stream)
 
 static void CUDART_CB overwrite_words(void *opaque) { memset(opaque, 0, ROW_BYTES); }
 
+static void CUDART_CB overwrite_in_callback(cudaStream_t stream, cudaError_t status, void *opaque)
+{
+    (void)stream, (void)status;
+    overwrite_words(opaque);
+}
+
+/* The first two words. */
+static cudaError_t overwrite_in_batch(uint32_t *to, cudaStream_t stream)
+{
+    CUstreamBatchMemOpParams writes[2];
+    unsigned i;
+
+    for (i = 0; i < 2; i++)
+        writes[i] = value_operation(CU_STREAM_MEM_OP_WRITE_VALUE_32, to + i, RELEASED_BYTE, CU_STREAM_WRITE_VALUE_DEFAULT);
+    return queue_batch(stream, writes, 2);
+}
+
 /* turn: which of two contents a copy brings. */
 static cudaError_t overwrite(struct reading *r, enum over over, unsigned turn, cudaStream_t stream)
 {
@@ -164,6 +199,8 @@ static cudaError_t overwrite(struct reading *r, enum over over, unsigned turn, c
     case OVER_BY_LAYERS: return cudaMemcpy3DAsync(&layers, stream);
     case OVER_BY_GRAPH: return cudaGraphLaunch(r->exec, stream);
     case OVER_BY_HOST: return cudaLaunchHostFunc(stream, overwrite_words, joins->pinned->words);
+    case OVER_BY_CALLBACK: return cudaStreamAddCallback(stream, overwrite_in_callback, joins->pinned->words, 0);
+    case OVER_BY_BATCH: return overwrite_in_batch(to, stream);
     case OVER_BY_VALUE: return queue_value("cuStreamWriteValue32", stream, to, RELEASED_BYTE, CU_STREAM_WRITE_VALUE_DEFAULT);
     default: return launch_one((const void *)SYMBOL(joins_overwriter), &r->over_args, PLACE_WORDS, stream, NULL, 0);
     }
@@ -237,6 +274,7 @@ static void ask_readers(struct ask *ask)
         { "overwritten before a long copy out read it", read_before },
         { "overwritten before a long copy within read it", read_before },
         { "overwritten before a host function read it", read_before },
+        { "overwritten before a callback read it", read_before },
     };
 
     ask_joins(ask, joins, READERS, cudaStreamNonBlocking);

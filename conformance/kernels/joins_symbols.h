@@ -1,5 +1,5 @@
 /* joins_symbols.h - the pair of joins.cu with memory of the device that has a name: copies to it and from it by that name come after the work before
- * them, and move the bytes that their offset says. Launched, captured and as nodes. */
+ * them, wherever that stands, and move the bytes that their offset says. Launched, captured and as nodes. */
 #ifndef JOINS_SYMBOLS_H_INCLUDED
 #define JOINS_SYMBOLS_H_INCLUDED
 
@@ -48,9 +48,12 @@ static cudaError_t copy_by_name(const struct naming *n, cudaStream_t stream)
                  : cudaMemcpyFromSymbolAsync(pinned->seen[0], WORDS_OF(joins_named), ROW_BYTES, n->offset, cudaMemcpyDeviceToHost, stream);
 }
 
-static cudaError_t queue_by_name(struct naming *n, cudaStream_t stream)
+/* Captured work stands in line. */
+static cudaError_t queue_by_name(struct naming *n, cudaStream_t *blocking)
 {
-    cudaError_t error = launch_one((const void *)SYMBOL(joins_work), &n->work, PLACE_WORDS, stream, NULL, 0);
+    enum standing standing = n->manner == NAMED_LAUNCHED ? (enum standing)(n->joins->round % STANDINGS) : STANDS_IN_LINE;
+    cudaStream_t stream = NULL;
+    cudaError_t error = work_before(n->joins, standing, &n->work, blocking, &stream);
 
     if (error == cudaSuccess)
         error = copy_by_name(n, FOLLOWS_IN(n->joins, stream));
@@ -93,7 +96,7 @@ static cudaError_t run_nodes_by_name(struct naming *n, cudaStream_t stream)
 static cudaError_t move_by_name(struct joins *joins)
 {
     struct naming n = PDL_ZERO;
-    cudaStream_t stream = joins->stream[0];
+    cudaStream_t stream = joins->stream[0], blocking = NULL;
     cudaError_t error;
 
     n.joins = joins;
@@ -105,9 +108,10 @@ static cudaError_t move_by_name(struct joins *joins)
     if (n.manner == NAMED_CAPTURED)
         error = cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal);
     if (error == cudaSuccess) {
-        error = queue_by_name(&n, stream);
+        error = queue_by_name(&n, &blocking);
         error = n.manner == NAMED_CAPTURED ? ask_run_capture(stream, error) : error;
     }
+    close_kind(&blocking); /* its work goes on */
     return error;
 }
 

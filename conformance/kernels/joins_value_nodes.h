@@ -41,7 +41,7 @@ static cudaError_t work_and_captured_value(struct joins *joins, int batch, cudaG
     operation[0] = value_operation(CU_STREAM_MEM_OP_WAIT_VALUE_32, joins->aside + 1, THERE, CU_STREAM_WAIT_VALUE_EQ);
     operation[1] = value_operation(CU_STREAM_MEM_OP_WRITE_VALUE_32, value_at(joins), value_step(joins)->written, CU_STREAM_WRITE_VALUE_DEFAULT);
     if (error == cudaSuccess)
-        error = batch ? queue_batch(stream, operation, 2) : write_value(joins, stream, value_at(joins));
+        error = batch ? queue_batch(stream, operation, 2) : write_alone(joins, stream, value_at(joins));
     return launch_captured(stream, error, exec);
 }
 
@@ -102,7 +102,7 @@ static cudaError_t captured_between(struct joins *joins)
     cudaError_t error = begin_with_work(joins, stream);
 
     if (error == cudaSuccess)
-        error = joins->round / 2 % 2 ? await_there(joins, stream) : write_value(joins, stream, value_at(joins));
+        error = joins->round / 2 % 2 ? await_there(joins, stream) : write_alone(joins, stream, value_at(joins));
     if (error == cudaSuccess)
         error = follow_captured(joins, stream);
     error = launch_captured(stream, error, &exec);

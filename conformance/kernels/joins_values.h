@@ -5,7 +5,7 @@
 #ifndef JOINS_VALUES_H_INCLUDED
 #define JOINS_VALUES_H_INCLUDED
 
-#define VALUE_WAYS 12u
+#define VALUE_WAYS 13u
 #define VALUE_PLACE (PLACES - 1) /* no work stores there: the value stands in the middle of it */
 #define THERE 7u
 #define PASSED_ON 8u           /* instead of it, by a batch that waited */
@@ -44,20 +44,44 @@ static uint32_t *value_at(const struct joins *joins)
     return drawn(joins, 7, 2) ? joins->aside : value_in_host(joins);
 }
 
+/* Asked once, before anything is queued: what asks waits for the device. */
+static int offers_batches(const struct joins *joins)
+{
+    static int offers = -1;
+
+    if (offers < 0)
+        offers = takes_batches(joins->loose);
+    return offers;
+}
+
 /* Beside it in the device's memory stands a value that is there already. */
 static cudaError_t prepare_value(struct joins *joins, unsigned works, unsigned followers)
 {
     uint32_t values[2] = { value_step(joins)->before, THERE };
     cudaError_t error = open_aside(joins);
 
+    (void)offers_batches(joins);
     prepare(joins, works, followers);
     joins->pinned->words[VALUE_WORD] = values[0];
     return error == cudaSuccess ? put_words(joins->aside, values, 2) : error;
 }
 
-static cudaError_t write_value(struct joins *joins, cudaStream_t stream, uint32_t *at)
+static cudaError_t write_alone(struct joins *joins, cudaStream_t stream, uint32_t *at)
 {
     return queue_value("cuStreamWriteValue32", stream, at, value_step(joins)->written, CU_STREAM_WRITE_VALUE_DEFAULT);
+}
+
+/* Alone, as a batch, or as the second one of a batch, whose first one writes a word that nobody looks at. */
+static cudaError_t write_value(struct joins *joins, cudaStream_t stream, uint32_t *at)
+{
+    unsigned batch = offers_batches(joins) ? drawn(joins, 60, 3) : 0;
+    CUstreamBatchMemOpParams writes[2];
+
+    if (batch == 0)
+        return write_alone(joins, stream, at);
+    writes[0] = value_operation(CU_STREAM_MEM_OP_WRITE_VALUE_32, joins->aside + 3, THERE, CU_STREAM_WRITE_VALUE_DEFAULT);
+    writes[batch - 1] = value_operation(CU_STREAM_MEM_OP_WRITE_VALUE_32, at, value_step(joins)->written, CU_STREAM_WRITE_VALUE_DEFAULT);
+    return queue_batch(stream, writes, batch);
 }
 
 static cudaError_t await_value(struct joins *joins, cudaStream_t stream)
@@ -387,7 +411,6 @@ static cudaError_t queue_polled_value(struct joins *joins, unsigned by, unsigned
  * not run at the same time as the work: a value that it does not find in time asks nothing. */
 static cudaError_t value_for_kernel(struct joins *joins)
 {
-    static int batches = -1;   /* not asked for yet: what asks waits for the device */
     uint32_t old[PLACE_WORDS] = { 0 };
     unsigned by = joins->round % 3, mover = joins->round / 3 % 3;
     struct kernel_args poller = joins->follower[0];
@@ -398,9 +421,7 @@ static cudaError_t value_for_kernel(struct joins *joins)
     joins->pinned->plan[PLACES].bound_ns = POLLER_BOUND;
     poller.data = joins->aside;
     poller.input = joins->aside + VALUE_WORD;
-    if (batches < 0)
-        batches = takes_batches(joins->loose);
-    if ((by == 1 && !batches) || (by == 2 && !driver_tells(CU_DEVICE_ATTRIBUTE_CAN_USE_64_BIT_STREAM_MEM_OPS)))
+    if ((by == 1 && !offers_batches(joins)) || (by == 2 && !driver_tells(CU_DEVICE_ATTRIBUTE_CAN_USE_64_BIT_STREAM_MEM_OPS)))
         by = 0;
     if (error == cudaSuccess)
         error = put_words(joins->aside, old, PLACE_WORDS);
@@ -455,6 +476,63 @@ static cudaError_t many_values(struct joins *joins)
     return error;
 }
 
+#define BATCH_WORDS 254u       /* of a batch beside the value: "count must be less than 256" */
+
+/* The value, and so many words more: they lie in the longer memory of the device. */
+static cudaError_t write_in_batch(struct joins *joins, unsigned words, cudaStream_t stream)
+{
+    CUstreamBatchMemOpParams writes[BATCH_WORDS + 1];
+    uint32_t written = value_step(joins)->written, i;
+
+    writes[0] = value_operation(CU_STREAM_MEM_OP_WRITE_VALUE_32, value_at(joins), written, CU_STREAM_WRITE_VALUE_DEFAULT);
+    for (i = 0; i < words; i++)
+        writes[i + 1] = value_operation(CU_STREAM_MEM_OP_WRITE_VALUE_32, joins->longer + i, MANY_FIRST + i, CU_STREAM_WRITE_VALUE_DEFAULT);
+    return queue_batch(stream, writes, words + 1);
+}
+
+/* Work, a batch that comes after it, and who waits for the value. */
+static cudaError_t queue_after_batch(struct joins *joins, unsigned words, cudaStream_t *blocking)
+{
+    enum standing standing = (enum standing)(1 + joins->round % (STANDINGS - 1));
+    cudaStream_t writes = NULL;
+    cudaError_t error = prepare_value(joins, 1, 1);
+
+    if (error == cudaSuccess)
+        error = work_before(joins, standing, &joins->work[0], blocking, &writes);
+    if (error == cudaSuccess)
+        error = write_in_batch(joins, words, writes);
+    if (error == cudaSuccess)
+        error = await_value(joins, joins->stream[1]);
+    if (error == cudaSuccess)
+        error = follow_value(joins, joins->stream[1]);
+    return error == cudaSuccess ? cudaDeviceSynchronize() : error;
+}
+
+/* "The operations are enqueued in the order they appear in the array", behind all that the stream waits for: who waits for the first
+ * one, in a stream that waits for nothing else, finds the work; and none is left out. */
+static cudaError_t value_in_batch(struct joins *joins)
+{
+    static const unsigned counts[] = { 1, BATCH_WORDS, 0 };
+    unsigned words = counts[joins->round / (STANDINGS - 1) % 3], i;
+    uint32_t seen[BATCH_WORDS] = { 0 };
+    cudaStream_t blocking = NULL;
+    cudaError_t error = open_longer(joins);
+
+    joins->unasked = !offers_batches(joins);
+    if (joins->unasked)
+        return error;
+    if (error == cudaSuccess)
+        error = put_words(joins->longer, seen, BATCH_WORDS);
+    if (error == cudaSuccess)
+        error = queue_after_batch(joins, words, &blocking);
+    if (error == cudaSuccess)
+        error = cudaMemcpy(seen, joins->longer, sizeof(seen), cudaMemcpyDeviceToHost);
+    for (i = 0; i < words && error == cudaSuccess; i++)
+        joins->pinned->host_is_stale |= seen[i] != MANY_FIRST + i;
+    close_kind(&blocking);
+    return error;
+}
+
 static void ask_values(struct ask *ask)
 {
     static const struct join joins[VALUE_WAYS] = {
@@ -470,6 +548,7 @@ static void ask_values(struct ask *ask)
         { "stale for a kernel that finds a value", value_for_kernel },
         { "stale after many values, or another one written", many_values },
         { "stale after a wait for a value that was there before, and comes again", value_again },
+        { "stale after a batch of values, or another one written", value_in_batch },
     };
     const char *lack = values_lack(ask->stream);
 

@@ -35,7 +35,7 @@ enum last {
     LAST_NO_COPY, LAST_NO_MEMSET, LAST_NO_NODES, LAST_LEFT_OUT, LAST_UNRECORDED, LAST_REFUSED, /* nothing to do */
     LAST_AWAITED, LAST_KERNEL_AWAITED, LASTS
 };
-#define STREAMS 4u             /* non-blocking, blocking with the highest priority, per-thread default, legacy default */
+#define STREAMS 4u             /* non-blocking, blocking with a priority, per-thread default, legacy default */
 #define WAYS 3u                /* asks until it has ended; waits; asks in another thread */
 #define PLACES (LASTS * STREAMS * WAYS)
 
@@ -43,7 +43,8 @@ struct polled {
     struct ask *ask;
     struct host_room *room;    /* of the work */
     struct kernel_args args;
-    cudaStream_t stream[STREAMS];
+    cudaStream_t stream[STREAMS]; /* the second one has the highest priority */
+    cudaStream_t between;      /* as the second one, of the next priority */
     uint32_t *words;           /* two, of the device */
     cudaGraphExec_t nothing;   /* a graph of a kernel that does nothing */
     cudaGraphExec_t hollow[2]; /* one without nodes, and one of which all are disabled */
@@ -92,6 +93,8 @@ static cudaError_t open_polled(struct polled *p, struct ask *ask)
         error = open_hollow(p, 0);
     if (error == cudaSuccess)
         error = open_hollow(p, 1);
+    if (error == cudaSuccess)
+        error = cudaStreamCreateWithPriority(&p->between, cudaStreamDefault, greatest + 1);
     return error == cudaSuccess ? cudaStreamCreateWithPriority(&p->stream[1], cudaStreamDefault, greatest) : error;
 }
 
@@ -102,6 +105,8 @@ static void close_polled(struct polled *p)
         (void)cudaStreamDestroy(p->stream[0]);
     if (p->stream[1])
         (void)cudaStreamDestroy(p->stream[1]);
+    if (p->between)
+        (void)cudaStreamDestroy(p->between);
     if (p->nothing)
         (void)cudaGraphExecDestroy(p->nothing);
     if (p->hollow[0])
@@ -165,10 +170,18 @@ static void look_at(void *of)
     (void)cudaGetLastError();
 }
 
+/* All places once with the one stream that has a priority, then with the other one. */
+static cudaStream_t polled_stream(const struct polled *p, unsigned trial)
+{
+    unsigned which = trial / LASTS % STREAMS;
+
+    return which == 1 && trial / PLACES % 2 ? p->between : p->stream[which];
+}
+
 /* The per-thread default stream of another thread is another one. */
 static cudaError_t run_polled(struct polled *p, unsigned trial)
 {
-    cudaStream_t stream = p->stream[trial / LASTS % STREAMS];
+    cudaStream_t stream = polled_stream(p, trial);
     unsigned way = trial / LASTS / STREAMS % WAYS;
     enum last last = (enum last)(trial % LASTS);
     struct look look = { p, stream, way != 1, cudaSuccess };

@@ -47,25 +47,49 @@ static void ask_priority_of(struct ask *ask, cudaStream_t stream, int priority, 
         (void)cudaGraphDestroy(graph);
 }
 
-/* Work in a stream changes neither its priority nor its flags, while it runs and later. */
-static void ask_used(struct ask *ask, cudaStream_t stream, int priority, unsigned flags)
+static void ask_unchanged(struct ask *ask, cudaStream_t stream, int priority, unsigned flags)
 {
+    int told = priority + 1;
+    unsigned is = flags + 1;
+
+    ask_expect(ask, "the priority of a stream that was given work", cudaStreamGetPriority(stream, &told), cudaSuccess);
+    ask_expect_number(ask, "the priority of a stream that was given work", told, priority);
+    ask_expect(ask, "the flags of a stream that was given work", cudaStreamGetFlags(stream, &is), cudaSuccess);
+    ask_expect_number(ask, "the flags of a stream that was given work", (long)is, (long)flags);
+}
+
+static long domain_of(struct ask *ask, cudaStream_t stream)
+{
+    cudaLaunchAttributeValue value;
+
+    memset(&value, 0x5A, sizeof(value));
+    ask_expect(ask, "the domain of a stream", cudaStreamGetAttribute(stream, cudaLaunchAttributeMemSyncDomain, &value), cudaSuccess);
+    return (long)value.memSyncDomain;
+}
+
+/* Work in a stream changes neither its priority nor its flags, while it runs and later; nor does what a launch has of its own, another
+ * priority and another domain. */
+static void ask_used(struct ask *ask, cudaStream_t stream, int priority, int other, unsigned flags)
+{
+    cudaLaunchAttribute attributes[2] = { of_priority(other), in_remote_domain() };
     struct kernel_args args = PDL_ZERO;
     cudaLaunchConfig_t config = one_block(1, stream);
+    long domain = domain_of(ask, stream);
     void *params[1];
-    unsigned is, i;
+    unsigned own, i;
 
     params[0] = &args;
-    ask_expect(ask, "a launch", cudaLaunchKernelExC(&config, (const void *)SYMBOL(readback_nothing), params), cudaSuccess);
-    for (i = 0; i < 2; i++) {
-        int told = priority + 1;
-        is = flags + 1;
-        ask_expect(ask, "the priority of a stream that was given work", cudaStreamGetPriority(stream, &told), cudaSuccess);
-        ask_expect_number(ask, "the priority of a stream that was given work", told, priority);
-        ask_expect(ask, "the flags of a stream that was given work", cudaStreamGetFlags(stream, &is), cudaSuccess);
-        ask_expect_number(ask, "the flags of a stream that was given work", (long)is, (long)flags);
-        ask_expect(ask, "its end", cudaStreamSynchronize(stream), cudaSuccess);
+    config.attrs = attributes;
+    for (own = 0; own < 2; own++) {
+        config.numAttrs = own ? 2 : 0;
+        ask_expect(ask, "a launch", cudaLaunchKernelExC(&config, (const void *)SYMBOL(readback_nothing), params), cudaSuccess);
+        for (i = 0; i < 2; i++) {
+            ask_unchanged(ask, stream, priority, flags);
+            ask_expect(ask, "its end", cudaStreamSynchronize(stream), cudaSuccess);
+        }
     }
+    ask_expect_number(ask, "the domain of a stream after a launch in another one", domain_of(ask, stream), domain);
+    ask_priority_of(ask, stream, priority, "before a launch with another one");
 }
 
 /* Attributes that are not "valid for streams": whether each is refused is asked elsewhere (COMP-04g). */
@@ -148,12 +172,12 @@ static void ask_priorities(struct ask *ask)
         refuse_attributes(changed);
         ask_priority_of(ask, made, priority, "before an attribute that it refused");
         ask_priority_of(ask, changed, priority, "later, and before an attribute that it refused");
-        ask_used(ask, made, priority, cudaStreamNonBlocking);
-        ask_used(ask, changed, priority, cudaStreamNonBlocking);
+        ask_used(ask, made, priority, greatest + least - priority, cudaStreamNonBlocking);
+        ask_used(ask, changed, priority, greatest + least - priority, cudaStreamNonBlocking);
         (void)cudaStreamDestroy(made);
         ask_expect(ask, "a blocking stream", cudaStreamCreateWithPriority(&made, cudaStreamDefault, priority), cudaSuccess);
         ask_priority_of(ask, made, priority, "when the blocking stream was made");
-        ask_used(ask, made, priority, cudaStreamDefault);
+        ask_used(ask, made, priority, greatest + least - priority, cudaStreamDefault);
         (void)cudaStreamDestroy(made);
         (void)cudaStreamDestroy(changed);
     }

@@ -189,6 +189,7 @@ void event_moves_to_trigger(const struct op *record, struct op *kernel); /* for 
 void streams_reset(void);
 void streams_forget_retired(void);
 bool stream_is_legacy(const struct stream *s);
+bool stream_is_between(const struct stream *s); /* its priority is neither the highest nor none */
 bool stream_given(const struct stream *s, int id); /* an attribute of this id, by a call */
 bool stream_is_per_thread(const struct stream *s);
 struct stream *stream_legacy(void);
@@ -233,6 +234,7 @@ void pools_forget_retired(void);
 void pool_forgets(const void *p); /* it is freed by cudaFree */
 /* As if their work had ended, for the devices *-ends-frees; NULL: of all pools. */
 void pools_end_frees(const struct memory_pool *of);
+void pool_gives_live(const struct memory_pool *of); /* for the device trim-gives-live */
 void graph_memories_reset(void);
 
 /* api_memory_pools.c: pools as handles */

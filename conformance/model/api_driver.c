@@ -49,6 +49,7 @@ static cudaError_t launch_as_driver(const cudaLaunchConfig_t *config, const stru
     device.by_driver = true;
     cudaError_t error = cudaLaunchKernelExC(config, f->kernel->func, args);
     device.by_driver = device.in_piece = false;
+    device.queued_by = BY_ANY_CALL;
     return device.faults.driver_drops_misfits && error == cudaErrorInvalidConfiguration ? cudaSuccess : error;
 }
 
@@ -91,6 +92,7 @@ static unsigned launch(const struct driver_config *c, cudaFunction_t function, v
         config.stream = cudaStreamPerThread;
     change_launch(&config);
     device.in_piece = extra != NULL;
+    device.queued_by = c->plain ? BY_DRIVERS_PLAIN_CALL : BY_ANY_CALL;
     BY_DRIVER(launch_as_driver(&config, f, args));
 }
 
@@ -271,6 +273,7 @@ static cudaError_t operate_all(cudaStream_t stream, unsigned count, const struct
 {
     const struct faults *f = &device.faults;
     cudaError_t error = cudaSuccess;
+    device.queued_by = BY_BATCH;
     for (unsigned i = 0; f->batch_writes_first && i < count; i++)
         if (o[i].type == OPERATION_WRITE)
             error = operate(stream, &o[i]);
@@ -280,6 +283,7 @@ static cudaError_t operate_all(cudaStream_t stream, unsigned count, const struct
         if (!done && !lost)
             error = operate(stream, &o[i]);
     }
+    device.queued_by = BY_ANY_CALL;
     return error;
 }
 
@@ -297,6 +301,10 @@ static unsigned operate_batch(cudaStream_t stream, unsigned count, const struct 
         count = 8;
     if (device.faults.batch_does_thirty_two && count > 32)
         count = 32;
+    if (device.faults.batch_does_sixty_four && count > 64)
+        count = 64;
+    if (device.faults.batch_does_two_hundred && count > 200)
+        count = 200;
     BY_DRIVER(operate_all(stream, count, operations));
 }
 

@@ -430,6 +430,18 @@ static bool records_at_start(const struct request *r)
     return device.faults.function_keeps_point && before != 0 ? before == 2 : r->at_block_start;
 }
 
+/* Devices on which a stream keeps what a launch was given. */
+static void keep_attributes(struct stream *s, const struct request *r)
+{
+    for (unsigned i = 0; i < r->num_attrs; i++) {
+        const cudaLaunchAttribute *a = &r->attrs[i];
+        if (device.faults.launch_priority_stays && a->id == cudaLaunchAttributePriority)
+            s->priority = a->val.priority;
+        if (device.faults.launch_domain_stays && a->id == cudaLaunchAttributeMemSyncDomain)
+            s->attribute[a->id] = a->val;
+    }
+}
+
 cudaError_t launch_in_stream(struct request *r)
 {
     struct stream *s = stream_of(r->stream_handle);
@@ -467,6 +479,7 @@ cudaError_t launch_in_stream(struct request *r)
         event_takes(event_of(r->launch_event), RECORDED_LAUNCH, op, true);
     launch_record(r);
     op_submit(op);
+    keep_attributes(s, r);
     return cudaSuccess;
 }
 
@@ -545,7 +558,10 @@ static cudaError_t launch_simply(const void *func, dim3 grid, dim3 block, void *
         return error;
     if (device.faults.plain_call_drops_misfits && error == cudaErrorInvalidConfiguration)
         return cudaSuccess;
-    return call_result(error != cudaSuccess ? error : launch_in_stream(&r));
+    device.queued_by = cooperative ? BY_COOPERATIVE_CALL : BY_PLAIN_CALL;
+    error = error != cudaSuccess ? error : launch_in_stream(&r);
+    device.queued_by = BY_ANY_CALL;
+    return call_result(error);
 }
 
 cudaError_t CUDARTAPI cudaLaunchKernel(const void *func, dim3 grid, dim3 block, void **args, size_t shared,

@@ -105,6 +105,8 @@ cudaError_t CUDARTAPI cudaMemPoolTrimTo(cudaMemPool_t handle, size_t bytes)
     FAIL_IF(memory_pool_of(handle) == NULL, cudaErrorInvalidValue);
     if (device.faults.trim_ends_frees)
         pools_end_frees(memory_pool_of(handle));
+    if (device.faults.trim_gives_live)
+        pool_gives_live(memory_pool_of(handle));
     return cudaSuccess;
 }
 

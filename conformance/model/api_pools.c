@@ -64,12 +64,25 @@ static bool may_be_given(const struct pooled *m, const struct stream *s)
     for (unsigned i = 0; f->freed_given_behind_trigger && i < s->waits; i++)
         if (s->wait[i].op == m->last_kernel && s->wait[i].kind == EDGE_TRIGGERED)
             return true;
+    for (unsigned i = 0; f->freed_given_behind_start && i < s->waits; i++)
+        if (s->wait[i].op == m->last_kernel && s->wait[i].kind == EDGE_STARTED)
+            return true;
+    for (unsigned i = 0; f->freed_given_behind_newer_event && i < s->waits; i++)
+        if (s->wait[i].op->kind == OP_RECORD && s->wait[i].op->serial > m->freed_by->serial)
+            return true;
     for (unsigned i = 0; f->freed_given_behind_older_event && i < s->waits; i++)
         if (s->wait[i].op->serial < m->freed_by->serial)
             return true;
     return f->freed_given_at_once || (f->freed_returns_to_owner && m->made_in == s) || (f->small_freed_given && m->bytes < 64) ||
            (f->renewed_stream_owns_freed && m->freed_in == s->renews) || (f->freed_given_to_legacy && stream_is_legacy(s)) || (f->freed_given_to_waiting && s->waits != 0) ||
            (f->freed_given_at_trigger && m->last_kernel != NULL && m->last_kernel->triggered_all);
+}
+
+void pool_gives_live(const struct memory_pool *of)
+{
+    for (struct pooled *m = pool; m != NULL; m = m->next)
+        if (m->of == of && m->freed_in == NULL)
+            m->freed_in = stream_legacy();
 }
 
 void pools_end_frees(const struct memory_pool *of)

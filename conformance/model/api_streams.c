@@ -14,7 +14,7 @@ static bool always_ended(const struct stream *s)
     const struct faults *f = &device.faults;
     if ((f->per_thread_poll_succeeds && stream_is_per_thread(s)) || (f->urgent_poll_succeeds && s->priority < 0))
         return true;
-    if (f->other_thread_poll_succeeds && device.other_thread)
+    if ((f->other_thread_poll_succeeds && device.other_thread) || (f->middle_poll_succeeds && stream_is_between(s)))
         return true;
     if (f->poll_forgets_event && only_waits(s))
         return true;
@@ -100,10 +100,24 @@ cudaError_t CUDARTAPI cudaStreamCreateWithPriority(cudaStream_t *out, unsigned f
     return stream_create(out, flags, priority);
 }
 
-/* What a dropped host function is, on the device destruction-drops-host */
+/* What a dropped host function is, on the devices destruction-drops-host and destruction-drops-callback */
 static void CUDART_CB no_call(void *data)
 {
     (void)data;
+}
+
+/* Devices on which a stream that is destroyed takes its last work along, if that has not begun */
+static void drop_last(struct op *last)
+{
+    const struct faults *f = &device.faults;
+    if ((f->destruction_drops_host && last->kind == OP_HOST && !last->done) ||
+        (f->destruction_drops_callback && last->host.callback != NULL && !last->turn)) {
+        last->host.call = no_call;
+        last->host.callback = NULL;
+    }
+    if ((f->left_dependent_dropped && last->kind == OP_KERNEL && last->attributed && !last->turn) ||
+        (f->destruction_drops_move && moves_memory(last) && last->move.staging == NULL && !last->turn))
+        last->kind = OP_RECORD; /* which does nothing */
 }
 
 cudaError_t CUDARTAPI cudaStreamDestroy(cudaStream_t handle)
@@ -118,10 +132,8 @@ cudaError_t CUDARTAPI cudaStreamDestroy(cudaStream_t handle)
         streams_drop(s->tail);
     if (device.faults.destroyed_stream_frees_exec)
         execs_leave(s);
-    if (device.faults.destruction_drops_host && s->tail != NULL && s->tail->kind == OP_HOST && !s->tail->done)
-        s->tail->host.call = no_call;
-    if (device.faults.left_dependent_dropped && s->tail != NULL && s->tail->kind == OP_KERNEL && s->tail->attributed && !s->tail->turn)
-        s->tail->kind = OP_RECORD; /* which does nothing */
+    if (s->tail != NULL)
+        drop_last(s->tail);
     stream_leaves(s);
     return cudaSuccess;
 }

@@ -52,11 +52,15 @@ cudaError_t CUDARTAPI cudaGetSymbolSize(size_t *out, const void *symbol)
 }
 
 /* On a broken device such a copy does not wait for what its stream holds. */
-static void may_go_early(cudaStream_t stream)
+static cudaError_t copied_by_name(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind, cudaStream_t stream)
 {
     struct stream *s = stream_of(stream);
     if (device.faults.symbol_copy_early && s != NULL && s->capture == NULL)
         stream_cuts(s);
+    device.queued_by = BY_NAME_OF_MEMORY;
+    cudaError_t error = memory_copied(to, from, bytes, kind, s);
+    device.queued_by = BY_ANY_CALL;
+    return error;
 }
 
 cudaError_t CUDARTAPI cudaMemcpyToSymbolAsync(const void *symbol, const void *from, size_t bytes, size_t offset, enum cudaMemcpyKind kind,
@@ -66,8 +70,7 @@ cudaError_t CUDARTAPI cudaMemcpyToSymbolAsync(const void *symbol, const void *fr
     void *to = place_of(symbol, bytes, device.faults.symbol_offset_lost ? 0 : offset);
     FAIL_IF(to == NULL, words_of(symbol) == NULL ? cudaErrorInvalidSymbol : cudaErrorInvalidValue);
     FAIL_IF(kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyHostToHost, cudaErrorInvalidMemcpyDirection);
-    may_go_early(stream);
-    return memory_copied(to, from, bytes, kind, stream_of(stream));
+    return copied_by_name(to, from, bytes, kind, stream);
 }
 
 cudaError_t CUDARTAPI cudaMemcpyFromSymbolAsync(void *to, const void *symbol, size_t bytes, size_t offset, enum cudaMemcpyKind kind,
@@ -77,8 +80,7 @@ cudaError_t CUDARTAPI cudaMemcpyFromSymbolAsync(void *to, const void *symbol, si
     const void *from = place_of(symbol, bytes, device.faults.symbol_offset_lost ? 0 : offset);
     FAIL_IF(from == NULL, words_of(symbol) == NULL ? cudaErrorInvalidSymbol : cudaErrorInvalidValue);
     FAIL_IF(kind == cudaMemcpyHostToDevice || kind == cudaMemcpyHostToHost, cudaErrorInvalidMemcpyDirection);
-    may_go_early(stream);
-    return memory_copied(to, from, bytes, kind, stream_of(stream));
+    return copied_by_name(to, from, bytes, kind, stream);
 }
 
 cudaError_t CUDARTAPI cudaGraphAddMemcpyNodeToSymbol(cudaGraphNode_t *out, cudaGraph_t graph, const cudaGraphNode_t *deps, size_t count,

@@ -441,7 +441,10 @@ void model_grid_barrier(void)
     model_fence();
     model_barrier();
     if (t->index == 0) {
-        unsigned *met = meeting_of(op), lacks = device.faults.grid_barrier_lacks_one_again && (op->features & HAS(again)) != 0;
+        const struct faults *f = &device.faults;
+        unsigned *met = meeting_of(op), lacks = (f->grid_barrier_lacks_one_again && (op->features & HAS(again)) != 0) ||
+                                                (f->fourth_grid_barrier_lacks_one && t->barriers >= 3) ||
+                                                (f->late_grid_barriers_lack_one && t->barriers >= 255);
         t->meets = ++t->barriers * op->grid->blocks - lacks;
         ++*met;
         release_meetings();

@@ -532,6 +532,16 @@ struct faults {
     bool upload_counts_anew; /* of a launch under way */
     bool legacy_kernel_passes_hosts, legacy_move_passes_lone_moves, legacy_record_passes_lone_work, legacy_graph_passes_lone_work;
     bool legacy_host_passes_lone_work, legacy_passes_lone_graphs, legacy_passes_lone_frees; /* lone: no work stands before it in its stream */
+    bool trim_gives_live, freed_given_behind_newer_event, freed_given_behind_start;
+    bool batch_forgets_events, batch_passes_row, batch_passes_items, batch_skips_legacy, batch_does_sixty_four, batch_does_two_hundred;
+    bool middle_stream_forgets_events, legacy_passes_middle, middle_poll_succeeds; /* a priority between the others */
+    bool launch_priority_stays, launch_domain_stays;
+    bool fourth_grid_barrier_lacks_one, late_grid_barriers_lack_one;
+    bool plain_call_passes_row, plain_call_skips_legacy, cooperative_call_passes_row, cooperative_call_skips_legacy; /* the older calls */
+    bool driver_plain_call_passes_row, driver_plain_call_skips_legacy, driver_plain_call_forgets_events;
+    bool symbol_copy_forgets_events, symbol_copy_passes_row, symbol_copy_skips_legacy;
+    bool callback_passes_neighbour, callback_neighbour_passed;
+    bool destruction_drops_move, destruction_drops_callback;
     bool never_overlaps, seldom_overlaps, early, shared, halts, late_copies, pageable_later; /* these conform */
 };
 

@@ -69,6 +69,9 @@ struct move { /* a copy, or a memset of rows */
     void *staging; /* freed when done */
 };
 
+/* The call that queues an operation, where a broken device takes that one otherwise than others */
+enum queued_by { BY_ANY_CALL, BY_BATCH, BY_PLAIN_CALL, BY_COOPERATIVE_CALL, BY_DRIVERS_PLAIN_CALL, BY_NAME_OF_MEMORY };
+
 struct op {
     enum op_kind kind;
     uint64_t serial;
@@ -104,6 +107,7 @@ struct op {
     struct grid *grid;
     struct move move; /* OP_COPY, OP_SET */
     bool of_value;    /* an OP_SET that is the write of a value */
+    enum queued_by queued_by; /* for the devices batch-*, plain-call-*, cooperative-call-* and symbol-copy-* */
     struct {          /* OP_AWAIT; before: what stood there when it was queued */
         unsigned flags, polls;
         uint32_t before;
@@ -231,6 +235,7 @@ struct device {
     uint64_t told_function_at, told_memory_at, made_graph_at, pinned_memory_at, changed_graph_at, told_properties_at, printed_graph_at, told_pool_at, registered_at;
     bool by_driver, in_piece; /* the driver is called to launch; and is given the arguments in one piece */
     bool graph_by_driver;     /* ... to launch a graph */
+    enum queued_by queued_by; /* what is queued now */
     const void *added_at;     /* the last addition; and the grid's serial: for the device add-behind-other-grid-lost */
     uint64_t added_by;
     bool source_during_call;  /* the copy that is queued reads its source before its call returns */

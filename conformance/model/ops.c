@@ -99,6 +99,7 @@ struct op *op_new(enum op_kind kind)
     struct op *op = carve(sizeof *op);
     op->kind = kind;
     op->serial = ++device.serial;
+    op->queued_by = device.queued_by;
     op->blocked = 1; /* until submitted */
     if (device.explorer != NULL)
         explorer_note(device.explorer, op);
@@ -187,7 +188,11 @@ static bool passes_row(const struct op *op, const struct op *pred)
     return (f->copy_to_host_passes_row && op->to_host) || (f->graph_passes_row && op->kind == OP_JOIN) ||
            (f->host_passes_row && op->kind == OP_HOST && op->host.callback == NULL) ||
            (f->callback_passes_row && op->host.callback != NULL) || (f->value_passes_row && op->of_value) ||
-           (f->free_passes_row && op->kind == OP_POOL);
+           (f->free_passes_row && op->kind == OP_POOL) || (f->batch_passes_row && op->queued_by == BY_BATCH) ||
+           (f->plain_call_passes_row && op->queued_by == BY_PLAIN_CALL) ||
+           (f->driver_plain_call_passes_row && op->queued_by == BY_DRIVERS_PLAIN_CALL) ||
+           (f->cooperative_call_passes_row && op->queued_by == BY_COOPERATIVE_CALL) ||
+           (f->symbol_copy_passes_row && op->queued_by == BY_NAME_OF_MEMORY);
 }
 
 void op_after(struct op *op, struct op *pred, enum edge_kind kind)

@@ -79,6 +79,10 @@ static bool passes_copy(const struct op *before, const struct op *op)
 static bool passes_neighbour(const struct op *before, const struct op *op)
 {
     const struct faults *f = &device.faults;
+    if ((f->callback_passes_neighbour && op->host.callback != NULL && before->kind != OP_KERNEL && before->kind != OP_JOIN) ||
+        (f->callback_neighbour_passed && before->host.callback != NULL) ||
+        (f->batch_passes_items && op->queued_by == BY_BATCH && before->kind != OP_KERNEL && before->queued_by != BY_BATCH))
+        return true;
     return before->kind == OP_SET && !before->of_value &&
            ((f->rows_pass_set && op->kind == OP_COPY && op->move.rows > 1) || (f->value_passes_set && op->of_value));
 }

@@ -67,6 +67,11 @@ bool stream_is_per_thread(const struct stream *s)
     return s == &per_thread[0] || s == &per_thread[1];
 }
 
+bool stream_is_between(const struct stream *s)
+{
+    return s->priority < 0 && s->priority > -5;
+}
+
 bool stream_given(const struct stream *s, int id)
 {
     static const cudaLaunchAttributeValue none;
@@ -128,11 +133,20 @@ bool legacy_use_spoils(const struct stream *s)
 
 /* ---- order ---- */
 
+/* Devices on which what such a call queues skips the order of the legacy stream */
+static bool call_skips_legacy(enum queued_by by)
+{
+    const struct faults *f = &device.faults;
+    return (f->batch_skips_legacy && by == BY_BATCH) || (f->driver_plain_call_skips_legacy && by == BY_DRIVERS_PLAIN_CALL) ||
+           (f->plain_call_skips_legacy && by == BY_PLAIN_CALL) || (f->cooperative_call_skips_legacy && by == BY_COOPERATIVE_CALL) ||
+           (f->symbol_copy_skips_legacy && by == BY_NAME_OF_MEMORY);
+}
+
 /* Devices on which this work of a stream skips the order of the legacy stream */
 static bool skips_legacy_order(const struct stream *s, const struct op *op)
 {
     const struct faults *f = &device.faults;
-    if (s != &legacy && f->seventeenth_stream_skips_legacy && s->place > 16)
+    if ((s != &legacy && f->seventeenth_stream_skips_legacy && s->place > 16) || call_skips_legacy(op->queued_by))
         return true;
     if (s == &legacy)
         return (f->other_thread_legacy_alone && device.other_thread) ||
@@ -221,7 +235,8 @@ static void order_behind_others(struct stream *s, struct op *op)
         if (o->tail->grid != NULL && ((device.faults.legacy_passes_long_args && has_long_args(o->tail->grid)) ||
                                       (device.faults.legacy_passes_triggered && o->tail->triggered_all)))
             continue;
-        if ((device.faults.legacy_passes_urgent && o->priority < 0) || (device.faults.legacy_passes_awaiting && o->tail_awaited))
+        if ((device.faults.legacy_passes_urgent && o->priority < 0) || (device.faults.legacy_passes_middle && stream_is_between(o)) ||
+            (device.faults.legacy_passes_awaiting && o->tail_awaited))
             continue;
         if ((device.faults.legacy_passes_given && stream_given(o, 8)) ||
             (device.faults.legacy_host_passes_records && op->kind == OP_HOST && o->tail->kind == OP_RECORD))
@@ -253,6 +268,10 @@ static bool forgets_events(const struct stream *s, const struct op *op)
 {
     const struct faults *f = &device.faults;
     bool idle = s->tail == NULL || s->tail->retired;
+    if ((f->middle_stream_forgets_events && stream_is_between(s)) || (f->batch_forgets_events && op->queued_by == BY_BATCH) ||
+        (f->driver_plain_call_forgets_events && op->queued_by == BY_DRIVERS_PLAIN_CALL) ||
+        (f->symbol_copy_forgets_events && op->queued_by == BY_NAME_OF_MEMORY))
+        return true;
     if (f->copy_out_forgets_behind_host && op->to_host && s->tail != NULL && s->tail->kind == OP_HOST)
         return true;
     if (f->driver_forgets_events && device.by_driver && op->attributed)
