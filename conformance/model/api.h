@@ -95,6 +95,7 @@ struct pending_wait { /* an event that the next work in the stream waits for */
     struct op *op;
     enum edge_kind kind;
     bool covered, completion; /* completion: of a launch */
+    const struct event *event; /* that was waited for: for the device later-wait-replaces; NULL: several */
 };
 
 enum { STREAM_MAGIC = 0x53545231 };

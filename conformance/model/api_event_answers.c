@@ -72,6 +72,13 @@ static bool is_captured(const struct event *e, bool only_by_calls)
     return e->recorded == RECORDED_IN_CAPTURE && !(only_by_calls && e->captured_count == 1 && e->captured[0].of_event);
 }
 
+/* For the devices told-launch-*. */
+static void host_knows(const struct event *e)
+{
+    if (e->op != NULL && e->recorded == RECORDED_PROGRAMMATIC)
+        e->op->told = true;
+}
+
 cudaError_t CUDARTAPI cudaEventQuery(cudaEvent_t handle)
 {
     CALL(cudaEventQuery);
@@ -88,6 +95,7 @@ cudaError_t CUDARTAPI cudaEventQuery(cudaEvent_t handle)
     if (event_fired_for_host(e)) {
         e->was_told = true;
         e->told_version = e->version;
+        host_knows(e);
     }
     if (event_fired_for_host(e) || (device.faults.second_poll_succeeds && e->polled) || seems_fired(e))
         return cudaSuccess;
@@ -110,7 +118,9 @@ cudaError_t CUDARTAPI cudaEventSynchronize(cudaEvent_t handle)
     if (event_not_awaited(e))
         return call_result(run_a_little());
     e->was_fired = e->recorded != RECORDED_NEVER;
-    return call_result(run_until_fired(e));
+    cudaError_t error = run_until_fired(e);
+    host_knows(e);
+    return call_result(error);
 }
 
 static uint64_t event_time(struct event *e)

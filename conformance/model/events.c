@@ -344,6 +344,8 @@ static void event_awaited(struct stream *s, struct event *e)
     if (e->op == NULL || op_reached(e->op, EDGE_RETIRED))
         return;
     const struct faults *f = &device.faults;
+    if (f->told_launch_event_passed && e->op->told)
+        return;
     if (f->moved_event_not_awaited && e->moved && e->in != s && s->tail == NULL)
         return;
     bool completion = e->recorded == RECORDED_LAUNCH, programmatic = e->recorded == RECORDED_PROGRAMMATIC;
@@ -359,7 +361,7 @@ static void event_awaited(struct stream *s, struct event *e)
     covered &= !(device.faults.second_waiter_uncovered && !is_first_waiter(e, s));
     covered &= !(device.faults.fired_launch_uncovers && e->was_fired);
     covered &= !(device.faults.polled_launch_event_uncovered && e->polled);
-    struct pending_wait w = {e->op, e->device_at, covered, completion};
+    struct pending_wait w = {e->op, e->device_at, covered, completion, e};
     stream_awaits(s, w);
 }
 

@@ -84,6 +84,7 @@ struct op {
     bool by_driver;
     const void *original; /* the node of a graph that its node was copied from: for the device siblings-share-triggers */
     int given_domain; /* of its stream: for the device given-domain-uncovers */
+    bool told;           /* the host has waited for the event of its launch, or found it complete: for the devices told-launch-* */
     bool waits_freed; /* for the devices exec-end-frees-waits, allocation-frees-waits and own-event-uncovers */
     bool attributed, covers_nothing, urgent; /* how it was launched, for the devices of ATTR-04, ATTR-07, COMP-03 */
     unsigned char domain;

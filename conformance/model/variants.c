@@ -2209,6 +2209,10 @@ static const struct variant variants[] = {
     BROKEN("crooked-long-set-cut", crooked_long_set_cut, "COMP-05c", "a memset of 512 bytes or more, or rows of so many, at an address that is no multiple of 16 sets whole units of 16 bytes"),
     BROKEN("odd-pitch-rounded", odd_pitch_rounded, "COMP-05e", "copied rows of whole words lie a multiple of four bytes apart in the target"),
     BROKEN("wide-set-turned", wide_set_turned, "COMP-05c", "a memset of a value of two or four bytes at an address that is no multiple of 16 turns the value"),
+    BROKEN("told-launch-passed", told_launch_passed, "COMP-04a", "once the host was told of the event of a launch, work without attribute 6 does not wait for that launch's kernel"),
+    BROKEN("told-launch-uncovered", told_launch_uncovered, "COMP-04a", "the wait does not cover a primary once the host was told of the event of its launch"),
+    BROKEN("told-launch-event-passed", told_launch_event_passed, "COMP-04a", "no stream waits for the event of a launch once the host was told of it"),
+    BROKEN("later-wait-replaces", later_wait_replaces, "COMP-04a", "a stream that waits for an event again, without work between, waits for its later record only"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
