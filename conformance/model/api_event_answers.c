@@ -37,6 +37,8 @@ static bool seems_fired(const struct event *e)
         return true;
     if (f->completion_event_succeeds && e->recorded == RECORDED_LAUNCH && e->op != NULL && !e->op->started_all)
         return true;
+    if (f->host_wait_ends_older_events && e->serial < device.host_waited)
+        return true;
     if (f->told_versions_wrap && e->was_told && e->told_version == e->version)
         return true;
     return e->was_fired && (f->fired_stays_fired || (f->fired_launch_event_stays && e->recorded == RECORDED_PROGRAMMATIC));
@@ -55,6 +57,8 @@ static bool event_not_awaited(const struct event *e)
     if (f->completion_event_sync_early && e->recorded == RECORDED_LAUNCH && e->op != NULL && !e->op->retired)
         return true;
     if ((f->node_event_sync_early && e->by_node) || (f->launch_event_sync_early && e->recorded == RECORDED_PROGRAMMATIC))
+        return true;
+    if (f->host_wait_ends_older_events && e->serial < device.host_waited)
         return true;
     if (e->in == NULL)
         return false;
@@ -120,6 +124,7 @@ cudaError_t CUDARTAPI cudaEventSynchronize(cudaEvent_t handle)
     e->was_fired = e->recorded != RECORDED_NEVER;
     cudaError_t error = run_until_fired(e);
     host_knows(e);
+    host_waited(e->serial);
     return call_result(error);
 }
 

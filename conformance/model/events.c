@@ -209,6 +209,8 @@ static bool record_is_lost(const struct stream *s, bool flagged)
         return false;
     if (f->record_behind_ended_lost && s->tail->attributed && s->tail->done)
         return true;
+    if (f->record_behind_told_launch_lost && s->tail->told && !s->tail->retired)
+        return true;
     if (f->given_priority_record_lost && stream_given(s, 8))
         return true;
     const struct grid *grid = s->tail->grid;

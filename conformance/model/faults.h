@@ -530,6 +530,8 @@ struct faults {
     bool crooked_long_copy_cut, crooked_long_set_cut, odd_pitch_rounded, wide_set_turned;
     bool told_launch_passed, told_launch_uncovered, told_launch_event_passed; /* the host was told of the event of a launch that goes on */
     bool later_wait_replaces; /* of two for one event */
+    bool told_launch_polls_as_ended, told_launch_sync_early, record_behind_told_launch_lost;
+    bool host_wait_ends_older_polls, host_wait_ends_older_events, poll_passes_waiting; /* what the host is told */
     bool never_overlaps, seldom_overlaps, early, shared, halts, late_copies, pageable_later; /* these conform */
 };
 
