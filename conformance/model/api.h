@@ -175,6 +175,8 @@ struct event {
     uint64_t launched_at;
     struct op *place;        /* what the destroyed event stood for whose place it has: for the device destroyed-event-place-fires */
     struct op *fires_with;   /* what the destroyed event stood for whose place it has: for the device destroyed-event-fires-next */
+    struct op *earlier;      /* what another stream had recorded it for before, if that was to come: for the device earlier-record-told */
+    bool moved_early;        /* there was such */
     unsigned rerecorded;     /* so often while it had not fired: for the device ninth-completion-record-lost */
     unsigned followers;      /* since it was recorded: for the device waiter-33-passes */
     uint8_t version, told_version; /* of its records; the last one of which the host was told: for the devices *-versions-wrap */

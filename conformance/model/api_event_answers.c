@@ -143,10 +143,11 @@ cudaError_t CUDARTAPI cudaEventElapsedTime(float *ms, cudaEvent_t start, cudaEve
     CALL(cudaEventElapsedTime);
     struct event *a = event_of(start), *b = event_of(end);
     FAIL_IF(ms == NULL, cudaErrorInvalidValue);
-    FAIL_IF(a == NULL || b == NULL || a->recorded == RECORDED_NEVER || b->recorded == RECORDED_NEVER ||
+    bool until_never = b != NULL && b->recorded == RECORDED_NEVER && !device.faults.time_until_never_told;
+    FAIL_IF(a == NULL || b == NULL || a->recorded == RECORDED_NEVER || until_never ||
                 (((a->flags | b->flags) & cudaEventDisableTiming) != 0 && !device.faults.untimed_time_told),
             cudaErrorInvalidResourceHandle);
-    if (!event_fired_for_host(a) || !event_fired_for_host(b))
+    if ((!event_fired_for_host(a) && !device.faults.start_time_not_awaited) || !event_fired_for_host(b))
         return device.faults.unfinished_time_told ? (*ms = 0, cudaSuccess) : cudaErrorNotReady;
     int64_t ticks = (int64_t)(event_time(b) - event_time(a));
     bool sleeping = ((a->flags | b->flags) & cudaEventBlockingSync) != 0;

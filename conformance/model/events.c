@@ -43,6 +43,8 @@ void events_forget_retired(void)
             e->fires_with = NULL;
         if (e->place != NULL && e->place->retired)
             e->place = NULL;
+        if (e->earlier != NULL && e->earlier->retired)
+            e->earlier = NULL;
         if (e->op != NULL && e->op->retired) {
             e->fired_at = e->op->done_at;
             e->op = NULL;
@@ -122,6 +124,7 @@ void event_takes(struct event *e, enum recorded how, struct op *op, bool at_bloc
     e->capture = NULL;
     e->device_at = e->host_at = EDGE_RETIRED;
     e->at_start = at_block_start && how == RECORDED_PROGRAMMATIC;
+    e->moved_early = false;
     e->serial = op->serial;
     e->polled = false;
     if (how == RECORDED_ORDINARY)
@@ -179,6 +182,7 @@ static bool told_of_launch(const struct event *e)
 bool event_fired_for_host(struct event *e)
 {
     bool told = (device.faults.node_record_host_early && e->by_node) || (device.faults.record_behind_graph_told && e->behind_graph);
+    told |= device.faults.earlier_record_told && e->moved_early && (e->earlier == NULL || e->earlier->retired);
     return e->op == NULL || op_reached(e->op, e->host_at) || told || told_of_launch(e);
 }
 
@@ -246,8 +250,12 @@ static void event_record(struct event *e, struct stream *s, bool flagged)
         s->kernel_tail = NULL; /* F25 */
     bool by_launch = e->op != NULL && (e->recorded == RECORDED_PROGRAMMATIC || e->recorded == RECORDED_LAUNCH);
     bool kept = device.faults.record_keeps_first && e->recorded == RECORDED_ORDINARY;
+    bool pending = e->recorded == RECORDED_ORDINARY && e->op != NULL && !e->op->retired;
+    struct op *earlier = pending && e->in != NULL && e->in != s ? e->op : NULL;
     if (!kept && (!device.faults.launch_record_stays || !by_launch))
         event_takes(e, RECORDED_ORDINARY, op, false);
+    e->earlier = earlier;
+    e->moved_early = earlier != NULL;
     if (device.faults.timed_event_early && op->timed)
         e->host_at = EDGE_STARTED, e->op = before != NULL && !before->retired ? before : e->op;
     if (device.faults.ipc_event_early && (e->flags & cudaEventInterprocess) != 0 && before != NULL && !before->retired)

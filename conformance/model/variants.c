@@ -2218,7 +2218,10 @@ static const struct variant variants[] = {
     BROKEN("host-wait-ends-older-polls", host_wait_ends_older_polls, "MEM-09c", "once the host has waited for some work, it is told that every stream has ended whose last work was queued before that"),
     BROKEN("host-wait-ends-older-events", host_wait_ends_older_events, "MEM-09c", "once the host has waited for some work, every event that was recorded before that seems to be complete"),
     BROKEN("poll-passes-waiting", poll_passes_waiting, "MEM-09c", "a host that asks is told that a stream has ended while all threads of its last kernel are in their wait"),
+    BROKEN("start-time-not-awaited", start_time_not_awaited, "EVT-17", "the time between two events is told as soon as the second one is complete"),
+    BROKEN("time-until-never-told", time_until_never_told, "EVT-17", "a time is told until an event that was never recorded"),
     BROKEN("later-wait-replaces", later_wait_replaces, "COMP-04a", "a stream that waits for an event again, without work between, waits for its later record only"),
+    BROKEN("earlier-record-told", earlier_record_told, "EVT-17", "recorded in another stream while its last record is to come, an event is complete for the host as soon as that record is"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
