@@ -24,7 +24,7 @@ KERNEL(joins_waits_and_fills) { fill_words(&args, 1); }
 /* What happens between the end of the memory's first use and its second one: the stream that freed it is asked whether it has ended, is destroyed,
  * or waits for an event; the host waits for a stream or an event that have nothing to do with it, allocates other memory or has what graphs keep
  * given back, at which a pool gives back what nobody uses; or the stream that takes it waits for an event of the stream of its first use: one that
- * was recorded before that, or one that the launch of that use records as it triggers. */
+ * was recorded before that, or one that the launch of that use records as it triggers, for which the host may wait as well. */
 enum since { SINCE_NOTHING, SINCE_POLLED, SINCE_DESTROYED, SINCE_WAITS, SINCE_SYNC, SINCE_EVENT, SINCE_MALLOC, SINCE_GRAPH_TRIM, SINCES,
              SINCE_OLDER = SINCES };
 #define SINCE_HOLD_NS 40000u   /* longer than the host takes for that */
@@ -44,7 +44,7 @@ enum own_pool { POOL_OF_DEVICE, POOL_MADE, POOL_NO_EVENTS, POOL_NO_CHANCE, POOL_
 struct pool_use {              /* of the memory by the work, and then by who stores at once */
     struct joins *joins;
     enum taker taker;
-    int by_launch;             /* the event that the taker waits for is the one of the work's own launch */
+    int by_launch;             /* the event that the taker, or the host, waits for is the one of the work's own launch */
     size_t bytes;
     cudaStream_t first, works, frees, takes; /* first: allocates it; works: uses it */
     cudaEvent_t event, older;
@@ -348,7 +348,9 @@ static cudaError_t use_pool(struct joins *joins, enum own_pool kind, unsigned wa
     use.taker = (enum taker)(joins->trial % ways);
     if (use.taker == TAKER_OTHER && joins->round % 3 == 2)
         since = SINCE_OLDER;
-    use.by_launch = since == SINCE_OLDER && joins->round / 3 % 2;
+    if (use.taker == TAKER_OTHER && joins->round % 3 == 1 && kind != POOL_DESTROYED)
+        since = SINCE_EVENT;
+    use.by_launch = (since == SINCE_OLDER && joins->round / 3 % 2) || (since == SINCE_EVENT && use.taker == TAKER_OTHER);
     prepare(joins, 1, 0);
     if (since >= SINCE_SYNC && since < SINCES)
         joins->pinned->plan[0].hold_ns = since == SINCE_MALLOC && drawn(joins, 58, 4) == 0 ? SINCE_LONG_NS : SINCE_HOLD_NS;

@@ -235,6 +235,7 @@ void pools_forget_retired(void);
 void pool_forgets(const void *p); /* it is freed by cudaFree */
 /* As if their work had ended, for the devices *-ends-frees; NULL: of all pools. */
 void pools_end_frees(const struct memory_pool *of);
+void pools_pass_told(void); /* the frees behind kernels of whose launch the host was told, for the device told-launch-ends-frees */
 void graph_memories_reset(void);
 
 /* api_memory_pools.c: pools as handles */

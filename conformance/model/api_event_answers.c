@@ -81,6 +81,8 @@ static void host_knows(const struct event *e)
 {
     if (e->op != NULL && e->recorded == RECORDED_PROGRAMMATIC)
         e->op->told = true;
+    if (device.faults.told_launch_ends_frees)
+        pools_pass_told();
 }
 
 cudaError_t CUDARTAPI cudaEventQuery(cudaEvent_t handle)

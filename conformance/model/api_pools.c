@@ -72,6 +72,13 @@ static bool may_be_given(const struct pooled *m, const struct stream *s)
            (f->freed_given_at_trigger && m->last_kernel != NULL && m->last_kernel->triggered_all);
 }
 
+void pools_pass_told(void)
+{
+    for (struct pooled *m = pool; m != NULL; m = m->next)
+        if (m->last_kernel != NULL && m->last_kernel->told)
+            m->freed_by = NULL;
+}
+
 void pools_end_frees(const struct memory_pool *of)
 {
     for (struct pooled *m = pool; m != NULL; m = m->next)

@@ -533,6 +533,7 @@ struct faults {
     bool told_launch_polls_as_ended, told_launch_sync_early, record_behind_told_launch_lost;
     bool host_wait_ends_older_polls, host_wait_ends_older_events, poll_passes_waiting; /* what the host is told */
     bool start_time_not_awaited, time_until_never_told, earlier_record_told;
+    bool told_launch_ends_frees;
     bool never_overlaps, seldom_overlaps, early, shared, halts, late_copies, pageable_later; /* these conform */
 };
 

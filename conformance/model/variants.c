@@ -2215,6 +2215,7 @@ static const struct variant variants[] = {
     BROKEN("told-launch-polls-as-ended", told_launch_polls_as_ended, "MEM-09c", "a host is told that a stream has ended once it was told of the event of the last launch there"),
     BROKEN("told-launch-sync-early", told_launch_sync_early, "MEM-09c", "a host does not wait for a stream once it was told of the event of the last launch there"),
     BROKEN("record-behind-told-launch-lost", record_behind_told_launch_lost, "MEM-09c", "an event that is recorded right behind a launch stands for nothing once the host was told of the event of that launch"),
+    BROKEN("told-launch-ends-frees", told_launch_ends_frees, "COMP-17a", "memory that is freed right behind a launch may be given again once the host was told of the event of that launch"),
     BROKEN("host-wait-ends-older-polls", host_wait_ends_older_polls, "MEM-09c", "once the host has waited for some work, it is told that every stream has ended whose last work was queued before that"),
     BROKEN("host-wait-ends-older-events", host_wait_ends_older_events, "MEM-09c", "once the host has waited for some work, every event that was recorded before that seems to be complete"),
     BROKEN("poll-passes-waiting", poll_passes_waiting, "MEM-09c", "a host that asks is told that a stream has ended while all threads of its last kernel are in their wait"),
