@@ -5,8 +5,9 @@
  *                stream, by two, or by nodes of one graph or of two, with one kernel or many between them; since an event of a
  *                stream that is gone, and between an event and itself
  * told   EVT-17  whether an event is complete that was complete before and is recorded again, by the stream or by a node of a graph; who
- *                comes after an event that either records again while a record of it is still to come; the time of events that are not
- *                complete, were never recorded or keep no time; a record that only captures may ask for
+ *                comes after an event that either records again while a record of it is still to come, also where another stream does and
+ *                the host waits; the time of events that are not complete, were never recorded or keep no time; a record that only
+ *                captures may ask for
  * moved  EVT-17a nodes that record an event, or wait for one, and are given another one, in their graph or in an executable one, also while a
  *                launch is under way; one to twelve nodes of a graph that record an event each
  */
@@ -256,7 +257,8 @@ static void ask_times(struct ask *ask)
 
 #define TOLD_ROUNDS 20u
 #define TOLD_HOLD_NS 100000u
-#define PENDING_ROUNDS 16u
+#define PENDING_ROUNDS 22u
+#define ELSEWHERE_ROUND 16u /* from this round on another stream makes the second record */
 
 KERNEL(answers_work) { slow_stores(&args); }
 
@@ -316,12 +318,12 @@ static void close_told(struct told *told)
 }
 
 /* The second event is complete from the round before. Asked at once, it may say so again only if the work has stored its words; and there is no
- * time as long as it is not complete. */
+ * time as long as it is not complete, neither until it nor since it, whether the first event is complete or not. */
 static cudaError_t ask_again(struct told *told, unsigned round)
 {
     float ms;
     cudaStream_t stream = told->ask->stream;
-    cudaError_t error, query, time;
+    cudaError_t error, query, time, since;
     int early;
 
     prepare_trial(told->room, round);
@@ -340,12 +342,13 @@ static cudaError_t ask_again(struct told *told, unsigned round)
         return query;
     early = query == cudaSuccess && work_is_stale(told->room);
     time = cudaEventElapsedTime(&ms, told->event[0], told->event[1]);
+    since = cudaEventElapsedTime(&ms, told->event[1], told->event[0]);
     query = cudaEventQuery(told->event[1]);
     if (query != cudaSuccess && query != cudaErrorNotReady)
         return query;
     told->early += early || (query == cudaSuccess && work_is_stale(told->room));
     told->not_ready += query == cudaErrorNotReady; /* so it was not complete before that either */
-    told->early_times += query == cudaErrorNotReady && time != cudaErrorNotReady;
+    told->early_times += query == cudaErrorNotReady && (time != cudaErrorNotReady || since != cudaErrorNotReady);
     (void)cudaGetLastError();
     told->rounds++;
     error = cudaStreamSynchronize(stream);
@@ -362,6 +365,12 @@ KERNEL(answers_counted)
 
     k_delay(args.state, plan.hold_ns);
     k_store_relaxed(&args.state->began, before + 1);
+}
+/* Takes longer, and tells so at another place: for another stream. */
+KERNEL(answers_elsewhere)
+{
+    k_delay(args.state, 2 * (uint64_t)k_plan(&args).hold_ns);
+    k_store_relaxed(&args.state->alive, 1);
 }
 /* How many it counted by now. */
 KERNEL(answers_count_seen) { k_store_relaxed(&args.state->finished, k_load_relaxed(&args.state->began)); }
@@ -407,6 +416,29 @@ static cudaError_t record_while_pending(struct told *told, cudaGraphExec_t exec,
     return error == cudaSuccess ? cudaDeviceSynchronize() : error;
 }
 
+/* The same for the host if another stream records it the second time: then it stands for what that stream holds. */
+static cudaError_t record_elsewhere(struct told *told, unsigned round)
+{
+    volatile const struct trial_state *state = &told->room->state;
+    cudaStream_t side = told->ask->side;
+    cudaError_t error;
+
+    prepare_trial(told->room, round);
+    told->room->plan.hold_ns = 20000;
+    error = count_and_record(told, NULL, 0);
+    if (error == cudaSuccess)
+        error = launch_timed((const void *)SYMBOL(answers_elsewhere), &told->args, side);
+    if (error == cudaSuccess)
+        error = cudaEventRecord(told->event[1], side);
+    if (error == cudaSuccess)
+        do
+            error = round % 2 ? cudaEventQuery(told->event[1]) : cudaEventSynchronize(told->event[1]);
+        while (error == cudaErrorNotReady);
+    told->passed += error == cudaSuccess && !state->alive;
+    (void)cudaGetLastError();
+    return error == cudaSuccess ? cudaDeviceSynchronize() : error;
+}
+
 static void ask_pending(struct told *told)
 {
     cudaGraphExec_t exec = NULL;
@@ -414,7 +446,7 @@ static void ask_pending(struct told *told)
     cudaError_t error = record_by_node(told, (const void *)SYMBOL(answers_counted), 1, &exec);
 
     for (round = 0; ask_goes_on(told->ask, round, PENDING_ROUNDS) && error == cudaSuccess; round++)
-        error = record_while_pending(told, exec, round);
+        error = round < ELSEWHERE_ROUND ? record_while_pending(told, exec, round) : record_elsewhere(told, round);
     ask_expect(told->ask, "events that are recorded while a record of them is to come", error, cudaSuccess);
     ask_expect_none(told->ask, "who waited for such an event and came before the second record", told->passed, round);
     if (exec)
@@ -453,6 +485,7 @@ static void ask_refusals(struct told *told)
 
     ask_expect(ask, "an event", cudaEventCreate(&never), cudaSuccess);
     ask_expect_refusal(ask, "the time since an event that was never recorded", cudaEventElapsedTime(&ms, never, told->event[1]));
+    ask_expect_refusal(ask, "the time until an event that was never recorded", cudaEventElapsedTime(&ms, told->event[0], never));
     ask_expect(ask, "recording an event without timing", cudaEventRecord(told->untimed, ask->stream), cudaSuccess);
     ask_expect(ask, "its end", cudaEventSynchronize(told->untimed), cudaSuccess);
     ask_expect_refusal(ask, "the time since an event without timing", cudaEventElapsedTime(&ms, told->untimed, told->event[1]));

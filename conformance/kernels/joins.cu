@@ -4,6 +4,8 @@
  * events   COMP-04a  eight streams that wait for one record; an event that is destroyed once it is awaited; one of the stream's own
  *                    that is awaited as well; one that a refused launch was to record; a stream that is given an attribute; a capture
  *                    that leads through ten streams; copies, memsets, host functions, records, values and frees after a launch's event
+ * learned  COMP-04a  work, a dependent or another stream behind a launch of whose event the host has learned; a stream that waits twice for
+ *                    an event that two streams record
  * fans     COMP-04b  a node with twelve programmatic edges, into it or out of it, whose nodes are given attributes late; a full edge in a child
  *                    graph up to 24 deep; large grids after several ones, or after a captured event, in a graph that is launched three times
  * legacy   COMP-06d  twelve and forty blocking streams; one that is destroyed; a host function; a wait in the legacy stream for an event of another
@@ -415,6 +417,7 @@ static cudaError_t join_zero(struct joins *joins)
 #include "joins_drawn.h"
 #include "joins_before.h"
 #include "joins_hollow.h"
+#include "joins_learned.h"
 #include "joins_ends.h"
 #include "joins_told.h"
 #include "joins_told_rows.h"
@@ -477,6 +480,7 @@ static void ask_legacy(struct ask *ask)
 
 static const struct pair joins_pairs[] = {
     PAIR_ASK("events", ask_events),
+    PAIR_ASK("learned", ask_learned),
     PAIR_ASK("external", ask_external),
     PAIR_ASK("fans", ask_fans),
     PAIR_ASK("legacy", ask_legacy),

@@ -141,10 +141,15 @@ static cudaError_t follow_by_set(struct joins *joins, cudaStream_t stream)
     return look_at_set(joins, cudaMemsetAsync(joins->follower[0].data, SET_BYTE, PLACE_WORDS * sizeof(uint32_t), stream));
 }
 
+static cudaError_t make_follows(struct joins *joins)
+{
+    return joins->follows ? cudaSuccess
+                          : ask_graph_of_kernel(&joins->follows, (const void *)SYMBOL(joins_follower), &joins->follower[0], PLACE_WORDS);
+}
+
 static cudaError_t follow_by_graph(struct joins *joins, cudaStream_t stream)
 {
-    cudaError_t error = joins->follows ? cudaSuccess : ask_graph_of_kernel(&joins->follows, (const void *)SYMBOL(joins_follower),
-                                                                           &joins->follower[0], PLACE_WORDS);
+    cudaError_t error = make_follows(joins);
 
     return error == cudaSuccess ? cudaGraphLaunch(joins->follows, stream) : error;
 }

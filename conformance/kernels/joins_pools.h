@@ -24,8 +24,8 @@ KERNEL(joins_waits_and_fills) { fill_words(&args, 1); }
 /* What happens between the end of the memory's first use and its second one: the stream that freed it is asked whether it has ended, is
  * destroyed, or waits for an event; the host waits for a stream or an event that have nothing to do with it, allocates other memory or
  * has what graphs keep given back, at which a pool gives back what nobody uses; or the stream that takes it waits for an event of the
- * stream of its first use: one that was recorded before that, or one that the launch of that use records as it triggers, or begins; or
- * for one of other work that is queued after the free, and ends before that use. */
+ * stream of its first use: one that was recorded before that, or one that the launch of that use records as it triggers, for which the host may
+ * wait as well, or begins; or for one of other work that is queued after the free, and ends before that use. */
 enum since { SINCE_NOTHING, SINCE_POLLED, SINCE_DESTROYED, SINCE_WAITS, SINCE_SYNC, SINCE_EVENT, SINCE_MALLOC, SINCE_GRAPH_TRIM, SINCES,
              SINCE_OLDER = SINCES, SINCE_NEWER };
 #define SINCE_HOLD_NS 40000u   /* longer than the host takes for that */
@@ -45,7 +45,7 @@ enum own_pool { POOL_OF_DEVICE, POOL_MADE, POOL_NO_EVENTS, POOL_NO_CHANCE, POOL_
 struct pool_use {              /* of the memory by the work, and then by who stores at once */
     struct joins *joins;
     enum taker taker;
-    int by_launch;             /* the event that the taker waits for is the one of the work's own launch */
+    int by_launch;             /* the event that the taker, or the host, waits for is the one of the work's own launch */
     size_t bytes;
     cudaStream_t first, works, frees, takes; /* first: allocates it; works: uses it */
     cudaEvent_t event, older;
@@ -357,8 +357,10 @@ static enum since draw_since(const struct joins *joins, enum taker taker, enum o
 {
     unsigned since = drawn(joins, 12, SINCE_SYNC), call = drawn(joins, 59, SINCES - SINCE_SYNC + 1);
 
-    if (taker == TAKER_OTHER && joins->round % 3 != 0)
-        return joins->round % 3 == 2 ? SINCE_OLDER : SINCE_NEWER;
+    if (taker == TAKER_OTHER && joins->round % 4 == 1 && kind != POOL_DESTROYED)
+        return SINCE_EVENT;
+    if (taker == TAKER_OTHER && joins->round % 4 != 0)
+        return joins->round % 4 == 2 ? SINCE_OLDER : SINCE_NEWER;
     return (enum since)(since != SINCE_NOTHING || kind == POOL_DESTROYED || call == 0 ? since : SINCE_SYNC + call - 1);
 }
 
@@ -372,7 +374,7 @@ static cudaError_t use_pool(struct joins *joins, enum own_pool kind, unsigned wa
     use.joins = joins;
     use.kind = kind;
     use.taker = taker;
-    use.by_launch = since == SINCE_OLDER && joins->round / 6 % 4 != 3;
+    use.by_launch = (since == SINCE_OLDER && joins->round / 8 % 4 != 3) || (since == SINCE_EVENT && taker == TAKER_OTHER);
     prepare(joins, 1, 0);
     if (since == SINCE_NEWER) {
         joins->pinned->plan[0].hold_ns = SINCE_LONG_NS;

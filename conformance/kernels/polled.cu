@@ -1,10 +1,11 @@
 /* polled.cu - what a host finds that asks a stream whether its work has ended, or waits for it.
  *
  * pair       rules    what is asked
- * streams    MEM-09c  streams of each kind, after a kernel, a memset, copies, a host function, a graph, an event record, and a wait for the
- *                     event of another stream, also after a kernel, from this thread and from another one; after a kernel and what has nothing
- *                     to do or is refused
- * events     MEM-09c  events after work, whose stream was destroyed, that were asked for before, and in another thread
+ * streams    MEM-09c  streams of each kind, after a kernel, a dependent that waits, a memset, copies, a host function, a graph, an event
+ *                     record, and a wait for the event of another stream, also after a kernel, from this thread and from another one;
+ *                     after a kernel and what has nothing to do or is refused
+ * events     MEM-09c  events after work, whose stream was destroyed, that were asked for before, and in another thread; streams and events
+ *                     once the host has waited for something else: the event of the work's own launch, or other work that was queued later
  * recorders  MEM-09c  events of each kind, recorded in streams of each kind: by a call, by a node of a graph, and by a launch
  */
 #include <string.h>
@@ -15,6 +16,7 @@
 
 KERNEL(polled_work) { slow_stores(&args); }
 KERNEL(polled_nothing) { (void)args; }
+KERNEL(polled_dependent) { reader_copies(&args, 1); }
 
 /* Stores the words, makes them visible to the host, and only then triggers. */
 KERNEL(polled_stores_first)
@@ -31,7 +33,7 @@ KERNEL(polled_stores_first)
 }
 
 enum last {
-    LAST_KERNEL, LAST_MEMSET, LAST_COPY, LAST_COPY_IN, LAST_COPY_OUT, LAST_HOST, LAST_GRAPH, LAST_RECORD,
+    LAST_KERNEL, LAST_DEPENDENT, LAST_MEMSET, LAST_COPY, LAST_COPY_IN, LAST_COPY_OUT, LAST_HOST, LAST_GRAPH, LAST_RECORD,
     LAST_NO_COPY, LAST_NO_MEMSET, LAST_NO_NODES, LAST_LEFT_OUT, LAST_UNRECORDED, LAST_REFUSED, /* nothing to do */
     LAST_AWAITED, LAST_KERNEL_AWAITED, LASTS
 };
@@ -50,7 +52,10 @@ struct polled {
     cudaGraphExec_t hollow[2]; /* one without nodes, and one of which all are disabled */
     cudaEvent_t mark, fresh;   /* that nobody looks at; that is never recorded */
     unsigned said, ended, trials;
+    int copies;                /* what comes last copies the words, once it has waited */
 };
+
+static unsigned is_unfinished(const struct polled *p) { return work_is_stale(p->room) || (p->copies && copy_is_stale(p->room)); }
 
 static cudaError_t open_hollow(struct polled *p, unsigned which)
 {
@@ -123,9 +128,11 @@ static void close_polled(struct polled *p)
 
 static cudaError_t put_last(struct polled *p, enum last last, cudaStream_t stream)
 {
+    cudaLaunchAttribute attribute = serialization(1);
     cudaError_t error;
 
     switch (last) {
+    case LAST_DEPENDENT: return launch_one((const void *)SYMBOL(polled_dependent), &p->args, ASK_WORDS / 2, stream, &attribute, 1);
     case LAST_MEMSET: return cudaMemsetAsync(p->words, 0, sizeof(uint32_t), stream);
     case LAST_COPY: return cudaMemcpyAsync(p->words, p->words + 1, sizeof(uint32_t), cudaMemcpyDeviceToDevice, stream);
     case LAST_COPY_IN: return cudaMemcpyAsync(p->words, &p->room->looks, sizeof(uint32_t), cudaMemcpyHostToDevice, stream);
@@ -164,9 +171,9 @@ static void look_at(void *of)
     do
         query = look->asks ? cudaStreamQuery(look->stream) : cudaSuccess;
     while (query == cudaErrorNotReady);
-    p->said += look->asks && query == cudaSuccess && work_is_stale(p->room);
+    p->said += look->asks && query == cudaSuccess && is_unfinished(p);
     look->error = query == cudaSuccess ? cudaStreamSynchronize(look->stream) : query;
-    p->ended += look->error == cudaSuccess && work_is_stale(p->room);
+    p->ended += look->error == cudaSuccess && is_unfinished(p);
     (void)cudaGetLastError();
 }
 
@@ -188,6 +195,7 @@ static cudaError_t run_polled(struct polled *p, unsigned trial)
     cudaError_t error;
 
     prepare_trial(p->room, trial);
+    p->copies = last == LAST_DEPENDENT;
     error = launch_one((const void *)SYMBOL(polled_work), &p->args, ASK_WORDS / 2, last >= LAST_AWAITED ? p->ask->side : stream, NULL, 0);
     if (error == cudaSuccess)
         error = put_last(p, last, stream);
@@ -262,10 +270,82 @@ static cudaError_t run_event(struct polled *p, cudaEvent_t event, unsigned trial
     return error == cudaSuccess ? cudaDeviceSynchronize() : error;
 }
 
+/* What the host has waited for before it asks: in every second trial the event of the work's own launch, which may come while the work goes
+ * on; else what was queued later elsewhere: all of another stream, an event there, or a copy. */
+enum before { BEFORE_LAUNCH, BEFORE_STREAM, BEFORE_LAUNCH_AGAIN, BEFORE_EVENT, BEFORE_LAUNCH_STILL, BEFORE_COPY, BEFORES };
+#define BEFORE_TRIALS 36u
+
+static cudaError_t wait_for_other(struct polled *p, enum before before)
+{
+    cudaStream_t side = p->ask->side;
+    cudaError_t error;
+
+    if (before == BEFORE_COPY)
+        return cudaMemcpy(p->words, p->room->beside, sizeof(uint32_t), cudaMemcpyHostToDevice);
+    error = launch_one((const void *)SYMBOL(polled_nothing), &p->args, 1, side, NULL, 0);
+    if (error == cudaSuccess && before == BEFORE_EVENT)
+        error = cudaEventRecord(p->mark, side);
+    if (error != cudaSuccess)
+        return error;
+    return before == BEFORE_EVENT ? cudaEventSynchronize(p->mark) : cudaStreamSynchronize(side);
+}
+
+/* The work, an event after it, and what the host waits for. The event of the work's own launch comes first: then the event is recorded only
+ * when the host has waited. event: NULL if there is none, and the work is what comes last in its stream. */
+static cudaError_t work_and_other(struct polled *p, enum before before, cudaEvent_t event, cudaStream_t stream)
+{
+    int by_launch = before % 2 == 0;
+    cudaLaunchAttribute records = recording(p->mark);
+    cudaError_t error = launch_one((const void *)SYMBOL(polled_work), &p->args, ASK_WORDS / 2, stream, &records, (unsigned)by_launch);
+
+    if (error == cudaSuccess && by_launch)
+        error = cudaEventSynchronize(p->mark);
+    if (error == cudaSuccess && event)
+        error = cudaEventRecord(event, stream);
+    return error == cudaSuccess && !by_launch ? wait_for_other(p, before) : error;
+}
+
+/* Asked once each, the event and the stream are not over unless the work is; nor is the one of them that the host waits for. */
+static cudaError_t ask_both(struct polled *p, cudaEvent_t event, cudaStream_t stream, int waits_for_event)
+{
+    cudaError_t query = event ? cudaEventQuery(event) : cudaErrorNotReady, error = query;
+
+    p->said += query == cudaSuccess && work_is_stale(p->room);
+    if (query == cudaSuccess || query == cudaErrorNotReady)
+        error = query = cudaStreamQuery(stream);
+    p->said += query == cudaSuccess && work_is_stale(p->room);
+    if (query == cudaSuccess || query == cudaErrorNotReady)
+        error = waits_for_event ? cudaEventSynchronize(event) : cudaStreamSynchronize(stream);
+    p->ended += error == cudaSuccess && work_is_stale(p->room);
+    (void)cudaGetLastError();
+    return error;
+}
+
+/* The stream does not wait for the legacy stream, nor that for it. */
+static cudaError_t run_after_other(struct polled *p, cudaEvent_t event, unsigned trial)
+{
+    enum before before = (enum before)(trial % BEFORES);
+    int waits_for_event = trial / BEFORES % 2 == 0;
+    cudaStream_t stream;
+    cudaError_t error = cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
+
+    if (error != cudaSuccess)
+        return error;
+    if (before % 2 == 0 && !waits_for_event)
+        event = NULL;
+    prepare_trial(p->room, trial);
+    error = work_and_other(p, before, event, stream);
+    if (error == cudaSuccess)
+        error = ask_both(p, event, stream, waits_for_event);
+    (void)cudaStreamDestroy(stream);
+    return error == cudaSuccess ? cudaDeviceSynchronize() : error;
+}
+
 static void ask_polled_events(struct ask *ask)
 {
     struct polled p = PDL_ZERO;
     cudaEvent_t event = NULL;
+    unsigned after = 0;
     cudaError_t error = open_polled(&p, ask);
 
     if (error == cudaSuccess)
@@ -275,6 +355,11 @@ static void ask_polled_events(struct ask *ask)
     ask_expect(ask, "work and an event after it", error, cudaSuccess);
     ask_expect_none(ask, "events that were said to be complete and were not", p.said, p.trials);
     ask_expect_none(ask, "events and devices that were waited for and had not ended", p.ended, p.trials);
+    for (p.said = p.ended = 0; ask_goes_on(ask, after, BEFORE_TRIALS) && error == cudaSuccess; after++)
+        error = run_after_other(&p, event, after);
+    ask_expect(ask, "work, an event after it, and something else that the host waits for", error, cudaSuccess);
+    ask_expect_none(ask, "events and streams that were said to be over after a wait for something else, and were not", p.said, after);
+    ask_expect_none(ask, "events and streams that were waited for after something else, and were not over", p.ended, after);
     if (event)
         (void)cudaEventDestroy(event);
     close_polled(&p);

@@ -95,6 +95,7 @@ struct pending_wait { /* an event that the next work in the stream waits for */
     struct op *op;
     enum edge_kind kind;
     bool covered, completion; /* completion: of a launch */
+    const struct event *event; /* that was waited for: for the device later-wait-replaces; NULL: several */
 };
 
 enum { STREAM_MAGIC = 0x53545231 };
@@ -175,6 +176,8 @@ struct event {
     uint64_t launched_at;
     struct op *place;        /* what the destroyed event stood for whose place it has: for the device destroyed-event-place-fires */
     struct op *fires_with;   /* what the destroyed event stood for whose place it has: for the device destroyed-event-fires-next */
+    struct op *earlier;      /* what another stream had recorded it for before, if that was to come: for the device earlier-record-told */
+    bool moved_early;        /* there was such */
     unsigned rerecorded;     /* so often while it had not fired: for the device ninth-completion-record-lost */
     unsigned followers;      /* since it was recorded: for the device waiter-33-passes */
     uint8_t version, told_version; /* of its records; the last one of which the host was told: for the devices *-versions-wrap */
@@ -235,6 +238,7 @@ void pool_forgets(const void *p); /* it is freed by cudaFree */
 /* As if their work had ended, for the devices *-ends-frees; NULL: of all pools. */
 void pools_end_frees(const struct memory_pool *of);
 void pool_gives_live(const struct memory_pool *of); /* for the device trim-gives-live */
+void pools_pass_told(void); /* the frees behind kernels of whose launch the host was told, for the device told-launch-ends-frees */
 void graph_memories_reset(void);
 
 /* api_memory_pools.c: pools as handles */

@@ -37,6 +37,8 @@ static bool seems_fired(const struct event *e)
         return true;
     if (f->completion_event_succeeds && e->recorded == RECORDED_LAUNCH && e->op != NULL && !e->op->started_all)
         return true;
+    if (f->host_wait_ends_older_events && e->serial < device.host_waited)
+        return true;
     if (f->told_versions_wrap && e->was_told && e->told_version == e->version)
         return true;
     return e->was_fired && (f->fired_stays_fired || (f->fired_launch_event_stays && e->recorded == RECORDED_PROGRAMMATIC));
@@ -56,6 +58,8 @@ static bool event_not_awaited(const struct event *e)
         return true;
     if ((f->node_event_sync_early && e->by_node) || (f->launch_event_sync_early && e->recorded == RECORDED_PROGRAMMATIC))
         return true;
+    if (f->host_wait_ends_older_events && e->serial < device.host_waited)
+        return true;
     if (e->in == NULL)
         return false;
     if (f->awaited_sync_early && e->awaited != 0)
@@ -70,6 +74,15 @@ static bool event_not_awaited(const struct event *e)
 static bool is_captured(const struct event *e, bool only_by_calls)
 {
     return e->recorded == RECORDED_IN_CAPTURE && !(only_by_calls && e->captured_count == 1 && e->captured[0].of_event);
+}
+
+/* For the devices told-launch-*. */
+static void host_knows(const struct event *e)
+{
+    if (e->op != NULL && e->recorded == RECORDED_PROGRAMMATIC)
+        e->op->told = true;
+    if (device.faults.told_launch_ends_frees)
+        pools_pass_told();
 }
 
 cudaError_t CUDARTAPI cudaEventQuery(cudaEvent_t handle)
@@ -88,6 +101,7 @@ cudaError_t CUDARTAPI cudaEventQuery(cudaEvent_t handle)
     if (event_fired_for_host(e)) {
         e->was_told = true;
         e->told_version = e->version;
+        host_knows(e);
     }
     if (event_fired_for_host(e) || (device.faults.second_poll_succeeds && e->polled) || seems_fired(e))
         return cudaSuccess;
@@ -110,7 +124,10 @@ cudaError_t CUDARTAPI cudaEventSynchronize(cudaEvent_t handle)
     if (event_not_awaited(e))
         return call_result(run_a_little());
     e->was_fired = e->recorded != RECORDED_NEVER;
-    return call_result(run_until_fired(e));
+    cudaError_t error = run_until_fired(e);
+    host_knows(e);
+    host_waited(e->serial);
+    return call_result(error);
 }
 
 static uint64_t event_time(struct event *e)
@@ -128,10 +145,11 @@ cudaError_t CUDARTAPI cudaEventElapsedTime(float *ms, cudaEvent_t start, cudaEve
     CALL(cudaEventElapsedTime);
     struct event *a = event_of(start), *b = event_of(end);
     FAIL_IF(ms == NULL, cudaErrorInvalidValue);
-    FAIL_IF(a == NULL || b == NULL || a->recorded == RECORDED_NEVER || b->recorded == RECORDED_NEVER ||
+    bool until_never = b != NULL && b->recorded == RECORDED_NEVER && !device.faults.time_until_never_told;
+    FAIL_IF(a == NULL || b == NULL || a->recorded == RECORDED_NEVER || until_never ||
                 (((a->flags | b->flags) & cudaEventDisableTiming) != 0 && !device.faults.untimed_time_told),
             cudaErrorInvalidResourceHandle);
-    if (!event_fired_for_host(a) || !event_fired_for_host(b))
+    if ((!event_fired_for_host(a) && !device.faults.start_time_not_awaited) || !event_fired_for_host(b))
         return device.faults.unfinished_time_told ? (*ms = 0, cudaSuccess) : cudaErrorNotReady;
     int64_t ticks = (int64_t)(event_time(b) - event_time(a));
     bool sleeping = ((a->flags | b->flags) & cudaEventBlockingSync) != 0;

@@ -107,7 +107,12 @@ cudaError_t stream_move(struct stream *s, struct op *op, bool wait)
 {
     stream_append(s, op, false);
     op_submit(op);
-    return wait ? run_until_retired(op) : cudaSuccess;
+    if (!wait)
+        return cudaSuccess;
+    uint64_t serial = op->serial;
+    cudaError_t error = run_until_retired(op);
+    host_waited(serial);
+    return error;
 }
 
 cudaError_t stream_may_queue(struct stream *s)

@@ -85,6 +85,13 @@ void pool_gives_live(const struct memory_pool *of)
             m->freed_in = stream_legacy();
 }
 
+void pools_pass_told(void)
+{
+    for (struct pooled *m = pool; m != NULL; m = m->next)
+        if (m->last_kernel != NULL && m->last_kernel->told)
+            m->freed_by = NULL;
+}
+
 void pools_end_frees(const struct memory_pool *of)
 {
     for (struct pooled *m = pool; m != NULL; m = m->next)

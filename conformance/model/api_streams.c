@@ -20,6 +20,8 @@ static bool always_ended(const struct stream *s)
         return true;
     if (s->tail == NULL)
         return false;
+    if ((f->told_launch_polls_as_ended && s->tail->told) || (f->host_wait_ends_older_polls && s->tail->serial < device.host_waited))
+        return true;
     if (f->poll_after_copy_in_succeeds && s->tail->from_host)
         return true;
     if (f->seventeenth_stream_polls && s->place > 16)
@@ -49,12 +51,16 @@ static bool not_awaited(const struct stream *s)
         return true;
     if (f->legacy_sync_behind_move_early && stream_is_legacy(s) && s->kernel_tail == NULL)
         return true;
+    if (f->told_launch_sync_early && s->tail != NULL && s->tail->told)
+        return true;
     return f->other_thread_sync_early && device.other_thread;
 }
 
 /* What a host that polls is told; it is not what a host that waits is told on one broken device. */
 static bool seems_ended(const struct op *op, enum edge_kind kind)
 {
+    if (device.faults.poll_passes_waiting && op->kind == OP_KERNEL && all_threads_wait(op))
+        return true;
     if (device.faults.poll_before_flush && op->kind == OP_KERNEL)
         return op->exited_all;
     if (device.faults.query_passes_overlapped && op->kind == OP_KERNEL)
@@ -292,7 +298,10 @@ cudaError_t CUDARTAPI cudaStreamSynchronize(cudaStream_t handle)
         return call_result(run_a_little());
     if (device.faults.host_learns_early && s->tail != NULL)
         return call_result(run_until_done(s->tail));
-    return call_result(run_until_retired(s->tail));
+    uint64_t waits_for = s->tail != NULL ? s->tail->serial : 0;
+    cudaError_t error = run_until_retired(s->tail);
+    host_waited(waits_for);
+    return call_result(error);
 }
 
 cudaError_t CUDARTAPI cudaStreamQuery(cudaStream_t handle)

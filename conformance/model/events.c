@@ -43,6 +43,8 @@ void events_forget_retired(void)
             e->fires_with = NULL;
         if (e->place != NULL && e->place->retired)
             e->place = NULL;
+        if (e->earlier != NULL && e->earlier->retired)
+            e->earlier = NULL;
         if (e->op != NULL && e->op->retired) {
             e->fired_at = e->op->done_at;
             e->op = NULL;
@@ -122,6 +124,7 @@ void event_takes(struct event *e, enum recorded how, struct op *op, bool at_bloc
     e->capture = NULL;
     e->device_at = e->host_at = EDGE_RETIRED;
     e->at_start = at_block_start && how == RECORDED_PROGRAMMATIC;
+    e->moved_early = false;
     e->serial = op->serial;
     e->polled = false;
     if (how == RECORDED_ORDINARY)
@@ -179,6 +182,7 @@ static bool told_of_launch(const struct event *e)
 bool event_fired_for_host(struct event *e)
 {
     bool told = (device.faults.node_record_host_early && e->by_node) || (device.faults.record_behind_graph_told && e->behind_graph);
+    told |= device.faults.earlier_record_told && e->moved_early && (e->earlier == NULL || e->earlier->retired);
     return e->op == NULL || op_reached(e->op, e->host_at) || told || told_of_launch(e);
 }
 
@@ -208,6 +212,8 @@ static bool record_is_lost(const struct stream *s, bool flagged)
     if (s->tail == NULL)
         return false;
     if (f->record_behind_ended_lost && s->tail->attributed && s->tail->done)
+        return true;
+    if (f->record_behind_told_launch_lost && s->tail->told && !s->tail->retired)
         return true;
     if (f->given_priority_record_lost && stream_given(s, 8))
         return true;
@@ -246,8 +252,12 @@ static void event_record(struct event *e, struct stream *s, bool flagged)
         s->kernel_tail = NULL; /* F25 */
     bool by_launch = e->op != NULL && (e->recorded == RECORDED_PROGRAMMATIC || e->recorded == RECORDED_LAUNCH);
     bool kept = device.faults.record_keeps_first && e->recorded == RECORDED_ORDINARY;
+    bool pending = e->recorded == RECORDED_ORDINARY && e->op != NULL && !e->op->retired;
+    struct op *earlier = pending && e->in != NULL && e->in != s ? e->op : NULL;
     if (!kept && (!device.faults.launch_record_stays || !by_launch))
         event_takes(e, RECORDED_ORDINARY, op, false);
+    e->earlier = earlier;
+    e->moved_early = earlier != NULL;
     if (device.faults.timed_event_early && op->timed)
         e->host_at = EDGE_STARTED, e->op = before != NULL && !before->retired ? before : e->op;
     if (device.faults.ipc_event_early && (e->flags & cudaEventInterprocess) != 0 && before != NULL && !before->retired)
@@ -346,6 +356,8 @@ static void event_awaited(struct stream *s, struct event *e)
     if (e->op == NULL || op_reached(e->op, EDGE_RETIRED))
         return;
     const struct faults *f = &device.faults;
+    if (f->told_launch_event_passed && e->op->told)
+        return;
     if (f->moved_event_not_awaited && e->moved && e->in != s && s->tail == NULL)
         return;
     bool completion = e->recorded == RECORDED_LAUNCH, programmatic = e->recorded == RECORDED_PROGRAMMATIC;
@@ -361,7 +373,7 @@ static void event_awaited(struct stream *s, struct event *e)
     covered &= !(device.faults.second_waiter_uncovered && !is_first_waiter(e, s));
     covered &= !(device.faults.fired_launch_uncovers && e->was_fired);
     covered &= !(device.faults.polled_launch_event_uncovered && e->polled);
-    struct pending_wait w = {e->op, e->device_at, covered, completion};
+    struct pending_wait w = {e->op, e->device_at, covered, completion, e};
     stream_awaits(s, w);
 }
 

@@ -542,6 +542,12 @@ struct faults {
     bool symbol_copy_forgets_events, symbol_copy_passes_row, symbol_copy_skips_legacy;
     bool callback_passes_neighbour, callback_neighbour_passed;
     bool destruction_drops_move, destruction_drops_callback;
+    bool told_launch_passed, told_launch_uncovered, told_launch_event_passed; /* the host was told of the event of a launch that goes on */
+    bool later_wait_replaces; /* of two for one event */
+    bool told_launch_polls_as_ended, told_launch_sync_early, record_behind_told_launch_lost;
+    bool host_wait_ends_older_polls, host_wait_ends_older_events, poll_passes_waiting; /* what the host is told */
+    bool start_time_not_awaited, time_until_never_told, earlier_record_told;
+    bool told_launch_ends_frees;
     bool never_overlaps, seldom_overlaps, early, shared, halts, late_copies, pageable_later; /* these conform */
 };
 

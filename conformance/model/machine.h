@@ -92,6 +92,7 @@ struct op {
         bool in_child;
     } node;
     int given_domain; /* of its stream: for the device given-domain-uncovers */
+    bool told;           /* the host has waited for the event of its launch, or found it complete: for the devices told-launch-* */
     bool waits_freed; /* for the devices exec-end-frees-waits, allocation-frees-waits and own-event-uncovers */
     bool attributed, covers_nothing, urgent; /* how it was launched, for the devices of ATTR-04, ATTR-07, COMP-03 */
     unsigned char domain;
@@ -233,6 +234,7 @@ struct device {
     uint64_t trace, serial, order;
     /* the serial at the last call of this kind: for the devices told-function-uncovers and such */
     uint64_t told_function_at, told_memory_at, made_graph_at, pinned_memory_at, changed_graph_at, told_properties_at, printed_graph_at, told_pool_at, registered_at;
+    uint64_t host_waited; /* the serial of the last work that the host waited for: for the devices host-wait-ends-* */
     bool by_driver, in_piece; /* the driver is called to launch; and is given the arguments in one piece */
     bool graph_by_driver;     /* ... to launch a graph */
     enum queued_by queued_by; /* what is queued now */
@@ -357,7 +359,14 @@ void constants_block_begins(const struct block *block);
 void reductions_reset(void);
 void reductions_arrive(void);
 
+/* What the host waited for, by its serial. */
+static inline void host_waited(uint64_t serial)
+{
+    device.host_waited = serial > device.host_waited ? serial : device.host_waited;
+}
+
 /* waits.c */
+bool all_threads_wait(const struct op *op); /* of the kernel: for the device poll-passes-waiting */
 bool wait_may_return(const struct thread *thread);
 bool before_open_wait(const struct thread *thread); /* the thread has not waited, and what a wait covers has not ended */
 

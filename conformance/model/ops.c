@@ -71,7 +71,7 @@ void ops_reset(void)
     values_reset();
     moves_reset();
     device.live_ops = 0;
-    device.serial = device.told_function_at = device.told_memory_at = device.made_graph_at = 0;
+    device.serial = device.told_function_at = device.told_memory_at = device.made_graph_at = device.host_waited = 0;
     device.pinned_memory_at = device.changed_graph_at = device.told_properties_at = device.printed_graph_at = device.told_pool_at = device.registered_at = 0;
 }
 

@@ -91,6 +91,8 @@ static bool passes_tail(const struct stream *s, const struct op *op)
 {
     if (s->tail == NULL || s->tail->retired)
         return false;
+    if (device.faults.told_launch_passed && s->tail->told)
+        return true;
     if (passes_copy(s->tail, op))
         return true;
     if (device.faults.ended_row_passed && s->tail->attributed && s->tail->done)
@@ -154,6 +156,8 @@ static bool launch_uncovered(const struct stream *s, const struct op *op, const 
         (f->printed_graph_uncovers && device.printed_graph_at >= last) || (f->told_pool_uncovers && device.told_pool_at >= last) ||
         (f->registered_uncovers && device.registered_at >= last) || (f->empty_move_hides_primary && s->moved_nothing) ||
         (f->driver_value_uncovers && device.by_driver && s->tail->kind == OP_AWAIT))
+        return true;
+    if (f->told_launch_uncovered && pred->told && !pred->retired)
         return true;
     if (f->pairs_beyond_32_uncovered && pairs_beside(s) >= 32)
         return true;

@@ -525,11 +525,16 @@ void stream_awaits(struct stream *s, struct pending_wait wait)
         return;
     if (s->deaf || (device.faults.ninth_wait_lost && is_ninth(s, wait.op)))
         return;
+    for (unsigned i = 0; device.faults.later_wait_replaces && i < s->waits; i++)
+        if (s->wait[i].event == wait.event) {
+            s->wait[i] = wait;
+            return;
+        }
     if (s->waits == MAX_WAITS) { /* fold them into one operation */
         struct op *join = op_new(OP_JOIN);
         order_behind_waits(s, join);
         op_submit(join);
-        struct pending_wait folded = {join, EDGE_RETIRED, true, false};
+        struct pending_wait folded = {join, EDGE_RETIRED, true, false, NULL};
         s->wait[0] = folded;
         s->waits = 1;
     }

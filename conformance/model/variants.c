@@ -2253,6 +2253,20 @@ static const struct variant variants[] = {
     BROKEN("callback-neighbour-passed", callback_neighbour_passed, "COMP-04d", "what comes right behind a callback waits for the kernel before that one only"),
     BROKEN("destruction-drops-move", destruction_drops_move, "MEM-09b", "a stream that is destroyed drops its last work if that is a copy or memset that has not begun"),
     BROKEN("destruction-drops-callback", destruction_drops_callback, "MEM-09b", "a stream that is destroyed drops its last work if that is a callback that has not begun"),
+    BROKEN("told-launch-passed", told_launch_passed, "COMP-04a", "once the host was told of the event of a launch, work without attribute 6 does not wait for that launch's kernel"),
+    BROKEN("told-launch-uncovered", told_launch_uncovered, "COMP-04a", "the wait does not cover a primary once the host was told of the event of its launch"),
+    BROKEN("told-launch-event-passed", told_launch_event_passed, "COMP-04a", "no stream waits for the event of a launch once the host was told of it"),
+    BROKEN("told-launch-polls-as-ended", told_launch_polls_as_ended, "MEM-09c", "a host is told that a stream has ended once it was told of the event of the last launch there"),
+    BROKEN("told-launch-sync-early", told_launch_sync_early, "MEM-09c", "a host does not wait for a stream once it was told of the event of the last launch there"),
+    BROKEN("record-behind-told-launch-lost", record_behind_told_launch_lost, "MEM-09c", "an event that is recorded right behind a launch stands for nothing once the host was told of the event of that launch"),
+    BROKEN("told-launch-ends-frees", told_launch_ends_frees, "COMP-17a", "memory that is freed right behind a launch may be given again once the host was told of the event of that launch"),
+    BROKEN("host-wait-ends-older-polls", host_wait_ends_older_polls, "MEM-09c", "once the host has waited for some work, it is told that every stream has ended whose last work was queued before that"),
+    BROKEN("host-wait-ends-older-events", host_wait_ends_older_events, "MEM-09c", "once the host has waited for some work, every event that was recorded before that seems to be complete"),
+    BROKEN("poll-passes-waiting", poll_passes_waiting, "MEM-09c", "a host that asks is told that a stream has ended while all threads of its last kernel are in their wait"),
+    BROKEN("start-time-not-awaited", start_time_not_awaited, "EVT-17", "the time between two events is told as soon as the second one is complete"),
+    BROKEN("time-until-never-told", time_until_never_told, "EVT-17", "a time is told until an event that was never recorded"),
+    BROKEN("later-wait-replaces", later_wait_replaces, "COMP-04a", "a stream that waits for an event again, without work between, waits for its later record only"),
+    BROKEN("earlier-record-told", earlier_record_told, "EVT-17", "recorded in another stream while its last record is to come, an event is complete for the host as soon as that record is"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 

@@ -18,6 +18,17 @@ static bool covered_enough(const struct op *op, const struct op *pred)
     return false;
 }
 
+bool all_threads_wait(const struct op *op)
+{
+    if (!op->started_all || op->grid->resident == NULL)
+        return false;
+    for (const struct block *b = op->grid->resident; b != NULL; b = b->next_of_grid)
+        for (unsigned i = 0; i < b->threads; i++)
+            if (b->thread[i].state != THREAD_WAIT && b->thread[i].state != THREAD_DONE)
+                return false;
+    return true;
+}
+
 /* Devices on which the late blocks of some launches do not wait */
 static bool late_block_is_free(const struct op *op, unsigned block)
 {
