@@ -528,6 +528,7 @@ struct faults {
     bool sync_ends_frees, event_sync_ends_frees, malloc_ends_frees, graph_trim_ends_frees; /* as if the work before them had ended */
     bool long_copy_ends_with_last_part; /* for what follows on the device */
     bool crooked_long_copy_cut, crooked_long_set_cut, odd_pitch_rounded, wide_set_turned;
+    bool error_taken_from_all_threads;
     bool never_overlaps, seldom_overlaps, early, shared, halts, late_copies, pageable_later; /* these conform */
 };
 

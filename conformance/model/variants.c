@@ -763,6 +763,7 @@ static const struct variant variants[] = {
     BROKEN("success-clears-error", success_clears_error, "ATTR-15a", "a call that succeeds resets the last error"),
     BROKEN("first-error-stays", first_error_stays, "ATTR-15a", "the last error is the first one since it was asked for"),
     BROKEN("last-error-shared", last_error_shared, "ATTR-15a", "all host threads have one last error"),
+    BROKEN("error-taken-from-all-threads", error_taken_from_all_threads, "ATTR-15a", "asking for the last error resets it for every host thread"),
     BROKEN("fence-takes-eight", fence_takes_eight, "MEM-10", "a fence waits for eight stores at most"),
     BROKEN("urgent-event-sync-early", urgent_event_sync_early, "MEM-09c", "a host does not wait for an event that was recorded in a stream with a priority"),
     BROKEN("legacy-event-sync-early", legacy_event_sync_early, "MEM-09c", "a host does not wait for an event that was recorded in the legacy stream"),
