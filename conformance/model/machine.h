@@ -81,7 +81,7 @@ struct op {
     unsigned blocked;    /* edges (and the submit) still to come before it may start */
     unsigned cover_open; /* covered ops not yet retired */
     bool covers_untriggered; /* for the device wait-needs-trigger */
-    bool by_driver;
+    bool by_driver, by_other; /* by_other: queued by another host thread than the first */
     const void *original; /* the node of a graph that its node was copied from: for the device siblings-share-triggers */
     int given_domain; /* of its stream: for the device given-domain-uncovers */
     bool waits_freed; /* for the devices exec-end-frees-waits, allocation-frees-waits and own-event-uncovers */

@@ -100,6 +100,7 @@ struct op *op_new(enum op_kind kind)
     op->kind = kind;
     op->serial = ++device.serial;
     op->blocked = 1; /* until submitted */
+    op->by_other = device.other_thread;
     if (device.explorer != NULL)
         explorer_note(device.explorer, op);
     device.live_ops++;
