@@ -80,7 +80,8 @@
  * batches  COMP-04h  copies that one call queues, of pieces or of rows and layers: out of work, after an event, before work of each kind
  * allocations COMP-17c nodes that allocate memory and free it, between kernels, after such rows, beside others, and for the stream that goes on
  * pools    COMP-17a memory that is freed in a stream and allocated again, in that stream or another one, of the device's pool or of one
- *                    that was made, which may be trimmed meanwhile; up to 80 pieces at once, no two of which share memory
+ *                    that was made, which may be trimmed meanwhile; freed or allocated by another host thread, each in its own per-thread
+ *                    stream too; up to 80 pieces at once, no two of which share memory
  * gone_pools COMP-17d the same of a pool that is destroyed once its memory is freed
  * ended    MEM-09b   what the host finds once it has waited for the device: work in streams of each kind, in a graph
  *

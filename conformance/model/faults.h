@@ -530,6 +530,7 @@ struct faults {
     bool crooked_long_copy_cut, crooked_long_set_cut, odd_pitch_rounded, wide_set_turned;
     bool error_taken_from_all_threads;
     bool per_thread_passes_per_thread, others_record_lost, others_end_of_event_lost;
+    bool freed_by_other_thread_given, per_threads_share_freed;
     bool never_overlaps, seldom_overlaps, early, shared, halts, late_copies, pageable_later; /* these conform */
 };
 

@@ -1510,6 +1510,8 @@ static const struct variant variants[] = {
     BROKEN("freed-in-ended-stream-given", freed_in_ended_stream_given, "COMP-17a", "memory that a stream freed is given to another one once the stream is destroyed"),
     BROKEN("large-freed-given", large_freed_given, "COMP-17a", "freed memory of more than 64 KiB is given to anyone"),
     BROKEN("freed-per-thread-given", freed_per_thread_given, "COMP-17a", "memory that the per-thread stream frees is given to anyone"),
+    BROKEN("freed-by-other-thread-given", freed_by_other_thread_given, "COMP-17a", "memory that another host thread frees than the one whose work used it is given to another stream at once"),
+    BROKEN("per-thread-streams-share-freed", per_threads_share_freed, "COMP-17a", "memory that is freed in the per-thread stream of one host thread is given to that of another one at once"),
     BROKEN("freed-given-to-legacy", freed_given_to_legacy, "COMP-17a", "the legacy stream is given freed memory before the free has come"),
     BROKEN("second-value-replaces", second_value_replaces, "COMP-17b", "a wait for a value does not wait for a value that its stream waits for before"),
     BROKEN("value-wait-gives-up", value_wait_gives_up, "COMP-17b", "a stream that waits for a value gives up after a hundred looks"),
