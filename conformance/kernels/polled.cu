@@ -4,7 +4,8 @@
  * streams    MEM-09c  streams of each kind, after a kernel, a memset, copies, a host function, a graph, an event record, and a wait for the
  *                     event of another stream, also after a kernel, from this thread and from another one; after a kernel and what has nothing
  *                     to do or is refused
- * events     MEM-09c  events after work, whose stream was destroyed, that were asked for before, and in another thread
+ * events     MEM-09c  events after work, whose stream was destroyed, that were asked for before, and in another thread; events that another
+ *                     thread made
  * recorders  MEM-09c  events of each kind, recorded in streams of each kind: by a call, by a node of a graph, and by a launch
  */
 #include <string.h>
@@ -224,9 +225,10 @@ static void look_at_event(void *of)
     (void)cudaGetLastError();
 }
 
-/* Bits of the trial: asks; in another thread; the stream is destroyed meanwhile; waits for the device. */
-static cudaError_t run_event(struct polled *p, cudaEvent_t event, unsigned trial)
+/* Bits of the trial: asks; in another thread; the stream is destroyed meanwhile; waits for the device; another thread has made the event. */
+static cudaError_t run_event(struct polled *p, const cudaEvent_t events[2], unsigned trial)
 {
+    cudaEvent_t event = events[trial >> 4 & 1];
     struct event_look look = { p, event, trial & 1, trial >> 3 & 1, cudaSuccess };
     cudaStream_t stream;
     cudaError_t error = cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
@@ -252,18 +254,22 @@ static cudaError_t run_event(struct polled *p, cudaEvent_t event, unsigned trial
 static void ask_polled_events(struct ask *ask)
 {
     struct polled p = PDL_ZERO;
-    cudaEvent_t event = NULL;
+    cudaEvent_t event[2] = { NULL, NULL };
     cudaError_t error = open_polled(&p, ask);
 
     if (error == cudaSuccess)
-        error = cudaEventCreateWithFlags(&event, cudaEventDisableTiming);
+        error = cudaEventCreateWithFlags(&event[0], cudaEventDisableTiming);
+    if (error == cudaSuccess)
+        error = event_of_other(cudaEventDisableTiming, &event[1]);
     for (; ask_goes_on(ask, p.trials, 64) && error == cudaSuccess; p.trials++)
         error = run_event(&p, event, p.trials);
     ask_expect(ask, "work and an event after it", error, cudaSuccess);
     ask_expect_none(ask, "events that were said to be complete and were not", p.said, p.trials);
     ask_expect_none(ask, "events and devices that were waited for and had not ended", p.ended, p.trials);
-    if (event)
-        (void)cudaEventDestroy(event);
+    if (event[0])
+        (void)cudaEventDestroy(event[0]);
+    if (event[1])
+        (void)cudaEventDestroy(event[1]);
     close_polled(&p);
 }
 
