@@ -6,7 +6,7 @@
  *                    that leads through ten streams; copies, memsets, host functions, records, values and frees after a launch's event
  * fans     COMP-04b  a node with twelve programmatic edges, into it or out of it, whose nodes are given attributes late; a full edge in a child
  *                    graph up to 24 deep; large grids after several ones, or after a captured event, in a graph that is launched three times
- * legacy   COMP-06d  twelve and forty blocking streams; one that is destroyed; a host function; a wait in the legacy stream for an event of another
+ * legacy   COMP-06d  twelve and forty blocking streams; one that is destroyed, or that another thread made; a host function; a wait in the legacy stream for an event of another
  *                    stream; stream 0, also after the legacy stream and before it; blocking streams that wait for events; another thread, also
  *                    in its own default stream; an event that the legacy stream records
  * default  COMP-06d  work of each kind in the legacy stream or a blocking one, followers of each kind in the other one, which had held nothing, a
@@ -351,15 +351,20 @@ static cudaError_t join_twelve(struct joins *joins)
 
 static cudaError_t join_gone(struct joins *joins)
 {
-    cudaStream_t gone;
-    cudaError_t error = cudaStreamCreate(&gone);
+    int elsewhere = joins->round % 2 != 0;
+    cudaStream_t gone = NULL;
+    cudaError_t error = elsewhere ? stream_of_other(cudaStreamDefault, &gone) : cudaStreamCreate(&gone);
 
     prepare(joins, 1, 1);
     if (error == cudaSuccess)
         error = work(joins, 0, gone);
-    if (error == cudaSuccess)
+    if (error == cudaSuccess && !elsewhere)
         error = cudaStreamDestroy(gone); /* its work goes on */
-    return error == cudaSuccess ? follow(joins, 0, cudaStreamLegacy) : error;
+    if (error == cudaSuccess)
+        error = follow(joins, 0, cudaStreamLegacy);
+    if (elsewhere)
+        (void)cudaStreamDestroy(gone);
+    return error;
 }
 
 static void CUDART_CB look(void *opaque)
@@ -443,7 +448,7 @@ static void ask_legacy(struct ask *ask)
 {
     static const struct join joins[] = {
         { "stale in the legacy stream, after twelve blocking ones", join_twelve },
-        { "stale in the legacy stream, after a blocking one that was destroyed", join_gone },
+        { "stale in the legacy stream, after a blocking one that was destroyed, or that another host thread made", join_gone },
         { "stale in a host function of the legacy stream, after a blocking one", join_host },
         { "stale in a blocking stream, after the legacy one waited for an event", join_action },
         { "stale in stream 0, after two blocking ones", join_zero },

@@ -139,6 +139,7 @@ struct stream {
     const struct stream *renews; /* the one that was destroyed last before it was made, whose work went on: for the devices renewed-stream-* */
     bool renewed; /* it is gone, and another one was made then: for the device renewed-stream-leaves-legacy */
     bool first; /* of all that were made: for the device legacy-frees-one */
+    bool by_other; /* made by another host thread than the first: for the devices *-stream-made-elsewhere-* */
     bool late; /* made while 60 others existed: for the device sixtieth-stream-unordered */
     const struct event *met; /* the event that it was told to wait for last; in this version: for the device record-versions-wrap */
     uint8_t met_version;

@@ -532,6 +532,7 @@ struct faults {
     bool per_thread_passes_per_thread, others_record_lost, others_end_of_event_lost;
     bool freed_by_other_thread_given, per_threads_share_freed;
     bool elsewhere_made_event_succeeds, elsewhere_made_event_sync_early;
+    bool elsewhere_made_stream_not_joined;
     bool never_overlaps, seldom_overlaps, early, shared, halts, late_copies, pageable_later; /* these conform */
 };
 

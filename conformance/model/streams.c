@@ -85,6 +85,7 @@ struct stream *stream_new(unsigned flags, int priority)
             break;
         }
     s->made_at = device.serial;
+    s->by_other = device.other_thread;
     s->renews = left;
     if (left != NULL)
         left->renewed = true;
@@ -208,6 +209,8 @@ static void order_behind_others(struct stream *s, struct op *op)
             continue;
         if ((device.faults.legacy_host_passes_graphs && op->kind == OP_HOST && o->tail->kind == OP_JOIN) ||
             (device.faults.plain_copy_passes_attributed && op->plain_copy && o->tail->kind == OP_KERNEL && o->tail->attributed))
+            continue;
+        if (device.faults.elsewhere_made_stream_not_joined && o->by_other && !device.other_thread)
             continue;
         if (device.faults.legacy_kernel_passes_copies && o->tail->kind == OP_COPY && op->kind == OP_KERNEL)
             continue;

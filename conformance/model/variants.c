@@ -700,6 +700,7 @@ static const struct variant variants[] = {
     BROKEN("other-thread-device-sync-early", other_thread_device_sync_early, "MEM-09c", "another thread does not wait for the device"),
     BROKEN("long-device-copy-cut", long_device_copy_cut, "COMP-05b", "a copy within the device ends after 64 KiB"),
     BROKEN("other-thread-legacy-alone", other_thread_legacy_alone, "COMP-06d", "what another thread queues in the legacy stream does not wait for blocking streams"),
+    BROKEN("stream-made-elsewhere-not-joined", elsewhere_made_stream_not_joined, "COMP-06d", "the legacy stream does not wait for a blocking stream that another host thread made"),
     BROKEN("other-thread-skips-legacy", other_thread_skips_legacy, "COMP-06d", "what another thread queues in a blocking stream does not wait for the legacy stream"),
     BROKEN("first-behind-event-skips-legacy", first_behind_event_skips_legacy, "COMP-06d", "the first work of a blocking stream does not wait for the legacy stream if it waits for an event"),
     BROKEN("waiting-stream-not-joined", waiting_stream_not_joined, "COMP-06d", "the legacy stream does not wait for a blocking stream that waits for an event"),
