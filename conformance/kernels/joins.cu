@@ -83,7 +83,8 @@
  *                    that was made, which may be trimmed meanwhile; freed or allocated by another host thread, each in its own per-thread
  *                    stream too; up to 80 pieces at once, no two of which share memory
  * gone_pools COMP-17d the same of a pool that is destroyed once its memory is freed
- * ended    MEM-09b   what the host finds once it has waited for the device: work in streams of each kind, in a graph
+ * ended    MEM-09b   what the host finds once it has waited for the device: work in streams of each kind, in a graph, in a stream that another host
+ *                    thread destroyed
  *
  * Work is a kernel that triggers first thing and stores late; a follower is a kernel without the attribute that copies what it finds.
  * Mutant `otherstream`: the followers are launched in a stream that waits for nothing.

@@ -120,6 +120,9 @@ cudaError_t CUDARTAPI cudaStreamDestroy(cudaStream_t handle)
         execs_leave(s);
     if (device.faults.destruction_drops_host && s->tail != NULL && s->tail->kind == OP_HOST && !s->tail->done)
         s->tail->host.call = no_call;
+    bool left_to_other = device.faults.others_destruction_drops && s->tail != NULL && !s->tail->by_other && device.other_thread && !s->tail->turn;
+    if (left_to_other && (s->tail->kind == OP_KERNEL || s->tail->kind == OP_HOST))
+        s->tail->kind = OP_RECORD;
     if (device.faults.left_dependent_dropped && s->tail != NULL && s->tail->kind == OP_KERNEL && s->tail->attributed && !s->tail->turn)
         s->tail->kind = OP_RECORD; /* which does nothing */
     stream_leaves(s);

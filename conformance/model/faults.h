@@ -533,6 +533,7 @@ struct faults {
     bool freed_by_other_thread_given, per_threads_share_freed;
     bool elsewhere_made_event_succeeds, elsewhere_made_event_sync_early;
     bool elsewhere_made_stream_not_joined;
+    bool others_destruction_drops;
     bool never_overlaps, seldom_overlaps, early, shared, halts, late_copies, pageable_later; /* these conform */
 };
 

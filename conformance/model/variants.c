@@ -867,6 +867,7 @@ static const struct variant variants[] = {
     BROKEN("row-of-legacy-passed", row_of_legacy_passed, "COMP-06d", "a blocking stream does not come after what the last kernel of the legacy stream overlapped"),
     BROKEN("fourth-into-empty-lost", fourth_into_empty_lost, "COMP-04b", "of the edges into an empty node only three count"),
     BROKEN("destruction-drops-host", destruction_drops_host, "MEM-09b", "a stream that is destroyed drops a host function that is its last work"),
+    BROKEN("destruction-by-other-thread-drops", others_destruction_drops, "MEM-09b", "a stream that another host thread destroys drops the kernel or host function that the first one queued last in it and that has not begun"),
     BROKEN("driver-sets-64-words", driver_sets_64_words, "COMP-05c", "cuMemsetD32Async sets no more than 64 words"),
     BROKEN("driver-sets-halves-as-bytes", driver_sets_halves_as_bytes, "COMP-05c", "cuMemsetD16Async sets every byte to the lower one of its value"),
     BROKEN("captured-words-as-bytes", captured_words_as_bytes, "COMP-05c", "a captured memset of words sets every byte to the lowest one of its value"),
