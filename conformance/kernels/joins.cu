@@ -25,7 +25,8 @@
  *                    an empty body; after some of them, and a memset of no bytes, work of each kind
  * across   COMP-06e  graphs in the default streams and in blocking ones, as work or as followers of each other
  * kinds    COMP-12d  a graph between work of each kind: what is before it, and what comes after it
- * called   COMP-04d  followers that are queued by the other calls: copies by direction or of many rows, cudaLaunchKernel, cudaLaunchCooperativeKernel
+ * called   COMP-04d  followers that are queued by the other calls: copies by direction or of many rows, cudaLaunchKernel, cudaLaunchCooperativeKernel;
+ *                    what another host thread queues
  * driver   COMP-04d  copies, memsets, host functions and waits by the driver's calls for each direction, width and shape; copies and memsets of rows
  *                    and layers that the host waits for
  * many     COMP-04e  the last of 136 streams, or all of them, an event among 4,160, those of 520 launches, one that is recorded 260 times or

@@ -408,6 +408,8 @@ static cudaError_t call_plainly_waiting(struct joins *joins) { return call_oldes
 static cudaError_t call_cooperative(struct joins *joins) { return call_oldest(joins, 0, 1); }
 static cudaError_t call_cooperative_waiting(struct joins *joins) { return call_oldest(joins, 1, 1); }
 
+static cudaError_t call_there(struct joins *joins);
+
 static void ask_called(struct ask *ask)
 {
     static const struct join joins[] = {
@@ -417,6 +419,7 @@ static void ask_called(struct ask *ask)
         { "stale in a copy from pinned memory that a kernel writes", call_from_pinned_work },
         { "stale in a copy from pinned memory that a graph writes", call_from_pinned_graph },
         { "stale after an event that cuEventRecordWithFlags recorded", call_record },
+        { "stale in what another host thread queues", call_there },
         { "stale after cudaLaunchKernel", call_plainly },
         { "stale after an event and cudaLaunchKernel", call_plainly_waiting },
         { "stale after cudaLaunchCooperativeKernel", call_cooperative },

@@ -15,6 +15,8 @@ bool passes_graph(const struct stream *s, const struct op *op)
 /* On broken devices: what another host thread than the first launches is nothing to what that one launched right before. */
 bool passes_first_thread(const struct stream *s, const struct op *op)
 {
+    if (device.faults.others_item_unordered && s->tail != NULL && s->tail->kind == OP_KERNEL && op->kind != OP_KERNEL && op->kind != OP_RECORD)
+        return op->by_other != s->tail->by_other;
     return device.faults.next_thread_unordered && s->tail != NULL && s->tail->kind == OP_KERNEL && (op->features & HAS(otherthread)) != 0 &&
            (s->tail->features & HAS(otherthread)) == 0;
 }

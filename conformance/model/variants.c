@@ -719,6 +719,7 @@ static const struct variant variants[] = {
     BROKEN("driver-sets-low-byte", driver_sets_low_byte, "SAME-02", "cuMemsetD32Async sets the low byte of the value"),
     BROKEN("driver-records-nothing", driver_records_nothing, "SAME-02", "cuEventRecord leaves the event as it was"),
     BROKEN("next-thread-unordered", next_thread_unordered, "SAME-02", "a kernel that another host thread than the first launches does not wait for one that the first launched right before it"),
+    BROKEN("item-of-other-thread-unordered", others_item_unordered, "COMP-04d", "what is no kernel and is queued by another host thread than the kernel right before it does not wait for that"),
     BROKEN("empty-move-hides-primary", empty_move_hides_primary, "COMP-04c", "the wait covers nothing if a copy or memset of no bytes stands between"),
     BROKEN("told-function-uncovers", told_function_uncovers, "SAME-02", "the wait covers nothing if the host asked for a function's attributes between"),
     BROKEN("told-memory-uncovers", told_memory_uncovers, "COMP-04c", "the wait covers nothing if the host asked for the memory that is left between"),
