@@ -18,7 +18,8 @@
  *                    memsets of no bytes or no rows, an attribute of the stream; a record that is refused, an event that is destroyed
  * told     COMP-04c  questions, settings, what the host makes for nobody and what it queues elsewhere, at the same places and in a capture; all
  *                    these and refused calls while the host holds a primary, before its trigger and while its dependent waits; limits,
- *                    preferences of caches, memory that is registered, managed memory (joins_told_set.h)
+ *                    preferences of caches, memory that is registered, managed memory (joins_told_set.h); between primary and dependent
+ *                    also by another host thread
  * told_rows COMP-04c several of these calls, and of the next ones, in rows wherever one can stand
  * refused  COMP-04c  calls that are refused, at the same places; a capture of the legacy stream between its work and its follower
  * hollow   COMP-12c  graphs in which nothing runs, between work and follower: without nodes, all of them disabled, with an empty child graph or
@@ -138,6 +139,7 @@ struct joins {
     const struct condition *condition; /* of a wait for a value, for who set it */
     unsigned trial, works, followers, unasked; /* unasked: this trial put no question */
     unsigned round;            /* of the questions that are asked in turn */
+    uint32_t bound_ns;         /* so long work waits for who comes next, if not as ever */
     unsigned asks;             /* so often the host asks for a row's end before it goes on */
     cudaLaunchAttributeID hint; /* of a row's follower, for who set it */
 };
@@ -238,6 +240,8 @@ static void prepare(struct joins *joins, unsigned works, unsigned followers)
     joins->unasked = joins->asks = 0;
     plan_works(pinned->plan, PLACES, 0x10125, joins->trial, works, PLACE_WORDS);
     slow_in_turn(joins, works);
+    for (i = 0; i < works && joins->bound_ns; i++)
+        pinned->plan[i].bound_ns = joins->bound_ns;
     pinned->state = empty;
     pinned->host_is_stale = 0;
     for (i = 0; i < ALL_WORDS; i++)

@@ -70,6 +70,8 @@ struct call call_begin(enum symbol symbol, bool despite_sticky)
     objects_forget_retired();
     struct call call = {cudaSuccess};
     device.other_thread = !pthread_equal(pthread_self(), first_thread);
+    if (device.other_thread)
+        device.other_thread_at = device.serial;
     count[symbol]++;
     call_failed = false;
     if (clears_error(symbol))

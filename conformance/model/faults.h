@@ -535,6 +535,7 @@ struct faults {
     bool elsewhere_made_stream_not_joined;
     bool others_destruction_drops;
     bool others_item_unordered;
+    bool others_call_uncovers;
     bool never_overlaps, seldom_overlaps, early, shared, halts, late_copies, pageable_later; /* these conform */
 };
 

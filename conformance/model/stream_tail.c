@@ -153,6 +153,8 @@ static bool launch_uncovered(const struct stream *s, const struct op *op, const 
         (f->registered_uncovers && device.registered_at >= last) || (f->empty_move_hides_primary && s->moved_nothing) ||
         (f->driver_value_uncovers && device.by_driver && s->tail->kind == OP_AWAIT))
         return true;
+    if (f->others_call_uncovers && device.other_thread_at >= last && !device.other_thread)
+        return true;
     if (f->pairs_beyond_32_uncovered && pairs_beside(s) >= 32)
         return true;
     if (f->deep_by_driver_uncovered && op->by_driver && op->depth > 16)

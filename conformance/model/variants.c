@@ -722,6 +722,7 @@ static const struct variant variants[] = {
     BROKEN("item-of-other-thread-unordered", others_item_unordered, "COMP-04d", "what is no kernel and is queued by another host thread than the kernel right before it does not wait for that"),
     BROKEN("empty-move-hides-primary", empty_move_hides_primary, "COMP-04c", "the wait covers nothing if a copy or memset of no bytes stands between"),
     BROKEN("told-function-uncovers", told_function_uncovers, "SAME-02", "the wait covers nothing if the host asked for a function's attributes between"),
+    BROKEN("call-of-other-thread-uncovers", others_call_uncovers, "COMP-04c", "a call of another host thread between a primary and its dependent takes the primary from its wait"),
     BROKEN("told-memory-uncovers", told_memory_uncovers, "COMP-04c", "the wait covers nothing if the host asked for the memory that is left between"),
     BROKEN("made-graph-uncovers", made_graph_uncovers, "COMP-04c", "the wait covers nothing if the host made a graph between"),
     BROKEN("driver-forgets-events", driver_forgets_events, "COMP-17", "a launch by the driver with attribute 6 does not wait for the events that its stream waits for"),
