@@ -59,7 +59,8 @@
  *                    long, a kernel, a graph, the host
  * await_manners ATTR-17a dependents in a stream that still waits for an event, or a launch's: they or their primary, in two manners at once
  * threads  ATTR-17a dependents in streams of each kind that another host thread launches than their primary, or the driver, in two
- *                    manners at once; with the words read before the wait
+ *                    manners at once; with the words read before the wait; after a launch of another thread between them, and in streams
+ *                    that another thread made
  * layers   COMP-04d copies of layers: after work, an event or a silent kernel, before a dependent, captured, to the device and back
  * short_moves COMP-04d copies and memsets of 1 to 300 bytes from and to any address, in memory of each kind
  * boxes    COMP-04d  copies of one layer, of boxes, of one row or column, and memsets of these

@@ -2,6 +2,8 @@
 #ifndef JOINS_THREADS_H_INCLUDED
 #define JOINS_THREADS_H_INCLUDED
 
+#define THREAD_BOUND_NS 200000u /* so long a primary waits for a dependent that another thread's call comes before: longer than a thread takes to begin */
+
 enum elsewhere { ELSEWHERE_NONE, ELSEWHERE_PRIMARY, ELSEWHERE_DEPENDENT, ELSEWHERES }; /* what another host thread launches */
 
 struct launching {
@@ -31,7 +33,43 @@ static cudaError_t launch_here_or_there(struct launching *l, int there)
     return l->error;
 }
 
-/* The driver launches for the thread that has worked in its context before. Of four dependents two have read the words before they wait. */
+/* The stream is made by another host thread. */
+struct opening {
+    enum stream_kind kind;
+    cudaStream_t stream;
+    cudaError_t error;
+};
+
+static void open_now(void *of)
+{
+    struct opening *opening = (struct opening *)of;
+
+    opening->error = open_kind(opening->kind, &opening->stream);
+}
+
+static cudaError_t open_here_or_there(enum stream_kind kind, cudaStream_t *stream, int there)
+{
+    struct opening opening = { kind, NULL, cudaSuccess };
+
+    if (!there || !run_in_thread(open_now, &opening))
+        open_now(&opening);
+    *stream = opening.stream;
+    return opening.error;
+}
+
+/* Another host thread launches a kernel that does nothing, in its own per-thread stream. */
+static cudaError_t launch_between(struct joins *joins)
+{
+    struct launching l = { (const void *)SYMBOL(joins_silent), &joins->work[0], cudaStreamPerThread, { MANNER_PLAIN, MANNER_PLAIN }, 0, 0,
+                           cudaSuccess };
+
+    if (!run_in_thread(launch_now, &l))
+        ask_skip(joins->ask, "a launch by another thread", "no thread could be had");
+    return l.error;
+}
+
+/* The driver launches for the thread that has worked in its context before. Of four dependents two have read the words before they wait. In one of
+ * three rounds another thread launches something between primary and dependent, in one it has made the stream. */
 static cudaError_t depend_elsewhere(struct joins *joins, enum stream_kind kind, enum elsewhere there)
 {
     unsigned turn = joins->round;
@@ -43,13 +81,17 @@ static cudaError_t depend_elsewhere(struct joins *joins, enum stream_kind kind, 
                               { (enum manner)drawn(joins, 51, MANNERS), (enum manner)drawn(joins, 52, MANNERS) }, 1,
                               there != ELSEWHERE_DEPENDENT && turn % 2, cudaSuccess };
     cudaStream_t stream = NULL;
-    cudaError_t error = open_kind(kind, &stream);
+    cudaError_t error = open_here_or_there(kind, &stream, turn % 3 == 2);
 
     prepare(joins, 1, 1);
+    if (turn % 3 == 1)
+        joins->pinned->plan[0].bound_ns = THREAD_BOUND_NS;
     first.stream = stream;
     then.stream = FOLLOWS_IN(joins, stream);
     if (error == cudaSuccess)
         error = launch_here_or_there(&first, there == ELSEWHERE_PRIMARY);
+    if (error == cudaSuccess && turn % 3 == 1)
+        error = launch_between(joins);
     if (error == cudaSuccess)
         error = launch_here_or_there(&then, there == ELSEWHERE_DEPENDENT);
     close_kind(&stream);

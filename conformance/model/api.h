@@ -192,6 +192,7 @@ bool stream_is_legacy(const struct stream *s);
 bool stream_given(const struct stream *s, int id); /* an attribute of this id, by a call */
 bool stream_is_per_thread(const struct stream *s);
 struct stream *stream_legacy(void);
+struct stream *stream_per_thread_of_other(void); /* the one of the first host thread, or of any other one if that calls */
 struct stream *stream_new(unsigned flags, int priority); /* NULL: no memory */
 void stream_leaves(struct stream *s); /* it is destroyed; its work goes on */
 bool moves_memory(const struct op *op);

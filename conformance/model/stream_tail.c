@@ -157,6 +157,9 @@ static bool launch_uncovered(const struct stream *s, const struct op *op, const 
         return true;
     if (f->pairs_beyond_32_uncovered && pairs_beside(s) >= 32)
         return true;
+    if ((f->others_launch_uncovers && device.other_launch_at > last && !device.other_thread) ||
+        (f->elsewhere_made_stream_uncovers && s->by_other && !device.other_thread))
+        return true;
     if (f->deep_by_driver_uncovered && op->by_driver && op->depth > 16)
         return true;
     if ((f->empty_graph_hides_primary && s->behind_empty) || s->behind_failed)
@@ -188,10 +191,13 @@ static bool item_hides(const struct op *item)
            (f->free_hides_primary && item->kind == OP_POOL);
 }
 
-/* For the device stream-33-takes-others: the last kernel of the stream that was made 32 before, if it came after this one's. */
+/* For the devices stream-33-takes-others and per-thread-takes-others: the last kernel of the stream that was made 32 before, or of another thread's
+ * per-thread one, if it came after this one's. */
 static struct op *of_channel(const struct stream *s)
 {
     const struct stream *o = device.faults.stream_33_takes_others && s->place > 32 && s->kernel_tail != NULL ? stream_at_place(s->place - 32) : NULL;
+    if (device.faults.per_thread_takes_others && stream_is_per_thread(s) && s->kernel_tail != NULL)
+        o = stream_per_thread_of_other();
     return o != NULL && o->kernel_tail != NULL && o->kernel_tail->serial > s->kernel_tail->serial ? o->kernel_tail : NULL;
 }
 

@@ -67,6 +67,11 @@ bool stream_is_per_thread(const struct stream *s)
     return s == &per_thread[0] || s == &per_thread[1];
 }
 
+struct stream *stream_per_thread_of_other(void)
+{
+    return &per_thread[!device.other_thread];
+}
+
 bool stream_given(const struct stream *s, int id)
 {
     static const cudaLaunchAttributeValue none;
@@ -408,6 +413,8 @@ void stream_append(struct stream *s, struct op *op, bool programmatic)
     s->told_to_wait = 0;
     s->tail = op;
     legacy_of_other = s == &legacy ? device.other_thread : legacy_of_other;
+    if (op->kind == OP_KERNEL && device.other_thread)
+        device.other_launch_at = op->serial;
 }
 
 static void forget_retired(struct stream *s)
