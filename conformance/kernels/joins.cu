@@ -59,8 +59,8 @@
  *                    long, a kernel, a graph, the host
  * await_manners ATTR-17a dependents in a stream that still waits for an event, or a launch's: they or their primary, in two manners at once
  * threads  ATTR-17a dependents in streams of each kind that another host thread launches than their primary, or the driver, in two
- *                    manners at once; with the words read before the wait; after a launch of another thread between them, and in streams
- *                    that another thread made
+ *                    manners at once; with the words read before the wait; after a launch of another thread between them, in streams that
+ *                    another thread made, and beside its capture
  * layers   COMP-04d copies of layers: after work, an event or a silent kernel, before a dependent, captured, to the device and back
  * short_moves COMP-04d copies and memsets of 1 to 300 bytes from and to any address, in memory of each kind
  * boxes    COMP-04d  copies of one layer, of boxes, of one row or column, and memsets of these
@@ -356,6 +356,7 @@ static cudaError_t join_twelve(struct joins *joins)
     return error == cudaSuccess ? follow(joins, 0, cudaStreamLegacy) : error;
 }
 
+/* In every other round another host thread has made the stream, which stays until the follower is queued. */
 static cudaError_t join_gone(struct joins *joins)
 {
     int elsewhere = joins->round % 2 != 0;

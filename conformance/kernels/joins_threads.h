@@ -116,6 +116,59 @@ DEPENDS_ELSEWHERE(depend_elsewhere_urgently, STREAM_URGENT)
 DEPENDS_ELSEWHERE(depend_elsewhere_in_blocking, STREAM_BLOCKING)
 DEPENDS_ELSEWHERE(depend_elsewhere_in_legacy, STREAM_LEGACY)
 
+/* ---- beside a capture of another host thread ---- */
+
+struct beside {
+    struct joins *joins;
+    cudaEvent_t event;
+    cudaError_t error;
+};
+
+/* By turns a dependent; a follower in another stream, which waits for an event; a follower in the same stream. */
+static void queue_beside(void *of)
+{
+    struct beside *beside = (struct beside *)of;
+    struct joins *joins = beside->joins;
+    unsigned way = joins->round % 3;
+    cudaLaunchAttribute attribute = serialization(1);
+    cudaError_t error = work(joins, 0, joins->stream[0]);
+
+    if (error == cudaSuccess && way == 0)
+        error = launch_one((const void *)SYMBOL(AWAITING_FOLLOWER), &joins->follower[0], PLACE_WORDS, FOLLOWS_IN(joins, joins->stream[0]), &attribute, 1);
+    if (error == cudaSuccess && way == 1)
+        error = record_and_await(beside->event, joins->stream[0], joins->stream[1]);
+    if (error == cudaSuccess && way != 0)
+        error = follow(joins, 0, joins->stream[way == 1]);
+    beside->error = error;
+}
+
+/* One thread captures, in each mode in turn, while another one launches in streams that have no part in that. Nothing is made meanwhile, and the first
+ * trials of the kernels capture nothing: a kernel that is launched the first time may be loaded then. */
+static cudaError_t launch_beside_capture(struct joins *joins)
+{
+    static const enum cudaStreamCaptureMode modes[] = { cudaStreamCaptureModeThreadLocal, cudaStreamCaptureModeGlobal, cudaStreamCaptureModeRelaxed };
+    cudaStream_t captures = joins->stream[2];
+    unsigned turn = joins->round / 3;
+    struct beside beside = { joins, NULL, cudaSuccess };
+    cudaGraph_t graph = NULL;
+    cudaError_t error = cudaEventCreateWithFlags(&beside.event, cudaEventDisableTiming);
+
+    prepare(joins, 1, 1);
+    if (error == cudaSuccess && turn != 0)
+        error = cudaStreamBeginCapture(captures, modes[turn % 3]);
+    if (error == cudaSuccess)
+        error = silent(joins, captures);
+    if (error == cudaSuccess && !run_in_thread(queue_beside, &beside))
+        joins->unasked = 1;
+    if (error == cudaSuccess && turn != 0)
+        error = cudaStreamEndCapture(captures, &graph);
+    if (graph)
+        (void)cudaGraphDestroy(graph);
+    if (beside.event)
+        (void)cudaEventDestroy(beside.event);
+    return error == cudaSuccess ? beside.error : error;
+}
+
 static void ask_threads(struct ask *ask)
 {
     static const struct join joins[] = {
@@ -125,6 +178,7 @@ static void ask_threads(struct ask *ask)
         { "stale in a dependent of another thread than its primary, in a stream of high priority", depend_elsewhere_urgently },
         { "stale in a dependent of another thread than its primary, in a blocking stream", depend_elsewhere_in_blocking },
         { "stale in a dependent of another thread than its primary, in the legacy stream", depend_elsewhere_in_legacy },
+        { "stale after work of the same thread, while another thread captures", launch_beside_capture },
     };
 
     ask_joins(ask, joins, sizeof(joins) / sizeof(joins[0]), cudaStreamNonBlocking);

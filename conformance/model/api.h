@@ -511,6 +511,7 @@ cudaError_t capture_record(struct stream *s, struct event *e);
 cudaError_t capture_wait(struct stream *s, struct event *e);
 bool capture_is_active(void);
 bool capture_in_mode(const struct stream *s, enum cudaStreamCaptureMode mode); /* whether this stream captures in it */
+bool capture_is_of_others(void); /* another thread began it */
 bool capture_is_of_mode(enum cudaStreamCaptureMode mode); /* one of those that go on */
 void capture_loses_event(const struct event *e); /* it is destroyed */
 void capture_invalidate(struct capture *c);

@@ -207,6 +207,8 @@ static bool record_is_lost(const struct stream *s, bool flagged)
         return true;
     if (s->tail == NULL)
         return false;
+    if (f->records_beside_others_capture_lost && capture_is_of_others())
+        return true;
     if (f->record_behind_ended_lost && s->tail->attributed && s->tail->done)
         return true;
     if (f->others_record_lost && s->tail->kind == OP_KERNEL && s->tail->by_other != device.other_thread)

@@ -537,6 +537,7 @@ struct faults {
     bool others_item_unordered;
     bool others_call_uncovers;
     bool others_launch_uncovers, per_thread_takes_others, elsewhere_made_stream_uncovers;
+    bool uncovered_beside_others_capture, records_beside_others_capture_lost, unordered_beside_others_capture;
     bool never_overlaps, seldom_overlaps, early, shared, halts, late_copies, pageable_later; /* these conform */
 };
 

@@ -160,6 +160,8 @@ static bool launch_uncovered(const struct stream *s, const struct op *op, const 
     if ((f->others_launch_uncovers && device.other_launch_at > last && !device.other_thread) ||
         (f->elsewhere_made_stream_uncovers && s->by_other && !device.other_thread))
         return true;
+    if (f->uncovered_beside_others_capture && capture_is_of_others())
+        return true;
     if (f->deep_by_driver_uncovered && op->by_driver && op->depth > 16)
         return true;
     if ((f->empty_graph_hides_primary && s->behind_empty) || s->behind_failed)

@@ -239,6 +239,8 @@ static bool forgets_events(const struct stream *s, const struct op *op)
 {
     const struct faults *f = &device.faults;
     bool idle = s->tail == NULL || s->tail->retired;
+    if (f->unordered_beside_others_capture && capture_is_of_others())
+        return true;
     if (f->copy_out_forgets_behind_host && op->to_host && s->tail != NULL && s->tail->kind == OP_HOST)
         return true;
     if (f->driver_forgets_events && device.by_driver && op->attributed)
