@@ -3,8 +3,9 @@
  * pair    rules     what is asked
  * events  COMP-04f  a kernel that works, one that copies its words, and one that copies those: in a line, or with the second in another stream
  *                   between two events; launched and captured; by events of this thread and of another; destroyed as soon as they were
- *                   awaited, or later; relaxed captures ended by this thread and by another; what is launched also with the second one launched
- *                   by another thread, both in their own per-thread streams, and by events that one thread records and another destroys
+ *                   awaited, or later; relaxed captures ended by this thread and by another; what is launched also with the
+ *                   second one launched by another thread, both in their own per-thread streams, and by events that one thread records and
+ *                   another destroys
  */
 #include "capture_ended.h"
 #include "graph_ask.h"
@@ -25,8 +26,9 @@ struct apart {
     unsigned stale, trials;
 };
 
-/* What another host thread does where two streams are ordered by events and nothing is captured: it launches the second kernel, and both threads use
- * their own per-thread streams; or it records the first event, which this thread destroys, and destroys the second one, which this thread records. */
+/* What another host thread does where two streams are ordered by events and nothing is captured: it launches the second kernel, and both
+ * threads use their own per-thread streams; or it records the first event, which this thread destroys, and destroys the second one, which
+ * this thread records. */
 enum there { THERE_NOTHING, THERE_SECOND, THERE_EVENTS, THERES };
 #define THERE_HOLD_NS 80000u   /* longer than a thread takes to begin */
 

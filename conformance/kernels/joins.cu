@@ -6,9 +6,9 @@
  *                    that leads through ten streams; copies, memsets, host functions, records, values and frees after a launch's event
  * fans     COMP-04b  a node with twelve programmatic edges, into it or out of it, whose nodes are given attributes late; a full edge in a child
  *                    graph up to 24 deep; large grids after several ones, or after a captured event, in a graph that is launched three times
- * legacy   COMP-06d  twelve and forty blocking streams; one that is destroyed, or that another thread made; a host function; a wait in the legacy stream for an event of another
- *                    stream; stream 0, also after the legacy stream and before it; blocking streams that wait for events; another thread, also
- *                    in its own default stream; an event that the legacy stream records
+ * legacy   COMP-06d  twelve and forty blocking streams; one that is destroyed, or that another thread made; a host function; a wait in the
+ *                    legacy stream for an event of another stream; stream 0, also after the legacy stream and before it; blocking streams that
+ *                    wait for events; another thread, also in its own default stream; an event that the legacy stream records
  * default  COMP-06d  work of each kind in the legacy stream or a blocking one, followers of each kind in the other one, which had held nothing, a
  *                    kernel or a graph before, or is new
  * flights  COMP-12b  one executable graph, launched three times in a row in three streams, one of which is destroyed meanwhile
@@ -86,8 +86,8 @@
  *                    that was made, which may be trimmed meanwhile; freed or allocated by another host thread, each in its own per-thread
  *                    stream too; up to 80 pieces at once, no two of which share memory
  * gone_pools COMP-17d the same of a pool that is destroyed once its memory is freed
- * ended    MEM-09b   what the host finds once it has waited for the device: work in streams of each kind, in a graph, in a stream that another host
- *                    thread destroyed
+ * ended    MEM-09b   what the host finds once it has waited for the device: work in streams of each kind, in a graph, in a stream that another
+ *                    host thread destroyed
  *
  * Work is a kernel that triggers first thing and stores late; a follower is a kernel without the attribute that copies what it finds.
  * Mutant `otherstream`: the followers are launched in a stream that waits for nothing.

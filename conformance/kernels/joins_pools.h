@@ -203,8 +203,8 @@ static void free_now(void *of)
 #endif
 }
 
-/* In the stream that used it, or in another one that waits for an event; in one of three trials by another host thread, for which the per-thread
- * stream would be another one. */
+/* In the stream that used it, or in another one that waits for an event; in one of three trials by another host thread, for which the
+ * per-thread stream would be another one. */
 static cudaError_t free_first(struct pool_use *use)
 {
     cudaError_t error = cudaSuccess;

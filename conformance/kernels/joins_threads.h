@@ -2,7 +2,7 @@
 #ifndef JOINS_THREADS_H_INCLUDED
 #define JOINS_THREADS_H_INCLUDED
 
-#define THREAD_BOUND_NS 200000u /* so long a primary waits for a dependent that another thread's call comes before: longer than a thread takes to begin */
+#define THREAD_BOUND_NS 200000u /* so long a primary waits for its dependent where another thread has to begin before that */
 
 enum elsewhere { ELSEWHERE_NONE, ELSEWHERE_PRIMARY, ELSEWHERE_DEPENDENT, ELSEWHERES }; /* what another host thread launches */
 
@@ -68,8 +68,8 @@ static cudaError_t launch_between(struct joins *joins)
     return l.error;
 }
 
-/* The driver launches for the thread that has worked in its context before. Of four dependents two have read the words before they wait. In one of
- * three rounds another thread launches something between primary and dependent, in one it has made the stream. */
+/* The driver launches for the thread that has worked in its context before. Of four dependents two have read the words before they wait. In
+ * one of three rounds another thread launches something between primary and dependent, in one it has made the stream. */
 static cudaError_t depend_elsewhere(struct joins *joins, enum stream_kind kind, enum elsewhere there)
 {
     unsigned turn = joins->round;
@@ -134,7 +134,8 @@ static void queue_beside(void *of)
     cudaError_t error = work(joins, 0, joins->stream[0]);
 
     if (error == cudaSuccess && way == 0)
-        error = launch_one((const void *)SYMBOL(AWAITING_FOLLOWER), &joins->follower[0], PLACE_WORDS, FOLLOWS_IN(joins, joins->stream[0]), &attribute, 1);
+        error = launch_one((const void *)SYMBOL(AWAITING_FOLLOWER), &joins->follower[0], PLACE_WORDS,
+                           FOLLOWS_IN(joins, joins->stream[0]), &attribute, 1);
     if (error == cudaSuccess && way == 1)
         error = record_and_await(beside->event, joins->stream[0], joins->stream[1]);
     if (error == cudaSuccess && way != 0)
@@ -142,11 +143,12 @@ static void queue_beside(void *of)
     beside->error = error;
 }
 
-/* One thread captures, in each mode in turn, while another one launches in streams that have no part in that. Nothing is made meanwhile, and the first
- * trials of the kernels capture nothing: a kernel that is launched the first time may be loaded then. */
+/* One thread captures, in each mode in turn, while another one launches in streams that have no part in that. Nothing is made meanwhile, and
+ * the first trials capture nothing: a kernel that is launched the first time may be loaded then. */
 static cudaError_t launch_beside_capture(struct joins *joins)
 {
-    static const enum cudaStreamCaptureMode modes[] = { cudaStreamCaptureModeThreadLocal, cudaStreamCaptureModeGlobal, cudaStreamCaptureModeRelaxed };
+    static const enum cudaStreamCaptureMode modes[] = { cudaStreamCaptureModeThreadLocal, cudaStreamCaptureModeGlobal,
+                                                        cudaStreamCaptureModeRelaxed };
     cudaStream_t captures = joins->stream[2];
     unsigned turn = joins->round / 3;
     struct beside beside = { joins, NULL, cudaSuccess };

@@ -60,7 +60,8 @@ static bool may_be_given(const struct pooled *m, const struct stream *s)
     if ((f->freed_in_ended_stream_given && m->freed_in->magic != STREAM_MAGIC) || (f->large_freed_given && m->bytes > 65536) ||
         (f->freed_per_thread_given && stream_is_per_thread(m->freed_in)))
         return true;
-    if ((f->freed_by_other_thread_given && m->by_other) || (f->per_threads_share_freed && stream_is_per_thread(m->freed_in) && stream_is_per_thread(s)))
+    if ((f->freed_by_other_thread_given && m->by_other) ||
+        (f->per_threads_share_freed && stream_is_per_thread(m->freed_in) && stream_is_per_thread(s)))
         return true;
     if ((f->made_pool_gives_at_once && memory_pool_is_made(m->of)) || (f->switched_reuse_gives_at_once && memory_pool_lacks_reuse(m->of)))
         return true;

@@ -222,7 +222,8 @@ struct device {
     struct model_counts counts;
     uint64_t trace, serial, order;
     /* the serial at the last call of this kind: for the devices told-function-uncovers and such */
-    uint64_t other_thread_at, told_function_at, told_memory_at, made_graph_at, pinned_memory_at, changed_graph_at, told_properties_at, printed_graph_at, told_pool_at, registered_at, other_launch_at;
+    uint64_t other_thread_at, told_function_at, told_memory_at, made_graph_at, pinned_memory_at, changed_graph_at, told_properties_at,
+        printed_graph_at, told_pool_at, registered_at, other_launch_at;
     bool by_driver, in_piece; /* the driver is called to launch; and is given the arguments in one piece */
     bool graph_by_driver;     /* ... to launch a graph */
     const void *added_at;     /* the last addition; and the grid's serial: for the device add-behind-other-grid-lost */
