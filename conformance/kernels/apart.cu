@@ -3,7 +3,9 @@
  * pair    rules     what is asked
  * events  COMP-04f  a kernel that works, one that copies its words, and one that copies those: in a line, or with the second in another stream
  *                   between two events; launched and captured; by events of this thread and of another; destroyed as soon as they were
- *                   awaited, or later; relaxed captures ended by this thread and by another
+ *                   awaited, or later; relaxed captures ended by this thread and by another; what is launched also with the
+ *                   second one launched by another thread, both in their own per-thread streams, and by events that one thread records and
+ *                   another destroys
  */
 #include "capture_ended.h"
 #include "graph_ask.h"
@@ -24,9 +26,16 @@ struct apart {
     unsigned stale, trials;
 };
 
+/* What another host thread does where two streams are ordered by events and nothing is captured: it launches the second kernel, and both
+ * threads use their own per-thread streams; or it records the first event, which this thread destroys, and destroys the second one, which
+ * this thread records. */
+enum there { THERE_NOTHING, THERE_SECOND, THERE_EVENTS, THERES };
+#define THERE_HOLD_NS 80000u   /* longer than a thread takes to begin */
+
 /* How a trial goes. */
 struct course {
     unsigned captured, in_line, made_by_thread, destroyed, ended_by_thread;
+    enum there there;
 };
 
 static int open_apart(struct apart *a, struct ask *ask)
@@ -64,26 +73,83 @@ static cudaError_t destroy_event(struct apart *a, unsigned i)
     return event ? cudaEventDestroy(event) : cudaSuccess;
 }
 
-/* What comes in `to` comes after what is in `from`. "in the case of cudaEventDestroy, resources are released once the event has completed" */
-static cudaError_t lead(struct apart *a, const struct course *course, unsigned i, cudaStream_t from, cudaStream_t to)
+struct errand {                /* what a thread is to do with an event, or with both */
+    struct apart *a;
+    const struct course *course;
+    unsigned i;
+    cudaStream_t stream;
+    void (*run)(void *of);
+    cudaError_t error;
+};
+
+/* By another thread, or by this one if it is none of that one's errands or none can be had. */
+static cudaError_t run_errand(struct errand errand, int there)
 {
-    cudaError_t error = record_and_await(a->event[i], from, to);
-    return error == cudaSuccess && course->destroyed ? destroy_event(a, i) : error;
+    if (!there || !run_in_thread(errand.run, &errand))
+        errand.run(&errand);
+    return errand.error;
+}
+
+static void record_now(void *of)
+{
+    struct errand *e = (struct errand *)of;
+
+    e->error = cudaEventRecord(e->a->event[e->i], e->stream);
+}
+
+static void destroy_now(void *of)
+{
+    struct errand *e = (struct errand *)of;
+
+    e->error = destroy_event(e->a, e->i);
+}
+
+static cudaError_t record_event(struct apart *a, const struct course *course, unsigned i, cudaStream_t stream)
+{
+    struct errand errand = { a, course, i, stream, record_now, cudaSuccess };
+
+    return run_errand(errand, course->there == THERE_EVENTS && i == 0);
+}
+
+/* "in the case of cudaEventDestroy, resources are released once the event has completed" */
+static cudaError_t await_event(struct apart *a, const struct course *course, unsigned i, cudaStream_t stream)
+{
+    struct errand errand = { a, course, i, stream, destroy_now, cudaSuccess };
+    cudaError_t error = cudaStreamWaitEvent(stream, a->event[i], 0);
+
+    return error == cudaSuccess && course->destroyed ? run_errand(errand, course->there == THERE_EVENTS && i == 1) : error;
+}
+
+/* The second kernel comes after the first event, and the second event after it. */
+static void queue_second(void *of)
+{
+    struct errand *e = (struct errand *)of;
+
+    e->error = e->course->in_line ? cudaSuccess : await_event(e->a, e->course, 0, e->stream);
+    if (e->error == cudaSuccess)
+        e->error = launch_one((const void *)SYMBOL(apart_copies), &e->a->second, APART_WORDS, e->stream, NULL, 0);
+    if (e->error == cudaSuccess && !e->course->in_line)
+        e->error = record_event(e->a, e->course, 1, e->stream);
+}
+
+static cudaStream_t first_stream(const struct apart *a, const struct course *course)
+{
+    return course->there == THERE_SECOND ? cudaStreamPerThread : a->ask->stream;
 }
 
 static cudaError_t queue_all(struct apart *a, const struct course *course)
 {
-    const void *copies = (const void *)SYMBOL(apart_copies);
-    cudaStream_t stream = a->ask->stream, second = course->in_line ? stream : a->ask->side;
+    cudaStream_t stream = first_stream(a, course), side = course->there == THERE_SECOND ? cudaStreamPerThread : a->ask->side;
+    struct errand second = { a, course, 0, course->in_line ? stream : side, queue_second, cudaSuccess };
     cudaError_t error = launch_one((const void *)SYMBOL(apart_work), &a->work, APART_WORDS, stream, NULL, 0);
 
     if (error == cudaSuccess && !course->in_line)
-        error = lead(a, course, 0, stream, second);
+        error = record_event(a, course, 0, stream);
     if (error == cudaSuccess)
-        error = launch_one(copies, &a->second, APART_WORDS, second, NULL, 0);
+        error = run_errand(second, course->there == THERE_SECOND);
     if (error == cudaSuccess && !course->in_line)
-        error = lead(a, course, 1, second, stream);
-    return error == cudaSuccess ? launch_one(copies, &a->third, APART_WORDS, stream, NULL, 0) : error;
+        error = await_event(a, course, 1, stream);
+    return error == cudaSuccess ? launch_one((const void *)SYMBOL(apart_copies), &a->third, APART_WORDS, stream, NULL, 0) : error;
 }
 
 static cudaError_t capture_all(struct apart *a, const struct course *course)
@@ -114,6 +180,8 @@ static cudaError_t try_course(struct apart *a, const struct course *course)
     prepare_trial(a->room, a->trials);
     a->room->plan.bound_ns = 20000;
     a->room->plan.words = APART_WORDS;
+    if (course->there != THERE_NOTHING)
+        a->room->plan.hold_ns = THERE_HOLD_NS;
     for (i = 0; i < 2 * APART_WORDS; i++)
         a->copies[i] = 0;
     if (!course->made_by_thread || !run_in_thread(make_events, a))
@@ -122,7 +190,7 @@ static cudaError_t try_course(struct apart *a, const struct course *course)
     if (error == cudaSuccess)
         error = course->captured ? capture_all(a, course) : queue_all(a, course);
     if (error == cudaSuccess)
-        error = cudaStreamSynchronize(a->ask->stream);
+        error = cudaStreamSynchronize(first_stream(a, course));
     for (i = 0; i < 2 * APART_WORDS; i++)
         stale |= copies[i] != words_fresh(a->room->plan.key, i % APART_WORDS);
     a->stale += error == cudaSuccess && stale;
@@ -140,8 +208,10 @@ static void ask_events(struct ask *ask)
 
     if (!open_apart(&a, ask))
         return;
-    for (i = 0; ask_goes_on(ask, i, 96) && error == cudaSuccess; i++) {
-        struct course course = { i & 1, i >> 1 & 1, i >> 2 & 1, i >> 3 & 1, i >> 4 & 1 };
+    for (i = 0; ask_goes_on(ask, i, 32 * THERES) && error == cudaSuccess; i++) {
+        struct course course = { i & 1, i >> 1 & 1, i >> 2 & 1, i >> 3 & 1, i >> 4 & 1, (enum there)(i >> 5) };
+        if (course.captured || course.in_line)
+            course.there = THERE_NOTHING;
         error = try_course(&a, &course);
     }
     ask_expect(ask, "streams ordered by events", error, cudaSuccess);

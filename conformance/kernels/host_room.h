@@ -241,6 +241,47 @@ static inline cudaError_t event_of_other(unsigned flags, cudaEvent_t *event)
     return made.error;
 }
 
+struct made_stream {
+    cudaStream_t stream;
+    unsigned flags;
+    cudaError_t error;
+};
+
+static inline void make_stream_there(void *of)
+{
+    struct made_stream *made = (struct made_stream *)of;
+
+    made->error = cudaStreamCreateWithFlags(&made->stream, made->flags);
+}
+
+/* A stream that another host thread makes; this one, if none can be had. */
+static inline cudaError_t stream_of_other(unsigned flags, cudaStream_t *stream)
+{
+    struct made_stream made = { NULL, flags, cudaErrorUnknown };
+
+    if (!run_in_thread(make_stream_there, &made))
+        make_stream_there(&made);
+    *stream = made.stream;
+    return made.error;
+}
+
+static inline void destroy_stream_there(void *of)
+{
+    struct made_stream *made = (struct made_stream *)of;
+
+    made->error = cudaStreamDestroy(made->stream);
+}
+
+/* Another host thread destroys it; this one, if none can be had. */
+static inline cudaError_t destroy_stream_by_other(cudaStream_t stream)
+{
+    struct made_stream made = { stream, 0, cudaErrorUnknown };
+
+    if (!run_in_thread(destroy_stream_there, &made))
+        destroy_stream_there(&made);
+    return made.error;
+}
+
 struct host_room {               /* pinned host memory of the two kernels, and what the host saw */
     struct trial_plan plan;
     struct trial_state state;

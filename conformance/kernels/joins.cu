@@ -8,9 +8,9 @@
  *                    an event that two streams record
  * fans     COMP-04b  a node with twelve programmatic edges, into it or out of it, whose nodes are given attributes late; a full edge in a child
  *                    graph up to 24 deep; large grids after several ones, or after a captured event, in a graph that is launched three times
- * legacy   COMP-06d  twelve and forty blocking streams; one that is destroyed; a host function; a wait in the legacy stream for an event of another
- *                    stream; stream 0, also after the legacy stream and before it; blocking streams that wait for events; another thread, also
- *                    in its own default stream; an event that the legacy stream records
+ * legacy   COMP-06d  twelve and forty blocking streams; one that is destroyed, or that another thread made; a host function; a wait in the
+ *                    legacy stream for an event of another stream; stream 0, also after the legacy stream and before it; blocking streams that
+ *                    wait for events; another thread, also in its own default stream; an event that the legacy stream records
  * default  COMP-06d  work of each kind in the legacy stream or a blocking one, followers of each kind in the other one, which had held nothing, a
  *                    kernel or a graph before, or is new
  * alone    COMP-06d  one work, of each kind that is no kernel, in a blocking stream that holds nothing else; one of each kind in the legacy stream
@@ -21,7 +21,8 @@
  *                    memsets of no bytes or no rows, an attribute of the stream; a record that is refused, an event that is destroyed
  * told     COMP-04c  questions, settings, what the host makes for nobody and what it queues elsewhere, at the same places and in a capture; all
  *                    these and refused calls while the host holds a primary, before its trigger and while its dependent waits; limits,
- *                    preferences of caches, memory that is registered, managed memory (joins_told_set.h)
+ *                    preferences of caches, memory that is registered, managed memory (joins_told_set.h); between primary and dependent
+ *                    also by another host thread
  * told_rows COMP-04c several of these calls, and of the next ones, in rows wherever one can stand
  * refused  COMP-04c  calls that are refused, at the same places; a capture of the legacy stream between its work and its follower
  * hollow   COMP-12c  graphs in which nothing runs, between work and follower: without nodes, all of them disabled, with an empty child graph or
@@ -29,7 +30,8 @@
  * across   COMP-06e  graphs in the default streams and in blocking ones, as work or as followers of each other
  * kinds    COMP-12d  a graph between work of each kind: what is before it, and what comes after it
  * called   COMP-04d  followers that are queued by the other calls: copies by direction or of many rows, cudaLaunchKernel, cuLaunchKernel,
- *                    cudaLaunchCooperativeKernel; after work, an event, a silent kernel, and between blocking streams and the legacy one
+ *                    cudaLaunchCooperativeKernel; after work, an event, a silent kernel, and between blocking streams and the legacy one; what
+ *                    another host thread queues
  * driver   COMP-04d  copies, memsets, host functions and waits by the driver's calls for each direction, width and shape; copies and memsets of rows
  *                    and layers that the host waits for
  * many     COMP-04e  the last of 136 streams, or all of them, an event among 4,160, those of 520 launches, one that is recorded 260 times or
@@ -61,7 +63,8 @@
  *                    long, a kernel, a graph, the host
  * await_manners ATTR-17a dependents in a stream that still waits for an event, or a launch's: they or their primary, in two manners at once
  * threads  ATTR-17a dependents in streams of each kind that another host thread launches than their primary, or the driver, in two
- *                    manners at once; with the words read before the wait
+ *                    manners at once; with the words read before the wait; after a launch of another thread between them, in streams that
+ *                    another thread made, and beside its capture
  * layers   COMP-04d copies of layers: after work, an event or a silent kernel, before a dependent, captured, to the device and back
  * short_moves COMP-04d copies and memsets of 1 to 300 bytes from and to any address, in memory of each kind
  * boxes    COMP-04d  copies of one layer, of boxes, of one row or column, and memsets of these
@@ -86,10 +89,11 @@
  * batches  COMP-04h  copies that one call queues, of pieces or of rows and layers: out of work, after an event, before work of each kind
  * allocations COMP-17c nodes that allocate memory and free it, between kernels, after such rows, beside others, and for the stream that goes on
  * pools    COMP-17a memory that is freed in a stream and allocated again, in that stream or another one, of the device's pool or of one
- *                    that was made, which may be trimmed meanwhile; up to 80 pieces at once, no two of which share memory
+ *                    that was made, which may be trimmed meanwhile; freed or allocated by another host thread, each in its own per-thread
+ *                    stream too; up to 80 pieces at once, no two of which share memory
  * gone_pools COMP-17d the same of a pool that is destroyed once its memory is freed
  * ended    MEM-09b   what the host finds once it has waited for the device: work in streams of each kind, in a graph, the last work of each
- *                    kind in a stream that is destroyed
+ *                    kind in a stream that is destroyed, in one that another host thread destroyed
  *
  * Work is a kernel that triggers first thing and stores late; a follower is a kernel without the attribute that copies what it finds.
  * Mutant `otherstream`: the followers are launched in a stream that waits for nothing.
@@ -142,6 +146,7 @@ struct joins {
     const struct condition *condition; /* of a wait for a value, for who set it */
     unsigned trial, works, followers, unasked; /* unasked: this trial put no question */
     unsigned round;            /* of the questions that are asked in turn */
+    uint32_t bound_ns;         /* so long work waits for who comes next, if not as ever */
     unsigned asks;             /* so often the host asks for a row's end before it goes on */
     cudaLaunchAttributeID hint; /* of a row's follower, for who set it */
 };
@@ -242,6 +247,8 @@ static void prepare(struct joins *joins, unsigned works, unsigned followers)
     joins->unasked = joins->asks = 0;
     plan_works(pinned->plan, PLACES, 0x10125, joins->trial, works, PLACE_WORDS);
     slow_in_turn(joins, works);
+    for (i = 0; i < works && joins->bound_ns; i++)
+        pinned->plan[i].bound_ns = joins->bound_ns;
     pinned->state = empty;
     pinned->host_is_stale = 0;
     for (i = 0; i < ALL_WORDS; i++)
@@ -355,17 +362,23 @@ static cudaError_t join_twelve(struct joins *joins)
     return error == cudaSuccess ? follow(joins, 0, cudaStreamLegacy) : error;
 }
 
+/* In every other round another host thread has made the stream, which stays until the follower is queued. */
 static cudaError_t join_gone(struct joins *joins)
 {
-    cudaStream_t gone;
-    cudaError_t error = cudaStreamCreate(&gone);
+    int elsewhere = joins->round % 2 != 0;
+    cudaStream_t gone = NULL;
+    cudaError_t error = elsewhere ? stream_of_other(cudaStreamDefault, &gone) : cudaStreamCreate(&gone);
 
     prepare(joins, 1, 1);
     if (error == cudaSuccess)
         error = work(joins, 0, gone);
-    if (error == cudaSuccess)
+    if (error == cudaSuccess && !elsewhere)
         error = cudaStreamDestroy(gone); /* its work goes on */
-    return error == cudaSuccess ? follow(joins, 0, cudaStreamLegacy) : error;
+    if (error == cudaSuccess)
+        error = follow(joins, 0, cudaStreamLegacy);
+    if (elsewhere)
+        (void)cudaStreamDestroy(gone);
+    return error;
 }
 
 static void CUDART_CB look(void *opaque)
@@ -452,7 +465,7 @@ static void ask_legacy(struct ask *ask)
 {
     static const struct join joins[] = {
         { "stale in the legacy stream, after twelve blocking ones", join_twelve },
-        { "stale in the legacy stream, after a blocking one that was destroyed", join_gone },
+        { "stale in the legacy stream, after a blocking one that was destroyed, or that another host thread made", join_gone },
         { "stale in a host function of the legacy stream, after a blocking one", join_host },
         { "stale in a blocking stream, after the legacy one waited for an event", join_action },
         { "stale in stream 0, after two blocking ones", join_zero },

@@ -411,6 +411,7 @@ static cudaError_t call_cooperative_waiting(struct joins *joins) { return call_o
 static cudaError_t call_plainly_behind(struct joins *joins);
 static cudaError_t call_driver_behind(struct joins *joins);
 static cudaError_t call_cooperative_behind(struct joins *joins);
+static cudaError_t call_there(struct joins *joins);
 
 static void ask_called(struct ask *ask)
 {
@@ -421,6 +422,7 @@ static void ask_called(struct ask *ask)
         { "stale in a copy from pinned memory that a kernel writes", call_from_pinned_work },
         { "stale in a copy from pinned memory that a graph writes", call_from_pinned_graph },
         { "stale after an event that cuEventRecordWithFlags recorded", call_record },
+        { "stale in what another host thread queues", call_there },
         { "stale after cudaLaunchKernel", call_plainly },
         { "stale after an event and cudaLaunchKernel", call_plainly_waiting },
         { "stale after cudaLaunchKernel, wherever the work stands", call_plainly_behind },

@@ -64,6 +64,12 @@ static cudaError_t end_by_policy(struct joins *joins)
     return error;
 }
 
+/* Its work goes on. In every other round another host thread destroys it than the one that queued the work. */
+static cudaError_t leave(const struct joins *joins, cudaStream_t stream)
+{
+    return joins->round % 2 ? destroy_stream_by_other(stream) : cudaStreamDestroy(stream);
+}
+
 static cudaError_t end_destroyed(struct joins *joins)
 {
     cudaStream_t gone;
@@ -73,7 +79,7 @@ static cudaError_t end_destroyed(struct joins *joins)
     if (error == cudaSuccess)
         error = work(joins, 0, gone);
     if (error == cudaSuccess)
-        error = cudaStreamDestroy(gone); /* its work goes on */
+        error = leave(joins, gone);
     if (error == cudaSuccess)
         error = WAITS_FOR_DEVICE(joins);
     joins->pinned->host_is_stale = differs(joins->pinned, joins->pinned->words, PLACE_WORDS);
@@ -100,7 +106,7 @@ static cudaError_t end_host_destroyed(struct joins *joins)
     if (error == cudaSuccess)
         error = cudaLaunchHostFunc(FOLLOWS_IN(joins, gone), look, joins->pinned);
     if (error == cudaSuccess)
-        error = cudaStreamDestroy(gone);
+        error = leave(joins, gone);
     return error == cudaSuccess ? WAITS_FOR_DEVICE(joins) : error;
 }
 

@@ -46,6 +46,7 @@ struct pool_use {              /* of the memory by the work, and then by who sto
     struct joins *joins;
     enum taker taker;
     int by_launch;             /* the event that the taker, or the host, waits for is the one of the work's own launch */
+    int apart;                 /* TAKER_THREAD: each of the two host threads uses its own per-thread stream alone */
     size_t bytes;
     cudaStream_t first, works, frees, takes; /* first: allocates it; works: uses it */
     cudaEvent_t event, older;
@@ -141,12 +142,14 @@ static cudaError_t open_use(struct pool_use *use)
     static const size_t times[] = { 1, 64, 2048 }; /* up to 128 KiB */
     static const enum stream_kind takers[] = { STREAM_PLAIN, STREAM_URGENT, STREAM_PER_THREAD, STREAM_LEGACY };
     struct joins *joins = use->joins;
-    cudaError_t error = open_kind((enum stream_kind)drawn(joins, 6, STREAM_KINDS), &use->first);
+    enum stream_kind first = use->apart ? STREAM_PER_THREAD : (enum stream_kind)drawn(joins, 6, STREAM_KINDS);
+    enum stream_kind taker = use->apart ? STREAM_PER_THREAD : first == STREAM_PER_THREAD ? STREAM_URGENT : takers[drawn(joins, 8, 4)];
+    cudaError_t error = open_kind(first, &use->first);
 
-    use->works = use->taker == TAKER_OWNER || drawn(joins, 57, 3) == 0 ? joins->stream[2] : use->first;
+    use->works = use->taker == TAKER_OWNER || (!use->apart && drawn(joins, 57, 3) == 0) ? joins->stream[2] : use->first;
     use->bytes = POOL_BYTES * times[drawn(joins, 7, 3)];
     if (error == cudaSuccess)
-        error = open_kind((enum stream_kind)(use->first == cudaStreamPerThread ? STREAM_URGENT : takers[drawn(joins, 8, 4)]), &use->takes);
+        error = open_kind(taker, &use->takes);
     if (error == cudaSuccess)
         error = cudaEventCreateWithFlags(&use->event, cudaEventDisableTiming);
     if (error == cudaSuccess)
@@ -198,21 +201,35 @@ static cudaError_t use_first(struct pool_use *use)
     return error == cudaSuccess ? some_work(joins, &use->args, use->works) : error;
 }
 
-/* In the stream that used it, or in another one that waits for an event, unless the launch of that use records one. */
+static int frees_in_thread(const struct joins *joins) { return drawn(joins, 60, 3) == 0; }
+
+static void free_now(void *of)
+{
+    struct pool_use *use = (struct pool_use *)of;
+
+#ifdef MUTANT_otherstream
+    use->error = cudaSuccess;
+#else
+    use->error = cudaFreeAsync(use->old, use->frees);
+#endif
+}
+
+/* In the stream that used it, or in another one that waits for an event, unless the launch of that use records one; in one of three trials by
+ * another host thread, for which the per-thread stream would be another one. */
 static cudaError_t free_first(struct pool_use *use)
 {
     cudaError_t error = cudaSuccess;
 
     use->frees = use->works;
-    if (use->taker != TAKER_OWNER && !use->by_launch && drawn(use->joins, 9, 3) == 0) {
+    if (use->taker != TAKER_OWNER && !use->by_launch && !use->apart && drawn(use->joins, 9, 3) == 0) {
         use->frees = use->works == use->first ? use->joins->stream[2] : use->first;
         error = record_and_await(use->event, use->works, use->frees);
     }
-#ifndef MUTANT_otherstream
-    if (error == cudaSuccess)
-        error = cudaFreeAsync(use->old, use->frees);
-#endif
-    return error;
+    if (error != cudaSuccess)
+        return error;
+    if (use->frees == cudaStreamPerThread || !frees_in_thread(use->joins) || !run_in_thread(free_now, use))
+        free_now(use);
+    return use->error;
 }
 
 /* Whether it has ended, the host may be told either way. */
@@ -375,7 +392,10 @@ static cudaError_t use_pool(struct joins *joins, enum own_pool kind, unsigned wa
     use.kind = kind;
     use.taker = taker;
     use.by_launch = (since == SINCE_OLDER && joins->round / 8 % 4 != 3) || (since == SINCE_EVENT && taker == TAKER_OTHER);
+    use.apart = taker == TAKER_THREAD && joins->round % 4 == 1;
     prepare(joins, 1, 0);
+    if (frees_in_thread(joins))
+        joins->pinned->plan[0].hold_ns = SINCE_HOLD_NS;
     if (since == SINCE_NEWER) {
         joins->pinned->plan[0].hold_ns = SINCE_LONG_NS;
         joins->pinned->plan[2].hold_ns = SINCE_HOLD_NS;

@@ -3,6 +3,8 @@
 #ifndef JOINS_THREAD_STREAMS_H_INCLUDED
 #define JOINS_THREAD_STREAMS_H_INCLUDED
 
+#define CALL_HOLD_NS 80000u    /* longer than a thread takes to begin */
+
 struct own_stream {
     struct joins *joins;
     cudaError_t (*queue)(struct joins *joins, cudaStream_t stream);
@@ -45,6 +47,25 @@ static cudaError_t by_other_thread(struct joins *joins, cudaError_t (*queue)(str
     ask_skip(joins->ask, "a default stream of another thread", "no thread could be had");
     joins->unasked = 1;
     return cudaSuccess;
+}
+
+/* A stream keeps its order whichever thread queues what comes next. */
+static cudaError_t queue_by_turn(struct joins *joins, cudaStream_t stream)
+{
+    static const enum follow_by ways[] = { FOLLOW_HOST, FOLLOW_COPY, FOLLOW_EVENT, FOLLOW_SET, FOLLOW_GRAPH, FOLLOW_CALLBACK, FOLLOW_WAIT,
+                                           FOLLOW_LONG_ARGS };
+
+    return follow_by(joins, ways[joins->round % (sizeof(ways) / sizeof(ways[0]))], stream);
+}
+
+static cudaError_t call_there(struct joins *joins)
+{
+    cudaError_t error;
+
+    prepare(joins, 1, 1);
+    joins->pinned->plan[0].hold_ns = CALL_HOLD_NS;
+    error = work(joins, 0, joins->stream[0]);
+    return error == cudaSuccess ? by_other_thread(joins, queue_by_turn, joins->stream[0]) : error;
 }
 
 /* A thread's own default stream comes after the legacy one, whoever used that. */

@@ -2,6 +2,8 @@
 #ifndef JOINS_THREADS_H_INCLUDED
 #define JOINS_THREADS_H_INCLUDED
 
+#define THREAD_BOUND_NS 200000u /* so long a primary waits for its dependent where another thread has to begin before that */
+
 enum elsewhere { ELSEWHERE_NONE, ELSEWHERE_PRIMARY, ELSEWHERE_DEPENDENT, ELSEWHERES }; /* what another host thread launches */
 
 struct launching {
@@ -31,7 +33,43 @@ static cudaError_t launch_here_or_there(struct launching *l, int there)
     return l->error;
 }
 
-/* The driver launches for the thread that has worked in its context before. Of four dependents two have read the words before they wait. */
+/* The stream is made by another host thread. */
+struct opening {
+    enum stream_kind kind;
+    cudaStream_t stream;
+    cudaError_t error;
+};
+
+static void open_now(void *of)
+{
+    struct opening *opening = (struct opening *)of;
+
+    opening->error = open_kind(opening->kind, &opening->stream);
+}
+
+static cudaError_t open_here_or_there(enum stream_kind kind, cudaStream_t *stream, int there)
+{
+    struct opening opening = { kind, NULL, cudaSuccess };
+
+    if (!there || !run_in_thread(open_now, &opening))
+        open_now(&opening);
+    *stream = opening.stream;
+    return opening.error;
+}
+
+/* Another host thread launches a kernel that does nothing, in its own per-thread stream. */
+static cudaError_t launch_between(struct joins *joins)
+{
+    struct launching l = { (const void *)SYMBOL(joins_silent), &joins->work[0], cudaStreamPerThread, { MANNER_PLAIN, MANNER_PLAIN }, 0, 0,
+                           cudaSuccess };
+
+    if (!run_in_thread(launch_now, &l))
+        ask_skip(joins->ask, "a launch by another thread", "no thread could be had");
+    return l.error;
+}
+
+/* The driver launches for the thread that has worked in its context before. Of four dependents two have read the words before they wait. In
+ * one of three rounds another thread launches something between primary and dependent, in one it has made the stream. */
 static cudaError_t depend_elsewhere(struct joins *joins, enum stream_kind kind, enum elsewhere there)
 {
     unsigned turn = joins->round;
@@ -43,13 +81,17 @@ static cudaError_t depend_elsewhere(struct joins *joins, enum stream_kind kind, 
                               { (enum manner)drawn(joins, 51, MANNERS), (enum manner)drawn(joins, 52, MANNERS) }, 1,
                               there != ELSEWHERE_DEPENDENT && turn % 2, cudaSuccess };
     cudaStream_t stream = NULL;
-    cudaError_t error = open_kind(kind, &stream);
+    cudaError_t error = open_here_or_there(kind, &stream, turn % 3 == 2);
 
     prepare(joins, 1, 1);
+    if (turn % 3 == 1)
+        joins->pinned->plan[0].bound_ns = THREAD_BOUND_NS;
     first.stream = stream;
     then.stream = FOLLOWS_IN(joins, stream);
     if (error == cudaSuccess)
         error = launch_here_or_there(&first, there == ELSEWHERE_PRIMARY);
+    if (error == cudaSuccess && turn % 3 == 1)
+        error = launch_between(joins);
     if (error == cudaSuccess)
         error = launch_here_or_there(&then, there == ELSEWHERE_DEPENDENT);
     close_kind(&stream);
@@ -74,6 +116,61 @@ DEPENDS_ELSEWHERE(depend_elsewhere_urgently, STREAM_URGENT)
 DEPENDS_ELSEWHERE(depend_elsewhere_in_blocking, STREAM_BLOCKING)
 DEPENDS_ELSEWHERE(depend_elsewhere_in_legacy, STREAM_LEGACY)
 
+/* ---- beside a capture of another host thread ---- */
+
+struct beside {
+    struct joins *joins;
+    cudaEvent_t event;
+    cudaError_t error;
+};
+
+/* By turns a dependent; a follower in another stream, which waits for an event; a follower in the same stream. */
+static void queue_beside(void *of)
+{
+    struct beside *beside = (struct beside *)of;
+    struct joins *joins = beside->joins;
+    unsigned way = joins->round % 3;
+    cudaLaunchAttribute attribute = serialization(1);
+    cudaError_t error = work(joins, 0, joins->stream[0]);
+
+    if (error == cudaSuccess && way == 0)
+        error = launch_one((const void *)SYMBOL(AWAITING_FOLLOWER), &joins->follower[0], PLACE_WORDS,
+                           FOLLOWS_IN(joins, joins->stream[0]), &attribute, 1);
+    if (error == cudaSuccess && way == 1)
+        error = record_and_await(beside->event, joins->stream[0], joins->stream[1]);
+    if (error == cudaSuccess && way != 0)
+        error = follow(joins, 0, joins->stream[way == 1]);
+    beside->error = error;
+}
+
+/* One thread captures, in each mode in turn, while another one launches in streams that have no part in that. Nothing is made meanwhile, and
+ * the first trials capture nothing: a kernel that is launched the first time may be loaded then. */
+static cudaError_t launch_beside_capture(struct joins *joins)
+{
+    static const enum cudaStreamCaptureMode modes[] = { cudaStreamCaptureModeThreadLocal, cudaStreamCaptureModeGlobal,
+                                                        cudaStreamCaptureModeRelaxed };
+    cudaStream_t captures = joins->stream[2];
+    unsigned turn = joins->round / 3;
+    struct beside beside = { joins, NULL, cudaSuccess };
+    cudaGraph_t graph = NULL;
+    cudaError_t error = cudaEventCreateWithFlags(&beside.event, cudaEventDisableTiming);
+
+    prepare(joins, 1, 1);
+    if (error == cudaSuccess && turn != 0)
+        error = cudaStreamBeginCapture(captures, modes[turn % 3]);
+    if (error == cudaSuccess)
+        error = silent(joins, captures);
+    if (error == cudaSuccess && !run_in_thread(queue_beside, &beside))
+        joins->unasked = 1;
+    if (error == cudaSuccess && turn != 0)
+        error = cudaStreamEndCapture(captures, &graph);
+    if (graph)
+        (void)cudaGraphDestroy(graph);
+    if (beside.event)
+        (void)cudaEventDestroy(beside.event);
+    return error == cudaSuccess ? beside.error : error;
+}
+
 static void ask_threads(struct ask *ask)
 {
     static const struct join joins[] = {
@@ -83,6 +180,7 @@ static void ask_threads(struct ask *ask)
         { "stale in a dependent of another thread than its primary, in a stream of high priority", depend_elsewhere_urgently },
         { "stale in a dependent of another thread than its primary, in a blocking stream", depend_elsewhere_in_blocking },
         { "stale in a dependent of another thread than its primary, in the legacy stream", depend_elsewhere_in_legacy },
+        { "stale after work of the same thread, while another thread captures", launch_beside_capture },
     };
 
     ask_joins(ask, joins, sizeof(joins) / sizeof(joins[0]), cudaStreamNonBlocking);

@@ -304,6 +304,8 @@ static cudaError_t synchronize_elsewhere(struct joins *joins, cudaStream_t strea
 
 #include "joins_told_more.h"
 
+#define TOLD_BOUND_NS 150000u  /* so long a primary waits for its dependent where another thread has to begin before that */
+
 static const struct named_call told_calls[] = {
     { "stale after a question about memory", tell_memory },
     { "stale after a question about the device", tell_device },
@@ -406,8 +408,42 @@ static cudaError_t told_or_captured(struct joins *joins, idle_call call)
     return end_told(joins, error);
 }
 
-/* Each call in turn. */
-static cudaError_t told_between(struct joins *joins) { return told_or_captured(joins, told_calls[joins->trial % TOLD].call); }
+/* ---- by another host thread ---- */
+
+struct telling {
+    struct joins *joins;
+    cudaStream_t stream;
+    cudaEvent_t event;
+    cudaError_t error;
+};
+
+static void tell_now(void *of)
+{
+    struct telling *t = (struct telling *)of;
+
+    t->error = told_calls[t->joins->trial % TOLD].call(t->joins, t->stream, t->event);
+}
+
+static cudaError_t tell_there(struct joins *joins, cudaStream_t stream, cudaEvent_t event)
+{
+    struct telling telling = { joins, stream, event, cudaSuccess };
+
+    if (!run_in_thread(tell_now, &telling))
+        tell_now(&telling);
+    return telling.error;
+}
+
+/* Each call in turn; before half of the dependents that are launched another host thread makes it. */
+static cudaError_t told_between(struct joins *joins)
+{
+    int there = joins->round % 2 == 0 && joins->round / 2 % 3 != 2 && drawn(joins, 61, 2);
+    cudaError_t error;
+
+    joins->bound_ns = there ? TOLD_BOUND_NS : 0;
+    error = told_or_captured(joins, there ? tell_there : told_calls[joins->trial % TOLD].call);
+    joins->bound_ns = 0;
+    return error;
+}
 
 #include "joins_meanwhile.h"
 #include "joins_told_set.h"

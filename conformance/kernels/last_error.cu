@@ -4,7 +4,7 @@
  * order  ATTR-15a  after two failures, and after a failure and calls of many kinds that succeed
  * kinds  ATTR-15a  after failures of every kind: of captures, graphs, edges, events, launches and attributes; and that asking resets it
  * names  ATTR-15e  the names and the texts of the errors that calls give which take part in PDL, and of a code that is none
- * whose  ATTR-15a  in another thread after a failure in this one, and here after a failure there
+ * whose  ATTR-15a  in another thread after a failure in this one, and here after a failure there that was asked for there
  */
 #include "cleared.h"
 #include "graph_ask.h"
@@ -444,9 +444,10 @@ static void ask_names(struct ask *ask)
 struct other {
     const struct calls *calls;
     int failure;
-    cudaError_t at_first, failed, last;
+    cudaError_t at_first, failed, last, taken, after;
 };
 
+/* Asking for the last error there resets that thread's own. */
 static void fail_in_thread(void *of)
 {
     struct other *other = (struct other *)of;
@@ -454,12 +455,14 @@ static void fail_in_thread(void *of)
     other->at_first = cudaPeekAtLastError();
     other->failed = fail(other->calls, other->failure);
     other->last = cudaPeekAtLastError();
+    other->taken = cudaGetLastError();
+    other->after = cudaGetLastError();
 }
 
 /* "... in the same instance of the CUDA Runtime library in the host thread" */
 static void ask_thread(const struct calls *calls, int failure)
 {
-    struct other other = { calls, !failure, cudaSuccess, cudaSuccess, cudaSuccess };
+    struct other other = { calls, !failure, cudaSuccess, cudaSuccess, cudaSuccess, cudaSuccess, cudaSuccess };
     cudaError_t failed = fail(calls, failure), last;
     struct ask *ask = calls->ask;
 
@@ -470,6 +473,8 @@ static void ask_thread(const struct calls *calls, int failure)
     last = cudaGetLastError();
     ask_expect(ask, "the last error of a thread in which no call has failed", other.at_first, cudaSuccess);
     ask_expect(ask, "the last error of another thread", other.last, other.failed);
+    ask_expect(ask, "the last error that another thread asks for", other.taken, other.failed);
+    ask_expect(ask, "the last error of another thread after it was asked for", other.after, cudaSuccess);
     ask_expect(ask, "the last error of this thread", last, failed);
 }
 
@@ -485,7 +490,7 @@ static void end_in_thread(void *of)
 /* Only the thread that began such a capture may end it. */
 static void ask_other_end(const struct calls *calls)
 {
-    struct other other = { calls, 0, cudaSuccess, cudaSuccess, cudaSuccess };
+    struct other other = { calls, 0, cudaSuccess, cudaSuccess, cudaSuccess, cudaSuccess, cudaSuccess };
 
     if (begin(calls->ask->stream) != cudaSuccess || !run_in_thread(end_in_thread, &other) || other.failed == cudaSuccess)
         ask_skip(calls->ask, "the last error after a capture's end in another thread", "no thread could be had, or it ended the capture");

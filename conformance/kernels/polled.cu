@@ -4,8 +4,9 @@
  * streams    MEM-09c  streams of each kind, after a kernel, a dependent that waits, a memset, copies, a host function, a graph, an event
  *                     record, and a wait for the event of another stream, also after a kernel, from this thread and from another one;
  *                     after a kernel and what has nothing to do or is refused
- * events     MEM-09c  events after work, whose stream was destroyed, that were asked for before, and in another thread; streams and events
- *                     once the host has waited for something else: the event of the work's own launch, or other work that was queued later
+ * events     MEM-09c  events after work, whose stream was destroyed, that were asked for before, and in another thread; events that another
+ *                     thread made; streams and events once the host has waited for something else: the event of the work's own launch, or
+ *                     other work that was queued later
  * recorders  MEM-09c  events of each kind, recorded in streams of each kind: by a call, by a node of a graph, and by a launch
  */
 #include <string.h>
@@ -245,9 +246,10 @@ static void look_at_event(void *of)
     (void)cudaGetLastError();
 }
 
-/* Bits of the trial: asks; in another thread; the stream is destroyed meanwhile; waits for the device. */
-static cudaError_t run_event(struct polled *p, cudaEvent_t event, unsigned trial)
+/* Bits of the trial: asks; in another thread; the stream is destroyed meanwhile; waits for the device; another thread has made the event. */
+static cudaError_t run_event(struct polled *p, const cudaEvent_t events[2], unsigned trial)
 {
+    cudaEvent_t event = events[trial >> 4 & 1];
     struct event_look look = { p, event, trial & 1, trial >> 3 & 1, cudaSuccess };
     cudaStream_t stream;
     cudaError_t error = cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
@@ -344,24 +346,28 @@ static cudaError_t run_after_other(struct polled *p, cudaEvent_t event, unsigned
 static void ask_polled_events(struct ask *ask)
 {
     struct polled p = PDL_ZERO;
-    cudaEvent_t event = NULL;
+    cudaEvent_t event[2] = { NULL, NULL };
     unsigned after = 0;
     cudaError_t error = open_polled(&p, ask);
 
     if (error == cudaSuccess)
-        error = cudaEventCreateWithFlags(&event, cudaEventDisableTiming);
+        error = cudaEventCreateWithFlags(&event[0], cudaEventDisableTiming);
+    if (error == cudaSuccess)
+        error = event_of_other(cudaEventDisableTiming, &event[1]);
     for (; ask_goes_on(ask, p.trials, 64) && error == cudaSuccess; p.trials++)
         error = run_event(&p, event, p.trials);
     ask_expect(ask, "work and an event after it", error, cudaSuccess);
     ask_expect_none(ask, "events that were said to be complete and were not", p.said, p.trials);
     ask_expect_none(ask, "events and devices that were waited for and had not ended", p.ended, p.trials);
     for (p.said = p.ended = 0; ask_goes_on(ask, after, BEFORE_TRIALS) && error == cudaSuccess; after++)
-        error = run_after_other(&p, event, after);
+        error = run_after_other(&p, event[0], after);
     ask_expect(ask, "work, an event after it, and something else that the host waits for", error, cudaSuccess);
     ask_expect_none(ask, "events and streams that were said to be over after a wait for something else, and were not", p.said, after);
     ask_expect_none(ask, "events and streams that were waited for after something else, and were not over", p.ended, after);
-    if (event)
-        (void)cudaEventDestroy(event);
+    if (event[0])
+        (void)cudaEventDestroy(event[0]);
+    if (event[1])
+        (void)cudaEventDestroy(event[1]);
     close_polled(&p);
 }
 

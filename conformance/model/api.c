@@ -12,6 +12,8 @@ static pthread_once_t lock_once = PTHREAD_ONCE_INIT;
 static _Thread_local cudaError_t own_error;
 static _Thread_local bool call_failed; /* for the device success-clears-error */
 static cudaError_t shared_error;       /* for the device last-error-shared */
+static unsigned taken; /* so often an error was asked for: for the device error-taken-from-all-threads */
+static _Thread_local unsigned taken_then; /* ... when this thread looked last */
 static unsigned count[SYMBOL_COUNT];
 static cudaError_t planted[SYMBOL_COUNT];
 
@@ -20,6 +22,9 @@ static const char *const symbol_name[SYMBOL_COUNT] = {MODEL_SYMBOLS(MODEL_SYMBOL
 
 static cudaError_t *last_error(void)
 {
+    if (device.faults.error_taken_from_all_threads && taken_then != taken)
+        own_error = cudaSuccess;
+    taken_then = taken;
     return device.faults.last_error_shared ? &shared_error : &own_error;
 }
 
@@ -65,6 +70,8 @@ struct call call_begin(enum symbol symbol, bool despite_sticky)
     objects_forget_retired();
     struct call call = {cudaSuccess};
     device.other_thread = !pthread_equal(pthread_self(), first_thread);
+    if (device.other_thread)
+        device.other_thread_at = device.serial;
     count[symbol]++;
     call_failed = false;
     if (clears_error(symbol))
@@ -129,6 +136,7 @@ cudaError_t CUDARTAPI cudaGetLastError(void)
     bool stays = (device.faults.lossy_stays_last && error == cudaErrorLossyQuery) || (device.faults.capture_keeps_last && capture_is_active());
     if (!stays)
         *last_error() = device.sticky;
+    taken++;
     pthread_mutex_unlock(&lock);
     return error;
 }

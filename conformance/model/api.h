@@ -141,6 +141,7 @@ struct stream {
     const struct stream *renews; /* the one that was destroyed last before it was made, whose work went on: for the devices renewed-stream-* */
     bool renewed; /* it is gone, and another one was made then: for the device renewed-stream-leaves-legacy */
     bool first; /* of all that were made: for the device legacy-frees-one */
+    bool by_other; /* made by another host thread than the first: for the devices *-stream-made-elsewhere-* */
     bool late; /* made while 60 others existed: for the device sixtieth-stream-unordered */
     const struct event *met; /* the event that it was told to wait for last; in this version: for the device record-versions-wrap */
     uint8_t met_version;
@@ -196,6 +197,7 @@ bool stream_is_between(const struct stream *s); /* its priority is neither the h
 bool stream_given(const struct stream *s, int id); /* an attribute of this id, by a call */
 bool stream_is_per_thread(const struct stream *s);
 struct stream *stream_legacy(void);
+struct stream *stream_per_thread_of_other(void); /* the one of the first host thread, or of any other one if that calls */
 struct stream *stream_new(unsigned flags, int priority); /* NULL: no memory */
 void stream_leaves(struct stream *s); /* it is destroyed; its work goes on */
 bool moves_memory(const struct op *op);
@@ -516,6 +518,7 @@ cudaError_t capture_record(struct stream *s, struct event *e);
 cudaError_t capture_wait(struct stream *s, struct event *e);
 bool capture_is_active(void);
 bool capture_in_mode(const struct stream *s, enum cudaStreamCaptureMode mode); /* whether this stream captures in it */
+bool capture_is_of_others(void); /* another thread began it */
 bool capture_is_of_mode(enum cudaStreamCaptureMode mode); /* one of those that go on */
 void capture_loses_event(const struct event *e); /* it is destroyed */
 void capture_invalidate(struct capture *c);

@@ -22,6 +22,8 @@ static bool seems_fired(const struct event *e)
     const struct faults *f = &device.faults;
     if ((f->other_thread_event_succeeds && device.other_thread) || (f->left_event_succeeds && stream_is_gone(e)))
         return true;
+    if (f->elsewhere_made_event_succeeds && e->by_other && !device.other_thread)
+        return true;
     if (f->old_event_succeeds && device.serial - e->serial > 64)
         return true;
     if (f->overtaken_event_succeeds && e->in != NULL && e->in->tail != e->op)
@@ -53,6 +55,8 @@ static bool event_not_awaited(const struct event *e)
         return true;
     if ((e->flags & cudaEventDisableTiming) == 0 &&
         ((f->timed_event_after_graph_early && e->behind_graph) || (f->timed_node_event_early && e->by_node)))
+        return true;
+    if (f->elsewhere_made_event_sync_early && e->by_other && !device.other_thread)
         return true;
     if (f->completion_event_sync_early && e->recorded == RECORDED_LAUNCH && e->op != NULL && !e->op->retired)
         return true;

@@ -10,6 +10,7 @@ struct pooled {
     struct stream *freed_in;   /* NULL: in use */
     const struct stream *made_in; /* that allocated it: for the device freed-returns-to-owner */
     struct op *freed_by, *last_kernel; /* NULL once it has passed; the kernel before it: for the device freed-given-at-trigger */
+    bool by_other;             /* freed by another host thread than launched that kernel: for the device freed-by-other-thread-given */
     struct pooled *next;
 };
 static struct pooled *pool; /* what was freed last comes first */
@@ -58,6 +59,9 @@ static bool may_be_given(const struct pooled *m, const struct stream *s)
         return true;
     if ((f->freed_in_ended_stream_given && m->freed_in->magic != STREAM_MAGIC) || (f->large_freed_given && m->bytes > 65536) ||
         (f->freed_per_thread_given && stream_is_per_thread(m->freed_in)))
+        return true;
+    if ((f->freed_by_other_thread_given && m->by_other) ||
+        (f->per_threads_share_freed && stream_is_per_thread(m->freed_in) && stream_is_per_thread(s)))
         return true;
     if ((f->made_pool_gives_at_once && memory_pool_is_made(m->of)) || (f->switched_reuse_gives_at_once && memory_pool_lacks_reuse(m->of)))
         return true;
@@ -206,6 +210,7 @@ cudaError_t CUDARTAPI cudaFreeAsync(void *p, cudaStream_t stream)
     }
     FAIL_IF(m == NULL || m->freed_in != NULL, cudaErrorInvalidValue);
     m->last_kernel = s->kernel_tail;
+    m->by_other = s->tail != NULL && s->tail->by_other != device.other_thread;
     struct op *op = op_new(OP_POOL);
     (void)stream_move(s, op, false);
     m->freed_in = s;

@@ -121,7 +121,9 @@ static void drop_last(struct op *last)
         last->host.call = no_call;
         last->host.callback = NULL;
     }
-    if ((f->left_dependent_dropped && last->kind == OP_KERNEL && last->attributed && !last->turn) ||
+    bool left_to_other = f->others_destruction_drops && !last->by_other && device.other_thread && !last->turn;
+    if ((left_to_other && (last->kind == OP_KERNEL || last->kind == OP_HOST)) ||
+        (f->left_dependent_dropped && last->kind == OP_KERNEL && last->attributed && !last->turn) ||
         (f->destruction_drops_move && moves_memory(last) && last->move.staging == NULL && !last->turn))
         last->kind = OP_RECORD; /* which does nothing */
 }

@@ -87,6 +87,14 @@ bool capture_is_of_mode(enum cudaStreamCaptureMode mode)
     return c != NULL;
 }
 
+bool capture_is_of_others(void)
+{
+    const struct capture *c = captures;
+    while (c != NULL && pthread_equal(c->thread, pthread_self()))
+        c = c->next;
+    return c != NULL;
+}
+
 bool capture_in_mode(const struct stream *s, enum cudaStreamCaptureMode mode)
 {
     return s->capture != NULL && s->capture->mode == mode;

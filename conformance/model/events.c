@@ -211,9 +211,12 @@ static bool record_is_lost(const struct stream *s, bool flagged)
         return true;
     if (s->tail == NULL)
         return false;
+    if (f->records_beside_others_capture_lost && capture_is_of_others())
+        return true;
     if (f->record_behind_ended_lost && s->tail->attributed && s->tail->done)
         return true;
-    if (f->record_behind_told_launch_lost && s->tail->told && !s->tail->retired)
+    if ((f->record_behind_told_launch_lost && s->tail->told && !s->tail->retired) ||
+        (f->others_record_lost && s->tail->kind == OP_KERNEL && s->tail->by_other != device.other_thread))
         return true;
     if (f->given_priority_record_lost && stream_given(s, 8))
         return true;
@@ -412,6 +415,8 @@ cudaError_t CUDARTAPI cudaStreamWaitEvent(cudaStream_t handle, cudaEvent_t event
         return cudaSuccess;
     if (device.faults.polled_event_not_awaited && e->polled)
         return cudaSuccess;
+    if (device.faults.per_thread_passes_per_thread && e->in != NULL && e->in != s && stream_is_per_thread(e->in) && stream_is_per_thread(s))
+        return cudaSuccess;
     if (device.faults.own_launch_event_cuts && e->recorded == RECORDED_PROGRAMMATIC && e->in == s)
         stream_cuts(s);
     if (device.faults.fifth_waiter_unordered && is_late_waiter(e, s))
@@ -496,6 +501,8 @@ cudaError_t CUDARTAPI cudaEventDestroy(cudaEvent_t handle)
         place_of_destroyed = e->op;
     bool of_launch = e->recorded != RECORDED_ORDINARY && e->op != NULL;
     if (device.faults.destroyed_event_lost || (device.faults.destroyed_launch_event_lost && of_launch))
+        streams_drop(e->op);
+    if (device.faults.others_end_of_event_lost && e->op != NULL && e->op->by_other != device.other_thread)
         streams_drop(e->op);
     return cudaSuccess;
 }

@@ -548,6 +548,16 @@ struct faults {
     bool host_wait_ends_older_polls, host_wait_ends_older_events, poll_passes_waiting; /* what the host is told */
     bool start_time_not_awaited, time_until_never_told, earlier_record_told;
     bool told_launch_ends_frees;
+    bool error_taken_from_all_threads;
+    bool per_thread_passes_per_thread, others_record_lost, others_end_of_event_lost;
+    bool freed_by_other_thread_given, per_threads_share_freed;
+    bool elsewhere_made_event_succeeds, elsewhere_made_event_sync_early;
+    bool elsewhere_made_stream_not_joined;
+    bool others_destruction_drops;
+    bool others_item_unordered;
+    bool others_call_uncovers;
+    bool others_launch_uncovers, per_thread_takes_others, elsewhere_made_stream_uncovers;
+    bool uncovered_beside_others_capture, records_beside_others_capture_lost, unordered_beside_others_capture;
     bool never_overlaps, seldom_overlaps, early, shared, halts, late_copies, pageable_later; /* these conform */
 };
 

@@ -84,7 +84,7 @@ struct op {
     unsigned blocked;    /* edges (and the submit) still to come before it may start */
     unsigned cover_open; /* covered ops not yet retired */
     bool covers_untriggered; /* for the device wait-needs-trigger */
-    bool by_driver;
+    bool by_driver, by_other; /* by_other: queued by another host thread than the first */
     const void *original; /* the node of a graph that its node was copied from: for the device siblings-share-triggers */
     struct {               /* where its node stands: for the other devices that share triggers */
         uint64_t graph;    /* the number of the graph that its graph was copied from, perhaps over other copies */
@@ -233,7 +233,8 @@ struct device {
     struct model_counts counts;
     uint64_t trace, serial, order;
     /* the serial at the last call of this kind: for the devices told-function-uncovers and such */
-    uint64_t told_function_at, told_memory_at, made_graph_at, pinned_memory_at, changed_graph_at, told_properties_at, printed_graph_at, told_pool_at, registered_at;
+    uint64_t other_thread_at, told_function_at, told_memory_at, made_graph_at, pinned_memory_at, changed_graph_at, told_properties_at,
+        printed_graph_at, told_pool_at, registered_at, other_launch_at;
     uint64_t host_waited; /* the serial of the last work that the host waited for: for the devices host-wait-ends-* */
     bool by_driver, in_piece; /* the driver is called to launch; and is given the arguments in one piece */
     bool graph_by_driver;     /* ... to launch a graph */

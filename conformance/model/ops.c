@@ -101,6 +101,7 @@ struct op *op_new(enum op_kind kind)
     op->serial = ++device.serial;
     op->queued_by = device.queued_by;
     op->blocked = 1; /* until submitted */
+    op->by_other = device.other_thread;
     if (device.explorer != NULL)
         explorer_note(device.explorer, op);
     device.live_ops++;

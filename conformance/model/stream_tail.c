@@ -15,6 +15,8 @@ bool passes_graph(const struct stream *s, const struct op *op)
 /* On broken devices: what another host thread than the first launches is nothing to what that one launched right before. */
 bool passes_first_thread(const struct stream *s, const struct op *op)
 {
+    if (device.faults.others_item_unordered && s->tail != NULL && s->tail->kind == OP_KERNEL && op->kind != OP_KERNEL && op->kind != OP_RECORD)
+        return op->by_other != s->tail->by_other;
     return device.faults.next_thread_unordered && s->tail != NULL && s->tail->kind == OP_KERNEL && (op->features & HAS(otherthread)) != 0 &&
            (s->tail->features & HAS(otherthread)) == 0;
 }
@@ -157,9 +159,15 @@ static bool launch_uncovered(const struct stream *s, const struct op *op, const 
         (f->registered_uncovers && device.registered_at >= last) || (f->empty_move_hides_primary && s->moved_nothing) ||
         (f->driver_value_uncovers && device.by_driver && s->tail->kind == OP_AWAIT))
         return true;
-    if (f->told_launch_uncovered && pred->told && !pred->retired)
+    if ((f->told_launch_uncovered && pred->told && !pred->retired) ||
+        (f->others_call_uncovers && device.other_thread_at >= last && !device.other_thread))
         return true;
     if (f->pairs_beyond_32_uncovered && pairs_beside(s) >= 32)
+        return true;
+    if ((f->others_launch_uncovers && device.other_launch_at > last && !device.other_thread) ||
+        (f->elsewhere_made_stream_uncovers && s->by_other && !device.other_thread))
+        return true;
+    if (f->uncovered_beside_others_capture && capture_is_of_others())
         return true;
     if (f->deep_by_driver_uncovered && op->by_driver && op->depth > 16)
         return true;
@@ -192,10 +200,13 @@ static bool item_hides(const struct op *item)
            (f->free_hides_primary && item->kind == OP_POOL);
 }
 
-/* For the device stream-33-takes-others: the last kernel of the stream that was made 32 before, if it came after this one's. */
+/* For the devices stream-33-takes-others and per-thread-takes-others: the last kernel of the stream that was made 32 before, or of another thread's
+ * per-thread one, if it came after this one's. */
 static struct op *of_channel(const struct stream *s)
 {
     const struct stream *o = device.faults.stream_33_takes_others && s->place > 32 && s->kernel_tail != NULL ? stream_at_place(s->place - 32) : NULL;
+    if (device.faults.per_thread_takes_others && stream_is_per_thread(s) && s->kernel_tail != NULL)
+        o = stream_per_thread_of_other();
     return o != NULL && o->kernel_tail != NULL && o->kernel_tail->serial > s->kernel_tail->serial ? o->kernel_tail : NULL;
 }
 

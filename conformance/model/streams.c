@@ -72,6 +72,11 @@ bool stream_is_between(const struct stream *s)
     return s->priority < 0 && s->priority > -5;
 }
 
+struct stream *stream_per_thread_of_other(void)
+{
+    return &per_thread[!device.other_thread];
+}
+
 bool stream_given(const struct stream *s, int id)
 {
     static const cudaLaunchAttributeValue none;
@@ -90,6 +95,7 @@ struct stream *stream_new(unsigned flags, int priority)
             break;
         }
     s->made_at = device.serial;
+    s->by_other = device.other_thread;
     s->renews = left;
     if (left != NULL)
         left->renewed = true;
@@ -244,6 +250,8 @@ static void order_behind_others(struct stream *s, struct op *op)
         if ((device.faults.legacy_host_passes_graphs && op->kind == OP_HOST && o->tail->kind == OP_JOIN) ||
             (device.faults.plain_copy_passes_attributed && op->plain_copy && o->tail->kind == OP_KERNEL && o->tail->attributed))
             continue;
+        if (device.faults.elsewhere_made_stream_not_joined && o->by_other && !device.other_thread)
+            continue;
         if (device.faults.legacy_kernel_passes_copies && o->tail->kind == OP_COPY && op->kind == OP_KERNEL)
             continue;
         if (passes_lone(op, o->tail))
@@ -270,7 +278,7 @@ static bool forgets_events(const struct stream *s, const struct op *op)
     bool idle = s->tail == NULL || s->tail->retired;
     if ((f->middle_stream_forgets_events && stream_is_between(s)) || (f->batch_forgets_events && op->queued_by == BY_BATCH) ||
         (f->driver_plain_call_forgets_events && op->queued_by == BY_DRIVERS_PLAIN_CALL) ||
-        (f->symbol_copy_forgets_events && op->queued_by == BY_NAME_OF_MEMORY))
+        (f->symbol_copy_forgets_events && op->queued_by == BY_NAME_OF_MEMORY) || (f->unordered_beside_others_capture && capture_is_of_others()))
         return true;
     if (f->copy_out_forgets_behind_host && op->to_host && s->tail != NULL && s->tail->kind == OP_HOST)
         return true;
@@ -449,6 +457,8 @@ void stream_append(struct stream *s, struct op *op, bool programmatic)
     s->told_to_wait = 0;
     s->tail = op;
     legacy_of_other = s == &legacy ? device.other_thread : legacy_of_other;
+    if (op->kind == OP_KERNEL && device.other_thread)
+        device.other_launch_at = op->serial;
 }
 
 static void forget_retired(struct stream *s)
