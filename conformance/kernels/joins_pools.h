@@ -162,7 +162,7 @@ static cudaError_t open_use(struct pool_use *use)
 /* Of a launch that records it as it triggers, or begins, by turns. */
 static cudaLaunchAttribute recording_by_turns(const struct pool_use *use, cudaEvent_t event)
 {
-    return recording_at(event, use->joins->round % 2 != 0);
+    return recording_at(event, (use->joins->round + use->joins->round / 4) % 2 != 0);
 }
 
 /* It triggers first thing, and uses the memory late: who waits for its event may begin before that, and is given other memory. Other work holds it up,
