@@ -386,6 +386,7 @@ static void release_named(struct block *b, unsigned id)
 static void named_barrier_ends(struct block *b, unsigned id)
 {
     *counted_at(b, id) = 0;
+    b->stores->named++;
     release_named(b, id);
     for (unsigned i = b->sm; device.faults.named_barriers_shared && i < workers(); i += device.sms)
         if (device.block[i].op != NULL)

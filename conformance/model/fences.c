@@ -43,6 +43,12 @@ static bool fence_leaves(const struct store *s, unsigned taken)
     return (f->fence_takes_eight && taken >= 8) || (f->fence_takes_24 && taken >= 24) || (f->fence_leaves_far_words && is_far(s->word));
 }
 
+/* Whether one other thread stored the word, before a barrier of its block, of all threads or of some. */
+static bool before_barrier(const struct store *s, const struct store_buffer *b)
+{
+    return s->thread != MODEL_MAX_THREADS && (s->epoch != b->epoch || s->named != b->named);
+}
+
 void model_fence(void)
 {
     memory_access_point();
@@ -56,8 +62,8 @@ void model_fence(void)
         unsigned slot = (unsigned)__builtin_ctzll(left);
         const struct store *s = &b->slot[slot];
         bool shared = s->thread == MODEL_MAX_THREADS && !device.faults.fence_leaves_shared_words;
-        bool older = s->thread != MODEL_MAX_THREADS && s->epoch != b->epoch && !device.faults.fence_leaves_other_threads &&
-                     !(device.faults.fence_leaves_past_barriers && s->epoch + 1 != b->epoch);
+        bool older = before_barrier(s, b) && !device.faults.fence_leaves_other_threads &&
+                     !(device.faults.fence_leaves_past_barriers && s->epoch + 1 < b->epoch);
         if ((s->thread == t->index || shared || older) && !fence_leaves(s, taken))
             memory_drain(b, slot), taken++;
     }
@@ -73,7 +79,7 @@ static void release_stores(const struct thread *t)
     for (uint64_t left = b->used; left != 0; left &= left - 1) {
         unsigned slot = (unsigned)__builtin_ctzll(left);
         const struct store *s = &b->slot[slot];
-        bool older = s->thread != MODEL_MAX_THREADS && s->epoch != b->epoch && !device.faults.release_leaves_other_threads;
+        bool older = before_barrier(s, b) && !device.faults.release_leaves_other_threads;
         if ((s->thread == t->index || s->thread == MODEL_MAX_THREADS || older) && !device.faults.release_is_relaxed)
             memory_drain(b, slot);
     }

@@ -165,7 +165,7 @@ struct block {
 struct store { /* one aligned 64-bit word, some bytes of which are pending, a bit each */
     uint32_t word;
     unsigned char bytes, thread;
-    uint32_t epoch; /* the block's barriers before it */
+    uint32_t epoch, named; /* the block's barriers before it: of all threads, and of some */
     uint64_t value;
 };
 
@@ -173,7 +173,7 @@ struct store_buffer {
     uint64_t used; /* one bit per slot */
     uint64_t owner; /* serial of the op, index of the block */
     unsigned sm, place;
-    uint32_t epoch;
+    uint32_t epoch, named;
     struct store_buffer *next;
     struct store slot[STORE_SLOTS];
 };

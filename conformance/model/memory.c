@@ -260,7 +260,7 @@ static struct store_buffer *buffer_new(unsigned sm, uint64_t owner)
     b->used = 0;
     b->sm = sm;
     b->owner = owner;
-    b->epoch = 0;
+    b->epoch = b->named = 0;
     b->next = NULL;
     b->place = device.buffer_count;
     device.buffers[device.buffer_count++] = b;
@@ -500,7 +500,7 @@ static void store_word(struct thread *t, uint32_t word, uint64_t value, unsigned
     }
     if ((b->used >> slot & 1) != 0)
         memory_drain(b, slot);
-    struct store fresh = {word, (unsigned char)bytes, (unsigned char)t->index, b->epoch, value};
+    struct store fresh = {word, (unsigned char)bytes, (unsigned char)t->index, b->epoch, b->named, value};
     *s = fresh;
     b->used |= (uint64_t)1 << slot;
     device.counts.buffered_stores++;
