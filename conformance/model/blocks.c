@@ -228,7 +228,7 @@ void block_start(struct op *op, unsigned sm)
             t->coroutine = coroutine_new();
         t->block = b;
         t->index = i;
-        t->waits = t->triggers = t->fences = t->barriers = t->named = 0;
+        t->waits = t->triggers = t->fences = t->acquires = t->barriers = t->named = 0;
         t->resting_since = 0;
         coroutine_begin(t->coroutine, thread_main, t);
         thread_makes_runnable(t);

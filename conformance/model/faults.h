@@ -528,6 +528,12 @@ struct faults {
     bool sync_ends_frees, event_sync_ends_frees, malloc_ends_frees, graph_trim_ends_frees; /* as if the work before them had ended */
     bool long_copy_ends_with_last_part; /* for what follows on the device */
     bool crooked_long_copy_cut, crooked_long_set_cut, odd_pitch_rounded, wide_set_turned;
+    bool fence_drops_own_lines, acquire_drops_own_lines; /* not what other blocks of the SM brought in */
+    bool fence_before_wait_late, release_before_wait_late, untriggered_release_lost;
+    bool second_fence_keeps_lines, second_acquire_keeps_lines; /* of the thread */
+    bool fence_leaves_narrow, fence_leaves_wide, release_leaves_narrow, release_leaves_wide; /* stores of one or two bytes, of eight or more */
+    bool fenced_narrow_load_keeps_lines, fenced_wide_load_keeps_lines;
+    bool fence_leaves_past_named, release_leaves_past_named; /* barriers of some threads */
     bool never_overlaps, seldom_overlaps, early, shared, halts, late_copies, pageable_later; /* these conform */
 };
 
