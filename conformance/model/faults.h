@@ -533,7 +533,7 @@ struct faults {
     bool second_fence_keeps_lines, second_acquire_keeps_lines; /* of the thread */
     bool fence_leaves_narrow, fence_leaves_wide, release_leaves_narrow, release_leaves_wide; /* stores of one or two bytes, of eight or more */
     bool fenced_narrow_load_keeps_lines, fenced_wide_load_keeps_lines;
-    bool fence_leaves_past_named, release_leaves_past_named; /* barriers of some threads */
+    bool fence_leaves_past_named, release_leaves_past_named, named_barrier_publishes_nothing; /* barriers of some threads */
     bool never_overlaps, seldom_overlaps, early, shared, halts, late_copies, pageable_later; /* these conform */
 };
 

@@ -461,7 +461,8 @@ static uint64_t load_word(struct block *b, uint32_t word, unsigned bytes, int ca
     if (own != NULL && ((device.faults.wide_load_misses_half && bytes == WHOLE_WORD && own->bytes != WHOLE_WORD) ||
                         (device.faults.l2_load_misses_own && cache == MODEL_LD_CG)))
         return value;
-    if (own != NULL && !(device.faults.barrier_publishes_nothing && stored_by_other(b, word)))
+    bool hidden = device.faults.barrier_publishes_nothing || (device.faults.named_barrier_publishes_nothing && own != NULL && own->named != b->stores->named);
+    if (own != NULL && !(hidden && stored_by_other(b, word)))
         value = blend(value, own->value, own->bytes & bytes);
     return value;
 }

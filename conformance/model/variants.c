@@ -2201,6 +2201,7 @@ static const struct variant variants[] = {
     BROKEN("fenced-wide-load-keeps-lines", fenced_wide_load_keeps_lines, "MEM-10", "after a fence or an acquire a load of eight bytes or more finds what its SM had cached before"),
     BROKEN("fence-leaves-past-named-barrier", fence_leaves_past_named, "MEM-10", "a fence leaves out what other threads stored before a barrier of some threads of the block"),
     BROKEN("release-leaves-past-named-barrier", release_leaves_past_named, "MEM-10", "a release leaves out what other threads stored before a barrier of some threads of the block"),
+    BROKEN("named-barrier-publishes-nothing", named_barrier_publishes_nothing, "MEM-10a", "a thread does not find in global memory what another one stored before a barrier of some threads of the block"),
     BROKEN("named-barrier-passed", named_barrier_passed, "MEM-10a", "in a launch with attribute 6, threads do not wait at the barriers of some threads"),
     BROKEN("managed-stores-lost", managed_stores_lost, "COMP-04d", "what a grid has not stored to managed memory by its end is lost"),
     BROKEN("combined-stores-lost", combined_stores_lost, "COMP-04d", "what a grid has not stored to write-combined memory by its end is lost"),
