@@ -38,8 +38,9 @@ DEVICE_FN void meeting_is_late(const struct kernel_args *args, uint32_t who, uin
         k_delay(args->state, 600);
 }
 
-/* Two pairs of warps, which have nothing to do with each other: the first warp of a pair stores, the second one looks. One barrier says that there are
- * words, another one that there is room. Words are stored in global memory, too: by turns a plain load and a relaxed one find them there. */
+/* Two pairs of warps, which have nothing to do with each other: the first warp of a pair stores, the second one looks. One barrier says
+ * that there are words, another one that there is room. Words are stored in global memory, too: by turns a plain load and a relaxed one
+ * find them there. */
 DEVICE_FN void meets_by_name(const struct kernel_args *args)
 {
     struct trial_plan plan = k_plan(args);

@@ -1,7 +1,8 @@
-/* crowds_by_turns.h - what crowds.cu asks of two blocks, one of the primary and one of its dependent, which has not waited, that hand words to each
- * other by turns: each stores words in lines that the other one has read before, and says so by a flag. They fence, or release and acquire; store and
- * load words in each width; trigger early, late or never; and their threads meet by the barrier of the block or by one of some threads. Beside most
- * of them a grid of another stream keeps reading the same lines, elsewhere in them. Nobody reads a word that another one stores to meanwhile. */
+/* crowds_by_turns.h - what crowds.cu asks of two blocks, one of the primary and one of its dependent, which has not waited, that hand
+ * words to each other by turns: each stores words in lines that the other one has read before, and says so by a flag. They fence, or
+ * release and acquire; store and load words in each width; trigger early, late or never; and their threads meet by the barrier of the
+ * block or by one of some threads. Beside most of them a grid of another stream keeps reading the same lines, elsewhere in them. Nobody
+ * reads a word that another one stores to meanwhile. */
 #ifndef CROWDS_BY_TURNS_H_INCLUDED
 #define CROWDS_BY_TURNS_H_INCLUDED
 
@@ -21,11 +22,11 @@
 #define TURN_MOST 20u             /* rounds */
 
 enum turn_width { TURN_WORD, TURN_BYTE, TURN_HALF, TURN_STREAMED, TURN_EIGHT, TURN_FOUR, TURN_WIDTHS };
-enum turn_trigger { TURN_TRIGGERS_LATE, TURN_TRIGGERS_FIRST, TURN_TRIGGERS_NEVER, TURN_TRIGGERS }; /* of the dependent; the primary does first */
+enum turn_trigger { TURN_TRIGGERS_LATE, TURN_TRIGGERS_FIRST, TURN_TRIGGERS_NEVER, TURN_TRIGGERS }; /* of the dependent; the primary: first */
 
 struct turn_args {
     struct trial_state *state;   /* `finished` counts blocks that have gone through all rounds */
-    uint32_t *data;              /* SECTORS of eight words, by turns of the primary and of the dependent; of each the last four are stored to */
+    uint32_t *data;              /* SECTORS of eight words, by turns of primary and dependent; of each the last four are stored to */
     const uint32_t *beside;      /* how many blocks of the bystander have begun */
     uint64_t key;
     uint32_t bystanders, second; /* second: this is the dependent */
@@ -90,7 +91,8 @@ DEVICE_FN uint32_t *turn_group(const struct turn_args *args, uint32_t group, uin
     return args->data + 8 * (2 * group + second) + 4;
 }
 
-/* When the thread that speaks returns, all threads have stored their words. By barriers of some threads, the other warps do not wait for that. */
+/* When the thread that speaks returns, all threads have stored their words. By barriers of some threads, the other warps do not wait for
+ * that. */
 DEVICE_FN void turn_is_stored(const struct turn_args *args)
 {
     if (!args->named)
@@ -146,7 +148,8 @@ DEVICE_FN uint32_t turn_is_given(const struct turn_args *args, uint32_t round)
 
 DEVICE_FN uint32_t turn_looks(const struct turn_args *args, uint32_t round)
 {
-    uint32_t byte = turn_byte(round), mask = turn_mask(args->stores, byte) & turn_mask(args->loads, byte), wrong = 0, group, j, word[4], found[4];
+    uint32_t byte = turn_byte(round), mask = turn_mask(args->stores, byte) & turn_mask(args->loads, byte);
+    uint32_t wrong = 0, group, j, word[4], found[4];
 
     for (group = k_group(); group < TURN_GROUPS; group += k_threads()) {
         turn_words(args, round, group, word);
@@ -245,7 +248,8 @@ static void ask_turns(struct crowd *crowd)
     cudaError_t error = open_bystanders(&b, crowd);
 
     if (error == cudaSuccess) /* the same for both that are to stand beside each other (F29b) */
-        error = cudaFuncSetAttribute((const void *)SYMBOL(crowds_by_turns), cudaFuncAttributePreferredSharedMemoryCarveout, cudaSharedmemCarveoutMaxShared);
+        error = cudaFuncSetAttribute((const void *)SYMBOL(crowds_by_turns), cudaFuncAttributePreferredSharedMemoryCarveout,
+                                     cudaSharedmemCarveoutMaxShared);
     if (error == cudaSuccess)
         error = clear_memory(b.args.data, (TURN_FLAG + 1) * sizeof(uint32_t));
     for (; ask_goes_on(ask, b.trial, TURN_TRIALS) && error == cudaSuccess; b.trial++)

@@ -443,6 +443,7 @@ struct faults {
     bool release_is_relaxed, release_leaves_other_threads, release_of_add_lost, acquire_keeps_lines;
     bool pairs_beyond_32_uncovered, pairs_beyond_64_begin_early, pairs_of_graph_uncovered;
     bool again_keeps_attribute, again_left_out, again_not_set, again_not_copied;
+    bool grid_barrier_keeps_lines, grid_barrier_of_first_threads, fourth_grid_barrier_lacks_one, seventeenth_grid_barrier_lacks_one, grid_met_wait_free;
     bool grid_barriers_shared, grid_barrier_of_primary, grid_barrier_lacks_one_again;
     bool wide_cluster_triggers, ninth_of_cluster_free;
     bool row_offsets_wrap, stores_beyond_4g_lost;

@@ -81,7 +81,7 @@ static bool fence_keeps_lines(const struct thread *t)
            (f->second_fence_keeps_lines && t->fences > 1);
 }
 
-void model_fence(void)
+void fence_and_keep(bool lines)
 {
     memory_access_point();
     struct thread *t = device.current;
@@ -100,7 +100,12 @@ void model_fence(void)
         if ((s->thread == t->index || shared || older) && !fence_leaves(s, taken))
             memory_drain(b, slot), taken++;
     }
-    drop_lines(t->block, fence_keeps_lines(t), device.faults.fence_drops_own_lines);
+    drop_lines(t->block, lines || fence_keeps_lines(t), device.faults.fence_drops_own_lines);
+}
+
+void model_fence(void)
+{
+    fence_and_keep(false);
 }
 
 /* Makes visible what the thread has stored, alone or with others, and what others had before a barrier: all but what broken devices leave. */

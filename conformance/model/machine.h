@@ -355,6 +355,7 @@ bool before_open_wait(const struct thread *thread); /* the thread has not waited
 /* lines.c: for the broken devices */
 bool others_were_there(struct block *block); /* whether a block of its grid was on its SM before */
 bool others_stand_there(const struct block *block); /* a block of another kernel is on its SM */
+void fence_and_keep(bool lines); /* fences.c: model_fence(); or one that leaves lines cached */
 /* Devices on which loads of some widths find what was cached before. */
 bool finds_dropped_line(const struct sm *sm, uint32_t word, unsigned bytes, uint64_t *found);
 void drop_lines_of(struct sm *sm, uint64_t owner, bool of_grid); /* those that the block brought in, or all blocks of its grid */
