@@ -9,9 +9,10 @@
  *                    body, which always runs or which a kernel lets run, or of a loop of two rounds; also in a clone of that
  *                    graph, in its second executable graph, and in one that was updated from another such capture; and once their
  *                    nodes were left out, taken in again and given parameters, or were given attributes that they have. Then all
- *                    blocks go through grid barriers, each of which keeps what a block stored before it for the next block; so
- *                    they do in grids of a quarter of the size, of which four have room at once, and, through hundreds of them, in
- *                    grids of a few blocks.
+ *                    blocks go through grid barriers, each of which keeps what threads stored before it for the next block; so
+ *                    they do in grids of a quarter of the size, of which four have room at once, through many barriers there, and
+ *                    through hundreds of them in grids of a few blocks. Behind the barriers each dependent waits, and finds what its
+ *                    primary stored last.
  *
  * Mutant `crowded`: a plain kernel of one block more than fit. Its first blocks wait in vain.
  */
@@ -36,27 +37,70 @@
 #endif
 
 #define BARRIERS 3u
-#define MANY_BARRIERS 300u     /* in a few grids of few blocks */
+#define MANY_BARRIERS 20u
+#define MOST_BARRIERS 300u     /* in a few grids of few blocks */
+#define FEW_BLOCKS 4u
+#define BLOCK_WORDS 5u         /* two words of its first thread, two of its last one, and one that a primary stores last */
+#define LATE_NS 1000u
+#define LAST_NS 2000u          /* the primary's last word comes so late */
 
-/* Each block counts in one of two words of its own, by turns; after the barrier the next block's word is the same, because that one cannot count in it
- * again before the barrier after this. In trial_state `witnessed` counts the words that are not, and the blocks that have
- * no barrier. */
-DEVICE_FN void passes_barriers(const struct kernel_args *args, uint32_t blocks, uint32_t block)
+/* Where many barriers are asked for, the primary's last word comes later, too: such grids have room beside each other. */
+DEVICE_FN uint32_t passes_many(const struct kernel_args *args) { return args->seen != NULL; }
+
+/* The first thread of each block and the last one count, each in one of two words of its own by turns. After the barrier each of them
+ * finds that the other one of the next block has counted as far, which cannot count there again before the barrier after this. It may
+ * have cached that line after the barrier before. Of many barriers each has another block that comes late. Returns how many words were
+ * wrong. */
+DEVICE_FN uint32_t passes_barriers(const struct kernel_args *args, uint32_t blocks, uint32_t block, uint32_t begin)
 {
-    uint32_t i, mine = 0, has = k_has_grid_barrier(), barriers = args->seen ? MANY_BARRIERS : BARRIERS;
+    uint32_t last = k_threads() - 1, who = last && k_thread() == last, counts = who || k_thread() == 0, wrong = 0, i;
+    uint32_t barriers = !passes_many(args) ? BARRIERS : blocks > FEW_BLOCKS ? MANY_BARRIERS : MOST_BARRIERS;
+    uint32_t *own = args->data + 4 * block + 2 * who, *next = args->data + 4 * ((block + 1) % blocks) + 2 * (last && !who);
 
-    if (!has && k_thread() == 0)
-        k_add(&args->state->witnessed, 1);
-    for (i = 0; i < barriers && has; i++) {
-        uint32_t *turn = args->data + i % 2 * blocks;
-        if (k_thread() == 0) {
-            mine = k_load_relaxed(turn + block) + 1;
-            k_store(turn + block, mine);
-        }
+    for (i = 0; i < barriers; i++) {
+        if (passes_many(args) && i % blocks == block && k_thread() == 0)
+            k_delay(args->state, LATE_NS);
+        if (counts)
+            k_store(own + i % 2, begin + i + 1);
         k_grid_barrier();
-        if (k_thread() == 0 && k_load_relaxed(turn + (block + 1) % blocks) != mine)
-            k_add(&args->state->witnessed, 1);
+        wrong += counts && k_load(next + i % 2) != begin + i + 1;
     }
+    return wrong;
+}
+
+/* Behind its barriers each block of a primary stores one more word late, which a dependent of as many blocks finds behind its barriers
+ * and its wait. Returns how many words were wrong. */
+DEVICE_FN uint32_t waits_behind(const struct kernel_args *args, uint32_t blocks, uint32_t block, uint32_t word)
+{
+    if (!args->input) {
+        if (k_thread() == 0) {
+            k_delay(args->state, passes_many(args) ? 5 * LAST_NS : LAST_NS);
+            k_store(args->data + 4 * blocks + block, word);
+        }
+        return 0;
+    }
+    k_wait_device();
+    return k_thread() == 0 && k_load(args->input + 4 * blocks + block) != word;
+}
+
+/* Every grid counts on from what stands in its words: the same in all of them. In trial_state `witnessed` counts threads that found
+ * wrong words, and blocks that have no barrier. */
+DEVICE_FN void goes_through_barriers(const struct kernel_args *args, uint32_t blocks, uint32_t block)
+{
+    uint32_t *own = args->data + 4 * block, begin = 0, wrong;
+
+    if (!k_has_grid_barrier()) {
+        if (k_thread() == 0)
+            k_add(&args->state->witnessed, 1);
+        return;
+    }
+    if (k_thread() == 0 || k_thread() + 1 == k_threads())
+        begin = k_load_relaxed(own) + k_load_relaxed(own + 1);
+    k_barrier(); /* nobody counts before both have looked there */
+    wrong = passes_barriers(args, blocks, block, begin);
+    wrong += waits_behind(args, blocks, block, begin + 1);
+    if (wrong)
+        k_add(&args->state->witnessed, 1);
 }
 
 /* In trial_state `began` counts blocks, and `early` those that did not see all blocks of their grid begin. Only cooperative launches
@@ -75,7 +119,7 @@ DEVICE_FN void meets(const struct kernel_args *args)
     }
     if (args->data) {
         k_shape(shape);
-        passes_barriers(args, shape[0] * shape[1] * shape[2], k_grid_rank());
+        goes_through_barriers(args, shape[0] * shape[1] * shape[2], k_grid_rank());
     }
 }
 
@@ -155,7 +199,8 @@ struct meeting {
     int records;               /* whether launches may record events here */
     int records_begin;         /* ... or when all blocks have begun */
     unsigned blocks, alone, missing, apart; /* of all rounds: launched, without all the others of their grid, never run, beside a barrier */
-    uint32_t *words;           /* two for each block of each grid */
+    int many;                  /* its grids go through many barriers */
+    uint32_t *words;           /* BLOCK_WORDS for each block of each grid */
     size_t room;               /* of the words of a grid, in words */
 };
 
@@ -207,7 +252,7 @@ static cudaError_t open_words(struct meeting *m)
     unsigned kind;
 
     for (kind = 0; kind < KINDS; kind++)
-        m->room = 2u * m->most[kind] > m->room ? 2u * m->most[kind] : m->room;
+        m->room = BLOCK_WORDS * m->most[kind] > m->room ? BLOCK_WORDS * m->most[kind] : m->room;
     return cudaMalloc((void **)&m->words, GRIDS * m->room * sizeof(uint32_t));
 }
 
@@ -256,7 +301,8 @@ static cudaError_t launch_grid(const struct meeting *m, unsigned grid, unsigned 
     args.args = m->args;
     args.args.state += grid;
     args.args.data = CROWDED ? NULL : m->words + grid * m->room;
-    args.args.seen = m->few ? args.args.data : NULL;
+    args.args.input = grid >= 2 && m->size[grid] == m->size[grid - 2] ? args.args.data - 2 * m->room : NULL;
+    args.args.seen = m->many ? m->words : NULL; /* no words: it says so */
     fill_launch(&config, attrs, m->kind, blocks);
     config.stream = m->stream[grid % 2];
     if (!CROWDED)
@@ -365,13 +411,14 @@ static void ask_at_once(struct ask *ask)
         if (error == cudaSuccess && !CROWDED && !m.alone && place_of(round) != PLACE_STREAMS)
             error = run_round(&m, round, place_of(round));
         m.quarters = 1;
+        m.many = round % 16 == 0;
         if (error == cudaSuccess && !CROWDED && !m.alone && round % 4 == 0)
             error = run_round(&m, round, round % 8 ? PLACE_GRAPH : PLACE_STREAMS);
         m.quarters = 0;
-        m.few = 1;
+        m.few = m.many = 1;
         if (error == cudaSuccess && !CROWDED && !m.alone && round % 48 == 5)
             error = run_round(&m, round, PLACE_STREAMS);
-        m.few = 0;
+        m.few = m.many = 0;
     }
     ask_expect(ask, "cooperative grids in two streams", error, cudaSuccess);
     ask_expect_none(ask, "blocks that waited in vain for the others of their grid", m.alone, m.blocks);

@@ -12,7 +12,8 @@
  *                  (crowds_bystanders.h), or what atomics of each type and width made (crowds_reduced.h)
  * handed  MEM-10   the primary stores words, by one thread or by several that meet in barriers; one thread fences and raises a flag, or
  *                  releases by it. One thread of the dependent polls the flag and fences, or acquires; the same and after a barrier the others
- *                  read. They have read words of the same lines before, which nobody stores to. Both blocks are the only ones or stand among many
+ *                  read. They have read words of the same lines before, which nobody stores to. Both blocks are the only ones or stand among many.
+ *                  Two blocks also hand words to each other by turns, by accesses of each width (crowds_by_turns.h)
  * within  MEM-10a  the same from one block of a grid to another, in grids of each kind, of two blocks or of many; each block's shared memory
  *                  is its own, also in the second launch of a graph (crowds_kept.h), and so is each thread's local memory (crowds_frames.h) and
  *                  each barrier of warps or of a cluster (crowds_barriers.h);
@@ -22,6 +23,7 @@
  *
  * Mutants: `nowait`, nobody waits; `eager`, the last block triggers at once and the flag is raised before the words are stored.
  */
+#include "cleared.h"
 #include "driver_launch.h"
 #include "graph_ask.h"
 #include "host_room.h"
@@ -484,6 +486,7 @@ static cudaError_t run_plain_crowd(struct crowd *crowd, unsigned blocks, unsigne
 #include "crowds_events.h"
 #include "crowds_shapes.h"
 #include "crowds_bystanders.h"
+#include "crowds_by_turns.h"
 #include "crowds_reduced.h"
 
 static void ask_blocks(struct ask *ask)
@@ -546,6 +549,8 @@ static void ask_handed(struct ask *ask)
     if (error == cudaSuccess && crowd.witnessed < ASK_TRIALS / 2)
         ask_skip(ask, "words that are handed over", "the two kernels hardly overlapped");
     ask_expect_none(ask, "trials in which words were missing after the flag", crowd.stale, crowd.trials);
+    if (error == cudaSuccess)
+        ask_turns(&crowd);
     (void)cudaFree(crowd.words[1]);
     (void)cudaFreeHost(crowd.room);
 }

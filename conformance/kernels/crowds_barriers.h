@@ -1,6 +1,6 @@
-/* crowds_barriers.h - what crowds.cu asks of the other barriers that a kernel has beside k_barrier(): warps of a block that hand words over in its
- * shared memory by barriers of their own; on a GPU also by such barriers in memory and by sums there, and blocks of a cluster that hand words to the
- * next one. Two grids do so beside each other: what one does is nothing to the other. They trigger and wait on the way. */
+/* crowds_barriers.h - what crowds.cu asks of the other barriers that a kernel has beside k_barrier(): warps of a block that hand words over, in its
+ * shared memory and in global memory, by barriers of their own; on a GPU also by such barriers in memory and by sums there, and blocks of a cluster
+ * that hand words to the next one. Two grids do so beside each other: what one does is nothing to the other. They trigger and wait on the way. */
 #ifndef CROWDS_BARRIERS_H_INCLUDED
 #define CROWDS_BARRIERS_H_INCLUDED
 
@@ -9,14 +9,11 @@
 #define MEETING_ROUNDS 6u
 #define MEETING_TRIALS 6u      /* of each way */
 #define MEETING_BYTES 1024u
+#define MEETING_AT 4096u       /* words of global memory before theirs, which others use */
 
 #ifdef PDL_MODEL
-#define k_name_sync(id, threads) model_named_barrier((id), (threads), 1)
-#define k_name_arrive(id, threads) model_named_barrier((id), (threads), 0)
 #define MEETING_WAYS 1u
 #else
-#define k_name_sync(id, threads) asm volatile("barrier.sync %0, %1;" :: "r"(id), "r"(threads) : "memory")
-#define k_name_arrive(id, threads) asm volatile("barrier.arrive %0, %1;" :: "r"(id), "r"(threads) : "memory")
 #define MEETING_WAYS 3u
 #endif
 
@@ -41,27 +38,33 @@ DEVICE_FN void meeting_is_late(const struct kernel_args *args, uint32_t who, uin
         k_delay(args->state, 600);
 }
 
-/* Two pairs of warps, which have nothing to do with each other: the first warp of a pair stores, the second one looks. One barrier says that there are
- * words, another one that there is room. */
+/* Two pairs of warps, which have nothing to do with each other: the first warp of a pair stores, the second one looks. One barrier says
+ * that there are words, another one that there is room. Words are stored in global memory, too: by turns a plain load and a relaxed one
+ * find them there. */
 DEVICE_FN void meets_by_name(const struct kernel_args *args)
 {
     struct trial_plan plan = k_plan(args);
     uint64_t key = meeting_key(args, &plan);
     uint32_t pair = k_warp() / 2, lane = k_thread() % K_WARP_SIZE, full = 1 + 2 * pair, both = 2 * K_WARP_SIZE, round, wrong = 0;
     volatile uint32_t *slot = k_shared() + pair * K_WARP_SIZE;
+    uint32_t *there = args->data + 2 * (((args->input ? k_blocks() : 0) + k_block()) * MEETING_THREADS / 2 + pair * K_WARP_SIZE), word, found;
 
     kept_blocks_meet(args, &plan);
     for (round = 0; round < MEETING_ROUNDS; round++) {
         meeting_goes_on(args, round);
         meeting_is_late(args, k_warp(), round);
         if (k_warp() % 2 == 0) {
-            slot[lane] = words_fresh(key, round * MEETING_THREADS + pair * K_WARP_SIZE + lane);
+            word = words_fresh(key, round * MEETING_THREADS + pair * K_WARP_SIZE + lane);
+            slot[lane] = word;
+            k_store(there + 2 * lane, word);
             k_name_arrive(full, both);
             k_name_sync(full + 1, both);
         } else {
             k_name_sync(full, both);
             lane = (lane + 1) % K_WARP_SIZE; /* what another thread stored */
-            wrong += slot[lane] != words_fresh(key, round * MEETING_THREADS + pair * K_WARP_SIZE + lane);
+            word = words_fresh(key, round * MEETING_THREADS + pair * K_WARP_SIZE + lane);
+            found = round % 2 ? k_load(there + 2 * lane) : k_load_relaxed(there + 2 * lane);
+            wrong += slot[lane] != word || found != word;
             k_name_arrive(full + 1, both);
         }
     }
@@ -200,6 +203,7 @@ static cudaError_t run_meeting(struct crowd *crowd, unsigned way, unsigned trial
     attribute[0] = in_clusters(2u << trial % (clusters_of_eight_fit(meeting_of_way(way), MEETING_THREADS) ? 3 : 2));
     attribute[clustered] = serialization(1);
     prepare_trial(crowd->room, trial);
+    args.data = crowd->words[1] + MEETING_AT;
     error = launch_sized(meeting_of_way(way), &args, KEPT_BLOCKS, MEETING_THREADS, MEETING_BYTES, stream, attribute, clustered);
     args.input = args.data;
     if (error == cudaSuccess)

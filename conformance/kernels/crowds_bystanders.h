@@ -122,7 +122,7 @@ static cudaError_t open_bystanders(struct bystanders *b, struct crowd *crowd)
     if (error == cudaSuccess)
         error = cudaHostGetDevicePointer((void **)&device, b->room, 0);
     if (error == cudaSuccess)
-        error = cudaMalloc((void **)&b->args.data, 8 * SECTORS * sizeof(uint32_t));
+        error = cudaMalloc((void **)&b->args.data, (8 * SECTORS + 1) * sizeof(uint32_t)); /* and a flag, where words are handed over */
     if (error == cudaSuccess)
         error = cudaStreamCreateWithFlags(&b->side, cudaStreamNonBlocking);
     if (error != cudaSuccess)

@@ -228,7 +228,7 @@ void block_start(struct op *op, unsigned sm)
             t->coroutine = coroutine_new();
         t->block = b;
         t->index = i;
-        t->waits = t->triggers = t->fences = t->barriers = t->named = 0;
+        t->waits = t->triggers = t->fences = t->acquires = t->barriers = t->named = 0;
         t->resting_since = 0;
         coroutine_begin(t->coroutine, thread_main, t);
         thread_makes_runnable(t);
@@ -386,6 +386,7 @@ static void release_named(struct block *b, unsigned id)
 static void named_barrier_ends(struct block *b, unsigned id)
 {
     *counted_at(b, id) = 0;
+    b->stores->named++;
     release_named(b, id);
     for (unsigned i = b->sm; device.faults.named_barriers_shared && i < workers(); i += device.sms)
         if (device.block[i].op != NULL)
@@ -434,25 +435,41 @@ static void release_meetings(void)
     }
 }
 
+/* Before a barrier of the grid, and behind it. */
+static void meeting_fence(const struct thread *t, bool before)
+{
+    const struct faults *f = &device.faults;
+    if (f->grid_barrier_of_first_threads && (!before || t->index != 0))
+        memory_drop_lines(&device.sm[t->block->sm], false);
+    else
+        fence_and_keep(f->grid_barrier_keeps_lines);
+}
+
+/* How many blocks need not have come to the thread's barrier */
+static unsigned meeting_lacks(const struct thread *t)
+{
+    const struct faults *f = &device.faults;
+    return (f->grid_barrier_lacks_one_again && (t->block->op->features & HAS(again))) || (f->fourth_grid_barrier_lacks_one && t->barriers >= 4) ||
+           (f->seventeenth_grid_barrier_lacks_one && t->barriers >= 17) || (f->late_grid_barriers_lack_one && t->barriers >= 256);
+}
+
 void model_grid_barrier(void)
 {
     struct thread *t = self();
     struct op *op = t->block->op;
-    model_fence();
+    meeting_fence(t, true);
     model_barrier();
     if (t->index == 0) {
-        const struct faults *f = &device.faults;
-        unsigned *met = meeting_of(op), lacks = (f->grid_barrier_lacks_one_again && (op->features & HAS(again)) != 0) ||
-                                                (f->fourth_grid_barrier_lacks_one && t->barriers >= 3) ||
-                                                (f->late_grid_barriers_lack_one && t->barriers >= 255);
-        t->meets = ++t->barriers * op->grid->blocks - lacks;
+        unsigned *met = meeting_of(op);
+        t->meets = ++t->barriers * op->grid->blocks;
+        t->meets -= meeting_lacks(t);
         ++*met;
         release_meetings();
         if (*met < t->meets)
             thread_rests(THREAD_MEETING);
     }
     model_barrier();
-    model_fence();
+    meeting_fence(t, false);
 }
 
 /* Below compute capability 9.0, or in an image made for it, there is neither trigger nor wait. */

@@ -443,6 +443,7 @@ struct faults {
     bool release_is_relaxed, release_leaves_other_threads, release_of_add_lost, acquire_keeps_lines;
     bool pairs_beyond_32_uncovered, pairs_beyond_64_begin_early, pairs_of_graph_uncovered;
     bool again_keeps_attribute, again_left_out, again_not_set, again_not_copied;
+    bool grid_barrier_keeps_lines, grid_barrier_of_first_threads, fourth_grid_barrier_lacks_one, seventeenth_grid_barrier_lacks_one, grid_met_wait_free;
     bool grid_barriers_shared, grid_barrier_of_primary, grid_barrier_lacks_one_again;
     bool wide_cluster_triggers, ninth_of_cluster_free;
     bool row_offsets_wrap, stores_beyond_4g_lost;
@@ -536,7 +537,7 @@ struct faults {
     bool batch_forgets_events, batch_passes_row, batch_passes_items, batch_skips_legacy, batch_does_sixty_four, batch_does_two_hundred;
     bool middle_stream_forgets_events, legacy_passes_middle, middle_poll_succeeds; /* a priority between the others */
     bool launch_priority_stays, launch_domain_stays;
-    bool fourth_grid_barrier_lacks_one, late_grid_barriers_lack_one;
+    bool late_grid_barriers_lack_one;
     bool plain_call_passes_row, plain_call_skips_legacy, cooperative_call_passes_row, cooperative_call_skips_legacy; /* the older calls */
     bool driver_plain_call_passes_row, driver_plain_call_skips_legacy, driver_plain_call_forgets_events;
     bool symbol_copy_forgets_events, symbol_copy_passes_row, symbol_copy_skips_legacy;
@@ -558,6 +559,12 @@ struct faults {
     bool others_call_uncovers;
     bool others_launch_uncovers, per_thread_takes_others, elsewhere_made_stream_uncovers;
     bool uncovered_beside_others_capture, records_beside_others_capture_lost, unordered_beside_others_capture;
+    bool fence_drops_own_lines, acquire_drops_own_lines; /* not what other blocks of the SM brought in */
+    bool fence_before_wait_late, release_before_wait_late, untriggered_release_lost;
+    bool second_fence_keeps_lines, second_acquire_keeps_lines; /* of the thread */
+    bool fence_leaves_narrow, fence_leaves_wide, release_leaves_narrow, release_leaves_wide; /* stores of one or two bytes, of eight or more */
+    bool fenced_narrow_load_keeps_lines, fenced_wide_load_keeps_lines;
+    bool fence_leaves_past_named, release_leaves_past_named, named_barrier_publishes_nothing; /* barriers of some threads */
     bool never_overlaps, seldom_overlaps, early, shared, halts, late_copies, pageable_later; /* these conform */
 };
 

@@ -36,14 +36,52 @@ static bool fence_is_lost(const struct thread *t)
            (f->fence_not_in_late_blocks && t->block->index >= 64);
 }
 
+static bool is_narrow(const struct store *s) /* of one or two bytes */
+{
+    return __builtin_popcount(s->bytes) <= 2;
+}
+
 /* Words that a fence leaves behind on broken devices; taken: so many have gone before. */
 static bool fence_leaves(const struct store *s, unsigned taken)
 {
     const struct faults *f = &device.faults;
-    return (f->fence_takes_eight && taken >= 8) || (f->fence_takes_24 && taken >= 24) || (f->fence_leaves_far_words && is_far(s->word));
+    return (f->fence_takes_eight && taken >= 8) || (f->fence_takes_24 && taken >= 24) || (f->fence_leaves_far_words && is_far(s->word)) ||
+           (f->fence_leaves_narrow && is_narrow(s)) || (f->fence_leaves_wide && s->wide);
 }
 
-void model_fence(void)
+/* The same of a release */
+static bool release_leaves(const struct thread *t, const struct store *s)
+{
+    const struct faults *f = &device.faults;
+    return f->release_is_relaxed || (f->untriggered_release_lost && !t->block->triggered) || (f->release_before_wait_late && before_open_wait(t)) ||
+           (f->release_leaves_narrow && is_narrow(s)) || (f->release_leaves_wide && s->wide);
+}
+
+/* Whether one other thread stored the word, before a barrier of its block, of all threads or of some. */
+static bool before_barrier(const struct store *s, const struct store_buffer *b, bool by_all_only)
+{
+    return s->thread != MODEL_MAX_THREADS && (s->epoch != b->epoch || (s->named != b->named && !by_all_only));
+}
+
+/* Drops what the SM has cached; keeps: not on this broken device. own: only what the block itself has brought in. */
+static void drop_lines(const struct block *block, bool keeps, bool own)
+{
+    struct sm *sm = &device.sm[block->sm];
+    sm->fenced = sm->cached_generation;
+    if (own)
+        drop_lines_of(sm, block->stores->owner, false);
+    else if (!keeps)
+        memory_drop_lines(sm, false);
+}
+
+static bool fence_keeps_lines(const struct thread *t)
+{
+    const struct faults *f = &device.faults;
+    return f->fence_keeps_lines || (f->late_fence_keeps_lines && t->block->index >= 16) || (f->triggered_fence_keeps_lines && t->block->triggered) ||
+           (f->second_fence_keeps_lines && t->fences > 1);
+}
+
+void fence_and_keep(bool lines)
 {
     memory_access_point();
     struct thread *t = device.current;
@@ -52,18 +90,22 @@ void model_fence(void)
     t->fences++;
     if (fence_is_lost(t))
         return;
-    for (uint64_t left = b->used; left != 0; left &= left - 1) {
+    uint64_t fenced = device.faults.fence_before_wait_late && before_open_wait(t) ? 0 : b->used;
+    for (uint64_t left = fenced; left != 0; left &= left - 1) {
         unsigned slot = (unsigned)__builtin_ctzll(left);
         const struct store *s = &b->slot[slot];
         bool shared = s->thread == MODEL_MAX_THREADS && !device.faults.fence_leaves_shared_words;
-        bool older = s->thread != MODEL_MAX_THREADS && s->epoch != b->epoch && !device.faults.fence_leaves_other_threads &&
-                     !(device.faults.fence_leaves_past_barriers && s->epoch + 1 != b->epoch);
+        bool older = before_barrier(s, b, device.faults.fence_leaves_past_named) && !device.faults.fence_leaves_other_threads &&
+                     !(device.faults.fence_leaves_past_barriers && s->epoch + 1 < b->epoch);
         if ((s->thread == t->index || shared || older) && !fence_leaves(s, taken))
             memory_drain(b, slot), taken++;
     }
-    if (!device.faults.fence_keeps_lines && !(device.faults.late_fence_keeps_lines && t->block->index >= 16) &&
-        !(device.faults.triggered_fence_keeps_lines && t->block->triggered))
-        memory_drop_lines(&device.sm[t->block->sm], false);
+    drop_lines(t->block, lines || fence_keeps_lines(t), device.faults.fence_drops_own_lines);
+}
+
+void model_fence(void)
+{
+    fence_and_keep(false);
 }
 
 /* Makes visible what the thread has stored, alone or with others, and what others had before a barrier: all but what broken devices leave. */
@@ -73,8 +115,8 @@ static void release_stores(const struct thread *t)
     for (uint64_t left = b->used; left != 0; left &= left - 1) {
         unsigned slot = (unsigned)__builtin_ctzll(left);
         const struct store *s = &b->slot[slot];
-        bool older = s->thread != MODEL_MAX_THREADS && s->epoch != b->epoch && !device.faults.release_leaves_other_threads;
-        if ((s->thread == t->index || s->thread == MODEL_MAX_THREADS || older) && !device.faults.release_is_relaxed)
+        bool older = before_barrier(s, b, device.faults.release_leaves_past_named) && !device.faults.release_leaves_other_threads;
+        if ((s->thread == t->index || s->thread == MODEL_MAX_THREADS || older) && !release_leaves(t, s))
             memory_drain(b, slot);
     }
 }
@@ -97,7 +139,8 @@ void model_atomic_add32_release(void *p, uint32_t value)
 uint32_t model_load32_acquire(const void *p)
 {
     uint32_t value = model_load32(p, MODEL_LD_RELAXED);
-    if (!device.faults.acquire_keeps_lines)
-        memory_drop_lines(&device.sm[device.current->block->sm], false);
+    const struct faults *f = &device.faults;
+    bool again = device.current->acquires++ != 0;
+    drop_lines(device.current->block, f->acquire_keeps_lines || (f->second_acquire_keeps_lines && again), f->acquire_drops_own_lines);
     return value;
 }

@@ -27,3 +27,19 @@ void drop_lines_of(struct sm *sm, uint64_t owner, bool of_grid)
             sm->read_only[i].generation = 0;
     }
 }
+
+static bool is_narrow(unsigned bytes) /* one or two */
+{
+    return __builtin_popcount(bytes) <= 2;
+}
+
+bool finds_dropped_line(const struct sm *sm, uint32_t word, unsigned bytes, uint64_t *found)
+{
+    const struct faults *f = &device.faults;
+    const struct line *l = &sm->cached[(word >> 2) & (LINES - 1)];
+    bool held = l->tag == word >> 2 && (sm->cached_generation - l->generation) % 2 == 0; /* not filled since, nor dropped alone */
+    bool by_fence = held && l->generation == sm->fenced;
+    *found = l->data[word & 3];
+    return (held && f->narrow_load_keeps_lines && is_narrow(bytes)) || (by_fence && f->fenced_narrow_load_keeps_lines && is_narrow(bytes)) ||
+           (by_fence && f->fenced_wide_load_keeps_lines && bytes == WHOLE_WORD);
+}

@@ -152,7 +152,7 @@ struct thread {
     enum thread_state state;
     unsigned index, place; /* in the block; in device.runnable */
     unsigned waits, triggers;
-    unsigned fences;
+    unsigned fences, acquires;
     unsigned named; /* the barrier at which it stands; 0: the one of all threads */
     unsigned barriers, meets; /* of its grid: to which it came; how many blocks have to have come before it goes on */
     uint64_t resting_since; /* clock of the first of a row of pauses; 0: did something else */
@@ -176,7 +176,8 @@ struct block {
 struct store { /* one aligned 64-bit word, some bytes of which are pending, a bit each */
     uint32_t word;
     unsigned char bytes, thread;
-    uint32_t epoch; /* the block's barriers before it */
+    bool wide; /* stored by one access of eight bytes or more */
+    uint32_t epoch, named; /* the block's barriers before it: of all threads, and of some */
     uint64_t value;
 };
 
@@ -184,7 +185,7 @@ struct store_buffer {
     uint64_t used; /* one bit per slot */
     uint64_t owner; /* serial of the op, index of the block */
     unsigned sm, place;
-    uint32_t epoch;
+    uint32_t epoch, named;
     struct store_buffer *next;
     struct store slot[STORE_SLOTS];
 };
@@ -199,6 +200,7 @@ struct sm {
     unsigned free_slots;
     size_t free_shared;
     uint32_t cached_generation, read_only_generation;
+    uint32_t fenced; /* the generation that the last fence or acquire ended: for devices on which some loads still find it */
     struct line cached[LINES], read_only[LINES];
 };
 
@@ -374,6 +376,9 @@ bool before_open_wait(const struct thread *thread); /* the thread has not waited
 /* lines.c: for the broken devices */
 bool others_were_there(struct block *block); /* whether a block of its grid was on its SM before */
 bool others_stand_there(const struct block *block); /* a block of another kernel is on its SM */
+void fence_and_keep(bool lines); /* fences.c: model_fence(); or one that leaves lines cached */
+/* Devices on which loads of some widths find what was cached before. */
+bool finds_dropped_line(const struct sm *sm, uint32_t word, unsigned bytes, uint64_t *found);
 void drop_lines_of(struct sm *sm, uint64_t owner, bool of_grid); /* those that the block brought in, or all blocks of its grid */
 
 /* fences.c: for the broken devices */

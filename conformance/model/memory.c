@@ -260,7 +260,7 @@ static struct store_buffer *buffer_new(unsigned sm, uint64_t owner)
     b->used = 0;
     b->sm = sm;
     b->owner = owner;
-    b->epoch = 0;
+    b->epoch = b->named = 0;
     b->next = NULL;
     b->place = device.buffer_count;
     device.buffers[device.buffer_count++] = b;
@@ -431,18 +431,6 @@ static inline size_t offset_of(const void *p, size_t bytes)
     return at;
 }
 
-static bool is_narrow(unsigned bytes) /* one or two */
-{
-    return __builtin_popcount(bytes) <= 2;
-}
-
-/* Whether the word's line was dropped as a whole cache was, and has not been filled since. */
-static bool line_was_held(struct sm *sm, uint32_t word)
-{
-    const struct line *l = line_of(sm->cached, word);
-    return l->tag == word >> 2 && (sm->cached_generation - l->generation) % 2 == 0;
-}
-
 /* Whether only other threads of the block have stored to the word, which is not in the L2 yet. */
 static bool stored_by_other(struct block *b, uint32_t word)
 {
@@ -458,8 +446,8 @@ static uint64_t load_word(struct block *b, uint32_t word, unsigned bytes, int ca
         return *l2(word);
     if (cache == MODEL_LD_NC)
         return cached_load(sm->read_only, sm->read_only_generation, word);
-    if (cache == MODEL_LD_CA && device.faults.narrow_load_keeps_lines && is_narrow(bytes) && line_was_held(sm, word))
-        return line_of(sm->cached, word)->data[word & 3];
+    if (cache == MODEL_LD_CA && finds_dropped_line(sm, word, bytes, &value))
+        return value;
     if (cache == MODEL_LD_CA) {
         value = cached_load(sm->cached, sm->cached_generation, word);
     } else {
@@ -473,7 +461,8 @@ static uint64_t load_word(struct block *b, uint32_t word, unsigned bytes, int ca
     if (own != NULL && ((device.faults.wide_load_misses_half && bytes == WHOLE_WORD && own->bytes != WHOLE_WORD) ||
                         (device.faults.l2_load_misses_own && cache == MODEL_LD_CG)))
         return value;
-    if (own != NULL && !(device.faults.barrier_publishes_nothing && stored_by_other(b, word)))
+    bool hidden = device.faults.barrier_publishes_nothing || (device.faults.named_barrier_publishes_nothing && own != NULL && own->named != b->stores->named);
+    if (own != NULL && !(hidden && stored_by_other(b, word)))
         value = blend(value, own->value, own->bytes & bytes);
     return value;
 }
@@ -490,6 +479,7 @@ static void store_word(struct thread *t, uint32_t word, uint64_t value, unsigned
             s->bytes = 0;
         s->value = blend(s->value, value, bytes);
         s->bytes |= (unsigned char)bytes;
+        s->wide |= bytes == WHOLE_WORD;
         if (s->thread != t->index && !device.faults.fence_leaves_second_thread)
             s->thread = MODEL_MAX_THREADS; /* of several: any fence takes it along */
         return;
@@ -500,7 +490,7 @@ static void store_word(struct thread *t, uint32_t word, uint64_t value, unsigned
     }
     if ((b->used >> slot & 1) != 0)
         memory_drain(b, slot);
-    struct store fresh = {word, (unsigned char)bytes, (unsigned char)t->index, b->epoch, value};
+    struct store fresh = {word, (unsigned char)bytes, (unsigned char)t->index, bytes == WHOLE_WORD, b->epoch, b->named, value};
     *s = fresh;
     b->used |= (uint64_t)1 << slot;
     device.counts.buffered_stores++;

@@ -93,6 +93,8 @@ bool wait_may_return(const struct thread *thread)
         return true;
     if (f->second_barrier_frees_wait && thread->block->stores->epoch >= 2)
         return true;
+    if (f->grid_met_wait_free && thread->barriers != 0)
+        return true;
     if ((f->fenced_wait_free && thread->fences != 0) || (f->wait_after_two_triggers_free && thread->triggers > 1))
         return true;
     if (f->met_triggered_wait_free && thread->block->stores->epoch == 1 && thread->block->triggered)
