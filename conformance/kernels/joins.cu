@@ -35,7 +35,8 @@
  * renewed  COMP-04e  new streams where one was destroyed while its work goes on: after its event or its launch's, before the legacy stream, with
  *                    memory that it freed and an executable graph that runs in it
  * again    COMP-04e  six launches of one kernel with the same arguments, each with or without the attribute; memsets, copies, values, host functions,
- *                    graphs and events that are the same three times, between kernels that change what they move
+ *                    graphs and events that are the same three times, between kernels that change what they move; up to 70 kernels that
+ *                    wait, each of which overlaps the one before
  * wide     COMP-04b  144 works or primaries and 120 kernels that do nothing, before one reader; one work before 120 such kernels and 144
  *                    readers; 2,100 empty nodes between work and reader; 2,100 kernels, each after one up to 2,047 nodes before it, as
  *                    they were made, and after each of them was changed, updated or copied

@@ -2217,6 +2217,8 @@ static const struct variant variants[] = {
     BROKEN("legacy-host-passes-lone-work", legacy_host_passes_lone_work, "COMP-06d", "a host function in the legacy stream does not wait for a blocking stream that holds a memset, a copy or a host function and nothing before it"),
     BROKEN("legacy-passes-lone-graphs", legacy_passes_lone_graphs, "COMP-06d", "the legacy stream does not wait for a blocking stream that holds a graph without kernels and nothing before it"),
     BROKEN("legacy-passes-lone-frees", legacy_passes_lone_frees, "COMP-06d", "the legacy stream does not wait for a blocking stream that holds the end of an allocation and nothing before it"),
+    BROKEN("ninth-of-row-free", ninth_of_row_free, "COMP-04e", "from the ninth kernel on of a row that each overlap the one before, waits return at once"),
+    BROKEN("seventeenth-of-row-free", seventeenth_of_row_free, "COMP-04e", "from the 17th kernel on of a row that each overlap the one before, waits return at once"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 

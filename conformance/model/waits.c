@@ -84,6 +84,8 @@ bool wait_may_return(const struct thread *thread)
         return true;
     if ((f->fenced_wait_free && thread->fences != 0) || (f->wait_after_two_triggers_free && thread->triggers > 1))
         return true;
+    if ((f->ninth_of_row_free && op->row >= 8) || (f->seventeenth_of_row_free && op->row >= 16))
+        return true;
     if (f->met_triggered_wait_free && thread->block->stores->epoch == 1 && thread->block->triggered)
         return true;
     if (f->late_threads_return && thread->index >= 16)
