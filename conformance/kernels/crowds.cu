@@ -18,7 +18,7 @@
  *                  each barrier of warps or of a cluster (crowds_barriers.h);
  *                  all threads of many blocks run, meet in barriers and find there what the others stored, and atomics find and change
  *                  what was stored before them (crowds_counted.h); a thread finds what it stored last, whatever the width and the kind of
- *                  its accesses (crowds_accesses.h)
+ *                  its accesses (crowds_accesses.h); what atomics give back, no other thread is given (crowds_tickets.h)
  *
  * Mutants: `nowait`, nobody waits; `eager`, the last block triggers at once and the flag is raised before the words are stored.
  */

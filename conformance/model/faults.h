@@ -532,6 +532,7 @@ struct faults {
     bool legacy_kernel_passes_hosts, legacy_move_passes_lone_moves, legacy_record_passes_lone_work, legacy_graph_passes_lone_work;
     bool legacy_host_passes_lone_work, legacy_passes_lone_graphs, legacy_passes_lone_frees; /* lone: no work stands before it in its stream */
     bool ninth_of_row_free, seventeenth_of_row_free; /* kernels that each overlap the one before */
+    bool add_gives_cached, lost_compare_succeeds;
     bool never_overlaps, seldom_overlaps, early, shared, halts, late_copies, pageable_later; /* these conform */
 };
 

@@ -27,3 +27,19 @@ void drop_lines_of(struct sm *sm, uint64_t owner, bool of_grid)
             sm->read_only[i].generation = 0;
     }
 }
+static struct line *line_at(const void *p)
+{
+    return &device.sm[device.current->block->sm].cached[(memory_word(p) >> 2) & (LINES - 1)];
+}
+
+const uint64_t *line_held(const void *p)
+{
+    const struct line *l = line_at(p);
+    const struct store_buffer *b = device.current->block->stores;
+    uint32_t word = memory_word(p);
+    unsigned slot = word & (STORE_SLOTS - 1);
+    if ((b->used >> slot & 1) != 0 && b->slot[slot].word == word)
+        return NULL;
+    return l->tag == word >> 2 && l->generation == device.sm[device.current->block->sm].cached_generation ? &l->data[word & 3] : NULL;
+}
+

@@ -226,6 +226,10 @@ struct device {
     uint64_t told_function_at, told_memory_at, made_graph_at, pinned_memory_at, changed_graph_at, told_properties_at, printed_graph_at, told_pool_at, registered_at;
     bool by_driver, in_piece; /* the driver is called to launch; and is given the arguments in one piece */
     bool graph_by_driver;     /* ... to launch a graph */
+    struct changed { /* who changed such words last, for two devices: a block (lost-compare-succeeds), a grid (reduction-behind-other-grid-lost) */
+        const void *at;
+        uint64_t by;
+    } compared[64], reduced[64];
     const void *added_at;     /* the last addition; and the grid's serial: for the device add-behind-other-grid-lost */
     uint64_t added_by;
     bool source_during_call;  /* the copy that is queued reads its source before its call returns */
@@ -355,6 +359,7 @@ bool before_open_wait(const struct thread *thread); /* the thread has not waited
 bool others_were_there(struct block *block); /* whether a block of its grid was on its SM before */
 bool others_stand_there(const struct block *block); /* a block of another kernel is on its SM */
 void drop_lines_of(struct sm *sm, uint64_t owner, bool of_grid); /* those that the block brought in, or all blocks of its grid */
+const uint64_t *line_held(const void *p); /* as the cache of the thread's SM has the word; NULL: it has not, or the block has stored it */
 
 /* fences.c: for the broken devices */
 bool is_far(uint32_t word);

@@ -2219,6 +2219,8 @@ static const struct variant variants[] = {
     BROKEN("legacy-passes-lone-frees", legacy_passes_lone_frees, "COMP-06d", "the legacy stream does not wait for a blocking stream that holds the end of an allocation and nothing before it"),
     BROKEN("ninth-of-row-free", ninth_of_row_free, "COMP-04e", "from the ninth kernel on of a row that each overlap the one before, waits return at once"),
     BROKEN("seventeenth-of-row-free", seventeenth_of_row_free, "COMP-04e", "from the 17th kernel on of a row that each overlap the one before, waits return at once"),
+    BROKEN("addition-gives-cached", add_gives_cached, "MEM-10a", "an atomic addition gives back what the SM has in its cache, not what stood there before"),
+    BROKEN("lost-compare-succeeds", lost_compare_succeeds, "MEM-10a", "a compare-and-swap that fails because another block changed the word says that it succeeded"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
