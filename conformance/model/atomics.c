@@ -144,13 +144,29 @@ static void reduces_wrong(const struct reduction *r, unsigned traits, const uint
         memcpy(at, r->by, r->bytes);
 }
 
+/* Whether, before the wait, another grid than the thread's was the last one to change what is there. */
+static bool other_grid_reduced(const void *at)
+{
+    struct changed *c = &device.reduced[(uintptr_t)at / 16 % (sizeof device.reduced / sizeof device.reduced[0])];
+    uint64_t grid = device.current->block->op->serial;
+    bool other = c->at == at && c->by != grid;
+    *c = (struct changed){at, grid};
+    return other && before_open_wait(device.current);
+}
+
 void model_reduce(unsigned kind, void *p, const uint32_t *by, const uint32_t *expected, unsigned bytes, unsigned traits, model_reduction makes)
 {
-    struct reduction r = {.kind = kind, .bytes = bytes, .at = memory_at_l2(p, bytes, false), .makes = makes};
+    const struct faults *f = &device.faults;
+    struct reduction r = {.kind = kind, .bytes = bytes, .at = memory_at_l2(p, bytes, f->reduction_overtaken), .makes = makes};
     uint32_t before[4];
+    if (f->reduction_keeps_line)
+        line_stays(p);
+    bool is_late = device.current->block->index >= 16;
+    if ((f->reduction_behind_other_grid_lost && other_grid_reduced(r.at)) || (f->late_reductions_lost && is_late))
+        return;
     memcpy(r.by, by, bytes);
     memcpy(r.expected, expected, bytes);
-    if (device.faults.float_reductions_uncovered && traits & MODEL_REDUCES_FLOATS) {
+    if (f->float_reductions_uncovered && traits & MODEL_REDUCES_FLOATS) {
         comes_late(&r);
         return;
     }

@@ -533,6 +533,8 @@ struct faults {
     bool legacy_host_passes_lone_work, legacy_passes_lone_graphs, legacy_passes_lone_frees; /* lone: no work stands before it in its stream */
     bool ninth_of_row_free, seventeenth_of_row_free; /* kernels that each overlap the one before */
     bool add_gives_cached, lost_compare_succeeds;
+    bool reduction_overtaken, reduction_keeps_line, late_reductions_lost;
+    bool reduction_behind_other_grid_lost;
     bool never_overlaps, seldom_overlaps, early, shared, halts, late_copies, pageable_later; /* these conform */
 };
 

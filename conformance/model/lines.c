@@ -43,3 +43,10 @@ const uint64_t *line_held(const void *p)
     return l->tag == word >> 2 && l->generation == device.sm[device.current->block->sm].cached_generation ? &l->data[word & 3] : NULL;
 }
 
+void line_stays(const void *p)
+{
+    struct line *l = line_at(p);
+    uint32_t generation = device.sm[device.current->block->sm].cached_generation;
+    if (l->tag == memory_word(p) >> 2 && l->generation == generation - 1)
+        l->generation = generation;
+}

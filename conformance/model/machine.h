@@ -360,6 +360,7 @@ bool others_were_there(struct block *block); /* whether a block of its grid was 
 bool others_stand_there(const struct block *block); /* a block of another kernel is on its SM */
 void drop_lines_of(struct sm *sm, uint64_t owner, bool of_grid); /* those that the block brought in, or all blocks of its grid */
 const uint64_t *line_held(const void *p); /* as the cache of the thread's SM has the word; NULL: it has not, or the block has stored it */
+void line_stays(const void *p); /* that an atomic has just dropped */
 
 /* fences.c: for the broken devices */
 bool is_far(uint32_t word);

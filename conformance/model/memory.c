@@ -585,6 +585,7 @@ void *memory_at_l2(void *p, size_t bytes, bool overtaken)
     size_t at = offset_of(p, bytes);
     device.current->resting_since = 0;
     if (!device.faults.atomics_pass_stores && !overtaken)
-        settle(device.current->block, (uint32_t)(at >> 3));
+        for (size_t word = at >> 3; word << 3 < at + bytes; word++)
+            settle(device.current->block, (uint32_t)word);
     return arena + at;
 }

@@ -2221,6 +2221,10 @@ static const struct variant variants[] = {
     BROKEN("seventeenth-of-row-free", seventeenth_of_row_free, "COMP-04e", "from the 17th kernel on of a row that each overlap the one before, waits return at once"),
     BROKEN("addition-gives-cached", add_gives_cached, "MEM-10a", "an atomic addition gives back what the SM has in its cache, not what stood there before"),
     BROKEN("lost-compare-succeeds", lost_compare_succeeds, "MEM-10a", "a compare-and-swap that fails because another block changed the word says that it succeeded"),
+    BROKEN("reduction-overtaken", reduction_overtaken, "COMP-16", "an atomic of another type or width does not find the plain store of the thread before it, which comes after it"),
+    BROKEN("reduction-keeps-line", reduction_keeps_line, "COMP-16", "an atomic of another type or width leaves a cached line as it was"),
+    BROKEN("late-reductions-lost", late_reductions_lost, "COMP-16", "from the 17th block on of a grid atomics of another type or width change nothing"),
+    BROKEN("reduction-behind-other-grid-lost", reduction_behind_other_grid_lost, "COMP-16", "an atomic of another type or width before the wait is lost if another grid changed the word last"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
