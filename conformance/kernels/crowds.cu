@@ -7,7 +7,8 @@
  *                  What waits for an event at block starts, the host too, or comes after by an edge from block starts, in a graph, a
  *                  body or a loop, goes on after the last block has begun; the host is not told of a launch-completion event before
  *                  its kernel's turn (crowds_begun.h). The order and the words of grids in a row whose shapes, launches, triggers,
- *                  waits and stores are drawn (crowds_shapes.h), which also store before they wait (crowds_marks.h), and what grids find
+ *                  waits and stores are drawn (crowds_shapes.h), which also store before they wait (crowds_marks.h), use what the device
+ *                  has (crowds_before.h), and keep what is their own (crowds_own.h), and what grids find
  *                  through the read-only path (crowds_lines.h), also in lines that a grid of another stream keeps reading
  *                  (crowds_bystanders.h), or what atomics of each type and width made (crowds_reduced.h)
  * handed  MEM-10   the primary stores words, by one thread or by several that meet in barriers; one thread fences and raises a flag, or

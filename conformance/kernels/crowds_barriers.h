@@ -11,12 +11,8 @@
 #define MEETING_BYTES 1024u
 
 #ifdef PDL_MODEL
-#define k_name_sync(id, threads) model_named_barrier((id), (threads), 1)
-#define k_name_arrive(id, threads) model_named_barrier((id), (threads), 0)
 #define MEETING_WAYS 1u
 #else
-#define k_name_sync(id, threads) asm volatile("barrier.sync %0, %1;" :: "r"(id), "r"(threads) : "memory")
-#define k_name_arrive(id, threads) asm volatile("barrier.arrive %0, %1;" :: "r"(id), "r"(threads) : "memory")
 #define MEETING_WAYS 3u
 #endif
 

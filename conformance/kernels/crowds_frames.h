@@ -6,12 +6,6 @@
 #define FRAMES 3u
 #define FRAMES_TRIALS (3 * FRAMES * FRAMES)
 
-#ifdef PDL_MODEL
-#define FRAME(name, words) volatile uint32_t *name = (volatile uint32_t *)model_local((words) * sizeof(uint32_t))
-#else
-#define FRAME(name, words) volatile uint32_t name[words]
-#endif
-
 /* The compiler does not know where `first` is, and keeps no word in a register. */
 DEVICE_FN uint32_t frame_lost(const volatile uint32_t *frame, uint32_t words, uint32_t step, uint32_t first, uint64_t key)
 {

@@ -65,6 +65,7 @@ uint32_t model_atomic_cas32(void *p, uint32_t compare, uint32_t value)
     uint32_t *q = memory_at_l2(p, 4, device.faults.compare_overtaken), old = *q;
     bool hits = device.faults.compare_by_half ? (uint16_t)old == (uint16_t)compare : old == compare;
     bool lies = other_block_compared(q, hits) && !hits && device.faults.lost_compare_succeeds;
+    device.current->used |= USED_COMPARE;
     if (hits)
         *q = value;
     trace(old);
@@ -161,6 +162,8 @@ void model_reduce(unsigned kind, void *p, const uint32_t *by, const uint32_t *ex
     uint32_t before[4];
     if (f->reduction_keeps_line)
         line_stays(p);
+    if (bytes == 8)
+        device.current->used |= USED_WIDE;
     bool is_late = device.current->block->index >= 16;
     if ((f->reduction_behind_other_grid_lost && other_grid_reduced(r.at)) || (f->late_reductions_lost && is_late))
         return;

@@ -228,7 +228,7 @@ void block_start(struct op *op, unsigned sm)
             t->coroutine = coroutine_new();
         t->block = b;
         t->index = i;
-        t->waits = t->triggers = t->fences = t->barriers = t->named = 0;
+        t->waits = t->triggers = t->fences = t->barriers = t->named = t->used = 0;
         t->resting_since = 0;
         coroutine_begin(t->coroutine, thread_main, t);
         thread_makes_runnable(t);
@@ -348,6 +348,7 @@ void *model_local(size_t bytes)
     if (bytes > MODEL_FRAME)
         abort();
     frames_grow(t->block, bytes);
+    t->used |= USED_FRAME;
     return t->block->frames + (size_t)MODEL_FRAME * t->index;
 }
 
@@ -402,6 +403,7 @@ void model_named_barrier(unsigned id, unsigned threads, int waits)
         t->named = id;
         thread_leaves_runnable(t, THREAD_BARRIER);
     }
+    t->used |= USED_NAMED;
     if (++*counted_at(b, id) >= threads)
         named_barrier_ends(b, id);
     if (stands)
@@ -479,6 +481,8 @@ void model_trigger(void)
         function_find(op->grid->kernel->func)->has_triggered = true;
     t->triggers++;
     if (device.faults.triggers_by_warps && b->triggered && t->triggers == 1 && t->index % MODEL_WARP == 0)
+        op->grid->triggered++;
+    if (device.faults.seventeenth_trigger_counts && t->triggers == 17)
         op->grid->triggered++;
     if (!b->triggered) {
         b->triggered = true;

@@ -38,6 +38,7 @@ uint32_t model_load_constant(const struct model_words *words, unsigned index)
     struct constants *c = &cached[device.current->block->sm];
     memory_access_point();
     device.current->resting_since = 0;
+    device.current->used |= USED_CONSTANT;
     if (c->of != words && words->p != NULL) {
         c->of = words;
         memcpy(c->word, words->p, words->bytes < sizeof c->word ? words->bytes : sizeof c->word);

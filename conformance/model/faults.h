@@ -535,6 +535,9 @@ struct faults {
     bool add_gives_cached, lost_compare_succeeds;
     bool reduction_overtaken, reduction_keeps_line, late_reductions_lost;
     bool reduction_behind_other_grid_lost;
+    bool named_wait_free, acquired_wait_free, released_wait_free, framed_wait_free, reduced_wait_free, compared_wait_free, constant_wait_free;
+    bool static_shared_wait_free;
+    bool tenth_wait_drops_stores, seventeenth_trigger_counts;
     bool never_overlaps, seldom_overlaps, early, shared, halts, late_copies, pageable_later; /* these conform */
 };
 

@@ -82,6 +82,7 @@ static void release_stores(const struct thread *t)
 void model_store32_release(void *p, uint32_t value)
 {
     memory_access_point();
+    device.current->used |= USED_RELEASE;
     release_stores(device.current);
     model_store32_relaxed(p, value);
 }
@@ -89,6 +90,7 @@ void model_store32_release(void *p, uint32_t value)
 void model_atomic_add32_release(void *p, uint32_t value)
 {
     memory_access_point();
+    device.current->used |= USED_RELEASE;
     if (!device.faults.release_of_add_lost)
         release_stores(device.current);
     (void)model_atomic_add32(p, value);
@@ -97,6 +99,7 @@ void model_atomic_add32_release(void *p, uint32_t value)
 uint32_t model_load32_acquire(const void *p)
 {
     uint32_t value = model_load32(p, MODEL_LD_RELAXED);
+    device.current->used |= USED_ACQUIRE;
     if (!device.faults.acquire_keeps_lines)
         memory_drop_lines(&device.sm[device.current->block->sm], false);
     return value;

@@ -136,6 +136,8 @@ static inline bool op_is_hinted(const struct op *op, const struct hinted *h)
 
 enum thread_state { THREAD_DONE, THREAD_RUNNABLE, THREAD_BARRIER, THREAD_MEETING, THREAD_WAIT, THREAD_PAUSE };
 
+enum used { USED_NAMED = 1, USED_ACQUIRE = 2, USED_RELEASE = 4, USED_FRAME = 8, USED_WIDE = 16, USED_COMPARE = 32, USED_CONSTANT = 64 };
+
 struct thread {
     struct coroutine *coroutine;
     struct block *block;
@@ -143,6 +145,7 @@ struct thread {
     unsigned index, place; /* in the block; in device.runnable */
     unsigned waits, triggers;
     unsigned fences;
+    unsigned used; /* enum used, a bit each: for the devices whose waits return after one of these */
     unsigned named; /* the barrier at which it stands; 0: the one of all threads */
     unsigned barriers, meets; /* of its grid: to which it came; how many blocks have to have come before it goes on */
     uint64_t resting_since; /* clock of the first of a row of pauses; 0: did something else */

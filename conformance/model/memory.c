@@ -389,7 +389,8 @@ static void drop_stores(struct store_buffer *b, unsigned thread)
 
 void memory_wait_returns(struct block *block)
 {
-    if (device.faults.wait_drops_stores && device.current->waits == 1)
+    unsigned waits = device.current->waits;
+    if ((device.faults.wait_drops_stores && waits == 1) || (device.faults.tenth_wait_drops_stores && waits == 10))
         drop_stores(block->stores, device.current->index);
     if (device.faults.driver_wait_keeps_pinned && block->op->by_driver)
         keep_pinned_lines(&device.sm[block->sm]);

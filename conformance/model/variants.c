@@ -2225,6 +2225,16 @@ static const struct variant variants[] = {
     BROKEN("reduction-keeps-line", reduction_keeps_line, "COMP-16", "an atomic of another type or width leaves a cached line as it was"),
     BROKEN("late-reductions-lost", late_reductions_lost, "COMP-16", "from the 17th block on of a grid atomics of another type or width change nothing"),
     BROKEN("reduction-behind-other-grid-lost", reduction_behind_other_grid_lost, "COMP-16", "an atomic of another type or width before the wait is lost if another grid changed the word last"),
+    BROKEN("named-wait-free", named_wait_free, "COMP-16", "the wait of a thread that has met others in a named barrier returns at once"),
+    BROKEN("acquired-wait-free", acquired_wait_free, "COMP-16", "the wait of a thread that has acquired returns at once"),
+    BROKEN("released-wait-free", released_wait_free, "COMP-16", "the wait of a thread that has released returns at once"),
+    BROKEN("framed-wait-free", framed_wait_free, "COMP-16", "the wait of a thread that has used local memory returns at once"),
+    BROKEN("reduced-wait-free", reduced_wait_free, "COMP-16", "the wait of a thread that has made an atomic of eight bytes returns at once"),
+    BROKEN("compared-wait-free", compared_wait_free, "COMP-16", "the wait of a thread that has made a compare-and-swap returns at once"),
+    BROKEN("constant-wait-free", constant_wait_free, "COMP-16", "the wait of a thread that has read constant memory returns at once"),
+    BROKEN("static-shared-wait-free", static_shared_wait_free, "COMP-16", "the wait in a kernel with static shared memory returns at once"),
+    BROKEN("tenth-wait-drops-stores", tenth_wait_drops_stores, "COMP-16", "a thread's tenth wait drops what the thread has stored and nobody else sees yet"),
+    BROKEN("seventeenth-trigger-counts", seventeenth_trigger_counts, "COMP-16", "the 17th trigger of a thread counts as that of another block"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
