@@ -538,6 +538,7 @@ struct faults {
     bool named_wait_free, acquired_wait_free, released_wait_free, framed_wait_free, reduced_wait_free, compared_wait_free, constant_wait_free;
     bool static_shared_wait_free;
     bool tenth_wait_drops_stores, seventeenth_trigger_counts;
+    bool constant_names_mixed, part_copy_keeps_constants, device_copy_keeps_constants, set_keeps_constants;
     bool never_overlaps, seldom_overlaps, early, shared, halts, late_copies, pageable_later; /* these conform */
 };
 

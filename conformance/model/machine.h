@@ -349,6 +349,8 @@ void value_arrives(struct op *op);
 /* constants.c */
 void constants_reset(void);
 void constants_block_begins(const struct block *block);
+size_t named_words_at(const void *p); /* api_symbols.c */
+void constants_moved(const struct op *op); /* a copy or memset, of any memory */
 
 /* atomics.c: for the device float-reductions-uncovered */
 void reductions_reset(void);

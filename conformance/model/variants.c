@@ -2235,6 +2235,10 @@ static const struct variant variants[] = {
     BROKEN("static-shared-wait-free", static_shared_wait_free, "COMP-16", "the wait in a kernel with static shared memory returns at once"),
     BROKEN("tenth-wait-drops-stores", tenth_wait_drops_stores, "COMP-16", "a thread's tenth wait drops what the thread has stored and nobody else sees yet"),
     BROKEN("seventeenth-trigger-counts", seventeenth_trigger_counts, "COMP-16", "the 17th trigger of a thread counts as that of another block"),
+    BROKEN("constant-names-mixed", constant_names_mixed, "COMP-04d", "a block that has read constant memory of one name finds it under another one, too"),
+    BROKEN("part-copy-keeps-constants", part_copy_keeps_constants, "COMP-04d", "a copy to a part of what a name in constant memory stands for leaves the caches of the SMs as they were"),
+    BROKEN("device-copy-keeps-constants", device_copy_keeps_constants, "COMP-04d", "a copy from the device's memory to constant memory leaves the caches of the SMs as they were"),
+    BROKEN("set-keeps-constants", set_keeps_constants, "COMP-04d", "a memset of constant memory leaves the caches of the SMs as they were"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
