@@ -70,10 +70,12 @@
  * recorders COMP-04a work of each such kind that waits for the event of a launch of each kind
  * readers  COMP-04d work of each kind that reads late, and stores nothing before; work of each kind that stores over what it reads
  * neighbours COMP-04d two works of each kind each, right behind each other, of which the second one reads what the first one stored, or stores there
- * symbols  COMP-04d copies to memory of the device that has a name, and from it: launched, captured and as nodes
+ * symbols  COMP-04d copies to memory of the device that has a name, and from it: launched, captured and as nodes;
+ *                    dependents that read there
  * constants COMP-04d what kernels find in constant memory after a copy to it, whole or in parts, from the host or the device, or a
  *                    memset: launched, captured, as nodes, in a child graph, a second time
- * places   COMP-04d work whose words lie in managed, write-combined, registered memory, or in memory that is mapped anew; copies to a peer
+ * places   COMP-04d work whose words lie in memory that a stream allocated, in managed, write-combined, registered memory, or in
+ *                    memory that is mapped anew; copies to a peer
  * lent     ATTR-17b streams and nodes that are given the attributes of another one; streams with an attribute of each kind; graphs that
  *                    cudaGraphInstantiateWithParams makes executable
  * values   COMP-17b values that streams write and wait for: after work, an event or a silent kernel, before work of each kind and dependents

@@ -29,6 +29,7 @@ static struct model_words *words_of(const void *symbol)
         w->p = memory_allocate(w->bytes, false);
         w->next = named;
         named = w;
+        memory_marks(MARK_NAMED, w->p, w->bytes);
     }
     return w->p != NULL ? w : NULL;
 }

@@ -539,6 +539,7 @@ struct faults {
     bool static_shared_wait_free;
     bool tenth_wait_drops_stores, seventeenth_trigger_counts;
     bool constant_names_mixed, part_copy_keeps_constants, device_copy_keeps_constants, set_keeps_constants;
+    bool wait_keeps_named_lines, wait_keeps_pooled_lines, wait_keeps_graph_memory;
     bool never_overlaps, seldom_overlaps, early, shared, halts, late_copies, pageable_later; /* these conform */
 };
 

@@ -27,6 +27,25 @@ void drop_lines_of(struct sm *sm, uint64_t owner, bool of_grid)
             sm->read_only[i].generation = 0;
     }
 }
+
+/* Those of marked memory stay when all are dropped next. */
+static void keep_marked_lines(struct sm *sm, enum mark mark)
+{
+    for (unsigned i = 0; i < LINES; i++)
+        if (sm->cached[i].generation == sm->cached_generation && memory_is_marked(mark, sm->cached[i].tag * (LINE_BYTES / 8)))
+            sm->cached[i].generation += 2;
+}
+
+void lines_stay(struct sm *sm)
+{
+    if (device.faults.wait_keeps_named_lines)
+        keep_marked_lines(sm, MARK_NAMED);
+    if (device.faults.wait_keeps_pooled_lines)
+        keep_marked_lines(sm, MARK_POOLED);
+    if (device.faults.wait_keeps_graph_memory)
+        keep_marked_lines(sm, MARK_OF_GRAPH);
+}
+
 static struct line *line_at(const void *p)
 {
     return &device.sm[device.current->block->sm].cached[(memory_word(p) >> 2) & (LINES - 1)];

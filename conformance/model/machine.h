@@ -297,8 +297,8 @@ void memory_drop_lines(struct sm *sm, bool read_only_too);
 void memory_drain_some(void);
 void memory_drain_one(unsigned buffer, unsigned nth);
 uint64_t memory_digest(const void *p);
-/* Memory of these kinds: the last piece of each, for the devices managed-stores-lost and combined-stores-lost. */
-enum mark { MARK_MANAGED, MARK_COMBINED, MARKS };
+/* Memory of these kinds: the last piece of each, for the devices managed-stores-lost, wait-keeps-named-lines and such. */
+enum mark { MARK_MANAGED, MARK_COMBINED, MARK_NAMED, MARK_POOLED, MARK_OF_GRAPH, MARKS };
 void memory_marks(enum mark mark, const void *p, size_t bytes); /* marks.c */
 void memory_unmarks(uint32_t from); /* what begins there is freed */
 void memory_unmark_all(void);
@@ -364,6 +364,7 @@ bool before_open_wait(const struct thread *thread); /* the thread has not waited
 bool others_were_there(struct block *block); /* whether a block of its grid was on its SM before */
 bool others_stand_there(const struct block *block); /* a block of another kernel is on its SM */
 void drop_lines_of(struct sm *sm, uint64_t owner, bool of_grid); /* those that the block brought in, or all blocks of its grid */
+void lines_stay(struct sm *sm); /* of some memory, at a wait */
 const uint64_t *line_held(const void *p); /* as the cache of the thread's SM has the word; NULL: it has not, or the block has stored it */
 void line_stays(const void *p); /* that an atomic has just dropped */
 

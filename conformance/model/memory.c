@@ -394,6 +394,7 @@ void memory_wait_returns(struct block *block)
         drop_stores(block->stores, device.current->index);
     if (device.faults.driver_wait_keeps_pinned && block->op->by_driver)
         keep_pinned_lines(&device.sm[block->sm]);
+    lines_stay(&device.sm[block->sm]);
     bool keeps = device.faults.wait_stale_lines || (device.faults.cluster_wait_stale && block->op->grid->cluster > 1) ||
                  (device.faults.window_keeps_lines && op_given(block->op, 1)) || (device.faults.large_grid_keeps_lines && block->op->grid->blocks > 64) ||
                  (device.faults.fenced_wait_keeps_lines && device.current->fences != 0) ||

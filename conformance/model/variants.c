@@ -2239,6 +2239,9 @@ static const struct variant variants[] = {
     BROKEN("part-copy-keeps-constants", part_copy_keeps_constants, "COMP-04d", "a copy to a part of what a name in constant memory stands for leaves the caches of the SMs as they were"),
     BROKEN("device-copy-keeps-constants", device_copy_keeps_constants, "COMP-04d", "a copy from the device's memory to constant memory leaves the caches of the SMs as they were"),
     BROKEN("set-keeps-constants", set_keeps_constants, "COMP-04d", "a memset of constant memory leaves the caches of the SMs as they were"),
+    BROKEN("wait-keeps-named-lines", wait_keeps_named_lines, "COMP-04d", "the wait leaves lines cached of memory that has a name"),
+    BROKEN("wait-keeps-pooled-lines", wait_keeps_pooled_lines, "COMP-04d", "the wait leaves lines cached of memory that a stream allocated"),
+    BROKEN("wait-keeps-graph-memory", wait_keeps_graph_memory, "COMP-17c", "the wait leaves lines cached of memory that a graph allocated"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
