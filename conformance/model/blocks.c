@@ -106,7 +106,9 @@ static void block_exits(struct block *b)
 static void release_barrier(struct block *b)
 {
     bool all_but_one = device.faults.late_barriers_let_go && b->index >= 64 && b->at_barrier > 1 && b->at_barrier + 1 == b->live;
-    all_but_one |= device.faults.fourth_barrier_lets_go && b->stores->epoch >= 3 && b->at_barrier > 1 && b->at_barrier + 1 == b->live;
+    bool lets_go = device.faults.fourth_barrier_lets_go && b->stores->epoch >= 3;
+    lets_go |= device.faults.ninth_barrier_lets_go && b->stores->epoch >= 8;
+    all_but_one |= lets_go && b->at_barrier > 1 && b->at_barrier + 1 == b->live;
     if (!all_but_one && (b->at_barrier == 0 || b->at_barrier < b->live))
         return;
     b->at_barrier = 0;
@@ -189,6 +191,7 @@ static void block_prepare(struct block *b, struct op *op)
         b->threads = b->live = g->threads - 1;
     b->at_barrier = 0;
     memset(b->at_named, 0, sizeof b->at_named);
+    memset(b->ended_named, 0, sizeof b->ended_named);
     b->triggered = false;
     if (b->shared == NULL)
         b->shared = aligned_alloc(64, MODEL_BLOCK_SHARED);
@@ -369,7 +372,8 @@ void model_barrier(void)
 static unsigned *counted_at(struct block *b, unsigned id)
 {
     const struct faults *f = &device.faults;
-    return &(f->named_barriers_shared ? &device.block[b->sm] : b)->at_named[f->named_barriers_are_one ? 1 : id];
+    id = f->named_barriers_are_one ? 1 : f->named_barriers_in_three_bits ? id % 8 : id;
+    return &(f->named_barriers_shared ? &device.block[b->sm] : b)->at_named[id];
 }
 
 /* The threads of a block that stand there; on a broken device those that stand at another one, too. */
@@ -377,7 +381,9 @@ static void release_named(struct block *b, unsigned id)
 {
     for (unsigned i = 0; i < b->threads; i++) {
         struct thread *t = &b->thread[i];
-        if (t->state == THREAD_BARRIER && t->named != 0 && (t->named == id || device.faults.named_barriers_are_one)) {
+        bool same = t->named == id || device.faults.named_barriers_are_one;
+        same |= device.faults.named_barriers_in_three_bits && t->named % 8 == id % 8;
+        if (t->state == THREAD_BARRIER && t->named != 0 && same) {
             t->named = 0;
             thread_makes_runnable(t);
         }
@@ -387,6 +393,7 @@ static void release_named(struct block *b, unsigned id)
 static void named_barrier_ends(struct block *b, unsigned id)
 {
     *counted_at(b, id) = 0;
+    b->ended_named[id]++;
     release_named(b, id);
     for (unsigned i = b->sm; device.faults.named_barriers_shared && i < workers(); i += device.sms)
         if (device.block[i].op != NULL)
@@ -404,6 +411,8 @@ void model_named_barrier(unsigned id, unsigned threads, int waits)
         thread_leaves_runnable(t, THREAD_BARRIER);
     }
     t->used |= USED_NAMED;
+    if (device.faults.ninth_named_barrier_lets_go && b->ended_named[id] >= 8)
+        threads -= MODEL_WARP;
     if (++*counted_at(b, id) >= threads)
         named_barrier_ends(b, id);
     if (stands)

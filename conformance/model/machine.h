@@ -155,6 +155,7 @@ struct block {
     struct op *op; /* NULL: free slot */
     unsigned index, sm, threads, live, at_barrier;
     unsigned at_named[16]; /* threads that have come to each of these barriers */
+    unsigned ended_named[16]; /* how often each of them has let go: for the device ninth-named-barrier-lets-go */
     bool triggered, late; /* late: what its wait covers had ended: for the device late-blocks-keep-lines */
     size_t shared_bytes;
     struct store_buffer *stores;

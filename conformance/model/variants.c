@@ -2242,6 +2242,9 @@ static const struct variant variants[] = {
     BROKEN("wait-keeps-named-lines", wait_keeps_named_lines, "COMP-04d", "the wait leaves lines cached of memory that has a name"),
     BROKEN("wait-keeps-pooled-lines", wait_keeps_pooled_lines, "COMP-04d", "the wait leaves lines cached of memory that a stream allocated"),
     BROKEN("wait-keeps-graph-memory", wait_keeps_graph_memory, "COMP-17c", "the wait leaves lines cached of memory that a graph allocated"),
+    BROKEN("named-barriers-in-three-bits", named_barriers_in_three_bits, "MEM-10a", "of the number of a barrier of some threads of a block three bits count"),
+    BROKEN("ninth-named-barrier-lets-go", ninth_named_barrier_lets_go, "MEM-10a", "from the ninth time on a barrier of some threads of a block lets go while one warp is missing"),
+    BROKEN("ninth-barrier-lets-go", ninth_barrier_lets_go, "MEM-10a", "from the ninth barrier of a block on one lets go when all threads but one are there"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
