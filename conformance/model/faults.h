@@ -542,6 +542,7 @@ struct faults {
     bool wait_keeps_named_lines, wait_keeps_pooled_lines, wait_keeps_graph_memory;
     bool named_barriers_in_three_bits, ninth_named_barrier_lets_go;
     bool ninth_barrier_lets_go;
+    bool flush_ends_early; /* of very many blocks */
     bool never_overlaps, seldom_overlaps, early, shared, halts, late_copies, pageable_later; /* these conform */
 };
 

@@ -2245,6 +2245,7 @@ static const struct variant variants[] = {
     BROKEN("named-barriers-in-three-bits", named_barriers_in_three_bits, "MEM-10a", "of the number of a barrier of some threads of a block three bits count"),
     BROKEN("ninth-named-barrier-lets-go", ninth_named_barrier_lets_go, "MEM-10a", "from the ninth time on a barrier of some threads of a block lets go while one warp is missing"),
     BROKEN("ninth-barrier-lets-go", ninth_barrier_lets_go, "MEM-10a", "from the ninth barrier of a block on one lets go when all threads but one are there"),
+    BROKEN("flush-ends-early", flush_ends_early, "COMP-16", "the end of a grid makes visible what its last 2,048 blocks have stored, of all that have stored something and fenced nothing"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
