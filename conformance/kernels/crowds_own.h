@@ -4,7 +4,7 @@
 #define CROWDS_OWN_H_INCLUDED
 
 #define FIXED_WORDS 512u       /* of static shared memory */
-#define FIXED_FRAME 24u        /* of local memory */
+#define FIXED_FRAME 24u        /* of local memory; crowds_frames.h has more of it */
 
 #ifdef PDL_MODEL
 #define FRAME(name, words) volatile uint32_t *name = (volatile uint32_t *)model_local((words) * sizeof(uint32_t))

@@ -351,7 +351,7 @@ void *model_local(size_t bytes)
     if (bytes > MODEL_FRAME)
         abort();
     frames_grow(t->block, bytes);
-    t->used |= USED_FRAME;
+    t->used |= USED_FRAME | (bytes > 1024 ? USED_LARGE_FRAME : 0);
     return t->block->frames + (size_t)MODEL_FRAME * t->index;
 }
 

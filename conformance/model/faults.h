@@ -536,7 +536,7 @@ struct faults {
     bool reduction_overtaken, reduction_keeps_line, late_reductions_lost;
     bool reduction_behind_other_grid_lost;
     bool named_wait_free, acquired_wait_free, released_wait_free, framed_wait_free, reduced_wait_free, compared_wait_free, constant_wait_free;
-    bool static_shared_wait_free;
+    bool static_shared_wait_free, large_framed_wait_free;
     bool tenth_wait_drops_stores, seventeenth_trigger_counts;
     bool constant_names_mixed, part_copy_keeps_constants, device_copy_keeps_constants, set_keeps_constants;
     bool wait_keeps_named_lines, wait_keeps_pooled_lines, wait_keeps_graph_memory;

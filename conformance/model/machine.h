@@ -136,7 +136,8 @@ static inline bool op_is_hinted(const struct op *op, const struct hinted *h)
 
 enum thread_state { THREAD_DONE, THREAD_RUNNABLE, THREAD_BARRIER, THREAD_MEETING, THREAD_WAIT, THREAD_PAUSE };
 
-enum used { USED_NAMED = 1, USED_ACQUIRE = 2, USED_RELEASE = 4, USED_FRAME = 8, USED_WIDE = 16, USED_COMPARE = 32, USED_CONSTANT = 64 };
+enum used { USED_NAMED = 1, USED_ACQUIRE = 2, USED_RELEASE = 4, USED_FRAME = 8, USED_WIDE = 16, USED_COMPARE = 32, USED_CONSTANT = 64,
+            USED_LARGE_FRAME = 128 };
 
 struct thread {
     struct coroutine *coroutine;

@@ -2233,6 +2233,7 @@ static const struct variant variants[] = {
     BROKEN("compared-wait-free", compared_wait_free, "COMP-16", "the wait of a thread that has made a compare-and-swap returns at once"),
     BROKEN("constant-wait-free", constant_wait_free, "COMP-16", "the wait of a thread that has read constant memory returns at once"),
     BROKEN("static-shared-wait-free", static_shared_wait_free, "COMP-16", "the wait in a kernel with static shared memory returns at once"),
+    BROKEN("large-framed-wait-free", large_framed_wait_free, "MEM-10a", "the wait of a thread that has used more than 1 KiB of local memory returns at once"),
     BROKEN("tenth-wait-drops-stores", tenth_wait_drops_stores, "COMP-16", "a thread's tenth wait drops what the thread has stored and nobody else sees yet"),
     BROKEN("seventeenth-trigger-counts", seventeenth_trigger_counts, "COMP-16", "the 17th trigger of a thread counts as that of another block"),
     BROKEN("constant-names-mixed", constant_names_mixed, "COMP-04d", "a block that has read constant memory of one name finds it under another one, too"),

@@ -70,7 +70,7 @@ static bool use_frees(const struct thread *t)
            (f->named_wait_free && (t->used & USED_NAMED)) || (f->acquired_wait_free && (t->used & USED_ACQUIRE)) ||
            (f->released_wait_free && (t->used & USED_RELEASE)) || (f->framed_wait_free && (t->used & USED_FRAME)) ||
            (f->reduced_wait_free && (t->used & USED_WIDE)) || (f->compared_wait_free && (t->used & USED_COMPARE)) ||
-           (f->constant_wait_free && (t->used & USED_CONSTANT));
+           (f->constant_wait_free && (t->used & USED_CONSTANT)) || (f->large_framed_wait_free && (t->used & USED_LARGE_FRAME));
 }
 
 bool wait_may_return(const struct thread *thread)
