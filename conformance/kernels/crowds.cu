@@ -7,7 +7,8 @@
  *                  What waits for an event at block starts, the host too, or comes after by an edge from block starts, in a graph, a
  *                  body or a loop, goes on after the last block has begun; the host is not told of a launch-completion event before
  *                  its kernel's turn (crowds_begun.h). The order and the words of grids in a row whose shapes, launches, triggers,
- *                  waits and stores are drawn (crowds_shapes.h), which also store before they wait (crowds_marks.h), and what grids find
+ *                  waits and stores are drawn (crowds_shapes.h), which also store before they wait (crowds_marks.h), use what the device
+ *                  has (crowds_before.h), and keep what is their own (crowds_own.h), and what grids find
  *                  through the read-only path (crowds_lines.h), also in lines that a grid of another stream keeps reading
  *                  (crowds_bystanders.h), or what atomics of each type and width made (crowds_reduced.h)
  * handed  MEM-10   the primary stores words, by one thread or by several that meet in barriers; one thread fences and raises a flag, or
@@ -19,10 +20,12 @@
  *                  each barrier of warps or of a cluster (crowds_barriers.h);
  *                  all threads of many blocks run, meet in barriers and find there what the others stored, and atomics find and change
  *                  what was stored before them (crowds_counted.h); a thread finds what it stored last, whatever the width and the kind of
- *                  its accesses (crowds_accesses.h)
+ *                  its accesses (crowds_accesses.h); what atomics give back, no other thread is given (crowds_tickets.h)
  *
  * Mutants: `nowait`, nobody waits; `eager`, the last block triggers at once and the flag is raised before the words are stored.
  */
+#include <stdlib.h>
+
 #include "cleared.h"
 #include "driver_launch.h"
 #include "graph_ask.h"
@@ -43,6 +46,7 @@
 #define RELEASED 60u           /* more trials, in which words are handed over by a release and an acquire instead of fences */
 #define MOST_SWEPT 330u         /* blocks */
 #define TWO_BYTES 65536u       /* blocks: the first number that two bytes do not hold */
+#define EACH_STORES 8u         /* of so many blocks one stores a word, if all blocks are asked about */
 #define FAR_BYTES ((size_t)72 << 20)
 #define PLAIN_BOUND_NS 50000u
 
@@ -69,6 +73,8 @@ DEVICE_FN void last_block_holds(const struct kernel_args *args)
         k_store64_relaxed(&args->state->held_ns, k_now());
     }
     k_trigger();
+    if (args->seen && k_block() % EACH_STORES == 0)
+        k_store(args->seen + k_block() / EACH_STORES, words_fresh(plan.key, k_block()));
     if (k_block() + LAST < k_blocks())
         return;
     if (k_block() + 1 == k_blocks()) {
@@ -89,7 +95,7 @@ KERNEL_OF(crowds_primary_long, struct long_args) { last_block_holds(&args.args);
 DEVICE_FN void last_blocks_read(const struct kernel_args *args, uint32_t waits)
 {
     struct trial_plan plan = k_plan(args);
-    uint32_t at = k_block() + LAST - k_blocks();
+    uint32_t at = k_block() + LAST - k_blocks(), i;
 
     if (k_block() < FIRST)
         k_min64(&args->state->dependent_begin_ns, k_now());
@@ -108,6 +114,9 @@ DEVICE_FN void last_blocks_read(const struct kernel_args *args, uint32_t waits)
     if (waits)
         k_wait_device();
     k_store(args->data + LAST + at, k_load(args->data + LAST - 1));
+    for (i = at; i < k_blocks() / EACH_STORES && args->seen && waits; i += FIRST * LAST)
+        if (k_load(args->seen + i) != words_fresh(plan.key, i * EACH_STORES))
+            k_store_relaxed(&args->state->left, 1);
 }
 
 KERNEL(crowds_dependent) { last_blocks_read(&args, WAITS); }
@@ -275,6 +284,7 @@ struct crowd {
     unsigned hint;             /* that it is given where it is offered: the nth, from 1 on */
     unsigned primary_hint;     /* the same of the primary */
     unsigned stale, early, witnessed, trials, passed; /* passed: plain kernels that did not come after the one before */
+    unsigned lost;             /* words of blocks that had left */
 };
 
 static cudaError_t open_crowd(struct crowd *crowd, struct ask *ask)
@@ -435,6 +445,26 @@ static cudaError_t run_crowd(struct crowd *crowd, unsigned blocks)
     return error;
 }
 
+/* Many of so many blocks store a word each and leave: all words are there for the dependent and for a copy. */
+static cudaError_t run_two_bytes(struct crowd *crowd)
+{
+    unsigned words = TWO_BYTES / EACH_STORES, i;
+    uint32_t *found = (uint32_t *)malloc(words * sizeof(*found));
+    cudaError_t error = found ? cudaMalloc((void **)&crowd->args.seen, words * sizeof(*found)) : cudaErrorMemoryAllocation;
+
+    if (error == cudaSuccess)
+        error = run_crowd(crowd, TWO_BYTES);
+    if (error == cudaSuccess)
+        error = cudaMemcpy(found, crowd->args.seen, words * sizeof(*found), cudaMemcpyDeviceToHost);
+    for (i = 0; i < words && error == cudaSuccess; i++)
+        crowd->lost += found[i] != words_fresh(crowd->room->plan.key, i * EACH_STORES);
+    crowd->lost += crowd->room->state.left;
+    (void)cudaFree(crowd->args.seen);
+    crowd->args.seen = NULL;
+    free(found);
+    return error;
+}
+
 /* The same of dependents whose launch is given more; they, or their primaries, may record an event or are given a hint. Nobody asks whether
  * these overlapped. */
 static void ask_dressed(struct crowd *crowd)
@@ -504,7 +534,7 @@ static void ask_blocks(struct ask *ask)
     for (i = 0; ask_goes_on(ask, i, 4 * count) && error == cudaSuccess; i++)
         error = run_crowd(&crowd, sizes[i % count]);
     if (error == cudaSuccess)
-        error = run_crowd(&crowd, TWO_BYTES);
+        error = run_two_bytes(&crowd);
     for (i = LAST + (unsigned)(ask->seed % LAST); i < MOST_SWEPT && error == cudaSuccess; i += LAST)
         error = run_crowd(&crowd, i); /* each block up to there is one of the last ones once */
     for (plain = 0; plain < 2 * count && error == cudaSuccess; plain++)
@@ -514,6 +544,7 @@ static void ask_blocks(struct ask *ask)
         ask_skip(ask, "grids of many blocks", "the two kernels hardly overlapped");
     ask_expect_none(ask, "dependents that began before the last block had triggered", crowd.early, crowd.trials);
     ask_expect_none(ask, "stale in a dependent's last blocks", crowd.stale, crowd.trials);
+    ask_expect_number(ask, "words that were not there of one of very many blocks", (long)crowd.lost, 0);
     ask_expect_number(ask, "kernels without the attribute that did not come after the one before", (long)crowd.passed, 0);
     for (i = 0; i < sizeof(more) / sizeof(more[0]) && error == cudaSuccess && ask->kills < ASK_WRONG_ENOUGH; i++)
         more[i](&crowd);

@@ -7,6 +7,7 @@
 #define MEETING_WARPS 4u
 #define MEETING_THREADS (MEETING_WARPS * K_WARP_SIZE)
 #define MEETING_ROUNDS 6u
+#define MEETING_MANY 20u       /* rounds of some that meet by name */
 #define MEETING_TRIALS 6u      /* of each way */
 #define MEETING_BYTES 1024u
 #define MEETING_AT 4096u       /* words of global memory before theirs, which others use */
@@ -38,6 +39,15 @@ DEVICE_FN void meeting_is_late(const struct kernel_args *args, uint32_t who, uin
         k_delay(args->state, 600);
 }
 
+/* The two barriers of a pair of warps, of the 15 that a block has beside that of all its threads: four numbers of four bits each. In half
+ * of the turns those of one pair and of the other are eight apart. */
+DEVICE_FN uint32_t name_of_meeting(uint32_t turn, uint32_t pair, uint32_t room)
+{
+    uint32_t names = turn % 4 == 0 ? 0xF971u : turn % 4 == 1 ? 0xDB53u : turn % 4 == 2 ? 0x6A48u : 0xEA62u;
+
+    return names >> 4 * (2 * pair + room) & 15;
+}
+
 /* Two pairs of warps, which have nothing to do with each other: the first warp of a pair stores, the second one looks. One barrier says
  * that there are words, another one that there is room. Words are stored in global memory, too: by turns a plain load and a relaxed one
  * find them there. */
@@ -45,12 +55,13 @@ DEVICE_FN void meets_by_name(const struct kernel_args *args)
 {
     struct trial_plan plan = k_plan(args);
     uint64_t key = meeting_key(args, &plan);
-    uint32_t pair = k_warp() / 2, lane = k_thread() % K_WARP_SIZE, full = 1 + 2 * pair, both = 2 * K_WARP_SIZE, round, wrong = 0;
+    uint32_t pair = k_warp() / 2, lane = k_thread() % K_WARP_SIZE, both = 2 * K_WARP_SIZE, round, wrong = 0;
+    uint32_t full = name_of_meeting(plan.rotate, pair, 0), room = name_of_meeting(plan.rotate, pair, 1);
     volatile uint32_t *slot = k_shared() + pair * K_WARP_SIZE;
     uint32_t *there = args->data + 2 * (((args->input ? k_blocks() : 0) + k_block()) * MEETING_THREADS / 2 + pair * K_WARP_SIZE), word, found;
 
     kept_blocks_meet(args, &plan);
-    for (round = 0; round < MEETING_ROUNDS; round++) {
+    for (round = 0; round < plan.repeats; round++) {
         meeting_goes_on(args, round);
         meeting_is_late(args, k_warp(), round);
         if (k_warp() % 2 == 0) {
@@ -58,14 +69,14 @@ DEVICE_FN void meets_by_name(const struct kernel_args *args)
             slot[lane] = word;
             k_store(there + 2 * lane, word);
             k_name_arrive(full, both);
-            k_name_sync(full + 1, both);
+            k_name_sync(room, both);
         } else {
             k_name_sync(full, both);
             lane = (lane + 1) % K_WARP_SIZE; /* what another thread stored */
             word = words_fresh(key, round * MEETING_THREADS + pair * K_WARP_SIZE + lane);
             found = round % 2 ? k_load(there + 2 * lane) : k_load_relaxed(there + 2 * lane);
             wrong += slot[lane] != word || found != word;
-            k_name_arrive(full + 1, both);
+            k_name_arrive(room, both);
         }
     }
     if (wrong)
@@ -204,6 +215,8 @@ static cudaError_t run_meeting(struct crowd *crowd, unsigned way, unsigned trial
     attribute[clustered] = serialization(1);
     prepare_trial(crowd->room, trial);
     args.data = crowd->words[1] + MEETING_AT;
+    crowd->room->plan.rotate = trial;
+    crowd->room->plan.repeats = trial % 3 == 2 ? MEETING_MANY : MEETING_ROUNDS;
     error = launch_sized(meeting_of_way(way), &args, KEPT_BLOCKS, MEETING_THREADS, MEETING_BYTES, stream, attribute, clustered);
     args.input = args.data;
     if (error == cudaSuccess)

@@ -6,17 +6,19 @@
 
 #define COUNTED_MOST 4096u     /* threads of a grid */
 #define COUNTED_WORDS (4 * COUNTED_MOST)
-#define COUNTED_ROUNDS 3u      /* of barriers */
+#define COUNTED_ROUNDS 3u      /* of two barriers each */
+#define COUNTED_MANY 140u      /* in the grid of one block: more barriers than one byte counts */
 #define COUNTED_HIGH 0xFFFFFF00u /* beyond what stands there before; the number of a thread is added */
 #define COUNTED_LOW 0x100u     /* below it */
 
-/* Each thread stores a word, and finds what its neighbours stored; in the first round, and in the last one, one thread of each block comes late. */
+/* Each thread stores a word, and finds what its neighbours stored; in some rounds, the first and the last one among them,
+ * one thread of each block comes late. */
 DEVICE_FN uint32_t meets(const struct kernel_args *args, const struct trial_plan *plan, uint32_t first, uint32_t fresh)
 {
     uint32_t next = (k_thread() + 1) % k_threads(), before = (k_thread() + k_threads() - 1) % k_threads(), wrong = 0, round;
 
-    for (round = COUNTED_ROUNDS; round-- > 0;) {
-        if ((k_block() + k_thread() + round) % k_threads() == 0 && round % (COUNTED_ROUNDS - 1) == 0)
+    for (round = plan->repeats; round-- > 0;) {
+        if ((k_block() + k_thread() + round) % k_threads() == 0 && round % (plan->repeats > COUNTED_ROUNDS ? 12 : COUNTED_ROUNDS - 1) == 0)
             k_delay(args->state, plan->hold_ns);
         k_store(args->data + first + k_thread(), fresh + round);
         k_barrier();
@@ -86,6 +88,7 @@ static cudaError_t run_counted(struct crowd *crowd, const struct kernel_args *ar
         error = cudaStreamSynchronize(stream);
     prepare_trial(crowd->room, blocks + threads);
     crowd->room->plan.hold_ns = 2000;
+    crowd->room->plan.repeats = blocks == 1 ? COUNTED_MANY : COUNTED_ROUNDS;
     if (error == cudaSuccess && later)
         error = launch_one((const void *)SYMBOL(crowds_tick), &crowd->args, 1, stream, NULL, 0);
     if (error == cudaSuccess)

@@ -6,12 +6,6 @@
 #define FRAMES 3u
 #define FRAMES_TRIALS (3 * FRAMES * FRAMES)
 
-#ifdef PDL_MODEL
-#define FRAME(name, words) volatile uint32_t *name = (volatile uint32_t *)model_local((words) * sizeof(uint32_t))
-#else
-#define FRAME(name, words) volatile uint32_t name[words]
-#endif
-
 /* The compiler does not know where `first` is, and keeps no word in a register. */
 DEVICE_FN uint32_t frame_lost(const volatile uint32_t *frame, uint32_t words, uint32_t step, uint32_t first, uint64_t key)
 {
@@ -22,7 +16,8 @@ DEVICE_FN uint32_t frame_lost(const volatile uint32_t *frame, uint32_t words, ui
     return wrong;
 }
 
-/* As in keeps(): args->input is set in the second grid, which waits as well; args->seen in one beside both. Every so many words are used. */
+/* As in keeps(): args->input is set in the second grid, which waits as well; args->seen in one beside both. Every so many words are used. Each block of
+ * the first grid stores a word late, and a block of the second one has read the line before, and finds the word after its wait. */
 DEVICE_FN void keeps_words(const struct kernel_args *args, volatile uint32_t *frame, uint32_t words, uint32_t step)
 {
     struct trial_plan plan = k_plan(args);
@@ -32,10 +27,17 @@ DEVICE_FN void keeps_words(const struct kernel_args *args, volatile uint32_t *fr
     k_trigger();
     for (i = 0; i < words; i += step)
         frame[(first + i) % words] = words_fresh(key, i);
+    if (args->input)
+        (void)k_load(args->data + k_block());
     kept_blocks_meet(args, &plan);
     wrong = frame_lost(frame, words, step, first, key);
-    if (args->input)
+    if (args->input) {
         k_wait_device();
+        wrong += k_load(args->data + k_block()) != words_fresh(plan.key, k_block());
+    } else if (!args->seen && k_thread() == 0) {
+        k_delay(args->state, plan.hold_ns);
+        k_store(args->data + k_block(), words_fresh(plan.key, k_block()));
+    }
     wrong += frame_lost(frame, words, step, first, key);
     if (wrong)
         k_add(&args->state->early, 1);
@@ -113,7 +115,7 @@ static void ask_frames(struct crowd *crowd)
     ask_expect(crowd->ask, "grids with local memory", error, cudaSuccess);
     if (error == cudaSuccess && met == 0)
         ask_skip(crowd->ask, "grids with local memory", "the two grids never met");
-    ask_expect_none(crowd->ask, "grids of which a thread found other words in its local memory", wrong, FRAMES_TRIALS);
+    ask_expect_none(crowd->ask, "grids of which a thread found other words in its local memory, or after its wait", wrong, FRAMES_TRIALS);
 }
 
 /* ---- graphs that were made before, and launches of other kinds, beside a grid with more of it than any before ---- */

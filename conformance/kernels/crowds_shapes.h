@@ -1,7 +1,8 @@
-/* crowds_shapes.h - what crowds.cu asks of grids whose shape, launch, trigger, wait and stores are drawn: three in a row with the attribute, then
- * one without it. None begins before all blocks of the one before have triggered or exited, whichever block comes last; each thread finds after
- * its wait what every thread before it stored, in the ordinary kernel without one, and its block's shared memory is its own. What it stores
- * before its wait stays (crowds_marks.h); it stores and loads by accesses of each width (crowds_widths.h). */
+/* crowds_shapes.h - what crowds.cu asks of grids whose shape, launch, trigger, wait and stores are drawn: three in a row with the
+ * attribute, then one without it. None begins before all blocks of the one before have triggered or exited, whichever block comes last;
+ * each thread finds after its wait what every thread before it stored, in the ordinary kernel without one, and its block's shared memory is
+ * its own. What it stores before its wait stays (crowds_marks.h); what else it does before that is nothing to the wait (crowds_before.h);
+ * it stores and loads by accesses of each width (crowds_widths.h). */
 #ifndef CROWDS_SHAPES_H_INCLUDED
 #define CROWDS_SHAPES_H_INCLUDED
 
@@ -35,7 +36,8 @@ struct shaped_args {
     struct trial_state *state;   /* one for each kernel; in one more, `began` counts the rounds of a loop */
     uint32_t *data;              /* SHAPED_WORDS of the last kernel; those of the others come after them, far apart */
     uint32_t *marks;             /* MARKS_BYTES that all kernels store to; NULL: none does */
-    uint32_t place, trigger, wait, store, width;
+    uint32_t place, trigger, wait, store, width, before;
+    uint32_t more;               /* waits or triggers of a thread that does so several times, after the first one */
     uint32_t last;               /* the block that triggers last, and stores last */
     uint32_t first;              /* block that waits; those before it neither wait nor read */
     uint32_t slow;               /* so long the last block keeps its words back, in hold_ns */
@@ -45,6 +47,8 @@ struct shaped_args {
 
 #include "crowds_widths.h"
 #include "crowds_marks.h"
+#include "crowds_before.h"
+#include "crowds_own.h"
 
 /* Threads side by side share each eight bytes, unless they store them at once. */
 DEVICE_FN uint32_t shaped_at(uint32_t thread, uint32_t j, uint32_t store)
@@ -104,6 +108,7 @@ DEVICE_FN uint32_t shaped_reads(const struct shaped_args *args, uint64_t key, ui
 DEVICE_FN void shaped_triggers(const struct shaped_args *args, const struct trial_plan *plan, uint32_t speaks)
 {
     struct trial_state *own = args->state + args->place;
+    uint32_t i;
 
     if (CROWD_BLOCK == args->last) {
         if (k_thread() == 0 && k_poll(own, &own[1].alive, 1, plan->hold_ns))
@@ -114,14 +119,14 @@ DEVICE_FN void shaped_triggers(const struct shaped_args *args, const struct tria
         return;
     if (args->trigger == TRIGGERS_EACH || k_thread() == speaks)
         k_trigger();
-    if (args->trigger == TRIGGERS_EACH && args->store % 2)
+    for (i = 0; i < args->more && args->trigger == TRIGGERS_EACH && args->store % 2; i++)
         k_trigger();
 }
 
 /* Whoever does not wait meets in a barrier those that do. */
 DEVICE_FN void shaped_waits(const struct shaped_args *args, const struct trial_plan *plan)
 {
-    uint32_t wait = args->wait, last = k_threads() - 1;
+    uint32_t wait = args->wait, last = k_threads() - 1, i;
 
     if (wait == WAITS_MET || (args->first && args->store % 2))
         k_barrier();
@@ -131,25 +136,9 @@ DEVICE_FN void shaped_waits(const struct shaped_args *args, const struct trial_p
         k_delay(args->state + args->place, (CROWD_BLOCK % 4) * plan->hold_ns);
     if (WAITS && (wait == WAITS_FIRST ? k_thread() == 0 : wait == WAITS_LAST ? k_thread() == last : wait == WAITS_HALF ? k_thread() <= last / 2 : 1))
         k_wait_device();
-    if (WAITS && wait == WAITS_TWICE)
+    for (i = 0; i < args->more && WAITS && wait == WAITS_TWICE; i++)
         k_wait_device();
     k_barrier();
-}
-
-/* Fills the first and the last words of the block's shared memory; how many of them are others' now. */
-DEVICE_FN uint32_t shaped_keeps(const struct shaped_args *args, uint64_t key, uint32_t again)
-{
-    volatile uint32_t *own = k_shared();
-    uint32_t words = k_dynamic_shared() / 4, i, at, wrong = 0;
-
-    for (i = k_thread(); i < 16 && words; i += k_threads()) {
-        at = i < 8 ? i : words - 1 - i;
-        if (again)
-            wrong += own[at] != words_fresh(key + args->place + CROWD_BLOCK, at);
-        else
-            own[at] = words_fresh(key + args->place + CROWD_BLOCK, at);
-    }
-    return wrong;
 }
 
 DEVICE_FN void stands_in_a_row(const struct shaped_args *args)
@@ -173,8 +162,10 @@ DEVICE_FN void stands_in_a_row(const struct shaped_args *args)
     if (args->trigger != TRIGGERS_AFTER_WAIT)
         shaped_triggers(args, &plan, args->trigger == TRIGGERS_LAST ? k_threads() - 1 : 0);
     waits = args->place && !ordinary && args->wait != WAITS_NOT && block >= args->first;
-    if (waits)
+    if (waits) {
+        shaped_before(args);
         shaped_waits(args, &plan);
+    }
     if (waits && own_marks_lost(args, plan.key, 0))
         k_add(&own->witnessed, 1);
     if ((waits || (ordinary && block >= args->first)) && shaped_reads(args, plan.key, args->found))
@@ -201,6 +192,16 @@ struct shaped_long_args {
 
 KERNEL_OF(crowds_shaped, struct shaped_args) { stands_in_a_row(&args); }
 KERNEL_OF(crowds_shaped_long, struct shaped_long_args) { stands_in_a_row(&args.args); }
+
+/* With static shared memory, which the model does not fill, and local memory. */
+KERNEL_WITH_FIXED(crowds_shaped_fixed, struct shaped_args)
+{
+    FIXED_MEMORY;
+
+    fixed_keeps(&args, fixed, frame, 0);
+    stands_in_a_row(&args);
+    fixed_keeps(&args, fixed, frame, 1);
+}
 
 /* What the kernel is given that ends each round of a loop, or lets a body run: without states. */
 struct shaped_turn {
@@ -236,7 +237,7 @@ struct shaped_launch {
     dim3 grid;
     unsigned cluster;            /* blocks along x of one, if it is in clusters; along y and z all */
     unsigned threads;            /* of a block */
-    int has_long_args;
+    const void *function;
     struct shaped_args args;
     const uint32_t *copied;      /* instead of a kernel: the first kernel's words come from there */
 };
@@ -312,8 +313,11 @@ static void draw_launch(const struct shapes *s, struct shaped_launch *launch, un
     launch->copied = NULL;
     draw_shape(launch, s->widest, s->doubles && s->trial % 3 == 0 ? 2 : 1, state);
     blocks = shaped_blocks(launch);
-    launch->has_long_args = draws(state, 4) == 0;
+    launch->function = draws(state, 4) == 0        ? (const void *)SYMBOL(crowds_shaped_long)
+                       : (s->trial + place) % 5 == 0 ? (const void *)SYMBOL(crowds_shaped_fixed) : (const void *)SYMBOL(crowds_shaped);
     launch->args = s->args;
+    launch->args.before = (s->trial + s->trial / SHAPED_BEFORES + 3 * place) % SHAPED_BEFORES;
+    launch->args.more = s->trial / 2 % 2 ? 1 : REPEATS_MANY;
     launch->args.place = place;
     launch->args.trigger = place + 1 < SHAPED ? draws(state, SHAPED_TRIGGERS) : TRIGGERS_NEVER;
     launch->args.wait = draws(state, SHAPED_WAITS);
@@ -412,8 +416,7 @@ static cudaError_t launch_shape(const struct shapes *s, struct shaped_launch *la
     config.stream = stream;
     config.attrs = attributes;
     config.numAttrs = overlaps + dress_shape(s, launch, attributes + overlaps);
-    return cudaLaunchKernelExC(&config, launch->has_long_args ? (const void *)SYMBOL(crowds_shaped_long) : (const void *)SYMBOL(crowds_shaped),
-                               params);
+    return cudaLaunchKernelExC(&config, launch->function, params);
 }
 
 static cudaError_t copy_or_launch(const struct shapes *s, struct shaped_launch *launch, cudaStream_t stream)
@@ -520,7 +523,8 @@ static cudaError_t open_shapes(struct shapes *s, const struct crowd *crowd)
     s->greatest = crowd->greatest;
     s->widest = clusters_of_eight_fit((const void *)SYMBOL(crowds_shaped), 32) ? 8 : 2;
     s->doubles = s->widest == 8 && clusters_of_sixteen_fit((const void *)SYMBOL(crowds_shaped), 32) &&
-                 clusters_of_sixteen_fit((const void *)SYMBOL(crowds_shaped_long), 32);
+                 clusters_of_sixteen_fit((const void *)SYMBOL(crowds_shaped_long), 32) &&
+                 clusters_of_sixteen_fit((const void *)SYMBOL(crowds_shaped_fixed), 32);
     if (error == cudaSuccess)
         error = cudaHostGetDevicePointer((void **)&device, s->room, 0);
     if (error == cudaSuccess)

@@ -213,6 +213,7 @@ static cudaError_t run_within(struct crowd *crowd, unsigned how, unsigned trial)
 #include "crowds_frames.h"
 #include "crowds_accesses.h"
 #include "crowds_counted.h"
+#include "crowds_tickets.h"
 
 static void ask_within(struct ask *ask)
 {
@@ -246,6 +247,8 @@ static void ask_within(struct ask *ask)
         ask_counted(&crowd);
     if (error == cudaSuccess)
         ask_accesses(&crowd);
+    if (error == cudaSuccess)
+        ask_tickets(&crowd);
     (void)cudaFree(crowd.words[1]);
     (void)cudaFreeHost(crowd.room);
 }

@@ -40,7 +40,8 @@
  * renewed  COMP-04e  new streams where one was destroyed while its work goes on: after its event or its launch's, before the legacy stream, with
  *                    memory that it freed and an executable graph that runs in it
  * again    COMP-04e  six launches of one kernel with the same arguments, each with or without the attribute; memsets, copies, values, host functions,
- *                    graphs and events that are the same three times, between kernels that change what they move
+ *                    graphs and events that are the same three times, between kernels that change what they move; up to 70 kernels that
+ *                    wait, each of which overlaps the one before
  * wide     COMP-04b  144 works or primaries and 120 kernels that do nothing, before one reader; one work before 120 such kernels and 144
  *                    readers; 2,100 empty nodes between work and reader; 2,100 kernels, each after one up to 2,047 nodes before it, as
  *                    they were made, and after each of them was changed, updated or copied
@@ -76,9 +77,11 @@
  * readers  COMP-04d work of each kind that reads late, and stores nothing before; work of each kind that stores over what it reads
  * neighbours COMP-04d two works of each kind each, right behind each other, of which the second one reads what the first one stored, or stores there
  * symbols  COMP-04d copies to memory of the device that has a name, and from it: launched, captured and as nodes; after work, an event, a
- *                    silent kernel, and between blocking streams and the legacy one
- * constants COMP-04d what kernels find in constant memory after a copy to it: launched, captured, as nodes, in a child graph, a second time
- * places   COMP-04d work whose words lie in managed, write-combined, registered memory, or in memory that is mapped anew; copies to a peer
+ *                    silent kernel, and between blocking streams and the legacy one; dependents that read there
+ * constants COMP-04d what kernels find in constant memory after a copy to it, whole or in parts, from the host or the device, or a
+ *                    memset: launched, captured, as nodes, in a child graph, a second time
+ * places   COMP-04d work whose words lie in memory that a stream allocated, in managed, write-combined, registered memory, or in
+ *                    memory that is mapped anew; copies to a peer
  * lent     ATTR-17b streams and nodes that are given the attributes of another one; streams with an attribute of each kind; graphs that
  *                    cudaGraphInstantiateWithParams makes executable
  * values   COMP-17b values that streams write and wait for: after work, an event or a silent kernel, before work of each kind and dependents;

@@ -3,7 +3,7 @@
 #ifndef JOINS_AGAIN_H_INCLUDED
 #define JOINS_AGAIN_H_INCLUDED
 
-#define AGAIN_WAYS 15u
+#define AGAIN_WAYS 17u
 #define AGAIN_LAUNCHES 6u
 #define AGAIN_MASKS 8u         /* of the launches that have attribute 6, in a trial */
 #define AGAIN_ITEMS 3u         /* times an item is queued */
@@ -133,6 +133,75 @@ static cudaError_t launched_again(struct joins *joins, unsigned way)
 static cudaError_t again_launched(struct joins *joins) { return launched_again(joins, 0); }
 static cudaError_t again_by_driver(struct joins *joins) { return launched_again(joins, 1); }
 static cudaError_t again_captured(struct joins *joins) { return launched_again(joins, 2); }
+
+/* ---- long rows ---- */
+
+#define AGAIN_APART 64u        /* words from the one that the row of one stream counts in to that of the next stream */
+
+/* The last block has read the line before its wait, and counts one on, late. The others leave. */
+KERNEL(joins_counts_on)
+{
+    struct trial_plan plan = k_plan(&args);
+    uint32_t count;
+
+    k_trigger();
+    if (k_block() + 1 != k_blocks())
+        return;
+    (void)k_load(args.data);
+    k_wait_device();
+    count = k_load(args.data);
+    k_delay(args.state, plan.hold_ns);
+    k_store(args.data, count + 1);
+}
+
+/* Each kernel overlaps the one before it; every fourth one has many blocks. */
+static cudaError_t queue_long_row(const struct joins *joins, unsigned kernels, unsigned streams)
+{
+    struct kernel_args args = joins->work[0];
+    cudaLaunchAttribute six = serialization(1);
+    cudaError_t error = cudaSuccess;
+    unsigned i, n;
+
+    for (n = 0; n < kernels; n++)
+        for (i = 0; i < streams && error == cudaSuccess; i++) {
+            cudaStream_t stream = joins->stream[i];
+
+            args.data = joins->aside + i * AGAIN_APART;
+            error = launch_blocks((const void *)SYMBOL(joins_counts_on), &args, n % 4 == 3 ? 33 : 1, 1,
+                                  n + 1 == kernels ? FOLLOWS_IN(joins, stream) : stream, &six, n ? 1 : 0);
+        }
+    return error;
+}
+
+/* In one stream or in two at once, or captured: the last word tells whether any kernel began to count too early. */
+static cudaError_t long_again(struct joins *joins, int captured)
+{
+    static const unsigned sizes[] = { 20, 36, 20, 20, 70 };
+    unsigned kernels = sizes[joins->round % (sizeof(sizes) / sizeof(sizes[0]))], streams = captured ? 1 : 1 + joins->round / 2 % 2, i;
+    uint32_t words[2 * AGAIN_APART] = { 0 };
+    cudaError_t error = open_aside(joins);
+
+    prepare(joins, 1, 0);
+    joins->pinned->plan[0].hold_ns = 5000 * streams; /* the host keeps ahead of them */
+    if (error == cudaSuccess)
+        error = put_words(joins->aside, words, 2 * AGAIN_APART);
+    if (error == cudaSuccess && captured)
+        error = cudaStreamBeginCapture(joins->stream[0], cudaStreamCaptureModeThreadLocal);
+    if (error == cudaSuccess) {
+        error = queue_long_row(joins, kernels, streams);
+        error = captured ? ask_run_capture(joins->stream[0], error) : error;
+    }
+    if (error == cudaSuccess)
+        error = cudaDeviceSynchronize();
+    if (error == cudaSuccess)
+        error = cudaMemcpy(words, joins->aside, sizeof(words), cudaMemcpyDeviceToHost);
+    for (i = 0; i < streams && error == cudaSuccess; i++)
+        joins->pinned->host_is_stale |= words[i * AGAIN_APART] != kernels;
+    return error;
+}
+
+static cudaError_t again_in_long_row(struct joins *joins) { return long_again(joins, 0); }
+static cudaError_t again_in_captured_row(struct joins *joins) { return long_again(joins, 1); }
 
 /* ---- what is no launch of a kernel ---- */
 
@@ -310,6 +379,8 @@ static void ask_again(struct ask *ask)
         { "left out of equal host functions", again_host },
         { "left out of launches of one memset's graph", again_graph },
         { "early after one event that is recorded and awaited again", again_event },
+        { "early in a long row of kernels that wait", again_in_long_row },
+        { "early in a captured long row of kernels that wait", again_in_captured_row },
     };
 
     ask_joins(ask, joins, AGAIN_WAYS, cudaStreamNonBlocking);

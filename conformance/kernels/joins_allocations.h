@@ -34,10 +34,10 @@ static cudaError_t lend_kernel(struct lending *l, const void *function, struct k
     return error;
 }
 
-/* A follower, which the mutant launches elsewhere. */
+/* A follower, which the mutant launches elsewhere. If it waits, it has read the words before, too. */
 static cudaError_t lend_follower(struct lending *l, struct kernel_args *args, int waits)
 {
-    const void *function = waits ? (const void *)SYMBOL(joins_waiting_follower) : (const void *)SYMBOL(joins_follower);
+    const void *function = waits ? (const void *)SYMBOL(joins_early_follower) : (const void *)SYMBOL(joins_follower);
 
     if (!FOLLOWS_IN_GRAPH)
         return launch_one(function, args, PLACE_WORDS, l->joins->loose, NULL, 0);

@@ -4,6 +4,8 @@
 #define JOINS_CONSTANTS_H_INCLUDED
 
 #define CONSTANTS 64u
+#define OTHER_CONSTANTS 16u
+#define CONSTANTS_SET 0x5A5A5A5Au
 #ifdef PDL_MODEL
 #define CONSTANT_READERS 12u   /* blocks: each SM has some of them */
 #else
@@ -11,15 +13,24 @@
 #endif
 
 CONSTANT_WORDS(joins_constants, CONSTANTS);
+CONSTANT_WORDS(joins_other_constants, OTHER_CONSTANTS); /* all copies of a trial leave them as they are */
 
-DEVICE_FN uint32_t constants_lost(uint64_t key)
+WORDS_FN uint32_t other_constant(uint32_t i) { return words_fresh(0x07E5ull, i); }
+
+/* Words of both names by turns. plan->x_ns: what each word is; 0: what the key says. */
+DEVICE_FN uint32_t constants_lost(const struct trial_plan *plan)
 {
     uint32_t i, lost = 0;
 
-    for (i = 0; i < CONSTANTS; i++)
-        lost += k_load_constant(joins_constants, i) != words_fresh(key, i);
+    for (i = 0; i < CONSTANTS; i++) {
+        lost += k_load_constant(joins_constants, i) != (plan->x_ns ? plan->x_ns : words_fresh(plan->key, i));
+        if (i % 8 == 3)
+            lost += k_load_constant(joins_other_constants, i % OTHER_CONSTANTS) != other_constant(i % OTHER_CONSTANTS);
+    }
     return lost;
 }
+
+static void *constants_at;     /* as the device names them */
 
 #define CONSTANT_GRIDS 2u      /* that read in a trial: before and after the copy, or in each of two launches */
 
@@ -27,10 +38,10 @@ DEVICE_FN uint32_t constants_lost(uint64_t key)
 DEVICE_FN void reads_constants(const struct kernel_args *args)
 {
     struct trial_plan plan = k_plan(args);
-    uint32_t lost = constants_lost(plan.key);
+    uint32_t lost = constants_lost(&plan);
 
     k_delay(args->state, plan.hold_ns);
-    lost += constants_lost(plan.key);
+    lost += constants_lost(&plan);
     if (lost)
         k_add(&args->state->early, 1);
     if (k_block() == 0 && k_thread() == 0)
@@ -46,12 +57,55 @@ KERNEL(joins_waits_for_constants)
 
 enum constant_way { CONSTANT_LAUNCHED, CONSTANT_CAPTURED, CONSTANT_NODES, CONSTANT_CHILD, CONSTANT_AGAIN, CONSTANT_WAYS };
 /* How the last reader is launched. READER_BEHIND: as a dependent of a kernel that comes after the copy. */
+/* What comes between the two readers: a copy from the host, two copies of a part each, one from the device's memory, or a memset by
+ * address. */
+enum constant_move { MOVED_WHOLE, MOVED_IN_PARTS, MOVED_IN_DEVICE, MOVED_BY_SET, CONSTANT_MOVES };
 enum constant_reader { READER_PLAIN, READER_BEHIND, READER_CLUSTERED, READER_DOMAIN, CONSTANT_DRESSES };
 
 static cudaError_t copy_constants(struct joins *joins, unsigned of, cudaStream_t stream)
 {
     return cudaMemcpyToSymbolAsync(WORDS_OF(joins_constants), joins->pinned->seen[1 + of], CONSTANTS * sizeof(uint32_t), 0, cudaMemcpyHostToDevice,
                                    stream);
+}
+
+static cudaError_t copy_part(struct joins *joins, unsigned first, unsigned words, cudaStream_t stream)
+{
+    return cudaMemcpyToSymbolAsync(WORDS_OF(joins_constants), joins->pinned->seen[2] + first, words * sizeof(uint32_t),
+                                   first * sizeof(uint32_t), cudaMemcpyHostToDevice, stream);
+}
+
+/* The second words; `aside` is there before. */
+static cudaError_t move_constants(struct joins *joins, enum constant_move by, cudaStream_t stream)
+{
+    size_t bytes = CONSTANTS * sizeof(uint32_t);
+    unsigned first = 4 * (1 + joins->round % 5);
+    cudaError_t error;
+
+    switch (by) {
+    case MOVED_IN_PARTS:
+        error = copy_part(joins, first, CONSTANTS - first, stream);
+        return error == cudaSuccess ? copy_part(joins, 0, first, stream) : error;
+    case MOVED_IN_DEVICE:
+        error = cudaMemcpyAsync(joins->aside, joins->pinned->seen[2], bytes, cudaMemcpyHostToDevice, stream);
+        if (error != cudaSuccess)
+            return error;
+        return cudaMemcpyToSymbolAsync(WORDS_OF(joins_constants), joins->aside, bytes, 0, cudaMemcpyDeviceToDevice, stream);
+    case MOVED_BY_SET: return cudaMemsetAsync(constants_at, CONSTANTS_SET & 0xFF, bytes, stream);
+    default: return copy_constants(joins, 1, stream);
+    }
+}
+
+/* Before all that is asked. */
+static cudaError_t copy_other_constants(cudaStream_t stream)
+{
+    static uint32_t words[OTHER_CONSTANTS];
+    uint32_t i;
+    cudaError_t error;
+
+    for (i = 0; i < OTHER_CONSTANTS; i++)
+        words[i] = other_constant(i);
+    error = cudaMemcpyToSymbolAsync(WORDS_OF(joins_other_constants), words, sizeof(words), 0, cudaMemcpyHostToDevice, stream);
+    return error == cudaSuccess ? cudaStreamSynchronize(stream) : error;
 }
 
 static cudaError_t read_constants(struct joins *joins, enum constant_reader reader, cudaStream_t stream)
@@ -65,12 +119,12 @@ static cudaError_t read_constants(struct joins *joins, enum constant_reader read
                          &joins->work[1], CONSTANT_READERS, 4, stream, &attribute, reader == READER_PLAIN ? 0 : 1);
 }
 
-static cudaError_t queue_constants(struct joins *joins, cudaStream_t stream)
+static cudaError_t queue_constants(struct joins *joins, enum constant_move by, cudaStream_t stream)
 {
     cudaError_t error = launch_blocks((const void *)SYMBOL(joins_reads_constants), &joins->work[0], CONSTANT_READERS, 4, stream, NULL, 0);
 
     if (error == cudaSuccess)
-        error = copy_constants(joins, 1, stream);
+        error = move_constants(joins, by, stream);
     if (error != cudaSuccess)
         return error;
     return read_constants(joins, (enum constant_reader)(joins->round % CONSTANT_DRESSES), FOLLOWS_IN(joins, stream));
@@ -149,17 +203,26 @@ static cudaError_t run_constant_nodes(struct joins *joins, enum constant_way way
 static cudaError_t find_constants(struct joins *joins, enum constant_way way)
 {
     cudaStream_t stream = joins->stream[0];
-    cudaError_t error;
+    unsigned turn = joins->round + joins->round / CONSTANT_MOVES + (way == CONSTANT_CAPTURED ? 2 : 0);
+    enum constant_move by = (enum constant_move)(turn % CONSTANT_MOVES);
+    cudaError_t error = open_aside(joins);
 
     prepare(joins, 1, 0);
+    joins->pinned->plan[0].x_ns = 0;
+    joins->pinned->plan[1].x_ns = way <= CONSTANT_CAPTURED && by == MOVED_BY_SET ? CONSTANTS_SET : 0;
     joins->pinned->plan[1].hold_ns = 0;
     renew_constants(joins, 0);
     renew_constants(joins, 1);
-    error = copy_constants(joins, 0, stream);
+    if (error == cudaSuccess)
+        error = copy_constants(joins, 0, stream);
+    if (error == cudaSuccess)
+        error = copy_other_constants(stream);
+    if (error == cudaSuccess)
+        error = cudaGetSymbolAddress(&constants_at, WORDS_OF(joins_constants));
     if (way == CONSTANT_CAPTURED && error == cudaSuccess)
         error = cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal);
     if (error == cudaSuccess && way <= CONSTANT_CAPTURED) {
-        error = queue_constants(joins, stream);
+        error = queue_constants(joins, by, stream);
         error = way == CONSTANT_CAPTURED ? ask_run_capture(stream, error) : error;
     } else if (error == cudaSuccess) {
         error = run_constant_nodes(joins, way, stream);

@@ -1,12 +1,12 @@
-/* joins_places.h - the pair of joins.cu with words that lie in memory of other kinds than most of the kit's: managed, written in passing by the host,
- * registered, or mapped anew where other memory was. Work stores there late, and the follower reads there. In memory like others it is a copy from
- * one device to another, which is the same. */
+/* joins_places.h - the pair of joins.cu with words that lie in memory of other kinds than most of the kit's: allocated by a stream,
+ * managed, written in passing by the host, registered, or mapped anew where other memory was. Work stores there late, and the follower
+ * reads there. In memory like others it is a copy from one device to another, which is the same. */
 #ifndef JOINS_PLACES_H_INCLUDED
 #define JOINS_PLACES_H_INCLUDED
 
 #include <stdlib.h>
 
-enum lie { LIE_PLAIN, LIE_MANAGED, LIE_COMBINED, LIE_REGISTERED, LIES };
+enum lie { LIE_PLAIN, LIE_POOLED, LIE_MANAGED, LIE_COMBINED, LIE_REGISTERED, LIES };
 #define LIE_BYTES 4096u
 #define MAPPED_TWICE 2u        /* pieces of memory, by turns at one address */
 
@@ -18,10 +18,16 @@ struct lying {
 static struct lying lying_in[LIES]; /* until all is asked: to make and to free it takes longer than a trial */
 
 /* Not before the first trial that asks for it. The model has no memory but its own. */
-static cudaError_t make_lying(struct lying *l, enum lie lie)
+static cudaError_t make_lying(struct lying *l, enum lie lie, cudaStream_t stream)
 {
     cudaError_t error = cudaErrorNotSupported;
 
+    if (lie == LIE_POOLED && !pools_lack()) {
+        error = cudaMallocAsync((void **)&l->at, LIE_BYTES, stream);
+        return error == cudaSuccess ? cudaStreamSynchronize(stream) : error;
+    }
+    if (lie == LIE_POOLED)
+        return error;
     if (lie == LIE_PLAIN)
         return cudaMalloc((void **)&l->at, LIE_BYTES);
     if (lie == LIE_MANAGED)
@@ -120,7 +126,7 @@ static cudaError_t work_there(struct joins *joins, uint32_t *at, enum lie_follow
 static cudaError_t lie_in(struct joins *joins, enum lie lie)
 {
     struct lying *l = &lying_in[lie];
-    cudaError_t error = l->at ? cudaSuccess : make_lying(l, lie);
+    cudaError_t error = l->at ? cudaSuccess : make_lying(l, lie, joins->stream[0]);
 
     prepare(joins, 1, 1);
     if (error != cudaSuccess)
@@ -135,6 +141,7 @@ static cudaError_t lie_in(struct joins *joins, enum lie lie)
 }
 
 static cudaError_t lie_plainly(struct joins *joins) { return lie_in(joins, LIE_PLAIN); }
+static cudaError_t lie_pooled(struct joins *joins) { return lie_in(joins, LIE_POOLED); }
 static cudaError_t lie_managed(struct joins *joins) { return lie_in(joins, LIE_MANAGED); }
 static cudaError_t lie_combined(struct joins *joins) { return lie_in(joins, LIE_COMBINED); }
 static cudaError_t lie_registered(struct joins *joins) { return lie_in(joins, LIE_REGISTERED); }
@@ -274,6 +281,7 @@ static void ask_places(struct ask *ask)
 {
     static const struct join joins[] = {
         { "stale in a copy from one device to another, which is the same", lie_plainly },
+        { "stale in memory that a stream allocated", lie_pooled },
         { "stale in managed memory", lie_managed },
         { "stale in write-combined memory", lie_combined },
         { "stale in registered memory", lie_registered },

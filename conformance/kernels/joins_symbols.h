@@ -4,16 +4,16 @@
 #define JOINS_SYMBOLS_H_INCLUDED
 
 #define NAMED_WORDS 64u
-#define NAMED_WAYS 6u
+#define NAMED_WAYS 8u
 
 DEVICE_WORDS(joins_named, NAMED_WORDS);
 
-enum named_manner { NAMED_LAUNCHED, NAMED_CAPTURED, NAMED_NODES, NAMED_MANNERS };
+enum named_manner { NAMED_LAUNCHED, NAMED_CAPTURED, NAMED_NODES, NAMED_DEPENDENT };
 
 struct naming {
     struct joins *joins;
     enum named_manner manner;
-    int to;                    /* words are copied there; else from there */
+    int to;                    /* words are copied there; else from there. NAMED_DEPENDENT: captured */
     size_t offset;             /* bytes */
     struct kernel_args work, reads;
 };
@@ -30,10 +30,10 @@ static cudaError_t open_naming(struct naming *n)
     if (error == cudaSuccess)
         error = cudaGetSymbolSize(&bytes, WORDS_OF(joins_named));
     prepare(joins, 1, 1);
-    n->manner = (enum named_manner)(joins->trial / 2 % NAMED_MANNERS);
+    n->manner = (enum named_manner)(joins->trial % NAMED_WAYS / 2);
     n->to = joins->trial % 2 != 0;
     n->offset = 4 * words[joins->round % (sizeof(words) / sizeof(words[0]))];
-    n->work = joins->work[n->to];
+    n->work = joins->work[n->manner == NAMED_DEPENDENT ? 0 : n->to];
     n->reads = joins->follower[0];
     n->work.data = n->reads.data = (uint32_t *)at + n->offset / 4;
     store_fresh(joins->pinned, 0, joins->pinned->seen[1]);
@@ -60,6 +60,17 @@ static cudaError_t queue_by_name(struct naming *n, cudaStream_t *blocking)
     if (error != cudaSuccess || !n->to)
         return error;
     return launch_one((const void *)SYMBOL(joins_follower), &n->reads, PLACE_WORDS, stream, NULL, 0);
+}
+
+/* A dependent reads there before its wait, and after it. */
+static cudaError_t queue_dependent_by_name(struct naming *n, cudaStream_t stream)
+{
+    cudaLaunchAttribute six = serialization(1);
+    cudaError_t error = launch_one((const void *)SYMBOL(joins_work), &n->work, PLACE_WORDS, stream, NULL, 0);
+
+    if (error != cudaSuccess)
+        return error;
+    return launch_one((const void *)SYMBOL(joins_early_follower), &n->reads, PLACE_WORDS, FOLLOWS_IN(n->joins, stream), &six, 1);
 }
 
 static cudaError_t add_by_name(struct naming *n, cudaGraph_t graph)
@@ -97,6 +108,7 @@ static cudaError_t move_by_name(struct joins *joins)
 {
     struct naming n = PDL_ZERO;
     cudaStream_t stream = joins->stream[0], blocking = NULL;
+    int captured;
     cudaError_t error;
 
     n.joins = joins;
@@ -105,11 +117,12 @@ static cudaError_t move_by_name(struct joins *joins)
         return error;
     if (n.manner == NAMED_NODES)
         return run_nodes_by_name(&n, stream);
-    if (n.manner == NAMED_CAPTURED)
+    captured = n.manner == NAMED_CAPTURED || (n.manner == NAMED_DEPENDENT && n.to);
+    if (captured)
         error = cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal);
     if (error == cudaSuccess) {
-        error = queue_by_name(&n, &blocking);
-        error = n.manner == NAMED_CAPTURED ? ask_run_capture(stream, error) : error;
+        error = n.manner == NAMED_DEPENDENT ? queue_dependent_by_name(&n, stream) : queue_by_name(&n, &blocking);
+        error = captured ? ask_run_capture(stream, error) : error;
     }
     close_kind(&blocking); /* its work goes on */
     return error;
@@ -124,6 +137,8 @@ static void ask_symbols(struct ask *ask)
         { "stale after a captured copy to memory that has a name", move_by_name },
         { "stale in a node that copies from memory that has a name", move_by_name },
         { "stale after a node that copies to memory that has a name", move_by_name },
+        { "stale in a dependent that had read memory that has a name", move_by_name },
+        { "stale in a captured dependent that had read memory that has a name", move_by_name },
     };
 
     ask_joins(ask, joins, NAMED_WAYS, cudaStreamNonBlocking);

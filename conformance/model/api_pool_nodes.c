@@ -75,6 +75,8 @@ static cudaError_t node_allocates(struct node *n, size_t bytes, void **p)
     m->p = before != NULL ? before->p : memory_allocate(bytes, false);
     if (before != NULL)
         before->given = true;
+    if (m->p != NULL)
+        memory_marks(MARK_OF_GRAPH, m->p, bytes);
     m->bytes = bytes;
     m->graph = n->graph->number;
     m->next = memories;

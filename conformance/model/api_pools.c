@@ -131,6 +131,7 @@ static struct pooled *pooled_new(struct memory_pool *of, size_t bytes)
         free(m);
         return NULL;
     }
+    memory_marks(MARK_POOLED, m->p, bytes);
     m->bytes = bytes;
     m->of = of;
     m->next = pool;

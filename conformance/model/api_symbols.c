@@ -11,6 +11,15 @@ void named_words_reset(void)
     }
 }
 
+/* The bytes of the words that have a name and lie there; 0: none do. */
+size_t named_words_at(const void *p)
+{
+    for (const struct model_words *w = named; w != NULL; w = w->next)
+        if (w->p != NULL && (const char *)p >= (const char *)w->p && (const char *)p < (const char *)w->p + w->bytes)
+            return w->bytes;
+    return 0;
+}
+
 static struct model_words *words_of(const void *symbol)
 {
     struct model_words *w = (struct model_words *)(uintptr_t)symbol;
@@ -20,6 +29,7 @@ static struct model_words *words_of(const void *symbol)
         w->p = memory_allocate(w->bytes, false);
         w->next = named;
         named = w;
+        memory_marks(MARK_NAMED, w->p, w->bytes);
     }
     return w->p != NULL ? w : NULL;
 }

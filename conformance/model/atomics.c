@@ -30,12 +30,14 @@ static bool other_grid_added(const void *at)
 
 uint32_t model_atomic_add32(void *p, uint32_t value)
 {
+    const uint64_t *held = device.faults.add_gives_cached ? line_held(p) : NULL;
+    uint32_t of_cache = held == NULL ? 0 : (uint32_t)((uintptr_t)p % 8 != 0 ? *held >> 32 : *held);
     uint32_t *q = memory_at_l2(p, 4, device.faults.add_overtaken), old = *q;
     bool lost = device.faults.late_adds_lost && device.current->block->index >= 256;
     lost |= device.faults.add_behind_other_grid_lost && other_grid_added(q);
     *q = lost ? old : old + value;
     trace(old);
-    return device.faults.add_gives_new ? *q : old;
+    return device.faults.add_gives_new ? *q : held != NULL ? of_cache : old;
 }
 
 uint32_t model_atomic_exch32(void *p, uint32_t value)
@@ -47,13 +49,27 @@ uint32_t model_atomic_exch32(void *p, uint32_t value)
     return old;
 }
 
+/* Whether another block of its grid was the last one to change this word so; changes: the thread's block does now. */
+static bool other_block_compared(const void *at, bool changes)
+{
+    struct changed *c = &device.compared[(uintptr_t)at / 4 % (sizeof device.compared / sizeof device.compared[0])];
+    uint64_t block = device.current->block->stores->owner;
+    bool other = c->at == at && c->by != block && c->by >> 8 == block >> 8;
+    if (changes)
+        *c = (struct changed){at, block};
+    return other;
+}
+
 uint32_t model_atomic_cas32(void *p, uint32_t compare, uint32_t value)
 {
     uint32_t *q = memory_at_l2(p, 4, device.faults.compare_overtaken), old = *q;
-    if (device.faults.compare_by_half ? (uint16_t)old == (uint16_t)compare : old == compare)
+    bool hits = device.faults.compare_by_half ? (uint16_t)old == (uint16_t)compare : old == compare;
+    bool lies = other_block_compared(q, hits) && !hits && device.faults.lost_compare_succeeds;
+    device.current->used |= USED_COMPARE;
+    if (hits)
         *q = value;
     trace(old);
-    return old;
+    return lies ? compare : old;
 }
 
 /* Takes the value where it is the one that counts; half: the lower four bytes of it, on broken devices. */
@@ -129,13 +145,31 @@ static void reduces_wrong(const struct reduction *r, unsigned traits, const uint
         memcpy(at, r->by, r->bytes);
 }
 
+/* Whether, before the wait, another grid than the thread's was the last one to change what is there. */
+static bool other_grid_reduced(const void *at)
+{
+    struct changed *c = &device.reduced[(uintptr_t)at / 16 % (sizeof device.reduced / sizeof device.reduced[0])];
+    uint64_t grid = device.current->block->op->serial;
+    bool other = c->at == at && c->by != grid;
+    *c = (struct changed){at, grid};
+    return other && before_open_wait(device.current);
+}
+
 void model_reduce(unsigned kind, void *p, const uint32_t *by, const uint32_t *expected, unsigned bytes, unsigned traits, model_reduction makes)
 {
-    struct reduction r = {.kind = kind, .bytes = bytes, .at = memory_at_l2(p, bytes, false), .makes = makes};
+    const struct faults *f = &device.faults;
+    struct reduction r = {.kind = kind, .bytes = bytes, .at = memory_at_l2(p, bytes, f->reduction_overtaken), .makes = makes};
     uint32_t before[4];
+    if (f->reduction_keeps_line)
+        line_stays(p);
+    if (bytes == 8)
+        device.current->used |= USED_WIDE;
+    bool is_late = device.current->block->index >= 16;
+    if ((f->reduction_behind_other_grid_lost && other_grid_reduced(r.at)) || (f->late_reductions_lost && is_late))
+        return;
     memcpy(r.by, by, bytes);
     memcpy(r.expected, expected, bytes);
-    if (device.faults.float_reductions_uncovered && traits & MODEL_REDUCES_FLOATS) {
+    if (f->float_reductions_uncovered && traits & MODEL_REDUCES_FLOATS) {
         comes_late(&r);
         return;
     }

@@ -106,7 +106,9 @@ static void block_exits(struct block *b)
 static void release_barrier(struct block *b)
 {
     bool all_but_one = device.faults.late_barriers_let_go && b->index >= 64 && b->at_barrier > 1 && b->at_barrier + 1 == b->live;
-    all_but_one |= device.faults.fourth_barrier_lets_go && b->stores->epoch >= 3 && b->at_barrier > 1 && b->at_barrier + 1 == b->live;
+    bool lets_go = device.faults.fourth_barrier_lets_go && b->stores->epoch >= 3;
+    lets_go |= device.faults.ninth_barrier_lets_go && b->stores->epoch >= 8;
+    all_but_one |= lets_go && b->at_barrier > 1 && b->at_barrier + 1 == b->live;
     if (!all_but_one && (b->at_barrier == 0 || b->at_barrier < b->live))
         return;
     b->at_barrier = 0;
@@ -189,6 +191,7 @@ static void block_prepare(struct block *b, struct op *op)
         b->threads = b->live = g->threads - 1;
     b->at_barrier = 0;
     memset(b->at_named, 0, sizeof b->at_named);
+    memset(b->ended_named, 0, sizeof b->ended_named);
     b->triggered = false;
     if (b->shared == NULL)
         b->shared = aligned_alloc(64, MODEL_BLOCK_SHARED);
@@ -228,7 +231,7 @@ void block_start(struct op *op, unsigned sm)
             t->coroutine = coroutine_new();
         t->block = b;
         t->index = i;
-        t->waits = t->triggers = t->fences = t->acquires = t->barriers = t->named = 0;
+        t->waits = t->triggers = t->fences = t->acquires = t->barriers = t->named = t->used = 0;
         t->resting_since = 0;
         coroutine_begin(t->coroutine, thread_main, t);
         thread_makes_runnable(t);
@@ -348,6 +351,7 @@ void *model_local(size_t bytes)
     if (bytes > MODEL_FRAME)
         abort();
     frames_grow(t->block, bytes);
+    t->used |= USED_FRAME | (bytes > 1024 ? USED_LARGE_FRAME : 0);
     return t->block->frames + (size_t)MODEL_FRAME * t->index;
 }
 
@@ -368,7 +372,8 @@ void model_barrier(void)
 static unsigned *counted_at(struct block *b, unsigned id)
 {
     const struct faults *f = &device.faults;
-    return &(f->named_barriers_shared ? &device.block[b->sm] : b)->at_named[f->named_barriers_are_one ? 1 : id];
+    id = f->named_barriers_are_one ? 1 : f->named_barriers_in_three_bits ? id % 8 : id;
+    return &(f->named_barriers_shared ? &device.block[b->sm] : b)->at_named[id];
 }
 
 /* The threads of a block that stand there; on a broken device those that stand at another one, too. */
@@ -376,7 +381,9 @@ static void release_named(struct block *b, unsigned id)
 {
     for (unsigned i = 0; i < b->threads; i++) {
         struct thread *t = &b->thread[i];
-        if (t->state == THREAD_BARRIER && t->named != 0 && (t->named == id || device.faults.named_barriers_are_one)) {
+        bool same = t->named == id || device.faults.named_barriers_are_one;
+        same |= device.faults.named_barriers_in_three_bits && t->named % 8 == id % 8;
+        if (t->state == THREAD_BARRIER && t->named != 0 && same) {
             t->named = 0;
             thread_makes_runnable(t);
         }
@@ -387,6 +394,7 @@ static void named_barrier_ends(struct block *b, unsigned id)
 {
     *counted_at(b, id) = 0;
     b->stores->named++;
+    b->ended_named[id]++;
     release_named(b, id);
     for (unsigned i = b->sm; device.faults.named_barriers_shared && i < workers(); i += device.sms)
         if (device.block[i].op != NULL)
@@ -403,6 +411,9 @@ void model_named_barrier(unsigned id, unsigned threads, int waits)
         t->named = id;
         thread_leaves_runnable(t, THREAD_BARRIER);
     }
+    t->used |= USED_NAMED;
+    if (device.faults.ninth_named_barrier_lets_go && b->ended_named[id] >= 8)
+        threads -= MODEL_WARP;
     if (++*counted_at(b, id) >= threads)
         named_barrier_ends(b, id);
     if (stands)
@@ -499,6 +510,8 @@ void model_trigger(void)
         function_find(op->grid->kernel->func)->has_triggered = true;
     t->triggers++;
     if (device.faults.triggers_by_warps && b->triggered && t->triggers == 1 && t->index % MODEL_WARP == 0)
+        op->grid->triggered++;
+    if (device.faults.seventeenth_trigger_counts && t->triggers == 17)
         op->grid->triggered++;
     if (!b->triggered) {
         b->triggered = true;

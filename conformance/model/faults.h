@@ -565,6 +565,18 @@ struct faults {
     bool fence_leaves_narrow, fence_leaves_wide, release_leaves_narrow, release_leaves_wide; /* stores of one or two bytes, of eight or more */
     bool fenced_narrow_load_keeps_lines, fenced_wide_load_keeps_lines;
     bool fence_leaves_past_named, release_leaves_past_named, named_barrier_publishes_nothing; /* barriers of some threads */
+    bool ninth_of_row_free, seventeenth_of_row_free; /* kernels that each overlap the one before */
+    bool add_gives_cached, lost_compare_succeeds;
+    bool reduction_overtaken, reduction_keeps_line, late_reductions_lost;
+    bool reduction_behind_other_grid_lost;
+    bool named_wait_free, acquired_wait_free, released_wait_free, framed_wait_free, reduced_wait_free, compared_wait_free, constant_wait_free;
+    bool static_shared_wait_free, large_framed_wait_free;
+    bool tenth_wait_drops_stores, seventeenth_trigger_counts;
+    bool constant_names_mixed, part_copy_keeps_constants, device_copy_keeps_constants, set_keeps_constants;
+    bool wait_keeps_named_lines, wait_keeps_pooled_lines, wait_keeps_graph_memory;
+    bool named_barriers_in_three_bits, ninth_named_barrier_lets_go;
+    bool ninth_barrier_lets_go;
+    bool flush_ends_early; /* of very many blocks */
     bool never_overlaps, seldom_overlaps, early, shared, halts, late_copies, pageable_later; /* these conform */
 };
 

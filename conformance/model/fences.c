@@ -124,6 +124,7 @@ static void release_stores(const struct thread *t)
 void model_store32_release(void *p, uint32_t value)
 {
     memory_access_point();
+    device.current->used |= USED_RELEASE;
     release_stores(device.current);
     model_store32_relaxed(p, value);
 }
@@ -131,6 +132,7 @@ void model_store32_release(void *p, uint32_t value)
 void model_atomic_add32_release(void *p, uint32_t value)
 {
     memory_access_point();
+    device.current->used |= USED_RELEASE;
     if (!device.faults.release_of_add_lost)
         release_stores(device.current);
     (void)model_atomic_add32(p, value);
@@ -141,6 +143,7 @@ uint32_t model_load32_acquire(const void *p)
     uint32_t value = model_load32(p, MODEL_LD_RELAXED);
     const struct faults *f = &device.faults;
     bool again = device.current->acquires++ != 0;
+    device.current->used |= USED_ACQUIRE;
     drop_lines(device.current->block, f->acquire_keeps_lines || (f->second_acquire_keeps_lines && again), f->acquire_drops_own_lines);
     return value;
 }

@@ -43,3 +43,45 @@ bool finds_dropped_line(const struct sm *sm, uint32_t word, unsigned bytes, uint
     return (held && f->narrow_load_keeps_lines && is_narrow(bytes)) || (by_fence && f->fenced_narrow_load_keeps_lines && is_narrow(bytes)) ||
            (by_fence && f->fenced_wide_load_keeps_lines && bytes == WHOLE_WORD);
 }
+
+/* Those of marked memory stay when all are dropped next. */
+static void keep_marked_lines(struct sm *sm, enum mark mark)
+{
+    for (unsigned i = 0; i < LINES; i++)
+        if (sm->cached[i].generation == sm->cached_generation && memory_is_marked(mark, sm->cached[i].tag * (LINE_BYTES / 8)))
+            sm->cached[i].generation += 2;
+}
+
+void lines_stay(struct sm *sm)
+{
+    if (device.faults.wait_keeps_named_lines)
+        keep_marked_lines(sm, MARK_NAMED);
+    if (device.faults.wait_keeps_pooled_lines)
+        keep_marked_lines(sm, MARK_POOLED);
+    if (device.faults.wait_keeps_graph_memory)
+        keep_marked_lines(sm, MARK_OF_GRAPH);
+}
+
+static struct line *line_at(const void *p)
+{
+    return &device.sm[device.current->block->sm].cached[(memory_word(p) >> 2) & (LINES - 1)];
+}
+
+const uint64_t *line_held(const void *p)
+{
+    const struct line *l = line_at(p);
+    const struct store_buffer *b = device.current->block->stores;
+    uint32_t word = memory_word(p);
+    unsigned slot = word & (STORE_SLOTS - 1);
+    if ((b->used >> slot & 1) != 0 && b->slot[slot].word == word)
+        return NULL;
+    return l->tag == word >> 2 && l->generation == device.sm[device.current->block->sm].cached_generation ? &l->data[word & 3] : NULL;
+}
+
+void line_stays(const void *p)
+{
+    struct line *l = line_at(p);
+    uint32_t generation = device.sm[device.current->block->sm].cached_generation;
+    if (l->tag == memory_word(p) >> 2 && l->generation == generation - 1)
+        l->generation = generation;
+}

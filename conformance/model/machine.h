@@ -146,6 +146,9 @@ static inline bool op_is_hinted(const struct op *op, const struct hinted *h)
 
 enum thread_state { THREAD_DONE, THREAD_RUNNABLE, THREAD_BARRIER, THREAD_MEETING, THREAD_WAIT, THREAD_PAUSE };
 
+enum used { USED_NAMED = 1, USED_ACQUIRE = 2, USED_RELEASE = 4, USED_FRAME = 8, USED_WIDE = 16, USED_COMPARE = 32, USED_CONSTANT = 64,
+            USED_LARGE_FRAME = 128 };
+
 struct thread {
     struct coroutine *coroutine;
     struct block *block;
@@ -153,6 +156,7 @@ struct thread {
     unsigned index, place; /* in the block; in device.runnable */
     unsigned waits, triggers;
     unsigned fences, acquires;
+    unsigned used; /* enum used, a bit each: for the devices whose waits return after one of these */
     unsigned named; /* the barrier at which it stands; 0: the one of all threads */
     unsigned barriers, meets; /* of its grid: to which it came; how many blocks have to have come before it goes on */
     uint64_t resting_since; /* clock of the first of a row of pauses; 0: did something else */
@@ -162,6 +166,7 @@ struct block {
     struct op *op; /* NULL: free slot */
     unsigned index, sm, threads, live, at_barrier;
     unsigned at_named[16]; /* threads that have come to each of these barriers */
+    unsigned ended_named[16]; /* how often each of them has let go: for the device ninth-named-barrier-lets-go */
     bool triggered, late; /* late: what its wait covers had ended: for the device late-blocks-keep-lines */
     size_t shared_bytes;
     struct store_buffer *stores;
@@ -241,6 +246,10 @@ struct device {
     bool by_driver, in_piece; /* the driver is called to launch; and is given the arguments in one piece */
     bool graph_by_driver;     /* ... to launch a graph */
     enum queued_by queued_by; /* what is queued now */
+    struct changed { /* who changed such words last, for two devices: a block (lost-compare-succeeds), a grid (reduction-behind-other-grid-lost) */
+        const void *at;
+        uint64_t by;
+    } compared[64], reduced[64];
     const void *added_at;     /* the last addition; and the grid's serial: for the device add-behind-other-grid-lost */
     uint64_t added_by;
     bool source_during_call;  /* the copy that is queued reads its source before its call returns */
@@ -305,8 +314,8 @@ void memory_drop_lines(struct sm *sm, bool read_only_too);
 void memory_drain_some(void);
 void memory_drain_one(unsigned buffer, unsigned nth);
 uint64_t memory_digest(const void *p);
-/* Memory of these kinds: the last piece of each, for the devices managed-stores-lost and combined-stores-lost. */
-enum mark { MARK_MANAGED, MARK_COMBINED, MARKS };
+/* Memory of these kinds: the last piece of each, for the devices managed-stores-lost, wait-keeps-named-lines and such. */
+enum mark { MARK_MANAGED, MARK_COMBINED, MARK_NAMED, MARK_POOLED, MARK_OF_GRAPH, MARKS };
 void memory_marks(enum mark mark, const void *p, size_t bytes); /* marks.c */
 void memory_unmarks(uint32_t from); /* what begins there is freed */
 void memory_unmark_all(void);
@@ -357,6 +366,8 @@ void value_arrives(struct op *op);
 /* constants.c */
 void constants_reset(void);
 void constants_block_begins(const struct block *block);
+size_t named_words_at(const void *p); /* api_symbols.c */
+void constants_moved(const struct op *op); /* a copy or memset, of any memory */
 
 /* atomics.c: for the device float-reductions-uncovered */
 void reductions_reset(void);
@@ -380,6 +391,9 @@ void fence_and_keep(bool lines); /* fences.c: model_fence(); or one that leaves 
 /* Devices on which loads of some widths find what was cached before. */
 bool finds_dropped_line(const struct sm *sm, uint32_t word, unsigned bytes, uint64_t *found);
 void drop_lines_of(struct sm *sm, uint64_t owner, bool of_grid); /* those that the block brought in, or all blocks of its grid */
+void lines_stay(struct sm *sm); /* of some memory, at a wait */
+const uint64_t *line_held(const void *p); /* as the cache of the thread's SM has the word; NULL: it has not, or the block has stored it */
+void line_stays(const void *p); /* that an atomic has just dropped */
 
 /* fences.c: for the broken devices */
 bool is_far(uint32_t word);

@@ -362,9 +362,11 @@ void memory_block_exits(struct block *block)
 
 void memory_flush(struct op *op)
 {
-    while (op->grid->unflushed != NULL) {
+    for (unsigned flushed = 0; op->grid->unflushed != NULL; flushed++) {
         struct store_buffer *b = op->grid->unflushed;
         op->grid->unflushed = b->next;
+        if (device.faults.flush_ends_early && flushed >= 2048)
+            b->used = 0;
         for (unsigned slot = 0; slot < STORE_SLOTS; slot++)
             if (store_is_lost(b->slot[slot].word))
                 b->used &= ~((uint64_t)1 << slot);
@@ -389,10 +391,12 @@ static void drop_stores(struct store_buffer *b, unsigned thread)
 
 void memory_wait_returns(struct block *block)
 {
-    if (device.faults.wait_drops_stores && device.current->waits == 1)
+    unsigned waits = device.current->waits;
+    if ((device.faults.wait_drops_stores && waits == 1) || (device.faults.tenth_wait_drops_stores && waits == 10))
         drop_stores(block->stores, device.current->index);
     if (device.faults.driver_wait_keeps_pinned && block->op->by_driver)
         keep_pinned_lines(&device.sm[block->sm]);
+    lines_stay(&device.sm[block->sm]);
     bool keeps = device.faults.wait_stale_lines || (device.faults.cluster_wait_stale && block->op->grid->cluster > 1) ||
                  (device.faults.window_keeps_lines && op_given(block->op, 1)) || (device.faults.large_grid_keeps_lines && block->op->grid->blocks > 64) ||
                  (device.faults.fenced_wait_keeps_lines && device.current->fences != 0) ||
@@ -575,6 +579,7 @@ void *memory_at_l2(void *p, size_t bytes, bool overtaken)
     size_t at = offset_of(p, bytes);
     device.current->resting_since = 0;
     if (!device.faults.atomics_pass_stores && !overtaken)
-        settle(device.current->block, (uint32_t)(at >> 3));
+        for (size_t word = at >> 3; word << 3 < at + bytes; word++)
+            settle(device.current->block, (uint32_t)word);
     return arena + at;
 }

@@ -70,6 +70,7 @@ void move_memory(struct op *op)
         op->move.rows &= 0xFFFF;
     if (device.faults.sixteen_layers_copied && op->move.layers > 16)
         op->move.layers = 16;
+    constants_moved(op);
     if (op->kind == OP_COPY) {
         leave_first_part(&op->move);
         copy_layers(&op->move, device.faults.copy_takes_words ? op->move.bytes & ~(size_t)3 : op->move.bytes);

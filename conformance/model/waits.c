@@ -73,6 +73,17 @@ bool before_open_wait(const struct thread *thread)
     return thread->waits == 0 && thread->block->op->cover_open != 0;
 }
 
+/* Devices whose wait returns at once in a thread that has done this before */
+static bool use_frees(const struct thread *t)
+{
+    const struct faults *f = &device.faults;
+    return (f->fenced_wait_free && t->fences != 0) || (f->wait_after_two_triggers_free && t->triggers > 1) ||
+           (f->named_wait_free && (t->used & USED_NAMED)) || (f->acquired_wait_free && (t->used & USED_ACQUIRE)) ||
+           (f->released_wait_free && (t->used & USED_RELEASE)) || (f->framed_wait_free && (t->used & USED_FRAME)) ||
+           (f->reduced_wait_free && (t->used & USED_WIDE)) || (f->compared_wait_free && (t->used & USED_COMPARE)) ||
+           (f->constant_wait_free && (t->used & USED_CONSTANT)) || (f->large_framed_wait_free && (t->used & USED_LARGE_FRAME));
+}
+
 bool wait_may_return(const struct thread *thread)
 {
     const struct faults *f = &device.faults;
@@ -93,9 +104,9 @@ bool wait_may_return(const struct thread *thread)
         return true;
     if (f->second_barrier_frees_wait && thread->block->stores->epoch >= 2)
         return true;
-    if (f->grid_met_wait_free && thread->barriers != 0)
+    if (use_frees(thread) || (f->static_shared_wait_free && op->grid->kernel->static_shared_bytes != 0) || (f->grid_met_wait_free && thread->barriers != 0))
         return true;
-    if ((f->fenced_wait_free && thread->fences != 0) || (f->wait_after_two_triggers_free && thread->triggers > 1))
+    if ((f->ninth_of_row_free && op->row >= 8) || (f->seventeenth_of_row_free && op->row >= 16))
         return true;
     if (f->met_triggered_wait_free && thread->block->stores->epoch == 1 && thread->block->triggered)
         return true;
