@@ -445,8 +445,12 @@ bool in_nested_child(const struct node *n);
 
 /* loops.c: bodies that run again, or that a kernel chooses */
 unsigned long long condition_new(void); /* a handle */
+void condition_set(unsigned long long handle, unsigned value);
 unsigned condition_now(unsigned long long handle);
+void op_knows_conditions(struct op *op, const struct node *n);
 struct loop *loop_new(const struct node *n, struct op *last); /* last: of a node that is still to be decided */
+void launch_sets_conditions(const struct graph *g, struct op *start); /* to their default values, once start is done */
+void loop_guesses(const struct node *n, const struct graph *body, uint64_t first); /* body: queued by the default value, after this serial number */
 bool has_loop(const struct graph *g);
 void exec_ends_loops(const struct graph_exec *e);
 void conditions_stay(const struct graph_exec *e, bool stay); /* for the devices *-left-condition */

@@ -192,6 +192,12 @@ static bool is_root_beyond(const struct node *n, size_t most)
     return roots >= most;
 }
 
+static bool faults_need_conditions(void)
+{
+    const struct faults *f = &device.faults;
+    return f->only_neighbour_sets || f->child_set_stays_inside || f->body_set_stays_inside;
+}
+
 static void node_queue(struct node *n, struct op *start)
 {
     bool undecided = n->undecided && !device.faults.chosen_at_launch;
@@ -200,6 +206,8 @@ static void node_queue(struct node *n, struct op *start)
     const struct graph *body = undecided ? NULL : n->undecided ? node_body_by(n, condition_now(n->handle)) : node_body(n);
     n->op = n->last = node_op(n);
     n->op->features |= node_features(n);
+    if (n->type == cudaGraphNodeTypeKernel && faults_need_conditions())
+        op_knows_conditions(n->op, n);
     later_round_changes(n->op);
     n->op->depth = device.drawn.features & HAS(deep) ? chain_depth(n) : 0;
     n->op->features |= n->op->depth >= 4 ? HAS(deep) : 0;
@@ -215,18 +223,22 @@ static void node_queue(struct node *n, struct op *start)
         queue_undecided(n);
         return;
     }
-    if (body == NULL)
+    if (body == NULL) {
+        loop_guesses(n, body, 0);
         return;
+    }
     n->last = op_new(OP_JOIN);
     if (body->nodes == 0 && n->type == cudaGraphNodeTypeConditional && device.faults.empty_body_cuts)
         return;
     if (device.faults.empty_child_in_body_cuts && body->nodes == 0 && graph_is_inside(n->graph, cudaGraphNodeTypeConditional))
         return;
     struct queued outside = queued;
+    uint64_t first = device.serial;
     queued.features |= n->type == cudaGraphNodeTypeConditional ? HAS(body) : HAS(child);
     if (n->choice == BODY_LOOP)
         n->last->loop = loop_new(n, NULL);
     queue_between(body, n->op, n->last);
+    loop_guesses(n, body, first);
     queued = outside;
     for (unsigned c = 0; device.faults.all_bodies_run && n->type == cudaGraphNodeTypeConditional && c < n->children; c++)
         if (n->child[c] != body)
@@ -442,6 +454,7 @@ cudaError_t graph_queue(struct graph_exec *exec, struct stream *s)
     queued.event_given = exec->event_given;
     queued.updated_often = exec->updates_taken > 32;
     queued.frames_then = exec->frames_then;
+    launch_sets_conditions(exec->copy, start);
     queued.half = device.faults.uploaded_elsewhere_half && exec->launches == 1 && exec->uploaded_in != NULL && exec->uploaded_in != s;
     queue_between(exec->copy, start, end);
     struct op *some_ends = device.faults.launch_after_256_ends ? first_ends(exec->copy, 256) : NULL;
