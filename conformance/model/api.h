@@ -362,6 +362,7 @@ struct graph_exec {
     unsigned long long flags; /* that it was made with */
     struct op *leaf; /* the one kernel that its last launch ends in: for the device elsewhere-launch-at-trigger */
     struct op *running; /* the end of its last launch; NULL once it is known to have passed */
+    struct op *first; /* ... of the first launch that was under way then: for the device objects-wait-for-first */
     bool made_elsewhere, source_gone; /* by another host thread; its graph was destroyed */
     size_t frames_then; /* the largest frame when it was made: for the device older-graph-shares-frames */
     bool event_given; /* to a node of it: for the device given-event-lets-go */
@@ -471,6 +472,7 @@ struct op *node_op(const struct node *n);
 cudaError_t graph_queue(struct graph_exec *exec, struct stream *s);
 cudaError_t graph_instantiate(cudaGraphExec_t *out, cudaGraph_t graph, unsigned long long flags);
 cudaError_t graph_upload(cudaGraphExec_t handle, cudaStream_t stream);
+void objects_wait_for(struct graph *g, const struct graph_exec *e); /* its user objects, until launches of it have ended */
 struct graph_exec *exec_of(cudaGraphExec_t handle);
 struct node *exec_node(cudaGraphExec_t exec, cudaGraphNode_t handle, enum cudaGraphNodeType type); /* NULL: has none */
 bool set_sound(const struct cudaMemsetParams *p);

@@ -446,7 +446,7 @@ static void take_update(struct graph_exec *e, struct graph *copy)
     if (device.faults.replaced_objects_stay)
         e->copy->objects = NULL;
     if (!device.faults.update_ends_objects)
-        objects_wait(e->copy, e->running);
+        objects_wait_for(e->copy, e);
     graph_delete(e->copy);
     e->copy = copy;
 }

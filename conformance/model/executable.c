@@ -446,6 +446,8 @@ cudaError_t graph_queue(struct graph_exec *exec, struct stream *s)
     bool forgotten = (device.faults.legacy_exec_overlapped && stream_is_legacy(s)) ||
                      (device.faults.per_thread_exec_overlapped && stream_is_per_thread(s));
     exec->running = forgotten ? NULL : end;
+    if (exec->first == NULL || exec->first->retired)
+        exec->first = end;
     queued.features = HAS(graph) | exec->features;
     queued.launches = ++exec->launches;
     queued.in_legacy = stream_is_legacy(s);
