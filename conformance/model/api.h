@@ -232,6 +232,7 @@ void pools_forget_retired(void);
 void pool_forgets(const void *p); /* it is freed by cudaFree */
 /* As if their work had ended, for the devices *-ends-frees; NULL: of all pools. */
 void pools_end_frees(const struct memory_pool *of);
+void pool_takes_left(void *p, size_t bytes, struct stream *s); /* memory that a graph left: others may have it at once, as if s had freed it */
 void graph_memories_reset(void);
 
 /* api_memory_pools.c: pools as handles */
@@ -473,6 +474,7 @@ cudaError_t graph_queue(struct graph_exec *exec, struct stream *s);
 cudaError_t graph_instantiate(cudaGraphExec_t *out, cudaGraph_t graph, unsigned long long flags);
 cudaError_t graph_upload(cudaGraphExec_t handle, cudaStream_t stream);
 void objects_wait_for(struct graph *g, const struct graph_exec *e); /* its user objects, until launches of it have ended */
+void graph_memory_ends(const struct graph *g); /* for the devices *-end-frees-memory */
 struct graph_exec *exec_of(cudaGraphExec_t handle);
 struct node *exec_node(cudaGraphExec_t exec, cudaGraphNode_t handle, enum cudaGraphNodeType type); /* NULL: has none */
 bool set_sound(const struct cudaMemsetParams *p);

@@ -458,6 +458,8 @@ cudaError_t CUDARTAPI cudaGraphExecDestroy(cudaGraphExec_t handle)
     }
     if (e->as_uploaded != NULL)
         graph_delete(e->as_uploaded);
+    if (device.faults.exec_end_frees_memory)
+        graph_memory_ends(e->copy);
     if (!device.faults.destroyed_exec_ends_objects)
         objects_wait_for(e->copy, e);
     graph_delete(e->copy);

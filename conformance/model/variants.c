@@ -2147,6 +2147,8 @@ static const struct variant variants[] = {
     BROKEN("spoiled-data-stay", spoiled_data_stay, "EDGE-40a", "the second launch in a stream of a capture comes after the first one by the edge data that were set there in a spoiled one"),
     BROKEN("spoiled-set-stays", spoiled_set_stays, "EDGE-40a", "no launch with attribute 6 of a capture has a primary in a stream whose dependencies were set in a spoiled one"),
     BROKEN("left-memory-given-at-once", left_memory_given_at_once, "COMP-17c", "memory that a graph left and a stream frees is given to other streams before the stream comes there"),
+    BROKEN("exec-end-frees-memory", exec_end_frees_memory, "COMP-17c", "memory that a graph left allocated is given to others once its executable graph is destroyed"),
+    BROKEN("graph-end-frees-memory", graph_end_frees_memory, "COMP-17c", "memory that a graph left allocated is given to others once the graph is destroyed"),
     BROKEN("left-memory-shared", left_memory_shared, "COMP-17c", "memory that a graph leaves and another graph frees is that of later graphs, too"),
     BROKEN("replaced-objects-stay", replaced_objects_stay, "EDGE-43d", "user objects that an update takes from an executable graph never end"),
     BROKEN("clone-takes-no-object", clone_takes_no_object, "EDGE-43d", "a clone does not refer to the user objects of its graph"),
