@@ -58,10 +58,16 @@ static bool records_nothing(const struct node *n)
            (device.faults.record_node_in_child_lost && n->graph->owner != NULL);
 }
 
+/* Devices on which a graph writes a value, or waits for one, when it is launched first only. */
+static bool value_came_once(const struct value *v)
+{
+    return queued.launches > 1 && (v->awaited ? device.faults.value_awaited_once : device.faults.value_written_once);
+}
+
 /* Devices on which a node that writes a value, or waits for one, does nothing. */
 static bool captured_value_lost(const struct node *n)
 {
-    return n->value.awaited ? device.faults.captured_await_lost : device.faults.captured_value_lost;
+    return value_came_once(&n->value) || (n->value.awaited ? device.faults.captured_await_lost : device.faults.captured_value_lost);
 }
 
 /* What a host function is called with: on some devices another's. */
@@ -175,7 +181,7 @@ static void queue_undecided(struct node *n)
 static void queue_more_values(struct node *n)
 {
     for (unsigned i = 0; i < n->values_more; i++) {
-        struct op *op = value_op(&n->more[i]);
+        struct op *op = value_came_once(&n->more[i]) ? op_new(OP_JOIN) : value_op(&n->more[i]);
         op_after(op, n->last, EDGE_RETIRED);
         if (n->last != n->op)
             op_submit(n->last); /* the first and the last one are submitted with all others */

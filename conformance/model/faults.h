@@ -506,6 +506,7 @@ struct faults {
     bool record_before_set_gone, record_before_added_grows, second_waiter_of_start_full;
     bool spoiled_data_stay, spoiled_set_stays;
     bool left_memory_given_at_once, left_memory_shared;
+    bool value_written_once, value_awaited_once, update_keeps_values;
     bool exec_end_frees_memory, graph_end_frees_memory;
     bool objects_wait_for_first, one_object_copied, newest_object_released;
     bool replaced_objects_stay, clone_takes_no_object, child_takes_no_object, exec_takes_no_object;
