@@ -48,23 +48,40 @@ static cudaError_t make_taking(struct lending *taking, struct joins *joins)
     return end_lending(taking, error == cudaSuccess ? lend_beside(taking, &memory) : error, 0);
 }
 
-/* A launch, what follows it, and the end of the memory. taking: what others launch then, if it is executable. */
+/* "Graph destruction does not automatically free any live graph-allocated memory": what others take then, and have used before the follower comes, is
+ * other memory. In half of these trials the launch has ended when its graph goes. */
+static cudaError_t drop_and_take(struct lending *l, struct lending *taking)
+{
+    cudaError_t error = drawn(l->joins, 12, 2) ? cudaDeviceSynchronize() : cudaSuccess;
+
+    drop_lending(l);
+    l->exec = NULL;
+    l->graph = NULL;
+    if (error == cudaSuccess && taking->exec)
+        error = take_meanwhile(l, taking);
+    return error == cudaSuccess ? cudaDeviceSynchronize() : error;
+}
+
+/* A launch, what follows it, and the end of the memory. taking: what others launch then, if it is executable. In some trials the graph is gone before
+ * anything follows the last launch. */
 static cudaError_t lend_once(struct lending *l, struct lending *freeing, struct lending *taking, struct kernel_args *reads, enum freed_by by,
                              int is_last)
 {
-    int dependent = drawn(l->joins, 9, 2) != 0;
+    int dependent = drawn(l->joins, 9, 2) != 0, drops = is_last && FOLLOWS_IN_GRAPH && drawn(l->joins, 11, 2);
     const void *function = dependent ? (const void *)SYMBOL(joins_waiting_follower) : (const void *)SYMBOL(joins_follower);
     cudaLaunchAttribute attribute = serialization(1);
     cudaStream_t stream = l->joins->stream[0];
     cudaError_t error = cudaGraphLaunch(l->exec, stream);
 
+    if (error == cudaSuccess && drops)
+        error = drop_and_take(l, taking);
     if (error == cudaSuccess)
         error = launch_one(function, reads, PLACE_WORDS, FOLLOWS_IN(l->joins, stream), &attribute, dependent);
     if (error == cudaSuccess && by == FREED_BY_GRAPH)
         error = cudaGraphLaunch(freeing->exec, stream);
     else if (error == cudaSuccess && FOLLOWS_IN_GRAPH && (by == FREED_BY_STREAM || is_last)) /* the mutant's is no pool's */
         error = cudaFreeAsync(reads->data, stream);
-    if (error == cudaSuccess && taking->exec)
+    if (error == cudaSuccess && taking->exec && !drops)
         error = take_meanwhile(l, taking);
     return error == cudaSuccess ? cudaDeviceSynchronize() : error;
 }
@@ -103,7 +120,7 @@ static cudaError_t lend_on(struct joins *joins)
         error = make_taking(&taking, joins);
     reads = with_data(&joins->follower[0], memory);
     for (launches = 0; launches < 2 && error == cudaSuccess; launches++) {
-        joins->pinned->plan[0].key += launches; /* so that what the first launch left there is not fresh */
+        joins->pinned->plan[0].key += launches * PLACES; /* so that neither what the first launch left there nor others' words are fresh */
         error = lend_once(&l, &freeing, &taking, &reads, by, launches == 1);
         joins->pinned->host_is_stale |= is_stale(joins);
         if (taken)

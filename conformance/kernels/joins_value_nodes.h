@@ -74,6 +74,24 @@ static cudaError_t end_captured(cudaError_t error, cudaGraphExec_t first, cudaGr
     return error == cudaSuccess ? end : error;
 }
 
+/* Both graphs, when their first launches have ended and the value is again what it was: it is written anew, and waited for anew. */
+static cudaError_t launch_both_again(struct joins *joins, cudaGraphExec_t writes, cudaGraphExec_t waits)
+{
+    cudaError_t error = cudaDeviceSynchronize();
+
+    joins->pinned->host_is_stale |= is_stale(joins);
+    joins->pinned->state.alive = 0;
+    joins->pinned->plan[0].key += PLACES; /* the work's words are others now */
+    joins->pinned->words[VALUE_WORD] = value_step(joins)->before;
+    if (error == cudaSuccess)
+        error = put_words(joins->aside, &value_step(joins)->before, 1);
+    if (error == cudaSuccess)
+        error = cudaGraphLaunch(writes, joins->stream[0]);
+    if (error == cudaSuccess)
+        error = cudaGraphLaunch(waits, joins->stream[1]);
+    return end_wait(joins, joins->stream[1], error);
+}
+
 /* Another stream waits for the value of a graph, or a second graph in that stream does. */
 static cudaError_t captured_awaited(struct joins *joins, int batch, int by_graph)
 {
@@ -87,6 +105,8 @@ static cudaError_t captured_awaited(struct joins *joins, int batch, int by_graph
         error = await_value(joins, stream);
     if (error == cudaSuccess && !by_graph)
         error = follow_value(joins, stream);
+    if (error == cudaSuccess && by_graph)
+        error = launch_both_again(joins, writes, waits);
     return end_captured(error, writes, waits);
 }
 
@@ -199,20 +219,40 @@ static cudaError_t look_at_batch(cudaGraphNode_t node, const CUDA_BATCH_MEM_OP_N
     return told.count == given->count ? cudaSuccess : cudaErrorUnknown;
 }
 
-/* Its operations the node has at once, or is given them, or is given them in the executable graph. */
+/* How the node gets its operations: it has them at once, or is given them, or the executable graph's node is, by a call of its own or an update. */
+enum giving { GIVEN_AT_ONCE, GIVEN_TO_GRAPH, GIVEN_TO_EXEC, GIVEN_BY_UPDATE, GIVINGS };
+
+static enum giving giving_of(const struct joins *joins) { return (enum giving)(joins->round % GIVINGS); }
+
 static cudaError_t add_values(struct joins *joins, struct batch *b, cudaGraph_t graph, const cudaGraphNode_t *after, size_t count, cudaGraphNode_t *node)
 {
     CUDA_BATCH_MEM_OP_NODE_PARAMS params, first;
     cudaError_t error = batch_params(b->operation, b->count, &params);
-    int later = joins->round % 3 != 0;
+    enum giving giving = giving_of(joins);
 
     first = params;
     first.paramArray = b->first;
     if (error == cudaSuccess)
-        error = add_batch(graph, after, count, later ? &first : &params, node);
-    if (error == cudaSuccess && joins->round % 3 == 1)
+        error = add_batch(graph, after, count, giving == GIVEN_AT_ONCE ? &params : &first, node);
+    if (error == cudaSuccess && giving == GIVEN_TO_GRAPH)
         error = give_batch(NULL, *node, &params);
-    return error == cudaSuccess ? look_at_batch(*node, joins->round % 3 == 2 ? &first : &params) : error;
+    return error == cudaSuccess ? look_at_batch(*node, giving >= GIVEN_TO_EXEC ? &first : &params) : error;
+}
+
+/* The graph's node is given them after all; a device that takes no such update makes a new executable graph. */
+static cudaError_t update_values(cudaGraph_t graph, cudaGraphNode_t node, const CUDA_BATCH_MEM_OP_NODE_PARAMS *params, cudaGraphExec_t *exec)
+{
+    cudaGraphExecUpdateResultInfo info = PDL_ZERO;
+    cudaError_t error = give_batch(NULL, node, params);
+
+    if (error == cudaSuccess)
+        error = cudaGraphExecUpdate(*exec, graph, &info);
+    if (error != cudaErrorGraphExecUpdateFailure)
+        return error;
+    (void)cudaGetLastError();
+    error = cudaGraphExecDestroy(*exec);
+    *exec = NULL;
+    return error == cudaSuccess ? cudaGraphInstantiate(exec, graph, 0) : error;
 }
 
 static cudaError_t launch_with_values(struct joins *joins, struct batch *b, cudaGraph_t graph, cudaGraphNode_t node, cudaStream_t stream,
@@ -223,23 +263,25 @@ static cudaError_t launch_with_values(struct joins *joins, struct batch *b, cuda
 
     if (error == cudaSuccess)
         error = cudaGraphInstantiate(exec, graph, 0);
-    if (error == cudaSuccess && joins->round % 3 == 2)
+    if (error == cudaSuccess && giving_of(joins) == GIVEN_TO_EXEC)
         error = give_batch(*exec, node, &params);
+    if (error == cudaSuccess && giving_of(joins) == GIVEN_BY_UPDATE)
+        error = update_values(graph, node, &params, exec);
     return error == cudaSuccess ? cudaGraphLaunch(*exec, stream) : error;
 }
 
-/* In some rounds a clone of the graph runs, in others a graph that holds it as a child graph: but not where the executable graph's node is given its
- * operations, because nothing finds that node in a child graph. */
+/* In some rounds a clone of the graph runs, in others a graph that holds it as a child graph: but not where the node is given its operations later,
+ * because nothing finds it in a child graph. */
 static cudaError_t copy_built(struct joins *joins, cudaGraph_t *graph, cudaGraphNode_t *node)
 {
-    unsigned how = joins->round / 2 % 3;
+    unsigned how = joins->round / 2 % 3, later = giving_of(joins) >= GIVEN_TO_EXEC;
     cudaGraph_t source = *graph;
     cudaGraphNode_t child;
     cudaError_t error;
 
     if (how == 1)
-        return ask_clone_instead(graph, joins->round % 3 == 2 ? node : NULL);
-    if (how == 0 || joins->round % 3 == 2)
+        return ask_clone_instead(graph, later ? node : NULL);
+    if (how == 0 || later)
         return cudaSuccess;
     error = cudaGraphCreate(graph, 0);
     if (error == cudaSuccess)
@@ -323,6 +365,8 @@ static cudaError_t built_in_two(struct joins *joins)
 
     if (error == cudaSuccess)
         error = launch_built_wait(joins, joins->stream[1], &waits);
+    if (error == cudaSuccess)
+        error = launch_both_again(joins, writes, waits);
     return end_captured(error, writes, waits);
 }
 

@@ -3,7 +3,8 @@
  * pair    rules     what is launched
  * chosen  EDGE-26b  an if-node, its second body, the last one of two or four bodies, or a loop, which a kernel before it decides anew in each
  *                   launch; or a body that runs by the default value of its handle, which a kernel of the launch before changed; in each of
- *                   them the two kernels of `bodies`, with each kind of edge or node between them
+ *                   them the two kernels of `bodies`, with each kind of edge or node between them. Or a body or a loop whose condition one
+ *                   of two kernels sets, in a row or inside a child graph or a body, or both do, or neither where there is a default value
  * bodies  EDGE-26b  a loop whose body is a kernel that triggers and one that waits, added as nodes, captured, inside a child graph of the
  *                   body, inside a body that runs or another loop, updated, or two such loops in a row. Each kind of edge leads from the
  *                   one to the other, or a copy or memset stands between or after them, or between them a child graph, or between or after
@@ -268,52 +269,7 @@ KERNEL(loops_beside)
 
 KERNEL(loops_after) { comes_after(&args); }
 
-/* In every second launch the body runs. Two kernels of each launch come after it, and say so in alive. */
-DEVICE_FN uint32_t launch_of(const struct kernel_args *args) { return k_load_relaxed(&args->state->alive) / 2; }
-DEVICE_FN uint32_t runs_in(const struct kernel_args *args, uint32_t launch) { return (k_load(args->data + CHOICE_AT) + launch) % 2; }
-
-/* Before the kernel that decides, which begins at its trigger. */
-KERNEL(loops_leads)
-{
-    struct trial_plan plan = k_plan(&args);
-
-    k_trigger();
-    if (k_thread() == 0)
-        k_delay(args.state, plan.hold_ns);
-}
-
-/* The last thread of all blocks decides, late. */
-KERNEL(loops_chooses)
-{
-    struct trial_plan plan = k_plan(&args);
-
-    if (WAITS)
-        k_wait_device();
-    if (k_block() + 1 != k_blocks() || k_thread() + 1 != k_threads())
-        return;
-    k_trigger();
-    k_delay(args.state, plan.hold_ns);
-    k_set_condition(k_load64_relaxed(args.data + HANDLE_AT), k_load(args.data + VALUES_AT + runs_in(&args, launch_of(&args))));
-}
-
-/* As many rounds have ended as the launches so far were to have. */
-DEVICE_FN void comes_after_choice(const struct kernel_args *args)
-{
-    uint32_t launch = launch_of(args), ended = 0, i;
-
-    for (i = 0; i <= launch; i++)
-        ended += runs_in(args, i) * k_load(args->data + ROUNDS_AT);
-    expect_rounds(args, ended, k_load_relaxed(&args->state->finished) == ended);
-}
-
-KERNEL(loops_after_choice) { comes_after_choice(&args); }
-
-KERNEL(loops_follows_choice)
-{
-    if (WAITS)
-        k_wait_device();
-    comes_after_choice(&args);
-}
+#include "loops_deciding.h"
 
 KERNEL(loops_follower)
 {
@@ -346,6 +302,7 @@ struct loops {
     int lone;                  /* a body that runs once */
     int nested;                /* in a loop around it */
     uint32_t values[2];        /* of a condition: see VALUES_AT */
+    uint32_t by_default;       /* what DEFAULT_AT says */
     int exact;                 /* the values name bodies; else 1 stands for any value but 0 */
     unsigned stale, early, missing;
 };
@@ -404,6 +361,8 @@ static unsigned prepare_loops(struct loops *l, unsigned trial)
     l->room->plan.residents = inner_starts(l->turn);
     l->room->data[CHOICE_AT] = trial % 2;
     l->room->data[GO_AT] = go;
+    l->room->data[DEFAULT_AT] = l->by_default;
+    l->room->data[SETTERS_AT] = (trial + l->turn) % SETTERS;
     for (i = 0; i < 2; i++)
         l->room->data[VALUES_AT + i] = l->exact || !l->values[i] ? l->values[i] : go;
     if (l->exact && trial / 2 % 2)

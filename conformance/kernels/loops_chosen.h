@@ -2,6 +2,8 @@
 #ifndef LOOPS_CHOSEN_H_INCLUDED
 #define LOOPS_CHOSEN_H_INCLUDED
 
+#include "loops_setters.h"
+
 #define CHOOSING_BLOCKS 3u
 
 enum chosen { CHOSEN_IF, CHOSEN_LOOP, CHOSEN_OF_TWO, CHOSEN_ELSE, CHOSEN_OF_FOUR, DEFAULT_IF, DEFAULT_OF_TWO, CHOSENS };
@@ -108,7 +110,7 @@ static void ask_choice(struct loops *l, enum chosen chosen)
 static void ask_chosen(struct ask *ask)
 {
     struct loops l = PDL_ZERO;
-    unsigned chosen, way;
+    unsigned chosen, way, setting;
 
     if (!may_ask(&l, ask))
         return;
@@ -119,6 +121,8 @@ static void ask_chosen(struct ask *ask)
                 continue;
             ask_choice(&l, (enum chosen)chosen);
         }
+    for (setting = 0; setting < SETTINGS; setting++)
+        ask_setting(&l, (enum setting)setting);
     close_loops(&l);
 }
 

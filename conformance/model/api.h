@@ -235,6 +235,7 @@ void pool_forgets(const void *p); /* it is freed by cudaFree */
 /* As if their work had ended, for the devices *-ends-frees; NULL: of all pools. */
 void pools_end_frees(const struct memory_pool *of);
 void pool_gives_live(const struct memory_pool *of); /* for the device trim-gives-live */
+void pool_takes_left(void *p, size_t bytes, struct stream *s); /* memory that a graph left: others may have it at once, as if s had freed it */
 void graph_memories_reset(void);
 
 /* api_memory_pools.c: pools as handles */
@@ -365,6 +366,7 @@ struct graph_exec {
     unsigned long long flags; /* that it was made with */
     struct op *leaf; /* the one kernel that its last launch ends in: for the device elsewhere-launch-at-trigger */
     struct op *running; /* the end of its last launch; NULL once it is known to have passed */
+    struct op *first; /* ... of the first launch that was under way then: for the device objects-wait-for-first */
     bool made_elsewhere, source_gone; /* by another host thread; its graph was destroyed */
     size_t frames_then; /* the largest frame when it was made: for the device older-graph-shares-frames */
     bool event_given; /* to a node of it: for the device given-event-lets-go */
@@ -448,8 +450,12 @@ bool in_nested_child(const struct node *n);
 
 /* loops.c: bodies that run again, or that a kernel chooses */
 unsigned long long condition_new(void); /* a handle */
+void condition_set(unsigned long long handle, unsigned value);
 unsigned condition_now(unsigned long long handle);
+void op_knows_conditions(struct op *op, const struct node *n);
 struct loop *loop_new(const struct node *n, struct op *last); /* last: of a node that is still to be decided */
+void launch_sets_conditions(const struct graph *g, struct op *start); /* to their default values, once start is done */
+void loop_guesses(const struct node *n, const struct graph *body, uint64_t first); /* body: queued by the default value, after this serial number */
 bool has_loop(const struct graph *g);
 void exec_ends_loops(const struct graph_exec *e);
 void conditions_stay(const struct graph_exec *e, bool stay); /* for the devices *-left-condition */
@@ -470,6 +476,8 @@ struct op *node_op(const struct node *n);
 cudaError_t graph_queue(struct graph_exec *exec, struct stream *s);
 cudaError_t graph_instantiate(cudaGraphExec_t *out, cudaGraph_t graph, unsigned long long flags);
 cudaError_t graph_upload(cudaGraphExec_t handle, cudaStream_t stream);
+void objects_wait_for(struct graph *g, const struct graph_exec *e); /* its user objects, until launches of it have ended */
+void graph_memory_ends(const struct graph *g); /* for the devices *-end-frees-memory */
 struct graph_exec *exec_of(cudaGraphExec_t handle);
 struct node *exec_node(cudaGraphExec_t exec, cudaGraphNode_t handle, enum cudaGraphNodeType type); /* NULL: has none */
 bool set_sound(const struct cudaMemsetParams *p);

@@ -29,6 +29,8 @@ cudaError_t CUDARTAPI cudaGraphDestroy(cudaGraph_t handle)
     if (device.faults.clone_end_frees_exec && g->copied_from != 0)
         execs_free(g->copied_from);
     graph_clone_ends(g);
+    if (device.faults.graph_end_frees_memory)
+        graph_memory_ends(g);
     graph_delete(g);
     return cudaSuccess;
 }

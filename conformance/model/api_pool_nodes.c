@@ -190,6 +190,16 @@ cudaError_t CUDARTAPI cudaDeviceGraphMemTrim(int index)
     return cudaSuccess;
 }
 
+/* What its launches left allocated is anybody's. */
+void graph_memory_ends(const struct graph *g)
+{
+    for (size_t i = 0; i < g->nodes; i++) {
+        const struct graph_memory *m = g->node[i]->memory;
+        if (m != NULL && m->held)
+            pool_takes_left(m->p, m->bytes, stream_of(cudaStreamLegacy));
+    }
+}
+
 /* Whether a launch has allocated it, and nobody freed it yet: now it is free. */
 bool graph_memory_freed(const void *p, size_t *bytes)
 {

@@ -168,8 +168,7 @@ cudaError_t CUDARTAPI cudaMallocFromPoolAsync(void **out, size_t bytes, cudaMemP
     return allocate_from(memory_pool_of(from), out, bytes, stream_of(stream));
 }
 
-/* For the device left-memory-given-at-once. */
-static void pool_takes_left(void *p, size_t bytes, struct stream *s)
+void pool_takes_left(void *p, size_t bytes, struct stream *s)
 {
     struct pooled *m = *pooled_at(p) == NULL ? calloc(1, sizeof *m) : NULL;
     if (m == NULL)

@@ -243,8 +243,16 @@ static void keep_functions(struct graph *g, const struct graph *old)
 }
 
 /* What an update leaves of a node as it was, on the devices that break one. */
+static void node_keeps_values(struct node *n, const struct node *old)
+{
+    n->value = old->value;
+    memcpy(n->more, old->more, sizeof n->more);
+}
+
 static void node_keeps(struct node *n, const struct node *old)
 {
+    if (device.faults.update_keeps_values && n->type == NODE_OF_VALUE && n->values_more == old->values_more)
+        node_keeps_values(n, old);
     if (device.faults.update_from_captured_clone_keeps_moves && n->captured && n->original != NULL && n->original->original != NULL)
         n->move = old->move;
     if (device.faults.update_keeps_element)
@@ -446,7 +454,7 @@ static void take_update(struct graph_exec *e, struct graph *copy)
     if (device.faults.replaced_objects_stay)
         e->copy->objects = NULL;
     if (!device.faults.update_ends_objects)
-        objects_wait(e->copy, e->running);
+        objects_wait_for(e->copy, e);
     graph_delete(e->copy);
     e->copy = copy;
 }

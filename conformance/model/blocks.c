@@ -465,7 +465,7 @@ void model_set_condition(unsigned long long handle, unsigned value)
 {
     thread_yields();
     if (!device.faults.set_by_later_block_lost || self()->block->index == 0)
-        condition_set(handle, value);
+        condition_set_by(self()->block->op, handle, value);
 }
 
 /* TRIG-01, TRIG-05 */

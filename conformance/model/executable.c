@@ -58,10 +58,16 @@ static bool records_nothing(const struct node *n)
            (device.faults.record_node_in_child_lost && n->graph->owner != NULL);
 }
 
+/* Devices on which a graph writes a value, or waits for one, when it is launched first only. */
+static bool value_came_once(const struct value *v)
+{
+    return queued.launches > 1 && (v->awaited ? device.faults.value_awaited_once : device.faults.value_written_once);
+}
+
 /* Devices on which a node that writes a value, or waits for one, does nothing. */
 static bool captured_value_lost(const struct node *n)
 {
-    return n->value.awaited ? device.faults.captured_await_lost : device.faults.captured_value_lost;
+    return value_came_once(&n->value) || (n->value.awaited ? device.faults.captured_await_lost : device.faults.captured_value_lost);
 }
 
 /* What a host function is called with: on some devices another's. */
@@ -178,7 +184,7 @@ static void queue_undecided(struct node *n)
 static void queue_more_values(struct node *n)
 {
     for (unsigned i = 0; i < n->values_more; i++) {
-        struct op *op = value_op(&n->more[i]);
+        struct op *op = value_came_once(&n->more[i]) ? op_new(OP_JOIN) : value_op(&n->more[i]);
         op_after(op, n->last, EDGE_RETIRED);
         if (n->last != n->op)
             op_submit(n->last); /* the first and the last one are submitted with all others */
@@ -195,6 +201,12 @@ static bool is_root_beyond(const struct node *n, size_t most)
     return roots >= most;
 }
 
+static bool faults_need_conditions(void)
+{
+    const struct faults *f = &device.faults;
+    return f->only_neighbour_sets || f->child_set_stays_inside || f->body_set_stays_inside;
+}
+
 static void node_queue(struct node *n, struct op *start)
 {
     bool undecided = n->undecided && !device.faults.chosen_at_launch;
@@ -203,6 +215,8 @@ static void node_queue(struct node *n, struct op *start)
     const struct graph *body = undecided ? NULL : n->undecided ? node_body_by(n, condition_now(n->handle)) : node_body(n);
     n->op = n->last = node_op(n);
     n->op->features |= node_features(n);
+    if (n->type == cudaGraphNodeTypeKernel && faults_need_conditions())
+        op_knows_conditions(n->op, n);
     later_round_changes(n->op);
     n->op->depth = device.drawn.features & HAS(deep) ? chain_depth(n) : 0;
     n->op->features |= n->op->depth >= 4 ? HAS(deep) : 0;
@@ -218,18 +232,22 @@ static void node_queue(struct node *n, struct op *start)
         queue_undecided(n);
         return;
     }
-    if (body == NULL)
+    if (body == NULL) {
+        loop_guesses(n, body, 0);
         return;
+    }
     n->last = op_new(OP_JOIN);
     if (body->nodes == 0 && n->type == cudaGraphNodeTypeConditional && device.faults.empty_body_cuts)
         return;
     if (device.faults.empty_child_in_body_cuts && body->nodes == 0 && graph_is_inside(n->graph, cudaGraphNodeTypeConditional))
         return;
     struct queued outside = queued;
+    uint64_t first = device.serial;
     queued.features |= n->type == cudaGraphNodeTypeConditional ? HAS(body) : HAS(child);
     if (n->choice == BODY_LOOP)
         n->last->loop = loop_new(n, NULL);
     queue_between(body, n->op, n->last);
+    loop_guesses(n, body, first);
     queued = outside;
     for (unsigned c = 0; device.faults.all_bodies_run && n->type == cudaGraphNodeTypeConditional && c < n->children; c++)
         if (n->child[c] != body)
@@ -437,6 +455,8 @@ cudaError_t graph_queue(struct graph_exec *exec, struct stream *s)
     bool forgotten = (device.faults.legacy_exec_overlapped && stream_is_legacy(s)) ||
                      (device.faults.per_thread_exec_overlapped && stream_is_per_thread(s));
     exec->running = forgotten ? NULL : end;
+    if (exec->first == NULL || exec->first->retired)
+        exec->first = end;
     queued.features = HAS(graph) | exec->features;
     queued.launches = ++exec->launches;
     queued.in_legacy = stream_is_legacy(s);
@@ -445,6 +465,7 @@ cudaError_t graph_queue(struct graph_exec *exec, struct stream *s)
     queued.event_given = exec->event_given;
     queued.updated_often = exec->updates_taken > 32;
     queued.frames_then = exec->frames_then;
+    launch_sets_conditions(exec->copy, start);
     queued.half = device.faults.uploaded_elsewhere_half && exec->launches == 1 && exec->uploaded_in != NULL && exec->uploaded_in != s;
     queue_between(exec->copy, start, end);
     struct op *some_ends = device.faults.launch_after_256_ends ? first_ends(exec->copy, 256) : NULL;

@@ -366,6 +366,7 @@ struct faults {
     bool added_dependency_gives_data, last_of_switch_idle, eighth_launch_mixed_lost, disabling_reaches_siblings, lost_dependents_counted;
     bool chosen_at_launch, chosen_uncovered, chosen_ends_early;
     bool loop_runs_once, loop_of_four_rounds, first_round_ends_loop, loop_keeps_value, rounds_meet, later_round_edge_lost, later_round_uncovered;
+    bool default_beats_kernel, loop_begins_by_default, first_set_counts, only_neighbour_sets, child_set_stays_inside, body_set_stays_inside;
     bool second_waiter_uncovered, left_dependent_dropped, deep_by_driver_uncovered, deep_in_legacy_overlaps;
     bool short_list_shares_data, removal_shifts_data, ranked_unordered, set_after_add_keeps, uploaded_elsewhere_half;
     bool driver_with_params_loses_edge;
@@ -505,6 +506,9 @@ struct faults {
     bool record_before_set_gone, record_before_added_grows, second_waiter_of_start_full;
     bool spoiled_data_stay, spoiled_set_stays;
     bool left_memory_given_at_once, left_memory_shared;
+    bool value_written_once, value_awaited_once, update_keeps_values;
+    bool exec_end_frees_memory, graph_end_frees_memory;
+    bool objects_wait_for_first, one_object_copied, newest_object_released;
     bool replaced_objects_stay, clone_takes_no_object, child_takes_no_object, exec_takes_no_object;
     bool update_takes_no_object, destroyed_exec_ends_objects, update_ends_objects, given_child_takes_no_object, object_references_go_at_once;
     bool ninth_completion_record_lost;

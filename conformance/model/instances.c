@@ -263,6 +263,9 @@ void execs_forget_retired(void)
         if (e->running != NULL && (e->running->retired || device.faults.host_wait_forgets_exec))
             e->running = NULL;
     for (struct graph_exec *e = execs; e != NULL; e = e->next)
+        if (e->first != NULL && e->first->retired)
+            e->first = NULL;
+    for (struct graph_exec *e = execs; e != NULL; e = e->next)
         if (e->leaf != NULL && e->leaf->retired) {
             e->leaf = NULL;
             e->running = device.faults.exec_waits_for_last ? NULL : e->running;
@@ -468,8 +471,10 @@ cudaError_t CUDARTAPI cudaGraphExecDestroy(cudaGraphExec_t handle)
     }
     if (e->as_uploaded != NULL)
         graph_delete(e->as_uploaded);
+    if (device.faults.exec_end_frees_memory)
+        graph_memory_ends(e->copy);
     if (!device.faults.destroyed_exec_ends_objects)
-        objects_wait(e->copy, e->running);
+        objects_wait_for(e->copy, e);
     graph_delete(e->copy);
     free(e);
     return cudaSuccess;

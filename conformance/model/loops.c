@@ -11,12 +11,20 @@ struct loop { /* one that a launch has queued, or a node that is still to be dec
     struct queued queued;
     struct op *last; /* the end of a node that is still to be decided; NULL: this is a loop */
     struct loop *next;
+    struct op *of;              /* where a guess is looked at, or a launch begins; NULL: neither */
+    const struct graph *begins; /* a launch of this graph begins */
+    const struct graph *guess;  /* the body that was queued because the condition has a default value */
+    uint64_t first, past;       /* ... its operations have the serial numbers between */
 };
 static struct loop *open_loops; /* all that have not ended: for the device loop-beside-loop-once */
 
 static unsigned long long condition_handles, value_room;
 static unsigned *condition_value;  /* of each handle: one for all executable graphs that have it */
 static unsigned *condition_before; /* ..., until it was set last: for the devices *body-decided-early */
+static struct setting {
+    bool set;       /* by a kernel, since its launch began or its node was decided: for the device first-set-counts */
+    unsigned level; /* how many graphs are around its node: for the devices *-set-stays-inside */
+} *condition_setting;
 
 unsigned long long condition_new(void)
 {
@@ -26,9 +34,11 @@ unsigned long long condition_new(void)
     value_room = 2 * condition_handles + 64;
     condition_value = realloc(condition_value, value_room * sizeof *condition_value);
     condition_before = realloc(condition_before, value_room * sizeof *condition_before);
-    if (condition_value == NULL || condition_before == NULL)
+    condition_setting = realloc(condition_setting, value_room * sizeof *condition_setting);
+    if (condition_value == NULL || condition_before == NULL || condition_setting == NULL)
         abort();
     memset(condition_value + room, 0, (value_room - room) * sizeof *condition_value);
+    memset(condition_setting + room, 0, (value_room - room) * sizeof *condition_setting);
     return condition_handles;
 }
 
@@ -38,6 +48,33 @@ void condition_set(unsigned long long handle, unsigned value)
         return;
     condition_before[handle] = condition_value[handle];
     condition_value[handle] = value;
+}
+
+static bool set_is_lost(const struct op *op, unsigned long long handle)
+{
+    const struct faults *f = &device.faults;
+    bool own = op->within == handle, outside = !own && condition_setting[handle].level < op->level;
+    return (f->first_set_counts && condition_setting[handle].set) || (f->only_neighbour_sets && op->level == 0 && !op->next_to_condition) ||
+           (outside && ((f->child_set_stays_inside && (op->features & HAS(child))) || (f->body_set_stays_inside && (op->features & HAS(body)))));
+}
+
+void condition_set_by(const struct op *op, unsigned long long handle, unsigned value)
+{
+    if (handle == 0 || handle > condition_handles || set_is_lost(op, handle))
+        return;
+    condition_setting[handle].set = true;
+    condition_set(handle, value);
+}
+
+/* For the devices of set_is_lost() */
+void op_knows_conditions(struct op *op, const struct node *n)
+{
+    const struct graph *g = n->graph;
+    for (size_t i = 0; i < g->arcs; i++)
+        op->next_to_condition |= g->arc[i].from == n && g->arc[i].to->type == cudaGraphNodeTypeConditional;
+    for (; g->owner != NULL; g = g->owner->graph, op->level++)
+        if (op->within == 0)
+            op->within = g->owner->handle;
 }
 
 unsigned condition_now(unsigned long long handle)
@@ -50,12 +87,14 @@ struct loop *loop_new(const struct node *n, struct op *last)
     struct loop *loop = malloc(sizeof *loop);
     if (loop == NULL)
         abort();
-    if (queued.rounds != 0 && n->choice == BODY_LOOP)
+    if (queued.rounds != 0 && n != NULL && n->choice == BODY_LOOP)
         queued.outer = queued.rounds;
     queued.rounds = 0;
     loop->node = n;
     loop->queued = queued;
     loop->last = last;
+    loop->of = NULL;
+    loop->begins = loop->guess = NULL;
     loop->next = open_loops;
     open_loops = loop;
     return loop;
@@ -73,7 +112,7 @@ void loops_reset(void)
 static bool is_beside_another(const struct loop *loop)
 {
     const struct loop *other = open_loops;
-    while (other != NULL && (other->last != NULL || other->node->graph == loop->node->graph || other->node->graph->owner != NULL))
+    while (other != NULL && (other->last != NULL || other->begins != NULL || other->node->graph == loop->node->graph || other->node->graph->owner != NULL))
         other = other->next;
     return other != NULL && loop->node->graph->owner == NULL;
 }
@@ -173,6 +212,7 @@ static void queue_body(const struct loop *loop, struct op *start, struct op *end
     if (device.faults.chosen_behind_disabled_idle && loop->last != NULL && is_behind_disabled(n))
         body = NULL;
     struct queued outside = queued;
+    condition_setting[n->handle].set = false;
     queued = loop->queued;
     queued.chosen = loop->last != NULL;
     if (queued.chosen) {
@@ -194,12 +234,135 @@ static void loop_ends(struct op *op)
     op->loop = NULL;
 }
 
-/* A round of a loop has ended: another one begins if the condition says so; else the next launch begins with the value that it began with.
- * Or a node begins that a kernel before it has decided. */
+/* ---- default values: a launch gives them to its conditions when it begins, and a kernel may set others before the node begins ----
+ * cudaGraphConditionalHandleCreate says "Applied at the beginning of each graph execution": a loop around the node does not give them again. No question
+ * asks about that, because a driver might read a round of a loop as an execution of its body. */
+
+static void condition_begins(const struct node *n, unsigned level)
+{
+    bool keeps = n->choice == BODY_LOOP ? device.faults.loop_keeps_value : device.faults.body_keeps_value;
+    if (!n->undecided && !keeps)
+        condition_set(n->handle, n->condition);
+    condition_setting[n->handle].set = false;
+    condition_setting[n->handle].level = level;
+}
+
+static void conditions_begin(const struct graph *g, unsigned level)
+{
+    for (size_t i = 0; i < g->nodes; i++) {
+        const struct node *n = g->node[i];
+        if (n->type == cudaGraphNodeTypeConditional && n->handle != 0)
+            condition_begins(n, level);
+        for (unsigned c = 0; c < n->children; c++)
+            conditions_begin(n->child[c], level + 1);
+    }
+}
+
+/* The conditions of a graph get their values once this operation, with which its launch begins, is done. */
+void launch_sets_conditions(const struct graph *g, struct op *start)
+{
+    if (!graph_has_condition(g))
+        return;
+    start->loop = loop_new(NULL, NULL);
+    start->loop->of = start;
+    start->loop->begins = g;
+}
+
+/* What a node with a default value runs is queued by that value, so that the host need not wait until the node begins. Once it begins, it is seen whether
+ * a kernel has set another one. */
+void loop_guesses(const struct node *n, const struct graph *body, uint64_t first)
+{
+    bool stays = n->choice == BODY_LOOP ? device.faults.loop_begins_by_default : device.faults.default_beats_kernel;
+    if (n->type != cudaGraphNodeTypeConditional || n->undecided || n->handle == 0 || stays)
+        return;
+    struct queued outside = queued;
+    struct loop *loop = n->op->loop = loop_new(n, n->last);
+    queued = outside;
+    loop->queued.features |= HAS(body);
+    loop->queued.rounds = n->choice == BODY_LOOP ? 0 : outside.rounds;
+    loop->of = n->op;
+    loop->guess = body;
+    loop->first = first;
+    loop->past = device.serial;
+}
+
+/* What was queued after op by a wrong guess does nothing. */
+static void leave_out(const struct loop *loop, const struct op *op)
+{
+    for (const struct edge *e = op->out; e != NULL; e = e->next) {
+        if (e->to->left_out || e->to->ready || e->to == loop->last || e->to->serial <= loop->first || e->to->serial > loop->past)
+            continue;
+        e->to->left_out = true;
+        e->to->kind = OP_JOIN;
+        if (e->to->loop != NULL)
+            loop_ends(e->to);
+        leave_out(loop, e->to);
+    }
+}
+
+/* false: op is done. A node that was to run nothing has no end of its own: it gets its body before it is done. */
+static bool guess_goes_on(struct op *op)
+{
+    struct loop guess = *op->loop;
+    const struct node *n = guess.node;
+    bool as_guessed = node_body_by(n, decided_value(n)) == guess.guess;
+    loop_ends(op);
+    condition_setting[n->handle].set = false;
+    if (as_guessed)
+        return false;
+    if (guess.guess != NULL) {
+        leave_out(&guess, op);
+        queue_body(&guess, op, guess.last);
+        return false;
+    }
+    struct queued outside = queued;
+    queued = guess.queued;
+    if (n->choice == BODY_LOOP)
+        op->loop = loop_new(n, NULL);
+    queued = outside;
+    struct op *start = op_new(OP_JOIN);
+    op->ready = false;
+    op->blocked = 1;
+    queue_body(&guess, start, op);
+    op_submit(start);
+    op_submit(op);
+    return true;
+}
+
+static bool is_within(const struct loop *loop, const struct graph *whole)
+{
+    const struct graph *g = loop->begins != NULL ? loop->begins : loop->node->graph;
+    while (g->owner != NULL)
+        g = g->owner->graph;
+    return loop->of != NULL && g == whole;
+}
+
+/* The nodes of the launches of this graph change, or go. Those that have a default value keep to it: what a kernel sets in a launch that still runs then
+ * is not seen. No question does so. */
+static void guesses_hold(const struct graph *whole)
+{
+    for (struct loop *loop = open_loops, *next; loop != NULL; loop = next) {
+        next = loop->next;
+        if (!is_within(loop, whole))
+            continue;
+        if (loop->begins != NULL)
+            conditions_begin(whole, 0);
+        loop_ends(loop->of);
+    }
+}
+
+/* A round of a loop has ended: another one begins if the condition says so. Or a node begins that a kernel before it may have decided. */
 bool loop_goes_on(struct op *op)
 {
     struct loop *loop = op->loop;
     struct op *start, *last = op;
+    if (loop->begins != NULL) {
+        conditions_begin(loop->begins, 0);
+        loop_ends(op);
+        return false;
+    }
+    if (loop->of != NULL)
+        return guess_goes_on(op);
     if (loop->last != NULL) {
         queue_body(loop, op, loop->last);
         loop_ends(op);
@@ -207,8 +370,7 @@ bool loop_goes_on(struct op *op)
     }
     loop->queued.rounds++;
     if (!has_another_round(loop)) {
-        if (!device.faults.loop_keeps_value && !loop->node->undecided)
-            condition_set(loop->node->handle, loop->node->condition);
+        condition_setting[loop->node->handle].set = false;
         loop_ends(op);
         return false;
     }
@@ -243,6 +405,7 @@ void exec_ends_loops(const struct graph_exec *e)
 {
     if (e->launches != 0 && has_loop(e->copy))
         (void)run_until_idle();
+    guesses_hold(e->copy);
 }
 
 /* A loop has ended with 0. */

@@ -102,6 +102,7 @@ struct op {
     bool timed; /* records an event that keeps time */
     bool lone; /* no kernel, and its stream held no work when it was queued: for the devices legacy-*-lone-* */
     bool later_round; /* in a loop, after its first round: for devices that break it there */
+    bool left_out; /* of a body that was queued, and that a kernel then decided not to run */
     bool ready, turn, exited_all, started_all, triggered_any, triggered_all, done, retired;
     uint64_t done_at;
     struct grid *grid;
@@ -120,7 +121,10 @@ struct op {
         cudaStream_t stream;
         void *data;
     } host;
-    struct loop *loop; /* OP_JOIN: of a loop whose round ends here, or of a node whose body is chosen here */
+    unsigned level;            /* for devices on which what a kernel sets is lost: how many graphs are around its own; */
+    unsigned long long within; /* ... the handle of the innermost conditional node around it; */
+    bool next_to_condition;    /* ... an edge leads from it to a conditional node */
+    struct loop *loop; /* OP_JOIN: of a loop whose round ends here, of a node whose body is chosen here, or of a launch that begins */
 };
 
 /* g: NULL for what is no kernel */
@@ -327,7 +331,7 @@ void op_starts(struct op *op);
 void op_flushes(struct op *op);
 bool loop_goes_on(struct op *op); /* loops.c; false: op is done */
 void loops_reset(void);
-void condition_set(unsigned long long handle, unsigned value);
+void condition_set_by(const struct op *op, unsigned long long handle, unsigned value); /* op: the kernel that sets it */
 void op_block_started(struct op *op);
 void op_block_triggered(struct op *op);
 void op_block_exited(struct op *op);

@@ -461,6 +461,8 @@ void op_starts(struct op *op)
     case OP_JOIN:
         if (op->loop != NULL && loop_goes_on(op))
             return;
+        if (op->left_out)
+            op_state(op, &op->turn, EDGE_TURN); /* it was a kernel, perhaps */
         break;
     case OP_RECORD:
     case OP_POOL: break;

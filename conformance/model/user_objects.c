@@ -52,7 +52,7 @@ static void refers(struct object_reference **to, struct user_object *object, uns
 
 void objects_follow(struct graph *copy, const struct graph *g)
 {
-    for (const struct object_reference *r = g->objects; r != NULL; r = r->next) {
+    for (const struct object_reference *r = g->objects; r != NULL; r = device.faults.one_object_copied ? NULL : r->next) {
         refers(&copy->objects, r->object, r->count);
         r->object->references += r->count;
     }
@@ -82,6 +82,14 @@ void objects_wait(struct graph *g, const struct op *running)
     for (size_t i = 0; i < g->nodes; i++)
         for (unsigned c = 0; c < g->node[i]->children; c++)
             objects_wait(g->node[i]->child[c], running);
+}
+
+void objects_wait_for(struct graph *g, const struct graph_exec *e)
+{
+    bool by_first = device.faults.objects_wait_for_first && e->running != NULL && !e->running->retired;
+    if (by_first && (e->first == NULL || e->first->retired))
+        return;
+    objects_wait(g, by_first ? e->first : e->running);
 }
 
 void objects_forget_retired(void)
@@ -158,10 +166,12 @@ cudaError_t CUDARTAPI cudaGraphReleaseUserObject(cudaGraph_t graph, cudaUserObje
     struct user_object *object = object_of(handle);
     FAIL_IF(graph_of(graph) == NULL || object == NULL || count == 0, cudaErrorInvalidValue);
     struct object_reference **at = &graph_of(graph)->objects;
-    while (*at != NULL && (*at)->object != object)
+    while (*at != NULL && (*at)->object != object && !device.faults.newest_object_released)
         at = &(*at)->next;
     struct object_reference *r = *at;
-    FAIL_IF(r == NULL || r->count < count, cudaErrorInvalidValue);
+    FAIL_IF(r == NULL || (r->count < count && !device.faults.newest_object_released), cudaErrorInvalidValue);
+    object = r->object;
+    count = count < r->count ? count : r->count;
     count = device.faults.object_references_go_at_once ? r->count : count;
     r->count -= count;
     if (r->count == 0) {
