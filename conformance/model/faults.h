@@ -441,7 +441,7 @@ struct faults {
     bool other_sizes_share_memory, smaller_shares_memory;
     bool grids_share_frames, growing_frames_lost; /* local memory */
     bool narrow_store_takes_word, narrow_load_keeps_lines, compare_overtaken, compare_by_half; /* accesses of one or two bytes; compare and swap */
-    bool release_is_relaxed, release_leaves_other_threads, release_of_add_lost, acquire_keeps_lines;
+    bool release_is_relaxed, release_leaves_other_threads, release_of_add_lost, release_adds_nothing, release_adds_merged, acquire_keeps_lines;
     bool pairs_beyond_32_uncovered, pairs_beyond_64_begin_early, pairs_of_graph_uncovered;
     bool again_keeps_attribute, again_left_out, again_not_set, again_not_copied;
     bool grid_barriers_shared, grid_barrier_of_primary, grid_barrier_lacks_one_again;

@@ -2032,6 +2032,8 @@ static const struct variant variants[] = {
     BROKEN("release-is-relaxed", release_is_relaxed, "MEM-10", "a store that releases makes nothing visible but itself"),
     BROKEN("release-leaves-other-threads", release_leaves_other_threads, "MEM-10", "a release leaves out what other threads of the block stored before a barrier"),
     BROKEN("release-of-add-lost", release_of_add_lost, "MEM-10", "an addition that releases makes nothing visible but itself"),
+    BROKEN("release-adds-nothing", release_adds_nothing, "MEM-10", "an addition that releases adds nothing"),
+    BROKEN("release-adds-merged", release_adds_merged, "MEM-10", "of the additions that release in a warp one counts"),
     BROKEN("acquire-keeps-lines", acquire_keeps_lines, "MEM-10", "a load that acquires leaves lines cached that were read before it"),
     BROKEN("failed-capture-uncovers", failed_capture_uncovers, "ATTR-17a", "the wait of a dependent does not cover its primary if its stream has captured kernels since, in a capture that failed"),
     BROKEN("failed-join-cuts", failed_join_cuts, "ATTR-17a", "a stream that joined a capture of kernels that failed forgets what it came after"),
