@@ -365,7 +365,8 @@ struct faults {
     bool legacy_of_two_threads_uncovered, driver_wait_keeps_pinned, cooperative_start_event_uncovered, driver_later_zero_overlaps;
     bool added_dependency_gives_data, last_of_switch_idle, eighth_launch_mixed_lost, disabling_reaches_siblings, lost_dependents_counted;
     bool chosen_at_launch, chosen_uncovered, chosen_ends_early;
-    bool loop_runs_once, loop_of_four_rounds, first_round_ends_loop, loop_keeps_value, rounds_meet, later_round_edge_lost, later_round_uncovered;
+    bool loop_runs_once, loop_of_four_rounds, first_round_ends_loop, loop_keeps_value, loop_value_counts_once, loop_default_counts_once, loop_round_by_default;
+    bool rounds_meet, later_round_edge_lost, later_round_uncovered;
     bool default_beats_kernel, loop_begins_by_default, first_set_counts, only_neighbour_sets, child_set_stays_inside, body_set_stays_inside;
     bool second_waiter_uncovered, left_dependent_dropped, deep_by_driver_uncovered, deep_in_legacy_overlaps;
     bool short_list_shares_data, removal_shifts_data, ranked_unordered, set_after_add_keeps, uploaded_elsewhere_half;
