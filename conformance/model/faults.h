@@ -235,6 +235,7 @@ struct faults {
     bool refused_update_enables, refused_update_gives_data, refused_update_gives_event, refused_params_shrink_exec, refused_params_shrink_node;
     bool refused_attribute_ends_clusters, refused_attribute_drops_others, refused_disabling_takes_first, refused_attribute_resets_priority;
     bool refused_carveout_resets, refused_legacy_capture_cuts, layers_copy_unordered, layers_copy_forgets_events, layers_copied_once;
+    bool staged_layers_far, staged_layers_close, pageable_layers_close; /* copies of several layers from or to pageable memory */
     bool layer_of_source_lost, layers_copy_hides_primary, captured_layers_copied_once, callback_early, callback_passed, callback_forgets_events;
     bool callback_passes_row, callback_runs_twice, callback_told_no_stream, callback_hides_primary, instance_with_params_loses_edge;
     bool upload_with_params_cuts, instance_with_params_untold, copied_attributes_overlap, copied_attributes_cut, copied_domain_lost;
