@@ -515,7 +515,7 @@ struct faults {
     bool update_takes_no_object, destroyed_exec_ends_objects, update_ends_objects, given_child_takes_no_object, object_references_go_at_once;
     bool ninth_completion_record_lost;
     bool wait_drops_own_lines, wait_drops_own_grids_lines, begin_keeps_busy_lines; /* who brought a line in, who stands on its SM */
-    bool limit_frees_waits, preference_triggers, registered_uncovers; /* what the host sets while a kernel runs */
+    bool limit_frees_waits, preference_triggers, registered_uncovers, registered_stays; /* what the host sets while a kernel runs */
     bool long_plain_copy_passes_row, long_plain_copy_in_passes_row;
     bool large_blocks_share_memory, large_block_wipes_others; /* of more than 32 KiB of shared memory */
     bool siblings_share_triggers, child_copies_share_trigger, clones_share_triggers, alike_share_triggers; /* nodes of graphs that run at once */

@@ -2192,6 +2192,7 @@ static const struct variant variants[] = {
     BROKEN("long-plain-copy-passes-row", long_plain_copy_passes_row, "COMP-05b", "cudaMemcpy of more than 64 KiB out of the device waits for the kernel before it, not for what that one overlapped"),
     BROKEN("long-plain-copy-in-passes-row", long_plain_copy_in_passes_row, "COMP-05b", "cudaMemcpy of more than 64 KiB from pageable memory waits for the kernel before it, not for what that one overlapped"),
     BROKEN("limit-frees-waits", limit_frees_waits, "COMP-04c", "a dependent that waits goes on once the host sets a limit of the device"),
+    BROKEN("registered-stays", registered_stays, "COMP-04c", "host memory that was registered once can never be registered again"),
     BROKEN("preference-triggers", preference_triggers, "COMP-04c", "a kernel counts as triggered once the host prefers a cache configuration for a function"),
     BROKEN("registered-memory-uncovers", registered_uncovers, "COMP-04c", "no wait covers the kernel before it if the host registered memory meanwhile"),
     BROKEN("renewed-stream-owns-event", renewed_stream_owns_event, "COMP-04e", "a stream that was made after another one was destroyed does not wait for what that one recorded"),
