@@ -48,8 +48,8 @@ static cudaError_t make_taking(struct lending *taking, struct joins *joins)
     return end_lending(taking, error == cudaSuccess ? lend_beside(taking, &memory) : error, 0);
 }
 
-/* "Graph destruction does not automatically free any live graph-allocated memory": what others take then, and have used before the follower comes, is
- * other memory. In half of these trials the launch has ended when its graph goes. */
+/* "Graph destruction does not automatically free any live graph-allocated memory": what others take then, and have used before the
+ * follower comes, is other memory. In half of these trials the launch has ended when its graph goes. */
 static cudaError_t drop_and_take(struct lending *l, struct lending *taking)
 {
     cudaError_t error = drawn(l->joins, 12, 2) ? cudaDeviceSynchronize() : cudaSuccess;
@@ -62,8 +62,8 @@ static cudaError_t drop_and_take(struct lending *l, struct lending *taking)
     return error == cudaSuccess ? cudaDeviceSynchronize() : error;
 }
 
-/* A launch, what follows it, and the end of the memory. taking: what others launch then, if it is executable. In some trials the graph is gone before
- * anything follows the last launch. */
+/* A launch, what follows it, and the end of the memory. taking: what others launch then, if it is executable. In some trials the graph is
+ * gone before anything follows the last launch. */
 static cudaError_t lend_once(struct lending *l, struct lending *freeing, struct lending *taking, struct kernel_args *reads, enum freed_by by,
                              int is_last)
 {

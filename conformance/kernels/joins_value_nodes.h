@@ -219,7 +219,8 @@ static cudaError_t look_at_batch(cudaGraphNode_t node, const CUDA_BATCH_MEM_OP_N
     return told.count == given->count ? cudaSuccess : cudaErrorUnknown;
 }
 
-/* How the node gets its operations: it has them at once, or is given them, or the executable graph's node is, by a call of its own or an update. */
+/* How the node gets its operations: it has them at once, or is given them, or the executable graph's node is, by a call of its own or an
+ * update. */
 enum giving { GIVEN_AT_ONCE, GIVEN_TO_GRAPH, GIVEN_TO_EXEC, GIVEN_BY_UPDATE, GIVINGS };
 
 static enum giving giving_of(const struct joins *joins) { return (enum giving)(joins->round % GIVINGS); }
@@ -240,7 +241,8 @@ static cudaError_t add_values(struct joins *joins, struct batch *b, cudaGraph_t 
 }
 
 /* The graph's node is given them after all; a device that takes no such update makes a new executable graph. */
-static cudaError_t update_values(cudaGraph_t graph, cudaGraphNode_t node, const CUDA_BATCH_MEM_OP_NODE_PARAMS *params, cudaGraphExec_t *exec)
+static cudaError_t update_values(cudaGraph_t graph, cudaGraphNode_t node, const CUDA_BATCH_MEM_OP_NODE_PARAMS *params,
+                                 cudaGraphExec_t *exec)
 {
     cudaGraphExecUpdateResultInfo info = PDL_ZERO;
     cudaError_t error = give_batch(NULL, node, params);
@@ -270,8 +272,8 @@ static cudaError_t launch_with_values(struct joins *joins, struct batch *b, cuda
     return error == cudaSuccess ? cudaGraphLaunch(*exec, stream) : error;
 }
 
-/* In some rounds a clone of the graph runs, in others a graph that holds it as a child graph: but not where the node is given its operations later,
- * because nothing finds it in a child graph. */
+/* In some rounds a clone of the graph runs, in others a graph that holds it as a child graph: but not where the node is given its
+ * operations later, because nothing finds it in a child graph. */
 static cudaError_t copy_built(struct joins *joins, cudaGraph_t *graph, cudaGraphNode_t *node)
 {
     unsigned how = joins->round / 2 % 3, later = giving_of(joins) >= GIVEN_TO_EXEC;

@@ -3,11 +3,11 @@
 #ifndef KEPT_OBJECTS_H_INCLUDED
 #define KEPT_OBJECTS_H_INCLUDED
 
-/* What refers to the objects in the end: an executable graph of the graph, of its clone, of a graph around it, one of two, one that was updated from
- * the graph or given it for a child graph, or one that was updated from another graph while its launch is under way, or that was destroyed or updated
- * while two launches of it are. */
-enum owner { OWNED_BY_EXEC, OWNED_BY_CLONE, OWNED_BY_PARENT, OWNED_BY_SIBLING, OWNED_BY_UPDATED, OWNED_BY_GIVEN, OWNED_BY_LAUNCH, OWNED_BY_SECOND,
-             OWNERS };
+/* What refers to the objects in the end: an executable graph of the graph, of its clone, of a graph around it, one of two, one that was
+ * updated from the graph or given it for a child graph, or one that was updated from another graph while its launch is under way, or that
+ * was destroyed or updated while two launches of it are. */
+enum owner { OWNED_BY_EXEC, OWNED_BY_CLONE, OWNED_BY_PARENT, OWNED_BY_SIBLING, OWNED_BY_UPDATED, OWNED_BY_GIVEN, OWNED_BY_LAUNCH,
+             OWNED_BY_SECOND, OWNERS };
 static const char *const owner_name[OWNERS] = { "an executable graph", "an executable graph of a clone", "an executable graph around a child graph",
                                                 "one of two executable graphs", "an updated executable graph",
                                                 "an executable graph that was given another child graph",
@@ -174,8 +174,8 @@ static void update_from_other(struct owning *o, const char *text)
     o->other = NULL;
 }
 
-/* "When a cudaGraphExec_t is destroyed without being synchronized, the references are retained until the execution is completed": so they are when an
- * update replaces them. With two executable graphs of one graph the launch is waited for. */
+/* "When a cudaGraphExec_t is destroyed without being synchronized, the references are retained until the execution is completed": so they
+ * are when an update replaces them. With two executable graphs of one graph the launch is waited for. */
 static void ask_owned(struct owning *o, enum owner owner, unsigned turn)
 {
     struct ask *ask = o->kept->ask;
@@ -240,7 +240,8 @@ static int expect_ends(struct ask *ask, volatile const struct object *object)
 }
 
 /* seen: the object as the device sees it. */
-static void ask_object(const struct owning *of, const struct kernel_args *held, unsigned which, volatile struct object *object, struct object *seen)
+static void ask_object(const struct owning *of, const struct kernel_args *held, unsigned which, volatile struct object *object,
+                       struct object *seen)
 {
     struct owning o = *of;
     enum owner owner = (enum owner)(which / OBJECT_TURNS);

@@ -55,7 +55,8 @@ KERNEL(loops_follows_choice)
     comes_after_choice(&args);
 }
 
-/* Where both set the condition, the first one sets the wrong value. Where one does, it sets nothing if the default value is the right one. */
+/* Where both set the condition, the first one sets the wrong value. Where one does, it sets nothing if the default value is the right
+ * one. */
 DEVICE_FN void sets_condition(const struct kernel_args *args, uint32_t which)
 {
     struct trial_plan plan = k_plan(args);

@@ -3,9 +3,11 @@
 #define LOOPS_SETTERS_H_INCLUDED
 
 enum setting { SETS_BARE_IF, SETS_IF, SETS_OF_TWO, SETS_OF_FOUR, BEGINS_LOOP, ENDS_LOOP, SETTINGS };
-static const char *const setting_name[SETTINGS] = { "a body without a default value that two kernels choose", "a body that two kernels may choose",
-                                                    "a body of two that two kernels may forbid", "a body of four that two kernels may choose",
-                                                    "a loop that two kernels may begin", "a loop that two kernels may forbid" };
+static const char *const setting_name[SETTINGS] = {
+    "a body without a default value that two kernels choose", "a body that two kernels may choose",
+    "a body of two that two kernels may forbid",
+    "a body of four that two kernels may choose", "a loop that two kernels may begin", "a loop that two kernels may forbid"
+};
 
 static int is_loop(enum setting setting) { return setting == BEGINS_LOOP || setting == ENDS_LOOP; }
 
@@ -29,7 +31,8 @@ static cudaError_t add_settable(struct loops *l, enum setting setting, cudaGraph
     }
 #endif
     l->by_default = setting == SETS_BARE_IF ? NO_DEFAULT : runs;
-    error = cudaGraphConditionalHandleCreate(&l->handle, l->graph, l->values[runs], setting == SETS_BARE_IF ? 0 : cudaGraphCondAssignDefault);
+    error = cudaGraphConditionalHandleCreate(&l->handle, l->graph, l->values[runs],
+                                             setting == SETS_BARE_IF ? 0 : cudaGraphCondAssignDefault);
     if (error == cudaSuccess)
         error = ask_add_conditional(node, l->graph, l->handle, type, bodies, body);
     return error == cudaSuccess ? add_pair(l, body[bodies - 1]) : error;

@@ -235,7 +235,8 @@ void pool_forgets(const void *p); /* it is freed by cudaFree */
 /* As if their work had ended, for the devices *-ends-frees; NULL: of all pools. */
 void pools_end_frees(const struct memory_pool *of);
 void pool_gives_live(const struct memory_pool *of); /* for the device trim-gives-live */
-void pool_takes_left(void *p, size_t bytes, struct stream *s); /* memory that a graph left: others may have it at once, as if s had freed it */
+/* Memory that a graph left: others may have it at once, as if s had freed it. */
+void pool_takes_left(void *p, size_t bytes, struct stream *s);
 void graph_memories_reset(void);
 
 /* api_memory_pools.c: pools as handles */
@@ -455,7 +456,8 @@ unsigned condition_now(unsigned long long handle);
 void op_knows_conditions(struct op *op, const struct node *n);
 struct loop *loop_new(const struct node *n, struct op *last); /* last: of a node that is still to be decided */
 void launch_sets_conditions(const struct graph *g, struct op *start); /* to their default values, once start is done */
-void loop_guesses(const struct node *n, const struct graph *body, uint64_t first); /* body: queued by the default value, after this serial number */
+/* body: queued by the default value, after this serial number */
+void loop_guesses(const struct node *n, const struct graph *body, uint64_t first);
 bool has_loop(const struct graph *g);
 void exec_ends_loops(const struct graph_exec *e);
 void conditions_stay(const struct graph_exec *e, bool stay); /* for the devices *-left-condition */

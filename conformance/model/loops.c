@@ -55,7 +55,8 @@ static bool set_is_lost(const struct op *op, unsigned long long handle)
     const struct faults *f = &device.faults;
     bool own = op->within == handle, outside = !own && condition_setting[handle].level < op->level;
     return (f->first_set_counts && condition_setting[handle].set) || (f->only_neighbour_sets && op->level == 0 && !op->next_to_condition) ||
-           (outside && ((f->child_set_stays_inside && (op->features & HAS(child))) || (f->body_set_stays_inside && (op->features & HAS(body)))));
+           (outside && f->child_set_stays_inside && (op->features & HAS(child))) ||
+           (outside && f->body_set_stays_inside && (op->features & HAS(body)));
 }
 
 void condition_set_by(const struct op *op, unsigned long long handle, unsigned value)
@@ -109,10 +110,16 @@ void loops_reset(void)
     }
 }
 
+/* Nothing that is still to be decided, nor a launch. */
+static bool is_outermost_loop(const struct loop *loop)
+{
+    return loop->last == NULL && loop->begins == NULL && loop->node->graph->owner == NULL;
+}
+
 static bool is_beside_another(const struct loop *loop)
 {
     const struct loop *other = open_loops;
-    while (other != NULL && (other->last != NULL || other->begins != NULL || other->node->graph == loop->node->graph || other->node->graph->owner != NULL))
+    while (other != NULL && (!is_outermost_loop(other) || other->node->graph == loop->node->graph))
         other = other->next;
     return other != NULL && loop->node->graph->owner == NULL;
 }
@@ -246,9 +253,10 @@ static void loop_ends(struct op *op)
     op->loop = NULL;
 }
 
-/* ---- default values: a launch gives them to its conditions when it begins, and a kernel may set others before the node begins ----
- * cudaGraphConditionalHandleCreate says "Applied at the beginning of each graph execution": a loop around the node does not give them again. No question
- * asks about that, because a driver might read a round of a loop as an execution of its body. */
+/* ---- default values: a launch gives them to its conditions when it begins, and a kernel may set others before the node begins ---- */
+
+/* cudaGraphConditionalHandleCreate says "Applied at the beginning of each graph execution": a loop around the node does not give them
+ * again. No question asks about that, because a driver might read a round of a loop as an execution of its body. */
 
 static void condition_begins(const struct node *n, unsigned level)
 {
@@ -280,8 +288,8 @@ void launch_sets_conditions(const struct graph *g, struct op *start)
     start->loop->begins = g;
 }
 
-/* What a node with a default value runs is queued by that value, so that the host need not wait until the node begins. Once it begins, it is seen whether
- * a kernel has set another one. */
+/* What a node with a default value runs is queued by that value, so that the host need not wait until the node begins. Once it begins, it
+ * is seen whether a kernel has set another one. */
 void loop_guesses(const struct node *n, const struct graph *body, uint64_t first)
 {
     bool stays = n->choice == BODY_LOOP ? device.faults.loop_begins_by_default : device.faults.default_beats_kernel;
@@ -317,7 +325,10 @@ static bool guess_goes_on(struct op *op)
 {
     struct loop guess = *op->loop;
     const struct node *n = guess.node;
+    struct queued outside = queued;
+    queued = guess.queued;
     bool as_guessed = node_body_by(n, decided_value(n)) == guess.guess;
+    queued = outside;
     loop_ends(op);
     if (device.faults.loop_default_counts_once && n->choice == BODY_LOOP && !condition_setting[n->handle].set)
         condition_set(n->handle, 0);
@@ -329,7 +340,6 @@ static bool guess_goes_on(struct op *op)
         queue_body(&guess, op, guess.last);
         return false;
     }
-    struct queued outside = queued;
     queued = guess.queued;
     if (n->choice == BODY_LOOP)
         op->loop = loop_new(n, NULL);
@@ -345,14 +355,16 @@ static bool guess_goes_on(struct op *op)
 
 static bool is_within(const struct loop *loop, const struct graph *whole)
 {
-    const struct graph *g = loop->begins != NULL ? loop->begins : loop->node->graph;
+    if (loop->of == NULL || loop->begins != NULL)
+        return loop->of != NULL && loop->begins == whole;
+    const struct graph *g = loop->node->graph;
     while (g->owner != NULL)
         g = g->owner->graph;
-    return loop->of != NULL && g == whole;
+    return g == whole;
 }
 
-/* The nodes of the launches of this graph change, or go. Those that have a default value keep to it: what a kernel sets in a launch that still runs then
- * is not seen. No question does so. */
+/* The nodes of the launches of this graph change, or go. Those that have a default value keep to it: what a kernel sets in a launch that
+ * still runs then is not seen. No question does so. */
 static void guesses_hold(const struct graph *whole)
 {
     for (struct loop *loop = open_loops, *next; loop != NULL; loop = next) {
