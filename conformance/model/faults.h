@@ -126,7 +126,7 @@ struct faults {
     bool other_thread_update_ignored, other_thread_params_ignored, other_thread_enabling_ignored, other_thread_source_fixed, other_thread_edges_lost;
     bool other_thread_node_stays, other_thread_event_not_taken, record_node_records_both, update_names_old_node, update_names_no_node;
     bool update_names_first_node, update_names_no_from, new_count_names_node, value_told_as_byte, rows_not_told, copy_tells_target_twice;
-    bool host_data_not_told, captured_memset_told_as_word, argument_of_first_told, disabling_takes_memsets, flags_told_as_none, flags_told_of_newest;
+    bool host_data_not_told, captured_memset_told_as_word, argument_of_first_told, extra_untold, arrays_untold, disabling_takes_memsets, flags_told_as_none, flags_told_of_newest;
     bool update_clears_flags, spoiled_takes_memset, spoiled_takes_copy, spoiled_takes_host, spoiled_memset_runs, spoiled_end_is_illegal_state;
     bool success_clears_error, first_error_stays, last_error_shared, capture_blocks_none, capture_spoils_events, relaxed_forbids_memory;
     bool capture_forbids_others, memory_spoils_capture, capture_forbids_disabling, pool_beside_capture_eats_waits, completion_passed_after_capture;

@@ -750,6 +750,8 @@ static const struct variant variants[] = {
     BROKEN("copy-tells-target-twice", copy_tells_target_twice, "EDGE-36a", "a copy node tells its target as its source"),
     BROKEN("host-data-not-told", host_data_not_told, "EDGE-36a", "a host node does not tell its data"),
     BROKEN("captured-memset-told-as-word", captured_memset_told_as_word, "EDGE-36a", "a captured memset tells as many elements as bytes, each of four bytes"),
+    BROKEN("extra-untold", extra_untold, "EDGE-36a", "who asks a kernel node for its parameters finds as further arguments what lay there before"),
+    BROKEN("arrays-untold", arrays_untold, "EDGE-36a", "who asks a copy for its parameters finds as arrays what lay there before"),
     BROKEN("argument-of-first-told", argument_of_first_told, "EDGE-36a", "a kernel node tells the argument that it was made with"),
     BROKEN("disabling-takes-memsets", disabling_takes_memsets, "EDGE-42b", "disabling a memset disables the other memsets"),
     BROKEN("flags-told-as-none", flags_told_as_none, "EDGE-36b", "an executable graph tells no flags"),
