@@ -124,7 +124,7 @@ struct faults {
     bool body_before_disabled_lost, wait_before_disabled_lost, disabled_before_empty_lost, running_graph_passes_stream, disabling_again_frees_exec;
     bool disabling_forgets_events, disabled_node_frees_exec, record_node_keeps_pending, late_nodes_edgeless, update_from_same_ignored, unchanged_update_ignored, same_params_ignored, params_given_elsewhere_ignored;
     bool other_thread_update_ignored, other_thread_params_ignored, other_thread_enabling_ignored, other_thread_source_fixed, other_thread_edges_lost;
-    bool other_thread_node_stays, other_thread_event_not_taken, record_node_records_both, update_names_old_node, update_names_no_node;
+    bool other_thread_node_stays, other_thread_event_not_taken, record_node_records_both, update_names_old_node, update_names_no_node, older_update_names_no_node;
     bool update_names_first_node, update_names_no_from, new_count_names_node, value_told_as_byte, rows_not_told, copy_tells_target_twice;
     bool host_data_not_told, captured_memset_told_as_word, argument_of_first_told, extra_untold, arrays_untold, disabling_takes_memsets, flags_told_as_none, flags_told_of_newest;
     bool update_clears_flags, spoiled_takes_memset, spoiled_takes_copy, spoiled_takes_host, spoiled_memset_runs, spoiled_end_is_illegal_state;

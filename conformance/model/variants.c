@@ -741,6 +741,7 @@ static const struct variant variants[] = {
     BROKEN("event-reaches-wait-to-come", event_reaches_wait_to_come, "EVT-17a", "a wait node of an executable graph that is given another event waits no longer for the one before in the launch that is under way"),
     BROKEN("record-node-records-both", record_node_records_both, "EVT-17a", "a record node of an executable graph that is given another event records the one before, too"),
     BROKEN("update-names-old-node", update_names_old_node, "EDGE-38a", "an update that is refused for a node names that of the graph that the executable one was made of"),
+    BROKEN("older-update-names-no-node", older_update_names_no_node, "EDGE-38a", "cuGraphExecUpdate as it was at first names no node when it is refused for one"),
     BROKEN("update-names-no-node", update_names_no_node, "EDGE-38a", "an update that is refused for a node names none"),
     BROKEN("update-names-first-node", update_names_first_node, "EDGE-38a", "an update that is refused for a node names the first one"),
     BROKEN("update-names-no-from", update_names_no_from, "EDGE-38a", "an update that is refused for a dependency does not name it"),
