@@ -345,6 +345,7 @@ static const struct excluded {
     { "a stream of flags 2", stream_flags },
     { "a graph of flags 1", graph_flags },
     { "a callback of flags 1", callback_flags },
+    { "a user object without flags", object_flags },
     { "memory that was freed already", free_again },
     { "a capture in mode 3", begin_mode },
     { "device -1", device_below },

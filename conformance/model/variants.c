@@ -1150,6 +1150,7 @@ static const struct variant variants[] = {
     BROKEN("relaxed-capture-not-spoiled", relaxed_capture_not_spoiled, "EDGE-40a", "a look at a stream that captures in relaxed mode is refused and spoils nothing"),
     BROKEN("plain-stream-blocks-none", plain_stream_blocks_none, "ATTR-16", "cudaStreamCreate makes streams that do not block"),
     BROKEN("plain-event-untimed", plain_event_untimed, "EVT-15", "cudaEventCreate makes events that keep no time"),
+    BROKEN("object-flags-taken", object_flags_taken, "COMP-04g", "a user object of flags that there are not is made"),
     BROKEN("graph-flags-taken", graph_flags_taken, "COMP-04g", "a graph of flags that there are not is made"),
     BROKEN("callback-flags-taken", callback_flags_taken, "COMP-04g", "a callback with flags is taken"),
     BROKEN("freed-memory-freed", freed_memory_freed, "COMP-04g", "memory that was freed is freed again"),
