@@ -85,7 +85,8 @@ cudaError_t CUDARTAPI cudaMemGetInfo(size_t *left, size_t *total)
     CALL(cudaMemGetInfo);
     device.told_memory_at = device.serial;
     FAIL_IF(left == NULL || total == NULL, cudaErrorInvalidValue);
-    *total = memory_total();
+    if (!device.faults.memory_total_untold)
+        *total = memory_total();
     *left = memory_total() - memory_in_use();
     return cudaSuccess;
 }

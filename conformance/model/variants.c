@@ -1151,6 +1151,7 @@ static const struct variant variants[] = {
     BROKEN("plain-stream-blocks-none", plain_stream_blocks_none, "ATTR-16", "cudaStreamCreate makes streams that do not block"),
     BROKEN("plain-event-untimed", plain_event_untimed, "EVT-15", "cudaEventCreate makes events that keep no time"),
     BROKEN("object-flags-taken", object_flags_taken, "COMP-04g", "a user object of flags that there are not is made"),
+    BROKEN("memory-total-untold", memory_total_untold, "ATTR-15b", "the device tells how much of its memory is left, but not how much there is"),
     BROKEN("graph-flags-taken", graph_flags_taken, "COMP-04g", "a graph of flags that there are not is made"),
     BROKEN("callback-flags-taken", callback_flags_taken, "COMP-04g", "a callback with flags is taken"),
     BROKEN("freed-memory-freed", freed_memory_freed, "COMP-04g", "memory that was freed is freed again"),
