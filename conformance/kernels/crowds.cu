@@ -285,6 +285,7 @@ struct crowd {
     unsigned primary_hint;     /* the same of the primary */
     unsigned stale, early, witnessed, trials, passed; /* passed: plain kernels that did not come after the one before */
     unsigned lost;             /* words of blocks that had left */
+    unsigned missed;           /* trials in which a flag was not raised, or not as often as it should be */
 };
 
 static cudaError_t open_crowd(struct crowd *crowd, struct ask *ask)
@@ -553,16 +554,26 @@ static void ask_blocks(struct ask *ask)
 
 /* ---- handed ---- */
 
+/* Once the work has ended, whether or not the two blocks met: whether the flag is another one than it was raised to. */
+static unsigned is_raised_wrongly(const struct crowd *crowd, unsigned threads)
+{
+    uint32_t each = crowd->room->plan.repeats == EACH_SECOND && threads == HANDERS;
+
+    return !EAGER && crowd->room->state.alive != (each ? HANDERS / 2 : 1);
+}
+
 static cudaError_t run_handed(struct crowd *crowd)
 {
     const struct seat *seat = &seats[crowd->trials / 3 % SEATS];
+    unsigned threads = crowd->trials % 3 ? HANDERS : 1;
     cudaError_t error;
 
     prepare_seat(crowd, seat, crowd->trials, crowd->trials >= ASK_TRIALS);
     crowd->primary_hint = crowd->trials % 2 ? 1 + crowd->trials / 2 % 2 : 0; /* no map: a fence does not reach another memory-sync domain */
     crowd->stream = crowd->trials / 5 % 4 == 3 ? cudaStreamLegacy : crowd->ask->stream;
-    error = run_pair(crowd, (const void *)SYMBOL(crowds_giver), (const void *)SYMBOL(crowds_taker), seat->blocks, crowd->trials % 3 ? HANDERS : 1);
+    error = run_pair(crowd, (const void *)SYMBOL(crowds_giver), (const void *)SYMBOL(crowds_taker), seat->blocks, threads);
     crowd->stale += error == cudaSuccess && crowd->room->state.early != 0;
+    crowd->missed += error == cudaSuccess && is_raised_wrongly(crowd, threads);
     return error;
 }
 
@@ -580,6 +591,7 @@ static void ask_handed(struct ask *ask)
     if (error == cudaSuccess && crowd.witnessed < ASK_TRIALS / 2)
         ask_skip(ask, "words that are handed over", "the two kernels hardly overlapped");
     ask_expect_none(ask, "trials in which words were missing after the flag", crowd.stale, crowd.trials);
+    ask_expect_none(ask, "trials that left another flag than was raised", crowd.missed, crowd.trials);
     if (error == cudaSuccess)
         ask_turns(&crowd);
     (void)cudaFree(crowd.words[1]);

@@ -205,7 +205,10 @@ static cudaError_t run_within(struct crowd *crowd, unsigned how, unsigned trial)
     default:
         error = launch_blocks((const void *)SYMBOL(crowds_both), &crowd->args, seat->blocks, threads, stream, attribute, attributes);
     }
-    return error == cudaSuccess ? cudaStreamSynchronize(stream) : error;
+    if (error == cudaSuccess)
+        error = cudaStreamSynchronize(stream);
+    crowd->missed += error == cudaSuccess && is_raised_wrongly(crowd, how == WITHIN_LAYERS ? 1 : threads);
+    return error;
 }
 
 #include "crowds_kept.h"
@@ -235,6 +238,7 @@ static void ask_within(struct ask *ask)
             ask_skip(ask, within_name[how], "the two blocks hardly met");
         ask_expect_none(ask, within_name[how], wrong[how], seen[how]);
     }
+    ask_expect_none(ask, "trials that left another flag than was raised", crowd.missed, trial);
     if (error == cudaSuccess)
         ask_kept(&crowd);
     if (error == cudaSuccess)

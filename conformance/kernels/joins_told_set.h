@@ -51,24 +51,31 @@ static cudaError_t reset_lines(struct joins *joins, cudaStream_t stream, cudaEve
     return cudaSuccess;
 }
 
-/* Memory that nobody uses, until the trial has ended. Systems may refuse to register it. */
+/* Memory that nobody uses, until the trial has ended. Systems may refuse to register it, but not because an earlier trial did so: that one has
+ * told the device since that it is registered no more. */
 static unsigned char set_apart[4096];
 
 static cudaError_t add_registered(struct joins *joins, cudaStream_t stream, cudaEvent_t event)
 {
+    cudaError_t error = cudaSuccess;
+
     (void)stream, (void)event;
-    if (!joins->registered && !work_is_captured(joins) && cudaHostRegister(set_apart, sizeof(set_apart), cudaHostRegisterDefault) == cudaSuccess)
+    if (joins->registered || work_is_captured(joins))
+        return error;
+    error = cudaHostRegister(set_apart, sizeof(set_apart), cudaHostRegisterDefault);
+    if (error == cudaSuccess)
         joins->registered = set_apart;
     (void)cudaGetLastError();
-    return cudaSuccess;
+    return error == cudaErrorHostMemoryAlreadyRegistered ? error : cudaSuccess;
 }
 
 static cudaError_t end_registered(struct joins *joins, cudaStream_t stream, cudaEvent_t event)
 {
+    cudaError_t error = add_registered(joins, NULL, NULL);
+
     (void)stream, (void)event;
-    (void)add_registered(joins, NULL, NULL);
     if (!joins->registered)
-        return cudaSuccess;
+        return error;
     joins->registered = NULL;
     return cudaHostUnregister(set_apart);
 }

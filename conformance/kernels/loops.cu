@@ -16,7 +16,8 @@
  *
  * In `bodies` and `chosen` a disabled kernel stands before the loop or body, and in two trials of three a loop of another graph runs before
  * the launches or beside them. Some executable graphs are updated, made anew, uploaded, or given parameters that they have, before their first
- * launch or between two. Any value but 0 lets a loop go on, or a body run, whichever thread of whichever block sets it.
+ * launch or between two. Any value but 0 lets a loop go on, or a body run, whichever thread of whichever block sets it. In every second trial a
+ * loop's condition is set in its last round only, as in the CUDA Programming Guide's example.
  *
  * Mutant `nowait`: nobody waits.
  */
@@ -69,12 +70,21 @@ static const char *const way_name[WAYS] = { "", " by a full edge", " by an edge 
                                             " around a body", " around a memset", " before a memset", " around a child graph",
                                             " around a body of a pair", " before a body" };
 
-/* What the trial's plan has as `withhold`, `repeats`, and `skip`, which is how often the loop runs in a launch. */
+/* What the trial's plan has as `withhold`, `repeats`, `skip`, which is how often the loop runs in a launch, and `reads_early`: whether only a
+ * loop's last round sets its condition. Until then it keeps the value with which the loop began, by default or by a kernel. */
 DEVICE_FN uint32_t way_of(const struct trial_plan *plan) { return plan->withhold; }
 DEVICE_FN uint32_t rounds_of(const struct trial_plan *plan) { return plan->repeats; }
 DEVICE_FN uint32_t times_of(const struct trial_plan *plan) { return plan->skip; }
+DEVICE_FN int sets_last_only(const struct trial_plan *plan) { return plan->reads_early != 0; }
 DEVICE_FN uint32_t value_to_go(const struct kernel_args *args, int goes_on) { return goes_on ? k_load(args->data + GO_AT) : 0; }
 DEVICE_FN uint32_t all_rounds_of(const struct trial_plan *plan) { return LOOPS * times_of(plan) * rounds_of(plan); }
+
+/* Whether a loop goes on after a round. */
+DEVICE_FN void decides_round(const struct kernel_args *args, const struct trial_plan *plan, uint32_t handle_at, int goes_on)
+{
+    if (!goes_on || !sets_last_only(plan))
+        k_set_condition(k_load64_relaxed(args->data + handle_at), value_to_go(args, goes_on));
+}
 
 #include "loops_between.h"
 
@@ -141,8 +151,7 @@ DEVICE_FN void ends_round(const struct kernel_args *args, const struct trial_pla
     if (k_thread() != round % k_threads())
         return;
     k_store_relaxed(&args->state->finished, ended);
-    k_set_condition(k_load64_relaxed(args->data + HANDLE_AT),
-                    value_to_go(args, ended % rounds_of(plan) != 0 && ended < all_rounds_of(plan)));
+    decides_round(args, plan, HANDLE_AT, ended % rounds_of(plan) != 0 && ended < all_rounds_of(plan));
 }
 
 /* Ends the round late, or decides late whether the body after it runs. witnessed: wrong words. */
@@ -234,7 +243,7 @@ KERNEL(loops_ends)
 
     find_rounds(&args, ended, ended != 0 && ended % rounds_of(&plan) == 0);
     if (k_thread() == 0)
-        k_set_condition(k_load64_relaxed(args.data + OUTER_AT), value_to_go(&args, begun % times_of(&plan) != 0));
+        decides_round(&args, &plan, OUTER_AT, begun % times_of(&plan) != 0);
 }
 
 /* Before each of two loops: lets the next one run, late, and hands its handle to the kernel that ends the rounds. */
@@ -357,6 +366,7 @@ static unsigned prepare_loops(struct loops *l, unsigned trial)
     l->room->plan.skip = l->times;
     l->room->plan.withhold = l->way;
     l->room->plan.repeats = rounds;
+    l->room->plan.reads_early = (trial / 2 + l->turn) % 2;
     l->room->plan.rotate = (trial + l->turn) % PATTERNS;
     l->room->plan.residents = inner_starts(l->turn);
     l->room->data[CHOICE_AT] = trial % 2;

@@ -45,7 +45,7 @@ KERNEL(loops_last)
     k_store(args.seen, 0);
     k_store_relaxed(&args.state->finished, ended);
     if (rounds_of(&plan) > 1)
-        k_set_condition(k_load64_relaxed(args.data + HANDLE_AT), ended % rounds_of(&plan) != 0 && ended < LOOPS * rounds_of(&plan));
+        decides_round(&args, &plan, HANDLE_AT, ended % rounds_of(&plan) != 0 && ended < LOOPS * rounds_of(&plan));
 }
 
 struct mixed {
@@ -186,7 +186,9 @@ static void prepare_mixed(struct mixed *n, unsigned trial)
     n->l.room->plan.hold_ns = trial % 3 * 2000;
     n->l.room->plan.words = n->count;
     n->l.room->plan.repeats = n->rounds;
+    n->l.room->plan.reads_early = trial % 2;
     memset(data, 0, MIXED_NODES * sizeof(*data));
+    data[GO_AT] = 1;
     memcpy(data + BEFORE_AT, n->before, sizeof(n->before));
     memcpy(data + HANDLE_AT, &n->l.handle, sizeof(n->l.handle));
 }

@@ -8,7 +8,8 @@
  * memsets  COMP-05c  memsets of 0, 1, 127, 128, 255, -1 and of values of which a byte is but a part; many behind a slow kernel
  * values   COMP-05c  memsets of values of 1, 2 and 4 bytes by the driver's calls, launched and captured
  * set_rows COMP-05c  memsets of rows: one and several, shorter than their pitch, of more than 1 KiB; launched and captured
- * rows     COMP-05e  copies of such rows, whose pitches are the same or differ, between memory of every kind; launched, captured and nodes
+ * rows     COMP-05e  copies of such rows, whose pitches are the same or differ, between memory of every kind; launched, captured and nodes;
+ *                    and of several layers of rows with gaps between them (pageable_layers.h)
  * high     COMP-05e  copies and memsets of 65,535 to 70,000 rows of few bytes, launched and captured
  * shifted  COMP-05e  copies of 1 to 300 bytes from and to any address, between memory of every kind; plain, asynchronous, of a row, nodes
  * large    COMP-05e  copies of more than 1 MiB between memory of every kind, and of any size by the driver's call; many behind a slow kernel; what

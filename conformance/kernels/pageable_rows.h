@@ -163,6 +163,8 @@ static cudaError_t try_rows(struct places *p, const struct rows *r, enum place f
     return error == cudaSuccess ? look_at_rows(p, r, to, salt, -1) : error;
 }
 
+#include "pageable_layers.h"
+
 /* Pageable memory is copied by launches alone. */
 static void ask_rows(struct ask *ask)
 {
@@ -185,6 +187,7 @@ static void ask_rows(struct ask *ask)
         ask_expect(ask, names[way], error, cudaSuccess);
     }
     ask_expect_none(ask, "copies of rows that left other bytes", p.wrong, p.trials);
+    ask_layers(&p);
     close_places(&p);
 }
 

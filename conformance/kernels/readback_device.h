@@ -74,6 +74,15 @@ static void ask_abilities(struct ask *ask, int device)
         ask_expect_number(ask, "memory-sync domains", is, 4);
 }
 
+/* How much memory there is, and how much of it nobody has. */
+static void ask_memory(struct ask *ask)
+{
+    size_t left = ~(size_t)0, total = 0;
+
+    ask_expect(ask, "the memory of the device", cudaMemGetInfo(&left, &total), cudaSuccess);
+    ask_expect_number(ask, "whether more of it is left than there is", total == 0 || left > total, 0);
+}
+
 /* Devices are numbered from 0 to one less than there are. */
 static void ask_no_device(struct ask *ask)
 {

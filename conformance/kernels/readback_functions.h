@@ -336,6 +336,7 @@ static void ask_functions(struct ask *ask)
         return;
     ask_numbers(ask, device);
     ask_abilities(ask, device);
+    ask_memory(ask);
     ask_no_device(ask);
     ask_bounds(ask);
     ask_limit(ask, 4096, most);

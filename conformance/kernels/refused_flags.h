@@ -80,6 +80,20 @@ static cudaError_t free_again(struct values *v)
     return error == cudaSuccess ? cudaFree(memory) : CALL_TAKEN;
 }
 
+static void CUDART_CB no_destructor(void *data) { (void)data; }
+
+/* "Currently it is required to pass cudaUserObjectNoDestructorSync." */
+static cudaError_t object_flags(struct values *v)
+{
+    cudaUserObject_t object = NULL;
+    cudaError_t error = cudaUserObjectCreate(&object, NULL, no_destructor, 1, 0);
+
+    (void)v;
+    if (error == cudaSuccess)
+        (void)cudaUserObjectRelease(object, 1);
+    return error;
+}
+
 static cudaError_t begin_mode(struct values *v)
 {
     cudaError_t error = cudaStreamBeginCapture(v->stream, (enum cudaStreamCaptureMode)3);

@@ -108,7 +108,7 @@ static cudaError_t update_as_told(cudaGraphExec_t exec, cudaGraph_t graph, cudaG
     cudaGraphExecUpdateResultInfo info;
     memset(&info, 0, sizeof info);
     cudaError_t error = device.faults.older_update_ignored ? cudaSuccess : cudaGraphExecUpdate(exec, graph, &info);
-    *wrong = info.errorNode;
+    *wrong = device.faults.older_update_names_no_node ? NULL : info.errorNode;
     *result = info.result;
     return error;
 }

@@ -15,7 +15,9 @@ cudaError_t CUDARTAPI cudaGraphKernelNodeGetParams(cudaGraphNode_t handle, struc
     CALL(cudaGraphKernelNodeGetParams);
     struct request *r = kernel_of(handle);
     FAIL_IF(r == NULL || p == NULL, cudaErrorInvalidValue);
+    void **extra = p->extra;
     memset(p, 0, sizeof *p);
+    p->extra = device.faults.extra_untold ? extra : NULL;
     memcpy(&p->func, &r->kernel->func, sizeof p->func);
     p->gridDim.x = r->grid[0];
     p->gridDim.y = r->grid[1];

@@ -85,7 +85,8 @@ cudaError_t CUDARTAPI cudaMemGetInfo(size_t *left, size_t *total)
     CALL(cudaMemGetInfo);
     device.told_memory_at = device.serial;
     FAIL_IF(left == NULL || total == NULL, cudaErrorInvalidValue);
-    *total = memory_total();
+    if (!device.faults.memory_total_untold)
+        *total = memory_total();
     *left = memory_total() - memory_in_use();
     return cudaSuccess;
 }
@@ -223,16 +224,20 @@ void staging_ends(char *bytes)
 static void stage(struct move *move)
 {
     size_t layers = move->layers != 0 ? move->layers : 1;
-    char *staging = malloc(move->bytes * move->rows * layers), *end = staging;
+    bool far = device.faults.staged_layers_far;
+    const size_t bytes = move->bytes * move->rows * layers;
+    char *staging = far ? calloc(1, bytes + layers * move->from_layer) : malloc(bytes), *end = staging;
     if (staging == NULL)
         abort();
+    const size_t from_layer = device.faults.staged_layers_close ? move->rows * move->from_pitch : move->from_layer;
     for (size_t layer = 0; layer < layers; layer++)
         for (size_t row = 0; row < move->rows; row++, end += move->bytes)
-            memcpy(end, (const char *)move->from + layer * move->from_layer + row * move->from_pitch, move->bytes);
-    share_staging(staging, move->bytes * move->rows * layers);
+            memcpy(end, (const char *)move->from + layer * from_layer + row * move->from_pitch, move->bytes);
+    share_staging(staging, bytes);
     move->from = move->staging = staging;
     move->from_pitch = move->bytes;
-    move->from_layer = move->bytes * move->rows;
+    if (!far)
+        move->from_layer = move->bytes * move->rows;
 }
 
 /* Devices that take rows of whole words to lie in whole words */
@@ -347,6 +352,8 @@ static cudaError_t copy_rows(struct move move, enum cudaMemcpyKind kind, struct 
         memmove(to, from, bytes);
         wait = false;
     }
+    if (device.faults.pageable_layers_close && pageable_target)
+        op->move.layer = move.pitch * move.rows;
     if (pageable_target)
         wait = wait ? !(long_copy && device.faults.long_pageable_target_early) : !device.faults.pageable_later;
     if ((device.faults.rows_copy_unordered && move.rows > 1) || (device.faults.layers_copy_unordered && move.layers > 1))

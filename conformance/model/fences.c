@@ -135,7 +135,9 @@ void model_atomic_add32_release(void *p, uint32_t value)
     device.current->used |= USED_RELEASE;
     if (!device.faults.release_of_add_lost)
         release_stores(device.current);
-    (void)model_atomic_add32(p, value);
+    bool merged = device.faults.release_adds_merged && device.current->index % 32 > 1;
+    if (!merged && !device.faults.release_adds_nothing)
+        (void)model_atomic_add32(p, value);
 }
 
 uint32_t model_load32_acquire(const void *p)

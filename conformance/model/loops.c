@@ -169,6 +169,18 @@ static bool runs_once(const struct loop *loop)
            (f->given_loop_once && has_given(loop->node->graph));
 }
 
+/* What the condition says after a round */
+static unsigned value_after_round(const struct loop *loop)
+{
+    const struct node *n = loop->node;
+    unsigned value = condition_now(n->handle);
+    if (device.faults.loop_round_by_default && !n->undecided && !condition_setting[n->handle].set)
+        value = n->condition;
+    if (device.faults.loop_value_counts_once)
+        condition_set(n->handle, 0);
+    return value;
+}
+
 static bool has_another_round(const struct loop *loop)
 {
     unsigned rounds = loop->queued.rounds;
@@ -178,7 +190,7 @@ static bool has_another_round(const struct loop *loop)
         return false;
     if ((device.faults.loop_by_low_byte && (condition_now(loop->node->handle) & 255) == 0) || (device.faults.loop_of_256_rounds && rounds >= 256))
         return false;
-    return condition_now(loop->node->handle) != 0 && rounds < MOST_ROUNDS && !(device.faults.loop_runs_once && rounds >= 1) &&
+    return value_after_round(loop) != 0 && rounds < MOST_ROUNDS && !(device.faults.loop_runs_once && rounds >= 1) &&
            !(device.faults.loop_of_four_rounds && rounds >= 4) && !(device.faults.loop_of_16_rounds && rounds >= 16);
 }
 
@@ -318,6 +330,8 @@ static bool guess_goes_on(struct op *op)
     bool as_guessed = node_body_by(n, decided_value(n)) == guess.guess;
     queued = outside;
     loop_ends(op);
+    if (device.faults.loop_default_counts_once && n->choice == BODY_LOOP && !condition_setting[n->handle].set)
+        condition_set(n->handle, 0);
     condition_setting[n->handle].set = false;
     if (as_guessed)
         return false;

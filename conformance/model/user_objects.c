@@ -122,7 +122,8 @@ void objects_reset(bool begins)
 cudaError_t CUDARTAPI cudaUserObjectCreate(cudaUserObject_t *out, void *data, cudaHostFn_t destroy, unsigned references, unsigned flags)
 {
     CALL(cudaUserObjectCreate);
-    FAIL_IF(out == NULL || destroy == NULL || references == 0 || flags != cudaUserObjectNoDestructorSync, cudaErrorInvalidValue);
+    FAIL_IF(out == NULL || destroy == NULL || references == 0, cudaErrorInvalidValue);
+    FAIL_IF(flags != cudaUserObjectNoDestructorSync && !device.faults.object_flags_taken, cudaErrorInvalidValue);
     struct user_object *object = calloc(1, sizeof *object);
     FAIL_IF(object == NULL, cudaErrorMemoryAllocation);
     object->magic = OBJECT_MAGIC;
