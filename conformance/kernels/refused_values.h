@@ -262,24 +262,17 @@ static cudaError_t update_capture(const struct values *v, unsigned flags, int fo
 static cudaError_t update_flags(struct values *v) { return update_capture(v, 2, 0); }
 static cudaError_t update_foreign(struct values *v) { return update_capture(v, cudaStreamAddCaptureDependencies, 1); }
 
-/* The legacy stream takes no part in captures: "When an invalid operation is attempted during stream capture, any associated capture graphs are
- * invalidated." Success stands for a capture that is not. */
+/* The legacy stream takes no part in captures. */
 static cudaError_t legacy_joins(struct values *v)
 {
     cudaError_t error = cudaStreamBeginCapture(v->stream, cudaStreamCaptureModeThreadLocal);
-    cudaGraph_t graph = NULL;
 
     if (error == cudaSuccess)
         error = cudaEventRecord(v->event, v->stream);
     if (error != cudaSuccess)
         return CALL_TAKEN;
     error = cudaStreamWaitEvent(cudaStreamLegacy, v->event, 0);
-    (void)cudaStreamEndCapture(v->stream, &graph);
-    (void)cudaGetLastError();
-    if (graph) {
-        (void)cudaGraphDestroy(graph);
-        error = cudaSuccess;
-    }
+    ask_drop_capture(v->stream);
     (void)cudaEventRecord(v->event, v->stream); /* it is no captured one any more */
     return error;
 }

@@ -560,7 +560,7 @@ cudaError_t capture_wait(struct stream *s, struct event *e)
     if (stream_is_legacy(s) && device.faults.legacy_joins)
         return cudaSuccess;
     if (stream_is_legacy(s)) {
-        c->invalid = !device.faults.legacy_join_spares;
+        c->invalid = true;
         return cudaErrorStreamCaptureImplicit;
     }
     unsigned lanes = 0;

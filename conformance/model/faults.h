@@ -209,7 +209,7 @@ struct faults {
     bool driver_tells_no_static_shared, driver_tells_devices_threads, driver_tells_no_registers, name_of_first_told, negative_limit_taken;
     bool unknown_attribute_taken, large_carveout_taken, default_carveout_ignored, clusters_counted_along_x, shared_limit_not_enforced;
     bool external_launch_event_taken, interprocess_launch_event_taken, event_flags_taken, timed_interprocess_taken, record_flags_taken;
-    bool wait_flags_taken, stream_flags_taken, capture_mode_3_taken, legacy_joins, legacy_join_spares, failed_end_leaves_graph, foreign_begin_taken;
+    bool wait_flags_taken, stream_flags_taken, capture_mode_3_taken, legacy_joins, failed_end_leaves_graph, foreign_begin_taken;
     bool foreign_update_taken, update_flags_taken, foreign_edge_taken, host_without_function_added, elements_of_eight_taken;
     bool host_without_function_launched, kernel_params_for_memset, no_event_taken, two_loop_bodies_taken, three_bodies_taken, no_body_taken;
     bool handle_flags_taken, target_pitch_short_taken, source_pitch_short_taken, rows_take_one, domain_2_taken, bounds_ignored, row_of_source_lost;

@@ -1309,7 +1309,6 @@ static const struct variant variants[] = {
     BROKEN("wait-flags-taken", wait_flags_taken, "COMP-04g", "a wait for an event takes any flags"),
     BROKEN("stream-flags-taken", stream_flags_taken, "COMP-04g", "a stream takes any flags"),
     BROKEN("capture-mode-3-taken", capture_mode_3_taken, "COMP-04g", "a capture may begin in a mode that there is not"),
-    BROKEN("legacy-join-spares", legacy_join_spares, "COMP-04g", "a capture whose event the legacy stream is refused to wait for goes on"),
     BROKEN("legacy-joins", legacy_joins, "COMP-04g", "the legacy stream may wait for an event of a capture, and says nothing"),
     BROKEN("failed-end-leaves-graph", failed_end_leaves_graph, "COMP-04g", "a capture that was spoiled gives no graph, not even none"),
     BROKEN("foreign-begin-taken", foreign_begin_taken, "COMP-04g", "a capture may begin after a node of another graph"),
