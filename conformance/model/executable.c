@@ -29,6 +29,15 @@ static struct op *record_op(const struct node *n)
     return op;
 }
 
+/* How many nodes of its kind its graph had before it. */
+static unsigned alike_before(const struct node *n)
+{
+    unsigned before = 0;
+    for (size_t i = 0; i < n->index; i++)
+        before += n->graph->node[i]->type == n->type;
+    return before;
+}
+
 /* Waits for what the event stood for when the graph was launched. */
 static struct op *wait_op(const struct node *n)
 {
@@ -43,6 +52,7 @@ static struct op *wait_op(const struct node *n)
                             (device.faults.wait_node_passes_ipc && (e->flags & cudaEventInterprocess) != 0));
     bool at_start = device.faults.wait_node_at_start && e != NULL && e->recorded == RECORDED_PROGRAMMATIC;
     unseen |= device.faults.wait_node_in_child_passes && n->graph->owner != NULL;
+    unseen |= device.faults.fifth_wait_node_passes && alike_before(n) >= 4;
     if (e != NULL && e->op != NULL && !device.faults.wait_node_early && !unseen)
         op_after(op, e->op, at_start ? EDGE_STARTED : e->device_at);
     return op;
@@ -51,11 +61,9 @@ static struct op *wait_op(const struct node *n)
 /* Devices on which a record node records nothing: in a child graph, or after so many others of its graph. */
 static bool records_nothing(const struct node *n)
 {
-    unsigned before = 0;
-    for (size_t i = 0; i < n->index; i++)
-        before += n->graph->node[i]->type == cudaGraphNodeTypeEventRecord;
+    unsigned before = alike_before(n);
     return (device.faults.third_record_node_lost && before >= 2) || (device.faults.fifth_record_node_lost && before >= 4) ||
-           (device.faults.record_node_in_child_lost && n->graph->owner != NULL);
+           (device.faults.record_node_17_lost && before >= 16) || (device.faults.record_node_in_child_lost && n->graph->owner != NULL);
 }
 
 /* Devices on which a node that writes a value, or waits for one, does nothing. */

@@ -2223,6 +2223,9 @@ static const struct variant variants[] = {
     BROKEN("legacy-host-passes-lone-work", legacy_host_passes_lone_work, "COMP-06d", "a host function in the legacy stream does not wait for a blocking stream that holds a memset, a copy or a host function and nothing before it"),
     BROKEN("legacy-passes-lone-graphs", legacy_passes_lone_graphs, "COMP-06d", "the legacy stream does not wait for a blocking stream that holds a graph without kernels and nothing before it"),
     BROKEN("legacy-passes-lone-frees", legacy_passes_lone_frees, "COMP-06d", "the legacy stream does not wait for a blocking stream that holds the end of an allocation and nothing before it"),
+    BROKEN("fifth-wait-node-passes", fifth_wait_node_passes, "EVT-17a", "from the fifth node of a graph on that waits for an event none waits"),
+    BROKEN("record-node-17-lost", record_node_17_lost, "EVT-17a", "from the seventeenth record node of a graph on none records"),
+    BROKEN("child-update-keeps-events", child_update_keeps_events, "EVT-17a", "an update leaves the nodes of a child graph the events that they had"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
