@@ -533,6 +533,7 @@ struct faults {
     bool legacy_kernel_passes_hosts, legacy_move_passes_lone_moves, legacy_record_passes_lone_work, legacy_graph_passes_lone_work;
     bool legacy_host_passes_lone_work, legacy_passes_lone_graphs, legacy_passes_lone_frees; /* lone: no work stands before it in its stream */
     bool fifth_wait_node_passes, record_node_17_lost, child_update_keeps_events;
+    bool alloc_pieces_overlap, third_alloc_node_shares;
     bool never_overlaps, seldom_overlaps, early, shared, halts, late_copies, pageable_later; /* these conform */
 };
 

@@ -2226,6 +2226,8 @@ static const struct variant variants[] = {
     BROKEN("fifth-wait-node-passes", fifth_wait_node_passes, "EVT-17a", "from the fifth node of a graph on that waits for an event none waits"),
     BROKEN("record-node-17-lost", record_node_17_lost, "EVT-17a", "from the seventeenth record node of a graph on none records"),
     BROKEN("child-update-keeps-events", child_update_keeps_events, "EVT-17a", "an update leaves the nodes of a child graph the events that they had"),
+    BROKEN("alloc-pieces-overlap", alloc_pieces_overlap, "COMP-17c", "nodes that allocate less than a node before them freed are all given the same piece of that"),
+    BROKEN("third-alloc-node-shares", third_alloc_node_shares, "COMP-17c", "from the third node of a graph on that allocates memory one is given what another one still uses"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
