@@ -369,7 +369,7 @@ struct graph_exec {
     unsigned launches, updates; /* so far */
     unsigned updates_taken; /* for the device update-33-uncovers */
     bool refused;       /* an update, for the device refused-update-sticks */
-    unsigned in_flight; /* launches that were queued while another one ran */
+    unsigned in_flight; /* launches since none was under way */
     unsigned changed[CHANGES]; /* nodes since its last launch, by each call: for the devices *-beyond-* */
     struct op *upload_behind; /* which its last upload waits for, and what was uploaded: for the devices pending-upload-* */
     struct graph *as_uploaded;

@@ -50,7 +50,7 @@ cudaError_t CUDARTAPI cudaGraphNodeFindInClone(cudaGraphNode_t *out, cudaGraphNo
     FAIL_IF(out == NULL || node_of(original) == NULL || g == NULL, cudaErrorInvalidValue);
     for (size_t i = 0; i < g->nodes; i++)
         if (g->node[i]->original == node_of(original)) {
-            *out = (cudaGraphNode_t)(void *)g->node[i];
+            *out = (cudaGraphNode_t)(void *)g->node[device.faults.beyond_1024_found_is_neighbour && i >= 1024 ? i - 1 : i];
             return cudaSuccess;
         }
     if (device.faults.find_late_in_clone && g->copied_from == node_of(original)->graph->number && g->nodes != 0) {

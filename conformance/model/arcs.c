@@ -333,9 +333,10 @@ void arc_orders(const struct arc *a)
                         (device.faults.nested_child_unordered && in_nested_child(a->to));
     unsigned level = level_of(in);
     full_lets_go |= device.faults.fourth_level_unordered && level >= 4;
+    full_lets_go |= device.faults.level_32_unordered && level >= 32;
     full_lets_go |= (device.faults.level_8_unordered && level >= 8) || is_first_beside(a) || is_value_beside(a);
     full_lets_go |= device.faults.chosen_full_edge_lets_go && queued.chosen;
-    full_lets_go |= device.faults.launch_257_lets_go && queued.launches > 256;
+    full_lets_go |= (device.faults.launch_257_lets_go && queued.launches > 256) || (device.faults.launch_1025_lets_go && queued.launches > 1024);
     full_lets_go |= device.faults.fifth_round_lets_go && queued.rounds >= 4;
     full_lets_go |= device.faults.many_blocks_in_body_let_go && is_many(a->from) && graph_is_inside(in, cudaGraphNodeTypeConditional);
     full_lets_go |= device.faults.late_map_passed && a->from->kernel != NULL && (a->from->kernel->late_from >> 9 & 1) != 0;

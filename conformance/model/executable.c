@@ -428,7 +428,8 @@ cudaError_t graph_queue(struct graph_exec *exec, struct stream *s)
         exec->running = NULL;
     if (!running)
         exec->in_flight = 0;
-    bool third = device.faults.third_in_flight_free && exec->in_flight++ >= 2;
+    unsigned in_flight = exec->in_flight++;
+    bool passes = (device.faults.third_in_flight_free && in_flight >= 2) || (device.faults.ninth_in_flight_free && in_flight >= 8);
     if ((device.faults.urgent_exec_overlaps && s->priority < 0 && exec->in != s) || (device.faults.awaiting_exec_overlaps && awaits))
         exec->running = NULL;
     if (device.faults.lone_node_overlaps_itself && exec->copy->nodes == 1)
@@ -440,7 +441,7 @@ cudaError_t graph_queue(struct graph_exec *exec, struct stream *s)
     if (device.faults.renewed_stream_frees_exec && running && exec->in == s->renews)
         exec->running = NULL;
     exec->in = s;
-    if (exec->running != NULL && !device.faults.exec_overlaps_itself && !third)
+    if (exec->running != NULL && !device.faults.exec_overlaps_itself && !passes)
         op_after(start, at_leaf ? exec->leaf : exec->running, at); /* launches of one executable graph never overlap */
     bool forgotten = (device.faults.legacy_exec_overlapped && stream_is_legacy(s)) ||
                      (device.faults.per_thread_exec_overlapped && stream_is_per_thread(s));

@@ -2228,6 +2228,11 @@ static const struct variant variants[] = {
     BROKEN("child-update-keeps-events", child_update_keeps_events, "EVT-17a", "an update leaves the nodes of a child graph the events that they had"),
     BROKEN("alloc-pieces-overlap", alloc_pieces_overlap, "COMP-17c", "nodes that allocate less than a node before them freed are all given the same piece of that"),
     BROKEN("third-alloc-node-shares", third_alloc_node_shares, "COMP-17c", "from the third node of a graph on that allocates memory one is given what another one still uses"),
+    BROKEN("ninth-in-flight-free", ninth_in_flight_free, "COMP-12b", "launched a ninth time while eight launches of it are in flight, an executable graph waits for none of them"),
+    BROKEN("launch-1025-lets-go", launch_1025_lets_go, "COMP-04e", "from the 1,025th launch of an executable graph on full edges let go at the trigger"),
+    BROKEN("edges-beyond-1024-told-full", edges_beyond_1024_told_full, "COMP-04b", "of more than 1,024 edges of a graph the later ones are told as full ones"),
+    BROKEN("beyond-1024-found-is-neighbour", beyond_1024_found_is_neighbour, "COMP-04b", "who looks for a clone of one of more than 1,024 nodes is told the one before it"),
+    BROKEN("level-32-unordered", level_32_unordered, "COMP-04b", "in child graphs 32 deep full edges let go at the trigger"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
