@@ -536,6 +536,7 @@ struct faults {
     bool alloc_pieces_overlap, third_alloc_node_shares;
     bool ninth_in_flight_free, launch_1025_lets_go;
     bool edges_beyond_1024_told_full, beyond_1024_found_is_neighbour, level_32_unordered;
+    bool fourth_hand_fork_lost, ninth_capture_unordered;
     bool never_overlaps, seldom_overlaps, early, shared, halts, late_copies, pageable_later; /* these conform */
 };
 
