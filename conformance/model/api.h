@@ -394,6 +394,7 @@ cudaError_t memory_copied(void *to, const void *from, size_t bytes, enum cudaMem
 void graph_loses_values(struct graph *g); /* but the first one of each batch: for the device copied-batch-does-one */
 void graphs_reset(void);
 bool exec_under_way(const struct graph_exec *e); /* one of its nodes has begun, and one has not */
+void bodies_take(const struct graph *of, const struct graph *from); /* ... those in bodies */
 void rest_takes(const struct graph *of, const struct graph *from); /* the nodes that have not begun do what those of another graph do */
 void execs_turn(const struct node *from, const struct node *to); /* for the device turned-edge-reaches-execs */
 void graphs_lose_arc(const struct node *from, const struct node *to); /* for the device removal-reaches-children */

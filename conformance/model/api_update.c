@@ -441,6 +441,8 @@ static void take_update(struct graph_exec *e, struct graph *copy)
 {
     if (device.faults.update_reaches_rest && exec_under_way(e))
         rest_takes(e->copy, copy);
+    if (device.faults.update_reaches_bodies && exec_under_way(e))
+        bodies_take(e->copy, copy);
     if (device.faults.update_frees_running)
         e->running = NULL;
     if (device.faults.update_takes_no_object)

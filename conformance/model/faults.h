@@ -535,6 +535,7 @@ struct faults {
     bool fifth_wait_node_passes, record_node_17_lost, child_update_keeps_events;
     bool alloc_pieces_overlap, third_alloc_node_shares;
     bool ninth_in_flight_free, launch_1025_lets_go;
+    bool destroyed_exec_drops_queued, update_reaches_bodies;
     bool edges_beyond_1024_told_full, beyond_1024_found_is_neighbour, level_32_unordered;
     bool fourth_hand_fork_lost, ninth_capture_unordered;
     bool never_overlaps, seldom_overlaps, early, shared, halts, late_copies, pageable_later; /* these conform */

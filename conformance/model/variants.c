@@ -2230,6 +2230,8 @@ static const struct variant variants[] = {
     BROKEN("third-alloc-node-shares", third_alloc_node_shares, "COMP-17c", "from the third node of a graph on that allocates memory one is given what another one still uses"),
     BROKEN("ninth-in-flight-free", ninth_in_flight_free, "COMP-12b", "launched a ninth time while eight launches of it are in flight, an executable graph waits for none of them"),
     BROKEN("launch-1025-lets-go", launch_1025_lets_go, "COMP-04e", "from the 1,025th launch of an executable graph on full edges let go at the trigger"),
+    BROKEN("destroyed-exec-drops-queued", destroyed_exec_drops_queued, "EDGE-43d", "the memsets, copies and host functions of a launch that waits for the one before are dropped when the executable graph is destroyed"),
+    BROKEN("update-reaches-bodies", update_reaches_bodies, "EDGE-43d", "an update reaches what has not begun in the bodies of a launch under way"),
     BROKEN("edges-beyond-1024-told-full", edges_beyond_1024_told_full, "COMP-04b", "of more than 1,024 edges of a graph the later ones are told as full ones"),
     BROKEN("beyond-1024-found-is-neighbour", beyond_1024_found_is_neighbour, "COMP-04b", "who looks for a clone of one of more than 1,024 nodes is told the one before it"),
     BROKEN("fourth-hand-fork-lost", fourth_hand_fork_lost, "COMP-04e", "a stream that comes to a capture from one that came from one that came from another one comes after nothing"),
