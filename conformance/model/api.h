@@ -98,7 +98,7 @@ struct pending_wait { /* an event that the next work in the stream waits for */
 };
 
 enum { STREAM_MAGIC = 0x53545231 };
-enum { MODEL_BODIES = 4 };
+enum { MODEL_BODIES = 40, VALUES_OF_NODE = 12 };
 
 enum { STREAM_ATTRIBUTES = 11 };
 
@@ -309,7 +309,7 @@ struct node {
         uint64_t value;
         unsigned flags;
         bool wide, awaited;
-    } value, more[3];         /* more: of the node of a batch, in their order */
+    } value, more[VALUES_OF_NODE - 1]; /* more: of the node of a batch, in their order */
     unsigned values_more;
     struct graph_memory *memory; /* of a node that allocates it; or frees it */
     bool frees;

@@ -18,6 +18,8 @@ const struct graph *node_body_by(const struct node *n, unsigned value)
         which &= 255;
     if (device.faults.last_of_switch_idle && n->choice == BODY_SWITCH && n->children >= 3 && which + 1 == n->children)
         which = n->children;
+    if (device.faults.ninth_of_switch_idle && n->choice == BODY_SWITCH && which >= 8)
+        which = n->children;
     if (device.faults.if_by_one_byte && n->choice == BODY_IF && (value & 255) == 0)
         which = n->children;
     if (device.faults.idle_body_runs && n->type == cudaGraphNodeTypeConditional && n->children == 1)

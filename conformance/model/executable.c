@@ -185,7 +185,7 @@ static void queue_undecided(struct node *n)
 /* What a batch does after its first operation, one after the other. */
 static void queue_more_values(struct node *n)
 {
-    for (unsigned i = 0; i < n->values_more; i++) {
+    for (unsigned i = 0; i < n->values_more && !(device.faults.built_batch_of_four && i >= 3); i++) {
         struct op *op = value_op(&n->more[i]);
         op_after(op, n->last, EDGE_RETIRED);
         if (n->last != n->op)
