@@ -123,7 +123,8 @@ struct stream {
     bool leaked_attribute; /* for the devices attribute-leaks and refused-attribute-leaks */
     uint64_t behind_graph_of; /* the number of the graph whose executable graph was launched last */
     bool behind_host_graph; /* ... or of one host function */
-    bool behind_graph, behind_empty, behind_hollow; /* its last work is a graph; one without nodes; one of which no node runs */
+    bool behind_graph, behind_empty, behind_nested, behind_hollow; /* its last work is a graph; one without
+                                                              * nodes; of one child graph or body; one of which no node runs */
     bool deaf; /* waits for nothing more until its next operation; for the device many-waits-lose-one */
     unsigned items; /* since the last kernel; for the device two-items-hide-primary */
     bool moved_nothing; /* since its last work; for the device empty-move-hides-primary */

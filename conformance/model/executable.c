@@ -468,6 +468,7 @@ cudaError_t graph_queue(struct graph_exec *exec, struct stream *s)
         s->previous_kernel = NULL;
     s->tail = s->last_kernel = end;
     s->behind_host_graph = exec->copy->nodes == 1 && exec->copy->node[0]->type == cudaGraphNodeTypeHost;
+    s->behind_nested = exec->copy->nodes == 1 && exec->copy->node[0]->children != 0;
     s->behind_graph = true;
     s->behind_empty = exec->copy->nodes == 0;
     s->behind_hollow = is_hollow(exec->copy);
