@@ -117,6 +117,9 @@ static bool ends_after(const struct loop *loop, unsigned rounds)
 static bool runs_once(const struct loop *loop)
 {
     const struct faults *f = &device.faults;
+    const struct node *owner = loop->node->graph->owner;
+    if (f->other_body_loop_once && owner != NULL && owner->choice != BODY_LOOP && owner->child[0] != loop->node->graph)
+        return true;
     return (f->elsewhere_loop_runs_once && loop->queued.elsewhere) || (f->legacy_loop_once && loop->queued.in_legacy) ||
            (f->driver_loop_once && loop->queued.by_driver) ||
            (f->loop_beside_loop_once && is_beside_another(loop)) || (f->loop_behind_loop_once && is_behind_another(loop)) ||

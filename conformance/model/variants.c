@@ -2233,6 +2233,7 @@ static const struct variant variants[] = {
     BROKEN("destroyed-exec-drops-queued", destroyed_exec_drops_queued, "EDGE-43d", "the memsets, copies and host functions of a launch that waits for the one before are dropped when the executable graph is destroyed"),
     BROKEN("update-reaches-bodies", update_reaches_bodies, "EDGE-43d", "an update reaches what has not begun in the bodies of a launch under way"),
     BROKEN("ninth-of-switch-idle", ninth_of_switch_idle, "EDGE-43b", "from the ninth body of a switch on none runs"),
+    BROKEN("other-body-loop-once", other_body_loop_once, "EDGE-26b", "a loop in the second body of a conditional node, or in a later one, runs once"),
     BROKEN("edges-beyond-1024-told-full", edges_beyond_1024_told_full, "COMP-04b", "of more than 1,024 edges of a graph the later ones are told as full ones"),
     BROKEN("beyond-1024-found-is-neighbour", beyond_1024_found_is_neighbour, "COMP-04b", "who looks for a clone of one of more than 1,024 nodes is told the one before it"),
     BROKEN("fourth-hand-fork-lost", fourth_hand_fork_lost, "COMP-04e", "a stream that comes to a capture from one that came from one that came from another one comes after nothing"),
