@@ -108,6 +108,14 @@ static unsigned level_of(const struct graph *g)
     return level;
 }
 
+static bool is_child_beyond_32(const struct node *n)
+{
+    unsigned before = 0;
+    for (size_t i = 0; n != NULL && n->type == cudaGraphNodeTypeGraph && i < n->index; i++)
+        before += n->graph->node[i]->type == cudaGraphNodeTypeGraph;
+    return before >= 32;
+}
+
 /* The programmatic edges whose start the wait does not cover on broken devices. */
 static bool arc_uncovered(const struct arc *a)
 {
@@ -128,6 +136,8 @@ static bool arc_uncovered(const struct arc *a)
     if ((f->child_behind_child_uncovered && behind_child(a->to->graph)) || (f->rejoined_uncovered && a->rejoins))
         return true;
     const struct node *owner = a->to->graph->owner;
+    if (f->child_33_uncovered && is_child_beyond_32(owner))
+        return true;
     if (f->else_uncovered && owner != NULL && owner->choice == BODY_IF && a->to->graph != owner->child[0])
         return true;
     if (f->later_round_large_uncovered && queued.rounds != 0 && is_many(a->from))
