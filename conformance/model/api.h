@@ -447,7 +447,7 @@ void arc_orders(const struct arc *a);
 bool in_nested_child(const struct node *n);
 
 /* loops.c: bodies that run again, or that a kernel chooses */
-unsigned long long condition_new(void); /* a handle */
+unsigned long long condition_new(unsigned long long shares); /* a handle; not 0: it has the value of that one */
 unsigned condition_now(unsigned long long handle);
 struct loop *loop_new(const struct node *n, struct op *last); /* last: of a node that is still to be decided */
 bool has_loop(const struct graph *g);

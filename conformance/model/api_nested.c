@@ -166,6 +166,15 @@ bool bodies_hold_the_allowed(const struct graph *g, bool in_body)
 
 #if CUDART_VERSION >= 12030
 
+/* For the device handles-by-four-bits: the handle that was made sixteen before the next one of this graph; 0: none, or another device */
+static unsigned long long handle_sixteen_before(const struct graph *g)
+{
+    const struct condition *c = device.faults.handles_by_four_bits ? g->conditions : NULL; /* the newest one comes first */
+    for (unsigned i = 1; i < 16 && c != NULL; i++)
+        c = c->next;
+    return c != NULL ? c->handle : 0;
+}
+
 cudaError_t CUDARTAPI cudaGraphConditionalHandleCreate(cudaGraphConditionalHandle *out, cudaGraph_t graph, unsigned value,
                                                        unsigned flags)
 {
@@ -174,7 +183,7 @@ cudaError_t CUDARTAPI cudaGraphConditionalHandleCreate(cudaGraphConditionalHandl
     FAIL_IF(out == NULL || g == NULL || (flags > cudaGraphCondAssignDefault && !device.faults.handle_flags_taken), cudaErrorInvalidValue);
     struct condition *c = calloc(1, sizeof *c);
     FAIL_IF(c == NULL, cudaErrorMemoryAllocation);
-    c->handle = condition_new();
+    c->handle = condition_new(handle_sixteen_before(g));
     c->undecided = flags != cudaGraphCondAssignDefault;
     c->value = c->undecided ? 0 : value;
     condition_set(c->handle, c->value);

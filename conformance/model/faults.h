@@ -540,6 +540,7 @@ struct faults {
     bool edges_beyond_1024_told_full, beyond_1024_found_is_neighbour, level_32_unordered;
     bool fourth_hand_fork_lost, ninth_capture_unordered;
     bool built_batch_of_four, nested_graph_passed, child_33_uncovered;
+    bool handles_by_four_bits;
     bool never_overlaps, seldom_overlaps, early, shared, halts, late_copies, pageable_later; /* these conform */
 };
 

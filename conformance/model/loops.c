@@ -16,19 +16,26 @@ static struct loop *open_loops; /* all that have not ended: for the device loop-
 
 static unsigned long long condition_handles, value_room;
 static unsigned *condition_value;  /* of each handle: one for all executable graphs that have it */
+static unsigned long long *condition_place; /* the handle whose value it has: itself, or another one on a device */
 static unsigned *condition_before; /* ..., until it was set last: for the devices *body-decided-early */
 
-unsigned long long condition_new(void)
+static void conditions_grow(void)
 {
-    if (++condition_handles < value_room)
-        return condition_handles;
     const unsigned long long room = value_room;
     value_room = 2 * condition_handles + 64;
     condition_value = realloc(condition_value, value_room * sizeof *condition_value);
+    condition_place = realloc(condition_place, value_room * sizeof *condition_place);
     condition_before = realloc(condition_before, value_room * sizeof *condition_before);
-    if (condition_value == NULL || condition_before == NULL)
+    if (condition_value == NULL || condition_before == NULL || condition_place == NULL)
         abort();
     memset(condition_value + room, 0, (value_room - room) * sizeof *condition_value);
+}
+
+unsigned long long condition_new(unsigned long long shares)
+{
+    if (++condition_handles >= value_room)
+        conditions_grow();
+    condition_place[condition_handles] = shares != 0 ? condition_place[shares] : condition_handles;
     return condition_handles;
 }
 
@@ -36,13 +43,14 @@ void condition_set(unsigned long long handle, unsigned value)
 {
     if (handle == 0 || handle > condition_handles)
         return;
+    handle = condition_place[handle];
     condition_before[handle] = condition_value[handle];
     condition_value[handle] = value;
 }
 
 unsigned condition_now(unsigned long long handle)
 {
-    return handle != 0 && handle <= condition_handles ? condition_value[handle] : 0;
+    return handle != 0 && handle <= condition_handles ? condition_value[condition_place[handle]] : 0;
 }
 
 struct loop *loop_new(const struct node *n, struct op *last)

@@ -2242,6 +2242,7 @@ static const struct variant variants[] = {
     BROKEN("built-batch-of-four", built_batch_of_four, "COMP-17b", "of the operations of a batch that is a node the first four are done only"),
     BROKEN("nested-graph-passed", nested_graph_passed, "COMP-12d", "memsets, copies and host functions pass a graph before them whose only node holds a child graph or a body"),
     BROKEN("child-33-uncovered", child_33_uncovered, "EDGE-25a", "from the 33rd child graph of a graph on the wait covers nothing in them"),
+    BROKEN("handles-by-four-bits", handles_by_four_bits, "EDGE-26b", "the handle of a conditional node has the value of the one that its graph got sixteen before"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
