@@ -6,12 +6,12 @@ KERNEL(answers_reader) { reader_copies(&args, 0); }
 
 /* When the node is given the second event; BACK: and the first one again; RUNNING: while a launch is under way, which keeps the first one. */
 enum given { GIVEN_SOURCE, GIVEN_EXEC, GIVEN_LAUNCHED, GIVEN_BACK, GIVEN_TWICE, GIVEN_LATE, GIVEN_ELSEWHERE, GIVEN_UPDATED, GIVEN_BY_UPDATE,
-             GIVEN_RUNNING, GIVEN_RUNNING_BY_UPDATE, GIVENS };
+             GIVEN_INSIDE_BY_UPDATE, GIVEN_RUNNING, GIVEN_RUNNING_BY_UPDATE, GIVENS };
 static const char *const given_name[GIVENS] = { "in its graph", "in an executable graph", "in one that was launched",
                                                "in an executable graph and back",
                                                 "in an executable graph twice", "in its graph, once that was made executable",
                                                 "in an executable graph by another host thread", "in one that was updated",
-                                                "by an update of an executable graph", "while a launch is under way",
+                                                "by an update of an executable graph", "in a child graph by an update", "while a launch is under way",
                                                 "by an update while a launch is under way" };
 
 struct moved {
@@ -43,16 +43,16 @@ static cudaError_t queue_moved(const struct moved *m)
 }
 
 /* One of the two nodes is the kernel, and the other one records or waits. */
-static cudaError_t find_moved(struct moved *m)
+static cudaError_t find_moved(struct moved *m, cudaGraph_t graph)
 {
     cudaGraphNode_t node[2] = { NULL, NULL };
     enum cudaGraphNodeType type[2] = { cudaGraphNodeTypeEmpty, cudaGraphNodeTypeEmpty };
     enum cudaGraphNodeType want = m->waits ? cudaGraphNodeTypeWaitEvent : cudaGraphNodeTypeEventRecord;
     unsigned i, kernels = 0, found = 0;
     size_t count = 2;
-    cudaError_t error = cudaGraphGetNodes(m->graph, node, &count);
+    cudaError_t error = cudaGraphGetNodes(graph, node, &count);
 
-    ask_expect_number(m->ask, "the nodes of a captured kernel and an event's", error == cudaSuccess ? (long)count : 2, 2);
+    ask_expect_number(m->ask, "the nodes of a kernel and an event's", error == cudaSuccess ? (long)count : 2, 2);
     for (i = 0; i < 2 && error == cudaSuccess; i++) {
         error = cudaGraphNodeGetType(node[i], &type[i]);
         kernels += type[i] == cudaGraphNodeTypeKernel;
@@ -72,7 +72,7 @@ static cudaError_t capture_moved(struct moved *m)
     error = queue_moved(m);
     end = cudaStreamEndCapture(m->ask->stream, &m->graph);
     error = error == cudaSuccess ? end : error;
-    return error == cudaSuccess ? find_moved(m) : error;
+    return error == cudaSuccess ? find_moved(m, m->graph) : error;
 }
 
 /* The work and a record of the first event after it; or a wait for the first event, and a reader after it. */
@@ -90,6 +90,23 @@ static cudaError_t make_moved(struct moved *m)
     if (error != cudaSuccess)
         return error;
     return m->waits ? edges_add(m->graph, &m->node, &kernel, &full, 1) : edges_add(m->graph, &kernel, &m->node, &full, 1);
+}
+
+/* Both nodes lie in a child graph from now on. */
+static cudaError_t nest_moved(struct moved *m)
+{
+    cudaGraph_t around = NULL, inner = NULL;
+    cudaGraphNode_t child;
+    cudaError_t error = cudaGraphCreate(&around, 0);
+
+    if (error != cudaSuccess)
+        return error;
+    error = cudaGraphAddChildGraphNode(&child, around, NULL, 0, m->graph);
+    (void)cudaGraphDestroy(m->graph);
+    m->graph = around;
+    if (error == cudaSuccess)
+        error = cudaGraphChildGraphNodeGetGraph(child, &inner);
+    return error == cudaSuccess ? find_moved(m, inner) : error;
 }
 
 static cudaError_t give_source(const struct moved *m, cudaEvent_t event)
@@ -126,8 +143,9 @@ static cudaError_t give_elsewhere(const struct moved *m)
     return given.error;
 }
 
-/* An update from the graph, whose node has the second event; by the node's call, where the device refuses that. */
-static cudaError_t give_by_update(const struct moved *m)
+/* An update from the graph, whose node has the second event. Where the device refuses that, the node's call gives it; or another executable graph
+ * is made, because that call names no node of a child graph. */
+static cudaError_t give_by_update(struct moved *m, enum given given)
 {
     cudaGraphExecUpdateResultInfo info = PDL_ZERO;
     cudaError_t error = give_source(m, m->event[1]);
@@ -138,7 +156,11 @@ static cudaError_t give_by_update(const struct moved *m)
         return error;
     (void)cudaGetLastError();
     ask_skip(m->ask, "an update that gives a node another event", "the device refuses it");
-    return give_exec(m, m->event[1]);
+    if (given != GIVEN_INSIDE_BY_UPDATE)
+        return give_exec(m, m->event[1]);
+    (void)cudaGraphExecDestroy(m->exec);
+    m->exec = NULL;
+    return cudaGraphInstantiate(&m->exec, m->graph, 0);
 }
 
 static int is_running(enum given given) { return given == GIVEN_RUNNING || given == GIVEN_RUNNING_BY_UPDATE; }
@@ -164,8 +186,8 @@ static cudaError_t give_event(struct moved *m, enum given given)
         error = cudaGraphExecUpdate(m->exec, m->graph, &info);
     if (error == cudaSuccess && given == GIVEN_ELSEWHERE)
         error = give_elsewhere(m);
-    else if (error == cudaSuccess && given == GIVEN_BY_UPDATE)
-        error = give_by_update(m);
+    else if (error == cudaSuccess && (given == GIVEN_BY_UPDATE || given == GIVEN_INSIDE_BY_UPDATE))
+        error = give_by_update(m, given);
     else if (error == cudaSuccess && given != GIVEN_SOURCE && given != GIVEN_LATE && !is_running(given))
         error = give_exec(m, m->event[1]);
     if (error == cudaSuccess && (given == GIVEN_BACK || given == GIVEN_TWICE))
@@ -176,7 +198,7 @@ static cudaError_t give_event(struct moved *m, enum given given)
 /* "hNode is also not modified by this call" */
 static void expect_event(const struct moved *m, enum given given)
 {
-    unsigned want = given == GIVEN_SOURCE || given == GIVEN_LATE || given == GIVEN_BY_UPDATE;
+    unsigned want = given == GIVEN_SOURCE || given == GIVEN_LATE || given == GIVEN_BY_UPDATE || given == GIVEN_INSIDE_BY_UPDATE;
     cudaEvent_t event = NULL;
     cudaError_t error = m->waits ? cudaGraphEventWaitNodeGetEvent(m->node, &event) : cudaGraphEventRecordNodeGetEvent(m->node, &event);
 
@@ -185,13 +207,13 @@ static void expect_event(const struct moved *m, enum given given)
 }
 
 /* "Already enqueued or running launches of hGraphExec are not affected by this call" */
-static cudaError_t launch_moved(const struct moved *m, enum given given)
+static cudaError_t launch_moved(struct moved *m, enum given given)
 {
     cudaError_t error = cudaGraphLaunch(m->exec, m->ask->stream);
 
     if (error == cudaSuccess && given == GIVEN_RUNNING)
         error = give_exec(m, m->event[1]);
-    return error == cudaSuccess && given == GIVEN_RUNNING_BY_UPDATE ? give_by_update(m) : error;
+    return error == cudaSuccess && given == GIVEN_RUNNING_BY_UPDATE ? give_by_update(m, given) : error;
 }
 
 /* Who waits for the event that the node has comes after the work; the other ones are complete, as they were. */
@@ -245,6 +267,8 @@ static cudaError_t run_moved(struct moved *m, enum given given, int captured)
     m->exec = NULL;
     m->node = NULL;
     error = captured ? capture_moved(m) : make_moved(m);
+    if (error == cudaSuccess && given == GIVEN_INSIDE_BY_UPDATE)
+        error = nest_moved(m);
     prepare_trial(m->room, m->trials);
     for (i = 0; i < 3 && error == cudaSuccess; i++)
         error = cudaEventRecord(m->event[i], m->ask->stream); /* complete soon */
@@ -265,7 +289,8 @@ static cudaError_t run_moved(struct moved *m, enum given given, int captured)
 
 /* ---- many of them ---- */
 
-#define RECORDS 12u            /* in a graph, at most */
+#define RECORDS 12u            /* in a graph, of each number up to this one; and in one graph more: */
+#define MANY_RECORDS 40u
 
 /* Work, and after it so many records, each of its own event: built or captured. */
 static cudaError_t make_records(struct moved *m, const cudaEvent_t *event, unsigned records, int captured)
@@ -309,7 +334,7 @@ static cudaError_t run_records(struct moved *m, const cudaEvent_t *event, unsign
     error = make_records(m, event, records, captured);
     if (error == cudaSuccess)
         error = cudaGraphInstantiate(&m->exec, m->graph, 0);
-    for (i = 0; i < records && error == cudaSuccess; i += 1 + i / 5) {
+    for (i = 0; i < records && error == cudaSuccess; i += 1 + i / (records > RECORDS ? 2 : 5)) {
         prepare_trial(m->room, m->trials++);
         m->room->plan.bound_ns = 20000;
         error = cudaGraphLaunch(m->exec, m->ask->stream);
@@ -331,25 +356,106 @@ static cudaError_t run_records(struct moved *m, const cudaEvent_t *event, unsign
     return error;
 }
 
-static void ask_records(struct moved *m)
+static void ask_records(struct moved *m, const cudaEvent_t *event)
 {
-    cudaEvent_t event[RECORDS] = { NULL };
     cudaError_t error = cudaSuccess;
-    unsigned i, records;
+    unsigned records;
 
     m->waits = 0;
     m->trials = m->stale = m->unfinished = 0;
-    for (i = 0; i < RECORDS && error == cudaSuccess; i++)
-        error = cudaEventCreateWithFlags(&event[i], cudaEventDisableTiming);
     for (records = 1; records <= RECORDS && error == cudaSuccess; records++) {
         error = run_records(m, event, records, 0);
         if (error == cudaSuccess)
             error = run_records(m, event, records, 1);
     }
-    ask_expect(m->ask, "graphs of one to twelve records", error, cudaSuccess);
-    ask_expect_none(m->ask, "stale after one of up to twelve records of a graph", m->stale, m->trials);
+    if (error == cudaSuccess)
+        error = run_records(m, event, MANY_RECORDS, 0);
+    ask_expect(m->ask, "graphs of up to forty records", error, cudaSuccess);
+    ask_expect_none(m->ask, "stale after one of up to forty records of a graph", m->stale, m->trials);
     ask_expect_none(m->ask, "not recorded, though the stream of the launch had ended", m->unfinished, m->trials);
-    for (i = 0; i < RECORDS && event[i]; i++)
+}
+
+/* So many waits, each for its own event, and a reader after all of them: built or captured. */
+static cudaError_t make_waits(struct moved *m, const cudaEvent_t *event, unsigned waits, int captured)
+{
+    cudaStream_t stream = m->ask->stream;
+    cudaGraphNode_t kernel, node[MANY_RECORDS];
+    cudaError_t error = captured ? cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal) : cudaGraphCreate(&m->graph, 0), end;
+    unsigned i;
+
+    if (error != cudaSuccess)
+        return error;
+    for (i = 0; i < waits && error == cudaSuccess; i++)
+        error = captured ? cudaStreamWaitEvent(stream, event[i], cudaEventWaitExternal)
+                         : cudaGraphAddEventWaitNode(&node[i], m->graph, NULL, 0, event[i]);
+    if (error == cudaSuccess)
+        error = captured ? launch_one(function_of(m), &m->args, ASK_WORDS / 2, stream, NULL, 0)
+                         : ask_add_kernel_after(&kernel, m->graph, node, waits, function_of(m), &m->args, 1, ASK_WORDS / 2);
+    if (!captured)
+        return error;
+    end = cudaStreamEndCapture(stream, &m->graph);
+    return error == cudaSuccess ? end : error;
+}
+
+/* One of the events stands for work in another stream, the others for what has ended. */
+static cudaError_t run_waits(struct moved *m, const cudaEvent_t *event, unsigned waits, int captured)
+{
+    cudaError_t error, end;
+    unsigned i;
+
+    m->graph = NULL;
+    m->exec = NULL;
+    error = make_waits(m, event, waits, captured);
+    if (error == cudaSuccess)
+        error = cudaGraphInstantiate(&m->exec, m->graph, 0);
+    for (i = 0; i < waits && error == cudaSuccess; i += 1 + i / 2) {
+        prepare_trial(m->room, m->trials++);
+        m->room->plan.bound_ns = m->room->plan.hold_ns = 10000;
+        error = launch_one((const void *)SYMBOL(answers_work), &m->args, ASK_WORDS / 2, m->ask->side, NULL, 0);
+        if (error == cudaSuccess)
+            error = cudaEventRecord(event[waits - 1 - i], m->ask->side);
+        if (error == cudaSuccess)
+            error = cudaGraphLaunch(m->exec, m->ask->stream);
+        end = cudaDeviceSynchronize();
+        error = error == cudaSuccess ? end : error;
+        m->stale += error == cudaSuccess && copy_is_stale(m->room);
+    }
+    if (m->exec)
+        (void)cudaGraphExecDestroy(m->exec);
+    if (m->graph)
+        (void)cudaGraphDestroy(m->graph);
+    return error;
+}
+
+/* The events have been recorded, by the questions about records. */
+static void ask_waits(struct moved *m, const cudaEvent_t *event)
+{
+    static const unsigned waits[] = { 5, RECORDS, MANY_RECORDS };
+    cudaError_t error = cudaSuccess;
+    unsigned i;
+
+    m->waits = 1;
+    m->trials = m->stale = 0;
+    for (i = 0; i < 3 && error == cudaSuccess; i++)
+        error = run_waits(m, event, waits[i], (int)(i % 2));
+    ask_expect(m->ask, "graphs of up to forty waits for events", error, cudaSuccess);
+    ask_expect_none(m->ask, "stale after up to forty waits of a graph for an event each", m->stale, m->trials);
+}
+
+static void ask_many_of_events(struct moved *m)
+{
+    cudaEvent_t event[MANY_RECORDS] = { NULL };
+    cudaError_t error = cudaSuccess;
+    unsigned i;
+
+    for (i = 0; i < MANY_RECORDS && error == cudaSuccess; i++)
+        error = cudaEventCreateWithFlags(&event[i], cudaEventDisableTiming);
+    ask_expect(m->ask, "forty events", error, cudaSuccess);
+    if (error == cudaSuccess) {
+        ask_records(m, event);
+        ask_waits(m, event);
+    }
+    for (i = 0; i < MANY_RECORDS && event[i]; i++)
         (void)cudaEventDestroy(event[i]);
 }
 
@@ -393,7 +499,7 @@ static void ask_moved(struct ask *ask)
     }
     ask_expect(ask, "nodes that are given another event", error, cudaSuccess);
     if (error == cudaSuccess)
-        ask_records(&m);
+        ask_many_of_events(&m);
     close_moved(&m);
 }
 

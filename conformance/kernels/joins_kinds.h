@@ -110,14 +110,23 @@ static cudaError_t add_hand(struct chain *c, cudaGraph_t graph, enum by by, unsi
     return cudaGraphAddHostNode(&node, graph, NULL, 0, &host);
 }
 
-/* A graph of one node that hands on: by itself, or with one that does nothing, made before it or after it. */
+/* Where the node lies that hands on: no host function in a body. */
+static enum fan_place place_of_hand(const struct chain *c, enum by by)
+{
+    unsigned t = c->joins->trial, place = t / (BYS * NODE_BYS) % 2 ? t % (FAN_IN_BODY + 1u) : FAN_PLAIN;
+
+    return place == FAN_IN_BODY && (by == BY_HOST || !has_conditions()) ? FAN_IN_CHILD : (enum fan_place)place;
+}
+
+/* A graph of one node that hands on: by itself, or with one that does nothing, made before it or after it; or of a child graph or body that holds
+ * them. */
 static cudaError_t launch_hand(struct chain *c, enum by by, unsigned step, int into)
 {
     cudaGraphExec_t *exec = &c->made[c->graphs++];
-    cudaGraph_t graph;
+    cudaGraph_t outer = NULL, graph = NULL;
     cudaGraphNode_t node;
     unsigned t = c->joins->trial, beside = t / (BYS * NODE_BYS) % 2 ? 1 + t % 2 : 0;
-    cudaError_t error = cudaGraphCreate(&graph, 0);
+    cudaError_t error = open_fan(place_of_hand(c, by), &outer, &graph);
 
     if (error == cudaSuccess && beside == 1)
         error = ask_add_kernel(&node, graph, (const void *)SYMBOL(joins_silent), &c->joins->work[0], 1);
@@ -126,8 +135,9 @@ static cudaError_t launch_hand(struct chain *c, enum by by, unsigned step, int i
     if (error == cudaSuccess && beside == 2)
         error = ask_add_kernel(&node, graph, (const void *)SYMBOL(joins_silent), &c->joins->work[0], 1);
     if (error == cudaSuccess)
-        error = cudaGraphInstantiate(exec, graph, 0);
-    (void)cudaGraphDestroy(graph);
+        error = cudaGraphInstantiate(exec, outer, 0);
+    if (outer)
+        (void)cudaGraphDestroy(outer);
     return error == cudaSuccess ? cudaGraphLaunch(*exec, FOLLOWS_IN(c->joins, c->stream)) : error;
 }
 

@@ -117,6 +117,64 @@ static cudaError_t run_large(struct large *large)
     return error;
 }
 
+/* ---- what such graphs tell ---- */
+
+/* How many of these edges are none of the graph's. They are mostly told in the order in which they were added. */
+static unsigned wrong_edges(const struct large *large, const cudaGraphNode_t *from, const cudaGraphNode_t *to, const cudaGraphEdgeData *data,
+                            size_t count)
+{
+    unsigned wrong = 0, at = 0, looked;
+    size_t i;
+
+    for (i = 0; i < count; i++) {
+        for (looked = 0; looked < LARGE_NODES && large->node[at] != to[i]; looked++)
+            at = (at + 1) % LARGE_NODES;
+        wrong += looked == LARGE_NODES || comes_after(at, large->far) == LARGE_NODES || large->node[comes_after(at, large->far)] != from[i] ||
+                 data[i].from_port != edge_waits(at, large->far) || data[i].type != edge_waits(at, large->far);
+    }
+    return wrong;
+}
+
+static void ask_edges_told(struct ask *ask, const struct large *large)
+{
+    static const char what[] = "the edges of 2,100 nodes";
+    static cudaGraphNode_t from[LARGE_NODES], to[LARGE_NODES];
+    static cudaGraphEdgeData data[LARGE_NODES];
+    size_t count = LARGE_NODES, want = 0;
+    unsigned i;
+
+    for (i = 0; i < LARGE_NODES; i++)
+        want += comes_after(i, large->far) != LARGE_NODES;
+    ask_expect(ask, what, edges_of_graph(large->graph, from, to, data, &count), cudaSuccess);
+    ask_expect_number(ask, what, (long)count, (long)want);
+    ask_expect_number(ask, "edges told as others than they are", (long)(count == want ? wrong_edges(large, from, to, data, count) : 0), 0);
+}
+
+/* Whether this node of the clone comes after the clone of the node that it is to come after. */
+static int found_in_clone(const struct large *large, cudaGraph_t clone, unsigned i)
+{
+    unsigned back = comes_after(i, large->far);
+    cudaGraphNode_t node = NULL, before = NULL, told = NULL;
+    cudaGraphEdgeData data = PDL_ZERO;
+    size_t count = 1;
+
+    if (back == LARGE_NODES)
+        return 1;
+    if (cudaGraphNodeFindInClone(&node, large->node[i], clone) != cudaSuccess ||
+        cudaGraphNodeFindInClone(&before, large->node[back], clone) != cudaSuccess || edges_into_node(node, &told, &data, &count) != cudaSuccess)
+        return 0;
+    return count == 1 && told == before && data.from_port == edge_waits(i, large->far);
+}
+
+static void ask_found_in_clone(const struct large *large, cudaGraph_t clone)
+{
+    unsigned wrong = 0, i;
+
+    for (i = 0; i < LARGE_NODES; i += 37)
+        wrong += !found_in_clone(large, clone, i);
+    ask_expect_number(large->joins->ask, "nodes of a clone of 2,100 that come after another node than they are to", (long)wrong, 0);
+}
+
 /* ---- changes of all nodes, each before one launch ---- */
 
 enum large_change { LARGE_AS_MADE, LARGE_AGAIN, LARGE_GIVEN, LARGE_GIVEN_GENERALLY, LARGE_UPDATED, LARGE_COPIED, LARGE_CHANGES };
@@ -177,8 +235,10 @@ static cudaError_t copy_large(struct large *large)
 
     (void)cudaGraphExecDestroy(large->exec);
     large->exec = NULL;
-    if (error == cudaSuccess)
+    if (error == cudaSuccess) {
+        ask_found_in_clone(large, clone);
         error = cudaGraphCreate(&around, 0);
+    }
     if (error == cudaSuccess)
         error = cudaGraphAddChildGraphNode(&child, around, NULL, 0, clone);
     if (error == cudaSuccess)
@@ -221,6 +281,8 @@ static void ask_large_graph(struct ask *ask, const struct joins *joins, unsigned
 
     memset(&large, 0, sizeof(large));
     error = make_large(&large, joins, far);
+    if (error == cudaSuccess && far)
+        ask_edges_told(ask, &large);
     for (change = 0; change < most && error == cudaSuccess; change++) {
         if (far && change == LARGE_AGAIN)
             continue;

@@ -142,7 +142,7 @@ static cudaError_t captured_wait(struct joins *joins)
 
 /* ---- built, which only the driver can do ---- */
 
-#define OPERATIONS 3u
+#define OPERATIONS 12u
 #define LATE_THERE 4u          /* words in the device's memory: one that is THERE after work, one for other values, others for a node's first values */
 #define OTHER_VALUE 5u
 #define FIRST_VALUES 6u
@@ -320,11 +320,12 @@ static cudaError_t launch_built(struct joins *joins, struct batch *b, int works,
     return error;
 }
 
-/* A third stream's work comes before the value that the batch waits for first, in every other round; else that is there. */
+/* A third stream's work comes before the value that the batch waits for first, in every other round; else that is there. In one round of four there
+ * are many operations before the last one. */
 static cudaError_t launch_built_value(struct joins *joins, cudaGraphExec_t *exec)
 {
     static const uint32_t none[3] = { 0 };
-    unsigned late = joins->round / 3 % 2;
+    unsigned late = joins->round / 3 % 2, most = joins->round % 4 == 1 ? OPERATIONS : 3;
     struct batch b;
     cudaError_t error = prepare_value(joins, 1 + late, 1);
 
@@ -337,6 +338,8 @@ static cudaError_t launch_built_value(struct joins *joins, cudaGraphExec_t *exec
         error = queue_value("cuStreamWriteValue32", joins->stream[2], joins->aside + LATE_THERE, THERE, CU_STREAM_WRITE_VALUE_DEFAULT);
     add_operation(joins, &b, CU_STREAM_MEM_OP_WAIT_VALUE_32, joins->aside + (late ? LATE_THERE : 1u), THERE, CU_STREAM_WAIT_VALUE_EQ);
     add_operation(joins, &b, CU_STREAM_MEM_OP_WRITE_VALUE_32, joins->aside + OTHER_VALUE, PASSED_ON, CU_STREAM_WRITE_VALUE_DEFAULT);
+    while (b.count + 1 < most)
+        add_operation(joins, &b, CU_STREAM_MEM_OP_WAIT_VALUE_32, joins->aside + 1, THERE, CU_STREAM_WAIT_VALUE_EQ);
     add_operation(joins, &b, CU_STREAM_MEM_OP_WRITE_VALUE_32, value_at(joins), value_step(joins)->written, CU_STREAM_WRITE_VALUE_DEFAULT);
     return error == cudaSuccess ? launch_built(joins, &b, 1, 0, joins->stream[0], exec) : error;
 }

@@ -254,7 +254,7 @@ static void ask_wide(struct ask *ask)
 
 #define CAPTURE_NODES 4200u    /* in one round of four; in the others a quarter of them */
 #define CAPTURE_LANES 32u
-#define CAPTURES 4u
+#define CAPTURES 12u
 
 /* The follower comes after the work by a row of memsets and kernels. */
 static cudaError_t capture_long_row(struct joins *joins, cudaEvent_t fork, cudaEvent_t back)
@@ -279,6 +279,9 @@ struct lanes {
     cudaEvent_t fork, back;
 };
 
+/* Whether each stream comes to the capture from the one before it, not all from the first one. */
+static int lanes_in_row(const struct joins *joins) { return joins->round % 4 == 2; }
+
 /* In this stream one of many readers of the first work, then a work of its own. */
 static cudaError_t fill_lane(struct joins *joins, const struct lanes *lanes, unsigned i)
 {
@@ -287,7 +290,9 @@ static cudaError_t fill_lane(struct joins *joins, const struct lanes *lanes, uns
 
     if (error == cudaSuccess)
         error = launch_one((const void *)SYMBOL(joins_follower), &reader, PLACE_WORDS, FOLLOWS_IN(joins, lanes->stream[i]), NULL, 0);
-    return error == cudaSuccess ? launch_one((const void *)SYMBOL(joins_word), &word, i % PLACE_WORDS + 1, lanes->stream[i], NULL, 0) : error;
+    if (error == cudaSuccess)
+        error = launch_one((const void *)SYMBOL(joins_word), &word, i % PLACE_WORDS + 1, lanes->stream[i], NULL, 0);
+    return error == cudaSuccess && lanes_in_row(joins) ? cudaEventRecord(lanes->fork, lanes->stream[i]) : error;
 }
 
 /* In the first stream, or in another one that waits for a record of it, which stands for the last nodes of all of them. */
@@ -312,9 +317,8 @@ static cudaError_t fill_lanes(struct joins *joins, const struct lanes *lanes)
         error = cudaEventRecord(lanes->fork, joins->stream[0]);
     for (i = 0; i < CAPTURE_LANES && error == cudaSuccess; i++)
         error = fill_lane(joins, lanes, i);
-    for (i = 0; i < CAPTURE_LANES && error == cudaSuccess; i++) {
+    for (i = lanes_in_row(joins) ? CAPTURE_LANES - 1 : 0; i < CAPTURE_LANES && error == cudaSuccess; i++)
         error = record_and_await(lanes->back, lanes->stream[i], joins->stream[0]);
-    }
     return error == cudaSuccess ? follow_lanes(joins, lanes) : error;
 }
 
@@ -334,7 +338,7 @@ static cudaError_t capture_many_lanes(struct joins *joins, const struct lanes *l
     return error;
 }
 
-/* Many streams come after one in a capture, and it comes after all of them. */
+/* Many streams come after one in a capture, or each after the one before it, and the first one comes after all of them. */
 static cudaError_t captured_lanes(struct joins *joins)
 {
     struct lanes lanes = PDL_ZERO;
@@ -404,7 +408,7 @@ static void ask_captures(struct ask *ask)
     static const struct join joins[] = {
         { "stale after a captured row of 1,100", captured_long_row },
         { "stale in one of 32 captured streams, or after all of them", captured_lanes },
-        { "stale in one of four captures at once", captured_together },
+        { "stale in one of twelve captures at once", captured_together },
     };
 
     ask_joins(ask, joins, sizeof(joins) / sizeof(joins[0]), cudaStreamNonBlocking);

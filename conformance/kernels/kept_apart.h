@@ -213,6 +213,8 @@ static void ask_host_inside(struct kept *kept)
 }
 
 #if CUDART_VERSION >= 12040
+#define MOST_BODIES 40u
+
 /* "If the condition >= size, no body graph is executed."; a loop's is executed "as long as the condition is non-zero". So it is in a body that runs. */
 static void ask_bodies(struct kept *kept, enum cudaGraphConditionalNodeType type, unsigned size, unsigned value, unsigned want)
 {
@@ -221,7 +223,7 @@ static void ask_bodies(struct kept *kept, enum cudaGraphConditionalNodeType type
 
     for (inside = 0; inside < 2; inside++) {
         cudaGraphConditionalHandle handle = 0;
-        cudaGraph_t graph = NULL, around, body[WORDS];
+        cudaGraph_t graph = NULL, around, body[MOST_BODIES];
         cudaGraphExec_t exec = NULL;
         cudaGraphNode_t node = NULL;
         cudaError_t error = cudaGraphCreate(&graph, 0);
@@ -235,7 +237,7 @@ static void ask_bodies(struct kept *kept, enum cudaGraphConditionalNodeType type
         if (error == cudaSuccess)
             error = ask_add_conditional(&node, around, handle, type, size, body);
         for (i = 0; i < size && error == cudaSuccess; i++)
-            error = add_item(kept, body[i], ITEM_KERNEL, i);
+            error = add_item(kept, body[i], ITEM_KERNEL, i % LAST_WORD);
         ask_expect(ask, "bodies", error, cudaSuccess);
         ask_expect(ask, "an executable one", cudaGraphInstantiate(&exec, graph, 0), cudaSuccess);
         expect_words(kept, exec, inside ? "which of the bodies in a body runs" : "which of the bodies runs", want | inside << LAST_WORD);
@@ -278,6 +280,8 @@ static void ask_handed(struct ask *ask)
         ask_bodies(&kept, cudaGraphCondTypeSwitch, 2, 2, 0);
         ask_bodies(&kept, cudaGraphCondTypeSwitch, 2, 256, 0);
         ask_bodies(&kept, cudaGraphCondTypeSwitch, 2, 65537, 0);
+        ask_bodies(&kept, cudaGraphCondTypeSwitch, 18, 16, 1u << 16 % LAST_WORD);
+        ask_bodies(&kept, cudaGraphCondTypeSwitch, MOST_BODIES, 39, 1u << 39 % LAST_WORD);
     }
 #endif
     close_kept(&kept);

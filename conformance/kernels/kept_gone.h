@@ -73,6 +73,50 @@ static void ask_succeeded(struct kept *kept, struct host_room *room, struct kern
         (void)cudaGraphDestroy(graph);
 }
 
+#define RENEWED ITEM_ROWS      /* the items before it, which any update may change */
+
+/* A launch whose gate the host holds shut, an update, and a launch behind it in the other stream: both set what they were launched with, though the
+ * executable graph, or its graph as well, is destroyed before either has gone on. A device may refuse the update: then there is one launch. */
+static void ask_renewed_and_gone(struct kept *kept, struct host_room *room, struct kernel_args *gate, unsigned nest, int source)
+{
+    struct ask *ask = kept->ask;
+    struct row row = PDL_ZERO, other;
+    struct trial_state empty = PDL_ZERO;
+    volatile const uint32_t *began = &room->state.began;
+    cudaGraph_t graph = NULL, others = NULL;
+    cudaGraphExec_t exec = NULL;
+    cudaError_t update;
+    char text[128];
+
+    snprintf(text, sizeof(text), "%s in an executable graph that is updated and destroyed while it runs", nest == NEST_NONE ? "a row" : nest_name[nest]);
+    row.nodes = RENEWED;
+    row.moved = UNMOVED;
+    other = row;
+    other.onto = LAST_WORD + 1;
+    room->state = empty;
+    ask_expect(ask, text, make_gated_row(kept, &row, nest, gate, &graph), cudaSuccess);
+    ask_expect(ask, text, make_gated_row(kept, &other, nest, gate, &others), cudaSuccess);
+    ask_expect(ask, text, cudaGraphInstantiate(&exec, others, 0), cudaSuccess);
+    (void)words_then(kept);
+    ask_expect(ask, text, cudaGraphLaunch(exec, ask->stream), cudaSuccess);
+    while (!*began && cudaStreamQuery(ask->stream) == cudaErrorNotReady) {
+    }
+    (void)cudaGetLastError();
+    update = update_from(exec, graph);
+    ask_expect_update(ask, text, update);
+    if (update == cudaSuccess)
+        ask_expect(ask, text, cudaGraphLaunch(exec, ask->side), cudaSuccess);
+    ask_expect(ask, text, cudaGraphExecDestroy(exec), cudaSuccess);
+    if (source)
+        ask_expect(ask, text, cudaGraphDestroy(others), cudaSuccess);
+    *(volatile uint32_t *)&room->state.alive = 1;
+    ask_expect(ask, text, cudaStreamSynchronize(ask->side), cudaSuccess);
+    ask_expect_number(ask, text, words_then(kept), (long)((update == cudaSuccess ? set_by_row(&row) : 0) | 1u << LAST_WORD));
+    if (!source)
+        (void)cudaGraphDestroy(others);
+    (void)cudaGraphDestroy(graph);
+}
+
 static void ask_all_succeeded(struct kept *kept, struct host_room *room, struct kernel_args *gate)
 {
     unsigned nest;
@@ -82,6 +126,7 @@ static void ask_all_succeeded(struct kept *kept, struct host_room *room, struct 
             continue;
         ask_succeeded(kept, room, gate, nest, 0);
         ask_succeeded(kept, room, gate, nest, 1);
+        ask_renewed_and_gone(kept, room, gate, nest, nest % 2 != 0);
     }
 }
 

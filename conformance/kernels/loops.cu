@@ -6,7 +6,7 @@
  *                   them the two kernels of `bodies`, with each kind of edge or node between them. Or a body or a loop whose condition one
  *                   of two kernels sets, in a row or inside a child graph or a body, or both do, or neither where there is a default value
  * bodies  EDGE-26b  a loop whose body is a kernel that triggers and one that waits, added as nodes, captured, inside a child graph of the
- *                   body, inside a body that runs or another loop, updated, or two such loops in a row. Each kind of edge leads from the
+ *                   body, inside a body that runs, also a later one of several, or another loop, updated, or two such loops in a row. Each kind of edge leads from the
  *                   one to the other, or a copy or memset stands between or after them, or between them a child graph, or between or after
  *                   them a body of one kernel, or between them one of such a pair, that runs in some rounds only. 5 rounds, 20, or 260; a loop
  *                   around the loop has 2, 5 or 20. After the loop comes a kernel, and after the graph one in its stream; all of that
@@ -520,6 +520,8 @@ static int can_make(enum made made, enum way way)
 {
     int has_body = way == AROUND_BODY || way == BEFORE_BODY;
 
+    if (made == MADE_IN_LATER_BODY)
+        return has_version(12080) && (way == BY_FULL_EDGE || way == BEFORE_SET);
     if (way == AROUND_PAIR)
         return made == MADE_OF_NODES || made == MADE_IN_LOOP;
     if (made == MADE_BY_CAPTURE)

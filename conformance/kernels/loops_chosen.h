@@ -107,6 +107,78 @@ static void ask_choice(struct loops *l, enum chosen chosen)
     ask_runs(l, name, error, &wanted);
 }
 
+/* ---- many of them ---- */
+
+#define MANY_CHOSEN 20u
+#define RAN_AT 40u             /* behind the handles: a word of each body, how often it ran */
+#define MANY_CHOSEN_LAUNCHES 4u
+
+/* Whether this one of many bodies runs in that launch: the host has to know, too. */
+#define IS_CHOSEN(which, launch) (((which) * 7 + (which) / 3 + (launch)) % 2)
+
+/* Each thread decides about a body. */
+KERNEL(loops_chooses_many)
+{
+    struct trial_plan plan = k_plan(&args);
+
+    k_set_condition(k_load64_relaxed(args.data + 2 * k_thread()), IS_CHOSEN(k_thread(), plan.repeats));
+}
+
+KERNEL(loops_chosen_body) { k_store(args.data, k_load(args.data) + 1); }
+
+/* The kernel, and after it the bodies, none of them after another one. */
+static cudaError_t make_many_chosen(struct loops *l)
+{
+    cudaGraphEdgeData full = edges_data(0, 0, 0);
+    cudaGraphNode_t chooses, node, kernel;
+    cudaGraphConditionalHandle handle;
+    struct kernel_args args = l->args;
+    cudaGraph_t body;
+    cudaError_t error = cudaGraphCreate(&l->graph, 0);
+    unsigned i;
+
+    if (error == cudaSuccess)
+        error = ask_add_kernel(&chooses, l->graph, (const void *)SYMBOL(loops_chooses_many), &l->args, MANY_CHOSEN);
+    for (i = 0; i < MANY_CHOSEN && error == cudaSuccess; i++) {
+        error = ask_add_chosen(&node, l->graph, l->graph, &handle, cudaGraphCondTypeIf, 1, &body);
+        memcpy(l->room->data + 2 * i, &handle, sizeof(handle));
+        args.data = l->args.data + RAN_AT + i;
+        if (error == cudaSuccess)
+            error = ask_add_kernel(&kernel, body, (const void *)SYMBOL(loops_chosen_body), &args, 1);
+        if (error == cudaSuccess)
+            error = edges_add(l->graph, &chooses, &node, &full, 1);
+    }
+    return error == cudaSuccess ? cudaGraphInstantiate(&l->exec, l->graph, 0) : error;
+}
+
+/* A kernel decides about twenty bodies at once, each by a handle of its own. */
+static void ask_many_chosen(struct loops *l)
+{
+    unsigned launch, i, wrong = 0, ran;
+    cudaError_t error;
+
+    l->graph = NULL;
+    l->exec = NULL;
+    error = make_many_chosen(l);
+    for (launch = 0; launch < MANY_CHOSEN_LAUNCHES && error == cudaSuccess; launch++) {
+        l->room->plan.repeats = launch;
+        memset(l->room->data + RAN_AT, 0, MANY_CHOSEN * sizeof(uint32_t));
+        error = cudaGraphLaunch(l->exec, l->ask->stream);
+        if (error == cudaSuccess)
+            error = cudaStreamSynchronize(l->ask->stream);
+        for (i = 0; i < MANY_CHOSEN && error == cudaSuccess; i++) {
+            ran = *(volatile uint32_t *)&l->room->data[RAN_AT + i];
+            wrong += ran != IS_CHOSEN(i, launch);
+        }
+    }
+    ask_expect(l->ask, "launches of twenty bodies that a kernel chooses", error, cudaSuccess);
+    ask_expect_number(l->ask, "of twenty bodies that a kernel chooses, those that did not run as it chose", (long)wrong, 0);
+    if (l->exec)
+        (void)cudaGraphExecDestroy(l->exec);
+    if (l->graph)
+        (void)cudaGraphDestroy(l->graph);
+}
+
 static void ask_chosen(struct ask *ask)
 {
     struct loops l = PDL_ZERO;
@@ -121,6 +193,7 @@ static void ask_chosen(struct ask *ask)
                 continue;
             ask_choice(&l, (enum chosen)chosen);
         }
+    ask_many_chosen(&l);
     for (setting = 0; setting < SETTINGS; setting++)
         ask_setting(&l, (enum setting)setting);
     close_loops(&l);

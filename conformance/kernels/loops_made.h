@@ -2,9 +2,9 @@
 #ifndef LOOPS_MADE_H_INCLUDED
 #define LOOPS_MADE_H_INCLUDED
 
-enum made { MADE_OF_NODES, MADE_BY_CAPTURE, MADE_IN_CHILD, MADE_IN_BODY, MADE_BY_UPDATE, MADE_IN_LOOP, MADE_TWICE, MADES };
+enum made { MADE_OF_NODES, MADE_BY_CAPTURE, MADE_IN_CHILD, MADE_IN_BODY, MADE_BY_UPDATE, MADE_IN_LOOP, MADE_TWICE, MADE_IN_LATER_BODY, MADES };
 static const char *const made_name[MADES] = { "a loop", "a loop whose body was captured", "a loop with a child graph", "a loop in a body",
-                                              "an updated loop", "a loop in a loop", "two loops in a row" };
+                                              "an updated loop", "a loop in a loop", "two loops in a row", "a loop in a later body" };
 
 /* From the first kernel's words or to the second one's. */
 static uint32_t *copies_to(const struct loops *l) { return l->way == AROUND_COPY ? l->args.seen : l->args.data + SECOND_AT; }
@@ -215,6 +215,24 @@ static cudaError_t add_two(struct loops *l, cudaGraphNode_t *last)
     return error == cudaSuccess ? edges_add(l->graph, node, node + 1, full, 3) : error;
 }
 
+/* The second body of two, or in other turns the last one of three. */
+static cudaError_t add_later_body(struct loops *l, cudaGraphNode_t *node, cudaGraph_t *around)
+{
+#if CUDART_VERSION >= 12080
+    cudaGraph_t body[3];
+    unsigned of_three = l->turn % 2;
+    cudaGraphConditionalHandle handle;
+    cudaError_t error = cudaGraphConditionalHandleCreate(&handle, l->graph, of_three ? 2 : 0, cudaGraphCondAssignDefault);
+
+    if (error == cudaSuccess)
+        error = ask_add_conditional(node, l->graph, handle, of_three ? cudaGraphCondTypeSwitch : cudaGraphCondTypeIf, 2 + of_three, body);
+    *around = body[1 + of_three];
+    return error;
+#else
+    return ask_add_if(node, l->graph, l->graph, 1, around);
+#endif
+}
+
 /* outermost: the loop, or the body around it, as a node of the graph. */
 static cudaError_t add_loop(struct loops *l, enum made made, cudaGraphNode_t *outermost)
 {
@@ -224,9 +242,11 @@ static cudaError_t add_loop(struct loops *l, enum made made, cudaGraphNode_t *ou
 
     if (error == cudaSuccess && made == MADE_IN_BODY)
         error = ask_add_if(outermost, l->graph, l->graph, 1, &around);
+    if (error == cudaSuccess && made == MADE_IN_LATER_BODY)
+        error = add_later_body(l, outermost, &around);
     if (error == cudaSuccess)
         error = ask_add_conditional(&loop, around, l->handle, cudaGraphCondTypeWhile, 1, &body);
-    if (made != MADE_IN_BODY)
+    if (made != MADE_IN_BODY && made != MADE_IN_LATER_BODY)
         *outermost = loop;
     if (error != cudaSuccess)
         return error;

@@ -68,7 +68,23 @@ static cudaError_t part_copy(struct copies *c, cudaGraphNode_t child, unsigned i
     return error == cudaSuccess ? give_copy(to, (const void *)SYMBOL(nested_waiting_reader), &c->args[i]) : error;
 }
 
-static cudaError_t make_copies(struct copies *c, cudaGraphExec_t *exec)
+#define CHILDREN_BEFORE 32u
+
+/* Child graphs without nodes. */
+static cudaError_t add_children_before(cudaGraph_t graph)
+{
+    cudaGraphNode_t child;
+    cudaGraph_t inside;
+    cudaError_t error = cudaSuccess;
+    unsigned i;
+
+    for (i = 0; i < CHILDREN_BEFORE && error == cudaSuccess; i++)
+        error = ask_add_empty_child(&child, graph, &inside);
+    return error;
+}
+
+/* many: after many other child graphs. */
+static cudaError_t make_copies(struct copies *c, int many, cudaGraphExec_t *exec)
 {
     cudaGraph_t graph = NULL, source = NULL;
     cudaGraphNode_t node[2], child;
@@ -83,6 +99,8 @@ static cudaError_t make_copies(struct copies *c, cudaGraphExec_t *exec)
         error = add_edge(source, node[0], node[1], 1);
     if (error == cudaSuccess)
         error = cudaGraphCreate(&graph, 0);
+    if (error == cudaSuccess && many)
+        error = add_children_before(graph);
     for (i = 0; i < COPIES && error == cudaSuccess; i++) {
         error = cudaGraphAddChildGraphNode(&child, graph, NULL, 0, source);
         if (error == cudaSuccess && i)
@@ -136,12 +154,14 @@ static cudaError_t launch_copies(struct copies *c, unsigned trial, cudaGraphExec
 static void ask_copies_around(struct ask *ask, struct nested *n)
 {
     struct copies c = PDL_ZERO;
-    cudaGraphExec_t exec = NULL;
+    cudaGraphExec_t exec[2] = { NULL, NULL };
     unsigned trial, stale = 0, early = 0;
-    cudaError_t error = open_copies(&c, n) ? make_copies(&c, &exec) : cudaErrorMemoryAllocation;
+    cudaError_t error = open_copies(&c, n) ? make_copies(&c, 0, &exec[0]) : cudaErrorMemoryAllocation;
 
+    if (error == cudaSuccess)
+        error = make_copies(&c, 1, &exec[1]);
     for (trial = 0; trial < COPY_TRIALS && error == cudaSuccess; trial++) {
-        error = launch_copies(&c, trial, exec);
+        error = launch_copies(&c, trial, exec[trial / COPIES % 2]);
         stale += error == cudaSuccess && copies_are_stale(&c);
         early += error == cudaSuccess ? early_copies(&c) : 0;
     }
@@ -149,8 +169,9 @@ static void ask_copies_around(struct ask *ask, struct nested *n)
     ask_expect_none(ask, "stale in one of four child graphs of one graph", stale, COPY_TRIALS);
     ask_expect_none(ask, "readers in one of four child graphs of one graph that began before their own writer had triggered", early,
                     COPIES * COPY_TRIALS);
-    if (exec)
-        (void)cudaGraphExecDestroy(exec);
+    for (trial = 0; trial < 2; trial++)
+        if (exec[trial])
+            (void)cudaGraphExecDestroy(exec[trial]);
     close_copies(&c);
 }
 

@@ -99,7 +99,7 @@ struct pending_wait { /* an event that the next work in the stream waits for */
 };
 
 enum { STREAM_MAGIC = 0x53545231 };
-enum { MODEL_BODIES = 4 };
+enum { MODEL_BODIES = 40, VALUES_OF_NODE = 12 };
 
 enum { STREAM_ATTRIBUTES = 11 };
 
@@ -124,7 +124,8 @@ struct stream {
     bool leaked_attribute; /* for the devices attribute-leaks and refused-attribute-leaks */
     uint64_t behind_graph_of; /* the number of the graph whose executable graph was launched last */
     bool behind_host_graph; /* ... or of one host function */
-    bool behind_graph, behind_empty, behind_hollow; /* its last work is a graph; one without nodes; one of which no node runs */
+    bool behind_graph, behind_empty, behind_nested, behind_hollow; /* its last work is a graph; one without
+                                                              * nodes; of one child graph or body; one of which no node runs */
     bool deaf; /* waits for nothing more until its next operation; for the device many-waits-lose-one */
     unsigned items; /* since the last kernel; for the device two-items-hide-primary */
     bool moved_nothing; /* since its last work; for the device empty-move-hides-primary */
@@ -319,7 +320,7 @@ struct node {
         uint64_t value;
         unsigned flags;
         bool wide, awaited;
-    } value, more[3];         /* more: of the node of a batch, in their order */
+    } value, more[VALUES_OF_NODE - 1]; /* more: of the node of a batch, in their order */
     unsigned values_more;
     struct graph_memory *memory; /* of a node that allocates it; or frees it */
     bool frees;
@@ -380,7 +381,7 @@ struct graph_exec {
     unsigned launches, updates; /* so far */
     unsigned updates_taken; /* for the device update-33-uncovers */
     bool refused;       /* an update, for the device refused-update-sticks */
-    unsigned in_flight; /* launches that were queued while another one ran */
+    unsigned in_flight; /* launches since none was under way */
     unsigned changed[CHANGES]; /* nodes since its last launch, by each call: for the devices *-beyond-* */
     struct op *upload_behind; /* which its last upload waits for, and what was uploaded: for the devices pending-upload-* */
     struct graph *as_uploaded;
@@ -405,6 +406,7 @@ cudaError_t memory_copied(void *to, const void *from, size_t bytes, enum cudaMem
 void graph_loses_values(struct graph *g); /* but the first one of each batch: for the device copied-batch-does-one */
 void graphs_reset(void);
 bool exec_under_way(const struct graph_exec *e); /* one of its nodes has begun, and one has not */
+void bodies_take(const struct graph *of, const struct graph *from); /* ... those in bodies */
 void rest_takes(const struct graph *of, const struct graph *from); /* the nodes that have not begun do what those of another graph do */
 void execs_turn(const struct node *from, const struct node *to); /* for the device turned-edge-reaches-execs */
 void graphs_lose_arc(const struct node *from, const struct node *to); /* for the device removal-reaches-children */
@@ -456,7 +458,7 @@ void arc_orders(const struct arc *a);
 bool in_nested_child(const struct node *n);
 
 /* loops.c: bodies that run again, or that a kernel chooses */
-unsigned long long condition_new(void); /* a handle */
+unsigned long long condition_new(unsigned long long shares); /* a handle; not 0: it has the value of that one */
 void condition_set(unsigned long long handle, unsigned value);
 unsigned condition_now(unsigned long long handle);
 void op_knows_conditions(struct op *op, const struct node *n);

@@ -18,6 +18,8 @@ const struct graph *node_body_by(const struct node *n, unsigned value)
         which &= 255;
     if (device.faults.last_of_switch_idle && n->choice == BODY_SWITCH && n->children >= 3 && which + 1 == n->children)
         which = n->children;
+    if (device.faults.ninth_of_switch_idle && n->choice == BODY_SWITCH && which >= 8)
+        which = n->children;
     if (device.faults.if_by_one_byte && n->choice == BODY_IF && (value & 255) == 0)
         which = n->children;
     if (device.faults.idle_body_runs && n->type == cudaGraphNodeTypeConditional && n->children == 1)
@@ -50,7 +52,7 @@ cudaError_t CUDARTAPI cudaGraphNodeFindInClone(cudaGraphNode_t *out, cudaGraphNo
     FAIL_IF(out == NULL || node_of(original) == NULL || g == NULL, cudaErrorInvalidValue);
     for (size_t i = 0; i < g->nodes; i++)
         if (g->node[i]->original == node_of(original)) {
-            *out = (cudaGraphNode_t)(void *)g->node[i];
+            *out = (cudaGraphNode_t)(void *)g->node[device.faults.beyond_1024_found_is_neighbour && i >= 1024 ? i - 1 : i];
             return cudaSuccess;
         }
     if (device.faults.find_late_in_clone && g->copied_from == node_of(original)->graph->number && g->nodes != 0) {
@@ -164,6 +166,15 @@ bool bodies_hold_the_allowed(const struct graph *g, bool in_body)
 
 #if CUDART_VERSION >= 12030
 
+/* For the device handles-by-four-bits: the handle that was made sixteen before the next one of this graph; 0: none, or another device */
+static unsigned long long handle_sixteen_before(const struct graph *g)
+{
+    const struct condition *c = device.faults.handles_by_four_bits ? g->conditions : NULL; /* the newest one comes first */
+    for (unsigned i = 1; i < 16 && c != NULL; i++)
+        c = c->next;
+    return c != NULL ? c->handle : 0;
+}
+
 cudaError_t CUDARTAPI cudaGraphConditionalHandleCreate(cudaGraphConditionalHandle *out, cudaGraph_t graph, unsigned value,
                                                        unsigned flags)
 {
@@ -172,7 +183,7 @@ cudaError_t CUDARTAPI cudaGraphConditionalHandleCreate(cudaGraphConditionalHandl
     FAIL_IF(out == NULL || g == NULL || (flags > cudaGraphCondAssignDefault && !device.faults.handle_flags_taken), cudaErrorInvalidValue);
     struct condition *c = calloc(1, sizeof *c);
     FAIL_IF(c == NULL, cudaErrorMemoryAllocation);
-    c->handle = condition_new();
+    c->handle = condition_new(handle_sixteen_before(g));
     c->undecided = flags != cudaGraphCondAssignDefault;
     c->value = c->undecided ? 0 : value;
     condition_set(c->handle, c->value);

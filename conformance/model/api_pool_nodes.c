@@ -25,12 +25,16 @@ void graph_memories_reset(void)
     }
 }
 
+static bool is_freed(const struct graph_memory *m) { return m->frees != NULL || m->freed_elsewhere; }
+
+/* What is not freed counts before what is. */
 static struct graph_memory *memory_at(const void *p)
 {
-    struct graph_memory *m = memories; /* the one that was allocated last comes first */
-    while (m != NULL && m->p != p)
-        m = m->next;
-    return m;
+    struct graph_memory *found = NULL;
+    for (struct graph_memory *m = memories; m != NULL; m = m->next) /* the one that was allocated last comes first */
+        if (m->p == p && (found == NULL || (is_freed(found) && !is_freed(m))))
+            found = m;
+    return found;
 }
 
 bool graph_has_memory(const struct graph *g)
@@ -51,17 +55,27 @@ static bool comes_after(const struct node *n, const struct node *other)
     return false;
 }
 
+static unsigned allocated_by(const struct graph *g)
+{
+    unsigned count = 0;
+    for (const struct graph_memory *m = memories; m != NULL; m = m->next)
+        count += m->graph == g->number;
+    return count;
+}
+
 /* Memory that a node before this one has freed; NULL: none of that size */
 static struct graph_memory *memory_for(const struct node *n, size_t bytes)
 {
     const struct faults *f = &device.faults;
+    const bool third = f->third_alloc_node_shares && allocated_by(n->graph) >= 2;
     for (struct graph_memory *m = memories; m != NULL; m = m->next) {
         bool same = m->graph == n->graph->number, ordered = same && m->frees != NULL && comes_after(n, m->frees);
         ordered |= same && m->frees != NULL && f->alloc_nodes_share;
         ordered |= !same && m->frees != NULL && f->graphs_share_allocations;
         ordered |= !same && m->frees == NULL && !m->freed_elsewhere && f->graphs_share_unfreed;
         ordered |= !same && m->frees == NULL && m->freed_elsewhere && f->left_memory_shared;
-        if (ordered && m->bytes == bytes && !m->given)
+        ordered |= same && third;
+        if (ordered && !m->given && (m->bytes == bytes || (f->alloc_pieces_overlap && m->bytes > bytes)))
             return m;
     }
     return NULL;
@@ -74,7 +88,7 @@ static cudaError_t node_allocates(struct node *n, size_t bytes, void **p)
     FAIL_IF(m == NULL, cudaErrorMemoryAllocation);
     m->p = before != NULL ? before->p : memory_allocate(bytes, false);
     if (before != NULL)
-        before->given = true;
+        before->given = before->bytes == bytes; /* else the device alloc-pieces-overlap gives it again */
     if (m->p != NULL)
         memory_marks(MARK_OF_GRAPH, m->p, bytes);
     m->bytes = bytes;
@@ -90,7 +104,7 @@ static cudaError_t node_allocates(struct node *n, size_t bytes, void **p)
 static struct graph_memory *memory_to_free(const void *p)
 {
     struct graph_memory *m = memory_at(p);
-    bool twice = m != NULL && (m->frees != NULL || m->freed_elsewhere);
+    bool twice = m != NULL && is_freed(m);
     return twice && !device.faults.second_free_node_taken ? NULL : m;
 }
 

@@ -266,6 +266,8 @@ static void node_keeps(struct node *n, const struct node *old)
     bool of_event = n->type == cudaGraphNodeTypeEventRecord || n->type == cudaGraphNodeTypeWaitEvent;
     if (device.faults.captured_update_keeps_event && of_event && n->captured)
         n->event = old->event;
+    for (size_t i = 0; device.faults.child_update_keeps_events && n->type == cudaGraphNodeTypeGraph && i < n->child[0]->nodes; i++)
+        n->child[0]->node[i]->event = old->child[0]->node[i]->event;
     if ((device.faults.child_update_keeps_trigger_count && n->type == cudaGraphNodeTypeGraph) ||
         (device.faults.body_update_keeps_trigger_count && n->type == cudaGraphNodeTypeConditional))
         keep_inner_counts(n, old);
@@ -447,6 +449,8 @@ static void take_update(struct graph_exec *e, struct graph *copy)
 {
     if (device.faults.update_reaches_rest && exec_under_way(e))
         rest_takes(e->copy, copy);
+    if (device.faults.update_reaches_bodies && exec_under_way(e))
+        bodies_take(e->copy, copy);
     if (device.faults.update_frees_running)
         e->running = NULL;
     if (device.faults.update_takes_no_object)

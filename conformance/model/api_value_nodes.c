@@ -7,7 +7,6 @@ struct batch_params {
     struct memory_operation *operations;
     unsigned flags;
 };
-enum { VALUES_OF_NODE = 1 + sizeof((struct node *)0)->more / sizeof(struct value) };
 
 static struct value value_of(const struct memory_operation *o)
 {

@@ -108,6 +108,14 @@ static unsigned level_of(const struct graph *g)
     return level;
 }
 
+static bool is_child_beyond_32(const struct node *n)
+{
+    unsigned before = 0;
+    for (size_t i = 0; n != NULL && n->type == cudaGraphNodeTypeGraph && i < n->index; i++)
+        before += n->graph->node[i]->type == cudaGraphNodeTypeGraph;
+    return before >= 32;
+}
+
 /* The programmatic edges whose start the wait does not cover on broken devices. */
 static bool arc_uncovered(const struct arc *a)
 {
@@ -128,6 +136,8 @@ static bool arc_uncovered(const struct arc *a)
     if ((f->child_behind_child_uncovered && behind_child(a->to->graph)) || (f->rejoined_uncovered && a->rejoins))
         return true;
     const struct node *owner = a->to->graph->owner;
+    if (f->child_33_uncovered && is_child_beyond_32(owner))
+        return true;
     if (f->else_uncovered && owner != NULL && owner->choice == BODY_IF && a->to->graph != owner->child[0])
         return true;
     if (f->later_round_large_uncovered && queued.rounds != 0 && is_many(a->from))
@@ -333,9 +343,10 @@ void arc_orders(const struct arc *a)
                         (device.faults.nested_child_unordered && in_nested_child(a->to));
     unsigned level = level_of(in);
     full_lets_go |= device.faults.fourth_level_unordered && level >= 4;
+    full_lets_go |= device.faults.level_32_unordered && level >= 32;
     full_lets_go |= (device.faults.level_8_unordered && level >= 8) || is_first_beside(a) || is_value_beside(a);
     full_lets_go |= device.faults.chosen_full_edge_lets_go && queued.chosen;
-    full_lets_go |= device.faults.launch_257_lets_go && queued.launches > 256;
+    full_lets_go |= (device.faults.launch_257_lets_go && queued.launches > 256) || (device.faults.launch_1025_lets_go && queued.launches > 1024);
     full_lets_go |= device.faults.fifth_round_lets_go && queued.rounds >= 4;
     full_lets_go |= device.faults.many_blocks_in_body_let_go && is_many(a->from) && graph_is_inside(in, cudaGraphNodeTypeConditional);
     full_lets_go |= device.faults.late_map_passed && a->from->kernel != NULL && (a->from->kernel->late_from >> 9 & 1) != 0;

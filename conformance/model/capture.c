@@ -239,6 +239,10 @@ static cudaError_t attach(struct stream *s, struct node *n, bool programmatic)
     struct graph *g = s->capture->graph;
     bool crowded = (device.faults.captured_1026th_free && g->nodes > 1025) ||
                    (device.faults.third_capture_unordered && s->capture->next != NULL && s->capture->next->next != NULL);
+    unsigned captures_before = 0;
+    for (const struct capture *c = s->capture; device.faults.ninth_capture_unordered && c != NULL; c = c->next)
+        captures_before++;
+    crowded |= captures_before > 8;
     l->halves = crowded ? 0 : l->halves;
     n->captured = true;
     if (device.faults.set_dependencies_passed && programmatic && l->set && l->last != NULL)
@@ -535,6 +539,15 @@ static void event_grows(const struct capture *c, struct event *e)
             event_holds(e, l->stream, l->half, l->halves);
 }
 
+/* For the device fourth-hand-fork-lost: whether the stream comes to the capture from one that came from one that came from another one. */
+static bool joins_deep(const struct capture *c, const struct event *e, struct lane *l, bool is_new)
+{
+    for (const struct lane *from = c->lanes; is_new && from != NULL; from = from->next)
+        if (from->stream == e->captured_in)
+            l->hands = from->hands + 1;
+    return device.faults.fourth_hand_fork_lost && is_new && l->hands >= 3;
+}
+
 cudaError_t capture_wait(struct stream *s, struct event *e)
 {
     if (e->recorded != RECORDED_IN_CAPTURE) {
@@ -594,6 +607,7 @@ cudaError_t capture_wait(struct stream *s, struct event *e)
         e->captured[0].data = full_edge;
     bool beside = l->halves != 0;
     l->by_program |= is_new && e->captured_count != 0 && e->captured[0].of_event;
+    lost |= joins_deep(c, e, l, is_new);
     for (unsigned i = 0; i < e->captured_count && !lost; i++)
         lane_depends(l, awaited_half(e->captured[i], !is_new && c->origin != s, beside));
     if (device.faults.event_spent)

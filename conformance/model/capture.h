@@ -17,6 +17,7 @@ struct lane {
     unsigned behinds, behind_room;
     bool by_program; /* it joined by a programmatic event; for the device program-fork-not-counted */
     struct node *last; /* that was captured in it: for the device set-dependencies-passed */
+    unsigned hands; /* how many streams handed the capture on to it, the first one not counted */
     bool added; /* dependencies, by a call; for the device set-after-add-keeps */
     bool set; /* dependencies, since its last node; for the devices set-again-adds and set-dependencies-passed */
     struct lane *next;

@@ -29,6 +29,15 @@ static struct op *record_op(const struct node *n)
     return op;
 }
 
+/* How many nodes of its kind its graph had before it. */
+static unsigned alike_before(const struct node *n)
+{
+    unsigned before = 0;
+    for (size_t i = 0; i < n->index; i++)
+        before += n->graph->node[i]->type == n->type;
+    return before;
+}
+
 /* Waits for what the event stood for when the graph was launched. */
 static struct op *wait_op(const struct node *n)
 {
@@ -43,6 +52,7 @@ static struct op *wait_op(const struct node *n)
                             (device.faults.wait_node_passes_ipc && (e->flags & cudaEventInterprocess) != 0));
     bool at_start = device.faults.wait_node_at_start && e != NULL && e->recorded == RECORDED_PROGRAMMATIC;
     unseen |= device.faults.wait_node_in_child_passes && n->graph->owner != NULL;
+    unseen |= device.faults.fifth_wait_node_passes && alike_before(n) >= 4;
     if (e != NULL && e->op != NULL && !device.faults.wait_node_early && !unseen)
         op_after(op, e->op, at_start ? EDGE_STARTED : e->device_at);
     return op;
@@ -51,11 +61,9 @@ static struct op *wait_op(const struct node *n)
 /* Devices on which a record node records nothing: in a child graph, or after so many others of its graph. */
 static bool records_nothing(const struct node *n)
 {
-    unsigned before = 0;
-    for (size_t i = 0; i < n->index; i++)
-        before += n->graph->node[i]->type == cudaGraphNodeTypeEventRecord;
+    unsigned before = alike_before(n);
     return (device.faults.third_record_node_lost && before >= 2) || (device.faults.fifth_record_node_lost && before >= 4) ||
-           (device.faults.record_node_in_child_lost && n->graph->owner != NULL);
+           (device.faults.record_node_17_lost && before >= 16) || (device.faults.record_node_in_child_lost && n->graph->owner != NULL);
 }
 
 /* Devices on which a graph writes a value, or waits for one, when it is launched first only. */
@@ -183,7 +191,7 @@ static void queue_undecided(struct node *n)
 /* What a batch does after its first operation, one after the other. */
 static void queue_more_values(struct node *n)
 {
-    for (unsigned i = 0; i < n->values_more; i++) {
+    for (unsigned i = 0; i < n->values_more && !(device.faults.built_batch_of_four && i >= 3); i++) {
         struct op *op = value_came_once(&n->more[i]) ? op_new(OP_JOIN) : value_op(&n->more[i]);
         op_after(op, n->last, EDGE_RETIRED);
         if (n->last != n->op)
@@ -438,7 +446,8 @@ cudaError_t graph_queue(struct graph_exec *exec, struct stream *s)
         exec->running = NULL;
     if (!running)
         exec->in_flight = 0;
-    bool third = device.faults.third_in_flight_free && exec->in_flight++ >= 2;
+    unsigned in_flight = exec->in_flight++;
+    bool passes = (device.faults.third_in_flight_free && in_flight >= 2) || (device.faults.ninth_in_flight_free && in_flight >= 8);
     if ((device.faults.urgent_exec_overlaps && s->priority < 0 && exec->in != s) || (device.faults.awaiting_exec_overlaps && awaits))
         exec->running = NULL;
     if (device.faults.lone_node_overlaps_itself && exec->copy->nodes == 1)
@@ -450,7 +459,7 @@ cudaError_t graph_queue(struct graph_exec *exec, struct stream *s)
     if (device.faults.renewed_stream_frees_exec && running && exec->in == s->renews)
         exec->running = NULL;
     exec->in = s;
-    if (exec->running != NULL && !device.faults.exec_overlaps_itself && !third)
+    if (exec->running != NULL && !device.faults.exec_overlaps_itself && !passes)
         op_after(start, at_leaf ? exec->leaf : exec->running, at); /* launches of one executable graph never overlap */
     bool forgotten = (device.faults.legacy_exec_overlapped && stream_is_legacy(s)) ||
                      (device.faults.per_thread_exec_overlapped && stream_is_per_thread(s));
@@ -480,6 +489,7 @@ cudaError_t graph_queue(struct graph_exec *exec, struct stream *s)
         s->previous_kernel = NULL;
     s->tail = s->last_kernel = end;
     s->behind_host_graph = exec->copy->nodes == 1 && exec->copy->node[0]->type == cudaGraphNodeTypeHost;
+    s->behind_nested = exec->copy->nodes == 1 && exec->copy->node[0]->children != 0;
     s->behind_graph = true;
     s->behind_empty = exec->copy->nodes == 0;
     s->behind_hollow = is_hollow(exec->copy);

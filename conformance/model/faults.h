@@ -583,6 +583,15 @@ struct faults {
     bool named_barriers_in_three_bits, ninth_named_barrier_lets_go;
     bool ninth_barrier_lets_go;
     bool flush_ends_early; /* of very many blocks */
+    bool fifth_wait_node_passes, record_node_17_lost, child_update_keeps_events;
+    bool alloc_pieces_overlap, third_alloc_node_shares;
+    bool ninth_in_flight_free, launch_1025_lets_go;
+    bool destroyed_exec_drops_queued, update_reaches_bodies;
+    bool ninth_of_switch_idle, other_body_loop_once; /* in what only runs for some values */
+    bool edges_beyond_1024_told_full, beyond_1024_found_is_neighbour, level_32_unordered;
+    bool fourth_hand_fork_lost, ninth_capture_unordered;
+    bool built_batch_of_four, nested_graph_passed, child_33_uncovered;
+    bool handles_by_four_bits;
     bool never_overlaps, seldom_overlaps, early, shared, halts, late_copies, pageable_later; /* these conform */
 };
 

@@ -69,6 +69,14 @@ static void CUDART_CB do_nothing(void *data)
     (void)data;
 }
 
+/* A memset, a copy or a host function does nothing. */
+static void drop_op(struct op *op)
+{
+    op->move.rows = 0;
+    if (op->kind == OP_HOST)
+        op->host.call = do_nothing;
+}
+
 /* What a broken device leaves out of a launch that has not ended when the graph is destroyed that its executable graph was made from. */
 static void source_stops(const struct graph *g)
 {
@@ -158,6 +166,13 @@ static void node_rest_takes(struct op *op, const struct node *n)
     }
     if (op->grid != NULL)
         memcpy(op->grid->args, n->kernel->args, op->grid->kernel->args_bytes);
+}
+
+void bodies_take(const struct graph *of, const struct graph *from)
+{
+    for (size_t i = 0; i < of->nodes; i++)
+        for (unsigned c = 0; of->node[i]->type == cudaGraphNodeTypeConditional && c < of->node[i]->children; c++)
+            rest_takes(of->node[i]->child[c], from->node[i]->child[c]);
 }
 
 void rest_takes(const struct graph *of, const struct graph *from)
@@ -427,19 +442,21 @@ cudaError_t CUDARTAPI cudaGraphLaunch(cudaGraphExec_t handle, cudaStream_t strea
 }
 
 /* What a broken device leaves out of a launch that has not ended when its executable graph is destroyed. */
-static void stop_running(const struct graph *g)
+static void stop_running(const struct graph *g, bool queued_too)
 {
     for (size_t i = 0; i < g->nodes; i++) {
         struct op *op = g->node[i]->op;
         bool to_come = op != NULL && !op->done;
         if (device.faults.destroyed_exec_stops && to_come && op->kind == OP_SET)
             op->move.rows = 0;
+        if (device.faults.destroyed_exec_drops_queued && to_come && queued_too)
+            drop_op(op);
         if (device.faults.destroyed_child_stops && to_come && op->kind == OP_HOST && g->owner != NULL)
             op->host.call = do_nothing;
         if (device.faults.exec_end_frees_waits && to_come && op->kind == OP_KERNEL && op->turn)
             op->waits_freed = true;
         if (g->node[i]->type == cudaGraphNodeTypeGraph)
-            stop_running(g->node[i]->child[0]);
+            stop_running(g->node[i]->child[0], queued_too);
     }
 }
 
@@ -458,7 +475,7 @@ cudaError_t CUDARTAPI cudaGraphExecDestroy(cudaGraphExec_t handle)
             o->running = NULL;
     exec_ends_loops(e);
     if (e->running != NULL && !e->running->retired)
-        stop_running(e->copy);
+        stop_running(e->copy, e->in_flight > 1);
     waiters_recheck();
     if (device.faults.exec_end_frees_stream && e->running != NULL && !e->running->retired && e->in != NULL)
         e->in->waits = 0;

@@ -20,25 +20,32 @@ static struct loop *open_loops; /* all that have not ended: for the device loop-
 
 static unsigned long long condition_handles, value_room;
 static unsigned *condition_value;  /* of each handle: one for all executable graphs that have it */
+static unsigned long long *condition_place; /* the handle whose value it has: itself, or another one on a device */
 static unsigned *condition_before; /* ..., until it was set last: for the devices *body-decided-early */
 static struct setting {
     bool set;       /* by a kernel, since its launch began or its node was decided: for the device first-set-counts */
     unsigned level; /* how many graphs are around its node: for the devices *-set-stays-inside */
 } *condition_setting;
 
-unsigned long long condition_new(void)
+static void conditions_grow(void)
 {
-    if (++condition_handles < value_room)
-        return condition_handles;
     const unsigned long long room = value_room;
     value_room = 2 * condition_handles + 64;
     condition_value = realloc(condition_value, value_room * sizeof *condition_value);
+    condition_place = realloc(condition_place, value_room * sizeof *condition_place);
     condition_before = realloc(condition_before, value_room * sizeof *condition_before);
     condition_setting = realloc(condition_setting, value_room * sizeof *condition_setting);
-    if (condition_value == NULL || condition_before == NULL || condition_setting == NULL)
+    if (condition_value == NULL || condition_before == NULL || condition_place == NULL || condition_setting == NULL)
         abort();
     memset(condition_value + room, 0, (value_room - room) * sizeof *condition_value);
     memset(condition_setting + room, 0, (value_room - room) * sizeof *condition_setting);
+}
+
+unsigned long long condition_new(unsigned long long shares)
+{
+    if (++condition_handles >= value_room)
+        conditions_grow();
+    condition_place[condition_handles] = shares != 0 ? condition_place[shares] : condition_handles;
     return condition_handles;
 }
 
@@ -46,6 +53,7 @@ void condition_set(unsigned long long handle, unsigned value)
 {
     if (handle == 0 || handle > condition_handles)
         return;
+    handle = condition_place[handle];
     condition_before[handle] = condition_value[handle];
     condition_value[handle] = value;
 }
@@ -80,7 +88,7 @@ void op_knows_conditions(struct op *op, const struct node *n)
 
 unsigned condition_now(unsigned long long handle)
 {
-    return handle != 0 && handle <= condition_handles ? condition_value[handle] : 0;
+    return handle != 0 && handle <= condition_handles ? condition_value[condition_place[handle]] : 0;
 }
 
 struct loop *loop_new(const struct node *n, struct op *last)
@@ -163,6 +171,9 @@ static bool ends_after(const struct loop *loop, unsigned rounds)
 static bool runs_once(const struct loop *loop)
 {
     const struct faults *f = &device.faults;
+    const struct node *owner = loop->node->graph->owner;
+    if (f->other_body_loop_once && owner != NULL && owner->choice != BODY_LOOP && owner->child[0] != loop->node->graph)
+        return true;
     return (f->elsewhere_loop_runs_once && loop->queued.elsewhere) || (f->legacy_loop_once && loop->queued.in_legacy) ||
            (f->driver_loop_once && loop->queued.by_driver) ||
            (f->loop_beside_loop_once && is_beside_another(loop)) || (f->loop_behind_loop_once && is_behind_another(loop)) ||

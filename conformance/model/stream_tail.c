@@ -9,6 +9,7 @@ bool passes_graph(const struct stream *s, const struct op *op)
     return s->behind_graph && s->tail != NULL &&
            ((f->host_passes_hollow_graph && s->behind_hollow && op->kind == OP_HOST) ||
             (f->host_graph_passed && s->behind_host_graph && op->kind == OP_KERNEL) || (f->copy_in_passes_graph && op->from_host) ||
+            (f->nested_graph_passed && s->behind_nested && (op->kind == OP_SET || op->kind == OP_COPY || op->kind == OP_HOST)) ||
             (f->record_forgets_graph && op->kind == OP_RECORD));
 }
 
