@@ -262,8 +262,8 @@ static cudaError_t update_capture(const struct values *v, unsigned flags, int fo
 static cudaError_t update_flags(struct values *v) { return update_capture(v, 2, 0); }
 static cudaError_t update_foreign(struct values *v) { return update_capture(v, cudaStreamAddCaptureDependencies, 1); }
 
-/* The legacy stream takes no part in captures: "When an invalid operation is attempted during stream capture, any associated capture graphs are
- * invalidated." Success stands for a capture that is not. */
+/* The legacy stream takes no part in captures: "When an invalid operation is attempted during stream capture, any associated capture
+ * graphs are invalidated." Success stands for a capture that is not. */
 static cudaError_t legacy_joins(struct values *v)
 {
     cudaError_t error = cudaStreamBeginCapture(v->stream, cudaStreamCaptureModeThreadLocal);
