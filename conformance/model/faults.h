@@ -148,7 +148,7 @@ struct faults {
     bool flagged_fit_is_none, least_priority_not_told, driver_adds_eight_edges, driver_removes_full_only, end_of_nothing_refused, gone_edges_removed;
     bool copied_host_told_empty, params_lose_flags, type_change_told_as_edge, update_leaves_result, shared_told_by_12_bits, bounds_along_x_only;
     bool relaxed_capture_not_spoiled, plain_stream_blocks_none, plain_event_untimed, graph_flags_taken;
-    bool object_flags_taken, memory_total_untold;
+    bool retain_of_one_refused, driver_destroys_no_exec, object_flags_taken, memory_total_untold;
     bool callback_flags_taken, freed_memory_freed, long_cycles_accepted, to_port_2_accepted, captured_told_enabled, unit_default_copy_early;
     bool high_bit_not_told, driver_config_in_zero_elsewhere, batch_does_three, cooperative_call_cuts_args, properties_of_no_device_told;
     bool large_instance_untold, body_ends_by_programmatic, body_ends_by_begun;
