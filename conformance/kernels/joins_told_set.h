@@ -51,8 +51,8 @@ static cudaError_t reset_lines(struct joins *joins, cudaStream_t stream, cudaEve
     return cudaSuccess;
 }
 
-/* Memory that nobody uses, until the trial has ended. Systems may refuse to register it, but not because an earlier trial did so: that one has
- * told the device since that it is registered no more. */
+/* Memory that nobody uses, until the trial has ended. Systems may refuse to register it, but not because an earlier trial did so: that one
+ * has told the device since that it is registered no more. */
 static unsigned char set_apart[4096];
 
 static cudaError_t add_registered(struct joins *joins, cudaStream_t stream, cudaEvent_t event)

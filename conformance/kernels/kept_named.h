@@ -77,8 +77,10 @@ static int is_one_of(cudaGraphNode_t is, const cudaGraphNode_t *node, unsigned m
 }
 
 #if CUDART_VERSION >= 12050 /* before, no version of a function can be chosen */
-/* By the driver's call as it was at first, which said the same of a node of another type: "hErrorNode_out will be set to the node from hGraph". */
-static void ask_older_named(struct kept *kept, const struct named *shape, cudaGraphExec_t exec, cudaGraph_t other, const cudaGraphNode_t *node)
+/* By the driver's call as it was at first, which said the same of a node of another type: "hErrorNode_out will be set to the node from
+ * hGraph". */
+static void ask_older_named(struct kept *kept, const struct named *shape, cudaGraphExec_t exec, cudaGraph_t other,
+                            const cudaGraphNode_t *node)
 {
     typedef CUresult(CUDAAPI * update_fn)(CUgraphExec, CUgraph, CUgraphNode *, CUgraphExecUpdateResult *);
     void *update = driver_function_if_any("cuGraphExecUpdate", 10020);

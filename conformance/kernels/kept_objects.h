@@ -14,7 +14,7 @@ static const char *const owner_name[OWNERS] = { "an executable graph", "an execu
                                                 "a launch of an executable graph that is updated",
                                                 "the second launch of an executable graph" };
 
-#define OBJECT_TURNS 2u        /* of each owner: with one reference or three, moved to the graph or not; the launch is under way, or has ended */
+#define OBJECT_TURNS 2u        /* of each owner: with one to three references, moved to the graph or not; the launch is under way, or has ended */
 #define OBJECTS (OWNERS * OBJECT_TURNS * 2u) /* two of each graph: one that its dependent reads, and one beside that */
 #define OBJECT_LOOKS 16u       /* at what must not come */
 #define OBJECT_POLLS 4000000u  /* for what has to come, from another thread */
@@ -161,7 +161,7 @@ static void make_owners(struct owning *o, enum owner owner, unsigned turn, const
     o->room->state = o->gate_room->state = empty;
     (void)words_then(o->kept);
     ask_expect(ask, text, make_owned(o, &o->graph), cudaSuccess);
-    ask_expect(ask, text, give_objects(o, (owner + turn) % 2 ? 3 : 1, owner / 2 % 2 != 0, turn % 2 == 0), cudaSuccess);
+    ask_expect(ask, text, give_objects(o, 1 + (owner + turn) % 3, owner / 2 % 2 != 0, turn % 2 == 0), cudaSuccess);
     ask_expect(ask, text, make_owner(o, owner), cudaSuccess);
     ask_expect(ask, text, drop_sources(o, owner), cudaSuccess);
     expect_alive(o, text, NULL);
@@ -172,6 +172,14 @@ static void update_from_other(struct owning *o, const char *text)
     ask_expect(o->kept->ask, text, update_from(o->exec, o->other), cudaSuccess);
     ask_expect(o->kept->ask, text, cudaGraphDestroy(o->other), cudaSuccess);
     o->other = NULL;
+}
+
+/* Of every second owner by the driver. */
+static cudaError_t destroy_owner(const struct owning *o, enum owner owner)
+{
+    void *destroy = owner % 2 ? driver_function_if_any("cuGraphExecDestroy", 10000) : NULL;
+
+    return destroy ? (cudaError_t)((CUresult(CUDAAPI *)(CUgraphExec))destroy)((CUgraphExec)o->exec) : cudaGraphExecDestroy(o->exec);
 }
 
 /* "When a cudaGraphExec_t is destroyed without being synchronized, the references are retained until the execution is completed": so they
@@ -188,12 +196,12 @@ static void ask_owned(struct owning *o, enum owner owner, unsigned turn)
     if (owner == OWNED_BY_LAUNCH)
         update_from_other(o, text);
     if (under_way)
-        ask_expect(ask, text, cudaGraphExecDestroy(o->exec), cudaSuccess);
+        ask_expect(ask, text, destroy_owner(o, owner), cudaSuccess);
     expect_alive(o, text, under_way || owner == OWNED_BY_LAUNCH ? &ask->stream : NULL);
     *(volatile uint32_t *)&o->room->state.alive = 1;
     ask_expect_number(ask, text, words_then(o->kept), 1 | 1 << 2);
     if (!under_way)
-        ask_expect(ask, text, cudaGraphExecDestroy(o->exec), cudaSuccess);
+        ask_expect(ask, text, destroy_owner(o, owner), cudaSuccess);
 }
 
 /* Two launches stand behind a gate each; the executable graph is destroyed or updated, and then the first one ends. */

@@ -16,8 +16,8 @@
  *
  * In `bodies` and `chosen` a disabled kernel stands before the loop or body, and in two trials of three a loop of another graph runs before
  * the launches or beside them. Some executable graphs are updated, made anew, uploaded, or given parameters that they have, before their first
- * launch or between two. Any value but 0 lets a loop go on, or a body run, whichever thread of whichever block sets it. In every second trial a
- * loop's condition is set in its last round only, as in the CUDA Programming Guide's example.
+ * launch or between two. Any value but 0 lets a loop go on, or a body run, whichever thread of whichever block sets it. In every second
+ * trial a loop's condition is set in its last round only, as in the CUDA Programming Guide's example.
  *
  * Mutant `nowait`: nobody waits.
  */
@@ -70,8 +70,8 @@ static const char *const way_name[WAYS] = { "", " by a full edge", " by an edge 
                                             " around a body", " around a memset", " before a memset", " around a child graph",
                                             " around a body of a pair", " before a body" };
 
-/* What the trial's plan has as `withhold`, `repeats`, `skip`, which is how often the loop runs in a launch, and `reads_early`: whether only a
- * loop's last round sets its condition. Until then it keeps the value with which the loop began, by default or by a kernel. */
+/* What the trial's plan has as `withhold`, `repeats`, `skip`, which is how often the loop runs in a launch, and `reads_early`: whether
+ * only a loop's last round sets its condition. Until then it keeps the value with which the loop began, by default or by a kernel. */
 DEVICE_FN uint32_t way_of(const struct trial_plan *plan) { return plan->withhold; }
 DEVICE_FN uint32_t rounds_of(const struct trial_plan *plan) { return plan->repeats; }
 DEVICE_FN uint32_t times_of(const struct trial_plan *plan) { return plan->skip; }

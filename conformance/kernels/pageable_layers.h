@@ -1,5 +1,5 @@
-/* pageable_layers.h - copies of several layers of rows between memory of every kind, with gaps between rows and between layers, as pageable.cu
- * asks about copies of rows. Pageable memory may be the source or the target, too: what the driver takes of it on the way has gaps as well. */
+/* pageable_layers.h - copies of several layers of rows between memory of every kind, with gaps between rows and between layers. Pageable
+ * memory may be the source or the target, too: a driver may gather its rows before it copies them. */
 #ifndef PAGEABLE_LAYERS_H_INCLUDED
 #define PAGEABLE_LAYERS_H_INCLUDED
 
@@ -9,7 +9,8 @@ struct layers {
     struct rows of;            /* one layer */
     size_t layers, from_high, high; /* how many; and the rows from one to the next, in the source and in the target */
 };
-/* Gaps between rows, between layers, between both or nowhere, in the source, in the target or in both; layers of one row; more than 64 KiB. */
+/* Gaps between rows, between layers, between both or nowhere, in the source, in the target or in both; layers of one row; more than
+ * 64 KiB. */
 static const struct layers all_layers[] = {
     { { 16, 3, 32, 32 }, 2, 3, 3 }, { { 7, 2, 10, 9 }, 3, 2, 5 },      { { 100, 4, 100, 128 }, 3, 6, 4 },
     { { 64, 1, 64, 80 }, 5, 3, 1 }, { { 250, 3, 256, 250 }, 2, 3, 3 }, { { 4100, 5, 4201, 4160 }, 4, 7, 6 },

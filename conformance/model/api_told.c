@@ -34,7 +34,8 @@ cudaError_t CUDARTAPI cudaGraphMemcpyNodeGetParams(cudaGraphNode_t handle, struc
     FAIL_IF(n == NULL || p == NULL, cudaErrorInvalidValue);
     const struct move *m = &n->move;
     cudaArray_t from = device.faults.arrays_untold ? p->srcArray : NULL, to = device.faults.arrays_untold ? p->dstArray : NULL;
-    *p = (struct cudaMemcpy3DParms){.srcArray = from, .dstArray = to, .kind = cudaMemcpyDefault, .extent = {m->bytes, m->rows, m->layers > 1 ? m->layers : 1}};
+    *p = (struct cudaMemcpy3DParms){.srcArray = from, .dstArray = to, .kind = cudaMemcpyDefault};
+    p->extent = (struct cudaExtent){m->bytes, m->rows, m->layers > 1 ? m->layers : 1};
     p->dstPtr = (struct cudaPitchedPtr){m->to, m->pitch, m->bytes, m->rows};
     p->srcPtr.pitch = m->from_pitch;
     memcpy(&p->srcPtr.ptr, &m->from, sizeof p->srcPtr.ptr);

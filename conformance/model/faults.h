@@ -124,9 +124,11 @@ struct faults {
     bool body_before_disabled_lost, wait_before_disabled_lost, disabled_before_empty_lost, running_graph_passes_stream, disabling_again_frees_exec;
     bool disabling_forgets_events, disabled_node_frees_exec, record_node_keeps_pending, late_nodes_edgeless, update_from_same_ignored, unchanged_update_ignored, same_params_ignored, params_given_elsewhere_ignored;
     bool other_thread_update_ignored, other_thread_params_ignored, other_thread_enabling_ignored, other_thread_source_fixed, other_thread_edges_lost;
-    bool other_thread_node_stays, other_thread_event_not_taken, record_node_records_both, update_names_old_node, update_names_no_node, older_update_names_no_node;
+    bool other_thread_node_stays, other_thread_event_not_taken, record_node_records_both, update_names_old_node, update_names_no_node;
+    bool older_update_names_no_node;
     bool update_names_first_node, update_names_no_from, new_count_names_node, value_told_as_byte, rows_not_told, copy_tells_target_twice;
-    bool host_data_not_told, captured_memset_told_as_word, argument_of_first_told, extra_untold, arrays_untold, disabling_takes_memsets, flags_told_as_none, flags_told_of_newest;
+    bool extra_untold, arrays_untold; /* of what nodes tell */
+    bool host_data_not_told, captured_memset_told_as_word, argument_of_first_told, disabling_takes_memsets, flags_told_as_none, flags_told_of_newest;
     bool update_clears_flags, spoiled_takes_memset, spoiled_takes_copy, spoiled_takes_host, spoiled_memset_runs, spoiled_end_is_illegal_state;
     bool success_clears_error, first_error_stays, last_error_shared, capture_blocks_none, capture_spoils_events, relaxed_forbids_memory;
     bool capture_forbids_others, memory_spoils_capture, capture_forbids_disabling, pool_beside_capture_eats_waits, completion_passed_after_capture;
@@ -145,7 +147,8 @@ struct faults {
     bool unready_clears_error, warp_told_double, cooperation_not_told, one_domain_told, attribute_of_no_device_told, limit_rounded_down;
     bool flagged_fit_is_none, least_priority_not_told, driver_adds_eight_edges, driver_removes_full_only, end_of_nothing_refused, gone_edges_removed;
     bool copied_host_told_empty, params_lose_flags, type_change_told_as_edge, update_leaves_result, shared_told_by_12_bits, bounds_along_x_only;
-    bool relaxed_capture_not_spoiled, plain_stream_blocks_none, plain_event_untimed, graph_flags_taken, object_flags_taken, memory_total_untold;
+    bool relaxed_capture_not_spoiled, plain_stream_blocks_none, plain_event_untimed, graph_flags_taken;
+    bool retain_of_one_refused, driver_destroys_no_exec, object_flags_taken, memory_total_untold;
     bool callback_flags_taken, freed_memory_freed, long_cycles_accepted, to_port_2_accepted, captured_told_enabled, unit_default_copy_early;
     bool high_bit_not_told, driver_config_in_zero_elsewhere, batch_does_three, cooperative_call_cuts_args, properties_of_no_device_told;
     bool large_instance_untold, body_ends_by_programmatic, body_ends_by_begun;
@@ -209,6 +212,7 @@ struct faults {
     bool driver_tells_no_static_shared, driver_tells_devices_threads, driver_tells_no_registers, name_of_first_told, negative_limit_taken;
     bool unknown_attribute_taken, large_carveout_taken, default_carveout_ignored, clusters_counted_along_x, shared_limit_not_enforced;
     bool external_launch_event_taken, interprocess_launch_event_taken, event_flags_taken, timed_interprocess_taken, record_flags_taken;
+    bool legacy_join_spares;
     bool wait_flags_taken, stream_flags_taken, capture_mode_3_taken, legacy_joins, failed_end_leaves_graph, foreign_begin_taken;
     bool foreign_update_taken, update_flags_taken, foreign_edge_taken, host_without_function_added, elements_of_eight_taken;
     bool host_without_function_launched, kernel_params_for_memset, no_event_taken, two_loop_bodies_taken, three_bodies_taken, no_body_taken;
@@ -366,7 +370,8 @@ struct faults {
     bool legacy_of_two_threads_uncovered, driver_wait_keeps_pinned, cooperative_start_event_uncovered, driver_later_zero_overlaps;
     bool added_dependency_gives_data, last_of_switch_idle, eighth_launch_mixed_lost, disabling_reaches_siblings, lost_dependents_counted;
     bool chosen_at_launch, chosen_uncovered, chosen_ends_early;
-    bool loop_runs_once, loop_of_four_rounds, first_round_ends_loop, loop_keeps_value, loop_value_counts_once, loop_default_counts_once, loop_round_by_default;
+    bool loop_runs_once, loop_of_four_rounds, first_round_ends_loop, loop_keeps_value;
+    bool loop_value_counts_once, loop_default_counts_once, loop_round_by_default;
     bool rounds_meet, later_round_edge_lost, later_round_uncovered;
     bool default_beats_kernel, loop_begins_by_default, first_set_counts, only_neighbour_sets, child_set_stays_inside, body_set_stays_inside;
     bool second_waiter_uncovered, left_dependent_dropped, deep_by_driver_uncovered, deep_in_legacy_overlaps;
@@ -443,7 +448,8 @@ struct faults {
     bool other_sizes_share_memory, smaller_shares_memory;
     bool grids_share_frames, growing_frames_lost; /* local memory */
     bool narrow_store_takes_word, narrow_load_keeps_lines, compare_overtaken, compare_by_half; /* accesses of one or two bytes; compare and swap */
-    bool release_is_relaxed, release_leaves_other_threads, release_of_add_lost, release_adds_nothing, release_adds_merged, acquire_keeps_lines;
+    bool release_is_relaxed, release_leaves_other_threads, release_of_add_lost, acquire_keeps_lines;
+    bool release_adds_nothing, release_adds_merged;
     bool pairs_beyond_32_uncovered, pairs_beyond_64_begin_early, pairs_of_graph_uncovered;
     bool again_keeps_attribute, again_left_out, again_not_set, again_not_copied;
     bool grid_barrier_keeps_lines, grid_barrier_of_first_threads, fourth_grid_barrier_lacks_one, seventeenth_grid_barrier_lacks_one, grid_met_wait_free;

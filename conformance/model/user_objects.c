@@ -138,6 +138,7 @@ cudaError_t CUDARTAPI cudaUserObjectRetain(cudaUserObject_t handle, unsigned cou
 {
     CALL(cudaUserObjectRetain);
     FAIL_IF(object_of(handle) == NULL || count == 0, cudaErrorInvalidValue);
+    FAIL_IF(device.faults.retain_of_one_refused && count == 1, cudaErrorInvalidValue);
     object_of(handle)->references += count;
     return cudaSuccess;
 }

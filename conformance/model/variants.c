@@ -2192,6 +2192,8 @@ static const struct variant variants[] = {
     BROKEN("exec-end-frees-memory", exec_end_frees_memory, "COMP-17c", "memory that a graph left allocated is given to others once its executable graph is destroyed"),
     BROKEN("graph-end-frees-memory", graph_end_frees_memory, "COMP-17c", "memory that a graph left allocated is given to others once the graph is destroyed"),
     BROKEN("left-memory-shared", left_memory_shared, "COMP-17c", "memory that a graph leaves and another graph frees is that of later graphs, too"),
+    BROKEN("retain-of-one-refused", retain_of_one_refused, "EDGE-43d", "one reference more to a user object is refused"),
+    BROKEN("driver-destroys-no-exec", driver_destroys_no_exec, "EDGE-43d", "cuGraphExecDestroy leaves the executable graph, and what it refers to"),
     BROKEN("replaced-objects-stay", replaced_objects_stay, "EDGE-43d", "user objects that an update takes from an executable graph never end"),
     BROKEN("clone-takes-no-object", clone_takes_no_object, "EDGE-43d", "a clone does not refer to the user objects of its graph"),
     BROKEN("child-takes-no-object", child_takes_no_object, "EDGE-43d", "a child graph does not refer to the user objects of the graph that it is a copy of"),
