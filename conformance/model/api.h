@@ -206,6 +206,7 @@ bool moves_memory(const struct op *op);
 void stream_append(struct stream *s, struct op *op, bool programmatic);
 unsigned pairs_beside(const struct stream *s); /* streams.c: other streams whose last kernel may overlap the one before it */
 void order_behind_tail(struct stream *s, struct op *op, bool programmatic);
+void order_behind_waits(struct stream *s, struct op *op); /* stream_waits.c */
 bool passes_graph(const struct stream *s, const struct op *op); /* on devices where it does */
 bool passes_first_thread(const struct stream *s, const struct op *op);
 void stream_awaits(struct stream *s, struct pending_wait wait);

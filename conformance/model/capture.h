@@ -1,4 +1,4 @@
-/* What a capture holds: capture.c adds nodes to it, api_capture.c begins, ends, tells and changes it. */
+/* What a capture holds: capture.c adds nodes to it, capture_events.c events, api_capture.c begins, ends, tells and changes it. */
 #ifndef PDL_MODEL_CAPTURE_H
 #define PDL_MODEL_CAPTURE_H
 
@@ -39,7 +39,9 @@ struct capture {
 struct capture *capture_new(void); /* NULL: no memory */
 void capture_free(struct capture *c);
 void capture_id_again(void);       /* the next capture gets the id of the last one */
+struct capture *capture_of_id(unsigned long long id); /* NULL: it has ended */
 struct lane *lane_of(struct capture *c, struct stream *s);
+void event_holds(struct event *e, struct stream *s, const struct half_edge *half, unsigned halves);
 void lane_depends(struct lane *l, struct half_edge h);
 
 #endif
