@@ -2245,6 +2245,7 @@ static const struct variant variants[] = {
     BROKEN("handles-by-four-bits", handles_by_four_bits, "EDGE-26b", "the handle of a conditional node has the value of the one that its graph got sixteen before"),
     BROKEN("copied-map-lost", copied_map_lost, "ATTR-17b", "a node is not given the map of memory-sync domains of another one with its other attributes"),
     BROKEN("copied-carve-out-lost", copied_carve_out_lost, "ATTR-17b", "a node is not given the carve-out of another one with its other attributes"),
+    BROKEN("moved-allocations-shared", moved_allocations_shared, "COMP-17c", "a node is given memory that a child graph beside it frees, which its graph owns"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
