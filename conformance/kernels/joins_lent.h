@@ -162,7 +162,8 @@ static cudaError_t told_of_streams(struct joins *joins)
 }
 
 struct told_attributes {
-    cudaLaunchAttributeValue domain, urgent;
+    cudaLaunchAttributeValue domain, urgent, hint;
+    cudaLaunchAttributeID hinted; /* which attribute the hint is, that the node got by a call; 0: none */
 };
 
 /* The node of a launch with attribute 6 that was captured, of the remote domain and the highest priority. */
@@ -207,6 +208,36 @@ static cudaError_t copy_node_attributes(const struct joins *joins, cudaGraphNode
     return function ? (cudaError_t)((copy_fn)function)(to, from) : cudaGraphKernelNodeCopyAttributes(to, from);
 }
 
+static cudaError_t told_of_hint(cudaGraphNode_t node, struct told_attributes *told)
+{
+    return told->hinted ? cudaGraphKernelNodeGetAttribute(node, told->hinted, &told->hint) : cudaSuccess;
+}
+
+/* A hint that says how, by turns: devices may refuse it. */
+static cudaError_t give_hint(unsigned kind, cudaGraphNode_t node, struct told_attributes *told)
+{
+    cudaLaunchAttribute hint = kind % 3 == 0 ? whole_carveout() : nth_hint(kind % 3);
+    cudaError_t error = cudaGraphKernelNodeSetAttribute(node, hint.id, &hint.val);
+
+    if (is_unoffered(error)) {
+        (void)cudaGetLastError();
+        return cudaSuccess;
+    }
+    told->hinted = hint.id;
+    return error == cudaSuccess ? told_of_hint(node, told) : error;
+}
+
+#if CUDART_VERSION >= 13000
+static int same_hint(const struct told_attributes *a, const struct told_attributes *b)
+{
+    if (a->hinted == cudaLaunchAttributeMemSyncDomainMap)
+        return memcmp(&a->hint.memSyncDomainMap, &b->hint.memSyncDomainMap, sizeof(a->hint.memSyncDomainMap)) == 0;
+    if (a->hinted == cudaLaunchAttributeClusterSchedulingPolicyPreference)
+        return a->hint.clusterSchedulingPolicyPreference == b->hint.clusterSchedulingPolicyPreference;
+    return !a->hinted || a->hint.sharedMemCarveout == b->hint.sharedMemCarveout;
+}
+#endif
+
 /* Edges are no attributes. wanted: what the lender tells of itself. */
 static cudaError_t lend_to_node(struct joins *joins, unsigned port, struct lent *lent, struct told_attributes *wanted)
 {
@@ -220,6 +251,8 @@ static cudaError_t lend_to_node(struct joins *joins, unsigned port, struct lent 
         error = capture_lender(joins, priority, &lender);
     if (error == cudaSuccess)
         error = told_of_node(lender.node[0], wanted);
+    if (error == cudaSuccess)
+        error = give_hint(joins->round / 3, lender.node[0], wanted);
     if (error == cudaSuccess)
         error = copy_node_attributes(joins, lent->node[1], lender.node[0]);
     joins->pinned->host_is_stale |= error == cudaSuccess && !keeps_edge(lent, port);
@@ -254,6 +287,10 @@ static cudaError_t told_of_nodes(struct joins *joins)
     joins->followers = 0;
     if (error == cudaSuccess)
         error = told_of_node(lent.node[1], &told);
+    told.hinted = wanted.hinted;
+    if (error == cudaSuccess)
+        error = told_of_hint(lent.node[1], &told);
+    joins->pinned->host_is_stale |= error == cudaSuccess && !same_hint(&wanted, &told);
     joins->pinned->host_is_stale |= told.domain.memSyncDomain != wanted.domain.memSyncDomain || told.urgent.priority != wanted.urgent.priority;
     return end_lent(&lent, NULL, error);
 }

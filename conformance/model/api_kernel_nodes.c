@@ -216,6 +216,8 @@ cudaError_t CUDARTAPI cudaGraphKernelNodeCopyAttributes(cudaGraphNode_t to, cuda
         int id = (int)source->attrs[i].id;
         if (!is_node_attribute(id) || (id == 10 && device.faults.copied_domain_lost) || (id == 8 && device.faults.copied_priority_lost))
             continue;
+        if ((id == 9 && device.faults.copied_map_lost) || (id == 14 && device.faults.copied_carve_out_lost))
+            continue;
         bool told_only = (id == 2 && (device.faults.lent_cooperative_told_only ||
                                       (device.faults.lent_cooperative_beside_told_only && source->num_attrs > 1))) || (id == 4 && device.faults.lent_clusters_told_only);
         cudaError_t error = told_only ? cudaSuccess : request_attribute(r, &source->attrs[i]);

@@ -63,6 +63,15 @@ static unsigned allocated_by(const struct graph *g)
     return count;
 }
 
+/* Whether the graph of that number is a child graph of this one. */
+static bool holds_child(const struct graph *g, uint64_t number)
+{
+    for (size_t i = 0; i < g->nodes; i++)
+        if (g->node[i]->type == cudaGraphNodeTypeGraph && g->node[i]->child[0]->number == number)
+            return true;
+    return false;
+}
+
 /* Memory that a node before this one has freed; NULL: none of that size */
 static struct graph_memory *memory_for(const struct node *n, size_t bytes)
 {
@@ -75,6 +84,7 @@ static struct graph_memory *memory_for(const struct node *n, size_t bytes)
         ordered |= !same && m->frees == NULL && !m->freed_elsewhere && f->graphs_share_unfreed;
         ordered |= !same && m->frees == NULL && m->freed_elsewhere && f->left_memory_shared;
         ordered |= same && third;
+        ordered |= f->moved_allocations_shared && m->frees != NULL && holds_child(n->graph, m->graph);
         if (ordered && !m->given && (m->bytes == bytes || (f->alloc_pieces_overlap && m->bytes > bytes)))
             return m;
     }

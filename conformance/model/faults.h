@@ -598,6 +598,8 @@ struct faults {
     bool fourth_hand_fork_lost, ninth_capture_unordered;
     bool built_batch_of_four, nested_graph_passed, child_33_uncovered;
     bool handles_by_four_bits;
+    bool copied_map_lost, copied_carve_out_lost;
+    bool moved_allocations_shared;
     bool never_overlaps, seldom_overlaps, early, shared, halts, late_copies, pageable_later; /* these conform */
 };
 

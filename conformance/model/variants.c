@@ -2385,6 +2385,9 @@ static const struct variant variants[] = {
     BROKEN("nested-graph-passed", nested_graph_passed, "COMP-12d", "memsets, copies and host functions pass a graph before them whose only node holds a child graph or a body"),
     BROKEN("child-33-uncovered", child_33_uncovered, "EDGE-25a", "from the 33rd child graph of a graph on the wait covers nothing in them"),
     BROKEN("handles-by-four-bits", handles_by_four_bits, "EDGE-26b", "the handle of a conditional node has the value of the one that its graph got sixteen before"),
+    BROKEN("copied-map-lost", copied_map_lost, "ATTR-17b", "a node is not given the map of memory-sync domains of another one with its other attributes"),
+    BROKEN("copied-carve-out-lost", copied_carve_out_lost, "ATTR-17b", "a node is not given the carve-out of another one with its other attributes"),
+    BROKEN("moved-allocations-shared", moved_allocations_shared, "COMP-17c", "a node is given memory that a child graph beside it frees, which its graph owns"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
