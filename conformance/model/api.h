@@ -307,7 +307,7 @@ struct node {
     struct cudaHostNodeParams host;
     cudaEvent_t event, old_event; /* of a node that records one or waits for one; the one before, for the device record-node-records-both */
     struct graph *child[MODEL_BODIES]; /* a child graph; or the bodies of a conditional node */
-    cudaGraph_t body[MODEL_BODIES]; /* the same, for the caller to read */
+    cudaGraph_t *body; /* of a conditional node: the same, for the caller to read */
     unsigned children;
     enum body_choice { BODY_ALWAYS, BODY_IF, BODY_LOOP, BODY_SWITCH } choice; /* which of them a launch runs */
     unsigned long long handle; /* of its condition */

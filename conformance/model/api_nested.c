@@ -226,6 +226,9 @@ static struct node *conditional_node(struct graph *g, struct cudaConditionalNode
     n->handle = c->handle;
     n->undecided = c->undecided;
     n->condition = c->value;
+    n->body = calloc(p->size, sizeof *n->body);
+    if (n->body == NULL)
+        abort();
     for (unsigned i = 0; i < p->size; i++) {
         node_owns(n, graph_new());
         n->body[i] = (cudaGraph_t)(void *)n->child[i];

@@ -61,6 +61,7 @@ static void node_delete(struct node *n)
         if (n->child[i] != NULL)
             graph_delete(n->child[i]);
     free(n->kernel);
+    free(n->body);
     free(n);
 }
 
