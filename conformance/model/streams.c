@@ -145,7 +145,7 @@ static bool call_skips_legacy(enum queued_by by)
     const struct faults *f = &device.faults;
     return (f->batch_skips_legacy && by == BY_BATCH) || (f->driver_plain_call_skips_legacy && by == BY_DRIVERS_PLAIN_CALL) ||
            (f->plain_call_skips_legacy && by == BY_PLAIN_CALL) || (f->cooperative_call_skips_legacy && by == BY_COOPERATIVE_CALL) ||
-           (f->symbol_copy_skips_legacy && by == BY_NAME_OF_MEMORY);
+           (f->symbol_copy_skips_legacy && by == BY_NAME_OF_MEMORY) || (f->peer_copy_skips_legacy && by == BY_PEERS);
 }
 
 /* Devices on which this work of a stream skips the order of the legacy stream */
