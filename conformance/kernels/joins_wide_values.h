@@ -9,12 +9,14 @@ static cudaError_t wide_written(struct joins *joins)
     static const uint64_t values[] = { 1, 0x100000000ull, 0, 0x500000001ull, 0xFFFFFFFFull };
     static const uint32_t before[2] = { 0xFFFFFFFFu, 0xFFFFFFFFu };
     uint64_t value = values[joins->round / 2 % (sizeof(values) / sizeof(values[0]))];
-    volatile const uint32_t *seen = joins->pinned->seen[0];
+    volatile uint32_t *seen = joins->pinned->seen[0];
     cudaStream_t stream = joins->stream[0];
     int captured = joins->round % 2 != 0;
     cudaError_t error = open_aside(joins);
 
     prepare(joins, 1, 0);
+    seen[0] = ~(uint32_t)value;
+    seen[1] = ~(uint32_t)(value >> 32);
     if (error == cudaSuccess)
         error = put_words(joins->aside, before, 2);
     if (error == cudaSuccess && captured)
