@@ -2412,6 +2412,7 @@ static const struct variant variants[] = {
     BROKEN("small-wide-value-halved", small_wide_value_halved, "COMP-17b", "a value of eight bytes that fits into four is written as four"),
     BROKEN("captured-wide-value-halved", captured_wide_value_halved, "COMP-17b", "a captured value of eight bytes is written as four"),
     BROKEN("captured-wide-wait-by-low-word", captured_wide_wait_by_low_word, "COMP-17b", "a captured wait for a value of eight bytes compares four"),
+    BROKEN("stream-id-again", stream_id_again, "ATTR-16", "a new stream has the id of the one that was destroyed last"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
