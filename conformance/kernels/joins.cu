@@ -81,7 +81,7 @@
  * constants COMP-04d what kernels find in constant memory after a copy to it, whole or in parts, from the host or the device, or a
  *                    memset: launched, captured, as nodes, in a child graph, a second time
  * places   COMP-04d work whose words lie in memory that a stream allocated, in managed, write-combined, registered memory, or in
- *                    memory that is mapped anew; copies to a peer
+ *                    memory that is mapped anew; copies to a peer, which is the same device, after work wherever it stands
  * lent     ATTR-17b streams and nodes that are given the attributes of another one; streams with an attribute of each kind; graphs that
  *                    cudaGraphInstantiateWithParams makes executable
  * values   COMP-17b values that streams write and wait for: after work, an event or a silent kernel, before work of each kind and dependents;
@@ -89,6 +89,7 @@
  * conditions COMP-17b waits for zero, for one of several bits, for a bit that is not set, for 64 bits, with a flush: a value that does not
  *                    end it, and one that does, written by a stream, a kernel or the host; batches of a wait and a write, and of two waits
  * value_nodes COMP-17b nodes that write values and wait for them, captured or built by the driver, with operations that they were given later
+ * wide_values COMP-17b values of eight bytes of which one word is zero, over other words, at once and captured; graphs that wait for such values
  * batches  COMP-04h  copies that one call queues, of pieces or of rows and layers: out of work, after an event, before work of each kind
  * allocations COMP-17c nodes that allocate memory and free it, between kernels, after such rows, beside others, and for the stream that goes on
  * pools    COMP-17a memory that is freed in a stream and allocated again, in that stream or another one, of the device's pool or of one
@@ -448,6 +449,7 @@ static cudaError_t join_zero(struct joins *joins)
 #include "joins_values.h"
 #include "joins_value_nodes.h"
 #include "joins_conditions.h"
+#include "joins_wide_values.h"
 #include "joins_pools.h"
 #include "joins_allocations.h"
 #include "joins_renewed.h"
@@ -546,6 +548,7 @@ static const struct pair joins_pairs[] = {
     PAIR_ASK("lent", ask_lent),
     PAIR_ASK("values", ask_values),
     PAIR_ASK("value_nodes", ask_value_nodes),
+    PAIR_ASK("wide_values", ask_wide_values),
     PAIR_ASK("conditions", ask_conditions),
     PAIR_ASK("pools", ask_pools),
     PAIR_ASK("gone_pools", ask_gone_pools),

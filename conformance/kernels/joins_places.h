@@ -66,7 +66,7 @@ static void end_lying(struct lying *l, enum lie lie)
 
 /* ---- followers ---- */
 
-enum lie_follower { LIE_KERNEL, LIE_DEPENDENT, LIE_EVENT, LIE_COPY, LIE_PEER };
+enum lie_follower { LIE_KERNEL, LIE_DEPENDENT, LIE_EVENT, LIE_COPY };
 #define LIE_READERS 3u         /* that are kernels: a driver is known whose copies read pinned memory too early (COMP-04d) */
 
 /* "Copies memory from one device to memory on another device": within one, it is a copy like others. */
@@ -92,7 +92,6 @@ static cudaError_t follow_there(struct joins *joins, uint32_t *at, enum lie_foll
         return launch_one((const void *)SYMBOL(joins_early_follower), args, PLACE_WORDS, FOLLOWS_IN(joins, stream), &attribute, 1);
     case LIE_COPY:
         return cudaMemcpyAsync(joins->pinned->seen[0], at, PLACE_WORDS * sizeof(uint32_t), cudaMemcpyDefault, FOLLOWS_IN(joins, stream));
-    case LIE_PEER: return copy_as_peer(joins, at, stream);
     default: return launch_one((const void *)SYMBOL(joins_follower), args, PLACE_WORDS, FOLLOWS_IN(joins, stream), NULL, 0);
     }
 }
@@ -122,6 +121,24 @@ static cudaError_t work_there(struct joins *joins, uint32_t *at, enum lie_follow
     return error;
 }
 
+/* A copy from one device to another comes after the work in its own stream, or wherever else that stands. */
+static cudaError_t copy_behind_work(struct joins *joins, uint32_t *at)
+{
+    struct kernel_args args = joins->work[0];
+    cudaStream_t stream = NULL, blocking = NULL;
+    cudaError_t error = open_aside(joins);
+
+    args.data = at;
+    if (error == cudaSuccess)
+        error = put_words(at, joins->pinned->words, PLACE_WORDS);
+    if (error == cudaSuccess)
+        error = work_before(joins, (enum standing)(joins->round % STANDINGS), &args, &blocking, &stream);
+    if (error == cudaSuccess)
+        error = copy_as_peer(joins, at, stream);
+    close_kind(&blocking); /* its work goes on */
+    return error;
+}
+
 /* What a device does not offer is not asked. */
 static cudaError_t lie_in(struct joins *joins, enum lie lie)
 {
@@ -135,7 +152,9 @@ static cudaError_t lie_in(struct joins *joins, enum lie lie)
         joins->unasked = 1;
         error = whatever(error);
     } else if (error == cudaSuccess) {
-        error = work_there(joins, l->at, lie == LIE_PLAIN ? LIE_PEER : (enum lie_follower)(joins->round % (LIE_READERS + (lie == LIE_MANAGED))));
+        if (lie == LIE_PLAIN)
+            return copy_behind_work(joins, l->at);
+        error = work_there(joins, l->at, (enum lie_follower)(joins->round % (LIE_READERS + (lie == LIE_MANAGED))));
     }
     return error;
 }

@@ -7,10 +7,13 @@
  *                    memsets of pinned memory
  * memsets  COMP-05c  memsets of 0, 1, 127, 128, 255, -1 and of values of which a byte is but a part; many behind a slow kernel
  * values   COMP-05c  memsets of values of 1, 2 and 4 bytes by the driver's calls, launched and captured
- * set_rows COMP-05c  memsets of rows: one and several, shorter than their pitch, of more than 1 KiB; launched and captured
+ * set_rows COMP-05c  memsets of rows: one and several, shorter than their pitch, of more than 1 KiB; launched, captured, without a
+ *                    stream, and by cuMemsetD2D8Async
  * rows     COMP-05e  copies of such rows, whose pitches are the same or differ, between memory of every kind; launched, captured and nodes;
  *                    and of several layers of rows with gaps between them (pageable_layers.h)
  * high     COMP-05e  copies and memsets of 65,535 to 70,000 rows of few bytes, launched and captured
+ * calls    COMP-05e  copies by the calls that name one direction, both devices, memory that has a name, or several copies, of up to 14,001 bytes; by
+ *                    cudaMemcpy2D; and of rows and layers by the driver's calls, with the row and byte where they begin
  * shifted  COMP-05e  copies of 1 to 300 bytes from and to any address, between memory of every kind; plain, asynchronous, of a row, nodes
  * large    COMP-05e  copies of more than 1 MiB between memory of every kind, and of any size by the driver's call; many behind a slow kernel; what
  *                    follows copies and memsets of more than 1 MiB, all over them
@@ -332,6 +335,7 @@ static void ask_memsets(struct ask *ask)
 #include "pageable_huge.h"
 #include "pageable_rows.h"
 #include "pageable_high.h"
+#include "pageable_calls.h"
 
 static const struct pair pageable_pairs[] = {
     PAIR_ASK("copies", ask_copies),
@@ -341,6 +345,7 @@ static const struct pair pageable_pairs[] = {
     PAIR_ASK("set_rows", ask_set_rows),
     PAIR_ASK("rows", ask_rows),
     PAIR_ASK("high", ask_high),
+    PAIR_ASK("calls", ask_calls),
     PAIR_ASK("shifted", ask_shifted),
     PAIR_ASK("large", ask_large),
 };

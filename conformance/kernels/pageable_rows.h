@@ -338,17 +338,35 @@ static void ask_large(struct ask *ask)
 
 /* ---- memsets of rows ---- */
 
-static cudaError_t try_set_rows(struct places *p, const struct rows *r, enum place to, int captured)
+/* By the call of a stream, at once or captured; by the one that has no stream; by the driver's. */
+enum set_way { SET_LAUNCHED, SET_CAPTURED, SET_WITHOUT_STREAM, SET_BY_DRIVER, SET_WAYS };
+
+static cudaError_t set_rows_by_driver(unsigned char *to, size_t pitch, int value, size_t bytes, size_t rows, cudaStream_t stream)
+{
+    typedef CUresult(CUDAAPI *set_fn)(CUdeviceptr, size_t, unsigned char, size_t, size_t, CUstream);
+    void *set = NULL;
+    cudaError_t error = driver_function("cuMemsetD2D8Async", 3020, &set);
+
+    if (error != cudaSuccess)
+        return error;
+    return (cudaError_t)((set_fn)set)((CUdeviceptr)(uintptr_t)to, pitch, (unsigned char)value, bytes, rows, (CUstream)stream);
+}
+
+static cudaError_t try_set_rows(struct places *p, const struct rows *r, enum place to, enum set_way way)
 {
     cudaStream_t stream = p->ask->stream;
-    int value = (int)(p->trials % 90 + 1);
+    int value = (int)(p->trials % 90 + 1), captured = way == SET_CAPTURED;
     cudaError_t error;
 
     move_places(p);
     error = fill_places(p, r, PLACE_PAGEABLE, to, p->trials);
     if (error == cudaSuccess && captured)
         error = cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal);
-    if (error == cudaSuccess)
+    if (error == cudaSuccess && way == SET_WITHOUT_STREAM)
+        error = cudaMemset2D(target_of(p, to), r->pitch, value, r->bytes, r->rows);
+    else if (error == cudaSuccess && way == SET_BY_DRIVER)
+        error = set_rows_by_driver(target_of(p, to), r->pitch, value, r->bytes, r->rows, stream);
+    else if (error == cudaSuccess)
         error = cudaMemset2DAsync(target_of(p, to), r->pitch, value, r->bytes, r->rows, stream);
     if (captured)
         error = ask_run_capture(stream, error);
@@ -365,8 +383,8 @@ static void ask_set_rows(struct ask *ask)
         close_places(&p);
         return;
     }
-    for (i = 0; i < 4 * ALL_ROWS && error == cudaSuccess; i++)
-        error = try_set_rows(&p, &all_rows[i % ALL_ROWS], i / ALL_ROWS % 2 ? PLACE_PINNED : PLACE_DEVICE, i / ALL_ROWS / 2);
+    for (i = 0; i < 2 * SET_WAYS * ALL_ROWS && error == cudaSuccess; i++)
+        error = try_set_rows(&p, &all_rows[i % ALL_ROWS], i / ALL_ROWS % 2 ? PLACE_PINNED : PLACE_DEVICE, (enum set_way)(i / ALL_ROWS / 2));
     ask_expect(ask, "memsets of rows", error, cudaSuccess);
     ask_expect_none(ask, "memsets of rows that left other bytes", p.wrong, p.trials);
     close_places(&p);

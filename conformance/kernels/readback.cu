@@ -7,7 +7,7 @@
  * nodes     EDGE-36a what a node of each kind tells of itself: as it was made, changed, in a clone, a child graph or a body, captured
  * flags     EDGE-36b the flags that an executable graph was made with
  * streams   ATTR-16  every priority, policy and domain, given to a stream when it is made or later; what kernels captured from it have; a stream
- *                    that was given work, and one that is made after another was destroyed
+ *                    that was given work, and one that is made after another was destroyed; the ids of streams
  * handles   EDGE-37  three conditional nodes, whose handles were made in any order
  * functions ATTR-15b the numbers of the device, told by two calls, and what it must have; a function's limit of dynamic shared memory, raised
  *                    and lowered, its carve-out, and those of another function; a launch beyond the limit; its static shared memory; how

@@ -380,12 +380,45 @@ static void ask_together(struct ask *ask)
     ask_expect_none(ask, "attributes that another one has changed", changed, TOGETHER * TOGETHER);
 }
 
+#define ID_STREAMS 8u
+
+/* "The Id is unique for the life of the program": also when its stream is gone. */
+static void ask_ids(struct ask *ask)
+{
+    unsigned long long ids[1 + ID_STREAMS] = { 0 }, again = 0;
+    cudaStream_t streams[1 + ID_STREAMS] = { NULL };
+    cudaError_t error = cudaSuccess;
+    unsigned i, j, same = 0, changed = 0, asked = 0;
+
+    for (i = 0; i <= ID_STREAMS && error == cudaSuccess; i++) {
+        error = cudaStreamCreateWithFlags(&streams[i], i % 2 ? cudaStreamNonBlocking : cudaStreamDefault);
+        if (error == cudaSuccess)
+            error = cudaStreamGetId(streams[i], &ids[i]);
+        if (error == cudaSuccess)
+            error = cudaStreamGetId(streams[i], &again);
+        changed += again != ids[i];
+        for (j = 0; j < i; j++, asked++)
+            same += ids[j] == ids[i];
+        if (i == 0 && error == cudaSuccess) {
+            error = cudaStreamDestroy(streams[0]);
+            streams[0] = NULL;
+        }
+    }
+    ask_expect(ask, "the ids of streams", error, cudaSuccess);
+    ask_expect_none(ask, "ids that were other ones when they were asked for again", changed, i);
+    ask_expect_none(ask, "two streams with one id, of which one may be gone", same, asked);
+    for (i = 0; i <= ID_STREAMS; i++)
+        if (streams[i])
+            (void)cudaStreamDestroy(streams[i]);
+}
+
 static void ask_streams(struct ask *ask)
 {
     cudaStream_t stream;
     unsigned i;
 
     ask_fresh_streams(ask);
+    ask_ids(ask);
     ask_priorities(ask);
     ask_default(ask);
     ask_together(ask);

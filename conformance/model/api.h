@@ -139,6 +139,7 @@ struct stream {
     unsigned place; /* how many there were once it was made: for the devices seventeenth-* */
     struct op *last_moved; /* the last copy or memset: for the devices again-not-set and again-not-copied */
     uint64_t made_at; /* the serial of the last operation then; for the device new-stream-passes-legacy */
+    unsigned long long id; /* of those that were created */
     const struct stream *renews; /* the one that was destroyed last before it was made, whose work went on: for the devices renewed-stream-* */
     bool renewed; /* it is gone, and another one was made then: for the device renewed-stream-leaves-legacy */
     bool first; /* of all that were made: for the device legacy-frees-one */

@@ -8,8 +8,12 @@ static cudaError_t move_in(void *to, const void *from, size_t bytes, enum cudaMe
     return cudaMemcpyAsync(to, from, bytes, kind, stream);
 }
 
+/* On some broken devices a call moves no more than that. */
+static size_t cut_at(size_t most, bool cuts, size_t bytes) { return cuts && bytes > most ? most : bytes; }
+
 static unsigned copy_to_device(void *to, const void *from, size_t bytes, cudaStream_t stream)
 {
+    bytes = cut_at(4096, device.faults.driver_to_device_cut, bytes);
     if (device.faults.driver_to_device_elsewhere)
         stream = cudaStreamPerThread;
     BY_DRIVER(move_in(to, from, bytes, cudaMemcpyHostToDevice, stream));
@@ -17,6 +21,7 @@ static unsigned copy_to_device(void *to, const void *from, size_t bytes, cudaStr
 
 static unsigned copy_to_host(void *to, const void *from, size_t bytes, cudaStream_t stream)
 {
+    bytes = cut_at(4096, device.faults.driver_to_host_cut, bytes);
     if (device.faults.driver_to_host_early && stream_of(stream) != NULL)
         stream_cuts(stream_of(stream));
     BY_DRIVER(move_in(to, from, bytes, cudaMemcpyDeviceToHost, stream));
@@ -24,6 +29,7 @@ static unsigned copy_to_host(void *to, const void *from, size_t bytes, cudaStrea
 
 static unsigned copy_in_device(void *to, const void *from, size_t bytes, cudaStream_t stream)
 {
+    bytes = cut_at(4096, device.faults.driver_in_device_cut, bytes);
     if (device.faults.driver_in_device_half)
         bytes /= 2;
     BY_DRIVER(move_in(to, from, bytes, cudaMemcpyDeviceToDevice, stream));
@@ -49,14 +55,22 @@ static void *place_of(unsigned type, void *host, uint64_t of_device)
     return type == MEMORY_HOST ? host : (void *)(uintptr_t)of_device;
 }
 
+/* Where the rows begin. */
+static char *rows_at(const struct rows_end *e, bool loses_offset)
+{
+    return (char *)place_of(e->type, e->host, e->device) + (loses_offset ? 0 : e->y * e->pitch + e->x);
+}
+
 static unsigned copy_rows(const struct rows_copy *c, cudaStream_t stream)
 {
+    const struct faults *f = &device.faults;
     struct stream *s = stream_of(stream);
-    if (device.faults.captured_driver_rows_free && s != NULL && s->capture != NULL)
+    if (f->captured_driver_rows_free && s != NULL && s->capture != NULL)
         capture_cuts(s);
-    size_t rows = device.faults.driver_rows_last_lost && c->height > 1 ? c->height - 1 : c->height;
-    BY_DRIVER(cudaMemcpy2DAsync(place_of(c->to.type, c->to.host, c->to.device), c->to.pitch,
-                                place_of(c->from.type, c->from.host, c->from.device), c->from.pitch, c->width, rows, cudaMemcpyDefault, stream));
+    size_t rows = f->driver_rows_last_lost && c->height > 1 ? c->height - 1 : c->height;
+    size_t pitch = f->driver_rows_packed ? c->width : c->to.pitch, from_pitch = f->driver_source_rows_packed ? c->width : c->from.pitch;
+    BY_DRIVER(cudaMemcpy2DAsync(rows_at(&c->to, f->driver_rows_offset_lost), pitch, rows_at(&c->from, f->driver_source_rows_offset_lost), from_pitch,
+                                c->width, rows, cudaMemcpyDefault, stream));
 }
 
 static struct cudaPitchedPtr layers_at(const struct layers_end *e)
@@ -70,6 +84,8 @@ struct cudaMemcpy3DParms layers_of(const struct layers_copy *c)
     memset(&p, 0, sizeof p);
     p.srcPtr = layers_at(&c->from);
     p.dstPtr = layers_at(&c->to);
+    p.srcPos.x = c->from.x, p.srcPos.y = c->from.y, p.srcPos.z = c->from.z;
+    p.dstPos.x = c->to.x, p.dstPos.y = c->to.y, p.dstPos.z = c->to.z;
     p.extent.width = c->width, p.extent.height = c->height, p.extent.depth = c->depth;
     p.kind = c->from.type == MEMORY_HOST ? (c->to.type == MEMORY_HOST ? cudaMemcpyHostToHost : cudaMemcpyHostToDevice)
              : c->to.type == MEMORY_HOST ? cudaMemcpyDeviceToHost
@@ -80,6 +96,14 @@ struct cudaMemcpy3DParms layers_of(const struct layers_copy *c)
 static unsigned copy_layers(const struct layers_copy *c, cudaStream_t stream)
 {
     struct cudaMemcpy3DParms p = layers_of(c);
+    if (device.faults.driver_source_layers_packed)
+        p.srcPtr.ysize = c->height;
+    if (device.faults.driver_layers_packed)
+        p.dstPtr.ysize = c->height;
+    if (device.faults.driver_source_layer_lost)
+        p.srcPos.z = 0;
+    if (device.faults.driver_layers_offset_lost)
+        p.dstPos.x = p.dstPos.y = 0;
     if (device.faults.driver_layers_forget_events && stream_of(stream) != NULL)
         stream_of(stream)->waits = 0;
     if (device.faults.driver_layers_early && stream_of(stream) != NULL)
@@ -99,7 +123,7 @@ static unsigned set_rows(void *to, size_t pitch, uint32_t value, size_t width, s
 
 static unsigned set_rows_of_bytes(void *to, size_t pitch, unsigned char value, size_t bytes, size_t rows, cudaStream_t stream)
 {
-    BY_DRIVER(set_rows(to, pitch, value, 1, bytes, rows, stream));
+    BY_DRIVER(set_rows(to, device.faults.driver_set_rows_packed ? bytes : pitch, value, 1, bytes, rows, stream));
 }
 
 static unsigned set_rows_of_halves(void *to, size_t pitch, unsigned short value, size_t halves, size_t rows, cudaStream_t stream)

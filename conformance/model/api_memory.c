@@ -392,6 +392,10 @@ cudaError_t CUDARTAPI cudaMemcpy2D(void *to, size_t pitch, const void *from, siz
     CALL(cudaMemcpy2D);
     FAIL_IF(rows > 1 && (pitch < bytes || from_pitch < bytes), cudaErrorInvalidPitchValue);
     struct move move = {.to = to, .from = from, .bytes = bytes, .rows = rows, .pitch = pitch, .from_pitch = from_pitch};
+    if (device.faults.waiting_rows_packed)
+        move.pitch = bytes;
+    if (device.faults.waiting_source_rows_packed)
+        move.from_pitch = bytes;
     return copy_rows(move, kind, stream_legacy(), !device.faults.rows_copy_returns_early);
 }
 
@@ -399,7 +403,12 @@ cudaError_t CUDARTAPI cudaMemcpy3D(const struct cudaMemcpy3DParms *p)
 {
     CALL(cudaMemcpy3D);
     FAIL_IF(p == NULL || !rows_sound(p), cudaErrorInvalidValue);
-    return copy_rows(copy_of(p), p->kind, device.faults.layers_copy_elsewhere ? stream_of(cudaStreamPerThread) : stream_legacy(), true);
+    struct move move = copy_of(p);
+    if (device.faults.waiting_source_layers_packed && move.from_pitch != 0) {
+        move.from_layer = move.from_layer / move.from_pitch * move.bytes;
+        move.from_pitch = move.bytes;
+    }
+    return copy_rows(move, p->kind, device.faults.layers_copy_elsewhere ? stream_of(cudaStreamPerThread) : stream_legacy(), true);
 }
 
 cudaError_t CUDARTAPI cudaMemcpy3DAsync(const struct cudaMemcpy3DParms *p, cudaStream_t stream)
@@ -527,6 +536,7 @@ static cudaError_t value_queue(cudaStream_t stream, const struct value *v)
     if (s->capture != NULL) {
         struct node *n = node_new(capture_graph(s), NODE_OF_VALUE);
         n->value = *v;
+        n->value.wide &= !(v->awaited ? device.faults.captured_wide_wait_by_low_word : device.faults.captured_wide_value_halved);
         return capture_node(s, n);
     }
     return stream_move(s, value_op(v), false);
@@ -536,6 +546,8 @@ cudaError_t stream_write_value(cudaStream_t stream, uint32_t *to, uint64_t value
 {
     if (wide && device.faults.wide_value_cuts && stream_of(stream) != NULL)
         stream_cuts(stream_of(stream));
+    if (device.faults.small_wide_value_halved)
+        wide &= value >> 32 != 0;
     return value_queue(stream, &(struct value){.at = to, .value = value, .wide = wide});
 }
 
@@ -561,7 +573,7 @@ cudaError_t CUDARTAPI cudaMemsetAsync(void *to, int value, size_t bytes, cudaStr
 cudaError_t CUDARTAPI cudaMemset2D(void *to, size_t pitch, int value, size_t bytes, size_t rows)
 {
     CALL(cudaMemset2D);
-    return set(to, pitch, value, bytes, rows, device.faults.waiting_rows_set_elsewhere ? stream_of(cudaStreamPerThread) : stream_legacy(),
+    return set(to, device.faults.waiting_set_packed ? bytes : pitch, value, bytes, rows, device.faults.waiting_rows_set_elsewhere ? stream_of(cudaStreamPerThread) : stream_legacy(),
                memory_is_pinned(to));
 }
 

@@ -18,5 +18,12 @@ cudaError_t CUDARTAPI cudaMemcpyPeerAsync(void *to, int to_device, const void *f
     FAIL_IF(to_device != current_device() || from_device != current_device(), cudaErrorInvalidDevice);
     if (device.faults.peer_copy_early && s != NULL && s->capture == NULL)
         stream_cuts(s);
-    return memory_copied(to, from, bytes, cudaMemcpyDefault, s);
+    if (device.faults.peer_copy_forgets_events && s != NULL && s->capture == NULL)
+        s->waits = 0;
+    if (device.faults.long_peer_copy_cut && bytes > 4096)
+        bytes = 4096;
+    device.queued_by = BY_PEERS;
+    cudaError_t error = memory_copied(to, from, bytes, cudaMemcpyDefault, s);
+    device.queued_by = BY_ANY_CALL;
+    return error;
 }

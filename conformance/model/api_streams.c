@@ -176,7 +176,7 @@ cudaError_t CUDARTAPI cudaStreamGetId(cudaStream_t handle, unsigned long long *i
     const struct stream *s = stream_of(handle);
     FAIL_IF(s == NULL, cudaErrorInvalidResourceHandle);
     FAIL_IF(id == NULL, cudaErrorInvalidValue);
-    *id = (unsigned long long)(uintptr_t)s; /* as no two streams have */
+    *id = s->id != 0 ? s->id : (unsigned long long)(uintptr_t)s; /* as no two streams have */
     return cudaSuccess;
 }
 

@@ -600,6 +600,13 @@ struct faults {
     bool handles_by_four_bits;
     bool copied_map_lost, copied_carve_out_lost;
     bool moved_allocations_shared;
+    bool peer_copy_forgets_events, peer_copy_skips_legacy, long_peer_copy_cut, long_symbol_copy_cut;
+    bool driver_to_device_cut, driver_to_host_cut, driver_in_device_cut, batch_copy_cut;
+    bool waiting_rows_packed, waiting_source_rows_packed, waiting_source_layers_packed;
+    bool driver_rows_packed, driver_source_rows_packed, driver_rows_offset_lost, driver_source_rows_offset_lost;
+    bool driver_layers_packed, driver_source_layers_packed, driver_source_layer_lost, driver_layers_offset_lost;
+    bool waiting_set_packed, driver_set_rows_packed, small_wide_value_halved, captured_wide_value_halved, captured_wide_wait_by_low_word;
+    bool stream_id_again;
     bool never_overlaps, seldom_overlaps, early, shared, halts, late_copies, pageable_later; /* these conform */
 };
 

@@ -70,7 +70,7 @@ struct move { /* a copy, or a memset of rows */
 };
 
 /* The call that queues an operation, where a broken device takes that one otherwise than others */
-enum queued_by { BY_ANY_CALL, BY_BATCH, BY_PLAIN_CALL, BY_COOPERATIVE_CALL, BY_DRIVERS_PLAIN_CALL, BY_NAME_OF_MEMORY };
+enum queued_by { BY_ANY_CALL, BY_BATCH, BY_PLAIN_CALL, BY_COOPERATIVE_CALL, BY_DRIVERS_PLAIN_CALL, BY_NAME_OF_MEMORY, BY_PEERS };
 
 struct op {
     enum op_kind kind;
@@ -109,7 +109,7 @@ struct op {
     struct grid *grid;
     struct move move; /* OP_COPY, OP_SET */
     bool of_value;    /* an OP_SET that is the write of a value */
-    enum queued_by queued_by; /* for the devices batch-*, plain-call-*, cooperative-call-* and symbol-copy-* */
+    enum queued_by queued_by; /* for the devices batch-*, plain-call-*, cooperative-call-*, symbol-copy-* and peer-copy-* */
     struct {          /* OP_AWAIT; before: what stood there when it was queued */
         unsigned flags, polls;
         uint32_t before;

@@ -9,6 +9,7 @@ static struct stream legacy, per_thread[2]; /* of the first host thread, and of 
 static bool legacy_of_other; /* its last work was queued by another host thread than the first */
 static struct stream *streams; /* all that were created, also destroyed ones that work is left of */
 static struct stream *gone;    /* destroyed ones without work; kept, so that no new stream has the handle of one */
+static unsigned long long ids, left_id; /* so many streams were created; for the device stream-id-again: of the one that was destroyed last */
 static struct stream *left;    /* the last one that was destroyed before its work ended, until a new one is made */
 
 static void stream_begin(struct stream *s, unsigned flags, int priority)
@@ -34,6 +35,7 @@ void streams_reset(void)
     free_all(&streams);
     free_all(&gone);
     left = NULL;
+    left_id = 0;
     events_reset();
 }
 
@@ -97,9 +99,11 @@ struct stream *stream_new(unsigned flags, int priority)
     s->made_at = device.serial;
     s->by_other = device.other_thread;
     s->renews = left;
+    s->id = device.faults.stream_id_again && left_id != 0 ? left_id : ++ids;
     if (left != NULL)
         left->renewed = true;
     left = NULL;
+    left_id = 0;
     s->first = streams == NULL && gone == NULL;
     s->next = streams;
     streams = s;
@@ -109,6 +113,7 @@ struct stream *stream_new(unsigned flags, int priority)
 void stream_leaves(struct stream *s)
 {
     s->magic = 0; /* the legacy stream still waits for it */
+    left_id = s->id;
     left = s->tail != NULL && !s->tail->retired ? s : left;
 }
 
@@ -145,7 +150,7 @@ static bool call_skips_legacy(enum queued_by by)
     const struct faults *f = &device.faults;
     return (f->batch_skips_legacy && by == BY_BATCH) || (f->driver_plain_call_skips_legacy && by == BY_DRIVERS_PLAIN_CALL) ||
            (f->plain_call_skips_legacy && by == BY_PLAIN_CALL) || (f->cooperative_call_skips_legacy && by == BY_COOPERATIVE_CALL) ||
-           (f->symbol_copy_skips_legacy && by == BY_NAME_OF_MEMORY);
+           (f->symbol_copy_skips_legacy && by == BY_NAME_OF_MEMORY) || (f->peer_copy_skips_legacy && by == BY_PEERS);
 }
 
 /* Devices on which this work of a stream skips the order of the legacy stream */
