@@ -13,7 +13,6 @@ struct driver_config {
     cudaStream_t stream;
     cudaLaunchAttribute *attrs;
     unsigned num_attrs;
-    bool plain;                /* of a call that takes no attributes */
 };
 
 static unsigned function_attribute(int *value, int attribute, cudaFunction_t function)
@@ -54,14 +53,15 @@ static cudaError_t launch_as_driver(const cudaLaunchConfig_t *config, const stru
 }
 
 /* Whether of arguments in one piece the first 256 bytes arrive only. */
-static bool piece_ends(const struct driver_config *c)
+static bool piece_ends(const struct driver_config *c, bool plain)
 {
     const struct faults *f = &device.faults;
     const struct stream *s = stream_of(c->stream);
-    return f->piece_ends_at_256 || (f->plain_piece_ends_at_256 && c->plain) || (f->captured_piece_ends_at_256 && s != NULL && s->capture != NULL);
+    return f->piece_ends_at_256 || (f->plain_piece_ends_at_256 && plain) || (f->captured_piece_ends_at_256 && s != NULL && s->capture != NULL);
 }
 
-static unsigned launch(const struct driver_config *c, cudaFunction_t function, void **args, void **extra)
+/* plain: by a call that takes no attributes */
+static unsigned launch(const struct driver_config *c, bool plain, cudaFunction_t function, void **args, void **extra)
 {
     const struct function *f = (const struct function *)((uintptr_t)function & ~(uintptr_t)1);
     bool by_handle = ((uintptr_t)function & 1) != 0;
@@ -70,7 +70,7 @@ static unsigned launch(const struct driver_config *c, cudaFunction_t function, v
     cudaLaunchConfig_t config;
     if (extra != NULL && (args != NULL || !read_piece(f->kernel, extra, bytes)))
         return cudaErrorInvalidValue;
-    if (extra != NULL && piece_ends(c) && f->kernel->args_bytes > 256)
+    if (extra != NULL && piece_ends(c, plain) && f->kernel->args_bytes > 256)
         memset(bytes + 256, 0, f->kernel->args_bytes - 256);
     args = extra != NULL ? piece : args;
     memset(&config, 0, sizeof config);
@@ -92,15 +92,20 @@ static unsigned launch(const struct driver_config *c, cudaFunction_t function, v
         config.stream = cudaStreamPerThread;
     change_launch(&config);
     device.in_piece = extra != NULL;
-    device.queued_by = c->plain ? BY_DRIVERS_PLAIN_CALL : BY_ANY_CALL;
+    device.queued_by = plain ? BY_DRIVERS_PLAIN_CALL : BY_ANY_CALL;
     BY_DRIVER(launch_as_driver(&config, f, args));
+}
+
+static unsigned launch_ex(const struct driver_config *c, cudaFunction_t function, void **args, void **extra)
+{
+    return launch(c, false, function, args, extra);
 }
 
 static unsigned launch_one(cudaFunction_t function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
                            unsigned shared_bytes, cudaStream_t stream, void **args, void **extra, cudaLaunchAttribute *attribute)
 {
-    struct driver_config c = {{gx, gy, gz}, {bx, by, bz}, shared_bytes, stream, attribute, attribute != NULL, true};
-    return launch(&c, function, args, extra);
+    struct driver_config c = {{gx, gy, gz}, {bx, by, bz}, shared_bytes, stream, attribute, attribute != NULL};
+    return launch(&c, true, function, args, extra);
 }
 
 static unsigned launch_plain(cudaFunction_t function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
@@ -331,7 +336,7 @@ static const struct { const char *name; unsigned since; int driver; any_function
     { "cuFuncGetAttribute", 2020, 0, (any_function)function_attribute },
     { "cuLaunchKernel", 4000, 0, (any_function)launch_plain },
     { "cuLaunchCooperativeKernel", 9000, 0, (any_function)launch_cooperative },
-    { "cuLaunchKernelEx", 11060, 11080, (any_function)launch },
+    { "cuLaunchKernelEx", 11060, 11080, (any_function)launch_ex },
     { "cuMemcpyAsync", 4000, 0, (any_function)copy_async },
     { "cuMemsetD8Async", 3020, 0, (any_function)set_bytes },
     { "cuMemsetD16Async", 3020, 0, (any_function)set_halves },
