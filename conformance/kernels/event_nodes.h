@@ -26,6 +26,14 @@ struct moved {
     unsigned stale, unfinished, trials;
 };
 
+static void destroy_moved(const struct moved *m)
+{
+    if (m->exec)
+        (void)cudaGraphExecDestroy(m->exec);
+    if (m->graph)
+        (void)cudaGraphDestroy(m->graph);
+}
+
 static const void *function_of(const struct moved *m)
 {
     return m->waits ? (const void *)SYMBOL(answers_reader) : (const void *)SYMBOL(answers_work);
@@ -280,10 +288,7 @@ static cudaError_t run_moved(struct moved *m, enum given given, int captured)
         error = launch_and_look(m, given, has_then(given));
     if (error == cudaSuccess && is_running(given))
         error = launch_and_look(m, GIVEN_EXEC, 1);
-    if (m->exec)
-        (void)cudaGraphExecDestroy(m->exec);
-    if (m->graph)
-        (void)cudaGraphDestroy(m->graph);
+    destroy_moved(m);
     return error;
 }
 
@@ -349,10 +354,7 @@ static cudaError_t run_records(struct moved *m, const cudaEvent_t *event, unsign
         error = error == cudaSuccess ? end : error;
         m->stale += error == cudaSuccess && copy_is_stale(m->room);
     }
-    if (m->exec)
-        (void)cudaGraphExecDestroy(m->exec);
-    if (m->graph)
-        (void)cudaGraphDestroy(m->graph);
+    destroy_moved(m);
     return error;
 }
 
@@ -420,10 +422,7 @@ static cudaError_t run_waits(struct moved *m, const cudaEvent_t *event, unsigned
         error = error == cudaSuccess ? end : error;
         m->stale += error == cudaSuccess && copy_is_stale(m->room);
     }
-    if (m->exec)
-        (void)cudaGraphExecDestroy(m->exec);
-    if (m->graph)
-        (void)cudaGraphDestroy(m->graph);
+    destroy_moved(m);
     return error;
 }
 

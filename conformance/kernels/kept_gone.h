@@ -40,7 +40,6 @@ static void ask_succeeded(struct kept *kept, struct host_room *room, struct kern
     struct ask *ask = kept->ask;
     struct row row = row_of((enum nest)nest, ITEM_COPY), other = row;
     struct trial_state empty = PDL_ZERO;
-    volatile const uint32_t *began = &room->state.began;
     unsigned word = nest % 2 ? LAST_WORD : 0, i;
     cudaGraph_t graph = NULL, others = NULL;
     cudaGraphExec_t exec = NULL, successor[SUCCESSORS] = { NULL };
@@ -55,9 +54,7 @@ static void ask_succeeded(struct kept *kept, struct host_room *room, struct kern
     ask_expect(ask, text, cudaGraphInstantiate(&exec, graph, 0), cudaSuccess);
     (void)words_then(kept);
     ask_expect(ask, text, cudaGraphLaunch(exec, ask->stream), cudaSuccess);
-    while (!*began && cudaStreamQuery(ask->stream) == cudaErrorNotReady) {
-    }
-    (void)cudaGetLastError();
+    await_gate(room, ask->stream);
     ask_expect(ask, text, cudaGraphExecDestroy(exec), cudaSuccess);
     if (source)
         ask_expect(ask, text, cudaGraphDestroy(graph), cudaSuccess);
@@ -75,20 +72,20 @@ static void ask_succeeded(struct kept *kept, struct host_room *room, struct kern
 
 #define RENEWED ITEM_ROWS      /* the items before it, which any update may change */
 
-/* A launch whose gate the host holds shut, an update, and a launch behind it in the other stream: both set what they were launched with, though the
- * executable graph, or its graph as well, is destroyed before either has gone on. A device may refuse the update: then there is one launch. */
+/* An executable graph is launched, and the host holds its gate shut. It is updated and launched again in the other stream. Then it is destroyed, with
+ * its graph or without. Each launch still sets the words that it was launched with. A device may refuse the update: then there is one launch. */
 static void ask_renewed_and_gone(struct kept *kept, struct host_room *room, struct kernel_args *gate, unsigned nest, int source)
 {
     struct ask *ask = kept->ask;
     struct row row = PDL_ZERO, other;
     struct trial_state empty = PDL_ZERO;
-    volatile const uint32_t *began = &room->state.began;
     cudaGraph_t graph = NULL, others = NULL;
     cudaGraphExec_t exec = NULL;
     cudaError_t update;
     char text[128];
 
-    snprintf(text, sizeof(text), "%s in an executable graph that is updated and destroyed while it runs", nest == NEST_NONE ? "a row" : nest_name[nest]);
+    snprintf(text, sizeof(text), "%s in an executable graph that is updated and destroyed while it runs",
+             nest == NEST_NONE ? "a row" : nest_name[nest]);
     row.nodes = RENEWED;
     row.moved = UNMOVED;
     other = row;
@@ -99,9 +96,7 @@ static void ask_renewed_and_gone(struct kept *kept, struct host_room *room, stru
     ask_expect(ask, text, cudaGraphInstantiate(&exec, others, 0), cudaSuccess);
     (void)words_then(kept);
     ask_expect(ask, text, cudaGraphLaunch(exec, ask->stream), cudaSuccess);
-    while (!*began && cudaStreamQuery(ask->stream) == cudaErrorNotReady) {
-    }
-    (void)cudaGetLastError();
+    await_gate(room, ask->stream);
     update = update_from(exec, graph);
     ask_expect_update(ask, text, update);
     if (update == cudaSuccess)

@@ -48,6 +48,16 @@ KERNEL(kept_gate)
     await_host(&args);
 }
 
+/* The host goes on once the gate in this stream has begun, or all of the stream has ended. */
+static void await_gate(const struct host_room *room, cudaStream_t stream)
+{
+    volatile const uint32_t *began = &room->state.began;
+
+    while (!*began && cudaStreamQuery(stream) == cudaErrorNotReady) {
+    }
+    (void)cudaGetLastError();
+}
+
 /* ---- later ---- */
 
 struct later {
@@ -344,7 +354,6 @@ static void ask_changed_while_running(struct kept *kept, struct host_room *room,
     struct ask *ask = kept->ask;
     struct ordered o = PDL_ZERO;
     struct trial_state empty = PDL_ZERO;
-    volatile const uint32_t *began = &room->state.began;
     const char *what = running_name[call];
 
     o.kept = kept;
@@ -354,9 +363,7 @@ static void ask_changed_while_running(struct kept *kept, struct host_room *room,
     ask_expect(ask, "an executable graph", cudaGraphInstantiate(&o.exec, o.graph, 0), cudaSuccess);
     (void)words_then(kept);
     ask_expect(ask, "a launch", call_once(&o, CALL_LAUNCH), cudaSuccess);
-    while (!*began && cudaStreamQuery(ask->stream) == cudaErrorNotReady) {
-    }
-    (void)cudaGetLastError();
+    await_gate(room, ask->stream);
     ask_expect(ask, what, change_gated(&o, gate, call), cudaSuccess);
     ask_expect(ask, "a launch behind it", call_once(&o, CALL_LAUNCH), cudaSuccess);
     ask_expect(ask, what, change_gated(&o, gate, call), cudaSuccess);

@@ -44,7 +44,6 @@ static void ask_changed_while_uploading(struct kept *kept, struct host_room *roo
     struct ask *ask = kept->ask;
     struct ordered o = { kept, single, 0, 0, NULL, NULL, NULL };
     struct trial_state empty = PDL_ZERO;
-    volatile const uint32_t *began = &room->state.began;
     const char *what = pending_name[call];
 
     room->state = empty;
@@ -52,9 +51,7 @@ static void ask_changed_while_uploading(struct kept *kept, struct host_room *roo
     ask_expect(ask, what, cudaGraphInstantiate(&o.exec, o.graph, 0), cudaSuccess);
     (void)words_then(kept);
     ask_expect(ask, what, launch_one((const void *)SYMBOL(kept_gate), gate, 1, ask->side, NULL, 0), cudaSuccess);
-    while (!*began && cudaStreamQuery(ask->side) == cudaErrorNotReady) {
-    }
-    (void)cudaGetLastError();
+    await_gate(room, ask->side);
     ask_expect(ask, what, cudaGraphUpload(o.exec, ask->side), cudaSuccess);
     launch_uploaded(&o, call, 0, what);
     launch_uploaded(&o, call, 1, what);
@@ -114,7 +111,6 @@ static void ask_joining(struct kept *kept, struct host_room *room, struct kernel
     static const char what[] = "a launch in which a node waits for two others, with an upload in another stream meanwhile";
     struct ask *ask = kept->ask;
     struct trial_state empty = PDL_ZERO;
-    volatile const uint32_t *began = &room->state.began;
     cudaGraph_t graph = NULL;
     cudaGraphExec_t exec = NULL;
 
@@ -123,9 +119,7 @@ static void ask_joining(struct kept *kept, struct host_room *room, struct kernel
     ask_expect(ask, what, cudaGraphInstantiate(&exec, graph, 0), cudaSuccess);
     (void)words_then(kept);
     ask_expect(ask, what, cudaGraphLaunch(exec, ask->stream), cudaSuccess);
-    while (!*began && cudaStreamQuery(ask->stream) == cudaErrorNotReady) {
-    }
-    (void)cudaGetLastError();
+    await_gate(room, ask->stream);
     ask_expect(ask, what, by_driver ? upload_by_driver(exec, ask->side) : cudaGraphUpload(exec, ask->side), cudaSuccess);
     *(volatile uint32_t *)&room->state.alive = 1;
     ask_expect_number(ask, what, words_then(kept), 7);

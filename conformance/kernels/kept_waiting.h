@@ -144,15 +144,12 @@ static void ask_meanwhile(struct waiting *w, struct host_room *room, enum meanwh
 {
     struct ask *ask = w->kept->ask;
     struct trial_state empty = PDL_ZERO;
-    volatile const uint32_t *began = &room->state.began;
     const char *what = meanwhile_name[call];
 
     room->state = empty;
     (void)words_then(w->kept);
     ask_expect(ask, "a primary that is held, and a dependent", launch_waiting(w, by_graph), cudaSuccess);
-    while (!*began && cudaStreamQuery(ask->stream) == cudaErrorNotReady) {
-    }
-    (void)cudaGetLastError();
+    await_gate(room, ask->stream);
     ask_expect(ask, what, call_meanwhile(w, call), cudaSuccess);
     *(volatile uint32_t *)&room->state.alive = 1;
     ask_expect_number(ask, what, words_then(w->kept), 3);
