@@ -246,13 +246,13 @@ static void ask_spoiled_by(struct spoiled *s, unsigned way, enum cudaStreamCaptu
     ask_expect_number(c->ask, "a graph came of a spoiled capture", graph != NULL, 0);
     expect_set(s, "the words that refused work sets", 0);
     if (turn % 4 / 2) /* else the event is captured first */
-        ask_in_order(s, turn, "words of work that came before, in a stream of a spoiled capture or behind its event");
+        ask_in_order(s, turn, "order of work in streams of a spoiled capture, after its end");
     ask_halves_gone(c);
     ask_event_captured_again(c);
     ask_works_again(s, c->stream, "work in the first stream of a spoiled capture, after its end");
     ask_works_again(s, c->side, "work in the other stream of a spoiled capture, after its end");
     ask_captured_again(s);
-    ask_in_order(s, turn, "words of work that came before, in a stream of a capture whose graph is gone or behind its event");
+    ask_in_order(s, turn, "order of work in streams of a capture whose graph was destroyed");
 }
 
 static void ask_spoiled(struct ask *ask)

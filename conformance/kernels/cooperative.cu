@@ -11,7 +11,7 @@
  *                    nodes were left out, taken in again and given parameters, or were given attributes that they have. Then all
  *                    blocks go through grid barriers, each of which keeps what threads stored before it for the next block; so
  *                    they do in grids of a quarter of the size, of which four have room at once, through many barriers there, and
- *                    through hundreds of them in grids of a few blocks. Behind the barriers each dependent waits, and finds what its
+ *                    through hundreds of them in grids of a few blocks. After the barriers each dependent waits, and finds what its
  *                    primary stored last.
  *
  * Mutant `crowded`: a plain kernel of one block more than fit. Its first blocks wait in vain.
@@ -68,8 +68,8 @@ DEVICE_FN uint32_t passes_barriers(const struct kernel_args *args, uint32_t bloc
     return wrong;
 }
 
-/* Behind its barriers each block of a primary stores one more word late, which a dependent of as many blocks finds behind its barriers
- * and its wait. Returns how many words were wrong. */
+/* After its barriers each block of a primary stores one more word, late. The dependent has as many blocks. After their barriers they wait, and
+ * then each block finds that word. Returns how many words were wrong. */
 DEVICE_FN uint32_t waits_behind(const struct kernel_args *args, uint32_t blocks, uint32_t block, uint32_t word)
 {
     if (!args->input) {

@@ -446,7 +446,7 @@ static void release_meetings(void)
     }
 }
 
-/* Before a barrier of the grid, and behind it. */
+/* What a barrier of the grid does to memory: once before the blocks meet, and once after it. */
 static void meeting_fence(const struct thread *t, bool before)
 {
     const struct faults *f = &device.faults;

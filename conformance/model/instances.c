@@ -387,7 +387,7 @@ cudaError_t CUDARTAPI cudaGraphInstantiateWithFlags(cudaGraphExec_t *out, cudaGr
     return error;
 }
 
-/* For the device upload-counts-anew: nodes of the launch under way that wait for several others have all but one behind them. */
+/* For the device upload-counts-anew: in the launch under way, each node that waits for several others waits for one more only. */
 static void counts_begin_anew(const struct graph_exec *e)
 {
     const bool under_way = exec_under_way(e);

@@ -88,7 +88,7 @@ static const struct case_pin pins[] = {
     { "kept/named", 236, 0xc7064ffb, { 191, 16, 0, 0, 249, 0, 14607, 0x60127d8da4 } },
     { "refused/bodies", 260, 0xa5a3094f, { 94, 11, 0, 0, 83, 0, 527, 0x2e8cc275e1 } },
     { "capture_calls/forbidden", 224, 0xdad01682, { 291, 97, 4, 0, 408, 0, 35025, 0x937f75c9df } },
-    { "capture_calls/spoiled", 1487, 0x799c8754, { 337, 77, 3, 0, 2356, 0, 329653, 0xc575d7e01e } },
+    { "capture_calls/spoiled", 1487, 0x799c8754, { 337, 77, 3, 0, 2356, 0, 329653, 0xc4b30f94f4 } },
     { "capture_calls/told", 206, 0x737bf25e, { 348, 138, 2, 0, 377, 0, 39597, 0xb7680a5dc8 } },
     { "capture_calls/depends", 9980, 0xc9d80bc5, { 68, 6, 0, 0, 1113, 485, 37987, 0x24c231f205 } },
     { "kept/status", 30, 0x5de4eef2, { 54, 12, 0, 0, 54, 0, 868, 0x1ab4c95502 } },
