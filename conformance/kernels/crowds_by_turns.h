@@ -16,7 +16,6 @@
 
 #define TURN_THREADS (3 * K_WARP_SIZE)
 #define TURN_GROUPS (SECTORS / 2) /* of four words: so many each block stores */
-#define TURN_FLAG (8 * SECTORS)   /* the word behind the sectors: how often words were given, in all trials */
 #define TURN_BYTES 64u            /* of shared memory */
 #define TURN_TRIALS 24u
 #define TURN_MOST 20u             /* rounds */
@@ -27,7 +26,7 @@ enum turn_trigger { TURN_TRIGGERS_LATE, TURN_TRIGGERS_FIRST, TURN_TRIGGERS_NEVER
 struct turn_args {
     struct trial_state *state;   /* `finished` counts blocks that have gone through all rounds */
     uint32_t *data;              /* SECTORS of eight words, by turns of primary and dependent; of each the last four are stored to */
-    const uint32_t *beside;      /* how many blocks of the bystander have begun */
+    const uint32_t *here;        /* how many blocks of bystanders have begun */
     uint64_t key;
     uint32_t bystanders, second; /* second: this is the dependent */
     uint32_t rounds, first;      /* first: the flag before the first round */
@@ -105,7 +104,7 @@ DEVICE_FN void turn_is_stored(const struct turn_args *args)
 
 DEVICE_FN void turn_gives(const struct turn_args *args, uint32_t round)
 {
-    uint32_t *flag = args->data + TURN_FLAG, adds = args->adds && round, group, word[4];
+    uint32_t *flag = args->data + BESIDE_FLAG, adds = args->adds && round, group, word[4];
 
     for (group = k_group(); group < TURN_GROUPS; group += k_threads()) {
         turn_words(args, round, group, word);
@@ -126,14 +125,14 @@ DEVICE_FN void turn_gives(const struct turn_args *args, uint32_t round)
         k_store_relaxed(flag, args->first + round + 1);
 }
 
-/* Returns 1 if the other block gave words in time. */
+/* Returns 1 if the other block gave words in time: first of all it may wait for a bystander. */
 DEVICE_FN uint32_t turn_is_given(const struct turn_args *args, uint32_t round)
 {
-    const uint32_t *flag = args->data + TURN_FLAG;
+    const uint32_t *flag = args->data + BESIDE_FLAG;
     volatile uint32_t *given = k_shared();
 
     if (k_thread() == args->speaks) {
-        *given = k_poll(args->state, flag, args->first + round + 1, args->bound_ns);
+        *given = k_poll(args->state, flag, args->first + round + 1, round ? args->bound_ns : 2 * args->bound_ns);
         if (args->releases)
             (void)k_load_acquire(flag);
         else
@@ -167,7 +166,7 @@ KERNEL_OF(crowds_by_turns, struct turn_args)
     if (!args.second || args.trigger == TURN_TRIGGERS_FIRST)
         k_trigger();
     if (!args.second && k_thread() == 0)
-        (void)k_poll(args.state, args.beside, args.bystanders, args.bound_ns);
+        (void)k_poll(args.state, args.here, args.bystanders, args.bound_ns);
     k_barrier();
     for (round = 0; round < args.rounds; round++) {
         if (args.second && args.trigger == TURN_TRIGGERS_LATE && round == args.rounds / 2)
@@ -195,10 +194,10 @@ static struct turn_args plan_turns(const struct bystanders *b)
     unsigned trial = b->trial;
 
     args.state = b->args.state;
-    args.beside = &b->args.state[BESIDE_ROUNDS].began;
+    args.here = b->args.here;
     args.data = b->args.data;
     args.key = 0x7u * (uint64_t)TURN_MOST * (trial + 1);
-    args.bystanders = trial / 2 % 3 ? b->sms : 0;
+    args.bystanders = trial / 2 % 3 ? b->sms * (b->stood + 1) : 0;
     args.rounds = trial % 8 == 5 ? TURN_MOST : 6;
     args.first = TURN_MOST * trial;
     args.bound_ns = 50000;
@@ -236,6 +235,7 @@ static cudaError_t run_turns(struct bystanders *b)
         error = cudaStreamSynchronize(stream);
     *leave = 1;
     end = cudaStreamSynchronize(b->side);
+    b->stood += args.bystanders != 0;
     b->looks += b->room->state[0].finished == 2;
     b->stale += b->room->state[0].early != 0;
     return error == cudaSuccess ? end : error;
@@ -250,8 +250,6 @@ static void ask_turns(struct crowd *crowd)
     if (error == cudaSuccess) /* the same for both that are to stand beside each other (F29b) */
         error = cudaFuncSetAttribute((const void *)SYMBOL(crowds_by_turns), cudaFuncAttributePreferredSharedMemoryCarveout,
                                      cudaSharedmemCarveoutMaxShared);
-    if (error == cudaSuccess)
-        error = clear_memory(b.args.data, (TURN_FLAG + 1) * sizeof(uint32_t));
     for (; ask_goes_on(ask, b.trial, TURN_TRIALS) && error == cudaSuccess; b.trial++)
         error = run_turns(&b);
     ask_expect(ask, "primary and dependent that hand words to each other by turns", error, cudaSuccess);

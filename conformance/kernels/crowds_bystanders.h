@@ -14,15 +14,19 @@
 #endif
 #define BESIDE_ROUNDS 3u       /* a store and a reader, each with words of its own, while the same grid stands there */
 #define BESIDE_TRIALS (4 * CROWD_DRESSES)
+#define BESIDE_FLAG (8 * SECTORS) /* the word behind the sectors, where words are handed over by a flag */
+#define BESIDE_HERE (8 * SECTORS + 8) /* in another sector */
+#define BESIDE_BYTES ((8 * SECTORS + 9) * sizeof(uint32_t))
 #define BYSTANDER_NS 1000000u  /* so long it stays at most */
 
 struct beside_args {
     const struct trial_plan *plan;
-    struct trial_state *state;   /* of the round; `began` of the last one counts the bystander's blocks */
+    struct trial_state *state;   /* of the round; `began` of the last one counts the bystander's blocks, for the host */
     uint32_t *data;              /* SECTORS of eight words */
+    uint32_t *here;              /* for the grids: how many blocks of bystanders have begun in all trials */
     const uint32_t *leave;       /* not 0: the bystander may go */
     uint32_t round, waits, some; /* some: every other block does not wait, and only reads what nobody stores to */
-    uint32_t bystanders, read_only;
+    uint32_t bystanders, read_only; /* bystanders: how many have begun once this trial's stand there */
 };
 
 DEVICE_FN struct trial_plan beside_plan(const struct beside_args *args)
@@ -44,8 +48,10 @@ KERNEL_OF(crowds_bystander, struct beside_args)
     do {
         for (i = k_thread(); i < SECTORS; i += k_threads())
             (void)beside_load(args.data + 8 * i, args.read_only);
-        if (passes++ == 0 && k_thread() == 0)
+        if (passes++ == 0 && k_thread() == 0) {
+            k_add(args.here, 1);
             k_add(&args.state->began, 1);
+        }
     } while (!k_load_system(args.leave) && k_now() - begin < BYSTANDER_NS && passes < K_SPIN_LIMIT);
 }
 
@@ -57,7 +63,7 @@ KERNEL_OF(crowds_beside_stores, struct beside_args)
 
     k_trigger();
     if (k_thread() == 0) {
-        (void)k_poll(args.state, &args.state[BESIDE_ROUNDS - args.round].began, args.bystanders, plan.bound_ns);
+        (void)k_poll(args.state, args.here, args.bystanders, plan.bound_ns);
         if (args.waits && k_poll(args.state, &args.state->alive, 1, plan.bound_ns))
             k_delay(args.state, plan.hold_ns);
     }
@@ -100,7 +106,7 @@ struct bystanders {
     struct beside_room *room;
     struct beside_args args;     /* as the device has the room */
     cudaStream_t side;
-    unsigned sms, trial, looks, stale, missing;
+    unsigned sms, trial, stood, looks, stale, missing; /* stood: trials with a bystander so far */
 };
 
 static cudaError_t open_bystanders(struct bystanders *b, struct crowd *crowd)
@@ -122,14 +128,16 @@ static cudaError_t open_bystanders(struct bystanders *b, struct crowd *crowd)
     if (error == cudaSuccess)
         error = cudaHostGetDevicePointer((void **)&device, b->room, 0);
     if (error == cudaSuccess)
-        error = cudaMalloc((void **)&b->args.data, (8 * SECTORS + 1) * sizeof(uint32_t)); /* and a flag, where words are handed over */
+        error = cudaMalloc((void **)&b->args.data, BESIDE_BYTES);
+    if (error == cudaSuccess)
+        error = clear_memory(b->args.data, BESIDE_BYTES);
     if (error == cudaSuccess)
         error = cudaStreamCreateWithFlags(&b->side, cudaStreamNonBlocking);
     if (error != cudaSuccess)
         return error;
     memset(b->room, 0, sizeof(*b->room));
     b->sms = (unsigned)sms;
-    b->args.bystanders = b->sms;
+    b->args.here = b->args.data + BESIDE_HERE;
     b->args.plan = (const struct trial_plan *)device;
     b->args.state = (struct trial_state *)(device + offsetof(struct beside_room, state));
     b->args.leave = (const uint32_t *)(device + offsetof(struct beside_room, leave));
@@ -184,6 +192,7 @@ static cudaError_t launch_beside(struct bystanders *b, unsigned round, cudaStrea
     args.waits = waits;
     args.some = b->trial / CROWD_DRESSES / 2 % 2;
     args.read_only = b->trial % 2;
+    args.bystanders = b->sms * (b->stood + 1);
     if (copies)
         error = cudaMemcpy2DAsync(args.data + 4, 8 * sizeof(uint32_t), b->room->words[round], 4 * sizeof(uint32_t), 4 * sizeof(uint32_t), SECTORS,
                                   cudaMemcpyHostToDevice, stream);
@@ -228,6 +237,7 @@ static cudaError_t run_beside(struct bystanders *b, cudaGraphExec_t exec)
             look_beside(b);
     }
     b->missing += b->room->state[BESIDE_ROUNDS].began < b->sms;
+    b->stood++;
     *leave = 1;
     end = cudaStreamSynchronize(b->side);
     return error == cudaSuccess ? end : error;

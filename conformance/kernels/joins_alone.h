@@ -1,5 +1,5 @@
-/* joins_alone.h - the pair of joins.cu with one work in a blocking stream that holds nothing else, no kernel above all, and one work in the
- * legacy stream after it, of each kind each. The first work is held up by an event of a stream that waits for neither, or takes its time. */
+/* joins_alone.h - the pairs of joins.cu with one work in a blocking stream that holds nothing else, no kernel above all, and one work in the
+ * legacy stream after it, of each kind each, or a copy that reads pinned memory. The first work is held up by an event of a stream that waits for neither, or takes its time. */
 #ifndef JOINS_ALONE_H_INCLUDED
 #define JOINS_ALONE_H_INCLUDED
 
@@ -22,6 +22,7 @@ static const struct alone_first alone_first[] = {
     { OVERS, ALONE_FREED },
 };
 #define ALONE_FIRSTS (sizeof(alone_first) / sizeof(alone_first[0]))
+#define ALONE_SOURCES (ALONE_FIRSTS - 1) /* before a copy that reads what was stored: all but FREED */
 
 /* ---- the second one ---- */
 
@@ -66,8 +67,7 @@ static cudaStream_t alone_stream(const struct joins *joins)
     return place == PLACES ? cudaStreamPerThread : joins->stream[place];
 }
 
-/* Copies from pinned memory to pinned memory are not asked, which the host may do itself; nor is cudaMemcpy from there: COMP-06c asks for
- * copies that read it. */
+/* Who reads pinned memory is no copy: COMP-06c asks for those. None stores from pinned memory to pinned memory, which the host may do itself. */
 static void spare_host_copies(struct alone *a)
 {
     struct neighbours *n = &a->n;
@@ -79,16 +79,27 @@ static void spare_host_copies(struct alone *a)
         n->r.over = OVER_BY_COPY_WITHIN;
     if (n->second == OVER_BY_COPY_IN)
         n->second = OVER_BY_COPY_WITHIN;
-    if (n->second == OVERS && n->r.reader == READ_BY_COPY_OUT)
-        n->r.reader = READ_BY_COPY_WITHIN;
-    if (a->then == ALONE_THEN_MEMCPY)
-        a->then = ALONE_THEN_CALL;
+    if (n->second == OVERS && n->r.reader != READ_BY_HOST) {
+        n->r.reader = READ_BY_KERNEL;
+        a->then = a->then == ALONE_THEN_MEMCPY ? ALONE_THEN_CALL : a->then;
+    }
+}
+
+/* What follows is a copy of pinned memory to the device, asynchronous or not. */
+static void read_by_copy(struct alone *a)
+{
+    struct neighbours *n = &a->n;
+
+    n->r.pinned = 1;
+    spare_host_copies(a);
+    n->second = OVERS;
+    n->r.reader = READ_BY_COPY_WITHIN;
+    a->then = n->r.joins->round % 2 ? ALONE_THEN_MEMCPY : ALONE_THEN_CALL;
 }
 
 /* Each first work with each second one, in as many rounds as there are of these; the next time in the other memory, where both can be. */
-static void choose_alone(struct alone *a, struct joins *joins)
+static void choose_alone(struct alone *a, struct joins *joins, unsigned first)
 {
-    unsigned first = joins->trial % ALONE_FIRSTS;
     const struct alone_then *then = &alone_then[(joins->round + first) % ALONE_THENS];
     struct neighbours *n = &a->n;
 
@@ -101,7 +112,6 @@ static void choose_alone(struct alone *a, struct joins *joins)
     a->by = alone_first[first].by;
     a->then = then->by;
     a->stream = alone_stream(joins);
-    spare_host_copies(a);
 }
 
 static int pauses(const struct alone *a) { return a->by == ALONE_PAUSES || a->by == ALONE_GRAPH_PAUSES; }
@@ -192,7 +202,7 @@ static void CUDART_CB read_back(cudaStream_t stream, cudaError_t status, void *o
 static cudaError_t queue_then(struct alone *a)
 {
     struct joins *joins = a->n.r.joins;
-    void *seen = joins->pinned->seen[0];
+    uint32_t *seen = joins->pinned->seen[0];
     cudaStream_t to = FOLLOWS_IN(joins, name_of_legacy(joins, 0));
     cudaLaunchAttribute early = serialization(1);
     cudaError_t error;
@@ -201,7 +211,9 @@ static cudaError_t queue_then(struct alone *a)
     case ALONE_THEN_CALLBACK: return cudaStreamAddCallback(to, read_back, joins->pinned, 0);
     case ALONE_THEN_OVERLAPPING: return launch_one((const void *)SYMBOL(joins_follower), &a->n.reads, PLACE_WORDS, to, &early, 1);
     case ALONE_THEN_MEMCPY:
-        return to == joins->loose ? queue_second(&a->n, to) : cudaMemcpy(seen, a->n.r.source, ROW_BYTES, cudaMemcpyDefault);
+        if (to == joins->loose)
+            return queue_second(&a->n, to);
+        return cudaMemcpy(a->n.r.target ? a->n.r.target : seen, a->n.r.source, ROW_BYTES, cudaMemcpyDefault);
     case ALONE_THEN_EVENT:
         error = record_and_await(a->passed, to, joins->ask->stream);
         return error == cudaSuccess ? queue_second(&a->n, joins->ask->stream) : error;
@@ -272,24 +284,43 @@ static cudaError_t freed_alone(struct alone *a, struct joins *joins)
 
 /* ---- each with each ---- */
 
+static cudaError_t run_alone(struct alone *a)
+{
+    cudaError_t error = open_alone(a);
+
+    if (error == cudaSuccess)
+        error = queue_first(a);
+    if (error == cudaSuccess)
+        error = queue_then(a);
+    return error == cudaSuccess ? look_at_neighbours(&a->n) : error;
+}
+
 /* "When an action is taken in the legacy stream ... the legacy stream first waits on all blocking streams": for whatever they hold. */
 static cudaError_t join_alone(struct joins *joins)
 {
     struct alone a = PDL_ZERO;
+    unsigned first = joins->trial % ALONE_FIRSTS;
     cudaError_t error;
 
-    if (alone_first[joins->trial % ALONE_FIRSTS].by == ALONE_FREED) {
+    if (alone_first[first].by == ALONE_FREED) {
         error = freed_alone(&a, joins);
     } else {
-        choose_alone(&a, joins);
-        error = open_alone(&a);
-        if (error == cudaSuccess)
-            error = queue_first(&a);
-        if (error == cudaSuccess)
-            error = queue_then(&a);
-        if (error == cudaSuccess)
-            error = look_at_neighbours(&a.n);
+        choose_alone(&a, joins, first);
+        spare_host_copies(&a);
+        error = run_alone(&a);
     }
+    close_alone(&a);
+    return error;
+}
+
+static cudaError_t join_alone_source(struct joins *joins)
+{
+    struct alone a = PDL_ZERO;
+    cudaError_t error;
+
+    choose_alone(&a, joins, joins->trial % ALONE_SOURCES);
+    read_by_copy(&a);
+    error = run_alone(&a);
     close_alone(&a);
     return error;
 }
@@ -313,6 +344,26 @@ static void ask_alone(struct ask *ask)
     };
 
     ask_joins(ask, joins, ALONE_FIRSTS, cudaStreamDefault);
+}
+
+static void ask_alone_sources(struct ask *ask)
+{
+    static const struct join joins[ALONE_SOURCES] = {
+        { "stale in a copy from pinned memory after a memset alone in a blocking stream", join_alone_source },
+        { "stale in a copy from pinned memory after a memset of rows alone in a blocking stream", join_alone_source },
+        { "stale in a copy from pinned memory after a copy in alone in a blocking stream", join_alone_source },
+        { "stale in a copy from pinned memory after a copy within alone in a blocking stream", join_alone_source },
+        { "stale in a copy from pinned memory after a copy of layers alone in a blocking stream", join_alone_source },
+        { "stale in a copy from pinned memory after a value alone in a blocking stream", join_alone_source },
+        { "stale in a copy from pinned memory after a host function alone in a blocking stream", join_alone_source },
+        { "stale in a copy from pinned memory after a callback alone in a blocking stream", join_alone_source },
+        { "stale in a copy from pinned memory after a graph of a memset alone in a blocking stream", join_alone_source },
+        { "stale in a copy from pinned memory after a graph of a host function alone in a blocking stream", join_alone_source },
+        { "stale in a copy from pinned memory after a long host function alone in a blocking stream", join_alone_source },
+        { "stale in a copy from pinned memory after a graph of a long host function alone in a blocking stream", join_alone_source },
+    };
+
+    ask_joins(ask, joins, ALONE_SOURCES, cudaStreamDefault);
 }
 
 #endif

@@ -330,7 +330,7 @@ struct faults {
     bool captured_launch_event_passed;
     bool removal_ignores_type, lossy_fork_succeeds, window_drops_attribute, lent_cooperative_told_only, lent_clusters_told_only;
     bool second_bodies_ignored;
-    bool long_legacy_alone;
+    bool long_legacy_alone, legacy_source_passes_lone_work;
     bool record_behind_ended_lost, ended_row_passed;
     bool new_memset_drops_data, new_copy_drops_data, new_event_node_drops_data;
     struct hinted jumps, primary_jumped, event_at_touch, starts_lack_one, fence_lost, start_event_early, row_before_passed, starts_told;

@@ -185,6 +185,8 @@ static bool passes_lone(const struct op *op, const struct op *tail)
         return false;
     if ((f->legacy_passes_lone_graphs && tail->kind == OP_JOIN) || (f->legacy_passes_lone_frees && tail->kind == OP_POOL))
         return true;
+    if (f->legacy_source_passes_lone_work && op->kind == OP_COPY && memory_is_pinned(op->move.from) && tail->kind != OP_KERNEL)
+        return true;
     switch (op->kind) {
     case OP_KERNEL: return f->legacy_kernel_passes_hosts && tail->kind == OP_HOST;
     case OP_COPY:

@@ -2291,6 +2291,7 @@ static const struct variant variants[] = {
     BROKEN("legacy-graph-passes-lone-work", legacy_graph_passes_lone_work, "COMP-06d", "a graph in the legacy stream does not wait for a blocking stream that holds a memset, a copy or a host function and nothing before it"),
     BROKEN("legacy-host-passes-lone-work", legacy_host_passes_lone_work, "COMP-06d", "a host function in the legacy stream does not wait for a blocking stream that holds a memset, a copy or a host function and nothing before it"),
     BROKEN("legacy-passes-lone-graphs", legacy_passes_lone_graphs, "COMP-06d", "the legacy stream does not wait for a blocking stream that holds a graph without kernels and nothing before it"),
+    BROKEN("legacy-source-passes-lone-work", legacy_source_passes_lone_work, "COMP-06c", "a copy from pinned memory in the legacy stream does not wait for a blocking stream that holds a memset, a value, a host function or a graph without kernels and nothing before it"),
     BROKEN("legacy-passes-lone-frees", legacy_passes_lone_frees, "COMP-06d", "the legacy stream does not wait for a blocking stream that holds the end of an allocation and nothing before it"),
     BROKEN("trim-gives-live", trim_gives_live, "COMP-17a", "a pool that is trimmed takes what is allocated for what may be given"),
     BROKEN("freed-given-behind-newer-event", freed_given_behind_newer_event, "COMP-17a", "memory that a stream frees is given to a stream that waits for an event that any stream recorded later"),
