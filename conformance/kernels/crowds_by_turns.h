@@ -197,7 +197,7 @@ static struct turn_args plan_turns(const struct bystanders *b)
     args.here = b->args.here;
     args.data = b->args.data;
     args.key = 0x7u * (uint64_t)TURN_MOST * (trial + 1);
-    args.bystanders = trial / 2 % 3 ? b->sms * (b->stood + 1) : 0;
+    args.bystanders = trial / 2 % 3 ? b->args.bystanders : 0;
     args.rounds = trial % 8 == 5 ? TURN_MOST : 6;
     args.first = TURN_MOST * trial;
     args.bound_ns = 50000;
@@ -214,18 +214,12 @@ static struct turn_args plan_turns(const struct bystanders *b)
 static cudaError_t run_turns(struct bystanders *b)
 {
     struct trial_state empty = PDL_ZERO;
-    struct beside_args beside = b->args;
     struct turn_args args = plan_turns(b);
     cudaStream_t stream = b->crowd->ask->stream;
     cudaLaunchAttribute six = serialization(1);
-    volatile uint32_t *leave = &b->room->leave;
-    cudaError_t end, error = cudaSuccess;
+    cudaError_t end = cudaSuccess, error = args.bystanders ? launch_bystander(b, 0) : cudaSuccess;
 
-    *leave = 0;
-    b->room->state[0] = b->room->state[BESIDE_ROUNDS] = empty;
-    beside.state += BESIDE_ROUNDS;
-    if (args.bystanders)
-        error = launch_given((const void *)SYMBOL(crowds_bystander), &beside, b->sms, BESIDE_THREADS, 0, b->side, NULL, 0);
+    b->room->state[0] = empty;
     if (error == cudaSuccess)
         error = launch_given((const void *)SYMBOL(crowds_by_turns), &args, 1, TURN_THREADS, TURN_BYTES, stream, NULL, 0);
     args.second = 1;
@@ -233,9 +227,8 @@ static cudaError_t run_turns(struct bystanders *b)
         error = launch_given((const void *)SYMBOL(crowds_by_turns), &args, 1, TURN_THREADS, TURN_BYTES, stream, &six, 1);
     if (error == cudaSuccess)
         error = cudaStreamSynchronize(stream);
-    *leave = 1;
-    end = cudaStreamSynchronize(b->side);
-    b->stood += args.bystanders != 0;
+    if (args.bystanders)
+        end = end_bystander(b);
     b->looks += b->room->state[0].finished == 2;
     b->stale += b->room->state[0].early != 0;
     return error == cudaSuccess ? end : error;

@@ -16,15 +16,16 @@
 #define BESIDE_TRIALS (4 * CROWD_DRESSES)
 #define BESIDE_FLAG (8 * SECTORS) /* the word behind the sectors, where words are handed over by a flag */
 #define BESIDE_HERE (8 * SECTORS + 8) /* in another sector */
-#define BESIDE_BYTES ((8 * SECTORS + 9) * sizeof(uint32_t))
+#define BESIDE_GONE (8 * SECTORS + 16)
+#define BESIDE_BYTES ((8 * SECTORS + 17) * sizeof(uint32_t))
 #define BYSTANDER_NS 1000000u  /* so long it stays at most */
 
 struct beside_args {
     const struct trial_plan *plan;
-    struct trial_state *state;   /* of the round; `began` of the last one counts the bystander's blocks, for the host */
+    struct trial_state *state;   /* of the round */
     uint32_t *data;              /* SECTORS of eight words */
-    uint32_t *here;              /* for the grids: how many blocks of bystanders have begun in all trials */
-    const uint32_t *leave;       /* not 0: the bystander may go */
+    uint32_t *here, *gone;       /* how many blocks of bystanders have begun, and may go, in all trials */
+    const uint32_t *leave;       /* the host's; not 0: the bystander may go */
     uint32_t round, waits, some; /* some: every other block does not wait, and only reads what nobody stores to */
     uint32_t bystanders, read_only; /* bystanders: how many have begun once this trial's stand there */
 };
@@ -39,6 +40,14 @@ DEVICE_FN struct trial_plan beside_plan(const struct beside_args *args)
 
 DEVICE_FN uint32_t beside_load(const uint32_t *word, uint32_t read_only) { return read_only ? k_load_read_only(word) : k_load(word); }
 
+/* Only one block asks the host: where each of 132 did, a load took 125 microseconds, and each fence of the grids beside them as long. */
+DEVICE_FN uint32_t beside_may_go(const struct beside_args *args)
+{
+    if (k_block() == 0 && k_load_system(args->leave))
+        k_store_relaxed(args->gone, args->bystanders);
+    return k_load_relaxed(args->gone) >= args->bystanders;
+}
+
 /* All lines are in its SM's cache all the time. */
 KERNEL_OF(crowds_bystander, struct beside_args)
 {
@@ -48,11 +57,9 @@ KERNEL_OF(crowds_bystander, struct beside_args)
     do {
         for (i = k_thread(); i < SECTORS; i += k_threads())
             (void)beside_load(args.data + 8 * i, args.read_only);
-        if (passes++ == 0 && k_thread() == 0) {
+        if (passes++ == 0 && k_thread() == 0)
             k_add(args.here, 1);
-            k_add(&args.state->began, 1);
-        }
-    } while (!k_load_system(args.leave) && k_now() - begin < BYSTANDER_NS && passes < K_SPIN_LIMIT);
+    } while (!beside_may_go(&args) && k_now() - begin < BYSTANDER_NS && passes < K_SPIN_LIMIT);
 }
 
 /* Once the bystander stands there and the reader runs, if that may. */
@@ -96,9 +103,9 @@ KERNEL_OF(crowds_beside_reads, struct beside_args)
 
 struct beside_room {             /* pinned */
     struct trial_plan plan;
-    struct trial_state state[BESIDE_ROUNDS + 1];
+    struct trial_state state[BESIDE_ROUNDS];
     uint32_t words[BESIDE_ROUNDS][4 * SECTORS]; /* that are copied */
-    uint32_t leave;
+    uint32_t leave, here;
 };
 
 struct bystanders {
@@ -106,7 +113,7 @@ struct bystanders {
     struct beside_room *room;
     struct beside_args args;     /* as the device has the room */
     cudaStream_t side;
-    unsigned sms, trial, stood, looks, stale, missing; /* stood: trials with a bystander so far */
+    unsigned sms, trial, looks, stale, missing;
 };
 
 static cudaError_t open_bystanders(struct bystanders *b, struct crowd *crowd)
@@ -137,7 +144,9 @@ static cudaError_t open_bystanders(struct bystanders *b, struct crowd *crowd)
         return error;
     memset(b->room, 0, sizeof(*b->room));
     b->sms = (unsigned)sms;
+    b->args.bystanders = b->sms;
     b->args.here = b->args.data + BESIDE_HERE;
+    b->args.gone = b->args.data + BESIDE_GONE;
     b->args.plan = (const struct trial_plan *)device;
     b->args.state = (struct trial_state *)(device + offsetof(struct beside_room, state));
     b->args.leave = (const uint32_t *)(device + offsetof(struct beside_room, leave));
@@ -150,6 +159,24 @@ static void close_bystanders(struct bystanders *b)
         (void)cudaStreamDestroy(b->side);
     (void)cudaFree(b->args.data);
     (void)cudaFreeHost(b->room);
+}
+
+static cudaError_t launch_bystander(struct bystanders *b, uint32_t read_only)
+{
+    volatile uint32_t *leave = &b->room->leave;
+
+    *leave = 0;
+    b->args.read_only = read_only;
+    return launch_given((const void *)SYMBOL(crowds_bystander), &b->args, b->sms, BESIDE_THREADS, 0, b->side, NULL, 0);
+}
+
+static cudaError_t end_bystander(struct bystanders *b)
+{
+    volatile uint32_t *leave = &b->room->leave;
+
+    *leave = 1;
+    b->args.bystanders += b->sms;
+    return cudaStreamSynchronize(b->side);
 }
 
 static void prepare_beside(struct bystanders *b, unsigned launch)
@@ -192,7 +219,6 @@ static cudaError_t launch_beside(struct bystanders *b, unsigned round, cudaStrea
     args.waits = waits;
     args.some = b->trial / CROWD_DRESSES / 2 % 2;
     args.read_only = b->trial % 2;
-    args.bystanders = b->sms * (b->stood + 1);
     if (copies)
         error = cudaMemcpy2DAsync(args.data + 4, 8 * sizeof(uint32_t), b->room->words[round], 4 * sizeof(uint32_t), 4 * sizeof(uint32_t), SECTORS,
                                   cudaMemcpyHostToDevice, stream);
@@ -216,30 +242,22 @@ static cudaError_t launch_rounds(struct bystanders *b, cudaStream_t stream)
 /* exec: what is launched, twice then; NULL: the rounds themselves */
 static cudaError_t run_beside(struct bystanders *b, cudaGraphExec_t exec)
 {
-    struct trial_state empty = PDL_ZERO;
-    struct beside_args args = b->args;
     cudaStream_t stream = b->crowd->ask->stream;
-    volatile uint32_t *leave = &b->room->leave;
     unsigned launch;
-    cudaError_t end, error;
+    cudaError_t end, error = launch_bystander(b, b->trial / 3 % 2);
 
-    *leave = 0;
-    b->room->state[BESIDE_ROUNDS] = empty;
-    args.state += BESIDE_ROUNDS;
-    args.read_only = b->trial / 3 % 2;
-    error = launch_given((const void *)SYMBOL(crowds_bystander), &args, b->sms, BESIDE_THREADS, 0, b->side, NULL, 0);
     for (launch = 0; launch < (exec ? 2u : 1u) && error == cudaSuccess; launch++) {
         prepare_beside(b, launch);
         error = exec ? cudaGraphLaunch(exec, stream) : launch_rounds(b, stream);
+        if (error == cudaSuccess)
+            error = cudaMemcpyAsync(&b->room->here, b->args.here, sizeof(b->room->here), cudaMemcpyDeviceToHost, stream);
         if (error == cudaSuccess)
             error = cudaStreamSynchronize(stream);
         if (error == cudaSuccess)
             look_beside(b);
     }
-    b->missing += b->room->state[BESIDE_ROUNDS].began < b->sms;
-    b->stood++;
-    *leave = 1;
-    end = cudaStreamSynchronize(b->side);
+    b->missing += b->room->here < b->args.bystanders;
+    end = end_bystander(b);
     return error == cudaSuccess ? end : error;
 }
 
