@@ -431,7 +431,7 @@ struct faults {
     bool swapped_kinds_stay;
     bool elsewhere_launch_at_trigger;
     bool given_domain_uncovers;
-    bool args_ring_until_trigger;
+    bool args_ring_until_trigger, attributed_args_ring, recorder_args_ring, completing_args_ring, clustered_args_ring;
     bool args_compared_to_256, update_compares_args_to_256, params_compared_without_shared, params_compared_without_grid_z,
         update_compares_without_clusters, sets_compared_without_element, sets_compared_without_pitch;
     bool host_passes_hollow_graph, sync_passes_empty_graph;
