@@ -2418,6 +2418,12 @@ static const struct variant variants[] = {
     BROKEN("captured-wide-value-halved", captured_wide_value_halved, "COMP-17b", "a captured value of eight bytes is written as four"),
     BROKEN("captured-wide-wait-by-low-word", captured_wide_wait_by_low_word, "COMP-17b", "a captured wait for a value of eight bytes compares four"),
     BROKEN("stream-id-again", stream_id_again, "ATTR-16", "a new stream has the id of the one that was destroyed last"),
+    BROKEN("lower-event-at-trigger", lower_event_at_trigger, "COMP-04a", "for a kernel with attribute 6 in a stream of higher priority a recorded event fires as the kernel before the record triggers"),
+    BROKEN("higher-event-at-trigger", higher_event_at_trigger, "COMP-04a", "for a kernel with attribute 6 in a stream of lower priority a recorded event fires as the kernel before the record triggers"),
+    BROKEN("legacy-record-at-trigger", legacy_record_at_trigger, "COMP-04a", "for a kernel with attribute 6 an event that is recorded in the legacy stream fires as the kernel before the record triggers"),
+    BROKEN("per-thread-record-at-trigger", per_thread_record_at_trigger, "COMP-04a", "for a kernel with attribute 6 an event that is recorded in the per-thread stream fires as the kernel before the record triggers"),
+    BROKEN("blocking-record-at-trigger", blocking_record_at_trigger, "COMP-04a", "for a kernel with attribute 6 an event that is recorded in a blocking stream fires as the kernel before the record triggers"),
+    BROKEN("record-at-trigger-in-per-thread", record_at_trigger_in_per_thread, "COMP-04a", "for a kernel with attribute 6 in the per-thread stream a recorded event fires as the kernel before the record triggers"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
