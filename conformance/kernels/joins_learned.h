@@ -1,6 +1,6 @@
 /* joins_learned.h - the pair of joins.cu about what is known of events: the host has learned that a launch's event is complete while the
- * launch's kernel goes on; a stream waits twice for one event, which another stream has recorded again in between; and kernels with the attribute come after
- * an event in streams of each kind. None of it takes anything from what a stream comes after. */
+ * launch's kernel goes on; a stream waits twice for one event, which another stream has recorded again in between; and kernels, with the attribute or
+ * without, come after an event in streams of each kind. None of it takes anything from what a stream comes after. */
 #ifndef JOINS_LEARNED_H_INCLUDED
 #define JOINS_LEARNED_H_INCLUDED
 
@@ -109,21 +109,22 @@ static cudaError_t join_awaited_twice(struct joins *joins)
     return error;
 }
 
-/* A kernel with attribute 6, which does not wait, in a stream of each kind but one; all of them wait for the event. The legacy stream, which
- * waits for others, comes last. */
-static cudaError_t overlap_in_each(struct joins *joins, const cudaStream_t *stream, unsigned but, cudaEvent_t event)
+/* A kernel that does not wait, with attribute 6 or without, in a stream of each kind; all of them wait for the event. The work's own stream is
+ * left out. The legacy stream, which waits for others, comes last. */
+static cudaError_t follow_in_each(struct joins *joins, const cudaStream_t *stream, cudaStream_t works, cudaEvent_t event, unsigned attributed)
 {
     cudaLaunchAttribute attribute = serialization(1);
     cudaError_t error = cudaSuccess;
-    unsigned kind, place = 0;
+    unsigned kind;
 
+    joins->followers = 0;
     for (kind = 0; kind < STREAM_KINDS && error == cudaSuccess; kind++) {
-        if (kind == but)
+        if (stream[kind] == works)
             continue;
         error = cudaStreamWaitEvent(stream[kind], event, 0);
         if (error == cudaSuccess)
-            error = launch_one((const void *)SYMBOL(joins_follower), &joins->follower[place++], PLACE_WORDS, FOLLOWS_IN(joins, stream[kind]),
-                               &attribute, 1);
+            error = launch_one((const void *)SYMBOL(joins_follower), &joins->follower[joins->followers++], PLACE_WORDS,
+                               FOLLOWS_IN(joins, stream[kind]), &attribute, attributed);
     }
     return error;
 }
@@ -133,22 +134,26 @@ static cudaError_t overlap_in_each(struct joins *joins, const cudaStream_t *stre
 static cudaError_t join_each_kind(struct joins *joins)
 {
     cudaStream_t stream[STREAM_KINDS] = PDL_ZERO;
-    unsigned from = joins->round % STREAM_KINDS, kind;
+    unsigned turn = joins->round / STREAM_KINDS, kind;
+    cudaStream_t works = NULL;
     cudaEvent_t event = NULL;
-    cudaError_t error = cudaEventCreateWithFlags(&event, joins->round / STREAM_KINDS % 2 ? cudaEventDefault : cudaEventDisableTiming);
+    cudaError_t error = cudaEventCreateWithFlags(&event, turn / 2 % 2 ? cudaEventDefault : cudaEventDisableTiming);
 
-    prepare(joins, 1, STREAM_KINDS - 1);
+    prepare(joins, 1, STREAM_KINDS);
     joins->pinned->plan[0].hold_ns = 30000;
     for (kind = 0; kind < STREAM_KINDS && error == cudaSuccess; kind++)
         error = open_kind((enum stream_kind)kind, &stream[kind]);
     if (error == cudaSuccess)
-        error = work(joins, 0, stream[from]);
+        error = open_kind((enum stream_kind)(joins->round % STREAM_KINDS), &works);
     if (error == cudaSuccess)
-        error = cudaEventRecord(event, stream[from]);
+        error = work(joins, 0, works);
     if (error == cudaSuccess)
-        error = overlap_in_each(joins, stream, from, event);
+        error = cudaEventRecord(event, works);
+    if (error == cudaSuccess)
+        error = follow_in_each(joins, stream, works, event, turn % 2 == 0);
     if (event)
         (void)cudaEventDestroy(event);
+    close_kind(&works);
     for (kind = 0; kind < STREAM_KINDS; kind++)
         close_kind(&stream[kind]);
     return error;
@@ -160,7 +165,7 @@ static void ask_learned(struct ask *ask)
         { "stale behind a launch of whose event the host had learned", join_learned },
         { "stale in a stream that waits for a launch's event of which the host had learned", join_learned_elsewhere },
         { "stale in a stream that waits twice for an event which two streams record", join_awaited_twice },
-        { "stale in kernels with the attribute in streams of each kind that wait for an event of a stream of another kind", join_each_kind },
+        { "stale in streams of each kind that wait for an event of another stream, of each kind", join_each_kind },
     };
 
     ask_joins(ask, joins, sizeof(joins) / sizeof(joins[0]), cudaStreamNonBlocking);

@@ -607,7 +607,7 @@ struct faults {
     bool driver_layers_packed, driver_source_layers_packed, driver_source_layer_lost, driver_layers_offset_lost;
     bool waiting_set_packed, driver_set_rows_packed, small_wide_value_halved, captured_wide_value_halved, captured_wide_wait_by_low_word;
     bool stream_id_again, lower_event_at_trigger, higher_event_at_trigger, legacy_record_at_trigger, per_thread_record_at_trigger;
-    bool blocking_record_at_trigger, record_at_trigger_in_per_thread;
+    bool blocking_record_at_trigger, blocking_records_at_trigger, record_at_trigger_in_per_thread;
     bool never_overlaps, seldom_overlaps, early, shared, halts, late_copies, pageable_later; /* these conform */
 };
 

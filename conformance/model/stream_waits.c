@@ -62,14 +62,16 @@ static bool awaits_trigger(const struct stream *s)
     return false;
 }
 
-/* Devices on which a kernel with attribute 6 takes the record of some streams' events, right behind a kernel, for that kernel's trigger */
+/* Devices on which a kernel, mostly one with attribute 6, takes the record of some streams' events, right behind a kernel, for that kernel's trigger */
 static struct op *takes_for_trigger(const struct stream *s, const struct op *op, const struct pending_wait *wait)
 {
     const struct faults *f = &device.faults;
     const struct stream *in = wait->event != NULL ? wait->event->in : NULL;
-    if (in == NULL || !op->attributed || wait->op->kind != OP_RECORD || in->tail != wait->op || in->kernel_tail == NULL)
+    if (in == NULL || op->kind != OP_KERNEL || wait->op->kind != OP_RECORD || in->tail != wait->op || in->kernel_tail == NULL)
         return NULL;
-    bool blocking = (in->flags & cudaStreamNonBlocking) == 0 && !stream_is_legacy(in) && !stream_is_per_thread(in);
+    bool blocking = in->flags == cudaStreamDefault && !stream_is_legacy(in) && !stream_is_per_thread(in);
+    if (!op->attributed)
+        return f->blocking_records_at_trigger && blocking && (op->features & HAS(blocking)) ? in->kernel_tail : NULL;
     bool takes = (f->lower_event_at_trigger && in->priority > s->priority) || (f->higher_event_at_trigger && in->priority < s->priority) ||
                  (f->legacy_record_at_trigger && stream_is_legacy(in)) || (f->per_thread_record_at_trigger && stream_is_per_thread(in)) ||
                  (f->blocking_record_at_trigger && blocking) || (f->record_at_trigger_in_per_thread && stream_is_per_thread(s));

@@ -2423,6 +2423,7 @@ static const struct variant variants[] = {
     BROKEN("legacy-record-at-trigger", legacy_record_at_trigger, "COMP-04a", "for a kernel with attribute 6 an event that is recorded in the legacy stream fires as the kernel before the record triggers"),
     BROKEN("per-thread-record-at-trigger", per_thread_record_at_trigger, "COMP-04a", "for a kernel with attribute 6 an event that is recorded in the per-thread stream fires as the kernel before the record triggers"),
     BROKEN("blocking-record-at-trigger", blocking_record_at_trigger, "COMP-04a", "for a kernel with attribute 6 an event that is recorded in a blocking stream fires as the kernel before the record triggers"),
+    BROKEN("event-between-blocking-at-trigger", blocking_records_at_trigger, "COMP-04a", "for a plain kernel in a blocking stream an event that is recorded in another blocking stream fires as the kernel before the record triggers"),
     BROKEN("record-at-trigger-in-per-thread", record_at_trigger_in_per_thread, "COMP-04a", "for a kernel with attribute 6 in the per-thread stream a recorded event fires as the kernel before the record triggers"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
