@@ -5,7 +5,7 @@
  *                    that is awaited as well; one that a refused launch was to record; a stream that is given an attribute; a capture
  *                    that leads through ten streams; copies, memsets, host functions, records, values and frees after a launch's event
  * learned  COMP-04a  work, a dependent or another stream behind a launch of whose event the host has learned; a stream that waits twice for
- *                    an event that two streams record
+ *                    an event that two streams record; kernels in streams of each kind after an event of another one of each kind
  * fans     COMP-04b  a node with twelve programmatic edges, into it or out of it, whose nodes are given attributes late; a full edge in a child
  *                    graph up to 24 deep; large grids after several ones, or after a captured event, in a graph that is launched three times
  * legacy   COMP-06d  twelve and forty blocking streams; one that is destroyed, or that another thread made; a host function; a wait in the

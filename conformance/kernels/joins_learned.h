@@ -1,6 +1,6 @@
 /* joins_learned.h - the pair of joins.cu about what is known of events: the host has learned that a launch's event is complete while the
- * launch's kernel goes on; and a stream waits twice for one event, which another stream has recorded again in between. Neither takes
- * anything from what a stream comes after. */
+ * launch's kernel goes on; a stream waits twice for one event, which another stream has recorded again in between; and kernels, with the attribute or
+ * without, come after an event in streams of each kind. None of it takes anything from what a stream comes after. */
 #ifndef JOINS_LEARNED_H_INCLUDED
 #define JOINS_LEARNED_H_INCLUDED
 
@@ -109,12 +109,63 @@ static cudaError_t join_awaited_twice(struct joins *joins)
     return error;
 }
 
+/* A kernel that does not wait, with attribute 6 or without, in a stream of each kind; all of them wait for the event. The work's own stream is
+ * left out. The legacy stream, which waits for others, comes last. */
+static cudaError_t follow_in_each(struct joins *joins, const cudaStream_t *stream, cudaStream_t works, cudaEvent_t event, unsigned attributed)
+{
+    cudaLaunchAttribute attribute = serialization(1);
+    cudaError_t error = cudaSuccess;
+    unsigned kind;
+
+    joins->followers = 0;
+    for (kind = 0; kind < STREAM_KINDS && error == cudaSuccess; kind++) {
+        if (stream[kind] == works)
+            continue;
+        error = cudaStreamWaitEvent(stream[kind], event, 0);
+        if (error == cudaSuccess)
+            error = launch_one((const void *)SYMBOL(joins_follower), &joins->follower[joins->followers++], PLACE_WORDS,
+                               FOLLOWS_IN(joins, stream[kind]), &attribute, attributed);
+    }
+    return error;
+}
+
+/* The event is recorded behind work in a stream of one kind. The attribute is about the kernel before it in its own stream: that of the event
+ * is over when the kernels begin. */
+static cudaError_t join_each_kind(struct joins *joins)
+{
+    cudaStream_t stream[STREAM_KINDS] = PDL_ZERO;
+    unsigned turn = joins->round / STREAM_KINDS, kind;
+    cudaStream_t works = NULL;
+    cudaEvent_t event = NULL;
+    cudaError_t error = cudaEventCreateWithFlags(&event, turn / 2 % 2 ? cudaEventDefault : cudaEventDisableTiming);
+
+    prepare(joins, 1, STREAM_KINDS);
+    joins->pinned->plan[0].hold_ns = 30000;
+    for (kind = 0; kind < STREAM_KINDS && error == cudaSuccess; kind++)
+        error = open_kind((enum stream_kind)kind, &stream[kind]);
+    if (error == cudaSuccess)
+        error = open_kind((enum stream_kind)(joins->round % STREAM_KINDS), &works);
+    if (error == cudaSuccess)
+        error = work(joins, 0, works);
+    if (error == cudaSuccess)
+        error = cudaEventRecord(event, works);
+    if (error == cudaSuccess)
+        error = follow_in_each(joins, stream, works, event, turn % 2 == 0);
+    if (event)
+        (void)cudaEventDestroy(event);
+    close_kind(&works);
+    for (kind = 0; kind < STREAM_KINDS; kind++)
+        close_kind(&stream[kind]);
+    return error;
+}
+
 static void ask_learned(struct ask *ask)
 {
     static const struct join joins[] = {
         { "stale behind a launch of whose event the host had learned", join_learned },
         { "stale in a stream that waits for a launch's event of which the host had learned", join_learned_elsewhere },
         { "stale in a stream that waits twice for an event which two streams record", join_awaited_twice },
+        { "stale in streams of each kind that wait for an event of another stream, of each kind", join_each_kind },
     };
 
     ask_joins(ask, joins, sizeof(joins) / sizeof(joins[0]), cudaStreamNonBlocking);

@@ -1,5 +1,5 @@
 /* long_args_late.h - the first blocks of a grid have triggered, others have not begun yet, and many launches of the same kernel are queued after
- * it. Each block finds the arguments of its own launch. */
+ * it. Each block finds the arguments of its own launch, whatever that is given. */
 #ifndef LONG_ARGS_LATE_H_INCLUDED
 #define LONG_ARGS_LATE_H_INCLUDED
 
@@ -10,7 +10,10 @@
 #endif
 #define LATE_BEHIND 40u        /* launches, of one block each */
 #define LATE_HOLD_NS 60000u
-#define LATE_TRIALS 4u
+
+/* What the grid is given: nothing, an event that nobody waits for, which it records in one of three ways, attribute 6, or clusters. */
+enum late_way { LATE_PLAIN, LATE_TRIGGERS, LATE_STARTS, LATE_COMPLETION, LATE_DEPENDENT, LATE_CLUSTERED, LATE_WAYS };
+#define LATE_TRIALS (LATE_WAYS + 1u) /* the first two are plain, with arguments of each length */
 
 static int is_late_told(const struct long_ask *l, uint32_t at) { return ((volatile const uint32_t *)l->told)[at] == told_word(l, 0); }
 
@@ -44,8 +47,23 @@ static unsigned look_at_late(struct long_ask *l, uint32_t *told)
     return differs;
 }
 
+/* The grid. A device that has no launch-completion events launches it without. */
+static cudaError_t launch_late(struct long_ask *l, enum late_way way)
+{
+    cudaLaunchAttribute attribute = way == LATE_COMPLETION  ? recording_begin(l->event)
+                                    : way == LATE_DEPENDENT ? serialization(1)
+                                    : way == LATE_CLUSTERED ? in_clusters(2)
+                                                            : recording_at(l->event, way == LATE_STARTS);
+    cudaError_t error = launch_given(l->taker->kernel, &l->args, LATE_BLOCKS, 1, 0, l->stream, &attribute, way != LATE_PLAIN);
+
+    if (way != LATE_COMPLETION || !is_unoffered(error))
+        return error;
+    (void)cudaGetLastError();
+    return launch_late(l, LATE_PLAIN);
+}
+
 /* What stands behind the grid is launched once its first block has triggered. */
-static cudaError_t run_late(struct long_ask *l, unsigned *wrong)
+static cudaError_t run_late(struct long_ask *l, enum late_way way, unsigned *wrong)
 {
     volatile const uint32_t *alive = &l->room->state.alive;
     uint32_t *told = l->args.head.seen;
@@ -56,7 +74,7 @@ static cudaError_t run_late(struct long_ask *l, unsigned *wrong)
     l->room->plan.residents = LATE_BLOCKS / 2;
     memset(l->told, 0, (LATE_BLOCKS + LATE_BEHIND + 1) * sizeof(uint32_t));
     queued_args(l, told, 0);
-    error = launch_given(l->taker->kernel, &l->args, LATE_BLOCKS, 1, 0, l->stream, NULL, 0);
+    error = launch_late(l, way);
     while (error == cudaSuccess && !*alive && cudaStreamQuery(l->stream) == cudaErrorNotReady) {
     }
     (void)cudaGetLastError();
@@ -76,13 +94,18 @@ static void ask_late(struct long_ask *l)
         { (const void *)SYMBOL(long_args_late_of_104), (104 - sizeof(struct kernel_args)) / 4 },
         { (const void *)SYMBOL(long_args_late_of_1024), (1024 - sizeof(struct kernel_args)) / 4 },
     };
-    cudaError_t error = cudaSuccess;
     unsigned i, wrong = 0;
+    cudaError_t error;
 
+    l->event = NULL;
+    error = cudaEventCreateWithFlags(&l->event, cudaEventDisableTiming);
     for (i = 0; i < LATE_TRIALS && error == cudaSuccess; i++) {
         l->taker = &late[i % 2];
-        error = run_late(l, &wrong);
+        error = run_late(l, i == 0 ? LATE_PLAIN : (enum late_way)(i - 1), &wrong);
     }
+    if (l->event)
+        (void)cudaEventDestroy(l->event);
+    l->event = NULL;
     ask_expect(l->ask, "launches behind a grid that has blocks to come", error, cudaSuccess);
     ask_expect_none(l->ask, "grids in which blocks, or the launch behind them, found the arguments of another launch", wrong, LATE_TRIALS);
 }

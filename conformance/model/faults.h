@@ -431,7 +431,7 @@ struct faults {
     bool swapped_kinds_stay;
     bool elsewhere_launch_at_trigger;
     bool given_domain_uncovers;
-    bool args_ring_until_trigger;
+    bool args_ring_until_trigger, attributed_args_ring, recorder_args_ring, completing_args_ring, clustered_args_ring;
     bool args_compared_to_256, update_compares_args_to_256, params_compared_without_shared, params_compared_without_grid_z,
         update_compares_without_clusters, sets_compared_without_element, sets_compared_without_pitch;
     bool host_passes_hollow_graph, sync_passes_empty_graph;
@@ -606,7 +606,8 @@ struct faults {
     bool driver_rows_packed, driver_source_rows_packed, driver_rows_offset_lost, driver_source_rows_offset_lost;
     bool driver_layers_packed, driver_source_layers_packed, driver_source_layer_lost, driver_layers_offset_lost;
     bool waiting_set_packed, driver_set_rows_packed, small_wide_value_halved, captured_wide_value_halved, captured_wide_wait_by_low_word;
-    bool stream_id_again;
+    bool stream_id_again, lower_event_at_trigger, higher_event_at_trigger, legacy_record_at_trigger, per_thread_record_at_trigger;
+    bool blocking_record_at_trigger, blocking_records_at_trigger, record_at_trigger_in_per_thread;
     bool never_overlaps, seldom_overlaps, early, shared, halts, late_copies, pageable_later; /* these conform */
 };
 

@@ -330,7 +330,7 @@ void staging_ends(char *bytes); /* api_memory.c: frees what a copy has taken */
 void op_shares_place(struct op *op); /* places.c */
 /* places.c, for the device node-images-in-a-ring; of: the node that it was made of; launches: of its executable graph, so far */
 void op_shares_image(struct op *op, const void *of, unsigned launches);
-void op_shares_ring(struct op *op); /* places.c, for the device arguments-in-a-ring-until-trigger */
+void op_shares_ring(struct op *op); /* places.c, for the devices *arguments-in-a-ring* */
 size_t memory_in_use(void);
 
 /* ops.c: life of an operation */

@@ -79,13 +79,25 @@ void op_shares_image(struct op *op, const void *of, unsigned launches)
     before->host = op->host;
 }
 
+/* On devices where the arguments of some launches lie in one of few places until the first block has begun, or triggered */
+static bool lies_in_ring(const struct op *op)
+{
+    const struct faults *f = &device.faults;
+    return f->args_ring_until_trigger || (f->attributed_args_ring && op->attributed) || (f->recorder_args_ring && op_given(op, 7)) ||
+           (f->completing_args_ring && op_given(op, 12)) || (f->clustered_args_ring && op->grid->cluster > 1);
+}
+
+static bool has_left_ring(const struct op *op)
+{
+    return device.faults.args_ring_until_trigger ? op->triggered_any : op->grid->next_block != 0;
+}
+
 void op_shares_ring(struct op *op)
 {
     static struct place places[16];
     static unsigned next;
-    if (!device.faults.args_ring_until_trigger)
-        return;
     struct op *before = place_takes(&places[next++ % 16], op);
-    if (before != NULL && !before->done && before->triggered_any && before->grid->kernel->args_bytes == op->grid->kernel->args_bytes)
+    if (before != NULL && !before->done && lies_in_ring(before) && has_left_ring(before) &&
+        before->grid->kernel->args_bytes == op->grid->kernel->args_bytes)
         memcpy(before->grid->args, op->grid->args, op->grid->kernel->args_bytes);
 }

@@ -62,6 +62,22 @@ static bool awaits_trigger(const struct stream *s)
     return false;
 }
 
+/* Devices on which a kernel, mostly one with attribute 6, takes the record of some streams' events, right behind a kernel, for that kernel's trigger */
+static struct op *takes_for_trigger(const struct stream *s, const struct op *op, const struct pending_wait *wait)
+{
+    const struct faults *f = &device.faults;
+    const struct stream *in = wait->event != NULL ? wait->event->in : NULL;
+    if (in == NULL || op->kind != OP_KERNEL || wait->op->kind != OP_RECORD || in->tail != wait->op || in->kernel_tail == NULL)
+        return NULL;
+    bool blocking = in->flags == cudaStreamDefault && !stream_is_legacy(in) && !stream_is_per_thread(in);
+    if (!op->attributed)
+        return f->blocking_records_at_trigger && blocking && (op->features & HAS(blocking)) ? in->kernel_tail : NULL;
+    bool takes = (f->lower_event_at_trigger && in->priority > s->priority) || (f->higher_event_at_trigger && in->priority < s->priority) ||
+                 (f->legacy_record_at_trigger && stream_is_legacy(in)) || (f->per_thread_record_at_trigger && stream_is_per_thread(in)) ||
+                 (f->blocking_record_at_trigger && blocking) || (f->record_at_trigger_in_per_thread && stream_is_per_thread(s));
+    return takes ? in->kernel_tail : NULL;
+}
+
 void order_behind_waits(struct stream *s, struct op *op)
 {
     if ((device.faults.copy_forgets_events && moves_memory(op)) || (device.faults.attribute_forgets_events && op->attributed))
@@ -78,7 +94,7 @@ void order_behind_waits(struct stream *s, struct op *op)
     if (device.faults.value_keeps_last_event && op->of_value && s->waits > 1)
         first = s->waits - 1;
     for (unsigned i = first; i < s->waits; i++) {
-        const struct op *awaited = s->wait[i].op;
+        struct op *awaited = s->wait[i].op;
         if (device.faults.attributed_passes_completion && op->attributed && s->wait[i].completion)
             continue;
         if (device.faults.copy_forgets_launch_events && op->kind == OP_COPY && awaited->kind == OP_KERNEL)
@@ -87,6 +103,12 @@ void order_behind_waits(struct stream *s, struct op *op)
             continue;
         if (device.faults.free_forgets_node_events && op->kind == OP_POOL && s->wait[i].op->kind == OP_RECORD)
             continue;
+        struct op *kernel = takes_for_trigger(s, op, &s->wait[i]);
+        if (kernel != NULL) {
+            op_after(op, kernel, EDGE_TRIGGERED);
+            op_covers(op, awaited);
+            continue;
+        }
         op_after(op, s->wait[i].op, s->wait[i].kind);
         if (awaited->out != NULL && awaited->out->to == op)
             awaited->out->of_event = true;

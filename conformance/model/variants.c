@@ -2035,6 +2035,10 @@ static const struct variant variants[] = {
     BROKEN("params-compared-without-shared", params_compared_without_shared, "ATTR-15c", "new parameters of a kernel in an executable graph are ignored if they differ in dynamic shared memory only"),
     BROKEN("params-compared-without-grid-z", params_compared_without_grid_z, "ATTR-15c", "new parameters of a kernel in an executable graph are ignored if they differ in the grid's z only"),
     BROKEN("arguments-in-a-ring-until-trigger", args_ring_until_trigger, "ATTR-15f", "arguments lie in one of 16 places until the first block has triggered: blocks that begin later take what came there later"),
+    BROKEN("attributed-arguments-in-a-ring", attributed_args_ring, "ATTR-15f", "the arguments of a launch with attribute 6 lie in one of 16 places until its first block has begun: later ones take what came there later"),
+    BROKEN("recorder-arguments-in-a-ring", recorder_args_ring, "ATTR-15f", "the arguments of a launch with a programmatic event lie in one of 16 places until its first block has begun: later ones take what came there later"),
+    BROKEN("completing-arguments-in-a-ring", completing_args_ring, "ATTR-15f", "the arguments of a launch with a launch-completion event lie in one of 16 places until its first block has begun: later ones take what came there later"),
+    BROKEN("clustered-arguments-in-a-ring", clustered_args_ring, "ATTR-15f", "the arguments of a launch in clusters lie in one of 16 places until its first block has begun: later ones take what came there later"),
     BROKEN("own-captured-event-frees", own_captured_event_frees, "COMP-04a", "a capturing stream that waits for the programmatic event of its own last kernel depends on that event alone"),
     BROKEN("refused-params-give-arguments", refused_params_give_args, "ATTR-15c", "a kernel of an executable graph that is refused a grid without blocks takes the arguments that came with it"),
     BROKEN("new-node-takes-lost-attributes", new_node_takes_lost_attributes, "ATTR-15c", "a kernel node that is made after one was destroyed has the attributes of that one"),
@@ -2414,6 +2418,13 @@ static const struct variant variants[] = {
     BROKEN("captured-wide-value-halved", captured_wide_value_halved, "COMP-17b", "a captured value of eight bytes is written as four"),
     BROKEN("captured-wide-wait-by-low-word", captured_wide_wait_by_low_word, "COMP-17b", "a captured wait for a value of eight bytes compares four"),
     BROKEN("stream-id-again", stream_id_again, "ATTR-16", "a new stream has the id of the one that was destroyed last"),
+    BROKEN("lower-event-at-trigger", lower_event_at_trigger, "COMP-04a", "for a kernel with attribute 6 in a stream of higher priority a recorded event fires as the kernel before the record triggers"),
+    BROKEN("higher-event-at-trigger", higher_event_at_trigger, "COMP-04a", "for a kernel with attribute 6 in a stream of lower priority a recorded event fires as the kernel before the record triggers"),
+    BROKEN("legacy-record-at-trigger", legacy_record_at_trigger, "COMP-04a", "for a kernel with attribute 6 an event that is recorded in the legacy stream fires as the kernel before the record triggers"),
+    BROKEN("per-thread-record-at-trigger", per_thread_record_at_trigger, "COMP-04a", "for a kernel with attribute 6 an event that is recorded in the per-thread stream fires as the kernel before the record triggers"),
+    BROKEN("blocking-record-at-trigger", blocking_record_at_trigger, "COMP-04a", "for a kernel with attribute 6 an event that is recorded in a blocking stream fires as the kernel before the record triggers"),
+    BROKEN("event-between-blocking-at-trigger", blocking_records_at_trigger, "COMP-04a", "for a plain kernel in a blocking stream an event that is recorded in another blocking stream fires as the kernel before the record triggers"),
+    BROKEN("record-at-trigger-in-per-thread", record_at_trigger_in_per_thread, "COMP-04a", "for a kernel with attribute 6 in the per-thread stream a recorded event fires as the kernel before the record triggers"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
