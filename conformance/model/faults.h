@@ -607,6 +607,7 @@ struct faults {
     bool driver_layers_packed, driver_source_layers_packed, driver_source_layer_lost, driver_layers_offset_lost;
     bool waiting_set_packed, driver_set_rows_packed, small_wide_value_halved, captured_wide_value_halved, captured_wide_wait_by_low_word;
     bool stream_id_again;
+    bool event_given_frees_exec, upload_frees_exec;
     bool never_overlaps, seldom_overlaps, early, shared, halts, late_copies, pageable_later; /* these conform */
 };
 

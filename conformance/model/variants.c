@@ -2414,6 +2414,8 @@ static const struct variant variants[] = {
     BROKEN("captured-wide-value-halved", captured_wide_value_halved, "COMP-17b", "a captured value of eight bytes is written as four"),
     BROKEN("captured-wide-wait-by-low-word", captured_wide_wait_by_low_word, "COMP-17b", "a captured wait for a value of eight bytes compares four"),
     BROKEN("stream-id-again", stream_id_again, "ATTR-16", "a new stream has the id of the one that was destroyed last"),
+    BROKEN("event-given-frees-exec", event_given_frees_exec, "COMP-12a", "an executable graph may run beside itself once a node of it is given an event"),
+    BROKEN("upload-frees-exec", upload_frees_exec, "COMP-12a", "an executable graph may run beside itself once it is uploaded while it runs"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
