@@ -421,6 +421,13 @@ static cudaError_t node_changes(struct node *n, const struct cudaGraphNodeParams
     }
 }
 
+/* The blocks that a kernel is done with once they have triggered, on devices where it is given more. */
+static void keep_trigger_count(struct node *n, bool keeps, unsigned had)
+{
+    if (n->kernel != NULL)
+        n->kernel->counted = keeps && request_blocks(n->kernel) > had ? had : 0;
+}
+
 cudaError_t CUDARTAPI cudaGraphNodeSetParams(cudaGraphNode_t node, struct cudaGraphNodeParams *p)
 {
     CALL(cudaGraphNodeSetParams);
@@ -428,7 +435,10 @@ cudaError_t CUDARTAPI cudaGraphNodeSetParams(cudaGraphNode_t node, struct cudaGr
     FAIL_IF(n == NULL, cudaErrorInvalidValue);
     if (device.faults.node_params_ignored || (device.faults.made_takes_no_general_params && n->graph->made))
         return cudaSuccess;
-    return node_changes(n, p);
+    unsigned had = n->kernel != NULL ? request_blocks(n->kernel) : 0;
+    cudaError_t error = node_changes(n, p);
+    keep_trigger_count(n, device.faults.source_params_keep_trigger_count, had);
+    return error;
 }
 
 cudaError_t CUDARTAPI cudaGraphExecNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node, struct cudaGraphNodeParams *p)
@@ -456,6 +466,9 @@ cudaError_t CUDARTAPI cudaGraphExecNodeSetParams(cudaGraphExec_t exec, cudaGraph
         memcpy(n->kernel->args + 64, old.args + 64, sizeof old.args - 64);
         return error;
     }
-    return node_changes(n, p);
+    unsigned had = n->kernel != NULL ? request_blocks(n->kernel) : 0;
+    cudaError_t error = node_changes(n, p);
+    keep_trigger_count(n, device.faults.general_params_keep_trigger_count, had);
+    return error;
 }
 #endif

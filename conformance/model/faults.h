@@ -608,6 +608,7 @@ struct faults {
     bool waiting_set_packed, driver_set_rows_packed, small_wide_value_halved, captured_wide_value_halved, captured_wide_wait_by_low_word;
     bool stream_id_again;
     bool event_given_frees_exec, upload_frees_exec;
+    bool general_params_keep_trigger_count, source_params_keep_trigger_count;
     bool never_overlaps, seldom_overlaps, early, shared, halts, late_copies, pageable_later; /* these conform */
 };
 

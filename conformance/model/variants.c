@@ -2416,6 +2416,8 @@ static const struct variant variants[] = {
     BROKEN("stream-id-again", stream_id_again, "ATTR-16", "a new stream has the id of the one that was destroyed last"),
     BROKEN("event-given-frees-exec", event_given_frees_exec, "COMP-12a", "an executable graph may run beside itself once a node of it is given an event"),
     BROKEN("upload-frees-exec", upload_frees_exec, "COMP-12a", "an executable graph may run beside itself once it is uploaded while it runs"),
+    BROKEN("general-params-keep-trigger-count", general_params_keep_trigger_count, "COMP-16", "a kernel node of an executable graph that the general call gives more blocks has triggered once as many have as it had before"),
+    BROKEN("source-params-keep-trigger-count", source_params_keep_trigger_count, "COMP-16", "a kernel node of a graph that the general call gives more blocks has triggered once as many have as it had before"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
