@@ -428,11 +428,18 @@ static void keep_trigger_count(struct node *n, bool keeps, unsigned had)
         n->kernel->counted = keeps && request_blocks(n->kernel) > had ? had : 0;
 }
 
+static bool is_of_event(const struct node *n)
+{
+    return n->type == cudaGraphNodeTypeEventRecord || n->type == cudaGraphNodeTypeWaitEvent;
+}
+
 cudaError_t CUDARTAPI cudaGraphNodeSetParams(cudaGraphNode_t node, struct cudaGraphNodeParams *p)
 {
     CALL(cudaGraphNodeSetParams);
     struct node *n = p != NULL ? node_of_type(node, p->type) : NULL;
     FAIL_IF(n == NULL, cudaErrorInvalidValue);
+    if (device.faults.source_general_event_lost && is_of_event(n))
+        return cudaSuccess;
     if (device.faults.node_params_ignored || (device.faults.made_takes_no_general_params && n->graph->made))
         return cudaSuccess;
     unsigned had = n->kernel != NULL ? request_blocks(n->kernel) : 0;
@@ -447,6 +454,8 @@ cudaError_t CUDARTAPI cudaGraphExecNodeSetParams(cudaGraphExec_t exec, cudaGraph
     struct node *n = p != NULL ? exec_node(exec, node, p->type) : NULL;
     FAIL_IF(n == NULL, cudaErrorInvalidValue);
     if (device.faults.general_params_ignored && exec_of(exec)->launches != 0)
+        return cudaSuccess;
+    if (device.faults.general_event_lost && is_of_event(n))
         return cudaSuccess;
     if (change_is_lost(exec_of(exec), CHANGE_GENERAL))
         return cudaSuccess;

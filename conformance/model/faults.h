@@ -609,6 +609,7 @@ struct faults {
     bool stream_id_again;
     bool event_given_frees_exec, upload_frees_exec;
     bool general_params_keep_trigger_count, source_params_keep_trigger_count;
+    bool general_event_lost, source_general_event_lost;
     bool never_overlaps, seldom_overlaps, early, shared, halts, late_copies, pageable_later; /* these conform */
 };
 

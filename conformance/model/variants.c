@@ -2418,6 +2418,8 @@ static const struct variant variants[] = {
     BROKEN("upload-frees-exec", upload_frees_exec, "COMP-12a", "an executable graph may run beside itself once it is uploaded while it runs"),
     BROKEN("general-params-keep-trigger-count", general_params_keep_trigger_count, "COMP-16", "a kernel node of an executable graph that the general call gives more blocks has triggered once as many have as it had before"),
     BROKEN("source-params-keep-trigger-count", source_params_keep_trigger_count, "COMP-16", "a kernel node of a graph that the general call gives more blocks has triggered once as many have as it had before"),
+    BROKEN("general-event-lost", general_event_lost, "EVT-17a", "the general call gives a node of an executable graph no other event"),
+    BROKEN("source-general-event-lost", source_general_event_lost, "EVT-17a", "the general call gives a node of a graph no other event"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
