@@ -102,6 +102,8 @@ cudaError_t CUDARTAPI cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec, cud
     ignored |= device.faults.params_of_cloned_exec_ignored && n->original->original != NULL;
     ignored |= device.faults.tenth_params_ignored && n->renewed++ >= 10;
     ignored |= change_is_lost(exec_of(exec), CHANGE_PARAMS);
+    ignored |= device.faults.disabled_takes_one_params && n->given_while_out;
+    n->given_while_out = n->disabled;
     if (device.faults.params_while_out_uncover)
         arcs_lose(e->copy, n);
     bool rests = exec_under_way(e) && n->op != NULL && !n->op->ready;

@@ -610,6 +610,7 @@ struct faults {
     bool event_given_frees_exec, upload_frees_exec;
     bool general_params_keep_trigger_count, source_params_keep_trigger_count;
     bool general_event_lost, source_general_event_lost;
+    bool disabled_takes_one_update, disabled_takes_one_params, disabled_move_takes_one_update;
     bool never_overlaps, seldom_overlaps, early, shared, halts, late_copies, pageable_later; /* these conform */
 };
 

@@ -2420,6 +2420,9 @@ static const struct variant variants[] = {
     BROKEN("source-params-keep-trigger-count", source_params_keep_trigger_count, "COMP-16", "a kernel node of a graph that the general call gives more blocks has triggered once as many have as it had before"),
     BROKEN("general-event-lost", general_event_lost, "EVT-17a", "the general call gives a node of an executable graph no other event"),
     BROKEN("source-general-event-lost", source_general_event_lost, "EVT-17a", "the general call gives a node of a graph no other event"),
+    BROKEN("disabled-takes-one-update", disabled_takes_one_update, "ATTR-15c", "a kernel node that is disabled takes the first update only until it is enabled"),
+    BROKEN("disabled-takes-one-params", disabled_takes_one_params, "ATTR-15c", "a kernel node that is disabled takes new parameters once only"),
+    BROKEN("disabled-move-takes-one-update", disabled_move_takes_one_update, "ATTR-15d", "a memset or copy that is disabled takes the first update only until it is enabled"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
