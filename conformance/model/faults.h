@@ -611,6 +611,9 @@ struct faults {
     bool general_params_keep_trigger_count, source_params_keep_trigger_count;
     bool general_event_lost, source_general_event_lost;
     bool disabled_takes_one_update, disabled_takes_one_params, disabled_move_takes_one_update;
+    bool beside_record_uncovered, beside_wait_node_uncovered, beside_alloc_uncovered, beside_free_uncovered, beside_value_uncovered;
+    bool beside_host_uncovered, beside_empty_uncovered, beside_child_uncovered, beside_body_uncovered, beside_set_uncovered, beside_copy_uncovered;
+    bool behind_free_uncovered, behind_value_uncovered;
     bool never_overlaps, seldom_overlaps, early, shared, halts, late_copies, pageable_later; /* these conform */
 };
 

@@ -2423,6 +2423,19 @@ static const struct variant variants[] = {
     BROKEN("disabled-takes-one-update", disabled_takes_one_update, "ATTR-15c", "a kernel node that is disabled takes the first update only until it is enabled"),
     BROKEN("disabled-takes-one-params", disabled_takes_one_params, "ATTR-15c", "a kernel node that is disabled takes new parameters once only"),
     BROKEN("disabled-move-takes-one-update", disabled_move_takes_one_update, "ATTR-15d", "a memset or copy that is disabled takes the first update only until it is enabled"),
+    BROKEN("beside-record-uncovered", beside_record_uncovered, "COMP-04b", "the wait covers no programmatic edge into a kernel that comes after an event record node as well"),
+    BROKEN("beside-wait-node-uncovered", beside_wait_node_uncovered, "COMP-04b", "the wait covers no programmatic edge into a kernel that comes after a node that waits for an event as well"),
+    BROKEN("beside-alloc-uncovered", beside_alloc_uncovered, "COMP-04b", "the wait covers no programmatic edge into a kernel that comes after a node that allocates memory as well"),
+    BROKEN("beside-free-uncovered", beside_free_uncovered, "COMP-04b", "the wait covers no programmatic edge into a kernel that comes after a node that frees memory as well"),
+    BROKEN("beside-value-uncovered", beside_value_uncovered, "COMP-04b", "the wait covers no programmatic edge into a kernel that comes after a node that writes a value as well"),
+    BROKEN("beside-host-uncovered", beside_host_uncovered, "COMP-04b", "the wait covers no programmatic edge into a kernel that comes after a host function as well"),
+    BROKEN("beside-empty-uncovered", beside_empty_uncovered, "COMP-04b", "the wait covers no programmatic edge into a kernel that comes after an empty node as well"),
+    BROKEN("beside-child-uncovered", beside_child_uncovered, "COMP-04b", "the wait covers no programmatic edge into a kernel that comes after a child graph as well"),
+    BROKEN("beside-body-uncovered", beside_body_uncovered, "COMP-04b", "the wait covers no programmatic edge into a kernel that comes after a conditional node as well"),
+    BROKEN("beside-set-uncovered", beside_set_uncovered, "COMP-04b", "the wait covers no programmatic edge into a kernel that comes after a memset as well"),
+    BROKEN("beside-copy-uncovered", beside_copy_uncovered, "COMP-04b", "the wait covers no programmatic edge into a kernel that comes after a copy as well"),
+    BROKEN("behind-free-uncovered", behind_free_uncovered, "COMP-04b", "the wait covers no programmatic edge out of a kernel that comes after a node that frees memory"),
+    BROKEN("behind-value-uncovered", behind_value_uncovered, "COMP-04b", "the wait covers no programmatic edge out of a kernel that comes after a node that writes a value"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
