@@ -4,12 +4,20 @@
 #define CROWDS_CHANGED_H_INCLUDED
 
 /* What is done with one of two nodes: it was left out and is enabled again; or it was made with one block and is given all of them, in the
- * executable graph or in the graph; or it was made with a function that neither triggers nor waits, and is given its own, there or there. Or a
- * node beside both, of another kind, is given what it has. */
-enum changed { CHANGED_ENABLED, CHANGED_EXECUTABLE, CHANGED_GRAPH, CHANGED_FUNCTION, CHANGED_GRAPH_FUNCTION, CHANGED_BESIDE };
+ * executable graph or in the graph, by the call for kernels or by the one for nodes of every kind; or it was made with a function that neither
+ * triggers nor waits, and is given its own, there or there. Or a node beside both, of another kind, is given what it has. */
+enum changed {
+    CHANGED_ENABLED, CHANGED_EXECUTABLE, CHANGED_GRAPH, CHANGED_EXECUTABLE_GENERALLY, CHANGED_GRAPH_GENERALLY, CHANGED_FUNCTION,
+    CHANGED_GRAPH_FUNCTION, CHANGED_BESIDE
+};
 #define CHANGES (CHANGED_BESIDE + BESIDES)
 
-static int changes_graph(unsigned change) { return change == CHANGED_GRAPH || change == CHANGED_GRAPH_FUNCTION; }
+static int changes_graph(unsigned change)
+{
+    return change == CHANGED_GRAPH || change == CHANGED_GRAPH_GENERALLY || change == CHANGED_GRAPH_FUNCTION;
+}
+
+static int changes_blocks(unsigned change) { return change >= CHANGED_EXECUTABLE && change <= CHANGED_GRAPH_GENERALLY; }
 static int changes_function(unsigned change) { return change == CHANGED_FUNCTION || change == CHANGED_GRAPH_FUNCTION; }
 
 /* Of the primary or the dependent: its function, and the other one of the same arguments, after which, or before which, nothing waits. */
@@ -35,6 +43,15 @@ static cudaError_t add_crowd_pair(struct crowd *crowd, cudaGraph_t graph, const 
     return error == cudaSuccess ? edges_add(graph, &node[0], &node[1], &data, 1) : error;
 }
 
+#if CUDART_VERSION >= 12030
+static cudaError_t change_generally(enum changed change, cudaGraphExec_t exec, cudaGraphNode_t node, const struct cudaKernelNodeParams *params)
+{
+    struct cudaGraphNodeParams general = ask_generally(params);
+
+    return changes_graph(change) ? cudaGraphNodeSetParams(node, &general) : cudaGraphExecNodeSetParams(exec, node, &general);
+}
+#endif
+
 static cudaError_t change_node(struct crowd *crowd, enum changed change, cudaGraphExec_t exec, cudaGraphNode_t node, unsigned dependent,
                                unsigned blocks)
 {
@@ -43,6 +60,10 @@ static cudaError_t change_node(struct crowd *crowd, enum changed change, cudaGra
     cudaError_t error;
 
     params.gridDim.x = blocks;
+#if CUDART_VERSION >= 12030
+    if (change == CHANGED_EXECUTABLE_GENERALLY || change == CHANGED_GRAPH_GENERALLY)
+        return change_generally(change, exec, node, &params);
+#endif
     if (changes_graph(change))
         return cudaGraphKernelNodeSetParams(node, &params);
     if (change != CHANGED_ENABLED)
@@ -54,7 +75,7 @@ static cudaError_t change_node(struct crowd *crowd, enum changed change, cudaGra
 /* Whether the executable graph runs once before a node of it is changed: in every second round of all changes. */
 static int runs_before(const struct crowd *crowd, unsigned change)
 {
-    return (change == CHANGED_EXECUTABLE || change == CHANGED_FUNCTION) && crowd->trials / (6 * CHANGES) % 2;
+    return (change == CHANGED_EXECUTABLE || change == CHANGED_EXECUTABLE_GENERALLY || change == CHANGED_FUNCTION) && crowd->trials / (6 * CHANGES) % 2;
 }
 
 static cudaError_t run_before(struct crowd *crowd, cudaGraphExec_t exec, unsigned blocks)
@@ -79,7 +100,7 @@ static cudaError_t run_changed_crowd(struct crowd *crowd, const struct node_room
     cudaError_t error = cudaGraphCreate(&graph, 0);
 
     prepare_crowd(crowd, blocks);
-    if (change == CHANGED_EXECUTABLE || change == CHANGED_GRAPH)
+    if (changes_blocks(change))
         first[which] = 1;
     if (changes_function(change))
         function[which] = idle_function(which);

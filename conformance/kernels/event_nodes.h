@@ -4,10 +4,12 @@
 
 KERNEL(answers_reader) { reader_copies(&args, 0); }
 
-/* When the node is given the second event; BACK: and the first one again; RUNNING: while a launch is under way, which keeps the first one. */
-enum given { GIVEN_SOURCE, GIVEN_EXEC, GIVEN_LAUNCHED, GIVEN_BACK, GIVEN_TWICE, GIVEN_LATE, GIVEN_ELSEWHERE, GIVEN_UPDATED, GIVEN_BY_UPDATE,
-             GIVEN_INSIDE_BY_UPDATE, GIVEN_RUNNING, GIVEN_RUNNING_BY_UPDATE, GIVENS };
-static const char *const given_name[GIVENS] = { "in its graph", "in an executable graph", "in one that was launched",
+/* When the node is given the second event; BACK: and the first one again; GENERALLY: by the call for nodes of every kind; RUNNING: while a
+ * launch is under way, which keeps the first one. */
+enum given { GIVEN_SOURCE, GIVEN_SOURCE_GENERALLY, GIVEN_EXEC, GIVEN_GENERALLY, GIVEN_LAUNCHED, GIVEN_BACK, GIVEN_TWICE, GIVEN_LATE,
+             GIVEN_ELSEWHERE, GIVEN_UPDATED, GIVEN_BY_UPDATE, GIVEN_INSIDE_BY_UPDATE, GIVEN_RUNNING, GIVEN_RUNNING_BY_UPDATE, GIVENS };
+static const char *const given_name[GIVENS] = { "in its graph", "in its graph by the general call", "in an executable graph",
+                                               "in an executable graph by the general call", "in one that was launched",
                                                "in an executable graph and back",
                                                 "in an executable graph twice", "in its graph, once that was made executable",
                                                 "in an executable graph by another host thread", "in one that was updated",
@@ -127,6 +129,32 @@ static cudaError_t give_exec(const struct moved *m, cudaEvent_t event)
     return m->waits ? cudaGraphExecEventWaitNodeSetEvent(m->exec, m->node, event) : cudaGraphExecEventRecordNodeSetEvent(m->exec, m->node, event);
 }
 
+#if CUDART_VERSION >= 12030
+static struct cudaGraphNodeParams event_generally(const struct moved *m, cudaEvent_t event)
+{
+    struct cudaGraphNodeParams general = PDL_ZERO;
+
+    general.type = m->waits ? cudaGraphNodeTypeWaitEvent : cudaGraphNodeTypeEventRecord;
+    if (m->waits)
+        general.eventWait.event = event;
+    else
+        general.eventRecord.event = event;
+    return general;
+}
+#endif
+
+/* By the call for nodes of every kind, in an executable graph or in its graph; older toolkits have none. */
+static cudaError_t give_generally(const struct moved *m, cudaEvent_t event, int in_exec)
+{
+#if CUDART_VERSION >= 12030
+    struct cudaGraphNodeParams general = event_generally(m, event);
+
+    return in_exec ? cudaGraphExecNodeSetParams(m->exec, m->node, &general) : cudaGraphNodeSetParams(m->node, &general);
+#else
+    return in_exec ? give_exec(m, event) : give_source(m, event);
+#endif
+}
+
 struct given_elsewhere {
     const struct moved *moved;
     cudaError_t error;
@@ -173,6 +201,8 @@ static cudaError_t give_by_update(struct moved *m, enum given given)
 
 static int is_running(enum given given) { return given == GIVEN_RUNNING || given == GIVEN_RUNNING_BY_UPDATE; }
 
+static int in_source(enum given given) { return given == GIVEN_SOURCE || given == GIVEN_SOURCE_GENERALLY; }
+
 /* Which event the node of the executable graph has then. */
 static unsigned has_then(enum given given)
 {
@@ -184,6 +214,8 @@ static cudaError_t give_event(struct moved *m, enum given given)
     cudaGraphExecUpdateResultInfo info = PDL_ZERO;
     cudaError_t error = given == GIVEN_SOURCE ? give_source(m, m->event[1]) : cudaSuccess;
 
+    if (given == GIVEN_SOURCE_GENERALLY)
+        error = give_generally(m, m->event[1], 0);
     if (error == cudaSuccess)
         error = cudaGraphInstantiate(&m->exec, m->graph, 0);
     if (error == cudaSuccess && given == GIVEN_LAUNCHED)
@@ -196,7 +228,9 @@ static cudaError_t give_event(struct moved *m, enum given given)
         error = give_elsewhere(m);
     else if (error == cudaSuccess && (given == GIVEN_BY_UPDATE || given == GIVEN_INSIDE_BY_UPDATE))
         error = give_by_update(m, given);
-    else if (error == cudaSuccess && given != GIVEN_SOURCE && given != GIVEN_LATE && !is_running(given))
+    else if (error == cudaSuccess && given == GIVEN_GENERALLY)
+        error = give_generally(m, m->event[1], 1);
+    else if (error == cudaSuccess && !in_source(given) && given != GIVEN_LATE && !is_running(given))
         error = give_exec(m, m->event[1]);
     if (error == cudaSuccess && (given == GIVEN_BACK || given == GIVEN_TWICE))
         error = give_exec(m, m->event[has_then(given)]);
@@ -206,7 +240,7 @@ static cudaError_t give_event(struct moved *m, enum given given)
 /* "hNode is also not modified by this call" */
 static void expect_event(const struct moved *m, enum given given)
 {
-    unsigned want = given == GIVEN_SOURCE || given == GIVEN_LATE || given == GIVEN_BY_UPDATE || given == GIVEN_INSIDE_BY_UPDATE;
+    unsigned want = in_source(given) || given == GIVEN_LATE || given == GIVEN_BY_UPDATE || given == GIVEN_INSIDE_BY_UPDATE;
     cudaEvent_t event = NULL;
     cudaError_t error = m->waits ? cudaGraphEventWaitNodeGetEvent(m->node, &event) : cudaGraphEventRecordNodeGetEvent(m->node, &event);
 

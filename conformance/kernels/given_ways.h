@@ -216,14 +216,34 @@ static cudaError_t look_at_rest(struct given *g, cudaGraphExec_t exec)
     return error;
 }
 
-/* other: what the executable graph is to become; NULL: the node is given parameters of its own. A driver is known that fails where a disabled
- * node is cooperative: rule EDGE-27b alone asks for it. */
-static cudaError_t give_disabled(struct given *g, const struct subject *of, unsigned which, int cooperative, cudaGraphExec_t exec,
+/* What it has done until now: what a node is given later counts, not what it was given first while it was disabled. */
+static cudaError_t give_first(struct given *g, const struct subject *of, unsigned from, int cooperative, cudaGraphExec_t exec, cudaGraphNode_t node,
+                              int whole)
+{
+    cudaGraph_t same = NULL;
+    cudaGraphNode_t inside = NULL;
+    cudaError_t error;
+
+    if (!whole)
+        return of->set_exec(g, exec, node, from);
+    error = graph_of(g, of, from, cooperative, 0, &same, &inside);
+    if (error == cudaSuccess)
+        error = update_with(exec, same);
+    if (same)
+        (void)cudaGraphDestroy(same);
+    return error;
+}
+
+/* other: what the executable graph is to become; NULL: the node is given parameters of its own. In each second turn it is given some before. A driver
+ * is known that fails where a disabled node is cooperative: rule EDGE-27b alone asks for it. */
+static cudaError_t give_disabled(struct given *g, const struct subject *of, unsigned from, unsigned which, int cooperative, cudaGraphExec_t exec,
                                  cudaGraphNode_t node, cudaGraph_t other)
 {
     cudaError_t given;
 
     ask_expect(g->ask, "a node that is disabled", cudaGraphNodeSetEnabled(exec, node, 0), cudaSuccess);
+    if (g->goes_first && give_first(g, of, from, cooperative, exec, node, other != NULL) != cudaSuccess)
+        (void)cudaGetLastError(); /* of rows: may be refused */
     given = other ? update_with(exec, other) : of->set_exec(g, exec, node, which); /* may be refused: the caller then asks what the node did before */
     if (!cooperative)
         ask_expect(g->ask, "a graph of a disabled node", look_at_rest(g, exec), cudaSuccess);
@@ -232,13 +252,13 @@ static cudaError_t give_disabled(struct given *g, const struct subject *of, unsi
 }
 
 /* other: a graph of one node that does what the executable one is to do. */
-static cudaError_t give_exec(struct given *g, const struct subject *of, enum way way, unsigned which, int cooperative, cudaGraphExec_t exec,
-                             cudaGraphNode_t node, cudaGraph_t other)
+static cudaError_t give_exec(struct given *g, const struct subject *of, enum way way, unsigned from, unsigned which, int cooperative,
+                             cudaGraphExec_t exec, cudaGraphNode_t node, cudaGraph_t other)
 {
     switch (way) {
     case WAY_EXEC: return of->set_exec(g, exec, node, which);
     case WAY_DISABLED:
-    case WAY_UPDATE_DISABLED: return give_disabled(g, of, which, cooperative, exec, node, other);
+    case WAY_UPDATE_DISABLED: return give_disabled(g, of, from, which, cooperative, exec, node, other);
     case WAY_UPDATE:
     case WAY_UPDATE_INSIDE: return update_with(exec, other);
     case WAY_CHILD:
@@ -270,7 +290,7 @@ static cudaError_t run_given(struct given *g, const struct subject *of, enum way
         error = wrap(&other, &inside);
     if (error != cudaSuccess)
         return error;
-    error = give_exec(g, of, way, which, cooperative, exec, node, other);
+    error = give_exec(g, of, way, from, which, cooperative, exec, node, other);
     if (other)
         (void)cudaGraphDestroy(other);
     if (error != cudaSuccess && (of->may_be_refused || g->clusters)) {

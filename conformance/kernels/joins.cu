@@ -7,7 +7,8 @@
  * learned  COMP-04a  work, a dependent or another stream behind a launch of whose event the host has learned; a stream that waits twice for
  *                    an event that two streams record; kernels in streams of each kind after an event of another one of each kind
  * fans     COMP-04b  a node with twelve programmatic edges, into it or out of it, whose nodes are given attributes late; a full edge in a child
- *                    graph up to 24 deep; large grids after several ones, or after a captured event, in a graph that is launched three times
+ *                    graph up to 24 deep; large grids after several ones, or after a captured event, in a graph that is launched three times;
+ *                    a dependent of several works that comes after a node of another kind as well, or whose works do
  * legacy   COMP-06d  twelve and forty blocking streams; one that is destroyed, or that another thread made; a host function; a wait in the
  *                    legacy stream for an event of another stream; stream 0, also after the legacy stream and before it; blocking streams that
  *                    wait for events; another thread, also in its own default stream; an event that the legacy stream records
@@ -453,6 +454,7 @@ static cudaError_t join_zero(struct joins *joins)
 #include "joins_wide_values.h"
 #include "joins_pools.h"
 #include "joins_allocations.h"
+#include "joins_mixed.h"
 #include "joins_renewed.h"
 #include "joins_batches.h"
 #include "joins_threads.h"
@@ -501,7 +503,7 @@ static const struct pair joins_pairs[] = {
     PAIR_ASK("events", ask_events),
     PAIR_ASK("learned", ask_learned),
     PAIR_ASK("external", ask_external),
-    PAIR_ASK("fans", ask_fans),
+    PAIR_ASK("fans", ask_all_fans),
     PAIR_ASK("legacy", ask_legacy),
     PAIR_ASK("default", ask_default),
     PAIR_ASK("alone", ask_alone),

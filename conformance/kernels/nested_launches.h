@@ -4,17 +4,21 @@
 
 /* What is done to the executable graph, or instead, between a launch and the next one; no launch under way may take notice. */
 enum meddle {
-    MEDDLE_NOT, MEDDLE_WAIT, MEDDLE_DISABLED, MEDDLE_ENABLED, MEDDLE_KERNEL, MEDDLE_SET, MEDDLE_COPY, MEDDLE_HOST, MEDDLE_CHILD, MEDDLE_GENERAL,
-    MEDDLE_WHOLE, MEDDLE_SOURCE, MEDDLE_REFUSED_WHOLE, MEDDLE_REFUSED_KERNEL, MEDDLE_CLONE, MEDDLES
+    MEDDLE_NOT, MEDDLE_WAIT, MEDDLE_DISABLED, MEDDLE_ENABLED, MEDDLE_KERNEL, MEDDLE_SET, MEDDLE_COPY, MEDDLE_HOST, MEDDLE_CHILD, MEDDLE_EVENT,
+    MEDDLE_GENERAL, MEDDLE_UPLOAD, MEDDLE_WHOLE, MEDDLE_SOURCE, MEDDLE_REFUSED_WHOLE, MEDDLE_REFUSED_KERNEL, MEDDLE_CLONE, MEDDLES
 };
 
-/* A kernel; then a disabled one, a memset, a copy, a host function and a child graph, which do nothing that is asked about; then an empty kernel. */
-enum repeated_node { REPEATED_KERNEL, REPEATED_DISABLED, REPEATED_SET, REPEATED_COPY, REPEATED_HOST, REPEATED_CHILD, REPEATED_LAST, REPEATED_NODES };
+/* A kernel; then a disabled one, a memset, a copy, a host function, an event's record and a child graph, which do nothing that is asked about; then
+ * an empty kernel. */
+enum repeated_node {
+    REPEATED_KERNEL, REPEATED_DISABLED, REPEATED_SET, REPEATED_COPY, REPEATED_HOST, REPEATED_RECORD, REPEATED_CHILD, REPEATED_LAST, REPEATED_NODES
+};
 
 struct repeated {
     const void *function;
     cudaGraph_t graph, child;
     cudaGraphNode_t node[REPEATED_NODES];
+    cudaEvent_t event;         /* that it records, for nobody */
     cudaGraphExec_t exec[2];
     unsigned used;             /* the one that is launched and changed; the mutant launches both */
 };
@@ -60,6 +64,7 @@ static cudaError_t add_aside(struct nested *n, struct repeated *r, cudaGraph_t g
     case REPEATED_SET: return cudaGraphAddMemsetNode(&node[kind], graph, after, 1, &set);
     case REPEATED_COPY: return cudaGraphAddMemcpyNode1D(&node[kind], graph, after, 1, aside + 1, aside + 2, 4, cudaMemcpyDeviceToDevice);
     case REPEATED_HOST: return cudaGraphAddHostNode(&node[kind], graph, after, 1, &host);
+    case REPEATED_RECORD: return cudaGraphAddEventRecordNode(&node[kind], graph, after, 1, r->event);
     case REPEATED_CHILD: return cudaGraphAddChildGraphNode(&node[kind], graph, after, 1, r->child);
     default: return ask_add_kernel_after(&node[kind], graph, after, 1, (const void *)SYMBOL(nested_nothing), &n->args, 1, 1);
     }
@@ -87,6 +92,8 @@ static cudaError_t make_repeated(struct nested *n, struct repeated *r, const voi
     r->function = function;
     if (error == cudaSuccess)
         error = cudaGraphCreate(&r->child, 0);
+    if (error == cudaSuccess)
+        error = cudaEventCreateWithFlags(&r->event, cudaEventDisableTiming);
     if (error == cudaSuccess)
         error = ask_add_kernel(&inside, r->child, (const void *)SYMBOL(nested_nothing), &n->args, 1);
     if (error == cudaSuccess)
@@ -131,6 +138,8 @@ static void destroy_repeated(struct repeated *r)
         (void)cudaGraphDestroy(r->graph);
     if (r->child)
         (void)cudaGraphDestroy(r->child);
+    if (r->event)
+        (void)cudaEventDestroy(r->event);
 }
 
 /* ---- between two launches ---- */
@@ -229,6 +238,8 @@ static cudaError_t meddle(struct launches *l, struct repeated *r, enum meddle ho
         return cudaGraphExecMemcpyNodeSetParams1D(r->exec[r->used], r->node[REPEATED_COPY], aside + 1, aside + 2, 4, cudaMemcpyDeviceToDevice);
     case MEDDLE_HOST: return cudaGraphExecHostNodeSetParams(r->exec[r->used], r->node[REPEATED_HOST], &host);
     case MEDDLE_CHILD: return cudaGraphExecChildGraphNodeSetParams(r->exec[r->used], r->node[REPEATED_CHILD], r->child);
+    case MEDDLE_EVENT: return cudaGraphExecEventRecordNodeSetEvent(r->exec[r->used], r->node[REPEATED_RECORD], r->event);
+    case MEDDLE_UPLOAD: return cudaGraphUpload(r->exec[r->used], l->idle);
     case MEDDLE_WHOLE: return renew_all(&l->n, r);
     case MEDDLE_SOURCE: return lose_node(r);
     case MEDDLE_REFUSED_WHOLE:

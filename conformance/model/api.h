@@ -316,6 +316,7 @@ struct node {
     bool undecided;           /* ... it has none: a kernel before it sets one */
     bool was_idle;            /* ... and set none, when it was decided last: for the devices idle-round-* */
     bool disabled;            /* in an executable graph */
+    bool given_while_out;     /* ... and since then an update or parameters: for the devices disabled-takes-one-* and disabled-move-takes-one-update */
     int told_disabled;        /* so often more than told enabled: for the devices disabling-is-counted and enabling-is-counted */
     struct value {            /* of a node that writes it or waits for it */
         uint32_t *at;

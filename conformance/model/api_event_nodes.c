@@ -97,6 +97,8 @@ static cudaError_t exec_event_changes(cudaGraphExec_t exec, cudaGraphNode_t node
     if (n != NULL) {
         exec_of(exec)->event_given = true;
         event_reaches_launch(exec_of(exec), n, event);
+        if (device.faults.event_given_frees_exec)
+            exec_of(exec)->running = NULL;
     }
     keeps |= device.faults.other_thread_event_not_taken && device.other_thread;
     keeps |= device.faults.exec_takes_no_third_event && n != NULL && n->old_event != NULL && event != n->old_event;

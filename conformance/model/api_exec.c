@@ -102,6 +102,8 @@ cudaError_t CUDARTAPI cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec, cud
     ignored |= device.faults.params_of_cloned_exec_ignored && n->original->original != NULL;
     ignored |= device.faults.tenth_params_ignored && n->renewed++ >= 10;
     ignored |= change_is_lost(exec_of(exec), CHANGE_PARAMS);
+    ignored |= device.faults.disabled_takes_one_params && n->given_while_out;
+    n->given_while_out = n->disabled;
     if (device.faults.params_while_out_uncover)
         arcs_lose(e->copy, n);
     bool rests = exec_under_way(e) && n->op != NULL && !n->op->ready;
@@ -421,14 +423,31 @@ static cudaError_t node_changes(struct node *n, const struct cudaGraphNodeParams
     }
 }
 
+/* The blocks that a kernel is done with once they have triggered, on devices where it is given more. */
+static void keep_trigger_count(struct node *n, bool keeps, unsigned had)
+{
+    if (n->kernel != NULL)
+        n->kernel->counted = keeps && request_blocks(n->kernel) > had ? had : 0;
+}
+
+static bool is_of_event(const struct node *n)
+{
+    return n->type == cudaGraphNodeTypeEventRecord || n->type == cudaGraphNodeTypeWaitEvent;
+}
+
 cudaError_t CUDARTAPI cudaGraphNodeSetParams(cudaGraphNode_t node, struct cudaGraphNodeParams *p)
 {
     CALL(cudaGraphNodeSetParams);
     struct node *n = p != NULL ? node_of_type(node, p->type) : NULL;
     FAIL_IF(n == NULL, cudaErrorInvalidValue);
+    if (device.faults.source_general_event_lost && is_of_event(n))
+        return cudaSuccess;
     if (device.faults.node_params_ignored || (device.faults.made_takes_no_general_params && n->graph->made))
         return cudaSuccess;
-    return node_changes(n, p);
+    unsigned had = n->kernel != NULL ? request_blocks(n->kernel) : 0;
+    cudaError_t error = node_changes(n, p);
+    keep_trigger_count(n, device.faults.source_params_keep_trigger_count, had);
+    return error;
 }
 
 cudaError_t CUDARTAPI cudaGraphExecNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node, struct cudaGraphNodeParams *p)
@@ -437,6 +456,8 @@ cudaError_t CUDARTAPI cudaGraphExecNodeSetParams(cudaGraphExec_t exec, cudaGraph
     struct node *n = p != NULL ? exec_node(exec, node, p->type) : NULL;
     FAIL_IF(n == NULL, cudaErrorInvalidValue);
     if (device.faults.general_params_ignored && exec_of(exec)->launches != 0)
+        return cudaSuccess;
+    if (device.faults.general_event_lost && is_of_event(n))
         return cudaSuccess;
     if (change_is_lost(exec_of(exec), CHANGE_GENERAL))
         return cudaSuccess;
@@ -456,6 +477,9 @@ cudaError_t CUDARTAPI cudaGraphExecNodeSetParams(cudaGraphExec_t exec, cudaGraph
         memcpy(n->kernel->args + 64, old.args + 64, sizeof old.args - 64);
         return error;
     }
-    return node_changes(n, p);
+    unsigned had = n->kernel != NULL ? request_blocks(n->kernel) : 0;
+    cudaError_t error = node_changes(n, p);
+    keep_trigger_count(n, device.faults.general_params_keep_trigger_count, had);
+    return error;
 }
 #endif

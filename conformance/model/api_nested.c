@@ -102,6 +102,7 @@ cudaError_t CUDARTAPI cudaGraphNodeSetEnabled(cudaGraphExec_t exec, cudaGraphNod
         e->in->waits = 0;
     conditions_stay(e, device.faults.enabling_takes_left_condition && n->disabled && enabled != 0);
     n->reenabled |= n->disabled && enabled != 0;
+    n->given_while_out &= enabled == 0;
     if (device.faults.disabling_takes_memsets && n->type == cudaGraphNodeTypeMemset)
         memsets_follow(e->copy, enabled != 0);
     n->disabled = enabled == 0 || (device.faults.enabled_by_one_only && enabled != 1) || (device.faults.enabling_ignored && n->disabled);

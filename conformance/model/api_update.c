@@ -289,6 +289,17 @@ static void node_keeps(struct node *n, const struct node *old)
             request_copy(n->child[0]->node[i]->kernel, old->child[0]->node[i]->kernel);
 }
 
+/* What a node that was given something while it is disabled keeps, and that the next update finds it so. */
+static void node_rests(struct node *n, const struct node *old)
+{
+    const struct faults *f = &device.faults;
+    if (f->disabled_takes_one_update && old->given_while_out && n->kernel != NULL)
+        request_copy(n->kernel, old->kernel);
+    if (f->disabled_move_takes_one_update && old->given_while_out)
+        n->move = old->move;
+    n->given_while_out = old->disabled;
+}
+
 static void keep_edges_inside(struct node *n, const struct node *old)
 {
     for (unsigned c = 0; c < n->children; c++)
@@ -356,8 +367,10 @@ static void graph_keeps(struct graph *copy, const struct graph *old)
     for (size_t i = 0; device.faults.captured_update_keeps_args && i < copy->nodes; i++)
         if (copy->node[i]->captured && copy->node[i]->kernel != NULL)
             memcpy(copy->node[i]->kernel->args, old->node[i]->kernel->args, sizeof copy->node[i]->kernel->args);
-    for (size_t i = 0; i < copy->nodes; i++)
+    for (size_t i = 0; i < copy->nodes; i++) {
         node_keeps(copy->node[i], old->node[i]);
+        node_rests(copy->node[i], old->node[i]);
+    }
     if (device.faults.updated_function_uncovered)
         keep_functions(copy, old);
     if (device.faults.updated_cooperative_is_plain)

@@ -608,6 +608,14 @@ struct faults {
     bool waiting_set_packed, driver_set_rows_packed, small_wide_value_halved, captured_wide_value_halved, captured_wide_wait_by_low_word;
     bool stream_id_again, lower_event_at_trigger, higher_event_at_trigger, legacy_record_at_trigger, per_thread_record_at_trigger;
     bool blocking_record_at_trigger, blocking_records_at_trigger, record_at_trigger_in_per_thread;
+    bool stream_id_again;
+    bool event_given_frees_exec, upload_frees_exec;
+    bool general_params_keep_trigger_count, source_params_keep_trigger_count;
+    bool general_event_lost, source_general_event_lost;
+    bool disabled_takes_one_update, disabled_takes_one_params, disabled_move_takes_one_update;
+    bool beside_record_uncovered, beside_wait_node_uncovered, beside_alloc_uncovered, beside_free_uncovered, beside_value_uncovered;
+    bool beside_host_uncovered, beside_empty_uncovered, beside_child_uncovered, beside_body_uncovered, beside_set_uncovered, beside_copy_uncovered;
+    bool behind_free_uncovered, behind_value_uncovered;
     bool never_overlaps, seldom_overlaps, early, shared, halts, late_copies, pageable_later; /* these conform */
 };
 

@@ -417,6 +417,8 @@ cudaError_t graph_upload(cudaGraphExec_t handle, cudaStream_t stream)
     if (device.faults.upload_counts_anew)
         counts_begin_anew(exec_of(handle));
     upload_waits(exec_of(handle), stream_of(stream));
+    if (device.faults.upload_frees_exec)
+        exec_of(handle)->running = NULL;
     return cudaSuccess;
 }
 
