@@ -166,6 +166,22 @@ static void test_copies(void)
     check(missed == 0, "one wrong word of a step that had to be complete is a difference, one of another step is none");
 }
 
+/* What an event stands for that is recorded behind a step is that step, and all before it in its lane. */
+static void test_behind(void)
+{
+    struct dice dice = { 1 };
+
+    memset(&program, 0, sizeof(program));
+    program.steps = 2;
+    program.streams = 1;
+    program_entitle(&program, &dice);
+    check(program.step[0].after[0] == 1 && program.step[1].after[0] == 3, "a step is complete at an event behind it");
+    check(program.step[1].after[1] == 0, "not at one in another lane");
+    program.legacy = 1;
+    program_entitle(&program, &dice);
+    check(program.step[1].after[1] == 3, "but where it runs in the legacy stream, for which the other lanes wait");
+}
+
 /* What another stream sees after the event of a step is all that stands before that step. */
 static void test_seen(void)
 {
@@ -576,6 +592,7 @@ int main(void)
     test_words();
     test_order();
     test_copies();
+    test_behind();
     test_seen();
     test_stream();
     test_decoys();

@@ -14,6 +14,7 @@
 /* ---- a byte that is told otherwise, in each copy to the host of so many bytes ---- */
 
 static size_t told_bytes, told_at;
+static int told_once;          /* in the first of them alone */
 
 cudaError_t __real_cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind);
 cudaError_t __wrap_cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind);
@@ -21,8 +22,10 @@ cudaError_t __wrap_cudaMemcpy(void *to, const void *from, size_t bytes, enum cud
 {
     cudaError_t error = __real_cudaMemcpy(to, from, bytes, kind);
 
-    if (bytes == told_bytes && kind == cudaMemcpyDeviceToHost)
+    if (bytes == told_bytes && kind == cudaMemcpyDeviceToHost) {
         ((unsigned char *)to)[told_at] ^= 1;
+        told_bytes = told_once ? 0 : told_bytes;
+    }
     return error;
 }
 
@@ -73,6 +76,10 @@ static void test_rows(void)
     check(asked.asked && !asked.wrong, "long rows are right where the truth is told");
     put("streams", 4 * STEP_BYTES, 4 * STEP_BYTES - 1);
     check(says("chains of launches that end with other words"), "the last word of a chain of launches is looked at");
+    told_once = 1;
+    put("streams", 4 * STEP_BYTES, 4 * STEP_BYTES - 1);
+    told_once = 0;
+    check(says("chains of launches that end with other words"), "in the first stream as in the last one");
     put("streams", 5 * STEP_BYTES, 5 * STEP_BYTES - 1);
     check(says("rows of copies and memsets that end with other words"), "and that of a row of copies, which nothing writes again");
 }

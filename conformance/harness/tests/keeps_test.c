@@ -6,6 +6,7 @@
 #include <cuda.h>
 
 #include "check.h"
+#include "edges.h"
 #include "programs/program.h"
 
 enum teller { NOBODY, RUNTIME, DRIVER, OLDER };
@@ -266,6 +267,21 @@ static void test_captured(void)
     liar = NOBODY;
 }
 
+/* Where a step depends on an event alone, the capture has the edge of that event. */
+static void test_captured_edge(void)
+{
+    cudaGraphEdgeData data = edges_data(0, 0, 0);
+
+    program.links = 1;
+    program.link[0].to = program.step[1].lane = 1;
+    check(!program_captured_right(&made, WAY_CAPTURED), "a capture without the edge of an event is wrong");
+    check(edges_add(made.inner, &made.node[0], &made.node[1], &data, 1) == cudaSuccess && program_captured_right(&made, WAY_CAPTURED),
+          "one that has it is right");
+    program.link[0].kind = LINK_TRIGGER;
+    check(!program_captured_right(&made, WAY_CAPTURED), "one with an edge of another kind is wrong");
+    program.links = program.step[1].lane = 0;
+}
+
 int main(void)
 {
     void **tells = room.driver.node_call[DRIVER_TELLS];
@@ -293,6 +309,7 @@ int main(void)
     test_lies(DRIVER, "the driver", ABOUT_EVENT, "event", 2);
     test_lies(DRIVER, "the driver", ABOUT_HOST, "the host's function or its data,", 2);
     test_captured();
+    test_captured_edge();
     (void)cudaGraphDestroy(made.inner);
     program_close_room(&room);
     printf("%u passed, %u failed\n", passed, failed);
