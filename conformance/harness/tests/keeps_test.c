@@ -282,6 +282,32 @@ static void test_captured_edge(void)
     program.links = program.step[1].lane = 0;
 }
 
+/* Where a launch with the attribute follows another launch, the capture has a programmatic edge. */
+static void test_captured_attribute(void)
+{
+    static struct program two;
+    struct made of = PDL_ZERO;
+    cudaGraphEdgeData full = edges_data(0, 0, 0), early = edges_data(1, 0, 1);
+    unsigned i;
+
+    of.program = &two;
+    of.room = &room;
+    two.steps = 2;
+    check(cudaGraphCreate(&of.inner, 0) == cudaSuccess, "there is another graph");
+    for (i = 0; i < 2; i++) {
+        two.step[i] = program.step[0];
+        check(program_add_step(&of, of.inner, i, NULL, NULL, 0, 0, &of.node[i]) == cudaSuccess, "of two launches");
+    }
+    check(program_captured_right(&of, WAY_CAPTURED), "that needs no edge without the attribute");
+    two.step[1].attribute = 1;
+    check(!program_captured_right(&of, WAY_CAPTURED), "and one with it");
+    check(edges_add(of.inner, &of.node[0], &of.node[1], &full, 1) == cudaSuccess && !program_captured_right(&of, WAY_CAPTURED), "no full one");
+    check(edges_remove(of.inner, &of.node[0], &of.node[1], &full, 1) == cudaSuccess &&
+              edges_add(of.inner, &of.node[0], &of.node[1], &early, 1) == cudaSuccess && program_captured_right(&of, WAY_CAPTURED),
+          "but a programmatic one");
+    (void)cudaGraphDestroy(of.inner);
+}
+
 int main(void)
 {
     void **tells = room.driver.node_call[DRIVER_TELLS];
@@ -310,6 +336,7 @@ int main(void)
     test_lies(DRIVER, "the driver", ABOUT_HOST, "the host's function or its data,", 2);
     test_captured();
     test_captured_edge();
+    test_captured_attribute();
     (void)cudaGraphDestroy(made.inner);
     program_close_room(&room);
     printf("%u passed, %u failed\n", passed, failed);
