@@ -41,7 +41,7 @@ static const struct {
     { "kept", "declined", EACH & ~BIT(AGED) & ~BIT(LAYERED) }, { "kept", "copies", EACH & ~BIT(LAYERED) },
     { "last_error", "order", EACH & ~BIT(ASKED) & ~BIT(AGED) }, { "nested", "launches", EACH & ~BIT(LAYERED) }, { "nested", "told", EACH },
     { "given", "sets", EACH & ~BIT(DRESSED) }, { "limits", "blocks", EACH & ~BIT(DRESSED) }, { "cooperative", "at_once", EACH & ~BIT(DRESSED) },
-    { "readback", "nodes", EACH & ~BIT(LAYERED) }, { "readback", "edges", EACH },
+    { "readback", "nodes", EACH & ~BIT(LAYERED) }, { "readback", "edges", EACH }, { "crowds_more", "large", EACH }, { "crowd", "large", EACH },
 };
 
 static const struct {

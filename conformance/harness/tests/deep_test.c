@@ -14,6 +14,8 @@
 /* ---- a byte that is told otherwise, in each copy to the host of so many bytes ---- */
 
 static size_t told_bytes, told_at;
+static enum told { TELL_EACH, TELL_FIRST, TELL_ELSEWHERE } told; /* elsewhere: from other memory than the first */
+static const void *told_from;  /* the memory of the first */
 
 cudaError_t __real_cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind);
 cudaError_t __wrap_cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind);
@@ -21,8 +23,11 @@ cudaError_t __wrap_cudaMemcpy(void *to, const void *from, size_t bytes, enum cud
 {
     cudaError_t error = __real_cudaMemcpy(to, from, bytes, kind);
 
-    if (bytes == told_bytes && kind == cudaMemcpyDeviceToHost)
+    if (bytes != told_bytes || kind != cudaMemcpyDeviceToHost)
+        return error;
+    if (told == TELL_EACH || (told == TELL_FIRST && !told_from) || (told == TELL_ELSEWHERE && told_from && from != told_from))
         ((unsigned char *)to)[told_at] ^= 1;
+    told_from = told_from ? told_from : from;
     return error;
 }
 
@@ -38,6 +43,7 @@ static void put_of(const char *family, const char *name, size_t bytes, size_t at
     (void)cudaStreamCreateWithFlags(&asked.stream, cudaStreamNonBlocking);
     (void)cudaStreamCreateWithFlags(&asked.side, cudaStreamNonBlocking);
     asked.seed = 1;
+    told_from = NULL;
     told_bytes = bytes;
     told_at = at;
     for (i = 0; i < image->count; i++)
@@ -50,6 +56,13 @@ static void put_of(const char *family, const char *name, size_t bytes, size_t at
 
 /* Of the programs, with as few of them as can be. */
 static void put(const char *name, size_t bytes, size_t at) { put_of("programs", name, bytes, at); }
+
+static void put_in(enum told in, const char *name, size_t bytes, size_t at)
+{
+    told = in;
+    put(name, bytes, at);
+    told = TELL_EACH;
+}
 
 static int says(const char *what) { return strstr(asked.text, what) != NULL; }
 
@@ -64,6 +77,8 @@ static void test_sizes(void)
     check(says(wrong), "their first byte is looked at");
     put("graphs", bytes, bytes - 1);
     check(says(wrong), "and the one behind their last");
+    put_in(TELL_ELSEWHERE, "graphs", bytes, bytes - 1);
+    check(says(wrong), "in the memory of the copies as in that of the memsets");
 }
 
 /* Of four kernels in turn, and of a kernel and what moves its words. */
@@ -73,6 +88,8 @@ static void test_rows(void)
     check(asked.asked && !asked.wrong, "long rows are right where the truth is told");
     put("streams", 4 * STEP_BYTES, 4 * STEP_BYTES - 1);
     check(says("chains of launches that end with other words"), "the last word of a chain of launches is looked at");
+    put_in(TELL_FIRST, "streams", 4 * STEP_BYTES, 4 * STEP_BYTES - 1);
+    check(says("chains of launches that end with other words"), "in the first stream as in the last one");
     put("streams", 5 * STEP_BYTES, 5 * STEP_BYTES - 1);
     check(says("rows of copies and memsets that end with other words"), "and that of a row of copies, which nothing writes again");
 }
@@ -284,6 +301,54 @@ static void test_numbers(const struct made *made)
     room.driver.older_call[OLDER_STATUS] = status_call;
 }
 
+/* What the driver's call says of a capture, beside what the next node comes after: another number, another graph, or that there is none. */
+static void *info_call;
+static unsigned told_infos, other_info;
+
+static CUresult CUDAAPI tell_info(CUstream stream, CUstreamCaptureStatus *status, cuuint64_t *id, CUgraph *graph, const CUgraphNode **nodes,
+                                  const CUgraphEdgeData **data, size_t *count)
+{
+    typedef CUresult(CUDAAPI *info_fn)(CUstream, CUstreamCaptureStatus *, cuuint64_t *, CUgraph *, const CUgraphNode **,
+                                       const CUgraphEdgeData **, size_t *);
+    CUresult result = ((info_fn)info_call)(stream, status, id, graph, nodes, data, count);
+
+    told_infos++;
+    *id += other_info == 1;
+    *graph = other_info == 2 ? (CUgraph)(void *)&room : *graph;
+    *status = other_info == 3 ? CU_STREAM_CAPTURE_STATUS_NONE : *status;
+    return result;
+}
+
+static void test_info(const struct made *made)
+{
+    void *older = room.driver.older_call[OLDER_INFO];
+    const cudaGraphNode_t *nodes = NULL;
+    const cudaGraphEdgeData *data = NULL;
+    cudaGraph_t graph = NULL;
+    struct dice dice = { 1 };
+    unsigned i, asked_for = 0, wrong = 0;
+    size_t count;
+
+    info_call = room.driver.graph_call[DRIVER_INFO];
+    if (!info_call)
+        return;
+    room.driver.graph_call[DRIVER_INFO] = (void *)tell_info;
+    room.driver.older_call[OLDER_INFO] = NULL;
+    check(cudaStreamBeginCapture(room.stream, cudaStreamCaptureModeRelaxed) == cudaSuccess, "a capture");
+    for (i = 0; i < 200; i++) {
+        cudaError_t error;
+        other_info = i % 4;
+        told_infos = 0;
+        error = program_next_dependencies(made, room.stream, &nodes, &data, &count, &dice);
+        asked_for += told_infos;
+        wrong += (error != cudaSuccess) != (told_infos && other_info);
+    }
+    check(asked_for > 20 && wrong == 0, "is one to the driver as to the runtime, with one graph");
+    check(cudaStreamEndCapture(room.stream, &graph) == cudaSuccess && cudaGraphDestroy(graph) == cudaSuccess, "ends");
+    room.driver.graph_call[DRIVER_INFO] = info_call;
+    room.driver.older_call[OLDER_INFO] = older;
+}
+
 /* The driver's older call says that an answer would lose data. */
 static CUresult CUDAAPI tell_loss(CUstream stream, CUstreamCaptureStatus *status, cuuint64_t *id, CUgraph *graph, const CUgraphNode **nodes,
                                   size_t *count)
@@ -379,6 +444,7 @@ int main(void)
     test_captures(&made);
     test_given();
     test_numbers(&made);
+    test_info(&made);
     test_loss(&made);
     test_blame(&made);
     test_ahead(&made);

@@ -6,6 +6,7 @@
 #include <cuda.h>
 
 #include "check.h"
+#include "edges.h"
 #include "programs/program.h"
 
 enum teller { NOBODY, RUNTIME, DRIVER, OLDER };
@@ -266,6 +267,47 @@ static void test_captured(void)
     liar = NOBODY;
 }
 
+/* Where a step depends on an event alone, the capture has the edge of that event. */
+static void test_captured_edge(void)
+{
+    cudaGraphEdgeData data = edges_data(0, 0, 0);
+
+    program.links = 1;
+    program.link[0].to = program.step[1].lane = 1;
+    check(!program_captured_right(&made, WAY_CAPTURED), "a capture without the edge of an event is wrong");
+    check(edges_add(made.inner, &made.node[0], &made.node[1], &data, 1) == cudaSuccess && program_captured_right(&made, WAY_CAPTURED),
+          "one that has it is right");
+    program.link[0].kind = LINK_TRIGGER;
+    check(!program_captured_right(&made, WAY_CAPTURED), "one with an edge of another kind is wrong");
+    program.links = program.step[1].lane = 0;
+}
+
+/* Where a launch with the attribute follows another launch, the capture has a programmatic edge. */
+static void test_captured_attribute(void)
+{
+    static struct program two;
+    struct made of = PDL_ZERO;
+    cudaGraphEdgeData full = edges_data(0, 0, 0), early = edges_data(1, 0, 1);
+    unsigned i;
+
+    of.program = &two;
+    of.room = &room;
+    two.steps = 2;
+    check(cudaGraphCreate(&of.inner, 0) == cudaSuccess, "there is another graph");
+    for (i = 0; i < 2; i++) {
+        two.step[i] = program.step[0];
+        check(program_add_step(&of, of.inner, i, NULL, NULL, 0, 0, &of.node[i]) == cudaSuccess, "of two launches");
+    }
+    check(program_captured_right(&of, WAY_CAPTURED), "that needs no edge without the attribute");
+    two.step[1].attribute = 1;
+    check(!program_captured_right(&of, WAY_CAPTURED), "and one with it");
+    check(edges_add(of.inner, &of.node[0], &of.node[1], &full, 1) == cudaSuccess && !program_captured_right(&of, WAY_CAPTURED), "no full one");
+    check(edges_remove(of.inner, &of.node[0], &of.node[1], &full, 1) == cudaSuccess &&
+              edges_add(of.inner, &of.node[0], &of.node[1], &early, 1) == cudaSuccess && program_captured_right(&of, WAY_CAPTURED),
+          "but a programmatic one");
+    (void)cudaGraphDestroy(of.inner);
+}
+
 int main(void)
 {
     void **tells = room.driver.node_call[DRIVER_TELLS];
@@ -293,6 +335,8 @@ int main(void)
     test_lies(DRIVER, "the driver", ABOUT_EVENT, "event", 2);
     test_lies(DRIVER, "the driver", ABOUT_HOST, "the host's function or its data,", 2);
     test_captured();
+    test_captured_edge();
+    test_captured_attribute();
     (void)cudaGraphDestroy(made.inner);
     program_close_room(&room);
     printf("%u passed, %u failed\n", passed, failed);

@@ -15,7 +15,8 @@ enum lie {
     NO_LIE, EDGES_UNREADABLE, NODES_UNCOUNTED, NODE_MORE, NODE_LESS, EDGE_MORE, EDGE_LESS, EDGE_FROM_ANOTHER, EDGE_TO_ANOTHER, EDGE_FROM_PORT,
     EDGE_TO_PORT, EDGE_TYPE, EDGE_RESERVED, FROM_BEHIND, TO_BEHIND, HALF_UNREADABLE, HALF_MORE, HALF_LESS, LOSSY_TAKEN, LOSSY_OTHERWISE,
     NODES_UNREADABLE, NODES_LESS, NODES_MORE, NODES_TWICE, NODES_STRANGE, NODES_BEHIND, ROOTS_UNREADABLE, ROOTS_LESS, ROOTS_MORE, ROOTS_TWICE,
-    ROOTS_OTHER, ROOTS_BEHIND, STEP_OTHER, DRIVER_UNREADABLE, DRIVER_LESS, DRIVER_PORT, DRIVER_OTHER_END, LIES
+    ROOTS_OTHER, ROOTS_BEHIND, STEP_OTHER, DRIVER_UNREADABLE, DRIVER_LESS, DRIVER_PORT, DRIVER_OTHER_END, DRIVER_OTHER_NODE,
+    DRIVER_OTHER_ROOT, LIES
 };
 static const char *const lie_name[LIES] = {
     "no lie", "edges that cannot be read", "nodes that cannot be counted", "a node more", "a node less", "an edge more", "an edge less",
@@ -24,7 +25,8 @@ static const char *const lie_name[LIES] = {
     "data lost without an error", "another error than that data is lost", "nodes that cannot be read", "a node that is not listed", "one node too many",
     "a node listed twice", "a node of nobody", "a node behind the last one", "roots that cannot be read", "a root that is not listed",
     "one root too many", "a root listed twice", "another node as a root", "a root behind the last one", "a step that is another one",
-    "edges that the driver cannot read", "an edge less by the driver", "another port by the driver", "another end by the driver"
+    "edges that the driver cannot read", "an edge less by the driver", "another port by the driver", "another end by the driver",
+    "another node by the driver", "another root by the driver"
 };
 
 #define STEPS 5u
@@ -170,6 +172,22 @@ cudaError_t __wrap_cudaGraphGetRootNodes(cudaGraph_t graph, cudaGraphNode_t *nod
     return lie == ROOTS_UNREADABLE ? cudaErrorInvalidValue : cudaSuccess;
 }
 
+static CUresult CUDAAPI nodes_by_driver(CUgraph graph, CUgraphNode *nodes, size_t *count)
+{
+    cudaError_t error = __wrap_cudaGraphGetNodes(graph, nodes, count);
+
+    nodes[0] = lie == DRIVER_OTHER_NODE ? node_of(STEPS + 1) : nodes[0];
+    return (CUresult)error;
+}
+
+static CUresult CUDAAPI roots_by_driver(CUgraph graph, CUgraphNode *nodes, size_t *count)
+{
+    cudaError_t error = __wrap_cudaGraphGetRootNodes(graph, nodes, count);
+
+    nodes[0] = lie == DRIVER_OTHER_ROOT ? node_of(1) : nodes[0];
+    return (CUresult)error;
+}
+
 static unsigned steps_looked_at;
 int __wrap_program_keeps_node(const struct made *of, unsigned step)
 {
@@ -206,6 +224,8 @@ static void open_program(int full)
     whole.program = &program;
     whole.room = &told_room;
     told_room.driver.graph_call[DRIVER_EDGES] = (void *)tell_by_driver;
+    told_room.driver.graph_call[DRIVER_NODES] = (void *)nodes_by_driver;
+    told_room.driver.graph_call[DRIVER_ROOTS] = (void *)roots_by_driver;
     for (i = 0; i < STEPS; i++)
         whole.node[i] = node_of(i);
 }

@@ -226,6 +226,12 @@ static void two_controls(struct bench *t)
     t->states[SLOTS - 1].early = 0;
 }
 
+static void control_stays_away_before_one(struct bench *t)
+{
+    t->layout.slot[1].shape.control = CONTROL_UNORDERED;
+    t->states[1].early = 0;
+}
+
 static void test_progress_and_start(void)
 {
     check(exercised_after("progress", CONTROL_NONE, NULL) == 4, "a trial that ended is progress");
@@ -234,6 +240,8 @@ static void test_progress_and_start(void)
     check(exercised_after("start", CONTROL_UNORDERED, control_stays_away) == 0, "one that stayed away speaks for none");
     check(exercised_after("start", CONTROL_UNORDERED, control_in_front) == 0, "nor does it speak for those after it");
     check(exercised_after("start", CONTROL_UNORDERED, two_controls) == 1, "nor twice, if two follow");
+    check(exercised_after("start", CONTROL_UNORDERED, control_stays_away_before_one) == 1,
+          "nor for one whose own control, before it, stayed away");
     check(exercised_after("start", CONTROL_UNORDERED, other_blocks) == 2, "nor for a trial of another grid");
     check(exercised_after("start", CONTROL_UNORDERED, other_threads) == 2, "nor for one of other blocks");
     check(exercised_after("start", CONTROL_UNORDERED, other_shared) == 2, "nor for one of other shared memory");
@@ -300,6 +308,14 @@ static void test_forbidden(void)
     (void)count(t);
     check(t->tally.forbidden == 1 && t->tally.outcome[WORD_POISON] == 1 && t->tally.outcome[WORD_FRESH] == 3, "one poisoned word is one forbidden trial");
     check(t->tally.details == 1 && t->tally.detail[0].slot == 2 && t->tally.detail[0].words.first == 5, "told with its slot and word");
+    close_bench(t);
+
+    t = open_bench("visibility", CONTROL_NONE);
+    cut_short(t);
+    t->seen[WORDS] ^= 1;
+    late_gate(t);
+    (void)count(t);
+    check(t->tally.forbidden == 1 && t->tally.exercised == 0, "what somebody waited too long in is forbidden all the same, though it shows no window");
     close_bench(t);
 
     t = open_bench("start", CONTROL_UNORDERED);
