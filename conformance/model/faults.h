@@ -608,7 +608,6 @@ struct faults {
     bool waiting_set_packed, driver_set_rows_packed, small_wide_value_halved, captured_wide_value_halved, captured_wide_wait_by_low_word;
     bool stream_id_again, lower_event_at_trigger, higher_event_at_trigger, legacy_record_at_trigger, per_thread_record_at_trigger;
     bool blocking_record_at_trigger, blocking_records_at_trigger, record_at_trigger_in_per_thread;
-    bool stream_id_again;
     bool event_given_frees_exec, upload_frees_exec;
     bool general_params_keep_trigger_count, source_params_keep_trigger_count;
     bool general_event_lost, source_general_event_lost;
