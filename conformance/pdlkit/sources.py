@@ -28,9 +28,7 @@ NOT_JUDGED = {"tests", "on_model"}
 EARLIER = {"14480acf573ffb69": "fac34fc3f88df78f50b478487f652b26796ed31d",
            "21635164079faef2": "f48ad51085198f60d45a61217628b4d9d32b02b3",
            "18c05beb298398ba": "1e185f8221107569f80d160a7dd720f01e13f7f5",
-           "cc736a40ab64a2b6": "31fb9c4b6371e2029c84980addad1f8f31160b41",
-           "e8bf8409bb3e664d": "62b533a559af6aa5c2a60ab7502c69f42d4eefe7",
-           "07b7d0c058287c37": "9043f729f7f25fb51bbc92ffdbdff8dcfefa82aa"}
+           "cc736a40ab64a2b6": "31fb9c4b6371e2029c84980addad1f8f31160b41"}
 PROSE = {"note", "source", "text", "untestable", "no_device"}  # keys of rules.toml that people read and nothing evaluates
 _C_TOKEN = re.compile(r"""//(?:\\\n|[^\n])*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|\s{2,}|[^\S \n]""", re.DOTALL)
 
