@@ -216,7 +216,7 @@ static cudaError_t look_at_rest(struct given *g, cudaGraphExec_t exec)
     return error;
 }
 
-/* What it has done until now: what a node is given later counts, not what it was given first while it was disabled. */
+/* Gives the disabled node what it did before. Only what it is given after that may count. */
 static cudaError_t give_first(struct given *g, const struct subject *of, unsigned from, int cooperative, cudaGraphExec_t exec, cudaGraphNode_t node,
                               int whole)
 {

@@ -360,7 +360,7 @@ static CUresult CUDAAPI tell_loss(CUstream stream, CUstreamCaptureStatus *status
 /* What the next node of a capture comes after has a full edge, which has no data. */
 static void test_loss(const struct made *made)
 {
-    void *told = room.driver.older_call[OLDER_INFO];
+    void *older = room.driver.older_call[OLDER_INFO];
     const cudaGraphNode_t *nodes = NULL;
     cudaGraph_t graph = NULL;
     cudaError_t error = cudaSuccess;
@@ -368,12 +368,12 @@ static void test_loss(const struct made *made)
     unsigned i, asked_for[2] = { 0 }, wrong = 0;
     size_t count;
 
-    if (!told)
+    if (!older)
         return;
     check(cudaStreamBeginCapture(room.stream, cudaStreamCaptureModeRelaxed) == cudaSuccess &&
               cudaMemsetAsync(room.ahead, 0, 4, room.stream) == cudaSuccess, "a capture of one memset");
     for (i = 0; i < 200; i++) {
-        room.driver.older_call[OLDER_INFO] = i % 2 ? (void *)tell_loss : told;
+        room.driver.older_call[OLDER_INFO] = i % 2 ? (void *)tell_loss : older;
         error = cudaErrorNotReady;
         if (!program_told_by_older(made, room.stream, &nodes, &count, &dice, &error) && error == cudaErrorNotReady)
             continue; /* the dice have it asked otherwise */
@@ -382,7 +382,7 @@ static void test_loss(const struct made *made)
     }
     check(asked_for[0] > 10 && asked_for[1] > 10 && wrong == 0, "has no data to lose: who says so is wrong");
     check(cudaStreamEndCapture(room.stream, &graph) == cudaSuccess && cudaGraphDestroy(graph) == cudaSuccess, "ends");
-    room.driver.older_call[OLDER_INFO] = told;
+    room.driver.older_call[OLDER_INFO] = older;
 }
 
 /* Who made an executable graph says that it could not, or names a node that was to blame. */
