@@ -125,7 +125,7 @@ DEVICE_FN void turn_gives(const struct turn_args *args, uint32_t round)
         k_store_relaxed(flag, args->first + round + 1);
 }
 
-/* Returns 1 if the other block gave words in time: first of all it may wait for a bystander. */
+/* Returns 1 if the other block gave words in time. It has twice the time in the first round, in which it may wait for a bystander. */
 DEVICE_FN uint32_t turn_is_given(const struct turn_args *args, uint32_t round)
 {
     const uint32_t *flag = args->data + BESIDE_FLAG;

@@ -24,10 +24,10 @@ struct beside_args {
     const struct trial_plan *plan;
     struct trial_state *state;   /* of the round */
     uint32_t *data;              /* SECTORS of eight words */
-    uint32_t *here, *gone;       /* how many blocks of bystanders have begun, and may go, in all trials */
+    uint32_t *here, *gone;       /* how many blocks of bystanders have begun in all trials, and how many may go: never reset */
     const uint32_t *leave;       /* the host's; not 0: the bystander may go */
     uint32_t round, waits, some; /* some: every other block does not wait, and only reads what nobody stores to */
-    uint32_t bystanders, read_only; /* bystanders: how many have begun once this trial's stand there */
+    uint32_t bystanders, read_only; /* bystanders: `here` once all of this trial have begun */
 };
 
 DEVICE_FN struct trial_plan beside_plan(const struct beside_args *args)

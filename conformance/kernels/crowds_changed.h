@@ -75,7 +75,8 @@ static cudaError_t change_node(struct crowd *crowd, enum changed change, cudaGra
 /* Whether the executable graph runs once before a node of it is changed: in every second round of all changes. */
 static int runs_before(const struct crowd *crowd, unsigned change)
 {
-    return (change == CHANGED_EXECUTABLE || change == CHANGED_EXECUTABLE_GENERALLY || change == CHANGED_FUNCTION) && crowd->trials / (6 * CHANGES) % 2;
+    return (change == CHANGED_EXECUTABLE || change == CHANGED_EXECUTABLE_GENERALLY || change == CHANGED_FUNCTION) &&
+           crowd->trials / (6 * CHANGES) % 2;
 }
 
 static cudaError_t run_before(struct crowd *crowd, cudaGraphExec_t exec, unsigned blocks)

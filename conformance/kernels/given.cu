@@ -76,7 +76,7 @@ struct given {
     void *values[1];            /* the kernel's arguments */
     int before;                 /* nodes are added with parameters that they will not run with */
     int same_args;              /* ... but with the arguments that they will */
-    unsigned goes_first;        /* not 0: of two nodes of a graph the one that is asked about is the first */
+    unsigned goes_first;        /* not 0: of two nodes of a graph the one that is asked about is the first; while disabled it is given twice */
     int clusters;               /* kernel nodes are made with the clusters of their shapes */
     const struct move *moves;   /* what memset and copy nodes are given */
     unsigned wrong, trials;

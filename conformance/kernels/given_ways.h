@@ -216,7 +216,7 @@ static cudaError_t look_at_rest(struct given *g, cudaGraphExec_t exec)
     return error;
 }
 
-/* Gives the disabled node what it did before. Only what it is given after that may count. */
+/* Gives the disabled node what it did before. That may have no effect: what it is given next replaces it. */
 static cudaError_t give_first(struct given *g, const struct subject *of, unsigned from, int cooperative, cudaGraphExec_t exec, cudaGraphNode_t node,
                               int whole)
 {
@@ -234,7 +234,8 @@ static cudaError_t give_first(struct given *g, const struct subject *of, unsigne
     return error;
 }
 
-/* other: what the executable graph is to become; NULL: the node is given parameters of its own. In each second turn it is given some before. A driver
+/* other: what the executable graph is to become; NULL: the node is given parameters of its own. In the second half of the turns it is given
+ * its old ones first. A driver
  * is known that fails where a disabled node is cooperative: rule EDGE-27b alone asks for it. */
 static cudaError_t give_disabled(struct given *g, const struct subject *of, unsigned from, unsigned which, int cooperative, cudaGraphExec_t exec,
                                  cudaGraphNode_t node, cudaGraph_t other)
@@ -243,7 +244,7 @@ static cudaError_t give_disabled(struct given *g, const struct subject *of, unsi
 
     ask_expect(g->ask, "a node that is disabled", cudaGraphNodeSetEnabled(exec, node, 0), cudaSuccess);
     if (g->goes_first && give_first(g, of, from, cooperative, exec, node, other != NULL) != cudaSuccess)
-        (void)cudaGetLastError(); /* of rows: may be refused */
+        (void)cudaGetLastError(); /* a memset or copy of rows may be refused */
     given = other ? update_with(exec, other) : of->set_exec(g, exec, node, which); /* may be refused: the caller then asks what the node did before */
     if (!cooperative)
         ask_expect(g->ask, "a graph of a disabled node", look_at_rest(g, exec), cudaSuccess);

@@ -15,7 +15,7 @@
  * default  COMP-06d  work of each kind in the legacy stream or a blocking one, followers of each kind in the other one, which had held nothing, a
  *                    kernel or a graph before, or is new
  * alone    COMP-06d  one work, of each kind that is no kernel, in a blocking stream that holds nothing else; one of each kind in the legacy stream
- * alone_sources COMP-06c the same, and a copy of pinned memory in the legacy stream
+ * alone_sources COMP-06c the same first work, and always a copy from pinned memory in the legacy stream
  * flights  COMP-12b  one executable graph, launched three times in a row in three streams, one of which is destroyed meanwhile
  * sources  COMP-12b  so of one that another host thread made, and of one whose graph is destroyed before the launches or between them; nodes of
  *                    each kind, and a follower in the stream, that are still to come when the graph is destroyed

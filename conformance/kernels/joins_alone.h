@@ -1,5 +1,5 @@
-/* joins_alone.h - the pairs of joins.cu with one work in a blocking stream that holds nothing else, no kernel above all, and one work in the
- * legacy stream after it, of each kind each, or a copy that reads pinned memory. The first work is held up by an event of a stream that waits for neither, or takes its time. */
+/* joins_alone.h - the pairs of joins.cu with work alone in a blocking stream, of each kind that is no kernel; then, in the legacy stream, work of
+ * each kind, or a copy from pinned memory. The first work is held up by an event of a stream that waits for neither, or takes its time. */
 #ifndef JOINS_ALONE_H_INCLUDED
 #define JOINS_ALONE_H_INCLUDED
 
@@ -67,7 +67,7 @@ static cudaStream_t alone_stream(const struct joins *joins)
     return place == PLACES ? cudaStreamPerThread : joins->stream[place];
 }
 
-/* Who reads pinned memory is no copy: COMP-06c asks for those. None stores from pinned memory to pinned memory, which the host may do itself. */
+/* Here no copy reads pinned memory, which COMP-06c asks for, and none goes from pinned memory to pinned memory, which the host may do itself. */
 static void spare_host_copies(struct alone *a)
 {
     struct neighbours *n = &a->n;

@@ -129,8 +129,8 @@ static cudaError_t follow_in_each(struct joins *joins, const cudaStream_t *strea
     return error;
 }
 
-/* The event is recorded behind work in a stream of one kind. The attribute is about the kernel before it in its own stream: that of the event
- * is over when the kernels begin. */
+/* The event is recorded behind work in a stream of one kind. The attribute concerns only the kernel before it in its own stream: the wait for the
+ * event still holds. */
 static cudaError_t join_each_kind(struct joins *joins)
 {
     cudaStream_t stream[STREAM_KINDS] = PDL_ZERO;

@@ -3,14 +3,14 @@
 #ifndef JOINS_MIXED_H_INCLUDED
 #define JOINS_MIXED_H_INCLUDED
 
-/* Those that add_between() adds come first; it adds a body only where there are conditional nodes. */
+/* Values up to MIXED_BODY are the kinds of add_between(), which adds a body only where there are conditional nodes. */
 enum mixed_kind { MIXED_BODY = BETWEEN_BODY, MIXED_RECORD, MIXED_WAIT, MIXED_ALLOC, MIXED_FREE, MIXED_VALUE, MIXED_KINDS };
 #define MIXED_WORKS 3u
 #define MIXED_ROUNDS 2u        /* of all kinds, beside the works and before them */
 
 struct mixed {
     struct joins joins;
-    cudaEvent_t event;         /* that a node records or waits for; what it was recorded for has ended */
+    cudaEvent_t event;         /* that one node records and another one waits for; its record before is complete */
     void *memory;              /* that a node allocates */
     unsigned stale[2], trials[2]; /* beside the works; before them */
 };
@@ -41,7 +41,7 @@ static cudaError_t add_allocation(struct mixed *m, cudaGraph_t graph, cudaGraphN
     return error;
 }
 
-/* Memory that is freed before anything else runs. */
+/* Memory that one node allocates and the next one frees; the second one is the node that the edges lead from. */
 static cudaError_t add_ended_allocation(struct mixed *m, cudaGraph_t graph, cudaGraphNode_t *node)
 {
     cudaGraphNode_t begin = NULL;

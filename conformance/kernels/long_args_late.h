@@ -1,5 +1,5 @@
 /* long_args_late.h - the first blocks of a grid have triggered, others have not begun yet, and many launches of the same kernel are queued after
- * it. Each block finds the arguments of its own launch, whatever that is given. */
+ * it. Each block finds the arguments of its own launch, whatever attributes that has. */
 #ifndef LONG_ARGS_LATE_H_INCLUDED
 #define LONG_ARGS_LATE_H_INCLUDED
 
@@ -11,7 +11,7 @@
 #define LATE_BEHIND 40u        /* launches, of one block each */
 #define LATE_HOLD_NS 60000u
 
-/* What the grid is given: nothing, an event that nobody waits for, which it records in one of three ways, attribute 6, or clusters. */
+/* The grid's attribute: none; an event for nobody, recorded at triggers, at block starts or at launch completion; attribute 6; clusters. */
 enum late_way { LATE_PLAIN, LATE_TRIGGERS, LATE_STARTS, LATE_COMPLETION, LATE_DEPENDENT, LATE_CLUSTERED, LATE_WAYS };
 #define LATE_TRIALS (LATE_WAYS + 1u) /* the first two are plain, with arguments of each length */
 

@@ -343,8 +343,8 @@ static void test_info(const struct made *made)
         asked_for += told_infos;
         wrong += (error != cudaSuccess) != (told_infos && other_info);
     }
-    check(asked_for > 20 && wrong == 0, "is one to the driver as to the runtime, with one graph");
-    check(cudaStreamEndCapture(room.stream, &graph) == cudaSuccess && cudaGraphDestroy(graph) == cudaSuccess, "ends");
+    check(asked_for > 20 && wrong == 0, "the driver tells the number and the graph of a capture that the runtime tells");
+    check(cudaStreamEndCapture(room.stream, &graph) == cudaSuccess && cudaGraphDestroy(graph) == cudaSuccess, "the capture ends");
     room.driver.graph_call[DRIVER_INFO] = info_call;
     room.driver.older_call[OLDER_INFO] = older;
 }

@@ -296,15 +296,16 @@ static void test_captured_attribute(void)
     check(cudaGraphCreate(&of.inner, 0) == cudaSuccess, "there is another graph");
     for (i = 0; i < 2; i++) {
         two.step[i] = program.step[0];
-        check(program_add_step(&of, of.inner, i, NULL, NULL, 0, 0, &of.node[i]) == cudaSuccess, "of two launches");
+        check(program_add_step(&of, of.inner, i, NULL, NULL, 0, 0, &of.node[i]) == cudaSuccess, "a graph of two launches");
     }
-    check(program_captured_right(&of, WAY_CAPTURED), "that needs no edge without the attribute");
+    check(program_captured_right(&of, WAY_CAPTURED), "a launch without the attribute needs no edge");
     two.step[1].attribute = 1;
-    check(!program_captured_right(&of, WAY_CAPTURED), "and one with it");
-    check(edges_add(of.inner, &of.node[0], &of.node[1], &full, 1) == cudaSuccess && !program_captured_right(&of, WAY_CAPTURED), "no full one");
+    check(!program_captured_right(&of, WAY_CAPTURED), "a launch with the attribute needs an edge");
+    check(edges_add(of.inner, &of.node[0], &of.node[1], &full, 1) == cudaSuccess && !program_captured_right(&of, WAY_CAPTURED),
+          "a full edge is wrong");
     check(edges_remove(of.inner, &of.node[0], &of.node[1], &full, 1) == cudaSuccess &&
               edges_add(of.inner, &of.node[0], &of.node[1], &early, 1) == cudaSuccess && program_captured_right(&of, WAY_CAPTURED),
-          "but a programmatic one");
+          "a programmatic edge is right");
     (void)cudaGraphDestroy(of.inner);
 }
 

@@ -315,7 +315,8 @@ static void test_forbidden(void)
     t->seen[WORDS] ^= 1;
     late_gate(t);
     (void)count(t);
-    check(t->tally.forbidden == 1 && t->tally.exercised == 0, "what somebody waited too long in is forbidden all the same, though it shows no window");
+    check(t->tally.forbidden == 1 && t->tally.exercised == 0,
+          "wrong words of a trial that was cut short are forbidden all the same, though it counts as not exercised");
     close_bench(t);
 
     t = open_bench("start", CONTROL_UNORDERED);
