@@ -38,9 +38,7 @@ static unsigned order_of(const struct batch *b, size_t i)
 static cudaError_t copy_piece(const struct batch *b, size_t i, cudaStream_t stream)
 {
     size_t bytes = b->bytes[device.faults.batch_copies_first_size ? 0 : i];
-    if (device.faults.batch_copy_cut && bytes > 4096)
-        bytes = 4096;
-    return cudaMemcpyAsync(b->to[i], b->from[i], bytes, cudaMemcpyDefault, stream);
+    return cudaMemcpyAsync(b->to[i], b->from[i], cut_at(4096, device.faults.batch_copy_cut, bytes), cudaMemcpyDefault, stream);
 }
 
 /* One after the other, which is one of the orders that they may have. */

@@ -8,9 +8,6 @@ static cudaError_t move_in(void *to, const void *from, size_t bytes, enum cudaMe
     return cudaMemcpyAsync(to, from, bytes, kind, stream);
 }
 
-/* On some broken devices a call moves no more than that. */
-static size_t cut_at(size_t most, bool cuts, size_t bytes) { return cuts && bytes > most ? most : bytes; }
-
 static unsigned copy_to_device(void *to, const void *from, size_t bytes, cudaStream_t stream)
 {
     bytes = cut_at(4096, device.faults.driver_to_device_cut, bytes);

@@ -423,11 +423,14 @@ static cudaError_t node_changes(struct node *n, const struct cudaGraphNodeParams
     }
 }
 
-/* The blocks that a kernel is done with once they have triggered, on devices where it is given more. */
-static void keep_trigger_count(struct node *n, bool keeps, unsigned had)
+/* keeps_count: where a kernel is given more blocks, as many triggers as before go on to be enough. */
+static cudaError_t node_changes_generally(struct node *n, const struct cudaGraphNodeParams *p, bool keeps_count)
 {
+    unsigned had = n->kernel != NULL ? request_blocks(n->kernel) : 0;
+    cudaError_t error = node_changes(n, p);
     if (n->kernel != NULL)
-        n->kernel->counted = keeps && request_blocks(n->kernel) > had ? had : 0;
+        n->kernel->counted = keeps_count && request_blocks(n->kernel) > had ? had : 0;
+    return error;
 }
 
 static bool is_of_event(const struct node *n)
@@ -444,10 +447,7 @@ cudaError_t CUDARTAPI cudaGraphNodeSetParams(cudaGraphNode_t node, struct cudaGr
         return cudaSuccess;
     if (device.faults.node_params_ignored || (device.faults.made_takes_no_general_params && n->graph->made))
         return cudaSuccess;
-    unsigned had = n->kernel != NULL ? request_blocks(n->kernel) : 0;
-    cudaError_t error = node_changes(n, p);
-    keep_trigger_count(n, device.faults.source_params_keep_trigger_count, had);
-    return error;
+    return node_changes_generally(n, p, device.faults.source_params_keep_trigger_count);
 }
 
 cudaError_t CUDARTAPI cudaGraphExecNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node, struct cudaGraphNodeParams *p)
@@ -477,9 +477,6 @@ cudaError_t CUDARTAPI cudaGraphExecNodeSetParams(cudaGraphExec_t exec, cudaGraph
         memcpy(n->kernel->args + 64, old.args + 64, sizeof old.args - 64);
         return error;
     }
-    unsigned had = n->kernel != NULL ? request_blocks(n->kernel) : 0;
-    cudaError_t error = node_changes(n, p);
-    keep_trigger_count(n, device.faults.general_params_keep_trigger_count, had);
-    return error;
+    return node_changes_generally(n, p, device.faults.general_params_keep_trigger_count);
 }
 #endif

@@ -573,8 +573,8 @@ cudaError_t CUDARTAPI cudaMemsetAsync(void *to, int value, size_t bytes, cudaStr
 cudaError_t CUDARTAPI cudaMemset2D(void *to, size_t pitch, int value, size_t bytes, size_t rows)
 {
     CALL(cudaMemset2D);
-    return set(to, device.faults.waiting_set_packed ? bytes : pitch, value, bytes, rows, device.faults.waiting_rows_set_elsewhere ? stream_of(cudaStreamPerThread) : stream_legacy(),
-               memory_is_pinned(to));
+    struct stream *s = device.faults.waiting_rows_set_elsewhere ? stream_of(cudaStreamPerThread) : stream_legacy();
+    return set(to, device.faults.waiting_set_packed ? bytes : pitch, value, bytes, rows, s, memory_is_pinned(to));
 }
 
 cudaError_t CUDARTAPI cudaMemset2DAsync(void *to, size_t pitch, int value, size_t bytes, size_t rows, cudaStream_t stream)

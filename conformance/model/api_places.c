@@ -20,8 +20,7 @@ cudaError_t CUDARTAPI cudaMemcpyPeerAsync(void *to, int to_device, const void *f
         stream_cuts(s);
     if (device.faults.peer_copy_forgets_events && s != NULL && s->capture == NULL)
         s->waits = 0;
-    if (device.faults.long_peer_copy_cut && bytes > 4096)
-        bytes = 4096;
+    bytes = cut_at(4096, device.faults.long_peer_copy_cut, bytes);
     device.queued_by = BY_PEERS;
     cudaError_t error = memory_copied(to, from, bytes, cudaMemcpyDefault, s);
     device.queued_by = BY_ANY_CALL;

@@ -65,8 +65,7 @@ cudaError_t CUDARTAPI cudaGetSymbolSize(size_t *out, const void *symbol)
 static cudaError_t copied_by_name(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind, cudaStream_t stream)
 {
     struct stream *s = stream_of(stream);
-    if (device.faults.long_symbol_copy_cut && bytes > 1024)
-        bytes = 1024;
+    bytes = cut_at(1024, device.faults.long_symbol_copy_cut, bytes);
     if (device.faults.symbol_copy_early && s != NULL && s->capture == NULL)
         stream_cuts(s);
     device.queued_by = BY_NAME_OF_MEMORY;

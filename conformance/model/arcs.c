@@ -116,7 +116,7 @@ static bool is_child_beyond_32(const struct node *n)
     return before >= 32;
 }
 
-static bool comes_after(const struct node *n, enum cudaGraphNodeType type)
+static bool comes_right_after(const struct node *n, enum cudaGraphNodeType type)
 {
     const struct graph *g = n->graph;
     for (size_t i = 0; i < g->arcs; i++)
@@ -129,17 +129,17 @@ static bool comes_after(const struct node *n, enum cudaGraphNodeType type)
 static bool company_uncovers(const struct node *n)
 {
     const struct faults *f = &device.faults;
-    return (f->beside_record_uncovered && comes_after(n, cudaGraphNodeTypeEventRecord)) ||
-           (f->beside_wait_node_uncovered && comes_after(n, cudaGraphNodeTypeWaitEvent)) ||
-           (f->beside_alloc_uncovered && comes_after(n, cudaGraphNodeTypeMemAlloc)) ||
-           (f->beside_free_uncovered && comes_after(n, cudaGraphNodeTypeMemFree)) ||
-           (f->beside_value_uncovered && comes_after(n, NODE_OF_VALUE)) ||
-           (f->beside_host_uncovered && comes_after(n, cudaGraphNodeTypeHost)) ||
-           (f->beside_empty_uncovered && comes_after(n, cudaGraphNodeTypeEmpty)) ||
-           (f->beside_child_uncovered && comes_after(n, cudaGraphNodeTypeGraph)) ||
-           (f->beside_body_uncovered && comes_after(n, cudaGraphNodeTypeConditional)) ||
-           (f->beside_set_uncovered && comes_after(n, cudaGraphNodeTypeMemset)) ||
-           (f->beside_copy_uncovered && comes_after(n, cudaGraphNodeTypeMemcpy));
+    return (f->beside_record_uncovered && comes_right_after(n, cudaGraphNodeTypeEventRecord)) ||
+           (f->beside_wait_node_uncovered && comes_right_after(n, cudaGraphNodeTypeWaitEvent)) ||
+           (f->beside_alloc_uncovered && comes_right_after(n, cudaGraphNodeTypeMemAlloc)) ||
+           (f->beside_free_uncovered && comes_right_after(n, cudaGraphNodeTypeMemFree)) ||
+           (f->beside_value_uncovered && comes_right_after(n, NODE_OF_VALUE)) ||
+           (f->beside_host_uncovered && comes_right_after(n, cudaGraphNodeTypeHost)) ||
+           (f->beside_empty_uncovered && comes_right_after(n, cudaGraphNodeTypeEmpty)) ||
+           (f->beside_child_uncovered && comes_right_after(n, cudaGraphNodeTypeGraph)) ||
+           (f->beside_body_uncovered && comes_right_after(n, cudaGraphNodeTypeConditional)) ||
+           (f->beside_set_uncovered && comes_right_after(n, cudaGraphNodeTypeMemset)) ||
+           (f->beside_copy_uncovered && comes_right_after(n, cudaGraphNodeTypeMemcpy));
 }
 
 /* The programmatic edges whose start the wait does not cover on broken devices. */
@@ -152,8 +152,8 @@ static bool arc_uncovered(const struct arc *a)
         ((f->large_fan_uncovered && a->into > 1) || (f->large_of_event_uncovered && a->of_event) ||
          (f->large_third_launch_uncovered && queued.launches > 2)))
         return true;
-    if (company_uncovers(a->to) || (f->behind_free_uncovered && comes_after(a->from, cudaGraphNodeTypeMemFree)) ||
-        (f->behind_value_uncovered && comes_after(a->from, NODE_OF_VALUE)))
+    if (company_uncovers(a->to) || (f->behind_free_uncovered && comes_right_after(a->from, cudaGraphNodeTypeMemFree)) ||
+        (f->behind_value_uncovered && comes_right_after(a->from, NODE_OF_VALUE)))
         return true;
     if (f->late_window_uncovers && to != NULL && (to->late_to >> cudaLaunchAttributeAccessPolicyWindow & 1) != 0)
         return true;

@@ -128,6 +128,9 @@ struct op {
     struct loop *loop; /* OP_JOIN: of a loop whose round ends here, of a node whose body is chosen here, or of a launch that begins */
 };
 
+/* On some broken devices a call moves no more than that. */
+static inline size_t cut_at(size_t most, bool cuts, size_t bytes) { return cuts && bytes > most ? most : bytes; }
+
 /* g: NULL for what is no kernel */
 static inline bool has_long_args(const struct grid *g)
 {

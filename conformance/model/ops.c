@@ -516,8 +516,9 @@ static bool all_triggered(const struct op *op)
     if (device.faults.one_trigger_launches && g->triggered > 0)
         return true;
     const struct faults *f = &device.faults;
-    bool by_general_call = f->general_params_keep_trigger_count || f->source_params_keep_trigger_count;
-    if ((by_general_call || f->params_keep_trigger_count || f->child_update_keeps_trigger_count || f->body_update_keeps_trigger_count) && g->counted != 0)
+    bool keeps_count = f->general_params_keep_trigger_count || f->source_params_keep_trigger_count || f->params_keep_trigger_count ||
+                       f->child_update_keeps_trigger_count || f->body_update_keeps_trigger_count;
+    if (keeps_count && g->counted != 0)
         return g->triggered + exited >= g->counted;
     if (device.faults.first_layer_counts && g->shape[2] > 1)
         return g->triggered + exited >= g->shape[0] * g->shape[1];

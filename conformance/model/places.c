@@ -79,6 +79,12 @@ void op_shares_image(struct op *op, const void *of, unsigned launches)
     before->host = op->host;
 }
 
+static bool has_ring(void)
+{
+    const struct faults *f = &device.faults;
+    return f->args_ring_until_trigger || f->attributed_args_ring || f->recorder_args_ring || f->completing_args_ring || f->clustered_args_ring;
+}
+
 /* On devices where the arguments of some launches lie in one of few places until the first block has begun, or triggered */
 static bool lies_in_ring(const struct op *op)
 {
@@ -96,6 +102,8 @@ void op_shares_ring(struct op *op)
 {
     static struct place places[16];
     static unsigned next;
+    if (!has_ring())
+        return;
     struct op *before = place_takes(&places[next++ % 16], op);
     if (before != NULL && !before->done && lies_in_ring(before) && has_left_ring(before) &&
         before->grid->kernel->args_bytes == op->grid->kernel->args_bytes)
