@@ -131,9 +131,8 @@ static void test_order(void)
     check(run_differs() == 0, "and nothing else");
 }
 
-/* Differences in the copy of all words that was made when these steps had to be complete; behind: in the one after the graph, 2: in another
- * stream. */
-static unsigned copy_differs(uint64_t complete, int behind)
+/* Differences in the copy of all words that was made when these steps had to be complete; behind: in the one that was made after the graph. */
+static unsigned copy_differs(uint64_t complete, enum behind behind)
 {
     struct difference found = { 0 };
 
@@ -141,8 +140,8 @@ static unsigned copy_differs(uint64_t complete, int behind)
     made.observed = 1;
     made.observed_after[0] = 2;
     made.observed_lane[0] = 1;
-    made.behind = behind == 2 ? BEHIND_EVENT : behind ? BEHIND_COPY : BEHIND_NOTHING;
-    if (behind)
+    made.behind = behind;
+    if (behind != BEHIND_NOTHING)
         compare_behind(&made, &found);
     else
         compare_observed(&made, &found);
@@ -161,14 +160,14 @@ static void test_copies(void)
         for (w = 0; w < PROGRAM_WORDS; w++) {
             unsigned seen = !is_on_host(i); /* the host's words are in no copy */
             tell_words(i, w);
-            missed += copy_differs((uint64_t)1 << i, 0) != seen || copy_differs(all, 0) != seen || copy_differs(0, 1) != seen ||
-                      copy_differs(0, 2) != seen;
-            missed += copy_differs(all & ~((uint64_t)1 << i), 0) != 0;
+            missed += copy_differs((uint64_t)1 << i, BEHIND_NOTHING) != seen || copy_differs(all, BEHIND_NOTHING) != seen;
+            missed += copy_differs(0, BEHIND_COPY) != seen || copy_differs(0, BEHIND_EVENT) != seen;
+            missed += copy_differs(all & ~((uint64_t)1 << i), BEHIND_NOTHING) != 0;
         }
     check(missed == 0, "one wrong word of a step that had to be complete is a difference, one of another step is none");
 }
 
-/* What an event stands for that is recorded behind a step is that step, and all before it in its lane. */
+/* An event that is recorded after a step stands for that step, and for all before it in its lane. */
 static void test_behind(void)
 {
     struct dice dice = { 1 };
@@ -177,11 +176,11 @@ static void test_behind(void)
     program.steps = 2;
     program.streams = 1;
     program_entitle(&program, &dice);
-    check(program.step[0].after[0] == 1 && program.step[1].after[0] == 3, "a step is complete at an event behind it");
-    check(program.step[1].after[1] == 0, "not at one in another lane");
+    check(program.step[0].after[0] == 1 && program.step[1].after[0] == 3, "an event that is recorded after a step stands for the step");
+    check(program.step[1].after[1] == 0, "an event in another lane does not stand for it");
     program.legacy = 1;
     program_entitle(&program, &dice);
-    check(program.step[1].after[1] == 3, "but where it runs in the legacy stream, for which the other lanes wait");
+    check(program.step[1].after[1] == 3, "but it does where the step runs in the legacy stream, for which the other lanes wait");
 }
 
 /* What another stream sees after the event of a step is all that stands before that step. */
