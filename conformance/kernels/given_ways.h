@@ -216,7 +216,7 @@ static cudaError_t look_at_rest(struct given *g, cudaGraphExec_t exec)
     return error;
 }
 
-/* Gives the disabled node what it did before. That may have no effect: what it is given next replaces it. */
+/* Gives the disabled node what it did before. That changes nothing in the end: what it is given next replaces it. */
 static cudaError_t give_first(struct given *g, const struct subject *of, unsigned from, int cooperative, cudaGraphExec_t exec, cudaGraphNode_t node,
                               int whole)
 {
@@ -235,8 +235,7 @@ static cudaError_t give_first(struct given *g, const struct subject *of, unsigne
 }
 
 /* other: what the executable graph is to become; NULL: the node is given parameters of its own. In the second half of the turns it is given
- * its old ones first. A driver
- * is known that fails where a disabled node is cooperative: rule EDGE-27b alone asks for it. */
+ * its old ones first. A driver is known that fails where a disabled node is cooperative: rule EDGE-27b alone asks for it. */
 static cudaError_t give_disabled(struct given *g, const struct subject *of, unsigned from, unsigned which, int cooperative, cudaGraphExec_t exec,
                                  cudaGraphNode_t node, cudaGraph_t other)
 {
