@@ -292,23 +292,27 @@ static cudaError_t run_alone(struct alone *a)
         error = queue_first(a);
     if (error == cudaSuccess)
         error = queue_then(a);
-    return error == cudaSuccess ? look_at_neighbours(&a->n) : error;
+    if (error == cudaSuccess)
+        error = look_at_neighbours(&a->n);
+    close_alone(a);
+    return error;
 }
 
 /* "When an action is taken in the legacy stream ... the legacy stream first waits on all blocking streams": for whatever they hold. */
 static cudaError_t join_alone(struct joins *joins)
 {
     struct alone a = PDL_ZERO;
-    unsigned first = joins->trial % ALONE_FIRSTS;
-    cudaError_t error;
 
-    if (alone_first[first].by == ALONE_FREED) {
-        error = freed_alone(&a, joins);
-    } else {
-        choose_alone(&a, joins, first);
-        spare_host_copies(&a);
-        error = run_alone(&a);
-    }
+    choose_alone(&a, joins, joins->trial % ALONE_FIRSTS);
+    spare_host_copies(&a);
+    return run_alone(&a);
+}
+
+static cudaError_t join_alone_freed(struct joins *joins)
+{
+    struct alone a = PDL_ZERO;
+    cudaError_t error = freed_alone(&a, joins);
+
     close_alone(&a);
     return error;
 }
@@ -316,31 +320,32 @@ static cudaError_t join_alone(struct joins *joins)
 static cudaError_t join_alone_source(struct joins *joins)
 {
     struct alone a = PDL_ZERO;
-    cudaError_t error;
 
     choose_alone(&a, joins, joins->trial % ALONE_SOURCES);
     read_by_copy(&a);
-    error = run_alone(&a);
-    close_alone(&a);
-    return error;
+    return run_alone(&a);
 }
+
+/* In the order of alone_first. */
+#define EACH_LONE_WORK(seen, join)                                                                          \
+    { seen " after the only work of a blocking stream: a memset", join },                                   \
+    { seen " after the only work of a blocking stream: a memset of rows", join },                           \
+    { seen " after the only work of a blocking stream: a copy from the host", join },                       \
+    { seen " after the only work of a blocking stream: a copy within the device", join },                   \
+    { seen " after the only work of a blocking stream: a copy of layers", join },                           \
+    { seen " after the only work of a blocking stream: a value write", join },                              \
+    { seen " after the only work of a blocking stream: a host function", join },                            \
+    { seen " after the only work of a blocking stream: a callback", join },                                 \
+    { seen " after the only work of a blocking stream: a graph of a memset", join },                        \
+    { seen " after the only work of a blocking stream: a graph of a host function", join },                 \
+    { seen " after the only work of a blocking stream: a long host function", join },                       \
+    { seen " after the only work of a blocking stream: a graph of a long host function", join },
 
 static void ask_alone(struct ask *ask)
 {
     static const struct join joins[ALONE_FIRSTS] = {
-        { "wrong in the legacy stream after a memset alone in a blocking one", join_alone },
-        { "wrong in the legacy stream after a memset of rows alone in a blocking one", join_alone },
-        { "wrong in the legacy stream after a copy in alone in a blocking one", join_alone },
-        { "wrong in the legacy stream after a copy within alone in a blocking one", join_alone },
-        { "wrong in the legacy stream after a copy of layers alone in a blocking one", join_alone },
-        { "wrong in the legacy stream after a value alone in a blocking one", join_alone },
-        { "wrong in the legacy stream after a host function alone in a blocking one", join_alone },
-        { "wrong in the legacy stream after a callback alone in a blocking one", join_alone },
-        { "wrong in the legacy stream after a graph of a memset alone in a blocking one", join_alone },
-        { "wrong in the legacy stream after a graph of a host function alone in a blocking one", join_alone },
-        { "wrong in the legacy stream after a long host function alone in a blocking one", join_alone },
-        { "wrong in the legacy stream after a graph of a long host function alone in a blocking one", join_alone },
-        { "wrong in the legacy stream after memory was freed in a blocking one that holds nothing else", join_alone },
+        EACH_LONE_WORK("wrong in the legacy stream", join_alone)
+        { "wrong in the legacy stream after the only work of a blocking stream: memory that it frees", join_alone_freed },
     };
 
     ask_joins(ask, joins, ALONE_FIRSTS, cudaStreamDefault);
@@ -348,20 +353,7 @@ static void ask_alone(struct ask *ask)
 
 static void ask_alone_sources(struct ask *ask)
 {
-    static const struct join joins[ALONE_SOURCES] = {
-        { "stale in a copy from pinned memory after a memset alone in a blocking stream", join_alone_source },
-        { "stale in a copy from pinned memory after a memset of rows alone in a blocking stream", join_alone_source },
-        { "stale in a copy from pinned memory after a copy in alone in a blocking stream", join_alone_source },
-        { "stale in a copy from pinned memory after a copy within alone in a blocking stream", join_alone_source },
-        { "stale in a copy from pinned memory after a copy of layers alone in a blocking stream", join_alone_source },
-        { "stale in a copy from pinned memory after a value alone in a blocking stream", join_alone_source },
-        { "stale in a copy from pinned memory after a host function alone in a blocking stream", join_alone_source },
-        { "stale in a copy from pinned memory after a callback alone in a blocking stream", join_alone_source },
-        { "stale in a copy from pinned memory after a graph of a memset alone in a blocking stream", join_alone_source },
-        { "stale in a copy from pinned memory after a graph of a host function alone in a blocking stream", join_alone_source },
-        { "stale in a copy from pinned memory after a long host function alone in a blocking stream", join_alone_source },
-        { "stale in a copy from pinned memory after a graph of a long host function alone in a blocking stream", join_alone_source },
-    };
+    static const struct join joins[ALONE_SOURCES] = { EACH_LONE_WORK("stale in a copy from pinned memory", join_alone_source) };
 
     ask_joins(ask, joins, ALONE_SOURCES, cudaStreamDefault);
 }
