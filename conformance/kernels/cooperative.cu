@@ -423,7 +423,7 @@ static void ask_at_once(struct ask *ask)
     ask_expect(ask, "cooperative grids in two streams", error, cudaSuccess);
     ask_expect_none(ask, "blocks that waited in vain for the others of their grid", m.alone, m.blocks);
     ask_expect_none(ask, "blocks that did not run", m.missing, m.blocks);
-    ask_expect_none(ask, "stale behind a barrier of the grid", m.apart, m.blocks);
+    ask_expect_none(ask, "stale after a barrier of the grid", m.apart, m.blocks);
     if (m.event)
         (void)cudaEventDestroy(m.event);
     if (m.recorded)

@@ -133,7 +133,7 @@ static const char *const link_name[LINKS] = { "in the same stream", "after an ev
                                               "after the host polled the stream" };
 
 enum end { END_DEVICE, END_STREAM, END_POLL, END_EVENT, ENDS }; /* what the host waits for at last */
-static const char *const end_name[ENDS] = { "the device", "the last stream", "the last stream by polling", "an event behind the last step" };
+static const char *const end_name[ENDS] = { "the device", "the last stream", "the last stream by polling", "an event after the last step" };
 
 enum recorder { BY_CALL, BY_FLAGS_CALL, BY_DRIVER, BY_NODE, BY_EXTERNAL, BY_LAUNCH, RECORDERS };
 static const char *const recorder_name[RECORDERS] = { "recorded", "recorded with flags", "recorded by the driver's call",

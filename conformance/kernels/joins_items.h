@@ -367,7 +367,7 @@ static cudaError_t run_awaited_items(struct items *s)
 
 /* ---- each with each ---- */
 
-static void ask_each(struct ask *ask, const char *behind, cudaError_t (*run)(struct items *s))
+static void ask_each(struct ask *ask, const char *after, cudaError_t (*run)(struct items *s))
 {
     struct items s = PDL_ZERO;
     cudaError_t error = open_items(&s, ask);
@@ -380,11 +380,11 @@ static void ask_each(struct ask *ask, const char *behind, cudaError_t (*run)(str
         error = run(&s);
     ask_expect(ask, "two works in a row", error, cudaSuccess);
     for (i = 0; i < s.thens; i++) {
-        snprintf(text, sizeof(text), "too soon behind %s and other work: %s", behind, then_items[i].name);
+        snprintf(text, sizeof(text), "too soon after %s and other work: %s", after, then_items[i].name);
         ask_expect_none(ask, text, s.soon[i], s.trials[i]);
     }
     for (i = 0; i < s.firsts; i++) {
-        snprintf(text, sizeof(text), "too soon behind %s and %s", behind, first_items[i].name);
+        snprintf(text, sizeof(text), "too soon after %s and %s", after, first_items[i].name);
         ask_expect_none(ask, text, s.passed[i], s.all);
     }
     for (i = 0; i < PLACES; i++)

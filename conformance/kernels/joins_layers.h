@@ -252,7 +252,7 @@ static void ask_callbacks(struct ask *ask)
         { "stale in a callback after an event", callback_after_event },
         { "stale in a callback or in a dependent after it", callback_between },
         { "stale after a callback that stores", callback_before_follower },
-        { "stale after an event behind a callback that stores", callback_before_event },
+        { "stale after a callback that stores, then an event", callback_before_event },
     };
 
     ask_joins(ask, joins, sizeof(joins) / sizeof(joins[0]), cudaStreamNonBlocking);

@@ -162,7 +162,7 @@ static cudaError_t join_each_kind(struct joins *joins)
 static void ask_learned(struct ask *ask)
 {
     static const struct join joins[] = {
-        { "stale behind a launch of whose event the host had learned", join_learned },
+        { "stale after a launch whose event the host had found complete", join_learned },
         { "stale in a stream that waits for a launch's event of which the host had learned", join_learned_elsewhere },
         { "stale in a stream that waits twice for an event which two streams record", join_awaited_twice },
         { "stale in streams of each kind that wait for an event of another stream, of each kind", join_each_kind },

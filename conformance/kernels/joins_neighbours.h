@@ -147,20 +147,20 @@ static cudaError_t one_behind_other(struct joins *joins)
 static void ask_neighbours(struct ask *ask)
 {
     static const struct join joins[OVERS] = {
-        { "wrong in other work right behind a memset", one_behind_other },
-        { "wrong in other work right behind a memset of two bytes", one_behind_other },
-        { "wrong in other work right behind a memset of four bytes", one_behind_other },
-        { "wrong in other work right behind a memset of rows", one_behind_other },
-        { "wrong in other work right behind a copy in", one_behind_other },
-        { "wrong in other work right behind a copy within", one_behind_other },
-        { "wrong in other work right behind a copy of rows", one_behind_other },
-        { "wrong in other work right behind a copy of layers", one_behind_other },
-        { "wrong in other work right behind a kernel", one_behind_other },
-        { "wrong in other work right behind a graph", one_behind_other },
-        { "wrong in other work right behind a host function", one_behind_other },
-        { "wrong in other work right behind a callback", one_behind_other },
-        { "wrong in other work right behind a value", one_behind_other },
-        { "wrong in other work right behind a batch of values", one_behind_other },
+        { "wrong in the work right after a memset", one_behind_other },
+        { "wrong in the work right after a memset of two bytes", one_behind_other },
+        { "wrong in the work right after a memset of four bytes", one_behind_other },
+        { "wrong in the work right after a memset of rows", one_behind_other },
+        { "wrong in the work right after a copy from the host", one_behind_other },
+        { "wrong in the work right after a copy within the device", one_behind_other },
+        { "wrong in the work right after a copy of rows", one_behind_other },
+        { "wrong in the work right after a copy of layers", one_behind_other },
+        { "wrong in the work right after a kernel", one_behind_other },
+        { "wrong in the work right after a graph", one_behind_other },
+        { "wrong in the work right after a host function", one_behind_other },
+        { "wrong in the work right after a callback", one_behind_other },
+        { "wrong in the work right after a value write", one_behind_other },
+        { "wrong in the work right after a batch of value writes", one_behind_other },
     };
 
     ask_joins(ask, joins, OVERS, cudaStreamNonBlocking);

@@ -365,7 +365,7 @@ static void ask_changed_while_running(struct kept *kept, struct host_room *room,
     ask_expect(ask, "a launch", call_once(&o, CALL_LAUNCH), cudaSuccess);
     await_gate(room, ask->stream);
     ask_expect(ask, what, change_gated(&o, gate, call), cudaSuccess);
-    ask_expect(ask, "a launch behind it", call_once(&o, CALL_LAUNCH), cudaSuccess);
+    ask_expect(ask, "a launch after it", call_once(&o, CALL_LAUNCH), cudaSuccess);
     ask_expect(ask, what, change_gated(&o, gate, call), cudaSuccess);
     *(volatile uint32_t *)&room->state.alive = 1;
     ask_expect_number(ask, what, words_then(kept), (long)o.launched);

@@ -33,7 +33,7 @@ enum meanwhile { MEANWHILE_QUERY, MEANWHILE_RECORD, MEANWHILE_OTHER, MEANWHILE_S
                  MEANWHILE_DESTROY = MEANWHILES_OF_ALL, MEANWHILE_DESTROY_BOTH, MEANWHILE_UPDATE, MEANWHILE_PARAMS, MEANWHILE_DISABLE, MEANWHILES };
 static const char *const meanwhile_name[MEANWHILES] = {
     "a query while a dependent waits", "a record while a dependent waits", "a launch in another stream while a dependent waits",
-    "a stream made and destroyed while a dependent waits", "a launch behind a dependent that waits", "the end of its executable graph while a dependent waits",
+    "a stream made and destroyed while a dependent waits", "a launch after a dependent that waits", "the end of its executable graph while a dependent waits",
     "the end of its graphs while a dependent waits", "an update while a dependent waits", "new parameters while a dependent waits",
     "a dependent disabled and enabled while it waits"
 };

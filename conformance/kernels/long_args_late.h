@@ -106,8 +106,8 @@ static void ask_late(struct long_ask *l)
     if (l->event)
         (void)cudaEventDestroy(l->event);
     l->event = NULL;
-    ask_expect(l->ask, "launches behind a grid that has blocks to come", error, cudaSuccess);
-    ask_expect_none(l->ask, "grids in which blocks, or the launch behind them, found the arguments of another launch", wrong, LATE_TRIALS);
+    ask_expect(l->ask, "launches after a grid whose blocks have not all begun", error, cudaSuccess);
+    ask_expect_none(l->ask, "grids in which blocks, or the launch after them, found the arguments of another launch", wrong, LATE_TRIALS);
 }
 
 #endif

@@ -104,7 +104,7 @@ static void ask_queued(struct long_ask *l, int in_graphs)
         l->taker = &takers[i];
         error = run_queued(l, in_graphs);
     }
-    ask_expect(l->ask, in_graphs ? "launches of a graph with other arguments each" : "launches behind a slow kernel", error, cudaSuccess);
+    ask_expect(l->ask, in_graphs ? "launches of a graph with other arguments each" : "launches after a slow kernel", error, cudaSuccess);
 }
 
 #endif

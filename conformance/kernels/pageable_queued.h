@@ -71,7 +71,7 @@ static void ask_queued(struct pageable *p, int sets)
         error = cudaMemcpy(p->back, p->device, QUEUED_ITEMS * QUEUED_BYTES, cudaMemcpyDeviceToHost);
     for (nth = 0; nth < QUEUED_ITEMS && error == cudaSuccess; nth++)
         wrong += !is_queued_one(p->back + nth * QUEUED_BYTES, nth, sets);
-    ask_expect(p->ask, sets ? "memsets behind a slow kernel" : "copies behind a slow kernel", error, cudaSuccess);
+    ask_expect(p->ask, sets ? "memsets after a slow kernel" : "copies after a slow kernel", error, cudaSuccess);
     ask_expect_none(p->ask, sets ? "of many memsets those with another value" : "of many copies those with other bytes", wrong, QUEUED_ITEMS);
 }
 
