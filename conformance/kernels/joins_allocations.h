@@ -118,10 +118,22 @@ static cudaError_t begin_lending(struct lending *l, struct joins *joins, cudaStr
     return l->captured ? cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal) : cudaGraphCreate(&l->graph, 0);
 }
 
+/* What was captured begins with one node; any other comes after a node, those that allocate and free memory too. */
+static cudaError_t end_captured_lending(struct lending *l)
+{
+    size_t roots = 0;
+    cudaError_t error = cudaStreamEndCapture(l->stream, &l->graph);
+
+    if (error == cudaSuccess)
+        error = cudaGraphGetRootNodes(l->graph, NULL, &roots);
+    l->joins->pinned->host_is_stale |= roots > 1;
+    return error;
+}
+
 /* error: of what was put into it. */
 static cudaError_t end_lending(struct lending *l, cudaError_t error, unsigned long long flags)
 {
-    cudaError_t end = l->captured ? cudaStreamEndCapture(l->stream, &l->graph) : cudaSuccess;
+    cudaError_t end = l->captured ? end_captured_lending(l) : cudaSuccess;
 
     error = error == cudaSuccess ? end : error;
     return error == cudaSuccess ? cudaGraphInstantiateWithFlags(&l->exec, l->graph, flags) : error;

@@ -1953,6 +1953,8 @@ static const struct variant variants[] = {
     BROKEN("update-keeps-values", update_keeps_values, "COMP-17b", "an update leaves the values that nodes write and wait for as they were"),
     BROKEN("captured-value-lost", captured_value_lost, "COMP-17b", "a graph writes no captured value"),
     BROKEN("captured-await-lost", captured_await_lost, "COMP-17b", "a graph waits for no captured value"),
+    BROKEN("captured-allocation-loose", captured_allocation_loose, "COMP-17c", "a captured allocation comes after nothing, and nothing comes after it"),
+    BROKEN("captured-free-loose", captured_free_loose, "COMP-17c", "the captured end of memory comes after nothing, and nothing comes after it"),
     BROKEN("captured-value-unordered", captured_value_unordered, "COMP-17b", "a captured value, or a wait for one, comes after nothing"),
     BROKEN("captured-value-at-trigger", captured_value_at_trigger, "COMP-17b", "a captured value is written at the trigger of the kernel before it"),
     BROKEN("captured-await-passed", captured_await_passed, "COMP-17b", "nothing comes after a captured wait for a value"),
