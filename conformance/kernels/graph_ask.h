@@ -264,6 +264,26 @@ static int has_version(int version)
     return CUDART_VERSION >= version && cudaDriverGetVersion(&driver) == cudaSuccess && driver >= version;
 }
 
+/* A graph becomes a child graph, as a clone and is destroyed, or by being moved, where that is offered: "the child graph is moved to the parent". */
+static cudaError_t ask_nest(cudaGraphNode_t *child, cudaGraph_t graph, cudaGraph_t inner, int moved)
+{
+    cudaError_t error, end;
+
+#if CUDART_VERSION >= 12090
+    if (moved && has_version(12090)) {
+        struct cudaGraphNodeParams params = PDL_ZERO;
+        params.type = cudaGraphNodeTypeGraph;
+        params.graph.graph = inner;
+        params.graph.ownership = cudaGraphChildGraphOwnershipMove;
+        return edges_add_node(child, graph, NULL, NULL, 0, &params);
+    }
+#endif
+    (void)moved;
+    error = cudaGraphAddChildGraphNode(child, graph, NULL, 0, inner);
+    end = cudaGraphDestroy(inner);
+    return error == cudaSuccess ? end : error;
+}
+
 /* Conditional nodes came with it. */
 static int has_conditions(void) { return has_version(12040); }
 

@@ -66,7 +66,6 @@ static cudaError_t use_pieces(struct joins *joins)
 /* Late work in memory of a child graph that its graph owns, and beside it memory of that graph's own. */
 static cudaError_t lend_to_moved(struct lending *l, struct lending *inner, uint32_t **memory, uint32_t **beside)
 {
-    struct cudaGraphNodeParams params = PDL_ZERO;
     cudaGraphNode_t child;
     cudaError_t error = cudaGraphCreate(&inner->graph, 0);
 
@@ -74,11 +73,8 @@ static cudaError_t lend_to_moved(struct lending *l, struct lending *inner, uint3
         error = use_late(inner, memory);
     if (error == cudaSuccess)
         error = copy_and_end(inner, 0, *memory);
-    params.type = cudaGraphNodeTypeGraph;
-    params.graph.graph = inner->graph;
-    params.graph.ownership = cudaGraphChildGraphOwnershipMove;
     if (error == cudaSuccess)
-        error = edges_add_node(&child, l->graph, NULL, NULL, 0, &params);
+        error = ask_nest(&child, l->graph, inner->graph, 1);
     if (error == cudaSuccess)
         inner->graph = NULL; /* it goes with the other one */
     return error == cudaSuccess ? lend_beside(l, beside) : error;

@@ -305,8 +305,8 @@ static void ask_added_later(struct kept *kept)
     (void)cudaFreeHost(room);
 }
 
-/* A child graph of two kernels with this edge between them. */
-static cudaError_t add_child_of_two(struct kept *kept, cudaGraph_t graph, const cudaGraphEdgeData *data, cudaGraphNode_t *child)
+/* A child graph of two kernels with this edge between them, cloned or moved. */
+static cudaError_t add_child_of_two(struct kept *kept, cudaGraph_t graph, const cudaGraphEdgeData *data, int moved, cudaGraphNode_t *child)
 {
     cudaGraphNode_t node[2] = { NULL, NULL };
     cudaGraph_t inner = NULL;
@@ -316,11 +316,7 @@ static cudaError_t add_child_of_two(struct kept *kept, cudaGraph_t graph, const 
         error = add_set(kept, inner, 1, &node[1]);
     if (error == cudaSuccess)
         error = edges_add(inner, &node[0], &node[1], data, 1);
-    if (error == cudaSuccess)
-        error = cudaGraphAddChildGraphNode(child, graph, NULL, 0, inner);
-    if (inner)
-        (void)cudaGraphDestroy(inner);
-    return error;
+    return error == cudaSuccess ? ask_nest(child, graph, inner, moved) : error;
 }
 
 /* A new child graph has its own edges, and none of one that was destroyed. */
@@ -333,9 +329,9 @@ static void ask_child_after_destroyed(struct kept *kept, unsigned lost_port, uns
     size_t count = 2;
 
     ask_expect(ask, "a graph", cudaGraphCreate(&graph, 0), cudaSuccess);
-    ask_expect(ask, "a child graph", add_child_of_two(kept, graph, &lost, &child), cudaSuccess);
+    ask_expect(ask, "a child graph", add_child_of_two(kept, graph, &lost, 0, &child), cudaSuccess);
     ask_expect(ask, "its end", cudaGraphDestroyNode(child), cudaSuccess);
-    ask_expect(ask, "another child graph", add_child_of_two(kept, graph, &want, &child), cudaSuccess);
+    ask_expect(ask, "another child graph", add_child_of_two(kept, graph, &want, lost_port == 0, &child), cudaSuccess);
     ask_expect(ask, "its graph", cudaGraphChildGraphNodeGetGraph(child, &inner), cudaSuccess);
     ask_expect(ask, "its edges", edges_of_graph(inner, from, to, is, &count), cudaSuccess);
     ask_expect_number(ask, "its edge is its own", count == 1 && memcmp(&is[0], &want, sizeof(want)) == 0, 1);

@@ -177,24 +177,6 @@ static void ask_updated_by(struct kept *kept, enum made made, enum made by, unsi
 enum nest { NEST_CHILD, NEST_GRANDCHILD, NEST_MOVED, NEST_BODY, NESTS };
 static const char *const nest_name[NESTS] = { "a child graph", "a child of a child", "a child graph that was moved", "a body" };
 
-/* A graph becomes a child graph: a clone of it, or itself. */
-static cudaError_t add_nested(cudaGraph_t graph, cudaGraph_t inner, int moved, cudaGraphNode_t *child)
-{
-#if CUDART_VERSION >= 12090
-    struct cudaGraphNodeParams params = PDL_ZERO;
-
-    params.type = cudaGraphNodeTypeGraph;
-    params.graph.graph = inner;
-    params.graph.ownership = cudaGraphChildGraphOwnershipMove;
-    if (moved)
-        return edges_add_node(child, graph, NULL, NULL, 0, &params);
-#endif
-    (void)moved;
-    return cudaGraphAddChildGraphNode(child, graph, NULL, 0, inner);
-}
-
-static int is_moved(enum nest nest) { return nest == NEST_MOVED && has_version(12090); }
-
 /* Receives the child node and, in row->node, the nodes as they are in there; inner: their graph. */
 static cudaError_t nest_row(struct kept *kept, struct row *row, enum nest nest, cudaGraph_t *graph, cudaGraph_t *inner, cudaGraphNode_t *child)
 {
@@ -212,9 +194,7 @@ static cudaError_t nest_row(struct kept *kept, struct row *row, enum nest nest, 
     if (error == cudaSuccess && nest == NEST_GRANDCHILD)
         error = cudaGraphCreate(&middle, 0);
     if (error == cudaSuccess)
-        error = add_nested(middle ? middle : *graph, row->graph, is_moved(nest), child);
-    if (!is_moved(nest))
-        (void)cudaGraphDestroy(row->graph);
+        error = ask_nest(child, middle ? middle : *graph, row->graph, nest == NEST_MOVED);
     if (error == cudaSuccess && middle)
         error = cudaGraphAddChildGraphNode(child, *graph, NULL, 0, middle);
     if (middle)

@@ -356,6 +356,7 @@ struct graph {
     unsigned clones;   /* so many were made of it */
     size_t roots_of;   /* so many edges it had when its roots were told; for the device roots-remembered */
     uint64_t copied_from, first; /* first: the graph that was no copy */
+    bool moved;                  /* into its parent, or a copy of such a one */
     struct node *owner; /* of a child graph or a body */
     struct condition {  /* handles made for conditional nodes of this graph */
         unsigned long long handle;

@@ -249,6 +249,9 @@ struct node *nested_node(struct graph *g, struct cudaGraphNodeParams *p)
 #if CUDART_VERSION >= 12090
     if (p->graph.ownership == cudaGraphChildGraphOwnershipMove || device.faults.clone_is_moved) {
         node_owns(n, child);
+        child->moved = true;
+        if (device.faults.moved_edges_full)
+            edges_become_full(child);
         return n;
     }
 #endif

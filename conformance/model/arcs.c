@@ -165,7 +165,7 @@ static bool arc_uncovered(const struct arc *a)
     if ((f->child_behind_child_uncovered && behind_child(a->to->graph)) || (f->rejoined_uncovered && a->rejoins))
         return true;
     const struct node *owner = a->to->graph->owner;
-    if (f->child_33_uncovered && is_child_beyond_32(owner))
+    if ((f->child_33_uncovered && is_child_beyond_32(owner)) || (f->moved_child_uncovered && a->to->graph->moved))
         return true;
     if (f->else_uncovered && owner != NULL && owner->choice == BODY_IF && a->to->graph != owner->child[0])
         return true;
@@ -400,6 +400,7 @@ void arc_orders(const struct arc *a)
     ignored |= device.faults.later_round_copy_passed && later_round && a->from->type == cudaGraphNodeTypeMemcpy;
     ignored |= device.faults.chosen_child_passed && queued.chosen && a->from->type == cudaGraphNodeTypeGraph;
     ignored |= device.faults.later_round_second_edge_lost && later_round && a->into > 0;
+    ignored |= device.faults.moved_child_unordered && edge_is_default(a->data) && in->moved;
     ignored |= device.faults.later_round_body_passed && later_round && of_body;
     if (device.faults.loop_join_lost && in->owner != NULL && in->owner->choice == BODY_LOOP && of_body && a->from->incoming != 0 && a->into > 0)
         op_after(a->to->op, op_new(OP_JOIN), EDGE_DONE); /* which never comes */
