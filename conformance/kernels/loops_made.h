@@ -175,14 +175,19 @@ static cudaError_t nest_pair(struct loops *l, cudaGraph_t body)
     return error;
 }
 
-/* A loop around the loop, and in it two kernels before and after that one. */
+/* A loop around the loop, and in it two kernels before and after that one; in some turns all of that in a body, which makes three levels. */
 static cudaError_t add_around(struct loops *l, cudaGraphNode_t *outermost)
 {
     cudaGraphEdgeData full[2] = { edges_data(0, 0, 0), edges_data(0, 0, 0) };
-    cudaGraphNode_t node[3]; /* kernel, loop, kernel */
-    cudaGraph_t around, body;
-    cudaError_t error = ask_add_loop(outermost, l->graph, &l->outer, &around);
+    cudaGraphNode_t node[3], outer; /* kernel, loop, kernel */
+    cudaGraph_t in = l->graph, around, body;
+    int in_body = l->turn % 4 > 1;
+    cudaError_t error = cudaGraphConditionalHandleCreate(&l->outer, l->graph, 1, cudaGraphCondAssignDefault);
 
+    if (error == cudaSuccess && in_body)
+        error = ask_add_if(outermost, l->graph, l->graph, 1, &in);
+    if (error == cudaSuccess)
+        error = ask_add_conditional(in_body ? &outer : outermost, in, l->outer, cudaGraphCondTypeWhile, 1, &around);
     if (error == cudaSuccess)
         error = ask_add_kernel(&node[0], around, (const void *)SYMBOL(loops_begins), &l->args, THREADS);
     if (error == cudaSuccess)

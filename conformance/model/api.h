@@ -480,6 +480,7 @@ void graph_drop_last_arc(struct graph *g); /* if it has one, for devices that lo
 void edges_become_full(struct graph *g);     /* for devices that lose their data */
 void graph_starts_in_parts(struct graph *g, bool captured_only); /* its cooperative kernels, on devices that forget what they are */
 bool edge_is_default(edge_data data);
+unsigned graph_level(const struct graph *g); /* how many graphs it lies in, as a child graph or a body */
 bool graph_is_inside(const struct graph *g, enum cudaGraphNodeType type); /* of the graph of a node of this type */
 void graph_clone_ends(const struct graph *clone); /* for the device clone-end-takes-edge */
 bool node_is_fixed(const struct node *n);         /* for the devices that ignore new parameters of some nodes */

@@ -99,15 +99,6 @@ static bool crowd_cuts(const struct arc *a)
            (f->ninth_after_set_lost && a->nth >= 8 && a->from->type == cudaGraphNodeTypeMemset);
 }
 
-/* How many graphs a graph lies in. */
-static unsigned level_of(const struct graph *g)
-{
-    unsigned level = 0;
-    for (const struct node *owner = g->owner; owner != NULL; owner = owner->graph->owner)
-        level++;
-    return level;
-}
-
 static bool is_child_beyond_32(const struct node *n)
 {
     unsigned before = 0;
@@ -182,7 +173,7 @@ static bool arc_uncovered(const struct arc *a)
         return true;
     if (f->pairs_of_graph_uncovered && a->into == 0 && a->nth == 0 && a - a->to->graph->arc >= 32)
         return true;
-    if (f->third_level_uncovered && level_of(a->to->graph) >= 3)
+    if (f->third_level_uncovered && graph_level(a->to->graph) >= 3)
         return true;
     return (f->made_first_uncovered && a->from->index > a->to->index) || (f->ninth_cover_lost && a->into >= 8) ||
            (f->ninth_dependent_uncovered && a->nth >= 8) || (f->legacy_graph_uncovers && queued.in_legacy && is_many(a->to));
@@ -370,7 +361,7 @@ void arc_orders(const struct arc *a)
     bool ignored = cut || port_lost || (device.faults.one_edge_is_enough && !a->first) || (device.faults.sixth_edge_ignored && a->into >= 5);
     bool full_lets_go = (device.faults.second_exec_full && queued.features & HAS(secondexec)) || (device.faults.third_launch_full && queued.launches > 2) ||
                         (device.faults.nested_child_unordered && in_nested_child(a->to));
-    unsigned level = level_of(in);
+    unsigned level = graph_level(in);
     full_lets_go |= device.faults.fourth_level_unordered && level >= 4;
     full_lets_go |= device.faults.level_32_unordered && level >= 32;
     full_lets_go |= (device.faults.level_8_unordered && level >= 8) || is_first_beside(a) || is_value_beside(a);

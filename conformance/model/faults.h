@@ -587,6 +587,7 @@ struct faults {
     bool constant_names_mixed, part_copy_keeps_constants, device_copy_keeps_constants, set_keeps_constants;
     bool wait_keeps_named_lines, wait_keeps_pooled_lines, wait_keeps_graph_memory;
     bool captured_allocation_loose, captured_free_loose, moved_child_uncovered, moved_child_unordered, moved_edges_full;
+    bool third_level_loop_once;
     bool named_barriers_in_three_bits, ninth_named_barrier_lets_go;
     bool ninth_barrier_lets_go;
     bool flush_ends_early; /* of very many blocks */

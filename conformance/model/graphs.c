@@ -160,6 +160,14 @@ void execs_gain(const struct node *n)
     }
 }
 
+unsigned graph_level(const struct graph *g)
+{
+    unsigned level = 0;
+    for (const struct node *owner = g->owner; owner != NULL; owner = owner->graph->owner)
+        level++;
+    return level;
+}
+
 bool graph_is_inside(const struct graph *g, enum cudaGraphNodeType type)
 {
     return g->owner != NULL && g->owner->type == type;

@@ -177,7 +177,7 @@ static bool runs_once(const struct loop *loop)
     return (f->elsewhere_loop_runs_once && loop->queued.elsewhere) || (f->legacy_loop_once && loop->queued.in_legacy) ||
            (f->driver_loop_once && loop->queued.by_driver) ||
            (f->loop_beside_loop_once && is_beside_another(loop)) || (f->loop_behind_loop_once && is_behind_another(loop)) ||
-           (f->given_loop_once && has_given(loop->node->graph));
+           (f->third_level_loop_once && graph_level(loop->node->graph) >= 2) || (f->given_loop_once && has_given(loop->node->graph));
 }
 
 /* What the condition says after a round */

@@ -1851,6 +1851,7 @@ static const struct variant variants[] = {
     BROKEN("later-round-copy-passed", later_round_copy_passed, "EDGE-26b", "after the first round of a loop what comes after a copy does not wait for it"),
     BROKEN("later-round-inner-body-idle", later_round_inner_body_idle, "EDGE-26b", "after the first round of a loop no body runs that a kernel chooses in it"),
     BROKEN("loop-of-16-rounds", loop_of_16_rounds, "EDGE-26b", "a loop ends after 16 rounds"),
+    BROKEN("third-level-loop-once", third_level_loop_once, "EDGE-26b", "a loop that two bodies lie around runs once"),
     BROKEN("inner-loop-runs-once", inner_loop_runs_once, "EDGE-26b", "a loop in a loop runs in the first round only"),
     BROKEN("chosen-full-edge-lets-go", chosen_full_edge_lets_go, "EDGE-26b", "in a body that a kernel chooses full edges let go at the trigger"),
     BROKEN("chosen-copy-passed", chosen_copy_passed, "EDGE-26b", "in a body that a kernel chooses nothing waits for a copy"),
