@@ -2447,6 +2447,8 @@ static const struct variant variants[] = {
     BROKEN("beside-copy-uncovered", beside_copy_uncovered, "COMP-04b", "the wait covers no programmatic edge into a kernel that comes after a copy as well"),
     BROKEN("behind-free-uncovered", behind_free_uncovered, "COMP-04b", "the wait covers no programmatic edge out of a kernel that comes after a node that frees memory"),
     BROKEN("behind-value-uncovered", behind_value_uncovered, "COMP-04b", "the wait covers no programmatic edge out of a kernel that comes after a node that writes a value"),
+    BROKEN("met-grid-trigger-launches", met_grid_trigger_launches, "COMP-16", "once all blocks of a cooperative grid have met, the trigger of one of them counts for all"),
+    BROKEN("met-grid-trigger-lacks-one", met_grid_trigger_lacks_one, "COMP-16", "once all blocks of a cooperative grid have met, one of them need not have triggered"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
