@@ -2449,6 +2449,8 @@ static const struct variant variants[] = {
     BROKEN("behind-value-uncovered", behind_value_uncovered, "COMP-04b", "the wait covers no programmatic edge out of a kernel that comes after a node that writes a value"),
     BROKEN("met-grid-trigger-launches", met_grid_trigger_launches, "COMP-16", "once all blocks of a cooperative grid have met, the trigger of one of them counts for all"),
     BROKEN("met-grid-trigger-lacks-one", met_grid_trigger_lacks_one, "COMP-16", "once all blocks of a cooperative grid have met, one of them need not have triggered"),
+    BROKEN("acquire-33-keeps-lines", acquire_33_keeps_lines, "MEM-10", "from a thread's 33rd acquiring load on they leave lines cached"),
+    BROKEN("fence-33-keeps-lines", fence_33_keeps_lines, "MEM-10", "from a thread's 33rd fence on they leave lines cached"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
