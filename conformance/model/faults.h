@@ -617,6 +617,7 @@ struct faults {
     bool behind_free_uncovered, behind_value_uncovered;
     bool met_grid_trigger_launches, met_grid_trigger_lacks_one;
     bool acquire_33_keeps_lines, fence_33_keeps_lines;
+    bool legacy_joins_hundred;
     bool never_overlaps, seldom_overlaps, early, shared, halts, late_copies, pageable_later; /* these conform */
 };
 

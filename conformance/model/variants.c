@@ -2451,6 +2451,7 @@ static const struct variant variants[] = {
     BROKEN("met-grid-trigger-lacks-one", met_grid_trigger_lacks_one, "COMP-16", "once all blocks of a cooperative grid have met, one of them need not have triggered"),
     BROKEN("acquire-33-keeps-lines", acquire_33_keeps_lines, "MEM-10", "from a thread's 33rd acquiring load on they leave lines cached"),
     BROKEN("fence-33-keeps-lines", fence_33_keeps_lines, "MEM-10", "from a thread's 33rd fence on they leave lines cached"),
+    BROKEN("legacy-joins-hundred", legacy_joins_hundred, "COMP-06d", "the legacy stream waits for 100 blocking streams at most"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
