@@ -618,6 +618,7 @@ struct faults {
     bool met_grid_trigger_launches, met_grid_trigger_lacks_one;
     bool acquire_33_keeps_lines, fence_33_keeps_lines;
     bool legacy_joins_hundred;
+    bool third_program_event_uncovered;
     bool never_overlaps, seldom_overlaps, early, shared, halts, late_copies, pageable_later; /* these conform */
 };
 

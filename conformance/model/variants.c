@@ -2452,6 +2452,7 @@ static const struct variant variants[] = {
     BROKEN("acquire-33-keeps-lines", acquire_33_keeps_lines, "MEM-10", "from a thread's 33rd acquiring load on they leave lines cached"),
     BROKEN("fence-33-keeps-lines", fence_33_keeps_lines, "MEM-10", "from a thread's 33rd fence on they leave lines cached"),
     BROKEN("legacy-joins-hundred", legacy_joins_hundred, "COMP-06d", "the legacy stream waits for 100 blocking streams at most"),
+    BROKEN("third-program-event-uncovered", third_program_event_uncovered, "COMP-04a", "where a stream waits for several programmatic events, the wait covers the kernels of the first two only"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
