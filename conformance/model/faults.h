@@ -619,6 +619,7 @@ struct faults {
     bool acquire_33_keeps_lines, fence_33_keeps_lines;
     bool legacy_joins_hundred;
     bool third_program_event_uncovered;
+    bool poll_256_succeeds, stream_poll_256_succeeds;
     bool never_overlaps, seldom_overlaps, early, shared, halts, late_copies, pageable_later; /* these conform */
 };
 

@@ -343,6 +343,7 @@ void stream_append(struct stream *s, struct op *op, bool programmatic)
         op_shares_place(op);
     op->lone = op->kind != OP_KERNEL && (s->tail == NULL || s->tail->retired);
     s->idle = false;
+    s->polls = 0;
     s->items = op->kind == OP_KERNEL ? s->items : s->items + 1;
     forgets |= s->left_unordered == 1 && s->tail != NULL;
     s->left_unordered -= s->left_unordered != 0;

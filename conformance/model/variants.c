@@ -2453,6 +2453,8 @@ static const struct variant variants[] = {
     BROKEN("fence-33-keeps-lines", fence_33_keeps_lines, "MEM-10", "from a thread's 33rd fence on they leave lines cached"),
     BROKEN("legacy-joins-hundred", legacy_joins_hundred, "COMP-06d", "the legacy stream waits for 100 blocking streams at most"),
     BROKEN("third-program-event-uncovered", third_program_event_uncovered, "COMP-04a", "where a stream waits for several programmatic events, the wait covers the kernels of the first two only"),
+    BROKEN("poll-256-succeeds", poll_256_succeeds, "MEM-09c", "an event that is asked for the 256th time whether it has fired says so"),
+    BROKEN("stream-poll-256-succeeds", stream_poll_256_succeeds, "MEM-09c", "a stream that is asked for the 256th time whether its work has ended says so"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
