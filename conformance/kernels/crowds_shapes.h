@@ -156,7 +156,7 @@ DEVICE_FN void stands_in_a_row(const struct shaped_args *args)
     if (k_thread() == 0)
         k_store_relaxed(&own->alive, 1);
     k_add(&own->finished, 1);
-    if (args->meets) /* it lies before the triggers, which still count one by one */
+    if (args->meets && k_has_grid_barrier()) /* before the triggers, which still count one by one */
         k_grid_barrier();
     (void)shaped_keeps(args, plan.key, 0);
     shaped_marks(args, plan.key, 0);
