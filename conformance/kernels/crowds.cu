@@ -29,6 +29,7 @@
 #include "cleared.h"
 #include "driver_launch.h"
 #include "graph_ask.h"
+#include "grid_barrier.h"
 #include "host_room.h"
 #include "start.h"
 

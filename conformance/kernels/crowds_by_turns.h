@@ -19,6 +19,7 @@
 #define TURN_BYTES 64u            /* of shared memory */
 #define TURN_TRIALS 24u
 #define TURN_MOST 20u             /* rounds */
+#define TURN_USES 40u             /* acquires or fences before the first round, in some trials: more than few bits count */
 
 enum turn_width { TURN_WORD, TURN_BYTE, TURN_HALF, TURN_STREAMED, TURN_EIGHT, TURN_FOUR, TURN_WIDTHS };
 enum turn_trigger { TURN_TRIGGERS_LATE, TURN_TRIGGERS_FIRST, TURN_TRIGGERS_NEVER, TURN_TRIGGERS }; /* of the dependent; the primary: first */
@@ -32,6 +33,7 @@ struct turn_args {
     uint32_t rounds, first;      /* first: the flag before the first round */
     uint32_t bound_ns, speaks;   /* speaks: the thread that fences for its block */
     uint32_t releases, adds, named, trigger; /* by a release and an acquire; the flag by an addition; by barriers of some threads */
+    uint32_t uses;               /* so many acquires or fences before the first round, of the thread that speaks */
     uint32_t stores, loads;      /* enum turn_width */
 };
 
@@ -159,6 +161,18 @@ DEVICE_FN uint32_t turn_looks(const struct turn_args *args, uint32_t round)
     return wrong;
 }
 
+/* Nobody has given words yet: the acquires and fences find nothing, and the later ones have to do as much as ever. */
+DEVICE_FN void turn_uses(const struct turn_args *args)
+{
+    uint32_t i;
+
+    for (i = 0; i < args->uses && k_thread() == args->speaks; i++)
+        if (args->releases)
+            (void)k_load_acquire(args->data + BESIDE_FLAG);
+        else
+            k_fence();
+}
+
 KERNEL_OF(crowds_by_turns, struct turn_args)
 {
     uint32_t round, wrong = 0;
@@ -167,6 +181,7 @@ KERNEL_OF(crowds_by_turns, struct turn_args)
         k_trigger();
     if (!args.second && k_thread() == 0)
         (void)k_poll(args.state, args.here, args.bystanders, args.bound_ns);
+    turn_uses(&args);
     k_barrier();
     for (round = 0; round < args.rounds; round++) {
         if (args.second && args.trigger == TURN_TRIGGERS_LATE && round == args.rounds / 2)
@@ -206,6 +221,7 @@ static struct turn_args plan_turns(const struct bystanders *b)
     args.named = trial / 3 % 2 == trial / 8 % 2;
     args.speaks = trial / 5 % 2 ? 0 : TURN_THREADS - 1;
     args.trigger = trial % TURN_TRIGGERS;
+    args.uses = trial % 3 ? 0 : TURN_USES;
     args.stores = trial / 4 % TURN_WIDTHS;
     args.loads = (trial / 4 + trial) % TURN_WIDTHS;
     return args;

@@ -37,6 +37,7 @@ struct shaped_args {
     uint32_t *data;              /* SHAPED_WORDS of the last kernel; those of the others come after them, far apart */
     uint32_t *marks;             /* MARKS_BYTES that all kernels store to; NULL: none does */
     uint32_t place, trigger, wait, store, width, before;
+    uint32_t meets;              /* whether all its blocks meet at once, in a barrier of the grid */
     uint32_t more;               /* waits or triggers of a thread that does so several times, after the first one */
     uint32_t last;               /* the block that triggers last, and stores last */
     uint32_t first;              /* block that waits; those before it neither wait nor read */
@@ -155,6 +156,8 @@ DEVICE_FN void stands_in_a_row(const struct shaped_args *args)
     if (k_thread() == 0)
         k_store_relaxed(&own->alive, 1);
     k_add(&own->finished, 1);
+    if (args->meets && k_has_grid_barrier()) /* before the triggers, which still count one by one */
+        k_grid_barrier();
     (void)shaped_keeps(args, plan.key, 0);
     shaped_marks(args, plan.key, 0);
     if (block >= args->first && !ordinary)
@@ -318,6 +321,7 @@ static void draw_launch(const struct shapes *s, struct shaped_launch *launch, un
     launch->args = s->args;
     launch->args.before = (s->trial + s->trial / SHAPED_BEFORES + 3 * place) % SHAPED_BEFORES;
     launch->args.more = s->trial / 2 % 2 ? 1 : REPEATS_MANY;
+    launch->args.meets = (dress == DRESS_COOPERATIVE || dress == DRESS_GROUPED) && (s->trial + place) % 2;
     launch->args.place = place;
     launch->args.trigger = place + 1 < SHAPED ? draws(state, SHAPED_TRIGGERS) : TRIGGERS_NEVER;
     launch->args.wait = draws(state, SHAPED_WAITS);

@@ -262,22 +262,26 @@ static cudaError_t await_begun(struct joins *joins, cudaStream_t waits)
     return error;
 }
 
+#define AWAITED_MOST 4u
+
 /* A stream waits for the events of two works, of which the first is slow: recorded by a call, or by the launch as it triggers or its blocks begin.
- * The follower waits, some with attribute 6 behind a third work in their own stream, which is the slow one then. */
+ * The follower waits, some with attribute 6 behind a third work in their own stream, which is the slow one then. In one round of eight there are
+ * four works whose launches record, and the stream waits for the slow one's event last. */
 static cudaError_t join_two_kinds(struct joins *joins)
 {
     unsigned depends = joins->round % 2 == 0, turn = joins->round / 2, first = depends ? turn % 3 : 2 - turn % 2, i;
-    unsigned kind[2] = { first, depends ? (turn + 1) % 3 : 3 - first };
+    unsigned kind[AWAITED_MOST] = { first, depends ? (turn + 1) % 3 : 3 - first, 1, 1 };
+    unsigned events = joins->round % 8 == 7 ? AWAITED_MOST : 2, slow = depends ? 2 : events == 2 ? 0 : (joins->trial + events - 1) % events;
     cudaLaunchAttribute attribute = serialization(1);
-    cudaEvent_t event[2] = { NULL, NULL };
+    cudaEvent_t event[AWAITED_MOST] = { NULL, NULL, NULL, NULL };
     cudaError_t error = cudaSuccess;
 
-    prepare(joins, 2 + depends, 1);
-    for (i = 0; i < 2 + depends; i++)
-        joins->pinned->plan[i].hold_ns = i == 2 * depends ? 15000 : 2000;
+    prepare(joins, events + depends, 1);
+    for (i = 0; i < events + depends; i++)
+        joins->pinned->plan[i].hold_ns = i == slow ? 15000 : 2000;
     if (depends)
         error = work(joins, 2, joins->stream[0]);
-    for (i = 0; i < 2 && error == cudaSuccess; i++) {
+    for (i = 0; i < events && error == cudaSuccess; i++) {
         cudaLaunchAttribute records;
         error = cudaEventCreateWithFlags(&event[i], cudaEventDisableTiming);
         records = recording_at(event[i], kind[i] == 2);
@@ -286,14 +290,14 @@ static cudaError_t join_two_kinds(struct joins *joins)
         if (error == cudaSuccess && kind[i] == 0)
             error = cudaEventRecord(event[i], joins->stream[i + 1]);
     }
-    for (i = 0; i < 2 && error == cudaSuccess; i++)
-        error = cudaStreamWaitEvent(joins->stream[0], event[(joins->trial + i) % 2], 0);
+    for (i = 0; i < events && error == cudaSuccess; i++)
+        error = cudaStreamWaitEvent(joins->stream[0], event[(joins->trial + i) % events], 0);
     if (error == cudaSuccess && joins->round % 4 == 0)
         error = await_begun(joins, joins->stream[0]);
     if (error == cudaSuccess)
         error = launch_one((const void *)SYMBOL(joins_waiting_follower), &joins->follower[0], PLACE_WORDS, FOLLOWS_IN(joins, joins->stream[0]),
                            &attribute, depends);
-    for (i = 0; i < 2; i++)
+    for (i = 0; i < events; i++)
         if (event[i])
             (void)cudaEventDestroy(event[i]);
     return error;

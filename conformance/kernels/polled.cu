@@ -33,6 +33,23 @@ KERNEL(polled_stores_first)
     k_trigger();
 }
 
+#define OPENED_NS 4000000u     /* longer than many questions take */
+
+/* Stores once the host has asked many times and says so, or after a bounded time. It does not rest between its looks: on the model that would let
+ * the time pass too fast. */
+KERNEL(polled_held_open)
+{
+    struct trial_plan plan = k_plan(&args);
+    uint64_t begin = k_now();
+    uint32_t spins = 0;
+
+    if (k_thread() == 0)
+        while (!k_load_relaxed(&args.state->finished) && k_now() - begin < OPENED_NS && ++spins < K_SPIN_LIMIT)
+            ;
+    k_barrier();
+    k_store(args.data + k_thread(), words_fresh(plan.key, k_thread()));
+}
+
 enum last {
     LAST_KERNEL, LAST_DEPENDENT, LAST_MEMSET, LAST_COPY, LAST_COPY_IN, LAST_COPY_OUT, LAST_HOST, LAST_GRAPH, LAST_RECORD,
     LAST_NO_COPY, LAST_NO_MEMSET, LAST_NO_NODES, LAST_LEFT_OUT, LAST_UNRECORDED, LAST_REFUSED, /* nothing to do */
@@ -41,6 +58,7 @@ enum last {
 #define STREAMS 4u             /* non-blocking, blocking with a priority, per-thread default, legacy default */
 #define WAYS 3u                /* asks until it has ended; waits; asks in another thread */
 #define PLACES (LASTS * STREAMS * WAYS)
+#define MANY_ASKS 300u         /* of a few works, which go on meanwhile: more than a byte counts */
 
 struct polled {
     struct ask *ask;
@@ -156,6 +174,9 @@ static cudaError_t put_last(struct polled *p, enum last last, cudaStream_t strea
 }
 
 /* "cudaSuccess if all operations in stream have completed" */
+/* For the work that is held until then */
+static void lets_go(struct polled *p) { *(volatile uint32_t *)&p->room->state.finished = 1; }
+
 struct look {
     struct polled *polled;
     cudaStream_t stream;
@@ -168,10 +189,13 @@ static void look_at(void *of)
     struct look *look = (struct look *)of;
     struct polled *p = look->polled;
     cudaError_t query;
+    unsigned asked = 0;
 
-    do
+    do {
         query = look->asks ? cudaStreamQuery(look->stream) : cudaSuccess;
-    while (query == cudaErrorNotReady);
+        if (++asked == MANY_ASKS)
+            lets_go(p);
+    } while (query == cudaErrorNotReady);
     p->said += look->asks && query == cudaSuccess && is_unfinished(p);
     look->error = query == cudaSuccess ? cudaStreamSynchronize(look->stream) : query;
     p->ended += look->error == cudaSuccess && is_unfinished(p);
@@ -197,7 +221,8 @@ static cudaError_t run_polled(struct polled *p, unsigned trial)
 
     prepare_trial(p->room, trial);
     p->copies = last == LAST_DEPENDENT;
-    error = launch_one((const void *)SYMBOL(polled_work), &p->args, ASK_WORDS / 2, last >= LAST_AWAITED ? p->ask->side : stream, NULL, 0);
+    error = launch_one(trial % PLACES ? (const void *)SYMBOL(polled_work) : (const void *)SYMBOL(polled_held_open), &p->args, ASK_WORDS / 2,
+                       last >= LAST_AWAITED ? p->ask->side : stream, NULL, 0);
     if (error == cudaSuccess)
         error = put_last(p, last, stream);
     if (error != cudaSuccess)
@@ -236,9 +261,13 @@ static void look_at_event(void *of)
 {
     struct event_look *look = (struct event_look *)of;
     struct polled *p = look->polled;
-    cudaError_t query = look->asks ? cudaEventQuery(look->event) : cudaErrorNotReady;
+    cudaError_t query = cudaErrorNotReady;
+    unsigned i;
 
+    for (i = 0; i < look->asks && query == cudaErrorNotReady; i++)
+        query = cudaEventQuery(look->event);
     p->said += query == cudaSuccess && work_is_stale(p->room);
+    lets_go(p);
     look->error = query == cudaErrorNotReady ? cudaSuccess : query;
     if (look->error == cudaSuccess)
         look->error = look->whole ? cudaDeviceSynchronize() : cudaEventSynchronize(look->event);
@@ -246,18 +275,21 @@ static void look_at_event(void *of)
     (void)cudaGetLastError();
 }
 
-/* Bits of the trial: asks; in another thread; the stream is destroyed meanwhile; waits for the device; another thread has made the event. */
+/* Bits of the trial: asks; in another thread; the stream is destroyed meanwhile; waits for the device; another thread has made the event; in one
+ * trial of 32 it asks many times, while the work is held. */
 static cudaError_t run_event(struct polled *p, const cudaEvent_t events[2], unsigned trial)
 {
     cudaEvent_t event = events[trial >> 4 & 1];
-    struct event_look look = { p, event, trial & 1, trial >> 3 & 1, cudaSuccess };
+    unsigned many = trial % 32 == 17, asks = many ? MANY_ASKS : trial & 1;
+    struct event_look look = { p, event, asks, trial >> 3 & 1, cudaSuccess };
     cudaStream_t stream;
     cudaError_t error = cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
 
     prepare_trial(p->room, trial);
     if (error != cudaSuccess)
         return error;
-    error = launch_one((const void *)SYMBOL(polled_work), &p->args, ASK_WORDS / 2, stream, NULL, 0);
+    error = launch_one(many ? (const void *)SYMBOL(polled_held_open) : (const void *)SYMBOL(polled_work), &p->args, ASK_WORDS / 2, stream,
+                       NULL, 0);
     if (error == cudaSuccess)
         error = cudaEventRecord(event, stream);
     if (trial & 4)

@@ -126,6 +126,7 @@ struct stream {
     bool behind_host_graph; /* ... or of one host function */
     bool behind_graph, behind_empty, behind_nested, behind_hollow; /* its last work is a graph; one without
                                                               * nodes; of one child graph or body; one of which no node runs */
+    unsigned polls; /* so often it was asked for since its last work, which had not ended: for the device stream-poll-256-succeeds */
     bool deaf; /* waits for nothing more until its next operation; for the device many-waits-lose-one */
     unsigned items; /* since the last kernel; for the device two-items-hide-primary */
     bool moved_nothing; /* since its last work; for the device empty-move-hides-primary */
@@ -182,6 +183,7 @@ struct event {
     struct op *earlier;      /* what another stream had recorded it for before, if that was to come: for the device earlier-record-told */
     bool moved_early;        /* there was such */
     unsigned rerecorded;     /* so often while it had not fired: for the device ninth-completion-record-lost */
+    unsigned polls;          /* so often it was asked for since it was recorded, and had not fired: for the device poll-256-succeeds */
     unsigned followers;      /* since it was recorded: for the device waiter-33-passes */
     uint8_t version, told_version; /* of its records; the last one of which the host was told: for the devices *-versions-wrap */
     bool was_told;

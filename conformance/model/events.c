@@ -127,6 +127,7 @@ void event_takes(struct event *e, enum recorded how, struct op *op, bool at_bloc
     e->moved_early = false;
     e->serial = op->serial;
     e->polled = false;
+    e->polls = 0;
     if (how == RECORDED_ORDINARY)
         return;
     bool at_start_always = device.faults.trigger_event_at_start && how == RECORDED_PROGRAMMATIC;

@@ -617,6 +617,11 @@ struct faults {
     bool beside_record_uncovered, beside_wait_node_uncovered, beside_alloc_uncovered, beside_free_uncovered, beside_value_uncovered;
     bool beside_host_uncovered, beside_empty_uncovered, beside_child_uncovered, beside_body_uncovered, beside_set_uncovered, beside_copy_uncovered;
     bool behind_free_uncovered, behind_value_uncovered;
+    bool met_grid_trigger_launches, met_grid_trigger_lacks_one;
+    bool acquire_33_keeps_lines, fence_33_keeps_lines;
+    bool legacy_joins_hundred;
+    bool third_program_event_uncovered;
+    bool poll_256_succeeds, stream_poll_256_succeeds;
     bool never_overlaps, seldom_overlaps, early, shared, halts, late_copies, pageable_later; /* these conform */
 };
 

@@ -78,7 +78,7 @@ static bool fence_keeps_lines(const struct thread *t)
 {
     const struct faults *f = &device.faults;
     return f->fence_keeps_lines || (f->late_fence_keeps_lines && t->block->index >= 16) || (f->triggered_fence_keeps_lines && t->block->triggered) ||
-           (f->second_fence_keeps_lines && t->fences > 1);
+           (f->second_fence_keeps_lines && t->fences > 1) || (f->fence_33_keeps_lines && t->fences > 32);
 }
 
 void fence_and_keep(bool lines)
@@ -144,8 +144,8 @@ uint32_t model_load32_acquire(const void *p)
 {
     uint32_t value = model_load32(p, MODEL_LD_RELAXED);
     const struct faults *f = &device.faults;
-    bool again = device.current->acquires++ != 0;
+    bool again = device.current->acquires++ != 0, keeps = f->acquire_33_keeps_lines && device.current->acquires > 32;
     device.current->used |= USED_ACQUIRE;
-    drop_lines(device.current->block, f->acquire_keeps_lines || (f->second_acquire_keeps_lines && again), f->acquire_drops_own_lines);
+    drop_lines(device.current->block, keeps || f->acquire_keeps_lines || (f->second_acquire_keeps_lines && again), f->acquire_drops_own_lines);
     return value;
 }

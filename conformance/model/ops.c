@@ -516,6 +516,9 @@ static bool all_triggered(const struct op *op)
     if (device.faults.one_trigger_launches && g->triggered > 0)
         return true;
     const struct faults *f = &device.faults;
+    bool has_met = g->met >= g->blocks; /* at a barrier of the whole grid */
+    if (has_met && ((f->met_grid_trigger_launches && g->triggered != 0) || (f->met_grid_trigger_lacks_one && g->triggered + exited + 1 >= g->blocks)))
+        return true;
     bool keeps_count = f->general_params_keep_trigger_count || f->source_params_keep_trigger_count || f->params_keep_trigger_count ||
                        f->child_update_keeps_trigger_count || f->body_update_keeps_trigger_count;
     if (keeps_count && g->counted != 0)

@@ -93,6 +93,7 @@ void order_behind_waits(struct stream *s, struct op *op)
         first = s->waits - 1;
     if (device.faults.value_keeps_last_event && op->of_value && s->waits > 1)
         first = s->waits - 1;
+    unsigned programs = 0; /* programmatic events */
     for (unsigned i = first; i < s->waits; i++) {
         struct op *awaited = s->wait[i].op;
         if (device.faults.attributed_passes_completion && op->attributed && s->wait[i].completion)
@@ -113,6 +114,9 @@ void order_behind_waits(struct stream *s, struct op *op)
         if (awaited->out != NULL && awaited->out->to == op)
             awaited->out->of_event = true;
         if (device.faults.start_event_beside_trigger_uncovered && s->wait[i].kind == EDGE_STARTED && awaits_trigger(s))
+            continue;
+        programs += s->wait[i].covered;
+        if (device.faults.third_program_event_uncovered && programs > 2)
             continue;
         if (s->wait[i].covered && !awaited_uncovers(s, op) && (i + 1 == s->waits || !device.faults.last_event_covered))
             op_covers(op, s->wait[i].op);

@@ -234,7 +234,7 @@ static void order_behind_others(struct stream *s, struct op *op)
     }
     if ((device.faults.timed_legacy_record_alone && op->timed) || (device.faults.legacy_record_alone && op->kind == OP_RECORD) || (device.faults.legacy_graph_alone && op->kind == OP_JOIN))
         return;
-    unsigned joined = 0, held = 0;
+    unsigned joined = 0, held = 0, hundred = 0;
     if ((device.faults.legacy_host_alone && op->kind == OP_HOST) || (device.faults.legacy_copy_out_alone && op->to_host))
         return;
     order_behind_threads(op);
@@ -262,6 +262,8 @@ static void order_behind_others(struct stream *s, struct op *op)
         if (device.faults.legacy_kernel_passes_copies && o->tail->kind == OP_COPY && op->kind == OP_KERNEL)
             continue;
         if (passes_lone(op, o->tail))
+            continue;
+        if (device.faults.legacy_joins_hundred && o->magic != 0 && hundred++ >= 100)
             continue;
         if (device.faults.legacy_joins_sixteen && o->magic != 0 && held++ >= 16)
             continue;
@@ -341,6 +343,7 @@ void stream_append(struct stream *s, struct op *op, bool programmatic)
         op_shares_place(op);
     op->lone = op->kind != OP_KERNEL && (s->tail == NULL || s->tail->retired);
     s->idle = false;
+    s->polls = 0;
     s->items = op->kind == OP_KERNEL ? s->items : s->items + 1;
     forgets |= s->left_unordered == 1 && s->tail != NULL;
     s->left_unordered -= s->left_unordered != 0;

@@ -2453,6 +2453,14 @@ static const struct variant variants[] = {
     BROKEN("beside-copy-uncovered", beside_copy_uncovered, "COMP-04b", "the wait covers no programmatic edge into a kernel that comes after a copy as well"),
     BROKEN("behind-free-uncovered", behind_free_uncovered, "COMP-04b", "the wait covers no programmatic edge out of a kernel that comes after a node that frees memory"),
     BROKEN("behind-value-uncovered", behind_value_uncovered, "COMP-04b", "the wait covers no programmatic edge out of a kernel that comes after a node that writes a value"),
+    BROKEN("met-grid-trigger-launches", met_grid_trigger_launches, "COMP-16", "once all blocks of a cooperative grid have met, the trigger of one of them counts for all"),
+    BROKEN("met-grid-trigger-lacks-one", met_grid_trigger_lacks_one, "COMP-16", "once all blocks of a cooperative grid have met, one of them need not have triggered"),
+    BROKEN("acquire-33-keeps-lines", acquire_33_keeps_lines, "MEM-10", "from a thread's 33rd acquiring load on they leave lines cached"),
+    BROKEN("fence-33-keeps-lines", fence_33_keeps_lines, "MEM-10", "from a thread's 33rd fence on they leave lines cached"),
+    BROKEN("legacy-joins-hundred", legacy_joins_hundred, "COMP-06d", "the legacy stream waits for 100 blocking streams at most"),
+    BROKEN("third-program-event-uncovered", third_program_event_uncovered, "COMP-04a", "where a stream waits for several programmatic events, the wait covers the kernels of the first two only"),
+    BROKEN("poll-256-succeeds", poll_256_succeeds, "MEM-09c", "an event that is asked for the 256th time whether it has fired says so"),
+    BROKEN("stream-poll-256-succeeds", stream_poll_256_succeeds, "MEM-09c", "a stream that is asked for the 256th time whether its work has ended says so"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
