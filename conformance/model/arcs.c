@@ -152,6 +152,8 @@ static bool arc_uncovered(const struct arc *a)
         ((f->large_fan_uncovered && a->into > 1) || (f->large_of_event_uncovered && a->of_event) ||
          (f->large_third_launch_uncovered && queued.launches > 2)))
         return true;
+    if ((f->launch_120_uncovers && queued.launches >= 120) || (f->launch_1025_uncovers && queued.launches > 1024))
+        return true;
     if (company_uncovers(a->to) || (f->behind_free_uncovered && comes_right_after(a->from, cudaGraphNodeTypeMemFree)) ||
         (f->behind_value_uncovered && comes_right_after(a->from, NODE_OF_VALUE)))
         return true;

@@ -616,6 +616,7 @@ struct faults {
     bool beside_host_uncovered, beside_empty_uncovered, beside_child_uncovered, beside_body_uncovered, beside_set_uncovered, beside_copy_uncovered;
     bool behind_free_uncovered, behind_value_uncovered;
     bool never_overlaps, seldom_overlaps, early, shared, halts, late_copies, pageable_later; /* these conform */
+    bool launch_120_uncovers, launch_1025_uncovers;
 };
 
 struct variant {

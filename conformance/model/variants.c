@@ -2447,6 +2447,8 @@ static const struct variant variants[] = {
     BROKEN("beside-copy-uncovered", beside_copy_uncovered, "COMP-04b", "the wait covers no programmatic edge into a kernel that comes after a copy as well"),
     BROKEN("behind-free-uncovered", behind_free_uncovered, "COMP-04b", "the wait covers no programmatic edge out of a kernel that comes after a node that frees memory"),
     BROKEN("behind-value-uncovered", behind_value_uncovered, "COMP-04b", "the wait covers no programmatic edge out of a kernel that comes after a node that writes a value"),
+    BROKEN("launch-120-uncovers", launch_120_uncovers, "COMP-04e", "from the 120th launch of an executable graph on no wait covers a programmatic edge"),
+    BROKEN("launch-1025-uncovers", launch_1025_uncovers, "COMP-04e", "from the 1,025th launch of an executable graph on no wait covers a programmatic edge"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
