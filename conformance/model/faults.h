@@ -617,6 +617,7 @@ struct faults {
     bool behind_free_uncovered, behind_value_uncovered;
     bool never_overlaps, seldom_overlaps, early, shared, halts, late_copies, pageable_later; /* these conform */
     bool launch_120_uncovers, launch_1025_uncovers;
+    bool third_launch_start_edge_early, uploaded_start_edge_early;
 };
 
 struct variant {

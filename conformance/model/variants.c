@@ -2449,6 +2449,8 @@ static const struct variant variants[] = {
     BROKEN("behind-value-uncovered", behind_value_uncovered, "COMP-04b", "the wait covers no programmatic edge out of a kernel that comes after a node that writes a value"),
     BROKEN("launch-120-uncovers", launch_120_uncovers, "COMP-04e", "from the 120th launch of an executable graph on no wait covers a programmatic edge"),
     BROKEN("launch-1025-uncovers", launch_1025_uncovers, "COMP-04e", "from the 1,025th launch of an executable graph on no wait covers a programmatic edge"),
+    BROKEN("third-launch-start-edge-early", third_launch_start_edge_early, "COMP-16", "from the third launch of an executable graph on an edge from block starts lets go before the first block begins"),
+    BROKEN("uploaded-start-edge-early", uploaded_start_edge_early, "COMP-16", "in an executable graph that was uploaded an edge from block starts lets go before the first block begins"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
