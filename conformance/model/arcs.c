@@ -234,6 +234,16 @@ static bool is_first_beside(const struct arc *a)
     return false;
 }
 
+/* For the device full-past-16-beside-program-lets-go. */
+static bool is_one_of_17_beside(const struct arc *a)
+{
+    const struct graph *in = a->to->graph;
+    for (size_t i = 0; device.faults.full_past_16_beside_program_lets_go && a->to->incoming > 16 && i < in->arcs; i++)
+        if (in->arc[i].to == a->to && in->arc[i].data.type == cudaGraphDependencyTypeProgrammatic)
+            return a->from->op->kind == OP_KERNEL;
+    return false;
+}
+
 /* For the device edges-beyond-32-beside-program-uncovered. */
 static bool is_beyond_32_beside_full(const struct arc *a)
 {
@@ -377,7 +387,7 @@ void arc_orders(const struct arc *a)
     unsigned level = level_of(in);
     full_lets_go |= device.faults.fourth_level_unordered && level >= 4;
     full_lets_go |= device.faults.level_32_unordered && level >= 32;
-    full_lets_go |= (device.faults.level_8_unordered && level >= 8) || is_first_beside(a) || is_value_beside(a);
+    full_lets_go |= (device.faults.level_8_unordered && level >= 8) || is_first_beside(a) || is_one_of_17_beside(a) || is_value_beside(a);
     full_lets_go |= device.faults.chosen_full_edge_lets_go && queued.chosen;
     full_lets_go |= (device.faults.launch_257_lets_go && queued.launches > 256) || (device.faults.launch_1025_lets_go && queued.launches > 1024);
     full_lets_go |= device.faults.fifth_round_lets_go && queued.rounds >= 4;
