@@ -491,7 +491,8 @@ static cudaError_t ready_begun(struct begun *b, cudaGraphExec_t *exec, cudaGraph
     return b->trials % 2 ? cudaGraphUpload(*exec, b->crowd->ask->stream) : cudaSuccess;
 }
 
-/* Each graph is launched so, and then as another executable graph. Of a graph with a body there is only one at a time. */
+/* Each graph is launched so, and then as another executable graph, in half of the turns of a clone. Of a graph with a body there is only one at a
+ * time. */
 static cudaError_t run_begun_nodes(struct begun *b, unsigned blocks, enum begun_place place, unsigned turn)
 {
     cudaGraphExec_t exec[2] = { NULL, NULL };
@@ -500,7 +501,10 @@ static cudaError_t run_begun_nodes(struct begun *b, unsigned blocks, enum begun_
     cudaError_t error = make_begun(b, blocks, place, turn, &graph);
 
     for (i = 0; i < most && error == cudaSuccess; i++) {
-        error = ready_begun(b, &exec[i / each], graph, place == BEGUN_IN_GRAPH || place == BEGUN_CAPTURED ? turn : 0, i % each);
+        if (i == each && (turn + (unsigned)place) % 2)
+            error = ask_clone_instead(&graph, NULL);
+        if (error == cudaSuccess)
+            error = ready_begun(b, &exec[i / each], graph, place == BEGUN_IN_GRAPH || place == BEGUN_CAPTURED ? turn : 0, i % each);
         if (error == cudaSuccess)
             error = forget_begun(b);
         if (error == cudaSuccess)

@@ -198,6 +198,8 @@ static bool starts_early(const struct arc *a)
     bool programmatic = a->data.type == cudaGraphDependencyTypeProgrammatic;
     if (from->grid == NULL)
         return false;
+    if (f->clone_start_edge_early && a->to->graph->owner == NULL && a->to->graph->copies > 1)
+        return true;
     if ((f->third_launch_start_edge_early && queued.launches > 2) || (f->uploaded_start_edge_early && queued.features & HAS(uploaded)))
         return true;
     if (f->later_round_start_edge_early && queued.rounds != 0)

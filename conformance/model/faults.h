@@ -619,6 +619,7 @@ struct faults {
     bool launch_120_uncovers, launch_1025_uncovers;
     bool third_launch_start_edge_early, uploaded_start_edge_early;
     bool full_past_16_beside_program_lets_go;
+    bool clone_start_edge_early;
 };
 
 struct variant {

@@ -2452,6 +2452,7 @@ static const struct variant variants[] = {
     BROKEN("third-launch-start-edge-early", third_launch_start_edge_early, "COMP-16", "from the third launch of an executable graph on an edge from block starts lets go before the first block begins"),
     BROKEN("uploaded-start-edge-early", uploaded_start_edge_early, "COMP-16", "in an executable graph that was uploaded an edge from block starts lets go before the first block begins"),
     BROKEN("full-past-16-beside-program-lets-go", full_past_16_beside_program_lets_go, "COMP-04b", "a full edge into a node of more than 16 edges lets go at the trigger if one of them is programmatic"),
+    BROKEN("clone-start-edge-early", clone_start_edge_early, "COMP-16", "in an executable graph of a clone an edge from block starts lets go before the first block begins"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
