@@ -73,6 +73,7 @@ KERNEL(crowds_looks)
 }
 
 #define BEGUN_MOST 65537u      /* blocks */
+#define BEGUN_LONG 1000u       /* blocks of a grid that takes long */
 #define TOLD_HOLD_NS 100000u
 #define BEGUN_LAYERS ((unsigned)DRESS_GROUPED) /* in place of a cooperative grid, which has to have room as a whole: one of two layers */
 #define BEGUN_DRESSES (BEGUN_LAYERS + 1u)
@@ -481,21 +482,33 @@ static void destroy_two(const cudaGraphExec_t *exec, const cudaGraph_t *graph, u
             (void)cudaGraphDestroy(graph[i]);
 }
 
-/* Each graph is launched three times: as it was made, again once it was renewed, and then as another executable graph. Of a graph with a
- * body there is only one at a time. */
+/* An executable graph is launched as it was made, and again once it was renewed; one with a grid that ends soon a third time, in half of the turns
+ * after an upload. */
+static cudaError_t ready_begun(struct begun *b, cudaGraphExec_t *exec, cudaGraph_t graph, unsigned turn, unsigned nth)
+{
+    if (nth < 2)
+        return instantiate_begun(exec, graph, turn);
+    return b->trials % 2 ? cudaGraphUpload(*exec, b->crowd->ask->stream) : cudaSuccess;
+}
+
+/* Each graph is launched so, and then as another executable graph, in half of the turns of a clone. Of a graph with a body there is only one at a
+ * time. */
 static cudaError_t run_begun_nodes(struct begun *b, unsigned blocks, enum begun_place place, unsigned turn)
 {
     cudaGraphExec_t exec[2] = { NULL, NULL };
     cudaGraph_t graph = NULL;
-    unsigned launches;
+    unsigned each = blocks < BEGUN_LONG ? 3 : 2, most = place > BEGUN_CAPTURED ? each : each + 1, i;
     cudaError_t error = make_begun(b, blocks, place, turn, &graph);
 
-    for (launches = 0; launches < (place > BEGUN_CAPTURED ? 2u : 3u) && error == cudaSuccess; launches++) {
-        error = instantiate_begun(&exec[launches / 2], graph, place == BEGUN_IN_GRAPH || place == BEGUN_CAPTURED ? turn : 0);
+    for (i = 0; i < most && error == cudaSuccess; i++) {
+        if (i == each && (turn + (unsigned)place) % 2)
+            error = ask_clone_instead(&graph, NULL);
+        if (error == cudaSuccess)
+            error = ready_begun(b, &exec[i / each], graph, place == BEGUN_IN_GRAPH || place == BEGUN_CAPTURED ? turn : 0, i % each);
         if (error == cudaSuccess)
             error = forget_begun(b);
         if (error == cudaSuccess)
-            error = cudaGraphLaunch(exec[launches / 2], b->crowd->ask->stream);
+            error = cudaGraphLaunch(exec[i / each], b->crowd->ask->stream);
         error = look_at_begun(b, error, blocks, &b->early);
         b->trials++;
     }

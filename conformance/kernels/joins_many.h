@@ -444,11 +444,19 @@ static cudaError_t many_execs(struct joins *joins)
 /* What is launched in all rounds, more than 1,024 times. */
 static cudaGraphExec_t launched_often;
 
+/* A second follower comes after the work by a programmatic edge, and waits. */
 static cudaError_t make_launched_often(struct joins *joins)
 {
     cudaGraph_t graph = NULL;
-    cudaError_t error = make_pair(joins, &graph);
+    cudaGraphNode_t node;
+    cudaError_t error = cudaGraphCreate(&graph, 0);
 
+    if (error == cudaSuccess)
+        error = add_work(joins, graph, 0, &node);
+    if (error == cudaSuccess)
+        error = add_follower(joins, graph, 0, &node, 1, 0);
+    if (error == cudaSuccess)
+        error = add_follower(joins, graph, 1, &node, 1, 1);
     if (error == cudaSuccess)
         error = cudaGraphInstantiate(&launched_often, graph, 0);
     if (graph)
@@ -462,7 +470,7 @@ static cudaError_t many_launches(struct joins *joins)
     cudaError_t error = cudaSuccess;
     unsigned stale = 0, i;
 
-    prepare(joins, 1, 1);
+    prepare(joins, 1, 2);
     if (!launched_often)
         error = make_launched_often(joins);
     for (i = 0; i < LAUNCHES_BEFORE && error == cudaSuccess; i++)
@@ -470,7 +478,7 @@ static cudaError_t many_launches(struct joins *joins)
     if (error == cudaSuccess)
         error = cudaStreamSynchronize(joins->stream[0]);
     for (i = 0; i < MANY_LAUNCHES && error == cudaSuccess; i++) {
-        prepare(joins, 1, 1);
+        prepare(joins, 1, 2);
         error = cudaGraphLaunch(launched_often, joins->stream[0]);
         if (error == cudaSuccess)
             error = cudaStreamSynchronize(joins->stream[0]);

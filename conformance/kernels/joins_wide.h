@@ -79,8 +79,8 @@ static cudaError_t add_reader_after(struct joins *joins, cudaGraph_t graph, cons
     return ask_add_kernel_after(&node, graph, after, count, (const void *)SYMBOL(joins_follower), &joins->follower[0], 1, PLACE_WORDS);
 }
 
-/* A reader that waits: its edges from the works are programmatic, and those before them full. */
-static cudaError_t add_mixed_reader(struct joins *joins, cudaGraph_t graph, const cudaGraphNode_t *after)
+/* A reader that waits: its edges from the works are programmatic, and those before them full; or the other way round. */
+static cudaError_t add_mixed_reader(struct joins *joins, cudaGraph_t graph, const cudaGraphNode_t *after, int full_works)
 {
     cudaGraphEdgeData full = edges_data(0, 0, 0), trigger = edges_data(1, 0, 1);
     cudaGraphNode_t reader;
@@ -88,7 +88,7 @@ static cudaError_t add_mixed_reader(struct joins *joins, cudaGraph_t graph, cons
     unsigned i;
 
     for (i = 0; i < WIDE_ALL && reader && error == cudaSuccess; i++)
-        error = edges_add(graph, &after[i], &reader, i < WIDE_SILENT ? &full : &trigger, 1);
+        error = edges_add(graph, &after[i], &reader, (i < WIDE_SILENT) != full_works ? &full : &trigger, 1);
     return error;
 }
 
@@ -111,7 +111,7 @@ static cudaError_t wide_in(struct joins *joins, enum wide wide)
     if (error == cudaSuccess && wide == WIDE_BARE)
         error = add_reader_after(joins, graph, node, WIDE_ALL);
     else if (error == cudaSuccess && wide == WIDE_MIXED)
-        error = add_mixed_reader(joins, graph, node);
+        error = add_mixed_reader(joins, graph, node, turn / 2 % 2 != 0);
     else if (error == cudaSuccess && wide == WIDE_THROUGH)
         error = add_between(joins, graph, graph, kind, node, WIDE_ALL, &between);
     else if (error == cudaSuccess)

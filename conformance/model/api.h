@@ -357,6 +357,7 @@ struct graph {
     struct request *lost_kernel; /* of the last kernel node that was destroyed: for the device new-node-takes-lost-attributes */
     unsigned clones;   /* so many were made of it */
     size_t roots_of;   /* so many edges it had when its roots were told; for the device roots-remembered */
+    unsigned copies; /* in a row, from the graph that was no copy to this one */
     uint64_t copied_from, first; /* first: the graph that was no copy */
     bool moved;                  /* into its parent, or a copy of such a one */
     struct node *owner; /* of a child graph or a body */

@@ -143,6 +143,8 @@ static bool arc_uncovered(const struct arc *a)
         ((f->large_fan_uncovered && a->into > 1) || (f->large_of_event_uncovered && a->of_event) ||
          (f->large_third_launch_uncovered && queued.launches > 2)))
         return true;
+    if ((f->launch_120_uncovers && queued.launches >= 120) || (f->launch_1025_uncovers && queued.launches > 1024))
+        return true;
     if (company_uncovers(a->to) || (f->behind_free_uncovered && comes_right_after(a->from, cudaGraphNodeTypeMemFree)) ||
         (f->behind_value_uncovered && comes_right_after(a->from, NODE_OF_VALUE)))
         return true;
@@ -187,6 +189,10 @@ static bool starts_early(const struct arc *a)
     bool programmatic = a->data.type == cudaGraphDependencyTypeProgrammatic;
     if (from->grid == NULL)
         return false;
+    if (f->clone_start_edge_early && a->to->graph->owner == NULL && a->to->graph->copies > 1)
+        return true;
+    if ((f->third_launch_start_edge_early && queued.launches > 2) || (f->uploaded_start_edge_early && queued.features & HAS(uploaded)))
+        return true;
     if (f->later_round_start_edge_early && queued.rounds != 0)
         return true;
     if (f->given_event_start_edge_early && queued.event_given)
@@ -218,6 +224,16 @@ static bool is_first_beside(const struct arc *a)
     for (size_t i = 0; device.faults.first_beside_lets_go && a->first && i < in->arcs; i++)
         if (in->arc[i].to == a->to && in->arc[i].data.type == cudaGraphDependencyTypeProgrammatic)
             return true;
+    return false;
+}
+
+/* For the device full-past-16-beside-program-lets-go. */
+static bool is_one_of_17_beside(const struct arc *a)
+{
+    const struct graph *in = a->to->graph;
+    for (size_t i = 0; device.faults.full_past_16_beside_program_lets_go && a->to->incoming > 16 && i < in->arcs; i++)
+        if (in->arc[i].to == a->to && in->arc[i].data.type == cudaGraphDependencyTypeProgrammatic)
+            return a->from->op->kind == OP_KERNEL;
     return false;
 }
 
@@ -364,7 +380,7 @@ void arc_orders(const struct arc *a)
     unsigned level = graph_level(in);
     full_lets_go |= device.faults.fourth_level_unordered && level >= 4;
     full_lets_go |= device.faults.level_32_unordered && level >= 32;
-    full_lets_go |= (device.faults.level_8_unordered && level >= 8) || is_first_beside(a) || is_value_beside(a);
+    full_lets_go |= (device.faults.level_8_unordered && level >= 8) || is_first_beside(a) || is_one_of_17_beside(a) || is_value_beside(a);
     full_lets_go |= device.faults.chosen_full_edge_lets_go && queued.chosen;
     full_lets_go |= (device.faults.launch_257_lets_go && queued.launches > 256) || (device.faults.launch_1025_lets_go && queued.launches > 1024);
     full_lets_go |= device.faults.fifth_round_lets_go && queued.rounds >= 4;

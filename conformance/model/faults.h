@@ -623,6 +623,10 @@ struct faults {
     bool third_program_event_uncovered;
     bool poll_256_succeeds, stream_poll_256_succeeds;
     bool never_overlaps, seldom_overlaps, early, shared, halts, late_copies, pageable_later; /* these conform */
+    bool launch_120_uncovers, launch_1025_uncovers;
+    bool third_launch_start_edge_early, uploaded_start_edge_early;
+    bool full_past_16_beside_program_lets_go;
+    bool clone_start_edge_early;
 };
 
 struct variant {

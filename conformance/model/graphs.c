@@ -495,6 +495,7 @@ struct graph *graph_copy(const struct graph *g)
     struct graph *copy = graph_new();
     copy->copied_from = g->number;
     copy->moved = g->moved;
+    copy->copies = g->copies + 1;
     copy->first = g->first != 0 ? g->first : g->number;
     for (size_t i = 0; i < g->nodes; i++)
         node_copy(copy, g->node[i]);

@@ -2461,6 +2461,12 @@ static const struct variant variants[] = {
     BROKEN("third-program-event-uncovered", third_program_event_uncovered, "COMP-04a", "where a stream waits for several programmatic events, the wait covers the kernels of the first two only"),
     BROKEN("poll-256-succeeds", poll_256_succeeds, "MEM-09c", "an event that is asked for the 256th time whether it has fired says so"),
     BROKEN("stream-poll-256-succeeds", stream_poll_256_succeeds, "MEM-09c", "a stream that is asked for the 256th time whether its work has ended says so"),
+    BROKEN("launch-120-uncovers", launch_120_uncovers, "COMP-04e", "from the 120th launch of an executable graph on no wait covers a programmatic edge"),
+    BROKEN("launch-1025-uncovers", launch_1025_uncovers, "COMP-04e", "from the 1,025th launch of an executable graph on no wait covers a programmatic edge"),
+    BROKEN("third-launch-start-edge-early", third_launch_start_edge_early, "COMP-16", "from the third launch of an executable graph on an edge from block starts lets go before the first block begins"),
+    BROKEN("uploaded-start-edge-early", uploaded_start_edge_early, "COMP-16", "in an executable graph that was uploaded an edge from block starts lets go before the first block begins"),
+    BROKEN("full-past-16-beside-program-lets-go", full_past_16_beside_program_lets_go, "COMP-04b", "a full edge into a node of more than 16 edges lets go at the trigger if one of them is programmatic"),
+    BROKEN("clone-start-edge-early", clone_start_edge_early, "COMP-16", "in an executable graph of a clone an edge from block starts lets go before the first block begins"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
