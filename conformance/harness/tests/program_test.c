@@ -1,5 +1,5 @@
 /* program_test.c - what is decided about a program: whether the graph that was made of it is the right one, whether a way made it, declined
- * it or was refused, and whether enough of them were made. */
+ * it or was refused, whether enough of them were made, and in all ways, and what its kernels watch. */
 #include <stdio.h>
 #include <string.h>
 
@@ -408,6 +408,71 @@ static void test_blind(void)
           "where words alone are to tell, the graph is not compared");
 }
 
+/* ---- what a kernel watches ---- */
+
+/* 0 leads to all others: to 1 by its first trigger, to 2 by a full edge and so on; 4 is no step that leaves words on the device. */
+static void test_watches(void)
+{
+    static const unsigned watched[PROGRAM_WATCHES] = { 2, 3, 5, 6 };
+    struct dice dice = { 5 };
+    unsigned i, right = 0;
+
+    memset(&program, 0, sizeof(program));
+    program.steps = 9;
+    program.links = program.steps - 1;
+    for (i = 1; i < program.steps; i++) {
+        program.link[i - 1].to = i;
+        program.link[i - 1].kind = i == 1 || i == 6 ? LINK_TRIGGER : LINK_FULL;
+    }
+    program.step[0].flags = STEP_TRIGGERS_FIRST;
+    program.step[3].kind = STEP_SET;
+    program.step[4].kind = STEP_EMPTY;
+    program.step[5].kind = STEP_COPY;
+    program_entitle(&program, &dice);
+    check(program.step[0].watches == PROGRAM_WATCHES && program.step[0].watch[0] == 2 && program.step[0].watch[1] == 3 &&
+              program.step[0].watch[2] == 5 && program.step[0].watch[3] == 7, "a kernel watches all that comes after its end, as far as there is room");
+    program.step[0].flags = STEP_TRIGGERS_LATE;
+    program.link[0].kind = LINK_START;
+    program_entitle(&program, &dice);
+    for (i = 0; i < program.step[0].watches; i++)
+        right += program.step[0].watch[i] == watched[i];
+    check(right == PROGRAM_WATCHES, "and what comes after its trigger, if that is late");
+}
+
+/* ---- which ways are taken ---- */
+
+/* Of so many programs, each made in one way. */
+static unsigned taken(enum program_subject subject, unsigned programs, unsigned make, unsigned exec)
+{
+    unsigned number, n = 0;
+
+    for (number = 0; number < programs; number++) {
+        struct way way = way_of(subject, number, 0);
+        check(way.stream == (subject == PROGRAM_STREAMS), "streams are made by their own ways");
+        n += way.make == make && way.exec == exec;
+    }
+    return n;
+}
+
+static void test_all_ways(void)
+{
+    unsigned make, exec, ways = 0;
+
+    for (make = 0; make < WAY_ONE_CALL; make++)
+        for (exec = 0; exec < EXEC_WAYS; exec++)
+            ways += (taken(PROGRAM_GRAPHS, WAY_ONE_CALL * EXEC_WAYS, make, exec) != 0) == (exec != EXEC_UPLOADED);
+    check(ways == WAY_ONE_CALL * EXEC_WAYS, "every way to make a graph meets every way to make it executable, but that of uploads");
+    for (make = ways = 0; make < STREAM_WAYS; make++)
+        ways += taken(PROGRAM_STREAMS, STREAM_WAYS * EXEC_WAYS, make, EXEC_PLAIN) != 0;
+    check(ways == STREAM_WAYS, "every kind of stream and of capture is taken");
+    for (exec = ways = 0; exec < EXEC_WAYS; exec++)
+        ways += (taken(PROGRAM_STREAMS, STREAM_WAYS * EXEC_WAYS, WAY_CAPTURED_TO_GRAPH, exec) != 0) == (exec != EXEC_UPLOADED);
+    check(ways == EXEC_WAYS, "and so is every executable graph of a capture whose nodes are known");
+    for (make = ways = 0; make < GRAPH_WAYS; make++)
+        ways += (taken(PROGRAM_TOGETHER, EXEC_WAYS * WAY_ONE_CALL, make, EXEC_AGAIN) != 0) == (make == WAY_ONE_CALL);
+    check(ways == GRAPH_WAYS, "all edges in one call are asked apart, and always");
+}
+
 /* ---- how often each step ran ---- */
 
 /* Of a step of host or GPU, so many blocks ran, and of the others all. */
@@ -559,6 +624,8 @@ int main(void)
     test_ways();
     test_streams();
     test_blind();
+    test_watches();
+    test_all_ways();
     test_runs();
     test_counts();
     test_unmade();
