@@ -1,5 +1,6 @@
 /* program_test.c - what is decided about a program: whether the graph that was made of it is the right one, whether a way made it, declined
- * it or was refused, whether enough of them were made, and in all ways, and what its kernels watch. */
+ * it or was refused, whether enough of them were made, and in all ways, what its kernels watch,
+ * and what is drawn at all. */
 #include <stdio.h>
 #include <string.h>
 
@@ -616,6 +617,136 @@ static void test_largest_grids(void)
     check(largest > 0 && along_x == largest, "the largest grids are drawn, and lie along x");
 }
 
+/* ---- what is drawn of everything ---- */
+
+#define DRAWN 1000u
+
+/* Nearly all steps after one, or before one. */
+static int is_fan(const struct program *p)
+{
+    unsigned l, out = 0, in = 0;
+
+    for (l = 0; l < p->links; l++) {
+        out += p->link[l].from == 0;
+        in += p->link[l].to == p->steps - 1;
+    }
+    return p->steps >= PROGRAM_STEPS / 2 && (out == p->steps - 1 || in == p->steps - 1);
+}
+
+/* Most of its steps are kernels that overlap what comes before them, and wait for none of it. */
+static int is_loose(const struct program *p)
+{
+    unsigned i, loose = 0;
+
+    for (i = 0; i < p->steps; i++)
+        loose += p->step[i].kind == STEP_KERNEL && p->step[i].attribute &&
+                 (p->step[i].flags & (STEP_TRIGGERS_FIRST | STEP_WAITS)) == STEP_TRIGGERS_FIRST;
+    return p->steps > 3 && loose * 2 > p->steps;
+}
+
+static void test_drawn(void)
+{
+    static struct program p;
+    struct program_size size = PDL_ZERO;
+    unsigned number, fans[2] = { 0 }, loose[2] = { 0 }, legacy[2] = { 0 };
+
+    size.threads = 64;
+    size.blocks = size.many_blocks = 4;
+    size.clusters = 1;
+    size.hold_ns = 100;
+    for (number = 0; number < 2 * DRAWN; number++) {
+        struct dice dice = { number };
+        size.programmatic = number % 2;
+        program_draw_graph(&p, &dice, &size, number / 2);
+        fans[number % 2] += is_fan(&p);
+        loose[number % 2] += is_loose(&p);
+        program_draw_stream(&p, &dice, &size, number / 2);
+        legacy[number % 2] += p.legacy;
+    }
+    check(fans[0] > DRAWN / 64 && fans[1] == 0, "fans are drawn, but not where all edges are to be programmatic");
+    check(loose[0] > DRAWN / 16 && loose[1] < loose[0] / 4, "so are programs of kernels that wait for nothing");
+    check(legacy[0] > DRAWN / 12 && legacy[1] == 0, "and programs of which a part is in the legacy stream");
+}
+
+static void test_any_stream(void)
+{
+    static char streams[3];
+    struct program_room room = PDL_ZERO;
+    struct dice dice = { 1 };
+    unsigned i, met = 0;
+
+    room.stream = (cudaStream_t)(void *)&streams[0];
+    room.blocking = (cudaStream_t)(void *)&streams[1];
+    room.urgent = (cudaStream_t)(void *)&streams[2];
+    for (i = 0; i < 100; i++) {
+        cudaStream_t stream = any_stream(&room, &dice);
+        met |= stream == room.stream ? 1 : stream == room.blocking ? 2 : stream == room.urgent ? 4 : stream == cudaStreamPerThread ? 8 :
+               stream == cudaStreamLegacy ? 16 : 32;
+    }
+    check(met == 31, "a graph is launched in a stream of any kind");
+}
+
+/* How many of 32 executable graphs are destroyed while they run for the last time. */
+static unsigned destroyed(int destroys, enum exec_way way, int bodies)
+{
+    unsigned i, gone = 0;
+    cudaGraph_t graph;
+
+    open_program(0);
+    told_room.destroys = destroys;
+    whole.bodies = (uint64_t)bodies;
+    check(cudaGraphCreate(&graph, 0) == cudaSuccess, "there is a graph");
+    for (i = 0; i < 32; i++) {
+        cudaGraphExec_t exec = NULL;
+        check(cudaGraphInstantiate(&exec, graph, 0) == cudaSuccess, "and an executable one of it");
+        check(interfere(&whole, &exec, way, 1) == cudaSuccess, "what is done to it is taken");
+        gone += !exec;
+        if (exec)
+            (void)cudaGraphExecDestroy(exec);
+    }
+    told_room.destroys = 0;
+    (void)cudaGraphDestroy(graph);
+    return gone;
+}
+
+static void test_interference(void)
+{
+    unsigned some = destroyed(0, EXEC_PLAIN, 0);
+
+    check(some > 4 && some < 28, "now and then an executable graph is destroyed while it runs");
+    check(destroyed(1, EXEC_PLAIN, 0) == 32 && destroyed(1, EXEC_SECOND, 0) == 32, "where that is asked, always");
+    check(destroyed(0, EXEC_SECOND, 0) == 0 && destroyed(1, EXEC_PLAIN, 1) == 0, "and where it may end the process, never");
+}
+
+/* How often programs were made of two. */
+static unsigned tries(enum program_subject subject)
+{
+    static struct program_room room;
+    struct program_ask how = PDL_ZERO;
+    struct ask ask;
+
+    begin_try();
+    memset(&ask, 0, sizeof(ask));
+    ask.trials = 1;
+    how.subject = subject;
+    calls.declines = drawn = 1;
+    calls.make = cudaErrorNotSupported;
+    unmade = 0;
+    room.size.threads = 32;
+    room.size.blocks = room.size.many_blocks = 4;
+    room.size.hold_ns = 100;
+    room.size.clusters = 8;
+    ask_programs(&ask, &room, &how);
+    drawn = 0;
+    return unmade;
+}
+
+static void test_tries(void)
+{
+    check(tries(PROGRAM_GRAPHS) == 6, "a program is made in three ways");
+    check(tries(PROGRAM_DESTROYED) == 2 && tries(PROGRAM_UPLOADED) == 2 && tries(PROGRAM_TOGETHER) == 2, "or in one, where one thing is asked");
+}
+
 int main(void)
 {
     test_comparison();
@@ -629,6 +760,10 @@ int main(void)
     test_runs();
     test_counts();
     test_unmade();
+    test_drawn();
+    test_any_stream();
+    test_interference();
+    test_tries();
     printf("%u passed, %u failed\n", passed, failed);
     return failed != 0;
 }
