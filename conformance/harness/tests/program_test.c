@@ -285,6 +285,8 @@ static struct {                /* what the calls of a way do */
 } calls;
 static unsigned compared, executed, unmade, streamed;
 static int drawn;              /* programs and their ways are drawn, not given */
+static uint64_t began_with;    /* the dice of the last way */
+static int took_detours;
 
 cudaError_t __wrap_graph_make(struct made *of, enum graph_way way);
 cudaError_t __wrap_stream_make(struct made *of, enum stream_way way);
@@ -295,6 +297,8 @@ void __wrap_graph_unmake(struct made *of);
 static cudaError_t makes(struct made *of)
 {
     check((drawn || (of->program == &program && of->dice.state == 77)) && !of->declined && !of->refused, "a way begins with its program and its seed");
+    began_with = of->dice.state;
+    took_detours = of->detours;
     of->declined = calls.declines;
     of->refused = calls.refuses;
     return calls.make;
@@ -440,6 +444,30 @@ static void test_watches(void)
     check(right == PROGRAM_WATCHES, "and what comes after its trigger, if that is late");
 }
 
+/* Of a row of kernels the last one may read all, and directly after it comes one. */
+static void test_reads(void)
+{
+    uint64_t read = 0;
+    unsigned i, r;
+
+    memset(&program, 0, sizeof(program));
+    program.steps = 6;
+    program.links = program.steps - 1;
+    for (i = 1; i < program.steps; i++) {
+        program.link[i - 1].from = i - 1;
+        program.link[i - 1].to = i;
+        program.link[i - 1].kind = LINK_FULL;
+    }
+    for (i = 0; i < 20; i++) {
+        struct dice dice = { i };
+        program_entitle(&program, &dice);
+        check(program.step[5].read[0] == 4, "a step reads what comes directly before it");
+        for (r = 0; r < program.step[5].reads; r++)
+            read |= (uint64_t)1 << program.step[5].read[r];
+    }
+    check(read == 31, "and now and then any that came before that");
+}
+
 /* ---- which ways are taken ---- */
 
 /* Of so many programs, each made in one way. */
@@ -563,6 +591,62 @@ static void test_counts(void)
     check(counts.made == 0 && counts.wrong == 0 && counts.declined == 3 && rows_of(&counts) == 0, "of a program that no way makes nothing ran");
     counts = counts_of(1, 1, 0);
     check(counts.made == 0 && counts.refused == 3 && rows_of(&counts) == 0, "nor of one that the device refuses");
+}
+
+/* The dice that the last way of this program begins with. */
+static uint64_t dice_of(uint64_t seed, unsigned number, struct program_room *room)
+{
+    struct program_ask how = PDL_ZERO;
+    struct counts counts = PDL_ZERO;
+    struct ask ask;
+
+    begin_try();
+    memset(&ask, 0, sizeof(ask));
+    ask.seed = seed;
+    calls.declines = drawn = 1;
+    calls.make = cudaErrorNotSupported;
+    room->size.threads = 32;
+    room->size.blocks = room->size.many_blocks = 4;
+    room->size.hold_ns = 100;
+    room->size.clusters = 8;
+    check(ask_program(&ask, room, &how, number, 1, &counts), "a program is tried");
+    drawn = 0;
+    return began_with;
+}
+
+static void test_seeds(void)
+{
+    static struct program_room room;
+    static uint32_t places[2][4];
+    uint64_t first = dice_of(1, 20, &room);
+
+    check(dice_of(1, 20, &room) == first, "the same seed asks the same program");
+    check(dice_of(2, 20, &room) != first && dice_of(1, 21, &room) != first, "another seed another one, and so does another number");
+    room.place[0] = places[0];
+    room.place[1] = places[1];
+    (void)dice_of(1, 22, &room);
+    check(room.data == places[0], "without a pool there is one place for its words");
+    room.pooled = &places;
+    (void)dice_of(1, 22, &room);
+    check(room.data == places[1], "with one there are two");
+    (void)dice_of(1, 20, &room);
+    check(room.data == places[0], "which take turns");
+}
+
+static void test_detours(void)
+{
+    static struct program_room room;
+    struct difference found;
+    struct way way = { 0 };
+
+    begin_try();
+    way.make = 3;
+    calls.exec = cudaErrorMemoryAllocation;
+    (void)try_way(&room, &program, &way, 77, &found);
+    check(took_detours, "on the way to a graph there are detours");
+    way.exec = EXEC_UPDATED;
+    (void)try_way(&room, &program, &way, 77, &found);
+    check(!took_detours, "but not where their order would count");
 }
 
 /* ---- whether enough were made ---- */
@@ -756,9 +840,12 @@ int main(void)
     test_streams();
     test_blind();
     test_watches();
+    test_reads();
     test_all_ways();
     test_runs();
     test_counts();
+    test_seeds();
+    test_detours();
     test_unmade();
     test_drawn();
     test_any_stream();
