@@ -1,6 +1,7 @@
 /* program_test.c - what is decided about a program: whether the graph that was made of it is the right one, whether a way made it, declined
  * it or was refused, whether enough of them were made, and in all ways, what its kernels watch,
  * and what is drawn at all. */
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -802,10 +803,12 @@ static void test_interference(void)
     check(destroyed(0, EXEC_SECOND, 0) == 0 && destroyed(1, EXEC_PLAIN, 1) == 0, "and where it may end the process, never");
 }
 
+static struct program_room asked_room;
+
 /* How often programs were made of two. */
 static unsigned tries(enum program_subject subject)
 {
-    static struct program_room room;
+    struct program_room *room = &asked_room;
     struct program_ask how = PDL_ZERO;
     struct ask ask;
 
@@ -816,11 +819,11 @@ static unsigned tries(enum program_subject subject)
     calls.declines = drawn = 1;
     calls.make = cudaErrorNotSupported;
     unmade = 0;
-    room.size.threads = 32;
-    room.size.blocks = room.size.many_blocks = 4;
-    room.size.hold_ns = 100;
-    room.size.clusters = 8;
-    ask_programs(&ask, &room, &how);
+    room->size.threads = 32;
+    room->size.blocks = room->size.many_blocks = 4;
+    room->size.hold_ns = 100;
+    room->size.clusters = 8;
+    ask_programs(&ask, room, &how);
     drawn = 0;
     return unmade;
 }
@@ -829,6 +832,41 @@ static void test_tries(void)
 {
     check(tries(PROGRAM_GRAPHS) == 6, "a program is made in three ways");
     check(tries(PROGRAM_DESTROYED) == 2 && tries(PROGRAM_UPLOADED) == 2 && tries(PROGRAM_TOGETHER) == 2, "or in one, where one thing is asked");
+    (void)tries(PROGRAM_UPLOADED);
+    check(asked_room.uploads && !asked_room.destroys, "uploads are asked apart");
+    (void)tries(PROGRAM_DESTROYED);
+    check(asked_room.destroys && !asked_room.uploads, "and so are ends while a graph runs");
+}
+
+static pthread_t ran_in;
+static void tell_thread(void *of)
+{
+    (void)of;
+    ran_in = pthread_self();
+}
+
+/* How many of 480 parts for this stream another thread did. */
+static unsigned elsewhere(cudaStream_t stream)
+{
+    struct part part = PDL_ZERO;
+    unsigned i, others = 0;
+
+    begin_try();
+    part.made = &whole;
+    part.stream = stream;
+    for (i = 0; i < 480; i++) {
+        (void)by_any_thread(&part, tell_thread);
+        others += !pthread_equal(ran_in, pthread_self());
+    }
+    return others;
+}
+
+static void test_threads(void)
+{
+    unsigned others = elsewhere(NULL);
+
+    check(others > 4 && others < 60, "now and then another thread makes a graph executable, or launches it");
+    check(elsewhere(cudaStreamPerThread) == 0, "but not in the stream of this one");
 }
 
 int main(void)
@@ -851,6 +889,7 @@ int main(void)
     test_any_stream();
     test_interference();
     test_tries();
+    test_threads();
     printf("%u passed, %u failed\n", passed, failed);
     return failed != 0;
 }
