@@ -1,5 +1,5 @@
 /* exec_test.c - what an executable graph says of a change is held against what was asked for: an update that failed without an error, and
- * a node that is on or off otherwise. And which edges change in the program that it is updated to. */
+ * a node that is on or off otherwise. And which edges change in the program that it is updated to, and how often it is launched. */
 #include <stdio.h>
 #include <string.h>
 
@@ -89,6 +89,37 @@ static void test_updates(void)
 }
 
 /* The first and the third are to be left out. */
+static unsigned launches(enum exec_way way, unsigned steps, struct made *decoy, int late)
+{
+    open_program();
+    program.steps = steps;
+    made.decoy = decoy;
+    made.late = late;
+    return exec_launches(&made, way);
+}
+
+/* A fault may come with a later launch, or with the way back. */
+static void test_launches(void)
+{
+    static const enum exec_way changed[] = { EXEC_UPDATED, EXEC_BY_NODE };
+    struct made decoy = PDL_ZERO;
+    unsigned i, time;
+
+    for (i = 0; i < 2; i++) {
+        check(launches(changed[i], STEPS, NULL, 0) == 1, "what has nothing to be changed to is launched once");
+        check(launches(changed[i], STEPS, &decoy, 0) == 2, "what is changed is launched before and after");
+        check(launches(changed[i], STEPS, &decoy, 1) == 4, "what goes from the decoy to itself does so twice");
+        check(launches(changed[i], 5, &decoy, 0) == OFTEN && launches(changed[i], 11, &decoy, 1) == OFTEN, "some are launched often");
+    }
+    check(launches(EXEC_REENABLED, STEPS, NULL, 0) == 2 && launches(EXEC_REENABLED, 5, NULL, 0) == OFTEN, "nodes are left out and come back");
+    check(launches(EXEC_AGAIN, STEPS, NULL, 0) == OFTEN && launches(EXEC_AGAIN, 5, NULL, 0) == OFTEN && launches(EXEC_AGAIN, 6, NULL, 0) == 3,
+          "what is launched again is so three times or often");
+    check(launches(EXEC_PLAIN, STEPS, NULL, 0) == 1 && launches(EXEC_SECOND, STEPS, NULL, 0) == 1, "and all others once");
+    made.late = 1;
+    for (time = 0; time < 4; time++)
+        check(exec_is_decoy(&made, time) == (time == 0 || time == 2), "the first launch and the third are the decoy's");
+}
+
 static cudaError_t left_out(uint64_t also_on, uint64_t also_off)
 {
     open_program();
@@ -130,6 +161,7 @@ static void test_turned(void)
 int main(void)
 {
     test_updates();
+    test_launches();
     test_turned();
     test_left_out();
     printf("%u passed, %u failed\n", passed, failed);

@@ -63,7 +63,7 @@ void *__wrap_malloc(size_t size) { return no_memory ? NULL : __real_malloc(size)
 
 struct found {                   /* by the parts whose variant's image has this name; NULL: by all */
     const char *image;
-    uint64_t run, exercised, forbidden, controls, controls_started, witnessed, repeated;
+    uint64_t run, exercised, forbidden, controls, controls_started, witnessed, repeated, cut_short;
     cudaError_t queue_error, error;
 };
 static struct case_info info;    /* the case and the run that every call has to name */
@@ -162,6 +162,7 @@ int part_run(struct part *part, struct device *device, const struct queue *queue
     tally->controls_started = found->controls_started;
     tally->witnessed = found->witnessed;
     tally->repeated = found->repeated;
+    tally->cut_short = found->cut_short;
     fault->error = ++parts_run == no_part_at ? cudaErrorUnknown : found->error;
     fault->call = "a call of the part";
     return fault->error == cudaSuccess;

@@ -55,6 +55,9 @@ static void test_flow(void)
     script[0].exercised = 160;
     (void)call('r');
     check(status == CASE_INCONCLUSIVE && strstr(noted, "not-exercised: 160 of 201"), "what is planned is what the division says");
+    script[0].cut_short = 41;
+    (void)call('r');
+    check(status == CASE_INCONCLUSIVE && strstr(noted, "not-exercised: 160 of 201"), "trials that were cut short were planned, too");
     open_case();
     info.proving = 0;
     (void)call('r');
