@@ -126,7 +126,7 @@ static cudaError_t end_captured_lending(struct lending *l)
 
     if (error == cudaSuccess)
         error = cudaGraphGetRootNodes(l->graph, NULL, &roots);
-    l->joins->pinned->host_is_stale |= roots > 1;
+    l->joins->pinned->host_is_stale |= roots != 1;
     return error;
 }
 
