@@ -17,25 +17,31 @@ static int find(const char *const *names, int count, const char *word, size_t le
     return -1;
 }
 
-bool drawn_read(const char *name, struct drawn *drawn)
+/* Reads the features of one side, if the name goes on with it. Returns how it goes on after them. */
+static const char *features_after(const char *side, const char *name, uint64_t *has)
 {
-    struct drawn read = {EFFECT_none, false, 0};
-    if (name == NULL)
-        return false;
-    if (strncmp(name, "r-to-", 5) == 0)
-        name += 5;
-    else if (strncmp(name, "r-from-", 7) == 0)
-        name += 7, read.from = true;
-    else
-        return false;
+    if (strncmp(name, side, strlen(side)) != 0)
+        return name;
+    name += strlen(side);
     for (const char *end; (end = strchr(name, '-')) != NULL; name = end + 1) {
         int feature = find(features, FEATURES, name, (size_t)(end - name));
         if (feature < 0)
-            return false;
-        read.features |= (uint64_t)1 << feature;
+            break;
+        *has |= (uint64_t)1 << feature;
     }
+    return name;
+}
+
+bool drawn_read(const char *name, struct drawn *drawn)
+{
+    struct drawn read = {EFFECT_none, 0, 0};
+    if (name == NULL || strncmp(name, "r-", 2) != 0)
+        return false;
+    name += 2;
+    name = features_after("from-", name, &read.from);
+    name = features_after("to-", name, &read.to);
     int effect = find(effects, EFFECTS, name, strlen(name));
-    if (effect <= 0 || read.features == 0)
+    if (effect <= 0 || (read.from | read.to) == 0)
         return false;
     read.effect = (enum effect)effect;
     *drawn = read;
@@ -59,6 +65,6 @@ bool drawn_acts(enum effect effect, const struct op *op, const struct op *pred)
     const struct drawn *d = &device.drawn;
     if (d->effect != effect || !is_work(op) || !is_work(pred))
         return false;
-    uint64_t has = features_of(d->from ? pred : op) | device.edge_features;
-    return (has & d->features) == d->features;
+    uint64_t from = features_of(pred) | device.edge_features, to = features_of(op) | device.edge_features;
+    return (from & d->from) == d->from && (to & d->to) == d->to;
 }

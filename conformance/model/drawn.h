@@ -1,7 +1,8 @@
 /* Drawn devices: what goes wrong, and with which feature of a launch or of the way it was made.
  *
- * The grammar: r-SIDE-FEATURE[-FEATURE]-EFFECT. SIDE: to, the work that depends, or from, the work it depends on. A device whose
- * features never meet in a legal program is no broken device: nothing can tell it from a conforming one. */
+ * The grammar: r[-from-FEATURE[-FEATURE]][-to-FEATURE[-FEATURE]]-EFFECT. from: features of the work that is depended on; to: of the work that
+ * depends on it; at least one of both. A device whose features never meet in a legal program is no broken device: nothing can tell it from a
+ * conforming one. */
 #ifndef PDL_MODEL_DRAWN_H
 #define PDL_MODEL_DRAWN_H
 
@@ -25,8 +26,7 @@ enum effect { EFFECT_none, DRAWN_EFFECTS(DRAWN_EFFECT_ID) EFFECTS };
 
 struct drawn {
     enum effect effect;
-    bool from;         /* the features are those of the work that is depended on */
-    uint64_t features; /* all of them */
+    uint64_t from, to; /* features that the work has on which another depends, and that the other has: all of them */
 };
 
 /* The device of this name; false if the grammar has none. */

@@ -226,7 +226,7 @@ static void node_queue(struct node *n, struct op *start)
     if (n->type == cudaGraphNodeTypeKernel && faults_need_conditions())
         op_knows_conditions(n->op, n);
     later_round_changes(n->op);
-    n->op->depth = device.drawn.features & HAS(deep) ? chain_depth(n) : 0;
+    n->op->depth = (device.drawn.from | device.drawn.to) & HAS(deep) ? chain_depth(n) : 0;
     n->op->features |= n->op->depth >= 4 ? HAS(deep) : 0;
     bool passes = device.faults.first_wait_node_passes_stream && only_awaits(n);
     bool later_root = n->incoming == 0 && n->index > 0, in_body = n->graph->owner != NULL && n->graph->owner->type == cudaGraphNodeTypeConditional;
