@@ -11,6 +11,8 @@
  *                  has (crowds_before.h), and keep what is their own (crowds_own.h), and what grids find
  *                  through the read-only path (crowds_lines.h), also in lines that a grid of another stream keeps reading
  *                  (crowds_bystanders.h), or what atomics of each type and width made (crowds_reduced.h)
+ * cells   COMP-16  a primary and a dependent of every two shapes, launched in streams of each kind, captured, and as nodes of graphs that are launched,
+ *                  changed and nested in each way (crowds_cells.h)
  * handed  MEM-10   the primary stores words, by one thread or by several that meet in barriers; one thread fences and raises a flag, or
  *                  releases by it. One thread of the dependent polls the flag and fences, or acquires; the same and after a barrier the others
  *                  read. They have read words of the same lines before, which nobody stores to. Both blocks are the only ones or stand among many.
@@ -32,6 +34,7 @@
 #include "grid_barrier.h"
 #include "host_room.h"
 #include "start.h"
+#include "stream_calls.h"
 
 #ifdef MUTANT_nowait
 #define WAITS 0
@@ -601,9 +604,12 @@ static void ask_handed(struct ask *ask)
 
 #include "crowds_within.h"
 
+#include "crowds_cells.h"
+
 static const struct pair crowds_pairs[] = {
     PAIR_ASK("blocks", ask_blocks),
     PAIR_ASK("handed", ask_handed),
     PAIR_ASK("within", ask_within),
+    PAIR_ASK("cells", ask_cells),
 };
 IMAGE(crowds, crowds_pairs)
