@@ -241,6 +241,17 @@ static bool attribute_uncovers(const struct op *op, const struct op *pred)
            (f->map_primary_uncovered && op_given(pred, 9)) || (f->carve_out_primary_uncovered && op_given(pred, 14));
 }
 
+/* Devices whose wait covers nothing if two features of a pair meet a third one of its launch. */
+static bool pair_uncovers(const struct op *op, const struct op *pred)
+{
+    const struct faults *f = &device.faults;
+    uint64_t to = op->features, from = pred->features;
+    return (f->updated_layers_uncovered && (from & HAS(muchshared)) && (to & HAS(gridz)) && (to & HAS(updated))) ||
+           (f->layers_in_body_uncovered && (from & HAS(muchshared)) && (to & HAS(gridz)) && (to & HAS(body))) ||
+           (f->wide_in_legacy_uncovered && (from & HAS(domain)) && (to & HAS(bigblock)) && (to & HAS(legacy))) ||
+           (f->recorder_again_uncovered && (from & HAS(smallblock)) && (to & HAS(event)) && (to & HAS(again)));
+}
+
 /* Whether a wait covers two others already */
 static bool covers_two(const struct op *op)
 {
@@ -253,7 +264,7 @@ static bool left_uncovered(const struct op *op, const struct op *pred)
     const struct faults *f = &device.faults;
     if (pred->grid == NULL)
         return false;
-    if (drawn_acts(EFFECT_uncovered, op, pred) || attribute_uncovers(op, pred))
+    if (drawn_acts(EFFECT_uncovered, op, pred) || attribute_uncovers(op, pred) || pair_uncovers(op, pred))
         return true;
     if (f->shared_dependent_uncovered && op->grid != NULL && op->grid->dynamic_shared != 0)
         return true;
