@@ -132,7 +132,7 @@ static const struct case_pin pins[] = {
     { "joins/boxes", 973, 0xd39e436a, { 146, 18, 0, 0, 145, 445, 432, 0x3a85225232 } },
     { "joins/far_rows", 277, 0xb843fec, { 118, 12, 0, 0, 117, 99, 406, 0x2dd678697d } },
     { "joins/callbacks", 395, 0xef91d4a3, { 93, 14, 0, 4, 88, 109, 308, 0x28ebdf900b } },
-    { "joins/items", 1291, 0x46bb4aee, { 430, 78, 0, 0, 909, 2110, 6679, 0x116ee20d3aa } },
+    { "joins/items", 1442, 0x635fe116, { 436, 81, 0, 0, 909, 2210, 7155, 0x117e0f8281a } },
     { "joins/readers", 2866, 0x65f3d9ed, { 354, 101, 0, 0, 294, 502, 1859, 0xa3b251cbf4 } },
     { "joins/neighbours", 4614, 0xd7d0eeb, { 431, 69, 0, 0, 529, 985, 3135, 0xf48c79a865 } },
     { "joins/symbols", 607, 0xe2adb3e2, { 131, 19, 0, 0, 124, 164, 486, 0x47fca00ab5 } },
