@@ -113,7 +113,7 @@ static const struct case_pin pins[] = {
     { "kept/declined", 2113, 0x18958aa1, { 296, 65, 2, 0, 879, 0, 303635, 0x865bd93e32 } },
     { "joins/events", 2245, 0xe267a48f, { 347, 63, 0, 0, 320, 424, 2960, 0xa9fb9f5d2d } },
     { "joins/learned", 1079, 0xcf3a4391, { 194, 43, 0, 0, 167, 288, 470, 0x8013df6663 } },
-    { "joins/awaited_items", 4238, 0x63685cdf, { 364, 90, 0, 0, 794, 4700, 5788, 0xed298a285c } },
+    { "joins/awaited_items", 4238, 0x63685cdf, { 364, 90, 0, 0, 794, 4700, 5788, 0xe4e48bd0d3 } },
     { "joins/recorders", 5004, 0x357387dc, { 367, 79, 0, 0, 738, 6320, 6161, 0x83a57b5d44 } },
     { "joins/external", 371, 0x4f71cbab, { 151, 10, 0, 0, 145, 160, 216, 0x5b51f1f69b } },
     { "joins/fans", 4136, 0x6e2c89fd, { 341, 93, 0, 0, 260, 266, 1422, 0xa140b3d0db } },
