@@ -73,7 +73,7 @@
  * boxes    COMP-04d  copies of one layer, of boxes, of one row or column, and memsets of these
  * far_rows COMP-04d  copies and memsets of rows and layers that end 5 GiB behind their first byte, and a dependent that reads there
  * callbacks COMP-04d callbacks of streams: after work, an event or a silent kernel, before a dependent; what comes after one
- * items    COMP-04d  two works behind a kernel, of each kind that is no kernel each, or a kernel or graph behind one
+ * items    COMP-04d  two works behind a kernel, of each kind that is no kernel each, or a kernel, dependent or graph behind one
  * awaited_items COMP-04a two such works, and between them a wait for the event of a kernel
  * recorders COMP-04a work of each such kind that waits for the event of a launch of each kind
  * readers  COMP-04d work of each kind that reads late, and stores nothing before; work of each kind that stores over what it reads

@@ -1,6 +1,7 @@
 /* joins_items.h - the pairs of joins.cu with two works behind a kernel, of each kind each: the second one does not begin before the kernel has
- * ended, whatever the first one is. In a trial each stream has a kernel and two works of its own; or every other stream has the kernel, and an event
- * of it is awaited between the two works, which the next stream has. */
+ * ended, whatever the first one is. Nor does one with attribute 6: behind such a kernel this one does not trigger. In a trial each stream has a
+ * kernel and two works of its own; or every other stream has the kernel, and an event of it is awaited between the two works, which the next
+ * stream has. */
 #ifndef JOINS_ITEMS_H_INCLUDED
 #define JOINS_ITEMS_H_INCLUDED
 
@@ -22,6 +23,15 @@ KERNEL(joins_looks_last)
     struct trial_plan plan = k_plan(&args);
 
     k_trigger();
+    k_delay(args.state, plan.hold_ns);
+    looks_at_word(&args);
+}
+
+/* The same without a trigger: no kernel with attribute 6 may begin before this one ends, whatever stands between the two. */
+KERNEL(joins_looks_untriggered)
+{
+    struct trial_plan plan = k_plan(&args);
+
     k_delay(args.state, plan.hold_ns);
     looks_at_word(&args);
 }
@@ -169,6 +179,22 @@ static cudaError_t then_cooperative(struct joins *joins, unsigned place, cudaStr
     return launch_one((const void *)SYMBOL(joins_stores_one), &joins->follower[place], 1, stream, &attribute, 1);
 }
 
+/* With attribute 6, and it does not wait: it may begin when the kernel before both has triggered, and that does so only by its end. */
+static cudaError_t then_dependent(struct joins *joins, unsigned place, cudaStream_t stream)
+{
+    cudaLaunchAttribute attribute = serialization(1);
+
+    return launch_one((const void *)SYMBOL(joins_stores_one), &joins->follower[place], 1, stream, &attribute, 1);
+}
+
+/* The same, and one more work that is no kernel before it. */
+static cudaError_t then_host_and_dependent(struct joins *joins, unsigned place, cudaStream_t stream)
+{
+    cudaError_t error = item_host(joins, place, stream);
+
+    return error == cudaSuccess ? then_dependent(joins, place, stream) : error;
+}
+
 static cudaError_t then_graph(struct joins *joins, unsigned place, cudaStream_t stream)
 {
     return launch_once((const void *)SYMBOL(joins_stores_one), &joins->follower[place], stream);
@@ -209,15 +235,21 @@ static const struct item then_items[] = {
     { "a record that keeps time", then_timed }, { "the end of an allocation", release_freed }, { "a value that is written", release_value },
     { "a value that is awaited", release_awaited },
 };
+/* Only right behind a kernel that does not trigger. */
+static const struct item dependent_items[] = {
+    { "a dependent", then_dependent }, { "a host function and a dependent", then_host_and_dependent },
+};
 #define FIRSTS (sizeof(first_items) / sizeof(first_items[0]))
 #define THENS_OF_ITEMS (sizeof(then_items) / sizeof(then_items[0]))
+#define DEPENDENTS (sizeof(dependent_items) / sizeof(dependent_items[0]))
 #define NEED_POOLS 1u          /* of the last kinds of each */
 #define NEED_VALUES 2u
 
 struct items {
     struct joins joins;
     unsigned firsts, thens;    /* that the device offers */
-    unsigned soon[THENS_OF_ITEMS], trials[THENS_OF_ITEMS], passed[FIRSTS], all;
+    unsigned dependents;       /* that come then, too, and have the numbers after these */
+    unsigned soon[THENS_OF_ITEMS + DEPENDENTS], trials[THENS_OF_ITEMS + DEPENDENTS], passed[FIRSTS], all;
     cudaEvent_t event[PLACES]; /* for who made them; every other one keeps time */
 };
 
@@ -225,7 +257,14 @@ struct items {
 static unsigned then_of_pair(unsigned pair, unsigned firsts, unsigned thens) { return (pair / firsts + pair % firsts) % thens; }
 
 static unsigned first_of(const struct items *s, unsigned place) { return (s->joins.trial * PLACES + place) % s->firsts; }
-static unsigned then_of(const struct items *s, unsigned place) { return then_of_pair(s->joins.trial * PLACES + place, s->firsts, s->thens); }
+static unsigned then_of(const struct items *s, unsigned place)
+{
+    return then_of_pair(s->joins.trial * PLACES + place, s->firsts, s->thens + s->dependents);
+}
+static const struct item *then_item(const struct items *s, unsigned then)
+{
+    return then < s->thens ? &then_items[then] : &dependent_items[then - s->thens];
+}
 
 /* The kernel of this place looks at the word that such work stores to; its own words, where it tells, are 0 so far. */
 static void look_for_item(struct joins *joins, unsigned place, released_call queue)
@@ -238,12 +277,14 @@ static void look_for_item(struct joins *joins, unsigned place, released_call que
 static cudaError_t queue_items(struct items *s, unsigned place)
 {
     struct joins *joins = &s->joins;
-    released_call then = then_items[then_of(s, place)].queue;
+    released_call then = then_item(s, then_of(s, place))->queue;
+    int dependent = then_of(s, place) >= s->thens;
+    const void *looks = dependent ? (const void *)SYMBOL(joins_looks_untriggered) : (const void *)SYMBOL(joins_looks_last);
     cudaStream_t stream = joins->stream[place];
     cudaError_t error;
 
     look_for_item(joins, place, then);
-    error = launch_one((const void *)SYMBOL(joins_looks_last), &joins->work[place], 1, stream, NULL, 0);
+    error = launch_one(looks, &joins->work[place], 1, stream, NULL, 0);
     if (error == cudaSuccess)
         error = first_items[first_of(s, place)].queue(joins, place, stream);
     return error == cudaSuccess ? then(joins, place, FOLLOWS_IN(joins, stream)) : error;
@@ -294,7 +335,7 @@ static cudaError_t open_items(struct items *s, struct ask *ask)
 
 static void judge_place(struct items *s, unsigned place, unsigned first, unsigned then, const uint32_t *words)
 {
-    unsigned wrong = item_is_wrong(&s->joins, place, then_items[then].queue, words);
+    unsigned wrong = item_is_wrong(&s->joins, place, then_item(s, then)->queue, words);
 
     s->soon[then] += wrong;
     s->passed[first] += wrong;
@@ -374,13 +415,14 @@ static void ask_each(struct ask *ask, const char *after, cudaError_t (*run)(stru
     unsigned i;
     char text[96];
 
+    s.dependents = run == run_items ? DEPENDENTS : 0;
     for (i = 0; i < PLACES && error == cudaSuccess; i++)
         error = cudaEventCreateWithFlags(&s.event[i], i / 2 % 2 ? cudaEventDefault : cudaEventDisableTiming);
     for (; ask_goes_on(ask, s.joins.trial, ask->trials) && error == cudaSuccess; s.joins.trial++)
         error = run(&s);
     ask_expect(ask, "two works in a row", error, cudaSuccess);
-    for (i = 0; i < s.thens; i++) {
-        snprintf(text, sizeof(text), "too soon after %s and other work: %s", after, then_items[i].name);
+    for (i = 0; i < s.thens + s.dependents; i++) {
+        snprintf(text, sizeof(text), "too soon after %s and other work: %s", after, then_item(&s, i)->name);
         ask_expect_none(ask, text, s.soon[i], s.trials[i]);
     }
     for (i = 0; i < s.firsts; i++) {

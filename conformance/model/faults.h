@@ -628,6 +628,7 @@ struct faults {
     bool third_launch_start_edge_early, uploaded_start_edge_early;
     bool full_past_16_beside_program_lets_go;
     bool clone_start_edge_early;
+    bool dependent_passes_host_early, dependent_passes_second_host_early, dependent_passes_move_early;
 };
 
 struct variant {

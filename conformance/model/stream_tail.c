@@ -120,6 +120,17 @@ static bool small_move_goes(const struct op *op)
     return is_short && (f->short_copy_early || (f->short_pageable_early && !memory_contains(m->to, m->bytes)));
 }
 
+/* Devices on which a kernel with attribute 6 begins once the kernel has begun that stands before such an item */
+static bool dependent_passes_item(const struct stream *s, const struct op *op)
+{
+    const struct faults *f = &device.faults;
+    const struct op *item = s->tail;
+    if (op->kind != OP_KERNEL || !op->attributed)
+        return false;
+    return (item->kind == OP_HOST && (f->dependent_passes_host_early || (f->dependent_passes_second_host_early && s->items == 2))) ||
+           (f->dependent_passes_move_early && moves_memory(item) && !item->of_value);
+}
+
 /* On broken devices: the kernel whose start is all that op waits for in its stream. NULL: op waits for all of it. */
 static struct op *early_kernel(const struct stream *s, const struct op *op)
 {
@@ -127,7 +138,7 @@ static struct op *early_kernel(const struct stream *s, const struct op *op)
     bool passes_host = f->host_call_passed && s->tail->kind == OP_HOST, passes_moves = f->many_moves_pass && moves_memory(op) && s->items > 32;
     bool passes_callback = f->callback_passed && s->tail->host.callback != NULL;
     bool passes_value = f->copy_passes_awaited_value && s->tail->kind == OP_AWAIT && op->kind == OP_COPY;
-    if (passes_host || passes_moves || passes_callback || passes_value || (f->event_at_launch && op->kind == OP_RECORD) ||
+    if (passes_host || passes_moves || passes_callback || passes_value || dependent_passes_item(s, op) || (f->event_at_launch && op->kind == OP_RECORD) ||
         (f->free_passed && s->tail->kind == OP_POOL && op->kind == OP_KERNEL))
         return s->last_kernel;
     if ((f->callback_early && op->host.callback != NULL) || (f->value_written_early && op->of_value))

@@ -2471,6 +2471,12 @@ static const struct variant variants[] = {
     BROKEN("uploaded-start-edge-early", uploaded_start_edge_early, "COMP-16", "in an executable graph that was uploaded an edge from block starts lets go before the first block begins"),
     BROKEN("full-past-16-beside-program-lets-go", full_past_16_beside_program_lets_go, "COMP-04b", "a full edge into a node of more than 16 edges lets go at the trigger if one of them is programmatic"),
     BROKEN("clone-start-edge-early", clone_start_edge_early, "COMP-16", "in an executable graph of a clone an edge from block starts lets go before the first block begins"),
+    BROKEN("dependent-passes-host-early", dependent_passes_host_early, "COMP-04d",
+           "a kernel with attribute 6 behind a host function begins as soon as the kernel before that has begun"),
+    BROKEN("dependent-passes-second-host-early", dependent_passes_second_host_early, "COMP-04d",
+           "a kernel with attribute 6 behind other work and then a host function begins as soon as the kernel before them has begun"),
+    BROKEN("dependent-passes-move-early", dependent_passes_move_early, "COMP-04d",
+           "a kernel with attribute 6 behind a copy or memset begins as soon as the kernel before that has begun"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
