@@ -154,17 +154,6 @@ static cudaError_t open_streets(struct crossed *c)
     return error == cudaSuccess ? cudaStreamCreateWithPriority(&c->street[STREET_URGENT], cudaStreamNonBlocking, c->greatest) : error;
 }
 
-/* A driver that does not say is taken to serve others as well. */
-static int is_shared(void)
-{
-    int device, shared = 1;
-
-    if (cudaGetDevice(&device) == cudaSuccess && cudaDeviceGetAttribute(&shared, cudaDevAttrMpsEnabled, device) == cudaSuccess)
-        return shared;
-    (void)cudaGetLastError();
-    return 1;
-}
-
 static cudaError_t open_crossed(struct crossed *c, struct ask *ask)
 {
     static const unsigned hold_ns[HOLDS] = { 2000, 12000, 40000 };

@@ -19,7 +19,6 @@ enum cell_shape {
     CELL_PLAIN, CELL_CLUSTERS, CELL_URGENT, CELL_DOMAIN, CELL_MANY, CELL_IN_ROWS, CELL_IN_LAYERS, CELL_WIDE, CELL_SMALL, CELL_SHARED, CELL_MUCH_SHARED,
     CELL_LONG_ARGS, CELL_RECORDS, CELL_COOPERATIVE, CELL_SHAPES
 };
-#define CELLS_IN_BODY CELL_COOPERATIVE /* no cooperative kernel there */
 
 static const struct {
     unsigned x, y, z, threads;
@@ -451,7 +450,7 @@ static void ask_cells_in_body(struct cells *m, const char *where, int captured)
 
     if (!has_conditions())
         return;
-    m->shapes = CELLS_IN_BODY;
+    m->shapes = is_shared() ? CELL_COOPERATIVE : CELL_SHAPES; /* in bodies "Cooperative launches are permitted so long as MPS is not in use" */
     if (error == cudaSuccess)
         error = ask_add_if(&node, outer, outer, 1, &body);
     if (error == cudaSuccess)

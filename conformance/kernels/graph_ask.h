@@ -284,6 +284,17 @@ static cudaError_t ask_nest(cudaGraphNode_t *child, cudaGraph_t graph, cudaGraph
     return error == cudaSuccess ? end : error;
 }
 
+/* A driver that does not say is taken to serve others as well. */
+static inline int is_shared(void)
+{
+    int device, shared = 1;
+
+    if (cudaGetDevice(&device) == cudaSuccess && cudaDeviceGetAttribute(&shared, cudaDevAttrMpsEnabled, device) == cudaSuccess)
+        return shared;
+    (void)cudaGetLastError();
+    return 1;
+}
+
 /* Conditional nodes came with it. */
 static int has_conditions(void) { return has_version(12040); }
 
