@@ -2467,6 +2467,8 @@ static const struct variant variants[] = {
     BROKEN("uploaded-start-edge-early", uploaded_start_edge_early, "COMP-16", "in an executable graph that was uploaded an edge from block starts lets go before the first block begins"),
     BROKEN("full-past-16-beside-program-lets-go", full_past_16_beside_program_lets_go, "COMP-04b", "a full edge into a node of more than 16 edges lets go at the trigger if one of them is programmatic"),
     BROKEN("clone-start-edge-early", clone_start_edge_early, "COMP-16", "in an executable graph of a clone an edge from block starts lets go before the first block begins"),
+    BROKEN("update-keeps-source-beside-program", update_keeps_source_beside_program, "EDGE-43", "an update that gives a copy another source leaves it as it was in a graph with a programmatic edge"),
+    BROKEN("update-keeps-set-value-beside-program", update_keeps_set_value_beside_program, "EDGE-43", "an update that gives a memset another value leaves it as it was in a graph with a programmatic edge"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
