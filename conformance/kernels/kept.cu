@@ -29,7 +29,8 @@
  * caught    EDGE-43e a graph that came of a capture, of calls of the runtime or the driver: its nodes get parameters or go, its edges go and come,
  *                    others are added
  * made      EDGE-43  a row of nodes of each kind, made by hand, captured, cloned, or that lost a node or an edge, updates another one; is changed as
- *                    a child graph, a child of a child or a body; loses a node and edges there
+ *                    a child graph, a child of a child or a body; loses a node and edges there;
+ *                    updates of nothing but what is copied, or of a memset's value, beside a programmatic edge
  * later     EDGE-43c edges that come between nodes of a graph, or are turned round, once an executable one was made of it; an executable
  *                    graph gets other kinds of edges, and those beside it, of clones and of graphs around its graph keep theirs
  * waiting   EDGE-43d calls while a dependent waits for a primary that the host holds: calls with their graph, and others
@@ -490,6 +491,7 @@ static void ask_refused_changes(struct kept *kept)
 #include "kept_named.h"
 #include "kept_made.h"
 #include "kept_later.h"
+#include "kept_beside.h"
 #include "kept_while_out.h"
 #include "kept_gone.h"
 #include "kept_queued.h"
@@ -532,7 +534,7 @@ static const struct pair kept_pairs[] = {
     PAIR_ASK("caught", ask_caught),
     PAIR_ASK("named", ask_named),
     PAIR_ASK("left", ask_left_and_back),
-    PAIR_ASK("made", ask_made),
+    PAIR_ASK("made", ask_made_and_beside),
     PAIR_ASK("later", ask_later),
     PAIR_ASK("running", ask_running),
     PAIR_ASK("waiting", ask_waiting),

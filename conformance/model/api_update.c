@@ -249,8 +249,26 @@ static void node_keeps_values(struct node *n, const struct node *old)
     memcpy(n->more, old->more, sizeof n->more);
 }
 
+static bool is_beside_program(const struct node *n)
+{
+    for (size_t i = 0; i < n->graph->arcs; i++)
+        if (n->graph->arc[i].data.type == cudaGraphDependencyTypeProgrammatic)
+            return true;
+    return false;
+}
+
+static void move_keeps(struct node *n, const struct node *old)
+{
+    bool same_place = n->move.to == old->move.to && n->move.bytes == old->move.bytes && is_beside_program(n);
+    if (device.faults.update_keeps_source_beside_program && n->type == cudaGraphNodeTypeMemcpy && same_place)
+        n->move.from = old->move.from;
+    if (device.faults.update_keeps_set_value_beside_program && n->type == cudaGraphNodeTypeMemset && same_place)
+        n->move.value = old->move.value;
+}
+
 static void node_keeps(struct node *n, const struct node *old)
 {
+    move_keeps(n, old);
     if (device.faults.update_keeps_values && n->type == NODE_OF_VALUE && n->values_more == old->values_more)
         node_keeps_values(n, old);
     if (device.faults.update_from_captured_clone_keeps_moves && n->captured && n->original != NULL && n->original->original != NULL)

@@ -627,6 +627,7 @@ struct faults {
     bool launch_120_uncovers, launch_1025_uncovers;
     bool third_launch_start_edge_early, uploaded_start_edge_early;
     bool full_past_16_beside_program_lets_go;
+    bool update_keeps_source_beside_program, update_keeps_set_value_beside_program;
     bool clone_start_edge_early;
     bool dependent_passes_host_early, dependent_passes_second_host_early, dependent_passes_move_early;
 };

@@ -2477,6 +2477,8 @@ static const struct variant variants[] = {
            "a kernel with attribute 6 behind other work and then a host function begins as soon as the kernel before them has begun"),
     BROKEN("dependent-passes-move-early", dependent_passes_move_early, "COMP-04d",
            "a kernel with attribute 6 behind a copy or memset begins as soon as the kernel before that has begun"),
+    BROKEN("update-keeps-source-beside-program", update_keeps_source_beside_program, "EDGE-43", "an update that gives a copy another source leaves it as it was in a graph with a programmatic edge"),
+    BROKEN("update-keeps-set-value-beside-program", update_keeps_set_value_beside_program, "EDGE-43", "an update that gives a memset another value leaves it as it was in a graph with a programmatic edge"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
