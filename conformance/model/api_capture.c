@@ -265,7 +265,10 @@ cudaError_t capture_update(cudaStream_t handle, cudaGraphNode_t *deps, const edg
         l->behinds = 0;
     if (flags == cudaStreamSetCaptureDependencies) {
         s->capture->lost_nodes |= device.faults.removed_nodes_unjoined && l->halves != 0;
-        if (!(device.faults.set_after_add_keeps && l->added) && !(device.faults.set_again_adds && l->set))
+        bool by_trigger = l->halves > 1 && l->half[l->halves - 1].data.type == cudaGraphDependencyTypeProgrammatic;
+        bool adds = (device.faults.set_after_add_keeps && l->added) || (device.faults.set_again_adds && l->set) ||
+                    (device.faults.set_after_trigger_adds && by_trigger);
+        if (!adds)
             l->halves = l->behinds = 0;
         l->set = true;
         count = device.faults.forked_set_takes_one && s->capture->origin != s && count > 1 ? 1 : count;

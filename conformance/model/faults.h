@@ -587,7 +587,7 @@ struct faults {
     bool constant_names_mixed, part_copy_keeps_constants, device_copy_keeps_constants, set_keeps_constants;
     bool wait_keeps_named_lines, wait_keeps_pooled_lines, wait_keeps_graph_memory;
     bool captured_allocation_loose, captured_free_loose, moved_child_uncovered, moved_child_unordered, moved_edges_full;
-    bool third_level_loop_once;
+    bool third_level_loop_once, set_after_trigger_adds;
     bool updated_layers_uncovered, layers_in_body_uncovered, wide_in_legacy_uncovered, recorder_again_uncovered;
     bool named_barriers_in_three_bits, ninth_named_barrier_lets_go;
     bool ninth_barrier_lets_go;

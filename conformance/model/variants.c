@@ -1961,6 +1961,7 @@ static const struct variant variants[] = {
     BROKEN("layers-in-body-uncovered", layers_in_body_uncovered, "COMP-16", "in a body the wait of a grid of layers does not cover a primary with much shared memory"),
     BROKEN("wide-in-legacy-uncovered", wide_in_legacy_uncovered, "COMP-16", "in the legacy stream the wait of the largest blocks does not cover a primary of the remote memory-sync domain"),
     BROKEN("recorder-again-uncovered", recorder_again_uncovered, "COMP-16", "from a graph's second launch on the wait of a kernel that records an event does not cover a primary of small blocks"),
+    BROKEN("set-after-trigger-adds", set_after_trigger_adds, "EDGE-41", "dependencies that are set in a capture are added if the last of several came by a programmatic event"),
     BROKEN("captured-allocation-loose", captured_allocation_loose, "COMP-17c", "a captured allocation comes after nothing, and nothing comes after it"),
     BROKEN("captured-free-loose", captured_free_loose, "COMP-17c", "the captured end of memory comes after nothing, and nothing comes after it"),
     BROKEN("captured-value-unordered", captured_value_unordered, "COMP-17b", "a captured value, or a wait for one, comes after nothing"),
