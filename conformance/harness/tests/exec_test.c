@@ -139,6 +139,53 @@ static void test_left_out(void)
     }
 }
 
+/* Of graphs that were captured, too; but not where all edges come in one call. */
+static void test_stays_out(void)
+{
+    open_program();
+    program.streams = 1;
+    made.way = WAY_CAPTURED;
+    check(leave_out(&made, NULL, 5) == cudaSuccess && made.left_out == 5, "captured steps are left out");
+    program.step[2].attribute = 1;
+    check(leave_out(&made, NULL, 7) == cudaSuccess && made.left_out == 1, "but none with the attribute, and none that leads on to it");
+    open_program();
+    made.way = WAY_ONE_CALL;
+    check(leave_out(&made, NULL, 5) == cudaSuccess && made.left_out == 0, "nor any where all edges come in one call");
+}
+
+/* A decoy's launch works on other memory, so that the program's own may come beside it; where it does so with all its steps. */
+static void test_twice(void)
+{
+    static struct made decoy;
+
+    open_program();
+    made.decoy = &decoy;
+    made.late = 1;
+    decoy.decoys = 15;
+    check(exec_may_run_twice(&made, 0) && exec_may_run_twice(&made, 2), "the launch of a decoy and the next one may be in flight at once");
+    check(!exec_may_run_twice(&made, 1) && !exec_may_run_twice(&made, 3), "but not the program's own and the next one");
+    decoy.decoys = 7;
+    check(!exec_may_run_twice(&made, 0), "nor one of which a step is no decoy");
+    decoy.decoys = 15;
+    made.late = 0;
+    check(!exec_may_run_twice(&made, 0), "nor where no launch is the decoy's");
+}
+
+/* Steps 0, 1 and 3 record events; step 0 is a decoy. */
+static void test_seen(void)
+{
+    static uint32_t words[PROGRAM_COPIES * PROGRAM_STEPS * PROGRAM_WORDS];
+
+    open_program();
+    room.seen = words;
+    program.step[0].kind = program.step[1].kind = program.step[3].kind = STEP_RECORD;
+    check(program_seen_by(&made, 1, 1) == program_seen(&room, 0) && program_seen_by(&made, 1, 3) == program_seen(&room, 1),
+          "another stream looks after the first events");
+    check(!program_seen_by(&made, 1, 0) && !program_seen_by(&made, 1, 2), "not after a decoy's, nor after what records none");
+    check(program_seen_by(&made, 0, 1) == program_seen(&room, 1) && !program_seen_by(&made, 0, 3), "and after no more than there is room for");
+    room.seen = NULL;
+}
+
 /* Into step 3 lead three kernels and a memset, into step 4 two kernels; the memset's edge stays as it is, and so do edges out of the steps. */
 static void test_turned(void)
 {
@@ -164,6 +211,9 @@ int main(void)
     test_launches();
     test_turned();
     test_left_out();
+    test_stays_out();
+    test_twice();
+    test_seen();
     printf("%u passed, %u failed\n", passed, failed);
     return failed != 0;
 }
