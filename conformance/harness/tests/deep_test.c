@@ -96,7 +96,7 @@ static void test_rows(void)
 
 /* ---- questions about a stream that captures, and about its event: they spoil the capture, and a lie says that all is well ---- */
 
-enum lie { NO_LIE, CAPTURED_ANSWERS, NOTHING_LAUNCHED, LIES };
+enum lie { NO_LIE, CAPTURED_ANSWERS, NOTHING_LAUNCHED, CAPTURE_KEPT, LIES }; /* kept: though its stream was asked, which has no answer */
 static struct program_room room;
 static enum lie lie;
 static unsigned lied;
@@ -114,19 +114,23 @@ static int captures(cudaStream_t stream)
     return cudaStreamIsCapturing(stream, &status) == cudaSuccess && status == cudaStreamCaptureStatusActive;
 }
 
-#define ASKED(name, type, is_captured)                                \
+#define ASKED(name, type, is_captured, spoils)                        \
     cudaError_t __real_##name(type of);                               \
     cudaError_t __wrap_##name(type of);                               \
     cudaError_t __wrap_##name(type of)                                \
     {                                                                 \
         int captured = is_captured;                                   \
+        if (spoils && captured && lie == CAPTURE_KEPT) {              \
+            lied++;                                                   \
+            return cudaErrorStreamCaptureUnsupported;                 \
+        }                                                             \
                                                                       \
         return answer(__real_##name(of), captured, CAPTURED_ANSWERS); \
     }
-ASKED(cudaStreamQuery, cudaStream_t, captures(of))
-ASKED(cudaStreamSynchronize, cudaStream_t, captures(of))
-ASKED(cudaEventQuery, cudaEvent_t, of == room.captured)
-ASKED(cudaEventSynchronize, cudaEvent_t, of == room.captured)
+ASKED(cudaStreamQuery, cudaStream_t, captures(of), 1)
+ASKED(cudaStreamSynchronize, cudaStream_t, captures(of), 1)
+ASKED(cudaEventQuery, cudaEvent_t, of == room.captured, 0)
+ASKED(cudaEventSynchronize, cudaEvent_t, of == room.captured, 0)
 
 cudaError_t __real_cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *function, void **args);
 cudaError_t __wrap_cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *function, void **args);
@@ -183,8 +187,9 @@ static void test_questions(struct made *made)
     }
     lie = NO_LIE;
     check(wrong == 0, "calls that change nothing succeed");
+    check(all[CAPTURE_KEPT] > 5, "some streams that capture are asked");
     check(all[CAPTURED_ANSWERS] > 10 && all[NOTHING_LAUNCHED] > 5 && missed == 0,
-          "an answer about what is captured is an error, and so is a launch that has to be refused");
+          "an answer about what is captured is an error, and so are a capture that outlives the question and a launch that has to be refused");
 }
 
 static cudaError_t capture_beside(const struct made *made, int more)
