@@ -469,6 +469,30 @@ static void test_reads(void)
     check(read == 31, "and now and then any that came before that");
 }
 
+/* A kernel, what is none and moves nothing, and a kernel, behind a row of others: the last one reads the one before first of all, and that one
+   watches it. */
+static void test_through(void)
+{
+    unsigned i, read_first = 0;
+
+    memset(&program, 0, sizeof(program));
+    program.steps = 20;
+    program.links = program.steps - 1;
+    for (i = 1; i < program.steps; i++) {
+        program.link[i - 1].from = i - 1;
+        program.link[i - 1].to = i;
+        program.link[i - 1].kind = LINK_FULL;
+    }
+    program.step[18].kind = STEP_EMPTY;
+    for (i = 0; i < 20; i++) {
+        struct dice dice = { i };
+        program_entitle(&program, &dice);
+        read_first += program.step[19].reads != 0 && program.step[19].read[0] == 17;
+    }
+    check(read_first == 20, "a step reads what comes before it through one that moves nothing");
+    check(program.step[17].watches == 1 && program.step[17].watch[0] == 19, "and a kernel watches what comes after it so");
+}
+
 /* ---- which ways are taken ---- */
 
 /* Of so many programs, each made in one way. */
@@ -501,6 +525,11 @@ static void test_all_ways(void)
     for (make = ways = 0; make < GRAPH_WAYS; make++)
         ways += (taken(PROGRAM_TOGETHER, EXEC_WAYS * WAY_ONE_CALL, make, EXEC_AGAIN) != 0) == (make == WAY_ONE_CALL);
     check(ways == GRAPH_WAYS, "all edges in one call are asked apart, and always");
+    for (exec = ways = 0; exec < EXEC_WAYS; exec++)
+        ways += (taken(PROGRAM_UPLOADED, 3, 0, exec) + taken(PROGRAM_UPLOADED, 3, 1, exec) + taken(PROGRAM_UPLOADED, 3, 2, exec) != 0) ==
+                (exec == EXEC_BY_NODE || exec == EXEC_REENABLED || exec == EXEC_UPLOADED);
+    check(ways == EXEC_WAYS, "what is uploaded is changed node by node, or has had its nodes left out, or is nothing else");
+    check(taken(PROGRAM_DESTROYED, WAY_ONE_CALL, 0, EXEC_SECOND) == 1, "what is destroyed while it runs is one of several of its graph");
 }
 
 /* ---- how often each step ran ---- */
@@ -733,7 +762,7 @@ static void test_drawn(void)
 {
     static struct program p;
     struct program_size size = PDL_ZERO;
-    unsigned number, fans[2] = { 0 }, loose[2] = { 0 }, legacy[2] = { 0 };
+    unsigned number, fans[2] = { 0 }, loose[2] = { 0 }, legacy[2] = { 0 }, kinds[STEP_KINDS] = { 0 }, i;
 
     size.threads = 64;
     size.blocks = size.many_blocks = 4;
@@ -745,11 +774,15 @@ static void test_drawn(void)
         program_draw_graph(&p, &dice, &size, number / 2);
         fans[number % 2] += is_fan(&p);
         loose[number % 2] += is_loose(&p);
+        for (i = 0; i < p.steps; i++)
+            kinds[p.step[i].kind]++;
         program_draw_stream(&p, &dice, &size, number / 2);
         legacy[number % 2] += p.legacy;
     }
     check(fans[0] > DRAWN / 64 && fans[1] == 0, "fans are drawn, but not where all edges are to be programmatic");
     check(loose[0] > DRAWN / 16 && loose[1] < loose[0] / 4, "so are programs of kernels that wait for nothing");
+    for (i = 0; i < STEP_KINDS; i++)
+        check(kinds[i] * 2 > kinds[STEP_RECORD] && kinds[i] * 2 > kinds[STEP_EMPTY], "steps of each kind are drawn, no kind much less often than those that move nothing");
     check(legacy[0] > DRAWN / 12 && legacy[1] == 0, "and programs of which a part is in the legacy stream");
 }
 
@@ -879,6 +912,7 @@ int main(void)
     test_blind();
     test_watches();
     test_reads();
+    test_through();
     test_all_ways();
     test_runs();
     test_counts();
