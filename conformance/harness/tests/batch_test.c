@@ -653,7 +653,8 @@ static void check_withheld(void)
     }
     info.kind = "visibility";
     check(many > layout.slots / 4, "many primaries of the test have several blocks");
-    check(first_block * 16 > many && last_block * 16 > many && first_block + last_block < many, "now and then the first block is held back, now and then the last, or one between");
+    check(first_block * 16 > many && last_block * 16 > many && first_block + last_block < many,
+          "now and then the first block is held back, now and then the last, or one between");
     check(outside == 0, "and always one that there is");
 }
 

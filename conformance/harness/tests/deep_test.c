@@ -32,6 +32,7 @@ cudaError_t __wrap_cudaMemcpy(void *to, const void *from, size_t bytes, enum cud
 }
 
 static struct ask asked;
+static uint64_t asked_seed = 1;
 
 /* The pair of this name of a family; bytes: 0 tells the truth. */
 static void put_of(const char *family, const char *name, size_t bytes, size_t at)
@@ -42,7 +43,7 @@ static void put_of(const char *family, const char *name, size_t bytes, size_t at
     memset(&asked, 0, sizeof(asked));
     (void)cudaStreamCreateWithFlags(&asked.stream, cudaStreamNonBlocking);
     (void)cudaStreamCreateWithFlags(&asked.side, cudaStreamNonBlocking);
-    asked.seed = 1;
+    asked.seed = asked_seed;
     told_from = NULL;
     told_bytes = bytes;
     told_at = at;
@@ -114,12 +115,25 @@ static int captures(cudaStream_t stream)
     return cudaStreamIsCapturing(stream, &status) == cudaSuccess && status == cudaStreamCaptureStatusActive;
 }
 
+/* Launches since the host waited for a stream: of a long row there are many in one stream. */
+#define MANY_LAUNCHES 80u
+static unsigned launches, long_in; /* one bit for each kind of stream: that of this thread, others */
+static void note_wait(const char *call, const void *of)
+{
+    if (strcmp(call, "cudaStreamSynchronize") != 0)
+        return;
+    if (launches > MANY_LAUNCHES)
+        long_in |= of == (const void *)cudaStreamPerThread ? 1 : 2;
+    launches = 0;
+}
+
 #define ASKED(name, type, is_captured, spoils)                        \
     cudaError_t __real_##name(type of);                               \
     cudaError_t __wrap_##name(type of);                               \
     cudaError_t __wrap_##name(type of)                                \
     {                                                                 \
         int captured = is_captured;                                   \
+        note_wait(#name, (const void *)of);                           \
         if (spoils && captured && lie == CAPTURE_KEPT) {              \
             lied++;                                                   \
             return cudaErrorStreamCaptureUnsupported;                 \
@@ -138,6 +152,7 @@ cudaError_t __wrap_cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const v
 {
     cudaError_t error = __real_cudaLaunchKernelExC(config, function, args);
 
+    launches++;
     return answer(error, error != cudaSuccess, NOTHING_LAUNCHED);
 }
 
@@ -440,6 +455,16 @@ static void test_ahead(struct made *made)
           "and says that it has ended");
 }
 
+/* By the seed, in a stream of one kind or another. */
+static void test_long_rows(void)
+{
+    long_in = 0;
+    for (asked_seed = 1; asked_seed <= 8; asked_seed++)
+        put("streams", 0, 0);
+    asked_seed = 1;
+    check(long_in == 3, "more launches than a queue holds are in a stream of one kind or another");
+}
+
 int main(void)
 {
     struct made made;
@@ -458,6 +483,7 @@ int main(void)
     test_times();
     test_sizes();
     test_rows();
+    test_long_rows();
     printf("%u passed, %u failed\n", passed, failed);
     return failed != 0;
 }

@@ -24,6 +24,37 @@ cudaError_t __wrap_program_update_exec(const struct made *of, cudaGraphExec_t ex
     return update_gives;
 }
 
+static unsigned spoiled, lost;  /* graphs whose nodes were changed, and nodes that were destroyed */
+cudaError_t __wrap_program_spoil(struct made *of);
+cudaError_t __wrap_program_spoil(struct made *of)
+{
+    (void)of;
+    spoiled++;
+    return cudaSuccess;
+}
+
+cudaError_t __wrap_program_destroy_node(const struct made *of, cudaGraphNode_t node, struct dice *dice);
+cudaError_t __wrap_program_destroy_node(const struct made *of, cudaGraphNode_t node, struct dice *dice)
+{
+    (void)of, (void)node, (void)dice;
+    lost++;
+    return cudaSuccess;
+}
+
+cudaError_t __wrap_graph_make(struct made *of, enum graph_way way);
+cudaError_t __wrap_graph_make(struct made *of, enum graph_way way)
+{
+    (void)of, (void)way;
+    return cudaSuccess;
+}
+
+cudaError_t __wrap_program_instantiate(const struct made *of, cudaGraphExec_t *exec, cudaGraph_t graph, unsigned long long flags, struct dice *dice);
+cudaError_t __wrap_program_instantiate(const struct made *of, cudaGraphExec_t *exec, cudaGraph_t graph, unsigned long long flags, struct dice *dice)
+{
+    (void)of, (void)exec, (void)graph, (void)flags, (void)dice;
+    return cudaSuccess;
+}
+
 static cudaGraphNode_t node_of(unsigned step) { return (cudaGraphNode_t)(void *)((char *)&program + 1 + step); }
 
 static uint64_t on;            /* one bit per step */
@@ -171,6 +202,40 @@ static void test_twice(void)
     check(!exec_may_run_twice(&made, 0), "nor where no launch is the decoy's");
 }
 
+/* Now and then a decoy is updated to the program between their launches, but never one with other edges. */
+static void test_late(void)
+{
+    unsigned seed, late = 0, retyped_late = 0;
+    cudaGraphExec_t exec = NULL;
+
+    update_gives = cudaSuccess;
+    update_says = cudaGraphExecUpdateSuccess;
+    for (seed = 0; seed < 64; seed++) {
+        open_program();
+        made.dice.state = seed;
+        check(update_whole(&made, &exec) == cudaSuccess, "an executable graph is updated");
+        late += made.late != 0;
+        retyped_late += made.late && made.decoy->program != &program;
+    }
+    check(late > 8 && late < 56 && retyped_late == 0, "now and then between two launches, where the edges are the same");
+}
+
+/* What was instantiated is on its own: its graph is changed, loses a node, and is destroyed. */
+static void test_orphan(void)
+{
+    int streams;
+
+    for (streams = 0; streams < 2; streams++) {
+        open_program();
+        spoiled = lost = 0;
+        program.streams = streams;
+        check(cudaGraphCreate(&made.graph, 0) == cudaSuccess, "there is a graph");
+        made.inner = made.graph;
+        check(orphan(&made) == cudaSuccess && !made.graph && !made.inner, "the source of an executable graph is destroyed");
+        check(spoiled == !streams && lost == !streams, "and changed before, if it was built");
+    }
+}
+
 /* Steps 0, 1 and 3 record events; step 0 is a decoy. */
 static void test_seen(void)
 {
@@ -214,6 +279,8 @@ int main(void)
     test_stays_out();
     test_twice();
     test_seen();
+    test_late();
+    test_orphan();
     printf("%u passed, %u failed\n", passed, failed);
     return failed != 0;
 }

@@ -782,7 +782,8 @@ static void test_drawn(void)
     check(fans[0] > DRAWN / 64 && fans[1] == 0, "fans are drawn, but not where all edges are to be programmatic");
     check(loose[0] > DRAWN / 16 && loose[1] < loose[0] / 4, "so are programs of kernels that wait for nothing");
     for (i = 0; i < STEP_KINDS; i++)
-        check(kinds[i] * 2 > kinds[STEP_RECORD] && kinds[i] * 2 > kinds[STEP_EMPTY], "steps of each kind are drawn, no kind much less often than those that move nothing");
+        check(kinds[i] * 2 > kinds[STEP_RECORD] && kinds[i] * 2 > kinds[STEP_EMPTY],
+              "steps of each kind are drawn, no kind much less often than those that move nothing");
     check(legacy[0] > DRAWN / 12 && legacy[1] == 0, "and programs of which a part is in the legacy stream");
 }
 
@@ -834,6 +835,49 @@ static void test_interference(void)
     check(some > 4 && some < 28, "now and then an executable graph is destroyed while it runs");
     check(destroyed(1, EXEC_PLAIN, 0) == 32 && destroyed(1, EXEC_SECOND, 0) == 32, "where that is asked, always");
     check(destroyed(0, EXEC_SECOND, 0) == 0 && destroyed(1, EXEC_PLAIN, 1) == 0, "and where it may end the process, never");
+}
+
+static unsigned uploads;
+static cudaGraphExec_t uploaded;
+static cudaStream_t uploaded_in;
+cudaError_t __wrap_program_upload(const struct made *of, cudaGraphExec_t exec, cudaStream_t stream, struct dice *dice);
+cudaError_t __wrap_program_upload(const struct made *of, cudaGraphExec_t exec, cudaStream_t stream, struct dice *dice)
+{
+    (void)of, (void)dice;
+    uploads++;
+    uploaded = exec;
+    uploaded_in = stream;
+    return cudaSuccess;
+}
+
+cudaError_t __wrap_program_launch_earlier(const struct made *of, cudaGraphExec_t exec);
+cudaError_t __wrap_program_launch_earlier(const struct made *of, cudaGraphExec_t exec)
+{
+    (void)of, (void)exec;
+    return cudaSuccess;
+}
+
+cudaError_t __wrap_program_change_nothing(const struct made *of, cudaStream_t stream, struct dice *dice);
+cudaError_t __wrap_program_change_nothing(const struct made *of, cudaStream_t stream, struct dice *dice)
+{
+    (void)of, (void)stream, (void)dice;
+    return cudaSuccess;
+}
+
+/* While an earlier launch runs, the graph is uploaded again, where uploads are asked. */
+static void test_uploads(void)
+{
+    cudaGraphExec_t exec = (cudaGraphExec_t)(void *)&uploads;
+    cudaStream_t stream = (cudaStream_t)(void *)&uploaded;
+
+    open_program(0);
+    whole.bodies = 1; /* no second executable graph */
+    uploads = 0;
+    check(launch_earlier(&whole, exec, EXEC_PLAIN, 1, stream) == cudaSuccess && uploads == 0, "a graph that is launched twice needs no upload");
+    told_room.uploads = 1;
+    check(launch_earlier(&whole, exec, EXEC_PLAIN, 1, stream) == cudaSuccess && uploads == 1 && uploaded == exec && uploaded_in == stream,
+          "but has one between the launches where that is asked");
+    told_room.uploads = 0;
 }
 
 static struct program_room asked_room;
@@ -922,6 +966,7 @@ int main(void)
     test_drawn();
     test_any_stream();
     test_interference();
+    test_uploads();
     test_tries();
     test_threads();
     printf("%u passed, %u failed\n", passed, failed);
