@@ -529,6 +529,12 @@ static void ask_second_starved(struct ask *ask)
     ask_expect_number(ask, "a question", around == SECOND, 0);
 }
 
+static void ask_second_wrongly_and_starved(struct ask *ask)
+{
+    ask_expect_number(ask, "a question", around == SECOND, 0);
+    ask_expect(ask, "a call", around == SECOND ? cudaErrorMemoryAllocation : cudaSuccess, cudaSuccess);
+}
+
 /* With fewer trials than alone. */
 static void ask_alone_rightly(struct ask *ask) { ask_expect_number(ask, "a question", around != ALONE && ask->trials == 1, 0); }
 
@@ -562,6 +568,8 @@ static void test_circumstances(void)
     ask_it(ask_second_starved, 1);
     check(verdict == CASE_INCONCLUSIVE && strstr(told, "two: a call: ") != NULL,
           "a call that lacked its means in a circumstance keeps the case from passing, and is named");
+    ask_it(ask_second_wrongly_and_starved, 1);
+    check(verdict == CASE_FAIL, "but what was wrong before that call stays wrong");
     check(begins_of(ask_alone_rightly) == 2 && verdict == CASE_FAIL && !strchr(told, ';'), "one circumstance in which something is wrong is enough");
     check(begins_of(ask_wrongly) == 1 && begins_of(ask_and_skip) == 1, "none is needed if something is wrong or missing alone");
     circumstances = 0;

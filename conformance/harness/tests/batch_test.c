@@ -615,9 +615,96 @@ static void check_contended(void)
     info.window = "widened";
 }
 
+/* A third of the grids has more blocks than the GPU has SMs, on either side, and up to twice as many. */
+static void check_many_blocks(void)
+{
+    struct part part;
+    unsigned i, primary = 0, dependent = 0, most = 0;
+
+    open_part(&part, 132, 100000);
+    batch_layout(&layout, &part, 0);
+    for (i = 0; i < layout.slots; i++) {
+        const struct slot_shape *shape = &layout.slot[i].shape;
+        primary += shape->primary_blocks > 132;
+        dependent += shape->dependent_blocks > 132;
+        most = shape->primary_blocks > most ? shape->primary_blocks : most;
+    }
+    check(primary * 5 > layout.slots && primary * 2 < layout.slots, "a third of the primaries has more blocks than there are SMs");
+    check(dependent * 5 > layout.slots && dependent * 2 < layout.slots, "and so has a third of the dependents");
+    check(most > 198 && most <= 264, "up to twice as many");
+}
+
+/* Any block of the primary may be the one that is held back: a device may wait for some only. */
+static void check_withheld(void)
+{
+    struct part part;
+    unsigned i, many = 0, first_block = 0, last_block = 0, outside = 0;
+
+    info.kind = "start";
+    open_part(&part, 4, 100000);
+    batch_layout(&layout, &part, 0);
+    batch_plan(first, &part, &layout, 0);
+    for (i = 0; i < layout.slots; i++) {
+        unsigned blocks = layout.slot[i].shape.primary_blocks;
+        many += blocks > 1;
+        first_block += blocks > 1 && first[i].withhold == 0;
+        last_block += blocks > 1 && first[i].withhold == blocks - 1;
+        outside += first[i].withhold >= blocks;
+    }
+    info.kind = "visibility";
+    check(many > layout.slots / 4, "many primaries of the test have several blocks");
+    check(first_block * 16 > many && last_block * 16 > many && first_block + last_block < many,
+          "now and then the first block is held back, now and then the last, or one between");
+    check(outside == 0, "and always one that there is");
+}
+
+/* Where nothing widens the window, half of the triggers come late. */
+static void check_natural(void)
+{
+    struct part part;
+    unsigned i, late = 0;
+
+    info.window = "natural";
+    open_part(&part, 132, 100000);
+    batch_layout(&layout, &part, 0);
+    batch_plan(first, &part, &layout, 0);
+    for (i = 0; i < layout.slots; i++)
+        late += (first[i].flags & PLAN_TRIGGER_LATE) != 0;
+    info.window = "widened";
+    check(late * 4 > layout.slots && late * 4 < 3 * layout.slots, "half of the triggers of a natural window are late");
+}
+
+/* Some trials of a start rule have fewer threads than any other trial, and words for few. */
+static void check_few_threads(void)
+{
+    struct part part;
+    uint64_t group;
+    unsigned i, few = 0, broken_warps = 0, words = 0, trials = 0;
+
+    info.kind = "start";
+    open_part(&part, 132, 100000);
+    for (group = 0; group < 4; group++) {
+        batch_layout(&layout, &part, group);
+        for (i = 0; i < layout.slots; i++) {
+            const struct slot_shape *shape = &layout.slot[i].shape;
+            few += shape->threads < 2 * part.size.warp;
+            broken_warps += shape->threads % part.size.warp != 0;
+            words += shape->threads < 2 * part.size.warp && shape->words == part.size.words_min;
+        }
+        trials += layout.slots;
+    }
+    info.kind = "visibility";
+    check(few * 64 > trials && few * 8 < trials && words == few, "now and then a start rule is asked with few threads and words");
+    check(broken_warps * 128 > trials, "mostly not of whole warps");
+}
+
 int main(void)
 {
     check_contended();
+    check_many_blocks();
+    check_withheld();
+    check_natural();
+    check_few_threads();
     check_gate();
     check_gate_kernel();
     check_clock_kernels();

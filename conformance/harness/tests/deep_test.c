@@ -32,6 +32,7 @@ cudaError_t __wrap_cudaMemcpy(void *to, const void *from, size_t bytes, enum cud
 }
 
 static struct ask asked;
+static uint64_t asked_seed = 1;
 
 /* The pair of this name of a family; bytes: 0 tells the truth. */
 static void put_of(const char *family, const char *name, size_t bytes, size_t at)
@@ -42,7 +43,7 @@ static void put_of(const char *family, const char *name, size_t bytes, size_t at
     memset(&asked, 0, sizeof(asked));
     (void)cudaStreamCreateWithFlags(&asked.stream, cudaStreamNonBlocking);
     (void)cudaStreamCreateWithFlags(&asked.side, cudaStreamNonBlocking);
-    asked.seed = 1;
+    asked.seed = asked_seed;
     told_from = NULL;
     told_bytes = bytes;
     told_at = at;
@@ -96,7 +97,7 @@ static void test_rows(void)
 
 /* ---- questions about a stream that captures, and about its event: they spoil the capture, and a lie says that all is well ---- */
 
-enum lie { NO_LIE, CAPTURED_ANSWERS, NOTHING_LAUNCHED, LIES };
+enum lie { NO_LIE, CAPTURED_ANSWERS, NOTHING_LAUNCHED, CAPTURE_KEPT, LIES }; /* kept: though its stream was asked, which has no answer */
 static struct program_room room;
 static enum lie lie;
 static unsigned lied;
@@ -114,19 +115,36 @@ static int captures(cudaStream_t stream)
     return cudaStreamIsCapturing(stream, &status) == cudaSuccess && status == cudaStreamCaptureStatusActive;
 }
 
-#define ASKED(name, type, is_captured)                                \
+/* Launches since the host waited for a stream: of a long row there are many in one stream. */
+#define MANY_LAUNCHES 80u
+static unsigned launches, long_in; /* one bit for each kind of stream: that of this thread, others */
+static void note_wait(const char *call, const void *of)
+{
+    if (strcmp(call, "cudaStreamSynchronize") != 0)
+        return;
+    if (launches > MANY_LAUNCHES)
+        long_in |= of == (const void *)cudaStreamPerThread ? 1 : 2;
+    launches = 0;
+}
+
+#define ASKED(name, type, is_captured, spoils)                        \
     cudaError_t __real_##name(type of);                               \
     cudaError_t __wrap_##name(type of);                               \
     cudaError_t __wrap_##name(type of)                                \
     {                                                                 \
         int captured = is_captured;                                   \
+        note_wait(#name, (const void *)of);                           \
+        if (spoils && captured && lie == CAPTURE_KEPT) {              \
+            lied++;                                                   \
+            return cudaErrorStreamCaptureUnsupported;                 \
+        }                                                             \
                                                                       \
         return answer(__real_##name(of), captured, CAPTURED_ANSWERS); \
     }
-ASKED(cudaStreamQuery, cudaStream_t, captures(of))
-ASKED(cudaStreamSynchronize, cudaStream_t, captures(of))
-ASKED(cudaEventQuery, cudaEvent_t, of == room.captured)
-ASKED(cudaEventSynchronize, cudaEvent_t, of == room.captured)
+ASKED(cudaStreamQuery, cudaStream_t, captures(of), 1)
+ASKED(cudaStreamSynchronize, cudaStream_t, captures(of), 1)
+ASKED(cudaEventQuery, cudaEvent_t, of == room.captured, 0)
+ASKED(cudaEventSynchronize, cudaEvent_t, of == room.captured, 0)
 
 cudaError_t __real_cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *function, void **args);
 cudaError_t __wrap_cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *function, void **args);
@@ -134,6 +152,7 @@ cudaError_t __wrap_cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const v
 {
     cudaError_t error = __real_cudaLaunchKernelExC(config, function, args);
 
+    launches++;
     return answer(error, error != cudaSuccess, NOTHING_LAUNCHED);
 }
 
@@ -183,8 +202,9 @@ static void test_questions(struct made *made)
     }
     lie = NO_LIE;
     check(wrong == 0, "calls that change nothing succeed");
+    check(all[CAPTURE_KEPT] > 5, "some streams that capture are asked");
     check(all[CAPTURED_ANSWERS] > 10 && all[NOTHING_LAUNCHED] > 5 && missed == 0,
-          "an answer about what is captured is an error, and so is a launch that has to be refused");
+          "an answer about what is captured is an error, and so are a capture that outlives the question and a launch that has to be refused");
 }
 
 static cudaError_t capture_beside(const struct made *made, int more)
@@ -435,6 +455,16 @@ static void test_ahead(struct made *made)
           "and says that it has ended");
 }
 
+/* By the seed, in a stream of one kind or another. */
+static void test_long_rows(void)
+{
+    long_in = 0;
+    for (asked_seed = 1; asked_seed <= 8; asked_seed++)
+        put("streams", 0, 0);
+    asked_seed = 1;
+    check(long_in == 3, "more launches than a queue holds are in a stream of one kind or another");
+}
+
 int main(void)
 {
     struct made made;
@@ -453,6 +483,7 @@ int main(void)
     test_times();
     test_sizes();
     test_rows();
+    test_long_rows();
     printf("%u passed, %u failed\n", passed, failed);
     return failed != 0;
 }

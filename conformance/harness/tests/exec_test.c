@@ -24,6 +24,37 @@ cudaError_t __wrap_program_update_exec(const struct made *of, cudaGraphExec_t ex
     return update_gives;
 }
 
+static unsigned spoiled, lost;  /* graphs whose nodes were changed, and nodes that were destroyed */
+cudaError_t __wrap_program_spoil(struct made *of);
+cudaError_t __wrap_program_spoil(struct made *of)
+{
+    (void)of;
+    spoiled++;
+    return cudaSuccess;
+}
+
+cudaError_t __wrap_program_destroy_node(const struct made *of, cudaGraphNode_t node, struct dice *dice);
+cudaError_t __wrap_program_destroy_node(const struct made *of, cudaGraphNode_t node, struct dice *dice)
+{
+    (void)of, (void)node, (void)dice;
+    lost++;
+    return cudaSuccess;
+}
+
+cudaError_t __wrap_graph_make(struct made *of, enum graph_way way);
+cudaError_t __wrap_graph_make(struct made *of, enum graph_way way)
+{
+    (void)of, (void)way;
+    return cudaSuccess;
+}
+
+cudaError_t __wrap_program_instantiate(const struct made *of, cudaGraphExec_t *exec, cudaGraph_t graph, unsigned long long flags, struct dice *dice);
+cudaError_t __wrap_program_instantiate(const struct made *of, cudaGraphExec_t *exec, cudaGraph_t graph, unsigned long long flags, struct dice *dice)
+{
+    (void)of, (void)exec, (void)graph, (void)flags, (void)dice;
+    return cudaSuccess;
+}
+
 static cudaGraphNode_t node_of(unsigned step) { return (cudaGraphNode_t)(void *)((char *)&program + 1 + step); }
 
 static uint64_t on;            /* one bit per step */
@@ -139,6 +170,87 @@ static void test_left_out(void)
     }
 }
 
+/* Of graphs that were captured, too; but not where all edges come in one call. */
+static void test_stays_out(void)
+{
+    open_program();
+    program.streams = 1;
+    made.way = WAY_CAPTURED;
+    check(leave_out(&made, NULL, 5) == cudaSuccess && made.left_out == 5, "captured steps are left out");
+    program.step[2].attribute = 1;
+    check(leave_out(&made, NULL, 7) == cudaSuccess && made.left_out == 1, "but none with the attribute, and none that leads on to it");
+    open_program();
+    made.way = WAY_ONE_CALL;
+    check(leave_out(&made, NULL, 5) == cudaSuccess && made.left_out == 0, "nor any where all edges come in one call");
+}
+
+/* A decoy's launch works on other memory, so that the program's own may come beside it; where it does so with all its steps. */
+static void test_twice(void)
+{
+    static struct made decoy;
+
+    open_program();
+    made.decoy = &decoy;
+    made.late = 1;
+    decoy.decoys = 15;
+    check(exec_may_run_twice(&made, 0) && exec_may_run_twice(&made, 2), "the launch of a decoy and the next one may be in flight at once");
+    check(!exec_may_run_twice(&made, 1) && !exec_may_run_twice(&made, 3), "but not the program's own and the next one");
+    decoy.decoys = 7;
+    check(!exec_may_run_twice(&made, 0), "nor one of which a step is no decoy");
+    decoy.decoys = 15;
+    made.late = 0;
+    check(!exec_may_run_twice(&made, 0), "nor where no launch is the decoy's");
+}
+
+/* Now and then a decoy is updated to the program between their launches, but never one with other edges. */
+static void test_late(void)
+{
+    unsigned seed, late = 0, retyped_late = 0;
+    cudaGraphExec_t exec = NULL;
+
+    update_gives = cudaSuccess;
+    update_says = cudaGraphExecUpdateSuccess;
+    for (seed = 0; seed < 64; seed++) {
+        open_program();
+        made.dice.state = seed;
+        check(update_whole(&made, &exec) == cudaSuccess, "an executable graph is updated");
+        late += made.late != 0;
+        retyped_late += made.late && made.decoy->program != &program;
+    }
+    check(late > 8 && late < 56 && retyped_late == 0, "now and then between two launches, where the edges are the same");
+}
+
+/* What was instantiated is on its own: its graph is changed, loses a node, and is destroyed. */
+static void test_orphan(void)
+{
+    int streams;
+
+    for (streams = 0; streams < 2; streams++) {
+        open_program();
+        spoiled = lost = 0;
+        program.streams = streams;
+        check(cudaGraphCreate(&made.graph, 0) == cudaSuccess, "there is a graph");
+        made.inner = made.graph;
+        check(orphan(&made) == cudaSuccess && !made.graph && !made.inner, "the source of an executable graph is destroyed");
+        check(spoiled == !streams && lost == !streams, "and changed before, if it was built");
+    }
+}
+
+/* Steps 0, 1 and 3 record events; step 0 is a decoy. */
+static void test_seen(void)
+{
+    static uint32_t words[PROGRAM_COPIES * PROGRAM_STEPS * PROGRAM_WORDS];
+
+    open_program();
+    room.seen = words;
+    program.step[0].kind = program.step[1].kind = program.step[3].kind = STEP_RECORD;
+    check(program_seen_by(&made, 1, 1) == program_seen(&room, 0) && program_seen_by(&made, 1, 3) == program_seen(&room, 1),
+          "another stream looks after the first events");
+    check(!program_seen_by(&made, 1, 0) && !program_seen_by(&made, 1, 2), "not after a decoy's, nor after what records none");
+    check(program_seen_by(&made, 0, 1) == program_seen(&room, 1) && !program_seen_by(&made, 0, 3), "and after no more than there is room for");
+    room.seen = NULL;
+}
+
 /* Into step 3 lead three kernels and a memset, into step 4 two kernels; the memset's edge stays as it is, and so do edges out of the steps. */
 static void test_turned(void)
 {
@@ -164,6 +276,11 @@ int main(void)
     test_launches();
     test_turned();
     test_left_out();
+    test_stays_out();
+    test_twice();
+    test_seen();
+    test_late();
+    test_orphan();
     printf("%u passed, %u failed\n", passed, failed);
     return failed != 0;
 }

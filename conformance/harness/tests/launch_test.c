@@ -5,6 +5,7 @@
 
 #include "batch.h"
 #include "check.h"
+#include "pair.h"
 #include "words.h"
 
 static const char *const nobody[] = { NULL };
@@ -139,6 +140,67 @@ static void check_fetch(void)
     check(launched(NULL) && b->state_host[layout.slots - 1].witnessed == 0, "poison takes the last trial's state, too");
 }
 
+/* ---- with what the kernels of a pair are launched ---- */
+
+static int fails, told_programmatic, told_domain; /* fails: the first launch of a pair, so that it is the last one */
+static cudaStream_t told_stream;
+cudaError_t __real_cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *function, void **args);
+cudaError_t __wrap_cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *function, void **args);
+cudaError_t __wrap_cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *function, void **args)
+{
+    unsigned i;
+
+    if (!fails)
+        return __real_cudaLaunchKernelExC(config, function, args);
+    told_programmatic = told_domain = 0;
+    told_stream = config->stream;
+    for (i = 0; i < config->numAttrs; i++) {
+        told_programmatic |= config->attrs[i].id == cudaLaunchAttributeProgrammaticStreamSerialization &&
+                             config->attrs[i].val.programmaticStreamSerializationAllowed;
+        told_domain |= config->attrs[i].id == cudaLaunchAttributeMemSyncDomain &&
+                       config->attrs[i].val.memSyncDomain == cudaLaunchMemSyncDomainRemote;
+    }
+    return cudaErrorLaunchFailure;
+}
+
+/* Is the first launch of a pair that is queued so programmatic, of the remote domain? */
+static void check_attributes(void)
+{
+    struct queue queue;
+    struct trial_launch trial;
+
+    memset(&queue, 0, sizeof(queue));
+    memset(&trial, 0, sizeof(trial));
+    queue.stream = device.stream;
+    queue.primary = queue.middle = queue.dependent = device.poison;
+    queue.primary.can_overlap = queue.middle.can_overlap = queue.dependent.can_overlap = 1;
+    trial.primary_blocks = trial.dependent_blocks = 1;
+    trial.threads = 32;
+    fails = 1;
+    (void)queue_primary(&queue, &trial, 1);
+    check(told_programmatic && !told_domain && told_stream == device.stream, "a primary that is to be programmatic itself is so");
+    (void)queue_primary(&queue, &trial, 0);
+    check(!told_programmatic, "and no other one");
+    trial.programmatic_primary = 1;
+    (void)queue_pair(&queue, &trial);
+    check(told_programmatic, "that of a pair is, if its shape says so");
+    trial.programmatic_primary = 0;
+    (void)queue_pair(&queue, &trial);
+    check(!told_programmatic, "and else is not");
+    (void)queue_middle_of(&queue, &trial, 1, 1);
+    check(told_programmatic, "a kernel between two others is programmatic");
+    (void)queue_middle_of(&queue, &trial, 1, 0);
+    check(!told_programmatic, "if it is to be");
+    (void)queue_domain(&queue, &trial);
+    check(told_domain && !told_programmatic, "where the domain is asked, the primary is in the remote one");
+    (void)queue_dependent(&queue, &trial);
+    check(told_programmatic && !told_domain, "a dependent is programmatic");
+    trial.control = CONTROL_ATTROFF;
+    (void)queue_dependent(&queue, &trial);
+    check(!told_programmatic, "but for a control without the attribute");
+    fails = 0;
+}
+
 int main(void)
 {
     struct fault fault;
@@ -148,6 +210,7 @@ int main(void)
     check_gate();
     check_poison();
     check_fetch();
+    check_attributes();
     printf("%u passed, %u failed\n", passed, failed);
     return failed != 0;
 }

@@ -469,6 +469,30 @@ static void test_reads(void)
     check(read == 31, "and now and then any that came before that");
 }
 
+/* A kernel, what is none and moves nothing, and a kernel, behind a row of others: the last one reads the one before first of all, and that one
+   watches it. */
+static void test_through(void)
+{
+    unsigned i, read_first = 0;
+
+    memset(&program, 0, sizeof(program));
+    program.steps = 20;
+    program.links = program.steps - 1;
+    for (i = 1; i < program.steps; i++) {
+        program.link[i - 1].from = i - 1;
+        program.link[i - 1].to = i;
+        program.link[i - 1].kind = LINK_FULL;
+    }
+    program.step[18].kind = STEP_EMPTY;
+    for (i = 0; i < 20; i++) {
+        struct dice dice = { i };
+        program_entitle(&program, &dice);
+        read_first += program.step[19].reads != 0 && program.step[19].read[0] == 17;
+    }
+    check(read_first == 20, "a step reads what comes before it through one that moves nothing");
+    check(program.step[17].watches == 1 && program.step[17].watch[0] == 19, "and a kernel watches what comes after it so");
+}
+
 /* ---- which ways are taken ---- */
 
 /* Of so many programs, each made in one way. */
@@ -501,6 +525,11 @@ static void test_all_ways(void)
     for (make = ways = 0; make < GRAPH_WAYS; make++)
         ways += (taken(PROGRAM_TOGETHER, EXEC_WAYS * WAY_ONE_CALL, make, EXEC_AGAIN) != 0) == (make == WAY_ONE_CALL);
     check(ways == GRAPH_WAYS, "all edges in one call are asked apart, and always");
+    for (exec = ways = 0; exec < EXEC_WAYS; exec++)
+        ways += (taken(PROGRAM_UPLOADED, 3, 0, exec) + taken(PROGRAM_UPLOADED, 3, 1, exec) + taken(PROGRAM_UPLOADED, 3, 2, exec) != 0) ==
+                (exec == EXEC_BY_NODE || exec == EXEC_REENABLED || exec == EXEC_UPLOADED);
+    check(ways == EXEC_WAYS, "what is uploaded is changed node by node, or has had its nodes left out, or is nothing else");
+    check(taken(PROGRAM_DESTROYED, WAY_ONE_CALL, 0, EXEC_SECOND) == 1, "what is destroyed while it runs is one of several of its graph");
 }
 
 /* ---- how often each step ran ---- */
@@ -733,7 +762,7 @@ static void test_drawn(void)
 {
     static struct program p;
     struct program_size size = PDL_ZERO;
-    unsigned number, fans[2] = { 0 }, loose[2] = { 0 }, legacy[2] = { 0 };
+    unsigned number, fans[2] = { 0 }, loose[2] = { 0 }, legacy[2] = { 0 }, kinds[STEP_KINDS] = { 0 }, i;
 
     size.threads = 64;
     size.blocks = size.many_blocks = 4;
@@ -745,11 +774,16 @@ static void test_drawn(void)
         program_draw_graph(&p, &dice, &size, number / 2);
         fans[number % 2] += is_fan(&p);
         loose[number % 2] += is_loose(&p);
+        for (i = 0; i < p.steps; i++)
+            kinds[p.step[i].kind]++;
         program_draw_stream(&p, &dice, &size, number / 2);
         legacy[number % 2] += p.legacy;
     }
     check(fans[0] > DRAWN / 64 && fans[1] == 0, "fans are drawn, but not where all edges are to be programmatic");
     check(loose[0] > DRAWN / 16 && loose[1] < loose[0] / 4, "so are programs of kernels that wait for nothing");
+    for (i = 0; i < STEP_KINDS; i++)
+        check(kinds[i] * 2 > kinds[STEP_RECORD] && kinds[i] * 2 > kinds[STEP_EMPTY],
+              "steps of each kind are drawn, no kind much less often than those that move nothing");
     check(legacy[0] > DRAWN / 12 && legacy[1] == 0, "and programs of which a part is in the legacy stream");
 }
 
@@ -801,6 +835,49 @@ static void test_interference(void)
     check(some > 4 && some < 28, "now and then an executable graph is destroyed while it runs");
     check(destroyed(1, EXEC_PLAIN, 0) == 32 && destroyed(1, EXEC_SECOND, 0) == 32, "where that is asked, always");
     check(destroyed(0, EXEC_SECOND, 0) == 0 && destroyed(1, EXEC_PLAIN, 1) == 0, "and where it may end the process, never");
+}
+
+static unsigned uploads;
+static cudaGraphExec_t uploaded;
+static cudaStream_t uploaded_in;
+cudaError_t __wrap_program_upload(const struct made *of, cudaGraphExec_t exec, cudaStream_t stream, struct dice *dice);
+cudaError_t __wrap_program_upload(const struct made *of, cudaGraphExec_t exec, cudaStream_t stream, struct dice *dice)
+{
+    (void)of, (void)dice;
+    uploads++;
+    uploaded = exec;
+    uploaded_in = stream;
+    return cudaSuccess;
+}
+
+cudaError_t __wrap_program_launch_earlier(const struct made *of, cudaGraphExec_t exec);
+cudaError_t __wrap_program_launch_earlier(const struct made *of, cudaGraphExec_t exec)
+{
+    (void)of, (void)exec;
+    return cudaSuccess;
+}
+
+cudaError_t __wrap_program_change_nothing(const struct made *of, cudaStream_t stream, struct dice *dice);
+cudaError_t __wrap_program_change_nothing(const struct made *of, cudaStream_t stream, struct dice *dice)
+{
+    (void)of, (void)stream, (void)dice;
+    return cudaSuccess;
+}
+
+/* While an earlier launch runs, the graph is uploaded again, where uploads are asked. */
+static void test_uploads(void)
+{
+    cudaGraphExec_t exec = (cudaGraphExec_t)(void *)&uploads;
+    cudaStream_t stream = (cudaStream_t)(void *)&uploaded;
+
+    open_program(0);
+    whole.bodies = 1; /* no second executable graph */
+    uploads = 0;
+    check(launch_earlier(&whole, exec, EXEC_PLAIN, 1, stream) == cudaSuccess && uploads == 0, "a graph that is launched twice needs no upload");
+    told_room.uploads = 1;
+    check(launch_earlier(&whole, exec, EXEC_PLAIN, 1, stream) == cudaSuccess && uploads == 1 && uploaded == exec && uploaded_in == stream,
+          "but has one between the launches where that is asked");
+    told_room.uploads = 0;
 }
 
 static struct program_room asked_room;
@@ -879,6 +956,7 @@ int main(void)
     test_blind();
     test_watches();
     test_reads();
+    test_through();
     test_all_ways();
     test_runs();
     test_counts();
@@ -888,6 +966,7 @@ int main(void)
     test_drawn();
     test_any_stream();
     test_interference();
+    test_uploads();
     test_tries();
     test_threads();
     printf("%u passed, %u failed\n", passed, failed);

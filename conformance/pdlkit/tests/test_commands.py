@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from conformance.pdlkit import device_choice, doctor, list_rules, machine, packages, places, run, toolchain
+from conformance.pdlkit import device_choice, doctor, list_rules, machine, packages, places, run, sources, toolchain
 from conformance.pdlkit.arguments import amount
 from conformance.pdlkit.device_choice import _judge
 from conformance.pdlkit.exits import BadArguments, SetupImpossible
@@ -138,6 +138,14 @@ def test_doctor_answers(tmp_path: Path) -> None:
     assert ran.code in (0, 1) and "python" in ran.out and "surroundings" not in ran.out
     data = json.loads(conformance("doctor", "--json", folder=tmp_path).out)
     assert {"build", "device", "surroundings", "gpu", "model"} <= set(data)
+
+
+def test_doctor_calls_a_record_ok_only_if_it_is_of_this_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sources, "digest", lambda: "0123456789abcdef")
+    monkeypatch.setattr(sources, "recorded", lambda: [("a", "0123456789abcdef"), ("b", "fedcba9876543210"), ("c", None)])
+    said = [(item.state, item.text) for item in doctor.results()]
+    assert said == [("ok", "a: by this code"), ("note", "b: by other code (fedcba9876543210)"),
+                    ("note", "c: by other code (digest not kept)")]
 
 
 @pytest.mark.parametrize("name", ["CUDA_LAUNCH_BLOCKING", "CUDA_INJECTION64_PATH", "LD_PRELOAD"])

@@ -106,6 +106,16 @@ def test_no_more_trials_overlap_than_ran_however_many_were_planned() -> None:
     assert f"{test['name']}: more trials overlapped than were run" in problems_of(test)
 
 
+@pytest.mark.parametrize("key", ["witnessed", "cut_short"])
+def test_no_more_trials_were_witnessed_or_cut_short_than_ran_however_many_were_planned(key: str) -> None:
+    test = first(recorded(), status="PASS", kind="visibility")
+    test["trials"]["planned"] = test["trials"]["run"] + 1
+    test["trials"][key] = test["trials"]["run"]
+    assert not any("it counts more trials" in text for text in problems_of(test))
+    test["trials"][key] += 1
+    assert f"{test['name']}: it counts more trials {key.replace('_', ' ')} than run" in problems_of(test)
+
+
 @pytest.mark.parametrize("other", ["rule", "window", "path"])
 def test_a_case_that_says_another_s_name_is_seen(other: str) -> None:
     """Also where the report tells the other case, too."""
