@@ -1,11 +1,11 @@
-/* crowds_cells.h - what crowds.cu asks of every two shapes of kernels: as primary and dependent each two make a cell. Cells stand in rows of one graph,
- * which is launched, changed and nested in each way; or they are launched one after the other, or captured. With a programmatic edge or
- * attribute 6 the dependent begins after the last trigger and waits for the primary; without, it comes after the primary. */
+/* crowds_cells.h - what crowds.cu asks of every two shapes of kernels: as primary and dependent each two make a cell. Cells stand in rows of
+ * one graph, which is launched, changed and nested in each way; or they are launched one after the other, or captured. With a programmatic
+ * edge or attribute 6 the dependent begins after the last trigger and waits for the primary; without, it comes after the primary. */
 #ifndef CROWDS_CELLS_H_INCLUDED
 #define CROWDS_CELLS_H_INCLUDED
 
 #ifdef PDL_MODEL
-#define CELL_THREADS 9u /* more than the small ones have there */
+#define CELL_THREADS 9u        /* the model counts 8 as few */
 #else
 #define CELL_THREADS 96u
 #endif
@@ -16,18 +16,19 @@
 #define CELL_ROWS 4u           /* of a graph, side by side */
 
 enum cell_shape {
-    CELL_PLAIN, CELL_CLUSTERS, CELL_URGENT, CELL_DOMAIN, CELL_MANY, CELL_IN_ROWS, CELL_IN_LAYERS, CELL_WIDE, CELL_SMALL, CELL_SHARED, CELL_MUCH_SHARED,
-    CELL_LONG_ARGS, CELL_RECORDS, CELL_COOPERATIVE, CELL_SHAPES
+    CELL_PLAIN, CELL_CLUSTERS, CELL_URGENT, CELL_DOMAIN, CELL_MANY, CELL_IN_ROWS, CELL_IN_LAYERS,
+    CELL_WIDE, CELL_SMALL, CELL_SHARED, CELL_MUCH_SHARED, CELL_LONG_ARGS, CELL_RECORDS, CELL_COOPERATIVE, CELL_SHAPES
 };
 
 static const struct {
     unsigned x, y, z, threads;
     size_t bytes;              /* of dynamic shared memory */
 } cell_shapes[CELL_SHAPES] = {
-    { 2, 1, 1, CELL_THREADS, 0 }, { 4, 1, 1, CELL_THREADS, 0 }, { 2, 1, 1, CELL_THREADS, 0 },    { 2, 1, 1, CELL_THREADS, 0 },
-    { 20, 1, 1, CELL_THREADS, 0 }, { 2, 2, 1, CELL_THREADS, 0 }, { 2, 1, 2, CELL_THREADS, 0 },   { 2, 1, 1, WIDE_THREADS, 0 },
-    { 2, 1, 1, 1, 0 },            { 2, 1, 1, CELL_THREADS, 1024 }, { 2, 1, 1, CELL_THREADS, SHAPED_MUCH }, { 2, 1, 1, CELL_THREADS, 0 },
-    { 2, 1, 1, CELL_THREADS, 0 }, { 3, 1, 1, CELL_THREADS, 0 },
+    { 2, 1, 1, CELL_THREADS, 0 },  { 4, 1, 1, CELL_THREADS, 0 }, { 2, 1, 1, CELL_THREADS, 0 },
+    { 2, 1, 1, CELL_THREADS, 0 },  { 20, 1, 1, CELL_THREADS, 0 }, { 2, 2, 1, CELL_THREADS, 0 },
+    { 2, 1, 2, CELL_THREADS, 0 },  { 2, 1, 1, WIDE_THREADS, 0 }, { 2, 1, 1, 1, 0 },
+    { 2, 1, 1, CELL_THREADS, 1024 }, { 2, 1, 1, CELL_THREADS, SHAPED_MUCH }, { 2, 1, 1, CELL_THREADS, 0 },
+    { 2, 1, 1, CELL_THREADS, 0 },  { 3, 1, 1, CELL_THREADS, 0 },
 };
 
 /* plan.words: the number of the launch; plan.reads_early: the dependent comes after the primary, and does not wait. */
