@@ -211,7 +211,6 @@ static const struct reason reasons[] = {
     { "joins/places", "cudaDeviceGetAttribute", "", "asks whether there are pools, without which less is asked" },
     { "joins/alone", "cudaDeviceGetAttribute", "", "asks whether there are pools, without which less is asked" },
     { "joins/alone", "", "undone", "what it leaves is overwritten later, or what it orders was in time by chance" },
-    { "polled/events", "cudaStreamQuery", "code", "the work may have ended just then" },
     { "polled/events", "cudaEventSynchronize", "undone", "the host only asks sooner" },
     { "polled/events", "cudaLaunchKernelExC", "undone", "the work that the host waits for does nothing" },
     { "joins/lent", "cudaGraphKernelNodeSetAttribute", "undone", "the lender has what it had, and that is lent" },
