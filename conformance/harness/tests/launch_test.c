@@ -178,7 +178,7 @@ static void check_attributes(void)
     trial.threads = 32;
     fails = 1;
     (void)queue_primary(&queue, &trial, 1);
-    check(told_programmatic && !told_domain && told_stream == device.stream, "a primary that is to be programmatic itself is so");
+    check(told_programmatic && !told_domain && told_stream == device.stream, "a primary that is to have the attribute has it");
     (void)queue_primary(&queue, &trial, 0);
     check(!told_programmatic, "and no other one");
     trial.programmatic_primary = 1;
