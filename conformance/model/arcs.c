@@ -217,24 +217,25 @@ static bool lets_go_at_touch(const struct arc *a)
            (f->updated_cooperative_at_touch && queued.features & HAS(updated) && a->from->kernel != NULL && a->from->kernel->cooperative);
 }
 
+/* Whether a programmatic edge leads to it */
+static bool is_reached_by_program(const struct node *n)
+{
+    for (size_t i = 0; i < n->graph->arcs; i++)
+        if (n->graph->arc[i].to == n && n->graph->arc[i].data.type == cudaGraphDependencyTypeProgrammatic)
+            return true;
+    return false;
+}
+
 /* On a device where a full edge lets go at the trigger, if it is the first of its node and another one is programmatic. */
 static bool is_first_beside(const struct arc *a)
 {
-    const struct graph *in = a->to->graph;
-    for (size_t i = 0; device.faults.first_beside_lets_go && a->first && i < in->arcs; i++)
-        if (in->arc[i].to == a->to && in->arc[i].data.type == cudaGraphDependencyTypeProgrammatic)
-            return true;
-    return false;
+    return device.faults.first_beside_lets_go && a->first && is_reached_by_program(a->to);
 }
 
 /* For the device full-past-16-beside-program-lets-go. */
 static bool is_one_of_17_beside(const struct arc *a)
 {
-    const struct graph *in = a->to->graph;
-    for (size_t i = 0; device.faults.full_past_16_beside_program_lets_go && a->to->incoming > 16 && i < in->arcs; i++)
-        if (in->arc[i].to == a->to && in->arc[i].data.type == cudaGraphDependencyTypeProgrammatic)
-            return a->from->op->kind == OP_KERNEL;
-    return false;
+    return device.faults.full_past_16_beside_program_lets_go && a->to->incoming > 16 && a->from->op->kind == OP_KERNEL && is_reached_by_program(a->to);
 }
 
 /* For the device edges-beyond-32-beside-program-uncovered. */
